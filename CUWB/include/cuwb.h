@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CUWB: whole UCI frames from and to a UWB chip on a Linux file descriptor.
+//
+// One interface (`cuwb_link`), several ways to open it. The rest of the package sees only frames;
+// nothing in here knows what a message means. Only the four header octets are looked at, and only
+// to find where a frame ends.
+//
+// Rules that hold for every function:
+//  - nothing is allocated after an open call has returned;
+//  - no globals, no signals, no `errno`: the outcome is in the returned `cuwb_result`;
+//  - one thread may read while another one writes; `cuwb_link_wake` and `cuwb_link_get_stats` may
+//    be called from any thread; nothing else may run during `cuwb_link_close`.
+#ifndef CUWB_H
+#define CUWB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+// ------------------------------------------------------------------------------------- outcomes
+
+/// What became of a call.
+typedef enum cuwb_outcome {
+  CUWB_OK = 0,
+  /// The time given passed without a whole frame (read) or without room for one (write, connect).
+  CUWB_TIMEOUT = 1,
+  /// `cuwb_link_wake` was called.
+  CUWB_WOKEN = 2,
+  /// The peer ended the connection in good order: a socket, a pipe.
+  CUWB_CLOSED = 3,
+  /// The device is no longer there: unplugged, hung up, its driver gone.
+  CUWB_GONE = 4,
+  /// The frame at the head of the link is longer than the memory given. It stays there;
+  /// `cuwb_frame.length` says what is needed.
+  CUWB_TOO_LONG = 5,
+  /// The kernel refused; `error` is its errno.
+  CUWB_FAILED = 6,
+  /// The arguments make no sense: a baud rate the kernel has no name for, an empty frame.
+  CUWB_INVALID = 7,
+  /// The host's name could not be resolved; `error` is the EAI_ code of getaddrinfo.
+  CUWB_UNRESOLVED = 8,
+} cuwb_outcome;
+
+/// The outcome of a call and, where the kernel gave one, its errno (0 otherwise).
+typedef struct cuwb_result {
+  cuwb_outcome outcome;
+  int32_t error;
+} cuwb_result;
+
+// -------------------------------------------------------------------------------------- framing
+
+/// Every UCI frame begins with four octets (FiRa UCI, "control packet" and "data packet" header).
+#define CUWB_HEADER_LENGTH 4
+/// A control frame is at most 4 + 255 octets.
+#define CUWB_CONTROL_FRAME_MAX 259
+/// The longest frame the link can carry: 4 + the largest 16-bit length that fits its staging
+/// memory. Chips in the field announce at most 2039 (NXP SR250).
+#define CUWB_FRAME_MAX 8192
+
+/// How the length of a frame is found, and which octets may begin one.
+typedef struct cuwb_framing {
+  /// Bit n set: message type n (bits 7..5 of octet 0) may come from the chip. Data 0, command 1,
+  /// response 2, notification 3, test 4 and 5.
+  uint8_t message_types;
+  /// Bit n set: data packet format n may come from the chip (lower nibble of octet 0 of type 0).
+  uint16_t data_formats;
+  /// NXP: bit 7 of octet 1 announces a 16-bit little-endian length in a control frame.
+  bool extended_length;
+  /// Qorvo QM33 serial firmware: data frames carry their length in octet 3 only.
+  bool data_length_in_octet_3;
+  /// The longest frame this chip sends, header included; a longer one cannot be a header. 0 means
+  /// CUWB_FRAME_MAX.
+  uint16_t longest_frame;
+  /// Silence in milliseconds after which whatever is incomplete will never be completed. 0 means
+  /// 100, the time after which Qorvo's own firmware discards a partial packet.
+  uint16_t gap_ms;
+} cuwb_framing;
+
+/// Framing for a chip of which nothing is known yet: responses, notifications, data to the host.
+cuwb_framing cuwb_framing_default(void);
+
+/// A frame that was read.
+typedef struct cuwb_frame {
+  /// Octets of the frame, header included.
+  uint32_t length;
+  /// Octets that were thrown away to find this frame since the one before it.
+  uint32_t skipped;
+  /// CLOCK_MONOTONIC in nanoseconds, taken once after the read that completed the frame.
+  uint64_t received_ns;
+} cuwb_frame;
+
+// ----------------------------------------------------------------------------------------- link
+
+typedef struct cuwb_link cuwb_link;
+
+/// Line settings of a serial device.
+typedef struct cuwb_serial_options {
+  /// 9600 … 3000000; 8 data bits, no parity, one stop bit always.
+  uint32_t baud;
+  /// Hardware flow control.
+  bool rts_cts;
+  /// Do not ask for TIOCEXCL and flock: another program may use the port at the same time.
+  bool shared;
+} cuwb_serial_options;
+
+/// Opens a serial device raw, 8N1, exclusive, with DTR asserted and the driver's low-latency mode
+/// where there is one. EBUSY in `error`: another program holds the port. ENOTTY: not a serial
+/// device.
+cuwb_result cuwb_open_serial(const char *path, cuwb_serial_options options,
+                             cuwb_link *_Nullable *_Nonnull link);
+
+/// Takes over a descriptor that is open for reading and writing: a socket, a pipe end, a
+/// pseudo-terminal. A terminal is set raw; everything else is used as it is. On CUWB_OK the link
+/// owns the descriptor and closes it; on any other outcome the caller still does.
+cuwb_result cuwb_open_descriptor(int descriptor, cuwb_link *_Nullable *_Nonnull link);
+
+/// Connects to `host`:`port` with TCP_NODELAY, within `timeout_ms`.
+cuwb_result cuwb_open_tcp(const char *host, const char *port, int32_t timeout_ms,
+                          cuwb_link *_Nullable *_Nonnull link);
+
+/// Closes the descriptor and frees the link. The reader must have returned.
+void cuwb_link_close(cuwb_link *link);
+
+/// Replaces the framing rules. Only from the reading thread, or before the first read.
+void cuwb_link_set_framing(cuwb_link *link, cuwb_framing framing);
+
+/// The framing rules in use. Same threads as `cuwb_link_set_framing`.
+cuwb_framing cuwb_link_get_framing(const cuwb_link *link);
+
+/// Reads the next whole frame into `memory`. `timeout_ms`: -1 waits for ever, 0 does not wait.
+///
+/// The first frames after an open, and after anything that could not be a frame, are delivered only
+/// once the octets behind them (or a silence of `gap_ms`) confirm where they end.
+cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
+                            cuwb_frame *frame);
+
+/// Whether a whole frame can be had without waiting on the descriptor. Reading thread only.
+bool cuwb_frame_buffered(const cuwb_link *link);
+
+/// Writes a whole frame, with one write(2) unless the kernel takes only a part of it.
+cuwb_result cuwb_write_frame(cuwb_link *link, const void *octets, size_t length,
+                             int32_t timeout_ms);
+
+/// Makes the current or next `cuwb_read_frame` return CUWB_WOKEN. Any thread, any time.
+void cuwb_link_wake(cuwb_link *link);
+
+/// What the link has seen since it was opened.
+typedef struct cuwb_stats {
+  uint64_t frames_read;
+  uint64_t octets_read;
+  uint64_t reads;
+  uint64_t frames_written;
+  uint64_t octets_written;
+  /// Octets thrown away because they could not belong to a frame.
+  uint64_t octets_skipped;
+  /// How often the boundary between frames was lost and looked for again.
+  uint64_t resynchronisations;
+} cuwb_stats;
+
+/// A copy of the counters; each is exact, together they may be one frame apart.
+cuwb_stats cuwb_link_get_stats(const cuwb_link *link);
+
+/// The descriptor below, for diagnosis only. -1 where a link has none.
+int cuwb_link_descriptor(const cuwb_link *link);
+
+// ----------------------------------------------------------------------- sleeping and the clock
+
+/// Sleeps until `*word` is no longer `expected`, another thread calls `cuwb_futex_wake`, or
+/// `timeout_ms` has passed (-1: no limit). In C because Swift's Glibc does not see syscall(2).
+void cuwb_futex_wait(uint32_t *word, uint32_t expected, int32_t timeout_ms);
+
+/// Wakes one thread that sleeps on `word`.
+void cuwb_futex_wake(uint32_t *word);
+
+/// CLOCK_MONOTONIC in nanoseconds.
+uint64_t cuwb_monotonic_ns(void);
+
+/// Names the calling thread (15 octets are kept). In C because Swift's Glibc hides it.
+void cuwb_name_thread(const char *name);
+
+#pragma clang assume_nonnull end
+
+#endif

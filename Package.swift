@@ -1,0 +1,106 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings shared by every Swift target. None of them is an unsafe flag, so that other packages
+/// can depend on these libraries.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// For the targets in which every unsafe expression has to be spelled out as `unsafe`.
+let memorySafe: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+/// `RawSpan` held in a struct needs lifetime annotations, which 6.x still calls experimental.
+let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+
+let atomics = Target.Dependency.product(name: "Atomics", package: "swift-atomics")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let benchmark = Target.Dependency.product(name: "Benchmark", package: "swift-benchmark")
+
+let package = Package(
+  name: "swift-uwb",
+  products: [
+    .library(name: "UCI", targets: ["UCI"]),
+    .library(name: "UWBLink", targets: ["UWBLink"]),
+    .library(name: "UWBDriver", targets: ["UWBDriver"]),
+    .library(name: "Ranging", targets: ["Ranging"]),
+    .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
+    .executable(name: "uwbctl", targets: ["uwbctl"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/google/swift-benchmark", from: "0.1.2"),
+  ],
+  targets: [
+    // The data path, in the order in which a frame travels it.
+    .target(name: "CUWB", path: "CUWB", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "UCI", swiftSettings: memorySafe + lifetimes),
+    .target(
+      name: "UWBLink",
+      dependencies: ["CUWB", atomics, deque, system],
+      swiftSettings: memorySafe + lifetimes),
+    .target(
+      name: "UWBDriver",
+      dependencies: ["UCI", "UWBLink", deque, system, logging],
+      swiftSettings: memorySafe + lifetimes),
+    .target(name: "Ranging", swiftSettings: memorySafe),
+
+    // The other end of the wire.
+    .target(
+      name: "UWBSimulator", dependencies: ["UCI", deque, system],
+      swiftSettings: strict + lifetimes),
+
+    // The shell.
+    .executableTarget(
+      name: "uwbctl",
+      dependencies: [
+        "UCI", "UWBLink", "UWBDriver", "Ranging", "UWBSimulator", system, logging, arguments,
+      ],
+      swiftSettings: strict + lifetimes),
+
+    .executableTarget(
+      name: "UWBBenchmarks",
+      dependencies: [
+        "CUWB", "CUWBTestSupport", "UCI", "UWBLink", "UWBDriver", "Ranging", "UWBSimulator",
+        system, logging, benchmark,
+      ],
+      path: "Benchmarks",
+      swiftSettings: strict + lifetimes),
+
+    // Tests.
+    .target(
+      name: "CUWBTestSupport", path: "Tests/CUWBTestSupport",
+      cSettings: [.define("_GNU_SOURCE")]),
+    .testTarget(
+      name: "CUWBTests", dependencies: ["CUWB", "CUWBTestSupport"], swiftSettings: strict),
+    .testTarget(name: "UCITests", dependencies: ["UCI"], swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "UWBLinkTests", dependencies: ["UWBLink", "CUWBTestSupport", system],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "UWBDriverTests",
+      dependencies: [
+        "UCI", "UWBLink", "UWBDriver", "UWBSimulator", "Ranging", "CUWBTestSupport", system,
+        logging,
+      ],
+      swiftSettings: strict + lifetimes),
+    .testTarget(name: "RangingTests", dependencies: ["Ranging"], swiftSettings: strict),
+    .testTarget(
+      name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", system],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "uwbctlTests", dependencies: ["uwbctl", "UCI", "UWBSimulator"],
+      swiftSettings: strict + lifetimes),
+  ],
+  cLanguageStandard: .c11
+)

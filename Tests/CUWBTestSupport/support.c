@@ -1,0 +1,1 @@
+#include "cuwb_test_support.h"
