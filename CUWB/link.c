@@ -1,1 +1,109 @@
-#include "cuwb.h"
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every kind of link has: dispatch, waking, counters.
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+cuwb_link *cuwb_link_allocate(int *error) {
+  cuwb_link *link = calloc(1, sizeof(*link));
+  if (!link) {
+    *error = ENOMEM;
+    return NULL;
+  }
+  link->fd = -1;
+  link->framing = cuwb_framing_default();
+  link->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (link->wake_fd < 0) {
+    *error = errno;
+    free(link);
+    return NULL;
+  }
+  return link;
+}
+
+void cuwb_link_free(cuwb_link *link) {
+  close(link->wake_fd);
+  free(link);
+}
+
+void cuwb_link_close(cuwb_link *link) {
+  link->ops->close(link);
+  cuwb_link_free(link);
+}
+
+// ---------------------------------------------------------------------------------------- reading
+
+cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
+                            cuwb_frame *frame) {
+  *frame = (cuwb_frame){0};
+  // Before any frame: otherwise a line that is never silent could keep a wake from being seen.
+  if (cuwb_link_consume_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
+  cuwb_result result = link->ops->read_frame(link, memory, capacity, timeout_ms, frame);
+  if (result.outcome == CUWB_OK) cuwb_count(&link->stats.frames_read, 1);
+  return result;
+}
+
+bool cuwb_frame_buffered(const cuwb_link *link) {
+  // Looking may move the boundary between frames, which is of no interest outside.
+  return link->ops->frame_buffered((cuwb_link *)link);
+}
+
+void cuwb_link_set_framing(cuwb_link *link, cuwb_framing framing) {
+  link->framing = framing;
+  link->ops->framing_changed(link);
+}
+
+cuwb_framing cuwb_link_get_framing(const cuwb_link *link) { return link->framing; }
+
+// ----------------------------------------------------------------------------------------- waking
+
+void cuwb_link_wake(cuwb_link *link) {
+  // If the flag is up already, whoever has raised it has written or is about to write.
+  if (__atomic_exchange_n(&link->wake_pending, 1, __ATOMIC_ACQ_REL)) return;
+  uint64_t one = 1;
+  ssize_t written;
+  do {
+    written = write(link->wake_fd, &one, sizeof(one));
+  } while (written < 0 && errno == EINTR);
+}
+
+bool cuwb_link_consume_wake(cuwb_link *link) {
+  if (!__atomic_load_n(&link->wake_pending, __ATOMIC_RELAXED)) return false;
+  // The eventfd first, the flag second: a wake in between finds the flag up and counts as this
+  // one. If the writer has not reached its write yet, the next poll ends early and finds no flag.
+  uint64_t count;
+  ssize_t got = read(link->wake_fd, &count, sizeof(count));
+  (void)got;
+  return __atomic_exchange_n(&link->wake_pending, 0, __ATOMIC_ACQ_REL);
+}
+
+// ---------------------------------------------------------------------------------------- writing
+
+cuwb_result cuwb_write_frame(cuwb_link *link, const void *octets, size_t length,
+                             int32_t timeout_ms) {
+  if (length == 0) return cuwb_outcome_of(CUWB_INVALID);
+  cuwb_result result = link->ops->write_frame(link, octets, length, timeout_ms);
+  if (result.outcome == CUWB_OK) cuwb_count(&link->stats.frames_written, 1);
+  return result;
+}
+
+// ------------------------------------------------------------------------------------------- rest
+
+cuwb_stats cuwb_link_get_stats(const cuwb_link *link) {
+  const cuwb_stats *stats = &link->stats;
+  return (cuwb_stats){
+      .frames_read = __atomic_load_n(&stats->frames_read, __ATOMIC_RELAXED),
+      .octets_read = __atomic_load_n(&stats->octets_read, __ATOMIC_RELAXED),
+      .reads = __atomic_load_n(&stats->reads, __ATOMIC_RELAXED),
+      .frames_written = __atomic_load_n(&stats->frames_written, __ATOMIC_RELAXED),
+      .octets_written = __atomic_load_n(&stats->octets_written, __ATOMIC_RELAXED),
+      .octets_skipped = __atomic_load_n(&stats->octets_skipped, __ATOMIC_RELAXED),
+      .resynchronisations = __atomic_load_n(&stats->resynchronisations, __ATOMIC_RELAXED),
+  };
+}
+
+int cuwb_link_descriptor(const cuwb_link *link) { return link->fd; }

@@ -98,7 +98,7 @@ typedef struct cuwb_link cuwb_link;
 
 /// Line settings of a serial device.
 typedef struct cuwb_serial_options {
-  /// 9600 … 3000000; 8 data bits, no parity, one stop bit always.
+  /// One of the standard rates, 1200 … 4000000; 8 data bits, no parity, one stop bit always.
   uint32_t baud;
   /// Hardware flow control.
   bool rts_cts;

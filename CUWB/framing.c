@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where frames begin and end.
+//
+// Locked: the next octet begins a frame. A whole frame is delivered at once, without waiting for
+// what follows. If octets that follow it are there already and cannot be a header, an octet was
+// lost or added inside the frame, and it is thrown away: a wrong distance is worse than none.
+//
+// Hunting: nobody knows where a frame begins. Every offset is tried as the start of a chain of
+// frames, and the first chain is taken that is confirmed by what follows: by another header or by
+// a silence.
+//
+// When the octets behind a frame that was already delivered turn out to be no header, that frame
+// was probably short of an octet and has swallowed the first one of its successor. So the hunt
+// begins inside the delivered frame, and the successor is not lost.
+#include "framing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "header.h"
+
+// The silence that confirms a frame which ends where the octets end. It has to outlast the pauses
+// inside a frame: 16 ms (latency timer of FTDI bridges), 5 ms (flush period of Qorvo's firmware);
+// and it delays the first response after an open, so it should be no longer than that.
+#define CONFIRM_NS UINT64_C(25000000)
+
+// A chain of so many whole frames needs no further proof.
+#define CHAIN_PROVES_ITSELF 4
+
+// So many whole frames, the last of which ends where the octets end, are believed more than a
+// header that promises one long frame around them. Two would be too few: a data frame may well
+// carry something that looks like a message or two, and be cut there by the end of a read.
+#define CHAIN_OVERRULES_A_HEADER 3
+
+// ---------------------------------------------------------------------------------------- chains
+
+enum chain_end {
+  BROKEN,      // by something that is no header
+  EXACT,       // where the octets end
+  IN_HEADER,   // in the first octets of a plausible header
+  IN_FRAME,    // in a frame with a plausible header
+  FAR_ENOUGH,  // at the limit
+};
+
+struct chain {
+  unsigned whole;
+  enum chain_end end;
+};
+
+static struct chain follow(const cuwb_framer *framer, size_t start, unsigned limit) {
+  struct chain chain = {0, FAR_ENOUGH};
+  size_t at = start;
+  while (chain.whole < limit) {
+    size_t available = framer->tail - at;
+    if (available == 0) {
+      chain.end = EXACT;
+      break;
+    }
+    struct cuwb_header header =
+        cuwb_header_test(&framer->rules, framer->staging + at, available, true);
+    if (header.verdict == CUWB_HEADER_IMPOSSIBLE) {
+      chain.end = BROKEN;
+      break;
+    }
+    if (header.verdict == CUWB_HEADER_PARTIAL) {
+      chain.end = IN_HEADER;
+      break;
+    }
+    if (header.length > available) {
+      chain.end = IN_FRAME;
+      break;
+    }
+    at += header.length;
+    chain.whole++;
+  }
+  return chain;
+}
+
+// Whether a header behind the first frame vouches for it.
+static bool is_confirmed(struct chain chain) {
+  switch (chain.end) {
+  case FAR_ENOUGH: return true;
+  case IN_FRAME: return chain.whole >= 1;
+  case EXACT: return chain.whole >= 2;
+  case IN_HEADER: return chain.whole >= 2;
+  case BROKEN: return chain.whole >= 3;
+  }
+  return false;
+}
+
+// Whether it is to be believed although an earlier offset may yet prove to begin a longer frame.
+static bool is_strong(struct chain chain) { return is_confirmed(chain) && chain.whole >= 2; }
+
+// ------------------------------------------------------------------------------- changes of state
+
+static uint64_t gap_ns(const cuwb_framer *framer) {
+  return framer->rules.gap_ms * UINT64_C(1000000);
+}
+
+static uint64_t confirm_ns(const cuwb_framer *framer) {
+  uint64_t gap = gap_ns(framer);
+  return gap < CONFIRM_NS ? gap : CONFIRM_NS;
+}
+
+// Gives up the octets before `position`, some of which may have been delivered.
+static void advance(cuwb_framer *framer, size_t position) {
+  if (position > framer->accounted) {
+    framer->skipped_now += position - framer->accounted;
+    framer->skipped_total += position - framer->accounted;
+    framer->accounted = position;
+  }
+  framer->head = position;
+  framer->previous = position;
+}
+
+static void lose(cuwb_framer *framer, size_t hunt_from) {
+  framer->resynchronisations++;
+  framer->locked = false;
+  framer->head = hunt_from;
+  framer->previous = hunt_from;
+}
+
+// ---------------------------------------------------------------------------------------- hunting
+
+// Locks on to the first chain that can be believed; otherwise gives up what can no longer begin
+// one. Returns whether it has locked.
+static bool hunt(cuwb_framer *framer) {
+  bool settled = framer->silence_ns >= confirm_ns(framer);
+  bool over = framer->silence_ns >= gap_ns(framer);
+  size_t open = framer->tail;
+
+  for (size_t at = framer->head; at < framer->tail; at++) {
+    struct chain chain = follow(framer, at, CHAIN_PROVES_ITSELF);
+    bool contested = open < at && !over;
+    bool taken = contested ? is_strong(chain) : is_confirmed(chain);
+    if (settled && chain.end == EXACT) taken = true;
+    if (taken) {
+      advance(framer, at);
+      framer->locked = true;
+      return true;
+    }
+    if (chain.end == BROKEN) continue;
+    if (open == framer->tail) open = at;
+    // A frame that ends here, or a few octets ago, is about to be confirmed or refuted; better
+    // wait for that than believe something inside it.
+    if (!settled && chain.whole == 1) break;
+  }
+
+  if (over) open = framer->tail;
+  advance(framer, open);
+  // What comes after a silence begins a frame. At open a short one will do: that there has been
+  // nothing at all is more than a pause in the middle of something.
+  bool silent = framer->untouched ? settled : over;
+  if (framer->head == framer->tail && silent) framer->locked = true;
+  return framer->locked;
+}
+
+// ----------------------------------------------------------------------------------------- locked
+
+// Whether there are enough whole frames inside an incomplete one to doubt its header.
+static bool is_overruled(const cuwb_framer *framer, size_t length) {
+  // A control frame is over soon, and then what follows shows whether it was one.
+  if (length <= CUWB_CONTROL_FRAME_MAX) return false;
+  for (size_t at = framer->head + 1; at < framer->tail; at++) {
+    struct chain chain = follow(framer, at, UINT32_MAX);
+    if (chain.end == EXACT && chain.whole >= CHAIN_OVERRULES_A_HEADER) return true;
+  }
+  return false;
+}
+
+enum step { FOUND, NOTHING, AGAIN };
+
+static enum step look_at_head(cuwb_framer *framer) {
+  size_t available = framer->tail - framer->head;
+  bool over = framer->silence_ns >= gap_ns(framer);
+  if (available == 0) {
+    // After a silence there is no reason to doubt the frame before it any more.
+    if (over) framer->previous = framer->head;
+    return NOTHING;
+  }
+
+  const uint8_t *octets = framer->staging + framer->head;
+  struct cuwb_header header = cuwb_header_test(&framer->rules, octets, available, false);
+  if (header.verdict == CUWB_HEADER_IMPOSSIBLE) {
+    lose(framer, framer->previous + 1);
+    return AGAIN;
+  }
+
+  if (header.verdict == CUWB_HEADER_PARTIAL || header.length > available) {
+    if (!over && !is_overruled(framer, header.length)) return NOTHING;
+    // It may be that the header was wrong and has swallowed good frames.
+    lose(framer, framer->head + 1);
+    return AGAIN;
+  }
+
+  size_t behind = available - header.length;
+  enum cuwb_verdict next = CUWB_HEADER_PARTIAL;
+  if (behind > 0) {
+    next = cuwb_header_test(&framer->rules, octets + header.length, behind, false).verdict;
+  }
+  if (next == CUWB_HEADER_IMPOSSIBLE) {
+    lose(framer, framer->head + 1);
+    return AGAIN;
+  }
+  // More often than not an odd header is the result of a lost octet; then it ends in the middle
+  // of its own payload, and the rest is about to arrive.
+  if (header.verdict == CUWB_HEADER_ODD && next == CUWB_HEADER_PARTIAL &&
+      framer->silence_ns < confirm_ns(framer)) {
+    return NOTHING;
+  }
+  framer->found = header.length;
+  return FOUND;
+}
+
+static uint64_t time_of(const cuwb_framer *framer, size_t end) {
+  for (size_t i = 0; i < framer->mark_count; i++) {
+    if (framer->marks[i].end >= end) return framer->marks[i].ns;
+  }
+  return framer->arrived_ns;
+}
+
+bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
+  enum step step;
+  do {
+    if (!framer->locked && !hunt(framer)) return false;
+    step = look_at_head(framer);
+  } while (step == AGAIN);
+  if (step == NOTHING) return false;
+
+  found->octets = framer->staging + framer->head;
+  found->frame.length = (uint32_t)framer->found;
+  found->frame.skipped =
+      framer->skipped_now < UINT32_MAX ? (uint32_t)framer->skipped_now : UINT32_MAX;
+  found->frame.received_ns = time_of(framer, framer->head + framer->found);
+  return true;
+}
+
+void cuwb_framer_take(cuwb_framer *framer) {
+  framer->previous = framer->head;
+  framer->head += framer->found;
+  framer->found = 0;
+  if (framer->accounted < framer->head) framer->accounted = framer->head;
+  framer->skipped_now = 0;
+}
+
+// ---------------------------------------------------------------------------------------- feeding
+
+uint8_t *cuwb_framer_room(cuwb_framer *framer, size_t *room) {
+  // Moving costs more than it gains as long as there is room for the longest frame.
+  if (CUWB_STAGING_LENGTH - framer->tail < CUWB_FRAME_MAX && framer->previous > 0) {
+    size_t shift = framer->previous;
+    memmove(framer->staging, framer->staging + shift, framer->tail - shift);
+    framer->previous = 0;
+    framer->head -= shift;
+    framer->tail -= shift;
+    framer->accounted = framer->accounted > shift ? framer->accounted - shift : 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < framer->mark_count; i++) {
+      if (framer->marks[i].end <= shift) continue;
+      framer->marks[kept++] =
+          (struct cuwb_mark){framer->marks[i].end - shift, framer->marks[i].ns};
+    }
+    framer->mark_count = kept;
+  }
+  *room = CUWB_STAGING_LENGTH - framer->tail;
+  return framer->staging + framer->tail;
+}
+
+void cuwb_framer_arrived(cuwb_framer *framer, size_t count, uint64_t now_ns) {
+  if (count == 0) return;
+  if (framer->head == framer->tail) framer->mark_count = 0;
+  framer->tail += count;
+  framer->untouched = false;
+  framer->arrived_ns = now_ns;
+  framer->silence_ns = 0;
+  if (framer->mark_count == CUWB_MARKS) {
+    memmove(framer->marks, framer->marks + 1, sizeof(framer->marks) - sizeof(framer->marks[0]));
+    framer->mark_count--;
+  }
+  framer->marks[framer->mark_count++] = (struct cuwb_mark){framer->tail, now_ns};
+}
+
+void cuwb_framer_quiet(cuwb_framer *framer, uint64_t now_ns) {
+  if (now_ns <= framer->arrived_ns) return;
+  uint64_t silence = now_ns - framer->arrived_ns;
+  if (silence > framer->silence_ns) framer->silence_ns = silence;
+}
+
+void cuwb_framer_ended(cuwb_framer *framer) { framer->silence_ns = UINT64_MAX; }
+
+uint64_t cuwb_framer_deadline(const cuwb_framer *framer) {
+  uint64_t confirm = framer->arrived_ns + confirm_ns(framer);
+  uint64_t gap = framer->arrived_ns + gap_ns(framer);
+  bool settled = framer->silence_ns >= confirm_ns(framer);
+  if (framer->silence_ns >= gap_ns(framer)) return UINT64_MAX;
+  if (framer->locked && framer->head == framer->tail) return UINT64_MAX;
+  return settled ? gap : confirm;
+}
+
+// ------------------------------------------------------------------------------------------- rest
+
+cuwb_framer *cuwb_framer_create(cuwb_framing framing, uint64_t now_ns) {
+  cuwb_framer *framer = malloc(sizeof(*framer));
+  if (!framer) return NULL;
+  // Everything but the staging memory, which is read only where it has been written.
+  memset(framer, 0, offsetof(struct cuwb_framer, staging));
+  framer->rules = cuwb_framing_normalised(framing);
+  framer->untouched = true;
+  framer->arrived_ns = now_ns;
+  return framer;
+}
+
+void cuwb_framer_destroy(cuwb_framer *framer) { free(framer); }
+
+void cuwb_framer_set_framing(cuwb_framer *framer, cuwb_framing framing) {
+  framer->rules = cuwb_framing_normalised(framing);
+  framer->found = 0;
+}
+
+uint64_t cuwb_framer_arrival(const cuwb_framer *framer) { return framer->arrived_ns; }
+
+uint64_t cuwb_framer_skipped(const cuwb_framer *framer) { return framer->skipped_total; }
+
+uint64_t cuwb_framer_resynchronisations(const cuwb_framer *framer) {
+  return framer->resynchronisations;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What four octets say about the frame they begin.
+#ifndef CUWB_HEADER_H
+#define CUWB_HEADER_H
+
+#include "cuwb.h"
+
+enum cuwb_verdict {
+  // No frame begins like this.
+  CUWB_HEADER_IMPOSSIBLE,
+  // Too few octets to tell; those there are could begin a frame.
+  CUWB_HEADER_PARTIAL,
+  // Allowed, but no chip has a reason to send it: reserved octets in use, nothing inside.
+  CUWB_HEADER_ODD,
+  CUWB_HEADER_GOOD,
+};
+
+struct cuwb_header {
+  enum cuwb_verdict verdict;
+  // Of the whole frame, header included; 0 unless the verdict is odd or good.
+  uint32_t length;
+};
+
+// `strict` is for looking at octets of which nobody knows whether they begin a frame; it never
+// answers "odd".
+struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *octets,
+                                    size_t available, bool strict);
+
+// The rules with every "0 means" filled in.
+cuwb_framing cuwb_framing_normalised(cuwb_framing framing);
+
+#endif

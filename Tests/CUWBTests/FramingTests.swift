@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CUWB
+import Testing
+
+@Suite("Framing: a stream of whole frames")
+struct UndamagedFramingTests {
+  @Test("Any chunking gives the same frames once the line has been silent")
+  func anyChunking() {
+    for seed in 1...20 as ClosedRange<UInt64> {
+      var wire = Wire(seed: seed)
+      let sent = wire.frames(atLeast: 60)
+      let octets = Array(sent.joined())
+      for longest in [1, 9, 64, octets.count] {
+        var line = SimulatedLine()
+        line.quiet(milliseconds: 50)
+        var rest = octets[...]
+        while !rest.isEmpty {
+          let count =
+            longest == octets.count
+            ? longest : Int.random(in: 1...longest, using: &wire.generator)
+          line.arrive(rest.prefix(count))
+          rest = rest.dropFirst(count)
+        }
+        #expect(line.frames == sent)
+        #expect(line.skipped == 0)
+        #expect(line.resynchronisations == 0)
+      }
+    }
+  }
+
+  @Test("After a silent open a frame is delivered with its last octet")
+  func noDelayWhenLocked() {
+    var wire = Wire(seed: 1)
+    var line = SimulatedLine()
+    line.quiet(milliseconds: 50)
+    for count in 1...5 {
+      let frame = wire.sessionInfo()
+      line.arrive(frame.dropLast())
+      #expect(line.frames.count == count - 1)
+      line.arrive(frame.suffix(1))
+      #expect(line.frames.last == frame)
+    }
+  }
+
+  @Test("Without a silence before it the first frame waits for a short one, the next does not")
+  func firstFrameIsConfirmedBySilence() {
+    var line = SimulatedLine()
+    let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
+    let arrival = line.now
+    line.arrive(ready)
+    #expect(line.frames.isEmpty)
+    line.quiet(milliseconds: 30)
+    #expect(line.frames == [ready])
+    #expect(line.receptions.last?.received_ns == arrival)
+    line.arrive(ready)
+    #expect(line.frames.count == 2)
+  }
+
+  @Test("Without a silence before it the first frame is confirmed by the header behind it")
+  func firstFrameIsConfirmedByHeader() {
+    var line = SimulatedLine()
+    let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
+    line.arrive(ready + [0x62, 0x00, 0x00])
+    #expect(line.frames.isEmpty)
+    line.arrive([0x38])
+    #expect(line.frames == [ready])
+  }
+
+  @Test("The longest frame passes, a longer one is not a header")
+  func longestFrame() {
+    var framing = cuwb_framing_default()
+    framing.longest_frame = 2_043
+    var line = SimulatedLine(framing)
+    line.quiet(milliseconds: 50)
+    let longest: [UInt8] = [0x02, 0x00, 0xF7, 0x07] + Array(repeating: 0xFF, count: 2_039)
+    line.arrive(longest)
+    #expect(line.frames == [longest])
+    line.arrive([0x02, 0x00, 0xF8, 0x07] + Array(repeating: 0xFF, count: 2_040))
+    line.quiet(milliseconds: 200)
+    #expect(line.frames.count == 1)
+    #expect(line.skipped == 2_044)
+  }
+
+  @Test("CUWB_FRAME_MAX fits, twice in a row, an octet at a time")
+  func frameOfMaximalLength() {
+    var line = SimulatedLine()
+    line.quiet(milliseconds: 50)
+    let payload = Int(CUWB_FRAME_MAX) - 4
+    let frame =
+      [0x0F, 0x00, UInt8(payload & 0xFF), UInt8(payload >> 8)]
+      + [UInt8](repeating: 0xFF, count: payload)
+    for _ in 0..<5 { line.arrive(frame) }
+    #expect(line.frames == Array(repeating: frame, count: 5))
+  }
+
+  @Test("A reserved octet in use is tolerated where a frame is expected")
+  func reservedOctet() {
+    var line = SimulatedLine()
+    line.quiet(milliseconds: 50)
+    let odd: [UInt8] = [0x41, 0x03, 0x04, 0x04, 0x00, 0x00, 0x00, 0x00]
+    line.arrive(odd)
+    line.quiet(milliseconds: 30)
+    #expect(line.frames == [odd])
+    line.arrive(odd + [0x60, 0x01, 0x00, 0x01, 0x01])
+    #expect(line.frames.count == 3)
+    #expect(line.skipped == 0)
+  }
+
+  @Test("An extended length only where it is announced")
+  func extendedLength() {
+    let frame: [UInt8] = [0x79, 0x8A, 0x00, 0x08] + Array(repeating: 0xFF, count: 2_048)
+    var framing = cuwb_framing_default()
+    framing.extended_length = true
+    var line = SimulatedLine(framing)
+    line.quiet(milliseconds: 50)
+    line.arrive(frame)
+    #expect(line.frames == [frame])
+
+    var plain = SimulatedLine()
+    plain.quiet(milliseconds: 50)
+    plain.arrive(frame)
+    plain.quiet(milliseconds: 200)
+    #expect(plain.frames.isEmpty)
+  }
+
+  @Test("The length of a data frame in octet 3")
+  func dataLengthInOctet3() {
+    var framing = cuwb_framing_default()
+    framing.data_length_in_octet_3 = true
+    var line = SimulatedLine(framing)
+    line.quiet(milliseconds: 50)
+    let frame: [UInt8] = [0x02, 0x00, 0x00, 0x14] + Array(repeating: 0xFF, count: 20)
+    line.arrive(frame)
+    #expect(line.frames == [frame])
+  }
+
+  @Test("Commands, the other way round")
+  func commands() {
+    var framing = cuwb_framing_default()
+    framing.message_types = 1 << 0 | 1 << 1
+    framing.data_formats = 1 << 1
+    var line = SimulatedLine(framing)
+    line.quiet(milliseconds: 50)
+    let commands: [[UInt8]] = [[0x20, 0x02, 0x00, 0x00], [0x20, 0x00, 0x00, 0x01, 0x00]]
+    for command in commands { line.arrive(command) }
+    #expect(line.frames == commands)
+  }
+
+  @Test("Frames that look like frames inside stay whole")
+  func framesInsideFrames() {
+    let inner: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01, 0x42, 0x00, 0x00, 0x01, 0x00]
+    let frame: [UInt8] = [0x02, 0x00, 0x2C, 0x01] + Array(repeating: 0xFF, count: 290) + inner
+    var line = SimulatedLine()
+    line.quiet(milliseconds: 50)
+    for cut in 1..<frame.count {
+      line.arrive(frame.prefix(cut))
+      line.arrive(frame.dropFirst(cut))
+    }
+    #expect(line.frames == Array(repeating: frame, count: frame.count - 1))
+  }
+}
+
+@Suite("Framing: a damaged stream")
+struct DamagedFramingTests {
+  @Test("Cutting into a stream finds the first whole frame", arguments: Arrival.allCases)
+  func cutIn(arrival: Arrival) {
+    let cuts = 1_000
+    var missed = 0
+    var bogus = 0
+    var received = 0
+    for cut in 0..<cuts {
+      var wire = Wire(seed: UInt64(cut) + 1_000)
+      var pieces = wire.frames(atLeast: 14)
+      // Somewhere in one of the first frames, weighted by octets as chance would.
+      var offset = Int.random(in: 0..<pieces.prefix(4).joined().count, using: &wire.generator)
+      while offset >= pieces[0].count {
+        offset -= pieces[0].count
+        pieces.removeFirst()
+      }
+      let sent = offset == 0 ? pieces : Array(pieces.dropFirst())
+      pieces[0].removeFirst(offset)
+      var line = SimulatedLine()
+      line.play(chunks(of: pieces, arrival, using: &wire.generator))
+      let comparison = Comparison(sent: sent, received: line.frames)
+      if comparison.lost.contains(0) { missed += 1 }
+      bogus += comparison.bogus
+      received += line.frames.count
+      #expect(comparison.lost.allSatisfy { $0 < 2 }, "cut \(cut)")
+    }
+    print("cut in, \(arrival): missed \(missed) of \(cuts), bogus \(bogus) of \(received)")
+    #expect(missed * 100 <= cuts)
+    #expect(bogus * 100 <= received)
+  }
+
+  enum Damage: CaseIterable {
+    case octetDropped
+    case octetInserted
+    case headerBitFlipped
+  }
+
+  @Test("One damaged place costs two frames at most", arguments: Damage.allCases, Arrival.allCases)
+  func damage(damage: Damage, arrival: Arrival) {
+    let runs = 1_000
+    var lost = 0
+    var bogus = 0
+    var worst = 0
+    var histogram = [0, 0, 0, 0, 0]
+    for run in 0..<runs {
+      var wire = Wire(seed: UInt64(run) + 5_000)
+      let sent = wire.frames(atLeast: 24)
+      var pieces = sent
+      let victim = Int.random(in: 2..<12, using: &wire.generator)
+      switch damage {
+      case .octetDropped:
+        pieces[victim].remove(at: Int.random(in: 0..<pieces[victim].count, using: &wire.generator))
+      case .octetInserted:
+        pieces[victim].insert(
+          UInt8.random(in: 0...255, using: &wire.generator),
+          at: Int.random(in: 0..<pieces[victim].count, using: &wire.generator))
+      case .headerBitFlipped:
+        pieces[victim][Int.random(in: 0..<4, using: &wire.generator)] ^=
+          1 << UInt8.random(in: 0..<8, using: &wire.generator)
+      }
+      var line = SimulatedLine()
+      line.quiet(milliseconds: 50)
+      line.play(chunks(of: pieces, arrival, using: &wire.generator))
+      let comparison = Comparison(sent: sent, received: line.frames)
+      lost += comparison.lost.count
+      bogus += comparison.bogus
+      worst = max(worst, comparison.lost.count)
+      histogram[min(comparison.lost.count, 4)] += 1
+    }
+    print("\(damage), \(arrival): lost \(lost), worst \(worst) \(histogram), bogus \(bogus), runs \(runs)")
+    #expect(worst <= 2)
+  }
+}

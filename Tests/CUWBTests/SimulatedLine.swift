@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CUWB
+
+/// How octets reach the reader.
+enum Arrival: CaseIterable {
+  /// Everything in reads as large as there is room.
+  case atOnce
+  /// Without a pause, in reads of 1 to 300 octets.
+  case backToBack
+  /// A frame a read, every 200 ms.
+  case slow
+  /// A frame a read, every 20 ms: never silent for long.
+  case fast
+  /// In transfers of up to 64 octets, 5 ms apart, a frame every 100 ms.
+  case transfers
+}
+
+/// Octets and the time at which they arrive.
+typealias Chunk = (at: UInt64, octets: ArraySlice<UInt8>)
+
+let millisecond: UInt64 = 1_000_000
+
+/// A framer fed by a simulated clock.
+struct SimulatedLine: ~Copyable {
+  private let framer: OpaquePointer
+  private(set) var now: UInt64 = 1_000 * millisecond
+  private(set) var frames: [[UInt8]] = []
+  private(set) var receptions: [cuwb_frame] = []
+
+  init(_ framing: cuwb_framing = cuwb_framing_default()) {
+    guard let framer = cuwb_framer_create(framing, now) else { fatalError("no memory") }
+    self.framer = framer
+  }
+
+  deinit {
+    cuwb_framer_destroy(framer)
+  }
+
+  var skipped: UInt64 { cuwb_framer_skipped(framer) }
+  var resynchronisations: UInt64 { cuwb_framer_resynchronisations(framer) }
+
+  private mutating func drain() {
+    var found = cuwb_found()
+    while cuwb_framer_find(framer, &found) {
+      let octets = UnsafeBufferPointer(start: found.octets, count: Int(found.frame.length))
+      frames.append(Array(octets))
+      receptions.append(found.frame)
+      cuwb_framer_take(framer)
+    }
+  }
+
+  /// Nothing arrives until `time`.
+  mutating func quiet(until time: UInt64) {
+    drain()
+    while true {
+      let deadline = cuwb_framer_deadline(framer)
+      guard deadline <= time else { break }
+      now = max(now, deadline)
+      cuwb_framer_quiet(framer, now)
+      drain()
+    }
+    now = max(now, time)
+    cuwb_framer_quiet(framer, now)
+    drain()
+  }
+
+  mutating func quiet(milliseconds: UInt64) {
+    quiet(until: now + milliseconds * millisecond)
+  }
+
+  /// Octets in one read, or as few as they fit into.
+  mutating func arrive(_ octets: some Sequence<UInt8>) {
+    var rest = Array(octets)[...]
+    while !rest.isEmpty {
+      var room = 0
+      let memory = cuwb_framer_room(framer, &room)
+      precondition(room > 0)
+      let piece = rest.prefix(room)
+      for (index, octet) in piece.enumerated() { memory[index] = octet }
+      cuwb_framer_arrived(framer, piece.count, now)
+      drain()
+      rest = rest.dropFirst(piece.count)
+    }
+  }
+
+  /// Octets one after another at their times, and then a long silence.
+  mutating func play(_ chunks: [Chunk]) {
+    let start = now
+    for chunk in chunks {
+      quiet(until: start + chunk.at)
+      arrive(chunk.octets)
+    }
+    quiet(milliseconds: 1_000)
+  }
+}
+
+/// Cuts damaged or undamaged pieces (each what is left of a frame) into what single reads return.
+func chunks(
+  of pieces: [[UInt8]], _ arrival: Arrival, using generator: inout SeededGenerator
+) -> [Chunk] {
+  let joined = Array(pieces.joined())[...]
+  switch arrival {
+  case .atOnce:
+    return [(0, joined)]
+  case .backToBack:
+    var chunks: [Chunk] = []
+    var rest = joined
+    var at: UInt64 = 0
+    while !rest.isEmpty {
+      let piece = rest.prefix(Int.random(in: 1...300, using: &generator))
+      chunks.append((at, piece))
+      rest = rest.dropFirst(piece.count)
+      at += 2 * millisecond
+    }
+    return chunks
+  case .slow, .fast:
+    let period: UInt64 = arrival == .slow ? 200 : 20
+    return pieces.enumerated().map { (UInt64($0.offset) * period * millisecond, $0.element[...]) }
+  case .transfers:
+    var chunks: [Chunk] = []
+    var at: UInt64 = 0
+    for piece in pieces {
+      var rest = piece[...]
+      while !rest.isEmpty {
+        chunks.append((at, rest.prefix(64)))
+        rest = rest.dropFirst(64)
+        at += 5 * millisecond
+      }
+      at += 100 * millisecond
+    }
+    return chunks
+  }
+}
+
+/// What of the frames sent has arrived, and what has arrived that was never sent.
+struct Comparison {
+  var lost: [Int] = []
+  var bogus = 0
+
+  init(sent: [[UInt8]], received: [[UInt8]]) {
+    var next = 0
+    for frame in received {
+      if let match = sent[next...].prefix(12).firstIndex(of: frame) {
+        lost += next..<match
+        next = match + 1
+      } else {
+        bogus += 1
+      }
+    }
+    lost += next..<sent.count
+  }
+}
