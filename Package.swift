@@ -82,7 +82,8 @@ let package = Package(
       name: "CUWBTestSupport", path: "Tests/CUWBTestSupport",
       cSettings: [.define("_GNU_SOURCE")]),
     .testTarget(
-      name: "CUWBTests", dependencies: ["CUWB", "CUWBTestSupport"], swiftSettings: strict),
+      name: "CUWBTests", dependencies: ["CUWB", "CUWBTestSupport"], exclude: ["Sanitized"],
+      swiftSettings: strict),
     .testTarget(name: "UCITests", dependencies: ["UCI"], swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBLinkTests", dependencies: ["UWBLink", "CUWBTestSupport", system],

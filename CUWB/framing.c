@@ -28,10 +28,24 @@
 // A chain of so many whole frames needs no further proof.
 #define CHAIN_PROVES_ITSELF 4
 
-// So many whole frames, the last of which ends where the octets end, are believed more than a
-// header that promises one long frame around them. Two would be too few: a data frame may well
-// carry something that looks like a message or two, and be cut there by the end of a read.
+// A header with a wrong length swallows good frames. It shows in that the frame contains them, and
+// so many of them, ending exactly where the frame or what has arrived of it ends, are believed more
+// than the header around them. Fewer would be too few: a data frame may well carry something that
+// looks like a message or two. And none of this is done to a frame that began after a silence,
+// whose header is beyond doubt; so what a peer sends can hardly ever be taken apart by mistake.
 #define CHAIN_OVERRULES_A_HEADER 3
+
+// A chain that runs across the end of a frame contradicts it even more, provided that what follows
+// the frame itself makes less sense.
+#define CROSSING_CHAIN_OVERRULES_A_HEADER 2
+
+// A frame with so many whole ones in its own chain is not doubted; and so far are others followed.
+#define CHAIN_BEYOND_DOUBT 3
+#define CHAIN_LONG_ENOUGH 16
+
+// Shorter frames cannot have swallowed two that are worth the search. It spares the most frequent
+// frame of all, a measurement of one peer (60 octets).
+#define SHORTEST_SUSPECT 64
 
 // ---------------------------------------------------------------------------------------- chains
 
@@ -48,11 +62,11 @@ struct chain {
   enum chain_end end;
 };
 
-static struct chain follow(const cuwb_framer *framer, size_t start, unsigned limit) {
+static struct chain follow(const cuwb_framer *framer, size_t start, size_t stop, unsigned limit) {
   struct chain chain = {0, FAR_ENOUGH};
   size_t at = start;
   while (chain.whole < limit) {
-    size_t available = framer->tail - at;
+    size_t available = stop - at;
     if (available == 0) {
       chain.end = EXACT;
       break;
@@ -117,6 +131,7 @@ static void advance(cuwb_framer *framer, size_t position) {
 static void lose(cuwb_framer *framer, size_t hunt_from) {
   framer->resynchronisations++;
   framer->locked = false;
+  framer->certain = false;
   framer->head = hunt_from;
   framer->previous = hunt_from;
 }
@@ -131,7 +146,8 @@ static bool hunt(cuwb_framer *framer) {
   size_t open = framer->tail;
 
   for (size_t at = framer->head; at < framer->tail; at++) {
-    struct chain chain = follow(framer, at, CHAIN_PROVES_ITSELF);
+    if (!framer->begins[framer->staging[at]]) continue;
+    struct chain chain = follow(framer, at, framer->tail, CHAIN_PROVES_ITSELF);
     bool contested = open < at && !over;
     bool taken = contested ? is_strong(chain) : is_confirmed(chain);
     if (settled && chain.end == EXACT) taken = true;
@@ -152,21 +168,53 @@ static bool hunt(cuwb_framer *framer) {
   // What comes after a silence begins a frame. At open a short one will do: that there has been
   // nothing at all is more than a pause in the middle of something.
   bool silent = framer->untouched ? settled : over;
-  if (framer->head == framer->tail && silent) framer->locked = true;
+  if (framer->head == framer->tail && silent) {
+    framer->locked = true;
+    framer->certain = true;
+  }
   return framer->locked;
 }
 
 // ----------------------------------------------------------------------------------------- locked
 
-// Whether there are enough whole frames inside an incomplete one to doubt its header.
-static bool is_overruled(const cuwb_framer *framer, size_t length) {
-  // A control frame is over soon, and then what follows shows whether it was one.
-  if (length <= CUWB_CONTROL_FRAME_MAX) return false;
-  for (size_t at = framer->head + 1; at < framer->tail; at++) {
-    struct chain chain = follow(framer, at, UINT32_MAX);
-    if (chain.end == EXACT && chain.whole >= CHAIN_OVERRULES_A_HEADER) return true;
+// Whether the octets between `start` and `stop` end with `least` or more whole frames.
+static bool ends_with_chain(const cuwb_framer *framer, size_t start, size_t stop, unsigned least) {
+  for (size_t at = start; at < stop; at++) {
+    if (!framer->begins[framer->staging[at]]) continue;
+    struct chain chain = follow(framer, at, stop, UINT32_MAX);
+    if (chain.end == EXACT && chain.whole >= least) return true;
   }
   return false;
+}
+
+// Whether a chain starts inside the frame at `head`, runs across its end, and makes more sense
+// than what follows the frame.
+static bool is_crossed(const cuwb_framer *framer, size_t length) {
+  struct chain own = follow(framer, framer->head, framer->tail, CHAIN_BEYOND_DOUBT);
+  if (own.end == FAR_ENOUGH || own.end == EXACT) return false;
+  size_t stop = framer->head + length;
+  for (size_t at = framer->head + 1; at < stop; at++) {
+    if (!framer->begins[framer->staging[at]]) continue;
+    // One that meets the end of the frame goes on and ends like the frame's own.
+    struct chain chain = follow(framer, at, framer->tail, CHAIN_LONG_ENOUGH);
+    if (chain.whole < CROSSING_CHAIN_OVERRULES_A_HEADER || chain.end == BROKEN) continue;
+    if (chain.end == EXACT || own.end == BROKEN) return true;
+  }
+  return false;
+}
+
+// Whether the octets inside the frame at `head`, and behind it, contradict its header.
+static bool is_overruled(const cuwb_framer *framer, size_t length) {
+  if (framer->certain) return false;
+  size_t start = framer->head + 1;
+  if (length <= framer->tail - framer->head) {
+    if (length < SHORTEST_SUSPECT) return false;
+    return is_crossed(framer, length) ||
+           ends_with_chain(framer, start, framer->head + length, CHAIN_OVERRULES_A_HEADER);
+  }
+  // A control frame is over soon, and then what follows shows whether it was one.
+  if (length <= CUWB_CONTROL_FRAME_MAX) return false;
+  return ends_with_chain(framer, start, framer->tail, CHAIN_OVERRULES_A_HEADER);
 }
 
 enum step { FOUND, NOTHING, AGAIN };
@@ -174,11 +222,7 @@ enum step { FOUND, NOTHING, AGAIN };
 static enum step look_at_head(cuwb_framer *framer) {
   size_t available = framer->tail - framer->head;
   bool over = framer->silence_ns >= gap_ns(framer);
-  if (available == 0) {
-    // After a silence there is no reason to doubt the frame before it any more.
-    if (over) framer->previous = framer->head;
-    return NOTHING;
-  }
+  if (available == 0) return NOTHING;
 
   const uint8_t *octets = framer->staging + framer->head;
   struct cuwb_header header = cuwb_header_test(&framer->rules, octets, available, false);
@@ -199,14 +243,16 @@ static enum step look_at_head(cuwb_framer *framer) {
   if (behind > 0) {
     next = cuwb_header_test(&framer->rules, octets + header.length, behind, false).verdict;
   }
-  if (next == CUWB_HEADER_IMPOSSIBLE) {
+  if (next == CUWB_HEADER_IMPOSSIBLE || is_overruled(framer, header.length)) {
     lose(framer, framer->head + 1);
     return AGAIN;
   }
   // More often than not an odd header is the result of a lost octet; then it ends in the middle
-  // of its own payload, and the rest is about to arrive.
-  if (header.verdict == CUWB_HEADER_ODD && next == CUWB_HEADER_PARTIAL &&
-      framer->silence_ns < confirm_ns(framer)) {
+  // of its own payload, and the rest is about to arrive. So is the rest of a header of which there
+  // is a part already.
+  bool doubtful = header.verdict == CUWB_HEADER_ODD;
+  doubtful |= behind > 0 && header.length >= SHORTEST_SUSPECT && !framer->certain;
+  if (doubtful && next == CUWB_HEADER_PARTIAL && framer->silence_ns < confirm_ns(framer)) {
     return NOTHING;
   }
   framer->found = header.length;
@@ -240,6 +286,7 @@ void cuwb_framer_take(cuwb_framer *framer) {
   framer->previous = framer->head;
   framer->head += framer->found;
   framer->found = 0;
+  framer->certain = false;
   if (framer->accounted < framer->head) framer->accounted = framer->head;
   framer->skipped_now = 0;
 }
@@ -269,7 +316,14 @@ uint8_t *cuwb_framer_room(cuwb_framer *framer, size_t *room) {
 
 void cuwb_framer_arrived(cuwb_framer *framer, size_t count, uint64_t now_ns) {
   if (count == 0) return;
-  if (framer->head == framer->tail) framer->mark_count = 0;
+  if (framer->head == framer->tail) {
+    framer->mark_count = 0;
+    if (framer->locked && framer->silence_ns >= gap_ns(framer)) {
+      // There is no reason to doubt the frame before a silence any more.
+      framer->previous = framer->head;
+      framer->certain = true;
+    }
+  }
   framer->tail += count;
   framer->untouched = false;
   framer->arrived_ns = now_ns;
@@ -305,7 +359,7 @@ cuwb_framer *cuwb_framer_create(cuwb_framing framing, uint64_t now_ns) {
   if (!framer) return NULL;
   // Everything but the staging memory, which is read only where it has been written.
   memset(framer, 0, offsetof(struct cuwb_framer, staging));
-  framer->rules = cuwb_framing_normalised(framing);
+  cuwb_framer_set_framing(framer, framing);
   framer->untouched = true;
   framer->arrived_ns = now_ns;
   return framer;
@@ -316,9 +370,16 @@ void cuwb_framer_destroy(cuwb_framer *framer) { free(framer); }
 void cuwb_framer_set_framing(cuwb_framer *framer, cuwb_framing framing) {
   framer->rules = cuwb_framing_normalised(framing);
   framer->found = 0;
+  for (unsigned octet = 0; octet < 256; octet++) {
+    const uint8_t first = (uint8_t)octet;
+    enum cuwb_verdict verdict = cuwb_header_test(&framer->rules, &first, 1, true).verdict;
+    framer->begins[octet] = verdict != CUWB_HEADER_IMPOSSIBLE;
+  }
 }
 
 uint64_t cuwb_framer_arrival(const cuwb_framer *framer) { return framer->arrived_ns; }
+
+uint64_t cuwb_framer_gap(const cuwb_framer *framer) { return gap_ns(framer); }
 
 uint64_t cuwb_framer_skipped(const cuwb_framer *framer) { return framer->skipped_total; }
 

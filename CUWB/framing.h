@@ -33,12 +33,17 @@ struct cuwb_framer {
 
   // Whether the octet at `head` is known to begin a frame.
   bool locked;
+  // Whether that is known from a silence, and not only from the frame before.
+  bool certain;
   // Whether nothing has ever arrived.
   bool untouched;
 
   // When octets arrived last, and for how long it has been silent since.
   uint64_t arrived_ns;
   uint64_t silence_ns;
+
+  // Which octets can be the first of a frame: nearly all a search has to know about an octet.
+  bool begins[256];
 
   struct cuwb_mark marks[CUWB_MARKS];
   size_t mark_count;

@@ -89,6 +89,10 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   }
   if (seen) {
     link->drained = false;
+    // Nothing depended on the silence while it lasted, but the frame that ends it begins for
+    // certain. Waiting counts only here: time spent elsewhere says nothing about the line.
+    uint64_t now = decision == CUWB_FOR_EVER ? cuwb_monotonic_ns() : started;
+    if (now - started >= cuwb_framer_gap(link->framer)) cuwb_framer_quiet(link->framer, now);
     // A hang-up without anything to read: read(2) says what it means, or else nothing will.
     if (!(seen & POLLIN)) {
       cuwb_result result = read_some(link);

@@ -56,6 +56,9 @@ uint64_t cuwb_framer_deadline(const cuwb_framer *framer);
 /// When octets arrived last; before that, when listening began.
 uint64_t cuwb_framer_arrival(const cuwb_framer *framer);
 
+/// The silence, in nanoseconds, after which nothing incomplete will be completed.
+uint64_t cuwb_framer_gap(const cuwb_framer *framer);
+
 /// Octets thrown away so far.
 uint64_t cuwb_framer_skipped(const cuwb_framer *framer);
 

@@ -40,7 +40,8 @@ struct Wire {
   mutating func measurements(_ count: Int) -> [UInt8] {
     var payload = Self.littleEndian(sequence)
     sequence += 1
-    payload += [1, 0, 0, 0, 0] + Self.littleEndian(UInt32(200)) + [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    payload +=
+      [1, 0, 0, 0, 0] + Self.littleEndian(UInt32(200)) + [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     payload.append(UInt8(count))
     for index in 0..<count {
       payload += [UInt8(index + 1), 0]
@@ -67,14 +68,16 @@ struct Wire {
   mutating func segmentedSessionInfo() -> [[UInt8]] {
     let payload = measurements(8)
     return [
-      [0x72, 0x00, 0x00, 0xFF] + payload.prefix(255), [0x62, 0x00, 0x00, 0x12] + payload.dropFirst(255),
+      [0x72, 0x00, 0x00, 0xFF] + payload.prefix(255),
+      [0x62, 0x00, 0x00, 0x12] + payload.dropFirst(255),
     ]
   }
 
   /// With the vendor data that NXP chips append.
   mutating func vendorSessionInfo() -> [UInt8] {
     [0x62, 0x00, 0x00, 0x48] + measurements(1) + [
-      0x0E, 0x00, 0x00, 0x00, 0x00, 0x01, 0x01, 0x00, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x0E, 0x00, 0x00, 0x00, 0x00, 0x01, 0x01, 0x00, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x00,
     ]
   }
 
