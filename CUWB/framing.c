@@ -18,93 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chain.h"
 #include "header.h"
 
 // The silence that confirms a frame which ends where the octets end. It has to outlast the pauses
 // inside a frame: 16 ms (latency timer of FTDI bridges), 5 ms (flush period of Qorvo's firmware);
 // and it delays the first response after an open, so it should be no longer than that.
 #define CONFIRM_NS UINT64_C(25000000)
-
-// A chain of so many whole frames needs no further proof.
-#define CHAIN_PROVES_ITSELF 4
-
-// A header with a wrong length swallows good frames. It shows in that the frame contains them, and
-// so many of them, ending exactly where the frame or what has arrived of it ends, are believed more
-// than the header around them. Fewer would be too few: a data frame may well carry something that
-// looks like a message or two. And none of this is done to a frame that began after a silence,
-// whose header is beyond doubt; so what a peer sends can hardly ever be taken apart by mistake.
-#define CHAIN_OVERRULES_A_HEADER 3
-
-// A chain that runs across the end of a frame contradicts it even more, provided that what follows
-// the frame itself makes less sense.
-#define CROSSING_CHAIN_OVERRULES_A_HEADER 2
-
-// A frame with so many whole ones in its own chain is not doubted; and so far are others followed.
-#define CHAIN_BEYOND_DOUBT 3
-#define CHAIN_LONG_ENOUGH 16
-
-// Shorter frames cannot have swallowed two that are worth the search. It spares the most frequent
-// frame of all, a measurement of one peer (60 octets).
-#define SHORTEST_SUSPECT 64
-
-// ---------------------------------------------------------------------------------------- chains
-
-enum chain_end {
-  BROKEN,      // by something that is no header
-  EXACT,       // where the octets end
-  IN_HEADER,   // in the first octets of a plausible header
-  IN_FRAME,    // in a frame with a plausible header
-  FAR_ENOUGH,  // at the limit
-};
-
-struct chain {
-  unsigned whole;
-  enum chain_end end;
-};
-
-static struct chain follow(const cuwb_framer *framer, size_t start, size_t stop, unsigned limit) {
-  struct chain chain = {0, FAR_ENOUGH};
-  size_t at = start;
-  while (chain.whole < limit) {
-    size_t available = stop - at;
-    if (available == 0) {
-      chain.end = EXACT;
-      break;
-    }
-    struct cuwb_header header =
-        cuwb_header_test(&framer->rules, framer->staging + at, available, true);
-    if (header.verdict == CUWB_HEADER_IMPOSSIBLE) {
-      chain.end = BROKEN;
-      break;
-    }
-    if (header.verdict == CUWB_HEADER_PARTIAL) {
-      chain.end = IN_HEADER;
-      break;
-    }
-    if (header.length > available) {
-      chain.end = IN_FRAME;
-      break;
-    }
-    at += header.length;
-    chain.whole++;
-  }
-  return chain;
-}
-
-// Whether a header behind the first frame vouches for it.
-static bool is_confirmed(struct chain chain) {
-  switch (chain.end) {
-  case FAR_ENOUGH: return true;
-  case IN_FRAME: return chain.whole >= 1;
-  case EXACT: return chain.whole >= 2;
-  case IN_HEADER: return chain.whole >= 2;
-  case BROKEN: return chain.whole >= 3;
-  }
-  return false;
-}
-
-// Whether it is to be believed although an earlier offset may yet prove to begin a longer frame.
-static bool is_strong(struct chain chain) { return is_confirmed(chain) && chain.whole >= 2; }
 
 // ------------------------------------------------------------------------------- changes of state
 
@@ -147,16 +67,17 @@ static bool hunt(cuwb_framer *framer) {
 
   for (size_t at = framer->head; at < framer->tail; at++) {
     if (!framer->begins[framer->staging[at]]) continue;
-    struct chain chain = follow(framer, at, framer->tail, CHAIN_PROVES_ITSELF);
+    struct cuwb_chain chain =
+        cuwb_chain_follow(framer, at, framer->tail, CUWB_CHAIN_PROVES_ITSELF);
     bool contested = open < at && !over;
-    bool taken = contested ? is_strong(chain) : is_confirmed(chain);
-    if (settled && chain.end == EXACT) taken = true;
+    bool taken = contested ? cuwb_chain_is_strong(chain) : cuwb_chain_is_confirmed(chain);
+    if (settled && chain.end == CUWB_CHAIN_EXACT) taken = true;
     if (taken) {
       advance(framer, at);
       framer->locked = true;
       return true;
     }
-    if (chain.end == BROKEN) continue;
+    if (chain.end == CUWB_CHAIN_BROKEN) continue;
     if (open == framer->tail) open = at;
     // A frame that ends here, or a few octets ago, is about to be confirmed or refuted; better
     // wait for that than believe something inside it.
@@ -177,46 +98,6 @@ static bool hunt(cuwb_framer *framer) {
 
 // ----------------------------------------------------------------------------------------- locked
 
-// Whether the octets between `start` and `stop` end with `least` or more whole frames.
-static bool ends_with_chain(const cuwb_framer *framer, size_t start, size_t stop, unsigned least) {
-  for (size_t at = start; at < stop; at++) {
-    if (!framer->begins[framer->staging[at]]) continue;
-    struct chain chain = follow(framer, at, stop, UINT32_MAX);
-    if (chain.end == EXACT && chain.whole >= least) return true;
-  }
-  return false;
-}
-
-// Whether a chain starts inside the frame at `head`, runs across its end, and makes more sense
-// than what follows the frame.
-static bool is_crossed(const cuwb_framer *framer, size_t length) {
-  struct chain own = follow(framer, framer->head, framer->tail, CHAIN_BEYOND_DOUBT);
-  if (own.end == FAR_ENOUGH || own.end == EXACT) return false;
-  size_t stop = framer->head + length;
-  for (size_t at = framer->head + 1; at < stop; at++) {
-    if (!framer->begins[framer->staging[at]]) continue;
-    // One that meets the end of the frame goes on and ends like the frame's own.
-    struct chain chain = follow(framer, at, framer->tail, CHAIN_LONG_ENOUGH);
-    if (chain.whole < CROSSING_CHAIN_OVERRULES_A_HEADER || chain.end == BROKEN) continue;
-    if (chain.end == EXACT || own.end == BROKEN) return true;
-  }
-  return false;
-}
-
-// Whether the octets inside the frame at `head`, and behind it, contradict its header.
-static bool is_overruled(const cuwb_framer *framer, size_t length) {
-  if (framer->certain) return false;
-  size_t start = framer->head + 1;
-  if (length <= framer->tail - framer->head) {
-    if (length < SHORTEST_SUSPECT) return false;
-    return is_crossed(framer, length) ||
-           ends_with_chain(framer, start, framer->head + length, CHAIN_OVERRULES_A_HEADER);
-  }
-  // A control frame is over soon, and then what follows shows whether it was one.
-  if (length <= CUWB_CONTROL_FRAME_MAX) return false;
-  return ends_with_chain(framer, start, framer->tail, CHAIN_OVERRULES_A_HEADER);
-}
-
 enum step { FOUND, NOTHING, AGAIN };
 
 static enum step look_at_head(cuwb_framer *framer) {
@@ -232,7 +113,7 @@ static enum step look_at_head(cuwb_framer *framer) {
   }
 
   if (header.verdict == CUWB_HEADER_PARTIAL || header.length > available) {
-    if (!over && !is_overruled(framer, header.length)) return NOTHING;
+    if (!over && !cuwb_chain_overrules(framer, header.length)) return NOTHING;
     // It may be that the header was wrong and has swallowed good frames.
     lose(framer, framer->head + 1);
     return AGAIN;
@@ -243,7 +124,7 @@ static enum step look_at_head(cuwb_framer *framer) {
   if (behind > 0) {
     next = cuwb_header_test(&framer->rules, octets + header.length, behind, false).verdict;
   }
-  if (next == CUWB_HEADER_IMPOSSIBLE || is_overruled(framer, header.length)) {
+  if (next == CUWB_HEADER_IMPOSSIBLE || cuwb_chain_overrules(framer, header.length)) {
     lose(framer, framer->head + 1);
     return AGAIN;
   }
@@ -251,7 +132,7 @@ static enum step look_at_head(cuwb_framer *framer) {
   // of its own payload, and the rest is about to arrive. So is the rest of a header of which there
   // is a part already.
   bool doubtful = header.verdict == CUWB_HEADER_ODD;
-  doubtful |= behind > 0 && header.length >= SHORTEST_SUSPECT && !framer->certain;
+  doubtful |= behind > 0 && header.length >= CUWB_SHORTEST_SUSPECT && !framer->certain;
   if (doubtful && next == CUWB_HEADER_PARTIAL && framer->silence_ns < confirm_ns(framer)) {
     return NOTHING;
   }

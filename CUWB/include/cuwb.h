@@ -113,11 +113,13 @@ cuwb_result cuwb_open_serial(const char *path, cuwb_serial_options options,
                              cuwb_link *_Nullable *_Nonnull link);
 
 /// Takes over a descriptor that is open for reading and writing: a socket, a pipe end, a
-/// pseudo-terminal. A terminal is set raw; everything else is used as it is. On CUWB_OK the link
-/// owns the descriptor and closes it; on any other outcome the caller still does.
+/// pseudo-terminal. It is set non-blocking, and a terminal raw; a terminal keeps its speed and is
+/// not locked. On CUWB_OK the link owns the descriptor and closes it; on any other outcome the
+/// caller still does.
 cuwb_result cuwb_open_descriptor(int descriptor, cuwb_link *_Nullable *_Nonnull link);
 
-/// Connects to `host`:`port` with TCP_NODELAY, within `timeout_ms`.
+/// Connects to `host`:`port` with TCP_NODELAY, within `timeout_ms`, trying every address of the
+/// host. Resolving a name takes as long as the system's resolver likes.
 cuwb_result cuwb_open_tcp(const char *host, const char *port, int32_t timeout_ms,
                           cuwb_link *_Nullable *_Nonnull link);
 
@@ -132,15 +134,22 @@ cuwb_framing cuwb_link_get_framing(const cuwb_link *link);
 
 /// Reads the next whole frame into `memory`. `timeout_ms`: -1 waits for ever, 0 does not wait.
 ///
-/// The first frames after an open, and after anything that could not be a frame, are delivered only
-/// once the octets behind them (or a silence of `gap_ms`) confirm where they end.
+/// A frame is delivered with its last octet once it is known where frames begin. That is so from
+/// the second frame on; and from the first one if the link has been read from during a silence of
+/// 25 ms before it. Otherwise the first frame, and the first one after a loss, waits for the header
+/// behind it or for 25 ms of silence.
+///
+/// A wake that is pending is reported before any frame. Where a terminal, a device (CUWB_GONE) or a
+/// connection (CUWB_CLOSED) has ended, the whole frames that came before are delivered first.
 cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
 
 /// Whether a whole frame can be had without waiting on the descriptor. Reading thread only.
 bool cuwb_frame_buffered(const cuwb_link *link);
 
-/// Writes a whole frame, with one write(2) unless the kernel takes only a part of it.
+/// Writes a whole frame, with one write(2) unless the kernel takes only a part of it. After
+/// CUWB_TIMEOUT a part of the frame may be on the line; Qorvo's firmware discards it after 100 ms.
+/// Never raises SIGPIPE.
 cuwb_result cuwb_write_frame(cuwb_link *link, const void *octets, size_t length,
                              int32_t timeout_ms);
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains of frames: what the octets from some offset on look like if a frame begins there.
+#ifndef CUWB_CHAIN_H
+#define CUWB_CHAIN_H
+
+#include "framing.h"
+
+// A chain of so many whole frames needs no further proof.
+#define CUWB_CHAIN_PROVES_ITSELF 4
+
+// Shorter frames cannot have swallowed two that are worth the search. It spares the most frequent
+// frame of all, a measurement of one peer (60 octets).
+#define CUWB_SHORTEST_SUSPECT 64
+
+enum cuwb_chain_end {
+  CUWB_CHAIN_BROKEN,      // by something that is no header
+  CUWB_CHAIN_EXACT,       // where the octets end
+  CUWB_CHAIN_IN_HEADER,   // in the first octets of a plausible header
+  CUWB_CHAIN_IN_FRAME,    // in a frame with a plausible header
+  CUWB_CHAIN_FAR_ENOUGH,  // at the limit
+};
+
+struct cuwb_chain {
+  unsigned whole;
+  enum cuwb_chain_end end;
+};
+
+// Follows the chain that begins at `start`, no further than `stop` and for `limit` whole frames.
+struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, size_t stop,
+                                    unsigned limit);
+
+// Whether a header behind the first frame vouches for it.
+bool cuwb_chain_is_confirmed(struct cuwb_chain chain);
+
+// Whether it is to be believed although an earlier offset may yet prove to begin a longer frame.
+bool cuwb_chain_is_strong(struct cuwb_chain chain);
+
+// Whether the octets inside the frame at `head`, and behind it, contradict its header, which
+// promises `length` octets.
+bool cuwb_chain_overrules(const cuwb_framer *framer, size_t length);
+
+#endif
