@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The state a chip reports in CORE_DEVICE_STATUS_NTF.
+public struct DeviceState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The octet on the wire.
+  public let rawValue: UInt8
+  /// Any octet.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// NXP: booted, waits for its vendor command CORE_DEVICE_INIT.
+  public static let initialising = DeviceState(rawValue: 0x00)
+  /// Takes commands; no session is active.
+  public static let ready = DeviceState(rawValue: 0x01)
+  /// At least one session is active.
+  public static let active = DeviceState(rawValue: 0x02)
+  /// NXP: woke up from deep power-down; an outstanding command is lost.
+  public static let wokenUp = DeviceState(rawValue: 0xFC)
+  /// Everything is lost; the host has to reset the chip.
+  public static let error = DeviceState(rawValue: 0xFF)
+
+  /// The name in the specification.
+  public var description: String {
+    switch self {
+    case .initialising: "INIT"
+    case .ready: "READY"
+    case .active: "ACTIVE"
+    case .wokenUp: "HPD_WAKEUP"
+    case .error: "ERROR"
+    default: "DEVICE_STATE_\(hex(rawValue))"
+    }
+  }
+}
+
+/// The state of a session.
+public struct SessionState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The octet on the wire.
+  public let rawValue: UInt8
+  /// Any octet.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Created, lacks mandatory parameters.
+  public static let initialised = SessionState(rawValue: 0)
+  /// Gone.
+  public static let deinitialised = SessionState(rawValue: 1)
+  /// Ranging.
+  public static let active = SessionState(rawValue: 2)
+  /// Configured, not ranging.
+  public static let idle = SessionState(rawValue: 3)
+
+  /// The name in the specification.
+  public var description: String {
+    switch self {
+    case .initialised: "INIT"
+    case .deinitialised: "DEINIT"
+    case .active: "ACTIVE"
+    case .idle: "IDLE"
+    default: "SESSION_STATE_\(hex(rawValue))"
+    }
+  }
+}
+
+/// What a session is for.
+public struct SessionType: RawRepresentable, Hashable, Sendable {
+  /// The octet on the wire.
+  public let rawValue: UInt8
+  /// Any octet.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// FiRa ranging.
+  public static let ranging = SessionType(rawValue: 0x00)
+  /// FiRa ranging with data in the ranging frames.
+  public static let rangingWithInBandData = SessionType(rawValue: 0x01)
+  /// Data transfer only.
+  public static let dataTransfer = SessionType(rawValue: 0x02)
+  /// Radio tests.
+  public static let deviceTest = SessionType(rawValue: 0xD0)
+}

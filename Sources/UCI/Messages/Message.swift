@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A whole UCI message, reassembled, of any kind.
+///
+/// Nothing is refused and nothing is lost: what has no known layout, or does not fit it, is kept as
+/// octets; octets behind a known layout are kept as `trailing`.
+public struct Message: Sendable {
+  /// What the message says.
+  public enum Content: Sendable {
+    case command(any UCICommand)
+    case response(any UCIResponse)
+    case notification(any UCINotification)
+    case data(any UCIPayload)
+    /// No layout is known; or, with an error, one is known and these octets do not fit it.
+    case opaque([UInt8], PayloadError?)
+  }
+
+  public var type: MessageType
+  /// Group and opcode; of a data message the format in the place of the group, and opcode 0.
+  public var opcode: Opcode
+  public var content: Content
+  /// Octets behind the known layout.
+  public var trailing: [UInt8]
+
+  public init(type: MessageType, opcode: Opcode, content: Content, trailing: [UInt8] = []) {
+    self.type = type
+    self.opcode = opcode
+    self.content = content
+    self.trailing = trailing
+  }
+
+  /// Reads a whole message, that is, the joined payloads of all its segments.
+  public init(type: MessageType, opcode: Opcode, payload: RawSpan, dialect: Dialect = .assumed) {
+    self.type = type
+    self.opcode = opcode
+    trailing = []
+    let key = MessageCatalog.Key(type: type, opcode: opcode)
+    guard let layout = MessageCatalog.layout(of: key, dialect: dialect) else {
+      content = .opaque(unsafe payload.withUnsafeBytes { unsafe Array($0) }, nil)
+      return
+    }
+    var reader = PayloadReader(payload)
+    do {
+      content = try layout.read(&reader, dialect)
+      trailing = reader.rest()
+    } catch {
+      content = .opaque(unsafe payload.withUnsafeBytes { unsafe Array($0) }, error)
+    }
+  }
+
+  /// Reads one unsegmented packet, header included.
+  ///
+  /// - Throws: `PayloadError` when the octets are not exactly one packet. What is inside never
+  ///   throws.
+  public init(packet: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
+    let octets = unsafe packet.span.bytes
+    let header = try PacketHeader(parsing: octets, dataLengthInOctet3: dialect.dataLengthInOctet3)
+    guard octets.byteCount == PacketHeader.length + header.payloadLength else {
+      throw PayloadError.tooShort(
+        field: "packet", needed: PacketHeader.length + header.payloadLength,
+        available: octets.byteCount)
+    }
+    self.init(
+      type: header.type, opcode: header.opcode,
+      payload: octets.extracting(PacketHeader.length..<octets.byteCount), dialect: dialect)
+  }
+
+  /// The payload, encoded again.
+  public func payload(dialect: Dialect = .assumed) -> [UInt8] {
+    var writer = PayloadWriter()
+    switch content {
+    case .command(let payload): payload.encode(into: &writer, dialect: dialect)
+    case .response(let payload): payload.encode(into: &writer, dialect: dialect)
+    case .notification(let payload): payload.encode(into: &writer, dialect: dialect)
+    case .data(let payload): payload.encode(into: &writer, dialect: dialect)
+    case .opaque(let octets, _): writer.octets(octets)
+    }
+    writer.octets(trailing)
+    return writer.octets
+  }
+
+  /// The status of a response; nil for everything else and for responses without one.
+  public var status: Status? {
+    switch content {
+    case .response(let response): response.status
+    case .opaque(let octets, _) where type == .response && !octets.isEmpty:
+      Status(rawValue: octets[0])
+    default: nil
+    }
+  }
+}

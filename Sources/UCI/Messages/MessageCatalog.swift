@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every message with a known layout: a new message is one row here.
+public enum MessageCatalog {
+  /// What tells messages apart.
+  public struct Key: Hashable, Sendable {
+    public var type: MessageType
+    public var opcode: Opcode
+
+    public init(type: MessageType, opcode: Opcode) {
+      self.type = type
+      self.opcode = opcode
+    }
+  }
+
+  enum Layout: Sendable {
+    case command(any UCICommand.Type)
+    case response(any UCIResponse.Type)
+    case notification(any UCINotification.Type)
+    case data(any UCIPayload.Type)
+
+    func read(
+      _ reader: inout PayloadReader, _ dialect: Dialect
+    ) throws(PayloadError) -> Message.Content {
+      switch self {
+      case .command(let type): .command(try type.init(from: &reader, dialect: dialect))
+      case .response(let type): .response(try type.init(from: &reader, dialect: dialect))
+      case .notification(let type): .notification(try type.init(from: &reader, dialect: dialect))
+      case .data(let type): .data(try type.init(from: &reader, dialect: dialect))
+      }
+    }
+  }
+
+  /// How a message is laid out; nil when that is not known.
+  static func layout(of key: Key, dialect: Dialect) -> Layout? {
+    guard key.type != .data, key.opcode.group.isVendor else { return standard[key] }
+    return vendor[dialect.vendor]?[key]
+  }
+
+  // MARK: rows
+
+  private static let standard = table(
+    commands: [
+      DeviceReset.self, GetDeviceInfo.self, GetCapabilities.self, SetConfig.self, GetConfig.self,
+      QueryTimestamp.self,
+      SessionInit.self, SessionDeinit.self, SetAppConfig.self, GetAppConfig.self,
+      GetSessionCount.self, GetSessionState.self,
+      SessionStart.self, SessionStop.self, GetRangingCount.self,
+    ],
+    notifications: [
+      DeviceStatusNotification.self, GenericErrorNotification.self, SessionStatusNotification.self,
+      SessionInfo.self,
+    ])
+
+  // The same vendor group means different things on different chips, so each vendor has its own.
+  private static let vendor: [Dialect.Vendor: [Key: Layout]] = [
+    .nxp: table(commands: [NXPDeviceInit.self], notifications: [])
+  ]
+
+  private static func table(
+    commands: [any UCICommand.Type], notifications: [any UCINotification.Type]
+  ) -> [Key: Layout] {
+    var table: [Key: Layout] = [:]
+    for command in commands {
+      table[Key(type: .command, opcode: command.opcode)] = .command(command)
+      table[Key(type: .response, opcode: command.opcode)] = .response(responseType(of: command))
+    }
+    for notification in notifications {
+      table[Key(type: .notification, opcode: notification.opcode)] = .notification(notification)
+    }
+    return table
+  }
+
+  private static func responseType<C: UCICommand>(of command: C.Type) -> any UCIResponse.Type {
+    C.Response.self
+  }
+}

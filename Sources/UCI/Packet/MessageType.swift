@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What kind of packet this is: bits 7..5 of its first octet.
+///
+/// An open type: values a future specification assigns are kept, not refused.
+public struct MessageType: RawRepresentable, Hashable, Sendable {
+  /// 0…7.
+  public let rawValue: UInt8
+
+  /// Keeps the lower three bits of `rawValue`.
+  @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue & 7 }
+
+  /// Application data, either way.
+  public static let data = MessageType(rawValue: 0)
+  /// Host to chip.
+  public static let command = MessageType(rawValue: 1)
+  /// Chip to host, exactly one for every command.
+  public static let response = MessageType(rawValue: 2)
+  /// Chip to host, at any time.
+  public static let notification = MessageType(rawValue: 3)
+  /// Reserved for testing; Qorvo: secure-element test command.
+  public static let testCommand = MessageType(rawValue: 4)
+  /// Reserved for testing; Qorvo: secure-element test response.
+  public static let testResponse = MessageType(rawValue: 5)
+
+  /// Whether packets of this type have a group, an opcode and a length of one octet.
+  @inlinable public var isControl: Bool { (1...3).contains(rawValue) }
+}
+
+extension MessageType: CustomStringConvertible {
+  /// The word used for this type in listings.
+  public var description: String {
+    switch self {
+    case .data: "data"
+    case .command: "command"
+    case .response: "response"
+    case .notification: "notification"
+    case .testCommand: "test-command"
+    case .testResponse: "test-response"
+    default: "reserved-\(rawValue)"
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The four octets at the head of every UCI packet.
+///
+/// Control packets: type, boundary flag and group; opcode; reserved; length. Data and test packets:
+/// type, boundary flag and format; reserved; length in 16 bits, little-endian. NXP chips announce a
+/// 16-bit length in a control packet by bit 7 of the second octet.
+public struct PacketHeader: Hashable, Sendable {
+  /// Octets of a header.
+  public static let length = 4
+
+  /// Bits 7..5 of the first octet.
+  public var type: MessageType
+  /// Bit 4 of the first octet, PBF: more segments of this message follow.
+  public var moreFollows: Bool
+  /// Lower four bits of the first octet: the group of a control packet, the format (DPF) of a data
+  /// packet.
+  public var group: GroupID
+  /// Lower six bits of the second octet; 0 in data packets.
+  public var oid: UInt8
+  /// Bit 7 of the second octet of a control packet, NXP: the length has 16 bits.
+  public var isExtended: Bool
+  /// Octets of payload in this packet.
+  public var payloadLength: Int
+
+  /// Makes a header; `payloadLength` is taken as it is.
+  @inlinable
+  public init(
+    type: MessageType, moreFollows: Bool = false, group: GroupID, oid: UInt8,
+    isExtended: Bool = false, payloadLength: Int
+  ) {
+    self.type = type
+    self.moreFollows = moreFollows
+    self.group = group
+    self.oid = oid
+    self.isExtended = isExtended
+    self.payloadLength = payloadLength
+  }
+
+  /// A header for a control packet.
+  @inlinable
+  public init(
+    _ type: MessageType, _ opcode: Opcode, moreFollows: Bool = false, payloadLength: Int
+  ) {
+    self.init(
+      type: type, moreFollows: moreFollows, group: opcode.group, oid: opcode.oid,
+      isExtended: payloadLength > 255, payloadLength: payloadLength)
+  }
+
+  /// Group and opcode of a control packet.
+  @inlinable public var opcode: Opcode { Opcode(group, oid) }
+
+  /// Reads a header. Reserved bits are ignored, as the specification asks of a receiver.
+  ///
+  /// - Parameters:
+  ///   - octets: at least four octets.
+  ///   - dataLengthInOctet3: data packets of this device carry their length in the fourth octet
+  ///     only (Qorvo QM33 serial firmware).
+  /// - Throws: `PayloadError` when there are fewer than four octets.
+  @inlinable
+  public init(parsing octets: RawSpan, dataLengthInOctet3: Bool = false) throws(PayloadError) {
+    guard octets.byteCount >= 4 else {
+      throw PayloadError.tooShort(field: "header", needed: 4, available: octets.byteCount)
+    }
+    // Sound: four octets are there.
+    let o = unsafe octets.unsafeLoadUnaligned(as: (UInt8, UInt8, UInt8, UInt8).self)
+    type = MessageType(rawValue: o.0 >> 5)
+    moreFollows = o.0 & 0x10 != 0
+    group = GroupID(rawValue: o.0)
+    if type.isControl {
+      oid = o.1 & 0x3F
+      isExtended = o.1 & 0x80 != 0
+      payloadLength = isExtended ? Int(o.2) | Int(o.3) << 8 : Int(o.3)
+    } else {
+      oid = 0
+      isExtended = false
+      payloadLength =
+        dataLengthInOctet3 && type == .data ? Int(o.3) : Int(o.2) | Int(o.3) << 8
+    }
+  }
+
+  /// The four octets. Lengths that do not fit are a programming error.
+  public func encoded(dataLengthInOctet3: Bool = false) -> [UInt8] {
+    let first = type.rawValue << 5 | (moreFollows ? 0x10 : 0) | group.rawValue
+    precondition((0...0xFFFF).contains(payloadLength), "a UCI payload has at most 65535 octets")
+    let low = UInt8(payloadLength & 0xFF)
+    let high = UInt8(payloadLength >> 8)
+    if type.isControl {
+      if isExtended { return [first, oid | 0x80, low, high] }
+      precondition(payloadLength <= 255, "a control packet has at most 255 octets of payload")
+      return [first, oid, 0, low]
+    }
+    if dataLengthInOctet3 && type == .data {
+      precondition(payloadLength <= 255, "this device takes at most 255 octets of data payload")
+      return [first, 0, 0, low]
+    }
+    return [first, 0, low, high]
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Joins the segments of messages: one partial control message and one partial data message at a
+/// time, so that a data packet between two control segments does no harm.
+///
+/// A segment that does not continue the partial message drops it and is then treated on its own,
+/// which costs one message where dropping both would cost two. Packets that are whole messages pass
+/// through without being copied, and nothing is allocated once the buffers have grown to the longest
+/// message seen.
+public struct Reassembler {
+  /// What became of a packet.
+  public enum Outcome: Hashable, Sendable {
+    /// The packet is a whole message: read its own payload.
+    case whole
+    /// The packet ended a message: read `payload(of:)`.
+    case completed
+    /// More segments are needed.
+    case incomplete
+  }
+
+  private struct Partial {
+    var octets: [UInt8] = []
+    var opcode: Opcode?
+    var type = MessageType.data
+  }
+
+  private var control = Partial()
+  private var data = Partial()
+  /// Partial messages that were dropped because another one began or they grew too long.
+  public private(set) var dropped = 0
+  /// Longer messages are dropped: no chip in the field sends anything near it.
+  public let limit: Int
+
+  /// Nothing is pending.
+  public init(limit: Int = 65_536) {
+    self.limit = limit
+    control.octets.reserveCapacity(1_024)
+  }
+
+  /// Takes the next packet.
+  public mutating func take(_ header: PacketHeader, payload: RawSpan) -> Outcome {
+    if !header.moreFollows && (header.type == .data ? data : control).opcode == nil {
+      return .whole
+    }
+    return header.type == .data
+      ? Self.add(header, payload, to: &data, limit: limit, dropped: &dropped)
+      : Self.add(header, payload, to: &control, limit: limit, dropped: &dropped)
+  }
+
+  private static func add(
+    _ header: PacketHeader, _ payload: RawSpan, to partial: inout Partial, limit: Int,
+    dropped: inout Int
+  ) -> Outcome {
+    if let pending = partial.opcode, pending != header.opcode || partial.type != header.type {
+      dropped += 1
+      partial.opcode = nil
+    }
+    if partial.opcode == nil {
+      guard header.moreFollows else { return .whole }
+      partial.octets.removeAll(keepingCapacity: true)
+      partial.opcode = header.opcode
+      partial.type = header.type
+    }
+    guard partial.octets.count + payload.byteCount <= limit else {
+      dropped += 1
+      partial.opcode = nil
+      return .incomplete
+    }
+    unsafe payload.withUnsafeBytes { unsafe partial.octets.append(contentsOf: $0) }
+    guard !header.moreFollows else { return .incomplete }
+    partial.opcode = nil
+    return .completed
+  }
+
+  /// The joined payload after `.completed`, until the next segment is taken.
+  public func withPayload<R, E: Error>(
+    of type: MessageType, _ body: (RawSpan) throws(E) -> R
+  ) throws(E) -> R {
+    try unsafe body((type == .data ? data : control).octets.span.bytes)
+  }
+
+  /// Forgets partial messages, for example after the boundary between frames was lost.
+  public mutating func reset() {
+    if control.opcode != nil || data.opcode != nil { dropped += 1 }
+    control.opcode = nil
+    data.opcode = nil
+  }
+}

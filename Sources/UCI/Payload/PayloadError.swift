@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why octets could not be read as the message they claim to be.
+public enum PayloadError: Error, Hashable, Sendable {
+  /// The payload ends before this field does.
+  case tooShort(field: String, needed: Int, available: Int)
+  /// The field has a value with which the rest cannot be found.
+  case invalid(field: String, reason: String)
+}
+
+extension PayloadError: CustomStringConvertible {
+  /// One sentence.
+  public var description: String {
+    switch self {
+    case .tooShort(let field, let needed, let available):
+      "The payload ends inside \(field): \(needed) octets needed, \(available) there."
+    case .invalid(let field, let reason): "\(field) cannot be read: \(reason)."
+    }
+  }
+}

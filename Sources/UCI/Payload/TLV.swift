@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A parameter on the wire: identifier, length and value, one octet each for the first two.
+public struct TLV: Hashable, Sendable {
+  /// Which parameter; what it means depends on the message it stands in.
+  public var id: UInt8
+  /// At most 255 octets.
+  public var value: [UInt8]
+
+  /// A parameter with the value as it goes on the wire.
+  public init(_ id: UInt8, _ value: [UInt8]) {
+    self.id = id
+    self.value = value
+  }
+
+  /// The value as an unsigned little-endian number; nil when it is empty or longer than 8 octets.
+  public var integer: UInt64? {
+    guard (1...8).contains(value.count) else { return nil }
+    return value.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+extension PayloadReader {
+  /// A count and as many parameters.
+  public mutating func tlvs(_ field: String) throws(PayloadError) -> [TLV] {
+    let count = try u8("\(field) count")
+    var list: [TLV] = []
+    list.reserveCapacity(Int(count))
+    for index in 0..<Int(count) {
+      let id = try u8("\(field)[\(index)] id")
+      let length = try u8("\(field)[\(index)] length")
+      list.append(TLV(id, try octets(Int(length), "\(field)[\(index)] value")))
+    }
+    return list
+  }
+}
+
+extension PayloadWriter {
+  /// A count and the parameters. More than 255 of them, or of octets in one, are a programming
+  /// error.
+  public mutating func tlvs(_ list: [TLV]) {
+    u8(UInt8(list.count))
+    for tlv in list {
+      u8(tlv.id)
+      u8(UInt8(tlv.value.count))
+      octets(tlv.value)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The address of a UWB device: two octets (short) or eight (extended), little-endian on the wire.
+public struct MACAddress: Hashable, Sendable {
+  /// The address as a number.
+  public let value: UInt64
+  /// Eight octets rather than two.
+  public let isExtended: Bool
+
+  /// A short address.
+  @inlinable public init(_ short: UInt16) {
+    value = UInt64(short)
+    isExtended = false
+  }
+
+  /// An extended address.
+  @inlinable public init(extended: UInt64) {
+    value = extended
+    isExtended = true
+  }
+
+  /// The octets in the order of the wire.
+  public var octets: [UInt8] {
+    (0..<(isExtended ? 8 : 2)).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+  }
+
+  /// From two or eight octets in the order of the wire; nil for any other number of them.
+  public init?(octets: some Collection<UInt8>) {
+    guard octets.count == 2 || octets.count == 8 else { return nil }
+    isExtended = octets.count == 8
+    value = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// From hexadecimal digits, most significant first: `0001`, `0x1`, or eight octets with colons.
+  /// Up to four digits make a short address, sixteen an extended one.
+  public init?(_ text: String) {
+    var digits = text.lowercased().filter { $0 != ":" }
+    if digits.hasPrefix("0x") { digits.removeFirst(2) }
+    guard let number = UInt64(digits, radix: 16), digits.count <= 4 || digits.count == 16 else {
+      return nil
+    }
+    value = number
+    isExtended = digits.count == 16
+  }
+}
+
+extension MACAddress: CustomStringConvertible {
+  /// Hexadecimal, most significant octet first: `0x0001`.
+  public var description: String {
+    let digits = String(value, radix: 16)
+    let width = isExtended ? 16 : 4
+    return "0x" + String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}

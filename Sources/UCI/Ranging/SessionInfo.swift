@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A SESSION_INFO_NTF (FiRa 1.x: RANGE_DATA_NTF) as a value, for everything that is not in a hurry.
+///
+/// The reader of a stream uses `SessionInfoView`, which does not copy.
+public struct SessionInfo: UCINotification, Hashable {
+  public static let opcode = Opcode.sessionInfo
+
+  /// What was measured, by type.
+  public enum Measurements: Hashable, Sendable {
+    /// Distances and angles to peers.
+    case twoWay([TwoWayMeasurement])
+    /// Of another type: the octets behind the header.
+    case other(count: UInt8, octets: [UInt8])
+  }
+
+  public var sequenceNumber: UInt32
+  public var sessionToken: UInt32
+  /// Reserved in many implementations.
+  public var rcrIndication: UInt8
+  /// Milliseconds; some chips say 0.
+  public var intervalMilliseconds: UInt32
+  public var type: MeasurementType
+  /// Reserved.
+  public var reserved14: UInt8
+  /// 0 short, 1 extended.
+  public var addressIndicator: UInt8
+  /// The primary session of a hybrid schedule.
+  public var primarySessionToken: UInt32
+  /// Reserved.
+  public var reserved20: UInt32
+  public var measurements: Measurements
+  /// Reserved octets of each two-way measurement, 11 or 5 of them, as they came.
+  public var reservedOctets: [[UInt8]]
+
+  /// A notification of two-way measurements.
+  public init(
+    sequenceNumber: UInt32, sessionToken: UInt32, intervalMilliseconds: UInt32,
+    twoWay: [TwoWayMeasurement], extendedAddresses: Bool = false
+  ) {
+    self.sequenceNumber = sequenceNumber
+    self.sessionToken = sessionToken
+    rcrIndication = 0
+    self.intervalMilliseconds = intervalMilliseconds
+    type = .twoWay
+    reserved14 = 0
+    addressIndicator = extendedAddresses ? 1 : 0
+    primarySessionToken = 0
+    reserved20 = 0
+    measurements = .twoWay(twoWay)
+    reservedOctets = twoWay.map { _ in Array(repeating: 0, count: extendedAddresses ? 5 : 11) }
+  }
+
+  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
+    sequenceNumber = try reader.u32("sequence number")
+    sessionToken = try reader.u32("session token")
+    rcrIndication = try reader.u8("RCR indication")
+    intervalMilliseconds = try reader.u32("ranging interval")
+    type = MeasurementType(rawValue: try reader.u8("measurement type"))
+    reserved14 = try reader.u8("reserved")
+    addressIndicator = try reader.u8("address indicator")
+    primarySessionToken = try reader.u32("primary session token")
+    reserved20 = try reader.u32("reserved")
+    let count = try reader.u8("number of measurements")
+    reservedOctets = []
+    guard type == .twoWay else {
+      measurements = .other(count: count, octets: reader.rest())
+      return
+    }
+    var list: [TwoWayMeasurement] = []
+    let extended = addressIndicator != 0
+    for _ in 0..<count {
+      let peer =
+        extended
+        ? MACAddress(extended: try reader.u64("address"))
+        : MACAddress(try reader.u16("address"))
+      var measurement = TwoWayMeasurement(
+        peer: peer, status: Status(rawValue: try reader.u8("status")),
+        lineOfSight: LineOfSight(rawValue: try reader.u8("NLoS")),
+        rawDistance: try reader.u16("distance"))
+      measurement.azimuth = try reader.angle("azimuth")
+      measurement.elevation = try reader.angle("elevation")
+      measurement.destinationAzimuth = try reader.angle("destination azimuth")
+      measurement.destinationElevation = try reader.angle("destination elevation")
+      measurement.slotIndex = try reader.u8("slot index")
+      measurement.rawRSSI = try reader.u8("RSSI")
+      reservedOctets.append(try reader.octets(extended ? 5 : 11, "reserved"))
+      list.append(measurement)
+    }
+    measurements = .twoWay(list)
+  }
+
+  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
+    writer.u32(sequenceNumber)
+    writer.u32(sessionToken)
+    writer.u8(rcrIndication)
+    writer.u32(intervalMilliseconds)
+    writer.u8(type.rawValue)
+    writer.u8(reserved14)
+    writer.u8(addressIndicator)
+    writer.u32(primarySessionToken)
+    writer.u32(reserved20)
+    switch measurements {
+    case .other(let count, let octets):
+      writer.u8(count)
+      writer.octets(octets)
+    case .twoWay(let list):
+      writer.u8(UInt8(list.count))
+      for (measurement, reserved) in zip(list, reservedOctets) {
+        writer.octets(measurement.peer.octets)
+        writer.u8(measurement.status.rawValue)
+        writer.u8(measurement.lineOfSight.rawValue)
+        writer.u16(measurement.rawDistance)
+        for angle in [
+          measurement.azimuth, measurement.elevation, measurement.destinationAzimuth,
+          measurement.destinationElevation,
+        ] {
+          writer.i16(angle.raw)
+          writer.u8(angle.figureOfMerit)
+        }
+        writer.u8(measurement.slotIndex)
+        writer.u8(measurement.rawRSSI)
+        writer.octets(reserved)
+      }
+    }
+  }
+}
+
+extension PayloadReader {
+  /// An angle with its figure of merit.
+  mutating func angle(_ field: String) throws(PayloadError) -> Angle {
+    Angle(raw: try i16(field), figureOfMerit: try u8("\(field) FoM"))
+  }
+}

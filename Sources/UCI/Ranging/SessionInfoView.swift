@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a SESSION_INFO_NTF measures.
+public struct MeasurementType: RawRepresentable, Hashable, Sendable {
+  /// The octet on the wire.
+  public let rawValue: UInt8
+  /// Any octet.
+  @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// One-way ranging, uplink TDoA (at an anchor).
+  public static let uplinkTDoA = MeasurementType(rawValue: 0)
+  /// Two-way ranging.
+  public static let twoWay = MeasurementType(rawValue: 1)
+  /// One-way ranging, downlink TDoA (at a tag).
+  public static let downlinkTDoA = MeasurementType(rawValue: 2)
+  /// One-way ranging, angle of arrival only.
+  public static let oneWayAoA = MeasurementType(rawValue: 3)
+}
+
+/// A SESSION_INFO_NTF (FiRa 1.x: RANGE_DATA_NTF) read in place, without copying or allocating.
+///
+/// The view borrows the payload and cannot outlive it. The bounds of the header and, for two-way
+/// ranging, of all measurements are checked once in `init`; after that every field is one load.
+public struct SessionInfoView: ~Escapable {
+  /// Octets before the first measurement.
+  public static let headerLength = 25
+
+  /// The whole payload.
+  public let payload: RawSpan
+  /// How many measurements the notification says it holds.
+  public let count: Int
+
+  /// Reads the header of a payload.
+  ///
+  /// - Throws: `PayloadError` when the payload is shorter than its header, or than its measurements
+  ///   for two-way ranging.
+  @inlinable
+  @_lifetime(copy payload)
+  public init(_ payload: RawSpan) throws(PayloadError) {
+    guard payload.byteCount >= Self.headerLength else {
+      throw PayloadError.tooShort(
+        field: "SESSION_INFO_NTF", needed: Self.headerLength, available: payload.byteCount)
+    }
+    // Sound: 25 octets are there.
+    let count = Int(unsafe payload.unsafeLoad(fromByteOffset: 24, as: UInt8.self))
+    let type = unsafe payload.unsafeLoad(fromByteOffset: 13, as: UInt8.self)
+    let needed = Self.headerLength + count * TwoWayMeasurement.length
+    guard type != MeasurementType.twoWay.rawValue || payload.byteCount >= needed else {
+      throw PayloadError.tooShort(
+        field: "measurements", needed: needed, available: payload.byteCount)
+    }
+    self.payload = payload
+    self.count = count
+  }
+
+  // Sound for every offset used below: `init` has checked the bounds. The loads are unaligned and
+  // the values little-endian, so this is right on every architecture.
+  @inlinable @inline(__always)
+  func load<T: BitwiseCopyable & FixedWidthInteger>(_ offset: Int, as: T.Type) -> T {
+    T(littleEndian: unsafe payload.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self))
+  }
+
+  /// Counts up by one for every notification of a session, from 0 at its start.
+  @inlinable public var sequenceNumber: UInt32 { load(0, as: UInt32.self) }
+  /// The session: its id in FiRa 1.x, its handle since 2.0.
+  @inlinable public var sessionToken: UInt32 { load(4, as: UInt32.self) }
+  /// Ranging interval in milliseconds; some chips say 0.
+  @inlinable public var intervalMilliseconds: UInt32 { load(9, as: UInt32.self) }
+  /// What was measured.
+  @inlinable public var type: MeasurementType {
+    MeasurementType(rawValue: load(13, as: UInt8.self))
+  }
+  /// Peers are named by extended addresses.
+  @inlinable public var hasExtendedAddresses: Bool { load(15, as: UInt8.self) != 0 }
+
+  /// The two-way measurement at `index`. Only where `type` is `.twoWay`.
+  @inlinable
+  public func twoWayMeasurement(at index: Int) -> TwoWayMeasurement {
+    precondition(index >= 0 && index < count && type == .twoWay)
+    return uncheckedTwoWayMeasurement(at: index, extended: hasExtendedAddresses)
+  }
+
+  @inlinable @inline(__always)
+  func uncheckedTwoWayMeasurement(at index: Int, extended: Bool) -> TwoWayMeasurement {
+    let start = Self.headerLength &+ index &* TwoWayMeasurement.length
+    // Behind the address both forms are the same.
+    let o = start &+ (extended ? 8 : 2)
+    return TwoWayMeasurement(
+      peer: extended
+        ? MACAddress(extended: load(start, as: UInt64.self))
+        : MACAddress(load(start, as: UInt16.self)),
+      status: Status(rawValue: load(o, as: UInt8.self)),
+      lineOfSight: LineOfSight(rawValue: load(o &+ 1, as: UInt8.self)),
+      rawDistance: load(o &+ 2, as: UInt16.self),
+      azimuth: angle(o &+ 4), elevation: angle(o &+ 7),
+      destinationAzimuth: angle(o &+ 10), destinationElevation: angle(o &+ 13),
+      slotIndex: load(o &+ 16, as: UInt8.self),
+      rawRSSI: load(o &+ 17, as: UInt8.self))
+  }
+
+  @inlinable @inline(__always)
+  func angle(_ offset: Int) -> Angle {
+    Angle(raw: load(offset, as: Int16.self), figureOfMerit: load(offset &+ 2, as: UInt8.self))
+  }
+
+  /// Calls `body` with each two-way measurement in order; not at all for other types.
+  @inlinable @inline(__always)
+  public func forEachTwoWayMeasurement<E: Error>(
+    _ body: (TwoWayMeasurement) throws(E) -> Void
+  ) throws(E) {
+    guard type == .twoWay else { return }
+    let extended = hasExtendedAddresses
+    for index in 0..<count {
+      try body(uncheckedTwoWayMeasurement(at: index, extended: extended))
+    }
+  }
+
+  /// Octets behind the last two-way measurement: the vendor's own.
+  public var vendorTailOffset: Int { Self.headerLength + count * TwoWayMeasurement.length }
+}

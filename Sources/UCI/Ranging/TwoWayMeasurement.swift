@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether the direct path was seen, as the chip judges it.
+public struct LineOfSight: RawRepresentable, Hashable, Sendable {
+  /// The octet on the wire.
+  public let rawValue: UInt8
+  /// Any octet.
+  @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The direct path was seen.
+  public static let lineOfSight = LineOfSight(rawValue: 0x00)
+  /// The direct path is blocked.
+  public static let nonLineOfSight = LineOfSight(rawValue: 0x01)
+  /// The chip cannot tell (always so on Qorvo QM33 and DW3000).
+  public static let notDetermined = LineOfSight(rawValue: 0xFF)
+}
+
+/// An angle of arrival with the chip's figure of merit.
+public struct Angle: Hashable, Sendable {
+  /// Degrees in Q9.7: 128 a degree.
+  public var raw: Int16
+  /// 0…100 percent, 100 best; 0: there is no estimate.
+  public var figureOfMerit: UInt8
+
+  /// From the fields on the wire.
+  @inlinable public init(raw: Int16, figureOfMerit: UInt8) {
+    self.raw = raw
+    self.figureOfMerit = figureOfMerit
+  }
+
+  /// Degrees; azimuth -180…180, elevation -90…90.
+  @inlinable public var degrees: Double { Double(raw) / 128 }
+}
+
+/// One two-way-ranging result of a SESSION_INFO_NTF: 31 octets on the wire for short and extended
+/// addresses alike.
+public struct TwoWayMeasurement: Hashable, Sendable {
+  /// Octets on the wire.
+  public static let length = 31
+
+  /// The peer.
+  public var peer: MACAddress
+  /// Whether it was measured, and if not, why.
+  public var status: Status
+  /// The chip's judgement of the path.
+  public var lineOfSight: LineOfSight
+  /// Centimetres; 0xFFFF: none. With status 0x1B the value of a negative distance.
+  public var rawDistance: UInt16
+  /// Where the peer is, seen from this device.
+  public var azimuth: Angle
+  /// Where the peer is, seen from this device.
+  public var elevation: Angle
+  /// Where this device is, seen from the peer and reported by it.
+  public var destinationAzimuth: Angle
+  /// Where this device is, seen from the peer and reported by it.
+  public var destinationElevation: Angle
+  /// On failure the slot in which the error was detected, otherwise 0.
+  public var slotIndex: UInt8
+  /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0: not available.
+  /// Reserved in FiRa 1.x.
+  public var rawRSSI: UInt8
+
+  /// From the fields on the wire.
+  @inlinable
+  public init(
+    peer: MACAddress, status: Status, lineOfSight: LineOfSight = .notDetermined,
+    rawDistance: UInt16 = 0xFFFF, azimuth: Angle = Angle(raw: 0, figureOfMerit: 0),
+    elevation: Angle = Angle(raw: 0, figureOfMerit: 0),
+    destinationAzimuth: Angle = Angle(raw: 0, figureOfMerit: 0),
+    destinationElevation: Angle = Angle(raw: 0, figureOfMerit: 0), slotIndex: UInt8 = 0,
+    rawRSSI: UInt8 = 0
+  ) {
+    self.peer = peer
+    self.status = status
+    self.lineOfSight = lineOfSight
+    self.rawDistance = rawDistance
+    self.azimuth = azimuth
+    self.elevation = elevation
+    self.destinationAzimuth = destinationAzimuth
+    self.destinationElevation = destinationElevation
+    self.slotIndex = slotIndex
+    self.rawRSSI = rawRSSI
+  }
+
+  /// Centimetres with sign; nil when the round failed or the chip gave none.
+  @inlinable public var distanceCentimetres: Int? {
+    guard status.isSuccess, rawDistance != 0xFFFF else { return nil }
+    return status == .okNegativeDistance ? -Int(rawDistance) : Int(rawDistance)
+  }
+
+  /// Received power in dBm; nil when the chip gave none.
+  @inlinable public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
+}
