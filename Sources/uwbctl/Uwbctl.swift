@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// The command line of the package: each subcommand lives in a folder of its own.
+@main
+struct Uwbctl: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "uwbctl",
+    abstract: "Look at and drive Ultra-Wideband chips which speak UCI.",
+    subcommands: [
+      Decode.self
+    ])
+}
