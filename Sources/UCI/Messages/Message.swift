@@ -15,13 +15,16 @@ public struct Message: Sendable {
     case opaque([UInt8], PayloadError?)
   }
 
+  /// Command, response, notification or data.
   public var type: MessageType
   /// Group and opcode; of a data message the format in the place of the group, and opcode 0.
   public var opcode: Opcode
+  /// The typed payload, or its octets.
   public var content: Content
   /// Octets behind the known layout.
   public var trailing: [UInt8]
 
+  /// From its parts.
   public init(type: MessageType, opcode: Opcode, content: Content, trailing: [UInt8] = []) {
     self.type = type
     self.opcode = opcode

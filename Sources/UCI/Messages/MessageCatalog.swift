@@ -4,9 +4,12 @@
 public enum MessageCatalog {
   /// What tells messages apart.
   public struct Key: Hashable, Sendable {
+    /// Command, response, notification or data.
     public var type: MessageType
+    /// Group and opcode; of data messages the format and 0.
     public var opcode: Opcode
 
+    /// From its parts.
     public init(type: MessageType, opcode: Opcode) {
       self.type = type
       self.opcode = opcode

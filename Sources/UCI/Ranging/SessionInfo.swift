@@ -4,6 +4,7 @@
 ///
 /// The reader of a stream uses `SessionInfoView`, which does not copy.
 public struct SessionInfo: UCINotification, Hashable {
+  /// Group and opcode.
   public static let opcode = Opcode.sessionInfo
 
   /// What was measured, by type.
@@ -14,12 +15,15 @@ public struct SessionInfo: UCINotification, Hashable {
     case other(count: UInt8, octets: [UInt8])
   }
 
+  /// Counts up by one for every notification of a session, from 0 at its start.
   public var sequenceNumber: UInt32
+  /// What names the session: its id in FiRa 1.x, its handle since 2.0.
   public var sessionToken: UInt32
   /// Reserved in many implementations.
   public var rcrIndication: UInt8
   /// Milliseconds; some chips say 0.
   public var intervalMilliseconds: UInt32
+  /// What was measured.
   public var type: MeasurementType
   /// Reserved.
   public var reserved14: UInt8
@@ -29,6 +33,7 @@ public struct SessionInfo: UCINotification, Hashable {
   public var primarySessionToken: UInt32
   /// Reserved.
   public var reserved20: UInt32
+  /// The measurements, by type.
   public var measurements: Measurements
   /// Reserved octets of each two-way measurement, 11 or 5 of them, as they came.
   public var reservedOctets: [[UInt8]]
@@ -51,6 +56,7 @@ public struct SessionInfo: UCINotification, Hashable {
     reservedOctets = twoWay.map { _ in Array(repeating: 0, count: extendedAddresses ? 5 : 11) }
   }
 
+  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     sequenceNumber = try reader.u32("sequence number")
     sessionToken = try reader.u32("session token")
@@ -90,6 +96,7 @@ public struct SessionInfo: UCINotification, Hashable {
     measurements = .twoWay(list)
   }
 
+  /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u32(sequenceNumber)
     writer.u32(sessionToken)
