@@ -48,7 +48,7 @@ let package = Package(
     .target(
       name: "UWBLink",
       dependencies: ["CUWB", atomics, deque, system],
-      swiftSettings: memorySafe + lifetimes),
+      swiftSettings: strict + lifetimes),
     .target(
       name: "UWBDriver",
       dependencies: ["UCI", "UWBLink", deque, system, logging],

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CUWB
+internal import SystemPackage
+
+/// An open link to one chip: frames out from any thread, frames in through one `FrameReader`.
+///
+/// Closes the descriptor when the last reference goes.
+public final class Link: @unchecked Sendable {
+  // Sound: CUWB allows one reading and one writing thread at a time and `wake` from any; the
+  // writers are kept apart by `writing`, and only the one FrameReader reads.
+  let raw: OpaquePointer
+  private let writing = Lock()
+
+  /// Where the chip is.
+  public let endpoint: LinkEndpoint
+
+  /// Opens a link.
+  ///
+  /// - Parameter connectTimeout: for `.tcp`, milliseconds.
+  /// - Throws: `LinkError`. A descriptor is closed even then.
+  public init(_ endpoint: LinkEndpoint, connectTimeout: Int32 = 5_000) throws(LinkError) {
+    var raw: OpaquePointer?
+    let result: cuwb_result
+    switch endpoint {
+    case .serial(let path, let baud, let flowControl):
+      let options = cuwb_serial_options(baud: baud, rts_cts: flowControl, shared: false)
+      result = cuwb_open_serial(path.string, options, &raw)
+    case .tcp(let host, let port):
+      result = cuwb_open_tcp(host, port, connectTimeout, &raw)
+    case .descriptor(let descriptor):
+      result = cuwb_open_descriptor(descriptor.rawValue, &raw)
+      if result.outcome != CUWB_OK { try? descriptor.close() }
+    }
+    guard result.outcome == CUWB_OK, let raw = raw else {
+      throw LinkError(result, endpoint: endpoint)
+    }
+    self.raw = raw
+    self.endpoint = endpoint
+  }
+
+  deinit { cuwb_link_close(raw) }
+
+  /// Writes one whole frame, header included, with one write(2).
+  ///
+  /// - Parameter timeout: milliseconds to wait while the device takes nothing.
+  /// - Throws: `LinkError`.
+  public func write(_ frame: [UInt8], timeout: Int32 = 1_000) throws(LinkError) {
+    let result = writing.withLock {
+      frame.withUnsafeBytes { octets in
+        guard let base = octets.baseAddress else {
+          return cuwb_result(outcome: CUWB_INVALID, error: 0)
+        }
+        return cuwb_write_frame(raw, base, octets.count, timeout)
+      }
+    }
+    guard result.outcome == CUWB_OK else { throw LinkError(result, endpoint: endpoint) }
+  }
+
+  /// How frames are told apart.
+  public struct Framing: Sendable, Hashable {
+    /// NXP: bit 7 of the second octet announces a 16-bit length in a control frame.
+    public var extendedLength = false
+    /// Qorvo QM33 serial firmware: data frames carry their length in the fourth octet only.
+    public var dataLengthInOctet3 = false
+    /// Octets of the longest frame the chip sends, header included; 0: no limit but CUWB's own.
+    public var longestFrame: UInt16 = 0
+
+    /// What is assumed of a chip that has not said anything yet.
+    public init() {}
+  }
+
+  /// Changes the framing. Only on the reader's thread, or before the reader has been started.
+  func setFraming(_ framing: Framing) {
+    var rules = cuwb_framing_default()
+    rules.extended_length = framing.extendedLength
+    rules.data_length_in_octet_3 = framing.dataLengthInOctet3
+    rules.longest_frame = framing.longestFrame
+    cuwb_link_set_framing(raw, rules)
+  }
+
+  /// What the link has seen since it was opened.
+  public struct Statistics: Sendable, Hashable {
+    /// Frames delivered.
+    public var framesRead: UInt64
+    /// Octets taken from the descriptor.
+    public var octetsRead: UInt64
+    /// Calls of read(2) that brought something.
+    public var reads: UInt64
+    /// Frames sent.
+    public var framesWritten: UInt64
+    /// Octets thrown away because they could not belong to a frame.
+    public var octetsSkipped: UInt64
+    /// How often the boundary between frames was lost.
+    public var resynchronisations: UInt64
+  }
+
+  /// The counters now. Any thread.
+  public var statistics: Statistics {
+    let stats = cuwb_link_get_stats(raw)
+    return Statistics(
+      framesRead: stats.frames_read, octetsRead: stats.octets_read, reads: stats.reads,
+      framesWritten: stats.frames_written, octetsSkipped: stats.octets_skipped,
+      resynchronisations: stats.resynchronisations)
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CUWB
+internal import DequeModule
+internal import Glibc
+internal import Synchronization
+
+/// The thread that reads a link.
+///
+/// It sleeps in one poll(2), reads what is there with one read(2), and lends each frame to the
+/// handler in place. That is the cheapest way to get a frame: no wake beyond the kernel's own. The
+/// handler must not wait for anything, because nothing else is read meanwhile.
+///
+/// The thread also runs the tasks that prefer it as their executor, between frames:
+/// `Task(executorPreference: reader)`. Such a task gets an element of an async sequence fed by the
+/// handler without a wake of another thread.
+public final class FrameReader: TaskExecutor, @unchecked Sendable {
+  // Sound: `link`, `handler` and `ended` do not change; `landing` belongs to the thread; the rest is
+  // atomic or locked.
+
+  /// Sees each frame, header included, on the reader's thread.
+  public typealias Handler = @Sendable (RawSpan, FrameInfo) -> Void
+
+  private let link: Link
+  private let handler: Handler
+  private let ended: @Sendable (LinkError) -> Void
+  private let jobs = Mutex<Deque<UnownedJob>>([])
+  private let jobCount = Atomic<Int>(0)
+  private let stopping = Atomic<Bool>(false)
+  private let gone = Atomic<Bool>(false)
+  private let framing = Mutex<Link.Framing?>(nil)
+  private let thread = Mutex<pthread_t?>(nil)
+  private var landing: UnsafeMutableRawBufferPointer
+
+  /// Prepares a reader; `start` starts it.
+  ///
+  /// - Parameters:
+  ///   - handler: sees each frame.
+  ///   - ended: called once, on the reader's thread, when the link ends by itself; not after
+  ///     `stop`.
+  public init(
+    _ link: Link, handler: @escaping Handler, ended: @escaping @Sendable (LinkError) -> Void
+  ) {
+    self.link = link
+    self.handler = handler
+    self.ended = ended
+    landing = .allocate(byteCount: 512, alignment: 16)
+    jobs.withLock { $0.reserveCapacity(64) }
+  }
+
+  deinit { landing.deallocate() }
+
+  /// Starts the thread. Once.
+  public func start() {
+    thread.withLock { thread in
+      precondition(thread == nil, "a reader is started once")
+      var id = pthread_t()
+      let context = Unmanaged.passRetained(self).toOpaque()
+      let failed = pthread_create(
+        &id, nil,
+        { context in
+          Unmanaged<FrameReader>.fromOpaque(context!).takeRetainedValue().run()
+          return nil
+        }, context)
+      precondition(failed == 0, "no thread could be created (error \(failed))")
+      thread = id
+    }
+  }
+
+  /// Ends the thread and waits for it, except when called on it.
+  public func stop() {
+    stopping.store(true, ordering: .releasing)
+    cuwb_link_wake(link.raw)
+    guard let id = thread.withLock({ $0.take() }) else { return }
+    if pthread_equal(id, pthread_self()) != 0 {
+      pthread_detach(id)
+    } else {
+      pthread_join(id, nil)
+    }
+  }
+
+  /// Whether the caller runs on the reader's thread.
+  public var isCurrent: Bool {
+    thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+  }
+
+  /// Changes how frames are told apart, from the next one on. Any thread.
+  public func setFraming(_ framing: Link.Framing) {
+    self.framing.withLock { $0 = framing }
+    cuwb_link_wake(link.raw)
+  }
+
+  // MARK: the thread
+
+  private func run() {
+    cuwb_name_thread("uwb-reader")
+    var frame = cuwb_frame()
+    while true {
+      runJobs()
+      if stopping.load(ordering: .acquiring) { break }
+      let result = cuwb_read_frame(
+        link.raw, landing.baseAddress!, landing.count, -1, &frame)
+      switch result.outcome {
+      case CUWB_OK:
+        handler(
+          UnsafeRawBufferPointer(start: landing.baseAddress!, count: Int(frame.length)).bytes,
+          FrameInfo(receivedAt: frame.received_ns))
+      case CUWB_WOKEN:
+        if let rules = framing.withLock({ $0.take() }) { link.setFraming(rules) }
+      case CUWB_TIMEOUT:
+        break
+      case CUWB_TOO_LONG:
+        // Data and large vendor frames: the landing place grows once and stays.
+        landing.deallocate()
+        landing = .allocate(byteCount: Int(frame.length), alignment: 16)
+      default:
+        ended(LinkError(result, endpoint: link.endpoint))
+        retire()
+        return
+      }
+    }
+    retire()
+  }
+
+  /// Runs what is left; from now on jobs go elsewhere.
+  private func retire() {
+    jobs.withLock { _ in gone.store(true, ordering: .releasing) }
+    runJobs()
+  }
+
+  private func runJobs() {
+    while jobCount.load(ordering: .acquiring) > 0 {
+      let job = jobs.withLock { list in
+        let job = list.popFirst()
+        jobCount.store(list.count, ordering: .releasing)
+        return job
+      }
+      job?.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+
+  // MARK: executor
+
+  /// Runs a job of a task that prefers this executor. Once the thread has ended, on the global one.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let unowned = UnownedJob(job)
+    let queued = jobs.withLock { list in
+      guard !gone.load(ordering: .acquiring) else { return false }
+      list.append(unowned)
+      jobCount.store(list.count, ordering: .releasing)
+      return true
+    }
+    if !queued {
+      globalConcurrentExecutor.enqueue(unowned)
+    } else if !isCurrent {
+      cuwb_link_wake(link.raw)
+    }
+  }
+}

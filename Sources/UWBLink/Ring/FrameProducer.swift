@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Atomics
+internal import DequeModule
+internal import Synchronization
+
+/// The end of a ring that puts frames in. Belongs to one thread at a time.
+public struct FrameProducer: ~Copyable, @unchecked Sendable {
+  // Sound: the only mutable state is this end's own; ownership keeps it on one thread.
+  @usableFromInline let storage: FrameRingStorage
+  @usableFromInline let slots: UnsafeMutableRawPointer
+  @usableFromInline let mask: Int
+  @usableFromInline var head = 0
+  @usableFromInline var knownTail = 0
+  @usableFromInline var lost: UInt32 = 0
+
+  init(_ storage: FrameRingStorage) {
+    self.storage = storage
+    slots = storage.slots
+    mask = storage.mask
+  }
+
+  /// What became of a frame.
+  public enum Outcome: Sendable {
+    /// In the ring.
+    case stored
+    /// On the heap behind the ring, because the ring is full and the frame must be kept.
+    case overflown
+    /// Dropped and counted, because the ring is full and the frame may be dropped.
+    case dropped
+  }
+
+  /// Frames dropped so far.
+  public var dropped: Int { storage.dropped.load(ordering: .relaxed) }
+
+  @inlinable @inline(__always)
+  mutating func freeSlot() -> UnsafeMutableRawPointer? {
+    if head &- knownTail > mask {
+      knownTail = storage.tail.load(ordering: .acquiring)
+      if head &- knownTail > mask { return nil }
+    }
+    return slots + (head & mask) &* FrameRingStorage.stride
+  }
+
+  /// Puts a frame in and wakes the consumer if it sleeps. Never waits.
+  ///
+  /// - Parameters:
+  ///   - frame: copied.
+  ///   - receivedAt: CLOCK_MONOTONIC in nanoseconds.
+  ///   - mayBeDropped: what to do when the ring is full.
+  @inlinable
+  @discardableResult
+  public mutating func offer(
+    _ frame: RawSpan, receivedAt: UInt64, mayBeDropped: Bool
+  ) -> Outcome {
+    if frame.byteCount <= FrameRing.slotCapacity, storage.overflowIsEmpty,
+      let slot = freeSlot()
+    {
+      frame.withUnsafeBytes { octets in
+        if let base = octets.baseAddress {
+          (slot + FrameRingStorage.octetsOffset)
+            .copyMemory(from: base, byteCount: octets.count)
+        }
+      }
+      publish(
+        slot,
+        SlotHeader(
+          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, outside: nil))
+      return .stored
+    }
+    return offerSlowly(frame, receivedAt: receivedAt, mayBeDropped: mayBeDropped)
+  }
+
+  @inlinable @inline(__always)
+  mutating func publish(_ slot: UnsafeMutableRawPointer, _ header: SlotHeader) {
+    slot.storeBytes(of: header, as: SlotHeader.self)
+    lost = 0
+    head &+= 1
+    storage.head.store(head, ordering: .releasing)
+    storage.wakeIfSleeping()
+  }
+
+  @usableFromInline @inline(never)
+  mutating func offerSlowly(
+    _ frame: RawSpan, receivedAt: UInt64, mayBeDropped: Bool
+  ) -> Outcome {
+    if storage.overflowIsEmpty, let slot = freeSlot() {
+      // Longer than a slot: data messages and large vendor notifications. These allocate.
+      let outside = UnsafeMutableRawPointer.allocate(byteCount: frame.byteCount, alignment: 16)
+      frame.withUnsafeBytes { octets in
+        outside.copyMemory(from: octets.baseAddress!, byteCount: octets.count)
+      }
+      publish(
+        slot,
+        SlotHeader(
+          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, outside: outside))
+      return .stored
+    }
+    guard !mayBeDropped else {
+      lost &+= 1
+      storage.dropped.wrappingIncrement(ordering: .relaxed)
+      return .dropped
+    }
+    let octets = frame.withUnsafeBytes { Array($0) }
+    let lostBefore = lost
+    lost = 0
+    storage.overflow.withLock {
+      $0.append(.init(octets: octets, receivedAt: receivedAt, lostBefore: lostBefore))
+      storage.overflowCount.store($0.count, ordering: .releasing)
+    }
+    storage.wakeIfSleeping()
+    return .overflown
+  }
+
+  /// No frame will follow: the consumer ends when it has taken what is there.
+  public func finish() { storage.finish() }
+}
+
+extension FrameRingStorage {
+  @usableFromInline
+  var overflowIsEmpty: Bool { overflowCount.load(ordering: .acquiring) == 0 }
+}
