@@ -19,7 +19,14 @@ public struct Dialect: Hashable, Sendable {
 
   /// Whose vendor groups these are.
   public enum Vendor: String, Sendable {
-    case unknown, qorvo, nxp, android
+    /// The chip has not said yet, or is of nobody known here.
+    case unknown
+    /// DW3000 and QM33 with Qorvo's firmware.
+    case qorvo
+    /// SR1xx and SR2xx.
+    case nxp
+    /// A chip behind an Android HAL, or one that speaks Android's vendor group only.
+    case android
   }
 
   /// Which specification the messages follow.
@@ -37,6 +44,9 @@ public struct Dialect: Hashable, Sendable {
     self.vendor = vendor
     self.dataLengthInOctet3 = dataLengthInOctet3
   }
+
+  /// Device parameters (CORE_SET_CONFIG, CORE_GET_CONFIG) with an identifier of two octets.
+  public var twoOctetConfigIDs: ClosedRange<UInt8>? { vendor == .nxp ? 0xE4...0xE5 : nil }
 
   /// What is assumed of a chip that has not said anything yet.
   public static let assumed = Dialect()

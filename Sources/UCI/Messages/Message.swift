@@ -58,10 +58,15 @@ public struct Message: Sendable {
   public init(packet: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
     let octets = unsafe packet.span.bytes
     let header = try PacketHeader(parsing: octets, dataLengthInOctet3: dialect.dataLengthInOctet3)
-    guard octets.byteCount == PacketHeader.length + header.payloadLength else {
+    let announced = PacketHeader.length + header.payloadLength
+    guard octets.byteCount >= announced else {
       throw PayloadError.tooShort(
-        field: "packet", needed: PacketHeader.length + header.payloadLength,
-        available: octets.byteCount)
+        field: "packet", needed: announced, available: octets.byteCount)
+    }
+    guard octets.byteCount == announced else {
+      throw PayloadError.invalid(
+        field: "packet",
+        reason: "its header announces \(announced) octets, there are \(octets.byteCount)")
     }
     self.init(
       type: header.type, opcode: header.opcode,

@@ -4,12 +4,15 @@
 public struct TLV: Hashable, Sendable {
   /// Which parameter; what it means depends on the message it stands in.
   public var id: UInt8
+  /// Second octet of the identifier, for the device parameters that have two (NXP).
+  public var subID: UInt8?
   /// At most 255 octets.
   public var value: [UInt8]
 
   /// A parameter with the value as it goes on the wire.
-  public init(_ id: UInt8, _ value: [UInt8]) {
+  public init(_ id: UInt8, _ value: [UInt8], subID: UInt8? = nil) {
     self.id = id
+    self.subID = subID
     self.value = value
   }
 
@@ -21,15 +24,20 @@ public struct TLV: Hashable, Sendable {
 }
 
 extension PayloadReader {
-  /// A count and as many parameters.
-  public mutating func tlvs(_ field: String) throws(PayloadError) -> [TLV] {
+  /// A count and as many parameters; those whose identifier is in `twoOctetIDs` have a second
+  /// octet of it.
+  public mutating func tlvs(
+    _ field: String, twoOctetIDs: ClosedRange<UInt8>? = nil
+  ) throws(PayloadError) -> [TLV] {
     let count = try u8("\(field) count")
     var list: [TLV] = []
     list.reserveCapacity(Int(count))
     for index in 0..<Int(count) {
       let id = try u8("\(field)[\(index)] id")
+      let isLong = twoOctetIDs?.contains(id) ?? false
+      let subID: UInt8? = isLong ? try u8("\(field)[\(index)] sub id") : nil
       let length = try u8("\(field)[\(index)] length")
-      list.append(TLV(id, try octets(Int(length), "\(field)[\(index)] value")))
+      list.append(TLV(id, try octets(Int(length), "\(field)[\(index)] value"), subID: subID))
     }
     return list
   }
@@ -42,6 +50,7 @@ extension PayloadWriter {
     u8(UInt8(list.count))
     for tlv in list {
       u8(tlv.id)
+      if let subID = tlv.subID { u8(subID) }
       u8(UInt8(tlv.value.count))
       octets(tlv.value)
     }
