@@ -37,7 +37,8 @@ public enum MessageCatalog {
   /// How a message is laid out; nil when that is not known.
   static func layout(of key: Key, dialect: Dialect) -> Layout? {
     guard key.type != .data, key.opcode.group.isVendor else { return standard[key] }
-    return vendor[dialect.vendor]?[key]
+    // Android's group is spoken by chips of many makers; a vendor's own table comes first.
+    return vendor[dialect.vendor]?[key] ?? android[key]
   }
 
   // MARK: rows
@@ -48,22 +49,40 @@ public enum MessageCatalog {
       QueryTimestamp.self,
       SessionInit.self, SessionDeinit.self, SetAppConfig.self, GetAppConfig.self,
       GetSessionCount.self, GetSessionState.self,
+      UpdateMulticastList.self, UpdateDTAnchorRounds.self, UpdateDTTagRounds.self,
+      QueryDataSize.self,
       SessionStart.self, SessionStop.self, GetRangingCount.self,
     ],
     notifications: [
       DeviceStatusNotification.self, GenericErrorNotification.self, SessionStatusNotification.self,
-      SessionInfo.self,
+      MulticastListNotification.self, SessionInfo.self, DataCreditNotification.self,
+      DataTransferStatusNotification.self, RoleChangeNotification.self,
+    ],
+    others: [
+      Key(type: .data, opcode: DataMessageSend.opcode): .data(DataMessageSend.self),
+      Key(type: .data, opcode: DataMessageReceived.opcode): .data(DataMessageReceived.self),
     ])
+
+  private static let android = table(
+    commands: [AndroidGetPowerStats.self, AndroidSetCountryCode.self],
+    notifications: [RangeDiagnosticsNotification.self])
 
   // The same vendor group means different things on different chips, so each vendor has its own.
   private static let vendor: [Dialect.Vendor: [Key: Layout]] = [
-    .nxp: table(commands: [NXPDeviceInit.self], notifications: [])
+    .nxp: table(commands: [NXPDeviceInit.self], notifications: []),
+    .qorvo: table(
+      commands: [], notifications: [QorvoBootNotification.self],
+      others: [
+        Key(type: .notification, opcode: RangeDiagnosticsNotification.qorvoOpcode):
+          .notification(RangeDiagnosticsNotification.self)
+      ]),
   ]
 
   private static func table(
-    commands: [any UCICommand.Type], notifications: [any UCINotification.Type]
+    commands: [any UCICommand.Type], notifications: [any UCINotification.Type],
+    others: [Key: Layout] = [:]
   ) -> [Key: Layout] {
-    var table: [Key: Layout] = [:]
+    var table = others
     for command in commands {
       table[Key(type: .command, opcode: command.opcode)] = .command(command)
       table[Key(type: .response, opcode: command.opcode)] = .response(responseType(of: command))

@@ -65,3 +65,32 @@ public struct RangingCountResponse: UCIResponse, Hashable {
     if let count { writer.u32(count) }
   }
 }
+
+/// SESSION_ROLE_CHANGE_NTF, FiRa 3.0.
+public struct RoleChangeNotification: UCINotification, Hashable {
+  /// Group and opcode.
+  public static let opcode = Opcode.sessionRoleChange
+
+  /// What names the session.
+  public var sessionToken: UInt32
+  /// The new role: 0 initiator, 1 responder. The inverse of the parameter DEVICE_ROLE.
+  public var role: UInt8
+
+  /// From its fields.
+  public init(sessionToken: UInt32, role: UInt8) {
+    self.sessionToken = sessionToken
+    self.role = role
+  }
+
+  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
+  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
+    sessionToken = try reader.u32("session token")
+    role = try reader.u8("role")
+  }
+
+  /// Writes the fields in their order on the wire.
+  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
+    writer.u32(sessionToken)
+    writer.u8(role)
+  }
+}

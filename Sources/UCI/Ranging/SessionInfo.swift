@@ -11,6 +11,10 @@ public struct SessionInfo: UCINotification, Hashable {
   public enum Measurements: Hashable, Sendable {
     /// Distances and angles to peers.
     case twoWay([TwoWayMeasurement])
+    /// Angles to advertisers.
+    case oneWayAoA([OneWayAoAMeasurement])
+    /// Messages of anchors, at a tag.
+    case downlinkTDoA([DownlinkTDoAMeasurement])
     /// Of another type: the octets behind the header.
     case other(count: UInt8, octets: [UInt8])
   }
@@ -69,17 +73,30 @@ public struct SessionInfo: UCINotification, Hashable {
     reserved20 = try reader.u32("reserved")
     let count = try reader.u8("number of measurements")
     reservedOctets = []
-    guard type == .twoWay else {
-      measurements = .other(count: count, octets: reader.rest())
-      return
-    }
-    var list: [TwoWayMeasurement] = []
     let extended = addressIndicator != 0
+    switch type {
+    case .twoWay:
+      measurements = .twoWay(
+        try Self.twoWay(&reader, count: count, extended: extended, reserved: &reservedOctets))
+    case .oneWayAoA:
+      var list: [OneWayAoAMeasurement] = []
+      for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
+      measurements = .oneWayAoA(list)
+    case .downlinkTDoA:
+      var list: [DownlinkTDoAMeasurement] = []
+      for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
+      measurements = .downlinkTDoA(list)
+    default:
+      measurements = .other(count: count, octets: reader.rest())
+    }
+  }
+
+  private static func twoWay(
+    _ reader: inout PayloadReader, count: UInt8, extended: Bool, reserved: inout [[UInt8]]
+  ) throws(PayloadError) -> [TwoWayMeasurement] {
+    var list: [TwoWayMeasurement] = []
     for _ in 0..<count {
-      let peer =
-        extended
-        ? MACAddress(extended: try reader.u64("address"))
-        : MACAddress(try reader.u16("address"))
+      let peer = try reader.address(extended: extended)
       var measurement = TwoWayMeasurement(
         peer: peer, status: Status(rawValue: try reader.u8("status")),
         lineOfSight: LineOfSight(rawValue: try reader.u8("NLoS")),
@@ -90,10 +107,10 @@ public struct SessionInfo: UCINotification, Hashable {
       measurement.destinationElevation = try reader.angle("destination elevation")
       measurement.slotIndex = try reader.u8("slot index")
       measurement.rawRSSI = try reader.u8("RSSI")
-      reservedOctets.append(try reader.octets(extended ? 5 : 11, "reserved"))
+      reserved.append(try reader.octets(extended ? 5 : 11, "reserved"))
       list.append(measurement)
     }
-    measurements = .twoWay(list)
+    return list
   }
 
   /// Writes the fields in their order on the wire.
@@ -111,6 +128,12 @@ public struct SessionInfo: UCINotification, Hashable {
     case .other(let count, let octets):
       writer.u8(count)
       writer.octets(octets)
+    case .oneWayAoA(let list):
+      writer.u8(UInt8(list.count))
+      for measurement in list { measurement.encode(into: &writer) }
+    case .downlinkTDoA(let list):
+      writer.u8(UInt8(list.count))
+      for measurement in list { measurement.encode(into: &writer) }
     case .twoWay(let list):
       writer.u8(UInt8(list.count))
       for (measurement, reserved) in zip(list, reservedOctets) {
@@ -122,8 +145,7 @@ public struct SessionInfo: UCINotification, Hashable {
           measurement.azimuth, measurement.elevation, measurement.destinationAzimuth,
           measurement.destinationElevation,
         ] {
-          writer.i16(angle.raw)
-          writer.u8(angle.figureOfMerit)
+          writer.angle(angle)
         }
         writer.u8(measurement.slotIndex)
         writer.u8(measurement.rawRSSI)
