@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import Testing
+
+/// SplitMix64 with normally distributed numbers (the sum of twelve uniform ones).
+struct Noise {
+  var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func uniform() -> Double {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
+  }
+
+  mutating func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + uniform() } }
+}
+
+extension RangeEstimator {
+  /// The estimate after `sample`; a failure of the test where there is none.
+  mutating func taken(_ sample: RangeSample) throws -> RangeEstimate {
+    let estimate = update(sample)
+    return try #require(estimate)
+  }
+}
+
+@Suite struct RangeEstimatorTests {
+  /// A filter that has seen ten seconds of a peer at rest, at 10 Hz with 5 cm of noise.
+  static func settled(at distance: Double = 4, seed: UInt64 = 1) -> RangeEstimator {
+    var noise = Noise(seed: seed)
+    var estimator = RangeEstimator()
+    for step in 0..<100 {
+      estimator.update(
+        RangeSample(
+          time: Double(step) / 10, distance: distance + 0.05 * noise.normal(),
+          standardDeviation: 0.05))
+    }
+    return estimator
+  }
+
+  @Test func theFirstSampleIsTheEstimate() throws {
+    var estimator = RangeEstimator()
+    #expect(estimator.prediction(at: 0) == nil)
+    let sample = RangeSample(time: 3, distance: 2, standardDeviation: 0.2)
+    let estimate = try estimator.taken(sample)
+    #expect(estimate.disposition == .started && estimate.isAccepted)
+    #expect(estimate.distance == 2 && estimate.standardDeviation == 0.2)
+    #expect(estimate.velocity == 0 && estimate.velocityStandardDeviation == 2)
+  }
+
+  @Test func convergesOnAPeerAtRestAndOnOneThatWalks() throws {
+    let rest = try #require(Self.settled().prediction(at: 9.9))
+    #expect(abs(rest.distance - 4) < 0.08)
+    #expect(rest.standardDeviation < 0.05)
+    var noise = Noise(seed: 2)
+    var estimator = RangeEstimator()
+    var latest: RangeEstimate?
+    for step in 0..<100 {
+      let time = Double(step) / 10
+      latest = estimator.update(
+        RangeSample(
+          time: time, distance: 1 + 1.2 * time + 0.05 * noise.normal(), standardDeviation: 0.05))
+    }
+    let walking = try #require(latest)
+    #expect(abs(walking.distance - (1 + 1.2 * 9.9)) < 0.1)
+    #expect(abs(walking.velocity - 1.2) < 2.5 * walking.velocityStandardDeviation)
+    #expect(walking.velocityStandardDeviation < 0.6)
+    let ahead = try #require(estimator.prediction(at: 10.4))
+    #expect(ahead.disposition == .predicted)
+    #expect(abs(ahead.distance - walking.distance - walking.velocity * 0.5) < 1e-9)
+    #expect(ahead.standardDeviation > walking.standardDeviation)
+  }
+
+  /// Truth moves by just the acceleration the filter supposes, so its error must have just the
+  /// deviation it states.
+  @Test func theStatedDeviationIsHonest() throws {
+    var noise = Noise(seed: 3)
+    var sum = 0.0
+    var velocities = 0.0
+    var count = 0.0
+    for _ in 0..<100 {
+      var estimator = RangeEstimator()
+      var (r, v) = (20.0, noise.normal())
+      for step in 0..<200 {
+        // Exact integration of white acceleration over 0.1 s.
+        let (a, b) = (noise.normal(), noise.normal())
+        let dt = 0.1
+        r += v * dt + (dt * dt * dt / 3).squareRoot() * (0.75.squareRoot() * a + 0.5 * b)
+        v += dt.squareRoot() * a
+        let sample = RangeSample(
+          time: Double(step) * dt, distance: r + 0.1 * noise.normal(), standardDeviation: 0.1)
+        let estimate = try estimator.taken(sample)
+        guard step >= 50 else { continue }
+        let error = (estimate.distance - r) / estimate.standardDeviation
+        let other = (estimate.velocity - v) / estimate.velocityStandardDeviation
+        sum += error * error
+        velocities += other * other
+        count += 1
+      }
+    }
+    #expect((0.8...1.1).contains(sum / count), "normalised squared error \(sum / count)")
+    #expect((0.8...1.1).contains(velocities / count), "of the velocity \(velocities / count)")
+  }
+
+  @Test func grossOutliersAreRejectedAndDoNoHarm() throws {
+    var noise = Noise(seed: 4)
+    var estimator = Self.settled()
+    var (outliers, worst) = (0, 0.0)
+    for step in 100..<1100 {
+      let isWrong = noise.uniform() < 0.1
+      let distance = isWrong ? 100 + 500 * noise.uniform() : 4 + 0.05 * noise.normal()
+      let estimate = try estimator.taken(
+        RangeSample(time: Double(step) / 10, distance: distance, standardDeviation: 0.05))
+      #expect(estimate.isOutlier == isWrong)
+      outliers += isWrong ? 1 : 0
+      worst = max(worst, abs(estimate.distance - 4))
+    }
+    #expect(outliers > 50)
+    #expect(worst < 0.3)
+  }
+
+  @Test func anOutlierAtTheStartIsGivenUpSoon() throws {
+    var estimator = RangeEstimator()
+    estimator.update(RangeSample(time: 0, distance: 300))
+    #expect(try estimator.taken(RangeSample(time: 0.1, distance: 4)).isOutlier)
+    let second = try estimator.taken(RangeSample(time: 0.2, distance: 4))
+    #expect(second.disposition == .restartedAfterRejections)
+    #expect(second.distance == 4)
+  }
+
+  @Test func aJumpBeginsAgainAfterARunOfRejections() throws {
+    var estimator = Self.settled()
+    var dispositions: [RangeEstimate.Disposition] = []
+    for step in 100..<110 {
+      let estimate = estimator.update(
+        RangeSample(time: Double(step) / 10, distance: 30, standardDeviation: 0.05))
+      dispositions.append(try #require(estimate).disposition)
+    }
+    #expect(dispositions[..<7].allSatisfy { $0 == .rejectedAsOutlier })
+    #expect(dispositions[7] == .restartedAfterRejections)
+    #expect(dispositions[8...].allSatisfy { $0 == .accepted })
+    #expect(try #require(estimator.prediction(at: 10.9)).distance == 30)
+    #expect(estimator.rejections == 0)
+  }
+
+  @Test func aGapBeginsAgain() throws {
+    var estimator = Self.settled()
+    let near = estimator.update(RangeSample(time: 14, distance: 4.1, standardDeviation: 0.05))
+    #expect(try #require(near).disposition == .accepted)
+    let late = estimator.update(RangeSample(time: 20, distance: 50, standardDeviation: 0.05))
+    #expect(try #require(late).disposition == .restartedAfterGap)
+    #expect(try #require(late).distance == 50)
+  }
+
+  @Test func repeatedAndLateSamplesDoNoHarm() throws {
+    var plain = RangeEstimator()
+    var disturbed = RangeEstimator()
+    var noise = Noise(seed: 5)
+    for step in 0..<50 {
+      let sample = RangeSample(time: Double(step) / 10, distance: 4 + 0.05 * noise.normal())
+      let expected = plain.update(sample)
+      #expect(disturbed.update(sample) == expected)
+      #expect(disturbed.update(sample)?.disposition == .duplicate)
+      if step > 0 {
+        let late = RangeSample(time: Double(step) / 10 - 0.05, distance: 9)
+        let estimate = try disturbed.taken(late)
+        #expect(estimate.disposition == .outOfOrder && !estimate.isAccepted)
+        #expect(estimate.distance == expected?.distance)
+      }
+    }
+    #expect(plain == disturbed)
+  }
+
+  @Test func aClockThatBeginsAgainBeginsAgain() throws {
+    var estimator = Self.settled()
+    let estimate = try estimator.taken(RangeSample(time: 0, distance: 7))
+    #expect(estimate.disposition == .restartedAfterGap && estimate.distance == 7)
+  }
+
+  @Test func withoutLineOfSightASampleCountsLess() throws {
+    func moved(_ nonLineOfSight: Bool?) throws -> RangeEstimate {
+      var estimator = Self.settled()
+      let sample = RangeSample(
+        time: 10, distance: 4.2, standardDeviation: 0.05, nonLineOfSight: nonLineOfSight)
+      return try estimator.taken(sample)
+    }
+    let (clear, unknown, blocked) = (try moved(false), try moved(nil), try moved(true))
+    #expect(clear == unknown)
+    #expect(abs(blocked.distance - 4) < abs(clear.distance - 4))
+    #expect(blocked.standardDeviation > clear.standardDeviation)
+  }
+
+  @Test(arguments: [
+    RangeSample(time: .nan, distance: 1), RangeSample(time: 10, distance: .infinity),
+    RangeSample(time: 10, distance: 1, standardDeviation: 0),
+    RangeSample(time: 10, distance: 1, standardDeviation: -1),
+    RangeSample(time: 10, distance: 1, standardDeviation: .nan),
+  ])
+  func whatIsNoNumberIsRefused(_ sample: RangeSample) throws {
+    var fresh = RangeEstimator()
+    #expect(fresh.update(sample) == nil)
+    var estimator = Self.settled()
+    let before = estimator
+    #expect(try estimator.taken(sample).disposition == .invalid)
+    #expect(estimator == before)
+  }
+}
