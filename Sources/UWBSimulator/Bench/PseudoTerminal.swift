@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SystemPackage
+
+/// A pseudo-terminal in raw mode: the chip holds the master, the host opens `path`.
+///
+/// The slave is held open here as well, so that a host may come and go without the master seeing a
+/// hang-up, and so that what is sent meanwhile is kept.
+struct PseudoTerminal {
+  let master: FileDescriptor
+  private let slave: FileDescriptor
+  /// Of the slave, like `/dev/pts/5`.
+  let path: String
+
+  // <asm-generic/ioctls.h>; glibc declares the functions around them only for GNU sources.
+  private static let getNumber: UInt = 0x8004_5430
+  private static let setLock: UInt = 0x4004_5431
+
+  init() throws(Errno) {
+    let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    guard master >= 0 else { throw Errno(rawValue: errno) }
+    var number: UInt32 = 0
+    var lock: Int32 = 0
+    guard ioctl(master, Self.getNumber, &number) == 0, ioctl(master, Self.setLock, &lock) == 0
+    else {
+      let error = Errno(rawValue: errno)
+      close(master)
+      throw error
+    }
+    let path = "/dev/pts/\(number)"
+    let slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var settings = termios()
+    guard slave >= 0, tcgetattr(slave, &settings) == 0 else {
+      let error = Errno(rawValue: errno)
+      if slave >= 0 { close(slave) }
+      close(master)
+      throw error
+    }
+    cfmakeraw(&settings)
+    cfsetspeed(&settings, speed_t(B115200))
+    tcsetattr(slave, TCSANOW, &settings)
+    self.master = FileDescriptor(rawValue: master)
+    self.slave = FileDescriptor(rawValue: slave)
+    self.path = path
+  }
+
+  /// Whoever has the slave open sees a hang-up.
+  func hangUp() {
+    close(slave.rawValue)
+    close(master.rawValue)
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a chip or its line does wrong on purpose.
+public struct ChipFaults: Hashable, Sendable {
+  /// Damage to one octet of what the chip sends.
+  public enum Damage: Hashable, Sendable {
+    /// The octet is lost.
+    case drop
+    /// These octets come before it.
+    case insert([UInt8])
+    /// These bits of it are inverted.
+    case flip(UInt8)
+  }
+
+  /// Damage by position: 0 is the first octet the chip sends after the faults were set.
+  public var damage: [Int: Damage]
+  /// Every packet is replaced by as many random octets.
+  public var garbage: Bool
+  /// Nothing is sent at all.
+  public var mute: Bool
+  /// Every command is answered with nothing but CORE_GENERIC_ERROR_NTF 0x0A.
+  public var onlyRetries: Bool
+
+  /// Faults; without arguments there are none.
+  public init(
+    damage: [Int: Damage] = [:], garbage: Bool = false, mute: Bool = false,
+    onlyRetries: Bool = false
+  ) {
+    self.damage = damage
+    self.garbage = garbage
+    self.mute = mute
+    self.onlyRetries = onlyRetries
+  }
+
+  /// A chip without faults.
+  public static let none = ChipFaults()
+}
+
+/// Applies faults to the packets on their way out.
+struct FaultyLine: Sendable {
+  var faults = ChipFaults.none {
+    didSet { position = 0 }
+  }
+  private var position = 0
+  private var random = RandomSource(seed: 0xFA17)
+
+  mutating func pass(_ packets: [[UInt8]]) -> [[UInt8]] {
+    guard faults != .none else { return packets }
+    if faults.mute { return [] }
+    return packets.map { packet in
+      if faults.garbage { return packet.map { _ in UInt8(truncatingIfNeeded: random.next()) } }
+      var result: [UInt8] = []
+      for octet in packet {
+        switch faults.damage[position] {
+        case nil: result.append(octet)
+        case .drop: break
+        case .insert(let more): result += more + [octet]
+        case .flip(let bits): result.append(octet ^ bits)
+        }
+        position += 1
+      }
+      return result
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// Finds the packets in the octets a host sends, the way the firmware does it, faults included.
+struct CommandReceiver: Sendable {
+  let rule: ChipProfile.Reception
+  private var packet: [UInt8] = []
+  private var began: UInt64 = 0
+
+  init(rule: ChipProfile.Reception) { self.rule = rule }
+
+  /// The packets that are complete now; `now` in nanoseconds.
+  mutating func take(_ octets: [UInt8], at now: UInt64) -> [[UInt8]] {
+    var packets: [[UInt8]] = []
+    var rest = octets[...]
+    while !rest.isEmpty {
+      if packet.isEmpty { began = now }
+      let missing = length - packet.count
+      packet += rest.prefix(missing)
+      rest = rest.dropFirst(missing)
+      // A header that has just become complete changes the length.
+      if packet.count == length {
+        packets.append(packet)
+        packet.removeAll(keepingCapacity: true)
+      }
+    }
+    // The firmware looks at the time only when something arrives and the packet is incomplete even
+    // so: a late end is taken, however late.
+    if case .fourthOctet(let timeout) = rule, !packet.isEmpty, now - began > timeout {
+      packet.removeAll(keepingCapacity: true)
+    }
+    return packets
+  }
+
+  private var length: Int {
+    guard packet.count >= PacketHeader.length else { return PacketHeader.length }
+    if case .fourthOctet = rule { return PacketHeader.length + Int(packet[3]) }
+    guard let header = try? PacketHeader(parsing: packet.span.bytes) else { return packet.count }
+    return PacketHeader.length + header.payloadLength
+  }
+}
+
+/// Joins the segments of a command. A segment that does not continue the pending command drops it
+/// and stands on its own.
+struct CommandAssembler: Sendable {
+  private var opcode: Opcode?
+  private var octets: [UInt8] = []
+
+  /// The whole payload, once the last segment has come.
+  mutating func take(_ header: PacketHeader, _ payload: [UInt8]) -> [UInt8]? {
+    if opcode != header.opcode { octets = [] }
+    octets += payload
+    opcode = header.moreFollows ? header.opcode : nil
+    guard !header.moreFollows else { return nil }
+    defer { octets = [] }
+    return octets
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+extension SimulatedChip {
+  /// Carries out one whole command.
+  mutating func execute(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) {
+    if faults.onlyRetries { return askAgain() }
+    if opcode == NXPDeviceInit.opcode, profile.needsDeviceInit { return initialiseDevice(payload) }
+    guard boot.isInitialised else { return }
+    if opcode == .coreDeviceReset, boot.resetsToRefuse > 0 {
+      boot.resetsToRefuse -= 1
+      return askAgain()
+    }
+    if fallsAsleep(now) { return askAgain() }
+    if boot.owesNotification, opcode != .coreDeviceReset {
+      boot.owesNotification = false
+      output.append(profile.notificationAfterReset)
+    }
+    do {
+      switch opcode.group {
+      case .core: try core(opcode, payload, at: now)
+      case .sessionConfig: try sessionConfig(opcode, payload, at: now)
+      case .sessionControl: try sessionControl(opcode, payload, at: now)
+      default: vendor(opcode)
+      }
+    } catch {
+      respond(opcode, .syntaxError)
+    }
+  }
+
+  /// Reads a command that has to fill its payload exactly.
+  func read<C: UCICommand>(_ type: C.Type, _ payload: [UInt8]) throws(PayloadError) -> C {
+    var reader = PayloadReader(payload.span.bytes)
+    let command = try C(from: &reader, dialect: profile.dialect)
+    guard reader.remaining == 0 else {
+      throw PayloadError.invalid(field: "payload", reason: "it is longer than the command")
+    }
+    return command
+  }
+
+  /// "Send the last message again", in the place of a response.
+  mutating func askAgain() { notify(.coreGenericError, [Status.commandRetry.rawValue]) }
+
+  private mutating func initialiseDevice(_ payload: [UInt8]) {
+    guard boot.initsToRefuse == 0 else {
+      boot.initsToRefuse -= 1
+      return askAgain()
+    }
+    guard payload.count == 2 else { return respond(NXPDeviceInit.opcode, .syntaxError) }
+    boot.isInitialised = true
+    respond(NXPDeviceInit.opcode, .ok)
+    deviceState = .ready
+    notify(.coreDeviceStatus, [deviceState.rawValue])
+  }
+
+  /// Deep power-down: the first command after the configured silence is lost.
+  private mutating func fallsAsleep(_ now: UInt64) -> Bool {
+    defer { lastCommand = now }
+    guard profile.sleeps, !sessions.contains(where: { $0.state == .active }),
+      twoOctetParameters[0x04] != nil, deviceParameters[0x01] == [1]
+    else { return false }
+    let milliseconds = (twoOctetParameters[0x04] ?? []).reversed().reduce(0) {
+      $0 << 8 | UInt64($1)
+    }
+    return now - lastCommand > milliseconds * 1_000_000
+  }
+
+  private mutating func core(
+    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
+  ) throws(PayloadError) {
+    switch opcode {
+    case .coreDeviceReset:
+      let command = try read(DeviceReset.self, payload)
+      guard command.configuration == 0 else { return respond(opcode, .invalidParameter) }
+      reset()
+    case .coreGetDeviceInfo:
+      _ = try read(GetDeviceInfo.self, payload)
+      respond(opcode, profile.deviceInfo)
+    case .coreGetCapsInfo:
+      _ = try read(GetCapabilities.self, payload)
+      respond(opcode, profile.capabilities)
+    case .coreSetConfig: try setConfig(payload)
+    case .coreGetConfig: try getConfig(payload)
+    case .coreQueryUWBSTimestamp where profile.dialect.generation >= .fira2:
+      _ = try read(QueryTimestamp.self, payload)
+      respond(
+        opcode,
+        TimestampResponse(status: .ok, microseconds: microseconds(at: now)).encoded())
+    default: respond(opcode, .unknownOID)
+    }
+  }
+
+  /// Its own time: microseconds since it got power, by its own clock.
+  func microseconds(at now: UInt64) -> UInt64 {
+    UInt64(Double(now - poweredAt) * (1 + clockOffset * 1e-6) / 1_000)
+  }
+
+  private mutating func reset() {
+    for index in sessions.indices { move(index, to: .deinitialised) }
+    sessions = []
+    terminations = []
+    nextHandle = profile.firstHandle
+    deviceParameters = profile.deviceParameters
+    twoOctetParameters = [:]
+    deviceState = .ready
+    if profile.readyBeforeResetResponse { notify(.coreDeviceStatus, [deviceState.rawValue]) }
+    respond(.coreDeviceReset, .ok)
+    notify(.coreDeviceStatus, [deviceState.rawValue])
+    boot.owesNotification = !profile.notificationAfterReset.isEmpty
+  }
+
+  private mutating func vendor(_ opcode: Opcode) {
+    if let payload = profile.vendorResponses[opcode] { return respond(opcode, payload) }
+    respond(
+      opcode, profile.vendorGroups.contains(opcode.group.rawValue) ? .unknownOID : .unknownGID)
+  }
+
+  // MARK: device configuration
+
+  private mutating func setConfig(_ payload: [UInt8]) throws(PayloadError) {
+    var accepted: [(id: UInt8, sub: UInt8?, value: [UInt8])] = []
+    var refused: [(id: [UInt8], status: Status)] = []
+    var reader = PayloadReader(payload.span.bytes)
+    let count = try reader.u8("count")
+    for _ in 0..<count {
+      let id = try reader.u8("id")
+      let sub = id == profile.twoOctetDeviceParameter ? try reader.u8("second id") : nil
+      let length = try reader.u8("length")
+      let value = try reader.octets(Int(length), "value")
+      if sub != nil || deviceParameters[id].map({ $0.count == value.count }) == true {
+        accepted.append((id, sub, value))
+      } else {
+        refused.append(([id], id == 0 ? .readOnly : .invalidParameter))
+      }
+    }
+    guard reader.remaining == 0 else {
+      throw PayloadError.invalid(field: "payload", reason: "it is longer than the command")
+    }
+    for (id, sub, value) in accepted {
+      if let sub { twoOctetParameters[sub] = value } else { deviceParameters[id] = value }
+    }
+    let status = refused.isEmpty ? Status.ok : .invalidParameter
+    respond(
+      .coreSetConfig,
+      [status.rawValue, UInt8(refused.count)] + refused.flatMap { $0.id + [$0.status.rawValue] })
+  }
+
+  private mutating func getConfig(_ payload: [UInt8]) throws(PayloadError) {
+    var known: [UInt8] = []
+    var unknown: [UInt8] = []
+    var unknownCount: UInt8 = 0
+    var reader = PayloadReader(payload.span.bytes)
+    let count = try reader.u8("count")
+    for _ in 0..<count {
+      let id = try reader.u8("id")
+      let sub = id == profile.twoOctetDeviceParameter ? try reader.u8("second id") : nil
+      let name = [id] + (sub.map { [$0] } ?? [])
+      let value =
+        id == 0
+        ? [deviceState.rawValue] : sub.map { twoOctetParameters[$0] } ?? deviceParameters[id]
+      if let value {
+        known += name + [UInt8(value.count)] + value
+      } else {
+        unknown += name + [0]
+        unknownCount += 1
+      }
+    }
+    if unknownCount > 0 {
+      respond(.coreGetConfig, [Status.invalidParameter.rawValue, unknownCount] + unknown)
+    } else {
+      respond(.coreGetConfig, [Status.ok.rawValue, count] + known)
+    }
+  }
+}

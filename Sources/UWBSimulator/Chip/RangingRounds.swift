@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+extension SimulatedChip {
+  /// The entry for a peer with which a round failed.
+  func failure(of peer: MACAddress, _ status: Status, slot: Int) -> TwoWayMeasurement {
+    TwoWayMeasurement(
+      peer: peer, status: status, lineOfSight: profile.lineOfSight,
+      slotIndex: profile.reportsErrorSlot ? UInt8(min(slot, 255)) : 0)
+  }
+
+  /// A round is over: the host hears of it, and the session goes on or ends.
+  ///
+  /// - Parameter next: when the next round ends, in nanoseconds.
+  mutating func finishRound(_ index: Int, _ entries: [TwoWayMeasurement], next: UInt64) {
+    guard let setup = sessions[index].setup else { return }
+    sessions[index].deadline = next
+    sessions[index].rounds &+= 1
+    let succeeded = entries.contains { $0.status.isSuccess }
+    sessions[index].failures = succeeded ? 0 : sessions[index].failures + 1
+    if isWanted(entries, index, setup) { report(entries, index, setup) }
+    if setup.maxMeasurements > 0, UInt64(sessions[index].rounds) >= setup.maxMeasurements {
+      leaveActive(index, reason: .maxMeasurementsReached)
+    } else if setup.maxRetries > 0, sessions[index].failures >= Int(setup.maxRetries) {
+      leaveActive(index, reason: .maxRoundRetriesReached)
+    }
+  }
+
+  /// SESSION_INFO_NTF_CONFIG: 0 never, 2 inside the proximity range, 5 on entering and leaving it;
+  /// everything else always.
+  private mutating func isWanted(
+    _ entries: [TwoWayMeasurement], _ index: Int, _ setup: RangingSetup
+  ) -> Bool {
+    let isInside = entries.contains {
+      $0.distanceCentimetres.map(setup.proximity.contains) ?? false
+    }
+    defer { sessions[index].wasInside = isInside }
+    switch setup.notificationConfig {
+    case 0: return false
+    case 2: return isInside
+    case 5: return isInside != (sessions[index].wasInside ?? false)
+    default: return true
+    }
+  }
+
+  private mutating func report(
+    _ entries: [TwoWayMeasurement], _ index: Int, _ setup: RangingSetup
+  ) {
+    let info = SessionInfo(
+      sequenceNumber: sessions[index].sequenceNumber, sessionToken: sessions[index].token,
+      intervalMilliseconds: UInt32(setup.rangingDuration), twoWay: entries,
+      extendedAddresses: setup.address.isExtended)
+    sessions[index].sequenceNumber &+= 1
+    let tail = hasExtendedNotifications ? profile.measurementTail : []
+    notify(.sessionInfo, info.encoded(dialect: profile.dialect) + tail)
+  }
+}

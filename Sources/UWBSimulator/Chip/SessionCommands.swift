@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+extension SimulatedChip {
+  /// Group 1: creation, configuration and state of sessions.
+  mutating func sessionConfig(
+    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
+  ) throws(PayloadError) {
+    switch opcode {
+    case .sessionInit: initialise(try read(SessionInit.self, payload))
+    case .sessionDeinit: deinitialise(try read(SessionDeinit.self, payload).sessionToken, at: now)
+    case .sessionSetAppConfig: configure(try read(SetAppConfig.self, payload))
+    case .sessionGetAppConfig: reportConfiguration(try read(GetAppConfig.self, payload))
+    case .sessionGetCount:
+      _ = try read(GetSessionCount.self, payload)
+      respond(
+        opcode, SessionCountResponse(status: .ok, count: UInt8(sessions.count)).encoded())
+    case .sessionGetState:
+      let token = try read(GetSessionState.self, payload).sessionToken
+      guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+      respond(
+        opcode, SessionStateResponse(status: .ok, state: sessions[index].state).encoded())
+    case .sessionUpdateMulticastList: try updateMulticastList(payload)
+    default: respond(opcode, .unknownOID)
+    }
+  }
+
+  /// Group 2: starting and stopping.
+  mutating func sessionControl(
+    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
+  ) throws(PayloadError) {
+    switch opcode {
+    case .sessionStart: start(try read(SessionStart.self, payload).sessionToken, at: now)
+    case .sessionStop: stop(try read(SessionStop.self, payload).sessionToken)
+    case .sessionGetRangingCount:
+      let token = try read(GetRangingCount.self, payload).sessionToken
+      guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+      guard sessions[index].state != .initialised else {
+        return respond(opcode, .sessionNotConfigured)
+      }
+      respond(
+        opcode, RangingCountResponse(status: .ok, count: sessions[index].rounds).encoded())
+    default: respond(opcode, .unknownOID)
+    }
+  }
+
+  /// The place of a session among the sessions.
+  func session(_ token: UInt32) -> Int? { sessions.firstIndex { $0.token == token } }
+
+  private mutating func initialise(_ command: SessionInit) {
+    let opcode = Opcode.sessionInit
+    guard command.type.rawValue <= 5 || command.type == .deviceTest else {
+      return respond(opcode, .invalidParameter)
+    }
+    guard !sessions.contains(where: { $0.id == command.sessionID }) else {
+      return respond(opcode, profile.duplicateSession)
+    }
+    guard sessions.count < profile.maximumSessions else {
+      return respond(opcode, .maxSessionsExceeded)
+    }
+    let token = profile.usesHandles ? nextHandle : command.sessionID
+    nextHandle &+= 1
+    sessions.append(SimulatedSession(id: command.sessionID, token: token, type: command.type))
+    respond(
+      opcode,
+      SessionInitResponse(status: .ok, handle: profile.usesHandles ? token : nil).encoded())
+    move(sessions.count - 1, to: .initialised)
+  }
+
+  private mutating func deinitialise(_ token: UInt32, at now: UInt64) {
+    let opcode = Opcode.sessionDeinit
+    guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+    endRanging(index)
+    sessions[index].state = .deinitialised
+    let isQuiet = !sessions.contains { $0.state == .active }
+    if profile.ready == .beforeDeinitResponse, isQuiet { report(.ready) }
+    respond(opcode, .ok)
+    move(index, to: .deinitialised)
+    sessions.remove(at: index)
+    if profile.ready == .afterStop, isQuiet { report(.ready) }
+  }
+
+  private mutating func start(_ token: UInt32, at now: UInt64) {
+    let opcode = Opcode.sessionStart
+    guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+    let session = sessions[index]
+    if session.state == .active { return respond(opcode, .sessionActive) }
+    guard session.state == .idle else { return respond(opcode, .sessionNotConfigured) }
+    let setup = RangingSetup(session)
+    var first = now
+    let initiation = session.number(AppParameter.initiationTime)
+    if initiation > 0, setup.isController {
+      let own = microseconds(at: now)
+      let absolute =
+        profile.dialect.generation == .fira1 ? own + initiation * 1_000 : initiation
+      guard absolute >= own else { return respond(opcode, .initiationTimeTooOld) }
+      first += (absolute - own) * 1_000
+    }
+    respond(opcode, .ok)
+    if let reason = session.unusable(setup) { return move(index, to: .idle, reason: reason) }
+    sessions[index].setup = setup
+    sessions[index].sequenceNumber = 0
+    sessions[index].rounds = 0
+    sessions[index].failures = 0
+    sessions[index].wasInside = nil
+    // A controller's first round ends after its slots; a controlee listens for a whole block.
+    sessions[index].deadline =
+      first + (setup.isController ? setup.slot * UInt64(setup.slotsPerRound) : blockLength(setup))
+    if profile.deviceStatusFirst { report(.active) }
+    move(index, to: .active)
+    report(.active)
+  }
+
+  private mutating func stop(_ token: UInt32) {
+    let opcode = Opcode.sessionStop
+    guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+    switch sessions[index].state {
+    case .active: break
+    case .initialised: return respond(opcode, .sessionNotConfigured)
+    default: return respond(opcode, .rejected)
+    }
+    stops += 1
+    if profile.stopRetryPeriod > 0, stops.isMultiple(of: profile.stopRetryPeriod) {
+      return askAgain()
+    }
+    respond(opcode, .ok)
+    leaveActive(index, reason: .managementCommand)
+  }
+
+  /// From ACTIVE to IDLE.
+  mutating func leaveActive(_ index: Int, reason: StateChangeReason) {
+    endRanging(index)
+    move(index, to: .idle, reason: reason)
+    if profile.ready == .afterStop, !sessions.contains(where: { $0.state == .active }) {
+      report(.ready)
+    }
+  }
+
+  /// A controller tells its controlees with its next control message, if it is set to.
+  private mutating func endRanging(_ index: Int) {
+    let session = sessions[index]
+    if session.state == .active, let setup = session.setup, setup.isController,
+      setup.terminationAttempts > 0
+    {
+      terminations.append(
+        Termination(
+          setup: setup, destinations: session.destinations, time: session.deadline))
+    }
+    sessions[index].setup = nil
+  }
+
+  /// How long a block of this chip takes, in nanoseconds of the scene.
+  func blockLength(_ setup: RangingSetup) -> UInt64 {
+    let own = Double(setup.rangingDuration * (1 + setup.stride)) * 1e6
+    return UInt64((own / (1 + clockOffset * 1e-6)).rounded())
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import UCI
+
+/// One simulated UWB chip as a state machine: octets and a time go in, packets come out. It does no
+/// input or output of its own and knows no clock; ranging rounds are up to `Simulation`.
+public struct SimulatedChip: Sendable {
+  /// What kind of chip it is.
+  public let profile: ChipProfile
+  /// What it does wrong on purpose. Setting it starts counting octets anew.
+  public var faults: ChipFaults {
+    get { line.faults }
+    set { line.faults = newValue }
+  }
+  /// Whether it has power.
+  public internal(set) var isPowered = false
+  /// What it last said in CORE_DEVICE_STATUS_NTF.
+  public internal(set) var deviceState: DeviceState
+
+  var line = FaultyLine()
+  var output: [[UInt8]] = []
+  var receiver: CommandReceiver
+  var assembler = CommandAssembler()
+  var sessions: [SimulatedSession] = []
+  var nextHandle: UInt32
+  var deviceParameters: [UInt8: [UInt8]]
+  var twoOctetParameters: [UInt8: [UInt8]] = [:]
+  /// Parts per million; positive: its clock runs fast.
+  var clockOffset = 0.0
+  /// Nanoseconds at which it got power.
+  var poweredAt: UInt64 = 0
+  var boot = BootProgress()
+  var lastCommand: UInt64 = 0
+  var stops = 0
+  /// Sessions whose controlees are still to be told that they ended.
+  var terminations: [Termination] = []
+
+  struct BootProgress: Sendable {
+    var isInitialised = false
+    var initsToRefuse = 0
+    var resetsToRefuse = 0
+    var owesNotification = false
+  }
+
+  /// A controller's last message on the air.
+  struct Termination: Sendable {
+    var setup: RangingSetup
+    var destinations: [MACAddress]
+    /// Nanoseconds.
+    var time: UInt64
+  }
+
+  /// A chip without power.
+  public init(profile: ChipProfile) {
+    self.profile = profile
+    deviceState = profile.bootState
+    receiver = CommandReceiver(rule: profile.reception)
+    nextHandle = profile.firstHandle
+    deviceParameters = profile.deviceParameters
+  }
+
+  /// Gives it power at a time in nanoseconds; returns what it says of its own accord.
+  public mutating func powerUp(at now: UInt64) -> [[UInt8]] {
+    let (faults, offset) = (faults, clockOffset)
+    self = SimulatedChip(profile: profile)
+    self.faults = faults
+    clockOffset = offset
+    isPowered = true
+    poweredAt = now
+    boot.initsToRefuse = profile.needsDeviceInit ? profile.retriesAfterBoot : 0
+    boot.resetsToRefuse = profile.retriesAfterBoot
+    boot.isInitialised = !profile.needsDeviceInit
+    deviceState = profile.bootState
+    notify(.coreDeviceStatus, [deviceState.rawValue])
+    return takeOutput()
+  }
+
+  /// Takes its power away: everything it knew is lost.
+  public mutating func powerDown() {
+    isPowered = false
+    sessions = []
+    output = []
+    terminations = []
+  }
+
+  /// Takes octets from the host, in chunks of any size.
+  ///
+  /// - Parameters:
+  ///   - now: nanoseconds; never less than before.
+  /// - Returns: the packets the chip sends, header included, faults applied.
+  public mutating func receive(_ octets: [UInt8], at now: UInt64) -> [[UInt8]] {
+    guard isPowered else { return [] }
+    for packet in receiver.take(octets, at: now) { take(packet, at: now) }
+    return takeOutput()
+  }
+
+  /// What waits to be sent, faults applied.
+  mutating func takeOutput() -> [[UInt8]] {
+    guard !output.isEmpty else { return [] }
+    defer { output.removeAll(keepingCapacity: true) }
+    return line.pass(output)
+  }
+
+  private mutating func take(_ packet: [UInt8], at now: UInt64) {
+    guard let header = try? PacketHeader(parsing: packet.span.bytes), header.type == .command
+    else { return }
+    let payload = Array(packet[PacketHeader.length...])
+    guard let whole = assembler.take(header, payload) else { return }
+    execute(header.opcode, whole, at: now)
+  }
+
+  // MARK: sending
+
+  /// The response to a command.
+  mutating func respond(_ opcode: Opcode, _ payload: [UInt8]) {
+    output += Segmentation.packets(type: .response, opcode: opcode, payload: payload)
+  }
+
+  /// A response that is nothing but a status.
+  mutating func respond(_ opcode: Opcode, _ status: Status) { respond(opcode, [status.rawValue]) }
+
+  /// A notification.
+  mutating func notify(_ opcode: Opcode, _ payload: [UInt8]) {
+    let long = profile.extendedLength && hasExtendedNotifications
+    output += Segmentation.packets(
+      type: .notification, opcode: opcode, payload: payload, limit: long ? 65_535 : 255)
+  }
+
+  /// CORE_DEVICE_STATUS_NTF, if that is news.
+  mutating func report(_ state: DeviceState) {
+    guard state != deviceState else { return }
+    deviceState = state
+    notify(.coreDeviceStatus, [state.rawValue])
+  }
+
+  /// Moves a session to a state and tells the host.
+  mutating func move(
+    _ index: Int, to state: SessionState, reason: StateChangeReason = .managementCommand
+  ) {
+    sessions[index].state = state
+    notify(
+      .sessionStatus,
+      SessionStatusNotification(sessionToken: sessions[index].token, state: state, reason: reason)
+        .encoded(dialect: profile.dialect))
+  }
+
+  /// The host has asked for vendor octets behind measurements.
+  var hasExtendedNotifications: Bool {
+    profile.twoOctetDeviceParameter != nil && twoOctetParameters[0x33]?.first == 1
+  }
+}

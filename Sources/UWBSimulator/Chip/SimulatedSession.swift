@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// One session of a simulated chip: what the host set, and how the ranging goes.
+struct SimulatedSession: Sendable {
+  let id: UInt32
+  /// What names it in messages: the handle, or in FiRa 1.x the id.
+  let token: UInt32
+  let type: SessionType
+  var state = SessionState.initialised
+  var parameters: [UInt8: [UInt8]] = [:]
+  var destinations: [MACAddress] = []
+  /// Set while ranging.
+  var setup: RangingSetup?
+
+  /// Of the next SESSION_INFO_NTF.
+  var sequenceNumber: UInt32 = 0
+  /// Ranging rounds since the start.
+  var rounds: UInt32 = 0
+  /// Rounds in a row without a single result.
+  var failures = 0
+  /// Where the last result was: inside the proximity range or not; nil before the first.
+  var wasInside: Bool?
+  /// When the next round ends, in nanoseconds. At a controlee: when it gives up waiting for it.
+  var deadline: UInt64 = 0
+
+  init(id: UInt32, token: UInt32, type: SessionType) {
+    self.id = id
+    self.token = token
+    self.type = type
+  }
+
+  /// What holds, set or not.
+  func octets(_ id: UInt8) -> [UInt8] { parameters[id] ?? AppParameter.standard(id) }
+
+  /// What holds, as a number.
+  func number(_ id: UInt8) -> UInt64 { octets(id).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+/// What a session needs to know in every round, read from its parameters once.
+struct RangingSetup: Sendable {
+  var sessionID: UInt32
+  var isController: Bool
+  var isInitiator: Bool
+  var address: MACAddress
+  /// The parameters both ends must share, in the order of `AppParameter.air`.
+  var air: [[UInt8]]
+  /// The parameters both ends must share for the STS, in the order of `AppParameter.sts`.
+  var sts: [[UInt8]]
+  /// Milliseconds.
+  var rangingDuration: UInt64
+  /// Nanoseconds.
+  var slot: UInt64
+  var slotsPerRound: Int
+  var usage: UInt64
+  var stride: UInt64
+  var aoaRequest: UInt64
+  var resultReport: UInt64
+  var reportsRSSI: Bool
+  var notificationConfig: UInt64
+  /// Centimetres.
+  var proximity: ClosedRange<Int>
+  var maxMeasurements: UInt64
+  var maxRetries: UInt64
+  var terminationAttempts: UInt64
+
+  init(_ session: SimulatedSession) {
+    sessionID = session.id
+    isController = session.number(AppParameter.deviceType) == 1
+    isInitiator = session.number(AppParameter.deviceRole) == 1
+    address =
+      MACAddress(octets: session.octets(AppParameter.deviceAddress)) ?? MACAddress(0)
+    air = AppParameter.air.map { session.octets($0) }
+    sts = AppParameter.sts.map { session.octets($0) }
+    rangingDuration = session.number(AppParameter.rangingDuration)
+    // 1200 RSTU are a millisecond.
+    slot = session.number(AppParameter.slotDuration) * 1_000_000 / 1_200
+    slotsPerRound = Int(session.number(AppParameter.slotsPerRound))
+    usage = session.number(AppParameter.roundUsage)
+    stride = session.number(AppParameter.blockStride)
+    aoaRequest = session.number(AppParameter.aoaRequest)
+    resultReport = session.number(AppParameter.resultReport)
+    reportsRSSI = session.number(AppParameter.rssiReporting) == 1
+    notificationConfig = session.number(AppParameter.notificationConfig)
+    let near = Int(session.number(AppParameter.nearProximity))
+    proximity = near...max(near, Int(session.number(AppParameter.farProximity)))
+    maxMeasurements = session.number(AppParameter.maxMeasurements)
+    maxRetries = session.number(AppParameter.maxRetries)
+    terminationAttempts = session.number(AppParameter.inBandTermination)
+  }
+
+  /// Slots a round with so many controlees takes: control message, first ranging message, one
+  /// answer each, the final of double-sided ranging, and the reports where they are deferred.
+  func slotsNeeded(controlees: Int) -> Int {
+    switch usage {
+    case 1: 3 + controlees
+    case 2: 4 + controlees
+    case 3: 2 + controlees
+    default: 3 + controlees
+    }
+  }
+}
+
+/// Why a session that is complete cannot range, as real firmware tells it: START is answered OK
+/// and SESSION_STATUS IDLE with a reason follows.
+extension SimulatedSession {
+  func unusable(_ setup: RangingSetup) -> StateChangeReason? {
+    let prf = number(AppParameter.prfMode)
+    let code = number(AppParameter.preambleCode)
+    let sfd = number(AppParameter.sfd)
+    if !(1...4).contains(setup.usage) { return StateChangeReason(rawValue: 0x39) }
+    if !(prf == 0 ? 9...12 : 25...32).contains(code) { return StateChangeReason(rawValue: 0x2C) }
+    if prf == 0 ? sfd != 0 && sfd != 2 : sfd == 0 { return StateChangeReason(rawValue: 0x2D) }
+    if (3...4).contains(number(AppParameter.stsConfig)), parameters[AppParameter.sessionKey] == nil
+    {
+      return .sessionKeyNotFound
+    }
+    if destinations.isEmpty { return StateChangeReason(rawValue: 0x35) }
+    let count = setup.isController ? destinations.count : 1
+    if setup.isController {
+      if Int(number(AppParameter.numberOfControlees)) != count { return .invalidNumberOfControlees }
+      if number(AppParameter.multiNodeMode) == 0, count > 1 { return .invalidNumberOfControlees }
+    }
+    if setup.slotsNeeded(controlees: count) > setup.slotsPerRound { return .insufficientSlots }
+    let round = UInt64(setup.slotsPerRound) * setup.slot
+    return round > setup.rangingDuration * 1_000_000 ? .invalidRangingDuration : nil
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import UCI
+
+/// What one kind of chip says and does: its octets and its oddities, as data.
+public struct ChipProfile: Sendable {
+  /// How the firmware finds the packets in what it is sent.
+  public enum Reception: Hashable, Sendable {
+    /// By the header: type, group and a length of 8 or 16 bits, as the specification says.
+    case byHeader
+    /// The fourth octet is the length, whatever the type; a packet that is still incomplete this
+    /// many nanoseconds after it began is dropped with the chunk that shows it.
+    case fourthOctet(garbageTimeout: UInt64)
+  }
+
+  /// When the chip says READY again.
+  public enum ReadyRule: Hashable, Sendable {
+    /// Behind the IDLE of the last session that stops.
+    case afterStop
+    /// Only with the DEINIT that follows, ahead of its response.
+    case beforeDeinitResponse
+  }
+
+  /// What the antennas of the board can tell about directions.
+  public struct Angles: OptionSet, Hashable, Sendable {
+    /// The bits of the capability AOA_SUPPORT.
+    public let rawValue: UInt8
+    /// From the bits of the capability.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Azimuth in front of the antenna; what is behind it appears mirrored.
+    public static let azimuth90 = Angles(rawValue: 1)
+    /// Azimuth all around.
+    public static let azimuth180 = Angles(rawValue: 2)
+    /// Elevation.
+    public static let elevation = Angles(rawValue: 4)
+    /// Figures of merit.
+    public static let figureOfMerit = Angles(rawValue: 8)
+  }
+
+  /// A word for lists and for the command line.
+  public var name: String
+  /// Which messages it speaks. Sessions are named by a handle from FiRa 2.0 on.
+  public var dialect: Dialect
+  /// The payload of CORE_GET_DEVICE_INFO_RSP, status included.
+  public var deviceInfo: [UInt8]
+  /// The payload of CORE_GET_CAPS_INFO_RSP, status included.
+  public var capabilities: [UInt8]
+  /// What the antennas tell; goes with the capabilities.
+  public var angles: Angles
+
+  /// What CORE_DEVICE_STATUS_NTF says after power-up.
+  public var bootState = DeviceState.ready
+  /// Nothing is answered before NXP's CORE_DEVICE_INIT.
+  public var needsDeviceInit = false
+  /// So many CORE_DEVICE_INIT, and so many RESET, are answered with "send it again" after power-up.
+  public var retriesAfterBoot = 0
+  /// A command after the configured time of silence finds the chip asleep and has to be repeated.
+  public var sleeps = false
+  /// READY goes out ahead of the response to a reset, too.
+  public var readyBeforeResetResponse = false
+  /// Sent once ahead of the first response after a reset; NXP: state of the secure element.
+  public var notificationAfterReset: [UInt8] = []
+
+  /// The first session handle; the next one is one more.
+  public var firstHandle: UInt32 = 1
+  /// How many sessions there can be.
+  public var maximumSessions = 5
+  /// How many controlees a session can have.
+  public var maximumControlees = 8
+  /// The answer to a session id that is in use.
+  public var duplicateSession = Status.sessionDuplicate
+  /// A session is IDLE, and can start, when all these parameters were set.
+  public var requiredParameters: [UInt8] = []
+  /// Parameters of FiRa that this firmware refuses, and with them the whole command.
+  public var refusedParameters: Set<UInt8> = []
+  /// Parameters of the vendor and the lengths they may have.
+  public var vendorParameters: [UInt8: [Int]] = [:]
+  /// The channels the radio has.
+  public var channels: Set<UInt8> = [5, 9]
+
+  /// Device configuration and its values after a reset.
+  public var deviceParameters: [UInt8: [UInt8]] = [0x01: [1]]
+  /// An identifier of device configuration that is followed by a second one.
+  public var twoOctetDeviceParameter: UInt8?
+  /// Groups of the vendor that exist; the rest is UNKNOWN_GID.
+  public var vendorGroups: Set<UInt8> = []
+  /// Commands of the vendor and the payloads of their responses.
+  public var vendorResponses: [Opcode: [UInt8]] = [:]
+
+  /// DEVICE_STATUS ACTIVE goes ahead of SESSION_STATUS ACTIVE.
+  public var deviceStatusFirst = true
+  /// When READY comes back.
+  public var ready = ReadyRule.afterStop
+  /// Every so-manieth SESSION_STOP while ranging has to be repeated; 0: none.
+  public var stopRetryPeriod = 0
+
+  /// The NLoS octet of every measurement.
+  public var lineOfSight = LineOfSight.notDetermined
+  /// Failed measurements say in which slot.
+  public var reportsErrorSlot = true
+  /// RSSI_REPORTING is honoured.
+  public var reportsRSSI = true
+  /// Octets behind the measurements, once the host has switched extended notifications on.
+  public var measurementTail: [UInt8] = []
+  /// Long notifications go out in one packet with a length of 16 bits, once the host has switched
+  /// extended notifications on.
+  public var extendedLength = false
+
+  /// How commands are received.
+  public var reception = Reception.byHeader
+  /// Octets that wait for a host that does not read; packets that do not fit are dropped whole.
+  public var transmitQueue = 32_768
+
+  /// A chip that does what the specification says.
+  public init(
+    name: String, dialect: Dialect, deviceInfo: [UInt8], capabilities: [UInt8],
+    angles: Angles = []
+  ) {
+    self.name = name
+    self.dialect = dialect
+    self.deviceInfo = deviceInfo
+    self.capabilities = capabilities
+    self.angles = angles
+  }
+
+  /// Sessions are named by a handle rather than by their id.
+  var usesHandles: Bool { dialect.generation >= .fira2 }
+
+  /// All profiles, by name.
+  public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1]
+
+  /// The profile with this name.
+  public static func named(_ name: String) -> ChipProfile? {
+    all.first { $0.name.lowercased() == name.lowercased() }
+  }
+}

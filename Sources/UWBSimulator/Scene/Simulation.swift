@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// Chips in one scene, driven by a clock that the caller advances.
+///
+/// A value: nothing happens between calls, and the same calls with the same seed give the same
+/// octets. `SimulatedBench` runs one on pseudo-terminals against the real clock.
+public struct Simulation: Sendable {
+  /// A chip of a simulation.
+  public struct ChipID: Hashable, Sendable {
+    /// In the order in which the chips were added, from 0.
+    public let index: Int
+  }
+
+  struct Member: Sendable {
+    var name: String
+    var placement: Placement
+    var chip: SimulatedChip
+    var output: [[UInt8]] = []
+  }
+
+  /// The conditions all chips share. The seed is read once, by `init`.
+  public var scene: Scene
+  /// Nanoseconds since the beginning.
+  public private(set) var now: UInt64 = 0
+  var members: [Member] = []
+  var random: RandomSource
+
+  /// A scene without chips.
+  public init(scene: Scene = Scene()) {
+    self.scene = scene
+    random = RandomSource(seed: scene.seed)
+  }
+
+  /// All chips, in the order in which they were added.
+  public var chips: [ChipID] { members.indices.map { ChipID(index: $0) } }
+
+  /// Adds a chip, without power yet.
+  public mutating func add(
+    _ profile: ChipProfile, placement: Placement, name: String? = nil
+  ) -> ChipID {
+    var chip = SimulatedChip(profile: profile)
+    chip.clockOffset = placement.clockOffset
+    members.append(
+      Member(name: name ?? "chip\(members.count + 1)", placement: placement, chip: chip))
+    return ChipID(index: members.count - 1)
+  }
+
+  /// Adds a chip that stays where it is, without power yet.
+  public mutating func add(
+    _ profile: ChipProfile, at position: Position, name: String? = nil
+  ) -> ChipID {
+    add(profile, placement: Placement(at: position), name: name)
+  }
+
+  /// Gives a chip power.
+  public mutating func powerUp(_ id: ChipID) {
+    members[id.index].output += members[id.index].chip.powerUp(at: now)
+  }
+
+  /// Takes power away from a chip; what it has not sent yet is lost.
+  public mutating func powerDown(_ id: ChipID) {
+    members[id.index].chip.powerDown()
+    members[id.index].output = []
+  }
+
+  /// Gives a chip octets from its host.
+  public mutating func receive(_ octets: [UInt8], by id: ChipID) {
+    members[id.index].output += members[id.index].chip.receive(octets, at: now)
+  }
+
+  /// The packets a chip has sent since the last call, header included.
+  public mutating func takeOutput(of id: ChipID) -> [[UInt8]] {
+    defer { members[id.index].output.removeAll(keepingCapacity: true) }
+    return members[id.index].output
+  }
+
+  /// What a chip does wrong on purpose.
+  public subscript(faults id: ChipID) -> ChipFaults {
+    get { members[id.index].chip.faults }
+    set { members[id.index].chip.faults = newValue }
+  }
+
+  /// Where a chip is, and how good its clock and calibration are.
+  public subscript(placement id: ChipID) -> Placement {
+    get { members[id.index].placement }
+    set {
+      members[id.index].placement = newValue
+      members[id.index].chip.clockOffset = newValue.clockOffset
+    }
+  }
+
+  /// The name of a chip.
+  public func name(of id: ChipID) -> String { members[id.index].name }
+
+  /// The kind of a chip.
+  public func profile(of id: ChipID) -> ChipProfile { members[id.index].chip.profile }
+
+  /// Where a chip is now.
+  public func position(of id: ChipID) -> Position { position(id.index, at: now) }
+
+  func position(_ index: Int, at time: UInt64) -> Position {
+    members[index].placement.motion.position(at: time)
+  }
+
+  // MARK: time
+
+  /// Something that happens by itself.
+  private enum Event {
+    case termination(chip: Int, index: Int)
+    case round(chip: Int, session: Int)
+  }
+
+  /// When the next thing happens by itself, in nanoseconds; nil when nothing will.
+  public var nextDeadline: UInt64? { nextEvent()?.time }
+
+  /// Lets time pass, and in it every ranging round that is due. Going backwards does nothing.
+  public mutating func advance(to time: UInt64) {
+    while let (event, due) = nextEvent(), due <= time {
+      now = max(now, due)
+      switch event {
+      case .termination(let chip, let index):
+        terminate(members[chip].chip.terminations.remove(at: index), from: chip)
+      case .round(let chip, let session): runRound(chip: chip, session: session)
+      }
+      for index in members.indices where !members[index].chip.output.isEmpty {
+        members[index].output += members[index].chip.takeOutput()
+      }
+    }
+    now = max(now, time)
+  }
+
+  private func nextEvent() -> (event: Event, time: UInt64)? {
+    var best: (event: Event, time: UInt64)?
+    func offer(_ event: Event, _ time: UInt64) {
+      if best.map({ time < $0.time }) ?? true { best = (event, time) }
+    }
+    for chip in members.indices {
+      for (index, termination) in members[chip].chip.terminations.enumerated() {
+        offer(.termination(chip: chip, index: index), termination.time)
+      }
+      for (index, session) in members[chip].chip.sessions.enumerated()
+      where session.setup != nil {
+        offer(.round(chip: chip, session: index), session.deadline)
+      }
+    }
+    return best
+  }
+}
