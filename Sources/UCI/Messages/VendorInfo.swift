@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the vendor's own octets of CORE_GET_DEVICE_INFO_RSP say.
+public enum VendorInfo: Hashable, Sendable {
+  /// Qorvo's record.
+  case qorvo(QorvoDeviceInfo)
+  /// NXP's list of parameters.
+  case nxp(NXPDeviceInfo)
+}
+
+/// Qorvo's record of 52 octets in CORE_GET_DEVICE_INFO_RSP; 51 in older firmware.
+public struct QorvoDeviceInfo: Hashable, Sendable {
+  /// For example `1.1.0`, with the release candidate where there is one: `1.1.0-rc2`.
+  public let firmware: String
+  /// Number of the job that built the firmware.
+  public let build: UInt64
+  /// For example `0.0.0`.
+  public let oemVersion: String
+  /// What identifies the chip, without padding.
+  public let socID: [UInt8]
+  /// For example 0xDECA0302: DW3000 family.
+  public let deviceID: UInt32
+  /// 0 a chip, 1 a module.
+  public let packaging: UInt8
+
+  /// From the vendor's octets; nil when they are not this record.
+  public init?(_ octets: [UInt8]) {
+    guard octets.count == 51 || octets.count == 52 else { return nil }
+    let version = octets.count - 48
+    func number(_ range: Range<Int>) -> UInt64 {
+      octets[range].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    let base = version + 8
+    deviceID = UInt32(number(base + 35..<base + 39))
+    guard deviceID >> 16 == 0xDECA else { return nil }
+    let plain = octets[0..<3].map(String.init).joined(separator: ".")
+    firmware = version == 4 && octets[3] != 0 ? "\(plain)-rc\(octets[3])" : plain
+    build = number(version..<base)
+    oemVersion = octets[base..<base + 3].map(String.init).joined(separator: ".")
+    let id = octets[base + 3..<base + 35]
+    socID = Array(id[..<(id.lastIndex { $0 != 0 }.map { $0 + 1 } ?? id.startIndex)])
+    packaging = octets[base + 39]
+  }
+}
+
+/// NXP's list of parameters in CORE_GET_DEVICE_INFO_RSP.
+public struct NXPDeviceInfo: Hashable, Sendable {
+  /// Every parameter, in its order.
+  public let parameters: [TLV]
+
+  /// From the vendor's octets; nil when they are not a list that begins with a device name.
+  public init?(_ octets: [UInt8]) {
+    var list: [TLV] = []
+    var rest = octets[...]
+    while let id = rest.popFirst() {
+      guard let length = rest.popFirst(), rest.count >= length else { return nil }
+      list.append(TLV(id, Array(rest.prefix(Int(length)))))
+      rest = rest.dropFirst(Int(length))
+    }
+    guard let first = list.first, first.id == 0, !first.value.isEmpty,
+      first.value.allSatisfy({ (0x20..<0x7F).contains($0) })
+    else { return nil }
+    parameters = list
+  }
+
+  private func octets(_ id: UInt8) -> [UInt8]? { parameters.first { $0.id == id }?.value }
+
+  /// For example `SR250_A1V2_PROD`.
+  public var deviceName: String { String(decoding: octets(0) ?? [], as: UTF8.self) }
+  /// Three octets in hexadecimal, for example `01.31.FF`.
+  public var firmware: String? { octets(1).map(Self.dotted) }
+  /// NXP's version of UCI, like `firmware`.
+  public var uciVersion: String? { octets(2).map(Self.dotted) }
+  /// 16 octets.
+  public var chipID: [UInt8]? { octets(3) }
+  /// Clock error of the chip in ppm at most.
+  public var maxPPM: UInt8? { octets(4)?.first }
+
+  private static func dotted(_ octets: [UInt8]) -> String {
+    octets.map { String(hex($0).dropFirst(2)) }.joined(separator: ".")
+  }
+}
+
+extension DeviceInfo {
+  /// The vendor's octets, read; nil when they have no known form.
+  public var vendorDetails: VendorInfo? {
+    if let qorvo = QorvoDeviceInfo(vendorInfo) { return .qorvo(qorvo) }
+    if let nxp = NXPDeviceInfo(vendorInfo) { return .nxp(nxp) }
+    return nil
+  }
+
+  /// Who made the chip, guessed from the form of the vendor's octets.
+  public var vendor: Dialect.Vendor {
+    switch vendorDetails {
+    case .qorvo: .qorvo
+    case .nxp: .nxp
+    case nil: .unknown
+    }
+  }
+}
