@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+public import UWBLink
+
+/// What a device reports beside measurements and answers.
+public enum DeviceEvent: Sendable {
+  /// The chip's own state changed.
+  case deviceStatus(DeviceState)
+  /// A session changed its state.
+  case sessionStatus(SessionStatusNotification)
+  /// The chip reported an error that belongs to no command.
+  case genericError(Status)
+  /// Measurements were dropped because their consumer was too slow: `total` of this session so far.
+  case measurementsDropped(sessionToken: UInt32, total: Int)
+  /// Any other notification, or a data message.
+  case message(Message)
+  /// A response nobody waits for: late, or to something else.
+  case unexpectedResponse(Opcode)
+  /// The link ended; nothing follows.
+  case disconnected(LinkError)
+}

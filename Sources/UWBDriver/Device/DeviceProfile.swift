@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+
+/// The oddities of one family of chips, as data.
+///
+/// This is the only place that knows vendors. A row is chosen from what the chip says of itself.
+public struct DeviceProfile: Sendable, Hashable {
+  /// For people.
+  public var name: String
+  /// Whose vendor groups and device information these are.
+  public var vendor: Dialect.Vendor
+  /// The chip takes nothing before the vendor command CORE_DEVICE_INIT.
+  public var needsDeviceInit = false
+  /// How long a response may take, in milliseconds. AOSP's core waits 2000 after 100 and 800 had
+  /// turned out too short.
+  public var responseTimeout = 2_000
+  /// How long READY may take after a reset, in milliseconds. NXP's Android service waits 3000.
+  public var resetTimeout = 3_000
+  /// How long a session may take to report a change of state, in milliseconds.
+  public var stateTimeout = 3_000
+  /// How often a command is sent again because the chip asks for it. NXP's own middleware goes up
+  /// to 10.
+  public var retryLimit = 10
+  /// Octets of payload in one packet of a command.
+  public var commandSegment = 255
+  /// Control frames may have a 16-bit length.
+  public var extendedLength = false
+  /// Data frames carry their length in the fourth octet only.
+  public var dataLengthInOctet3 = false
+
+  /// For a chip of which nothing is known.
+  public static let generic = DeviceProfile(name: "UCI device", vendor: .unknown)
+
+  /// Qorvo QM33 and DW3000 boards with the QM33 SDK. The vendor's tool cuts commands at 250
+  /// octets; data lengths stand in the fourth octet (QM33 SDK, UART transport).
+  public static let qorvo = DeviceProfile(
+    name: "Qorvo QM33", vendor: .qorvo, commandSegment: 250, dataLengthInOctet3: true)
+
+  /// NXP SR1xx and SR2xx.
+  public static let nxp = DeviceProfile(
+    name: "NXP SR1xx/SR2xx", vendor: .nxp, needsDeviceInit: true, extendedLength: true)
+
+  /// The row for a chip that has said who it is.
+  public static func matching(_ info: DeviceInfo) -> DeviceProfile {
+    rows.first { $0.matches(info.vendorInfo) }?.profile ?? .generic
+  }
+
+  // Qorvo's vendor information is a block of 51 or 52 octets with a device id 0xDECAxxxx at octet
+  // 47 (QM33 SDK); NXP's is a list of type, length and value that begins with the device's name.
+  private static let rows: [(profile: DeviceProfile, matches: @Sendable ([UInt8]) -> Bool)] = [
+    (
+      .qorvo,
+      { octets in
+        (51...52).contains(octets.count)
+          && [46, 47].contains { octets[$0 + 2] == 0xCA && octets[$0 + 3] == 0xDE }
+      }
+    ),
+    (
+      .nxp,
+      { octets in
+        guard octets.count > 4, octets[0] == 0, octets.count >= 2 + Int(octets[1]) else {
+          return false
+        }
+        return octets[2..<2 + Int(octets[1])].starts(with: Array("SR".utf8))
+      }
+    ),
+  ]
+}

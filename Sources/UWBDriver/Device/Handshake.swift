@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Logging
+internal import UCI
+internal import UWBLink
+
+/// From an open link to a chip that is known and has no sessions.
+struct Handshake {
+  let engine: Engine
+  let link: Link
+  let router: MessageRouter
+  let reader: FrameReader
+  let logger: Logger
+
+  struct Identity {
+    var info: DeviceInfo
+    var capabilities: [TLV]
+    var profile: DeviceProfile
+    var dialect: Dialect
+  }
+
+  /// How long a chip that has just been opened may take to say something by itself. Long enough for
+  /// the link to find the silence that ends stale frames; a chip that says nothing is no failure.
+  private static let settleMilliseconds = 150
+
+  func run(_ given: DeviceProfile?) async throws(DriverError) -> Identity {
+    if let given { adopt(given, Dialect(vendor: given.vendor)) }
+    let chip = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
+    try await wakeAndReset(bootStateSeen: chip?.device == .initialising)
+
+    let answer = try await engine.request(GetDeviceInfo())
+    guard let info = answer.info else {
+      throw .malformedAnswer(
+        command: "CORE_GET_DEVICE_INFO_CMD",
+        .tooShort(field: "device info", needed: 10, available: 1))
+    }
+    let profile = given ?? .matching(info)
+    let dialect = Dialect(
+      generation: .init(rawValue: min(max(info.uciVersion.major, 1), 3)) ?? .fira2,
+      vendor: profile.vendor, dataLengthInOctet3: profile.dataLengthInOctet3)
+    adopt(profile, dialect)
+    logger.info(
+      "device", metadata: ["profile": "\(profile.name)", "uci": "\(info.uciVersion)"])
+    let capabilities = try await engine.request(GetCapabilities()).parameters ?? []
+    return Identity(info: info, capabilities: capabilities, profile: profile, dialect: dialect)
+  }
+
+  private func adopt(_ profile: DeviceProfile, _ dialect: Dialect) {
+    engine.adopt(profile, dialect)
+    router.adopt(profile)
+    var framing = Link.Framing()
+    framing.extendedLength = profile.extendedLength
+    framing.dataLengthInOctet3 = profile.dataLengthInOctet3
+    reader.setFraming(framing)
+  }
+
+  /// Most chips take CORE_DEVICE_RESET at once. NXP's take nothing before their vendor command,
+  /// which means something else on others; so it is sent only to a chip that reports the boot state
+  /// only NXP has, that is said to be one, or that did not answer at all.
+  private func wakeAndReset(bootStateSeen: Bool) async throws(DriverError) {
+    if bootStateSeen || engine.profile.needsDeviceInit {
+      try await initialise()
+      try await reset(timeout: nil)
+      return
+    }
+    do {
+      try await reset(timeout: engine.profile.responseTimeout)
+    } catch let first {
+      guard case .noAnswer(_, _, garbage: 0) = first else { throw first }
+      logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
+      do throws(DriverError) { try await initialise() } catch { throw first }
+      try await reset(timeout: nil)
+    }
+  }
+
+  private func initialise() async throws(DriverError) {
+    let profile = engine.profile
+    engine.adopt(.nxp, Dialect(vendor: .nxp))
+    do throws(DriverError) {
+      let ready = engine.chip.readyCount
+      let response = try await engine.send(NXPDeviceInit())
+      guard response.status == .ok else {
+        throw DriverError.refused(command: "CORE_DEVICE_INIT_CMD", response.status)
+      }
+      _ = try await engine.wait(milliseconds: profile.resetTimeout) { $0.readyCount > ready }
+    } catch {
+      engine.adopt(profile, Dialect(vendor: profile.vendor))
+      throw error
+    }
+  }
+
+  /// Resets the chip and waits for the READY behind the response. Some chips report READY before
+  /// the response as well, and some only then: if none follows, that one has to do.
+  private func reset(timeout: Int?) async throws(DriverError) {
+    let before = engine.chip.readyCount
+    let response = try await engine.send(DeviceReset(), timeout: timeout)
+    guard response.status == .ok else {
+      throw .refused(command: "CORE_DEVICE_RESET_CMD", response.status)
+    }
+    let atResponse = engine.chip.readyAtResponse
+    let patience = atResponse > before ? 500 : engine.profile.resetTimeout
+    let chip = try await engine.wait(milliseconds: patience) { $0.readyCount > atResponse }
+    guard chip != nil || atResponse > before else {
+      throw .noAnswer(
+        command: "CORE_DEVICE_RESET_CMD (READY afterwards)",
+        milliseconds: engine.profile.resetTimeout, garbage: 0)
+    }
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Logging
+internal import Synchronization
+public import UCI
+public import UWBLink
+
+/// One UWB chip that speaks UCI, ready for sessions.
+///
+/// Several devices may be open in one process; each has its own reader thread.
+public final class UWBDevice: Sendable {
+  /// Where the chip is.
+  public let endpoint: LinkEndpoint
+  /// What the chip said about itself.
+  public let info: DeviceInfo
+  /// What the chip can do, as it said it.
+  public let capabilities: [TLV]
+  /// The oddities of this family of chips.
+  public let profile: DeviceProfile
+  /// How this chip speaks UCI.
+  public let dialect: Dialect
+
+  let engine: Engine
+  let router: MessageRouter
+  private let link: Link
+  private let reader: FrameReader
+  private let broadcast: EventBroadcast
+  private let sessions = Mutex<[ObjectIdentifier: UWBSession]>([:])
+  private let logger: Logger
+
+  /// How a device is opened.
+  public struct Options: Sendable {
+    /// Taken as given instead of found out, for a chip that says nothing before the vendor's
+    /// command.
+    public var profile: DeviceProfile?
+    /// Where the driver writes what it does. Payloads and keys are never in it.
+    public var logger: Logger
+
+    /// Everything found out; nothing logged.
+    public init(profile: DeviceProfile? = nil, logger: Logger? = nil) {
+      self.profile = profile
+      self.logger = logger ?? Logger(label: "uwb", factory: { _ in SwiftLogNoOpLogHandler() })
+    }
+  }
+
+  /// Opens a device: finds the boundary between frames, resets the chip, asks who it is and what it
+  /// can do.
+  ///
+  /// - Throws: `DriverError`, with the link closed again.
+  public static func open(
+    _ endpoint: LinkEndpoint, options: Options = Options()
+  ) async throws(DriverError) -> UWBDevice {
+    let link: Link
+    do { link = try Link(endpoint) } catch { throw .link(error) }
+    let parts = Parts(link, options)
+    do throws(DriverError) {
+      let identity = try await Handshake(
+        engine: parts.engine, link: link, router: parts.router, reader: parts.reader,
+        logger: options.logger
+      ).run(options.profile)
+      return UWBDevice(parts, identity, options.logger)
+    } catch {
+      parts.reader.stop()
+      throw error
+    }
+  }
+
+  /// What has to exist before the chip has been asked anything.
+  private struct Parts {
+    let link: Link
+    let broadcast = EventBroadcast()
+    let engine: Engine
+    let router: MessageRouter
+    let reader: FrameReader
+
+    init(_ link: Link, _ options: Options) {
+      self.link = link
+      let broadcast = broadcast
+      let engine = Engine(link: link, logger: options.logger) { broadcast.send($0) }
+      let router = MessageRouter(engine: engine) { broadcast.send($0) }
+      self.engine = engine
+      self.router = router
+      reader = FrameReader(
+        link, handler: { router.receive($0, $1) },
+        ended: { error in
+          options.logger.warning("link ended", metadata: ["cause": "\(error)"])
+          engine.end(.link(error))
+          router.finish(session: nil, .link(error))
+          broadcast.send(.disconnected(error))
+          broadcast.finish()
+        })
+      reader.start()
+    }
+  }
+
+  private init(_ parts: Parts, _ identity: Handshake.Identity, _ logger: Logger) {
+    link = parts.link
+    endpoint = parts.link.endpoint
+    engine = parts.engine
+    router = parts.router
+    reader = parts.reader
+    broadcast = parts.broadcast
+    info = identity.info
+    capabilities = identity.capabilities
+    profile = identity.profile
+    dialect = identity.dialect
+    self.logger = logger
+  }
+
+  deinit { shutDown() }
+
+  private func shutDown() {
+    reader.stop()
+    engine.end(.closed)
+    router.finish(session: nil, nil)
+    broadcast.finish()
+  }
+
+  /// Stops and removes every session, then closes the link. Does nothing the second time.
+  public func close() async {
+    for session in sessions.withLock({ Array($0.values) }) {
+      do {
+        try await session.close()
+      } catch {
+        logger.warning("session not closed", metadata: ["cause": "\(error)"])
+      }
+    }
+    shutDown()
+  }
+
+  /// What the device reports beside measurements, from now on. Any number of takers.
+  public var events: AsyncStream<DeviceEvent> { broadcast.subscribe() }
+
+  /// Runs tasks on the reader's thread, between frames: a `for await` over measurements in
+  /// `Task(executorPreference: device.executor)` costs no wake of another thread. Such a task must
+  /// not block.
+  public var executor: any TaskExecutor { reader }
+
+  /// What the link has seen since it was opened.
+  public var statistics: Link.Statistics { link.statistics }
+
+  /// The state the chip last reported.
+  public var state: DeviceState? { engine.chip.device }
+
+  /// Sends any command and returns its answer, whatever the status in it.
+  ///
+  /// - Throws: `DriverError`.
+  public func send<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
+    try await engine.send(command)
+  }
+
+  // MARK: sessions
+
+  /// Creates a session and configures it; the chip reports IDLE when it could start.
+  ///
+  /// - Throws: `DriverError`, with the session removed from the chip again.
+  public func makeSession(
+    _ configuration: SessionConfiguration
+  ) async throws(DriverError) -> UWBSession {
+    try configuration.validate()
+    let response = try await engine.request(SessionInit(sessionID: configuration.sessionID))
+    let session = UWBSession(
+      device: self, configuration: configuration, token: response.handle ?? configuration.sessionID)
+    sessions.withLock { $0[ObjectIdentifier(session)] = session }
+    do throws(DriverError) {
+      try await session.configure(configuration.parameters(for: dialect.generation))
+      let token = session.token
+      let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
+        $0.sessions[token]?.state == .idle
+      }
+      guard chip != nil else {
+        throw .stateNotReached(expected: .idle, last: session.state)
+      }
+    } catch {
+      try? await session.close()
+      throw error
+    }
+    return session
+  }
+
+  /// Creates a session, lends it to `body`, and stops and removes it whatever happens in there:
+  /// return, error or cancellation.
+  ///
+  /// - Throws: `DriverError` as `any Error`, or what `body` throws.
+  public nonisolated(nonsending) func withSession<R: Sendable>(
+    _ configuration: SessionConfiguration,
+    _ body: nonisolated(nonsending) (UWBSession) async throws -> R
+  ) async throws -> R {
+    let session = try await makeSession(configuration)
+    let result: R
+    do {
+      result = try await body(session)
+    } catch {
+      try? await session.close()
+      throw error
+    }
+    try await session.close()
+    return result
+  }
+
+  /// Whether the session was still known.
+  func forget(_ session: UWBSession) -> Bool {
+    sessions.withLock { $0.removeValue(forKey: ObjectIdentifier(session)) != nil }
+  }
+}

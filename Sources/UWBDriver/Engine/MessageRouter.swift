@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+internal import UCI
+internal import UWBLink
+
+/// Where frames part: measurements to whoever asked for them, everything else to the engine.
+///
+/// `receive` runs on the reader's thread and nowhere else. A measurement passes through without an
+/// allocation and without a lock.
+final class MessageRouter: @unchecked Sendable {
+  // Sound: `reassembler`, `current` and `seen` are used on the reader's thread only; the rest is
+  // atomic or locked.
+
+  private let engine: Engine
+  private let report: @Sendable (DeviceEvent) -> Void
+  private var reassembler = Reassembler()
+  private var current: [Subscription] = []
+  private var seen = 0
+  private let version = Atomic<Int>(0)
+  private let subscriptions = Mutex<[Subscription]>([])
+  private let dataLengthInOctet3 = Atomic<Bool>(false)
+
+  init(engine: Engine, report: @escaping @Sendable (DeviceEvent) -> Void) {
+    self.engine = engine
+    self.report = report
+  }
+
+  func adopt(_ profile: DeviceProfile) {
+    dataLengthInOctet3.store(profile.dataLengthInOctet3, ordering: .relaxed)
+  }
+
+  // MARK: subscriptions (any thread)
+
+  func add(_ subscription: Subscription) {
+    subscriptions.withLock {
+      $0.append(subscription)
+      version.add(1, ordering: .releasing)
+    }
+  }
+
+  func remove(_ subscription: Subscription) {
+    subscriptions.withLock {
+      $0.removeAll { $0 === subscription }
+      version.add(1, ordering: .releasing)
+    }
+  }
+
+  /// Ends all subscriptions to a session, or all there are.
+  func finish(session token: UInt32?, _ error: DriverError?) {
+    let ending = subscriptions.withLock { list in
+      let ending = list.filter { token == nil || $0.token == token }
+      list.removeAll { subscription in ending.contains { $0 === subscription } }
+      version.add(1, ordering: .releasing)
+      return ending
+    }
+    for subscription in ending { subscription.finish(error) }
+  }
+
+  // MARK: reader's thread
+
+  func receive(_ frame: RawSpan, _ info: FrameInfo) {
+    guard
+      let header = try? PacketHeader(
+        parsing: frame, dataLengthInOctet3: dataLengthInOctet3.load(ordering: .relaxed))
+    else { return }
+    let payload = frame.extracting(PacketHeader.length..<frame.byteCount)
+    switch reassembler.take(header, payload: payload) {
+    case .whole: deliver(header, payload, info)
+    case .completed: reassembler.withPayload(of: header.type) { deliver(header, $0, info) }
+    case .incomplete: break
+    }
+  }
+
+  private func deliver(_ header: PacketHeader, _ payload: RawSpan, _ info: FrameInfo) {
+    if header.type == .notification, header.opcode == .sessionInfo {
+      measurement(payload, info)
+      return
+    }
+    if header.type == .notification, header.opcode == .sessionStatus { sessionStatus(payload) }
+    engine.receive(type: header.type, opcode: header.opcode, payload: payload)
+  }
+
+  private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
+    guard let view = try? SessionInfoView(payload) else { return }
+    if version.load(ordering: .acquiring) != seen { refresh() }
+    let token = view.sessionToken
+    for subscription in current where subscription.token == token {
+      if subscription.deliver(view, info) {
+        report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
+      }
+    }
+  }
+
+  private func refresh() {
+    subscriptions.withLock {
+      current = $0
+      seen = version.load(ordering: .acquiring)
+    }
+  }
+
+  // A session that leaves ACTIVE ends its streams here, behind its last measurement.
+  private func sessionStatus(_ payload: RawSpan) {
+    var reader = PayloadReader(payload)
+    guard let status = try? SessionStatusNotification(from: &reader, dialect: .assumed) else {
+      return
+    }
+    if engine.chip.sessions[status.sessionToken]?.state == .active, status.state != .active {
+      finish(session: status.sessionToken, nil)
+    }
+  }
+}

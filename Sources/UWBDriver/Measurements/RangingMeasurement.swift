@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+
+/// One two-way-ranging result with what is known about its arrival.
+public struct RangingMeasurement: Sendable, Hashable {
+  /// The session, as the chip names it.
+  public var sessionToken: UInt32
+  /// Counts ranging rounds up from 0; the same for all peers of a round.
+  public var sequenceNumber: UInt32
+  /// When the notification was read: CLOCK_MONOTONIC in nanoseconds.
+  public var receivedAt: UInt64
+  /// Notifications that were dropped before this one because they were not taken in time.
+  public var lostBefore: UInt32
+  /// What was measured.
+  public var result: TwoWayMeasurement
+
+  /// From its parts.
+  public init(
+    sessionToken: UInt32, sequenceNumber: UInt32, receivedAt: UInt64, lostBefore: UInt32 = 0,
+    result: TwoWayMeasurement
+  ) {
+    self.sessionToken = sessionToken
+    self.sequenceNumber = sequenceNumber
+    self.receivedAt = receivedAt
+    self.lostBefore = lostBefore
+    self.result = result
+  }
+}

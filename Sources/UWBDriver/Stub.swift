@@ -1,0 +1,2 @@
+import UCI
+extension MessageCatalog { static func name(type: MessageType, opcode: Opcode, dialect: Dialect) -> String { "\(opcode)" } }
