@@ -1,2 +1,4 @@
 import UCI
-extension MessageCatalog { static func name(type: MessageType, opcode: Opcode, dialect: Dialect) -> String { "\(opcode)" } }
+extension MessageCatalog {
+  static func name(type: MessageType, opcode: Opcode, dialect: Dialect) -> String { "\(opcode)" }
+}

@@ -74,7 +74,9 @@ struct Handshake {
 
   private func initialise() async throws(DriverError) {
     let profile = engine.profile
-    engine.adopt(.nxp, Dialect(vendor: .nxp))
+    var boot = profile
+    boot.vendor = .nxp
+    engine.adopt(boot, Dialect(vendor: .nxp))
     do throws(DriverError) {
       let ready = engine.chip.readyCount
       let response = try await engine.send(NXPDeviceInit())

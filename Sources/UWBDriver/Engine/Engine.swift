@@ -104,6 +104,21 @@ final class Engine: Sendable {
       garbage: link.statistics.octetsSkipped - skipped)
   }
 
+  /// Sends one packet as it is and returns the payload of its answer. For replay and diagnosis.
+  func sendRaw(_ packet: [UInt8]) async throws(DriverError) -> [UInt8] {
+    precondition(packet.count >= PacketHeader.length, "a packet has a header")
+    let opcode = Opcode(GroupID(rawValue: packet[0]), packet[1])
+    let name = MessageCatalog.name(type: .command, opcode: opcode, dialect: dialect)
+    let milliseconds = profile.responseTimeout
+    await takeTurn()
+    defer { passTurn() }
+    guard
+      let payload = try await exchange(
+        opcode, name: name, packets: [packet], milliseconds: milliseconds)
+    else { throw .noAnswer(command: name, milliseconds: milliseconds, garbage: 0) }
+    return payload
+  }
+
   /// Sends a command and throws unless the chip did it.
   @discardableResult
   func request<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
@@ -203,7 +218,8 @@ final class Engine: Sendable {
   /// Takes a whole message that is not a measurement.
   func receive(type: MessageType, opcode: Opcode, payload: RawSpan) {
     switch (type, opcode) {
-    case (.response, _): receiveResponse(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) })
+    case (.response, _):
+      receiveResponse(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) })
     case (.notification, .coreDeviceStatus):
       guard let status = read(DeviceStatusNotification.self, payload) else { return }
       update { chip in

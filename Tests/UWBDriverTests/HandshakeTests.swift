@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+import UCI
+import UWBDriver
+import UWBLink
+
+/// Short timeouts, so that silence costs a test little.
+let hasty: DeviceProfile = {
+  var profile = DeviceProfile.generic
+  profile.responseTimeout = 100
+  profile.resetTimeout = 100
+  profile.stateTimeout = 100
+  return profile
+}()
+
+@Suite struct HandshakeTests {
+  @Test func aDWM3001CDKIsRecognisedByItsOwnWords() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    #expect(device.profile == .qorvo)
+    #expect(device.dialect.generation == .fira2)
+    #expect(device.info.uciVersion == UCIVersion(2, 0))
+    #expect(device.capabilities.count == 26)
+    #expect(device.state == .ready)
+    await device.close()
+    #expect(chip.packets.map { $0[0...1] } == [[0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
+  }
+
+  @Test func staleNotificationsAndHalfAFrameBeforeTheAnswerDoNoHarm() async throws {
+    let stale = (0..<20).flatMap { DWM3001CDK.rxTimeout(sequence: $0) }
+    let chip = try ScriptedChip(greeting: [Array(stale[17...])]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    #expect(device.profile == .qorvo)
+    await device.close()
+  }
+
+  @Test func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
+    let chip = try ScriptedChip(greeting: [octets("60 01 00 01 00")]) { packet, count in
+      switch (packet[0], packet[1], count) {
+      case (0x2E, 0x00, 1): [octets("60 07 00 01 0a")]
+      case (0x2E, 0x00, _): [octets("4e 00 00 01 00"), DWM3001CDK.ready]
+      case (0x20, 0x00, 3): [DWM3001CDK.ready, octets("60 07 00 01 0a")]
+      case (0x20, 0x00, _): [octets("40 00 00 01 00"), DWM3001CDK.ready]
+      case (0x20, 0x02, _):
+        [octets("40 02 00 12 00 03 00 02 00 02 00 02 00 08 00 06") + Array("SR250X".utf8)]
+      case (0x20, 0x03, _): [octets("40 03 00 02 00 00")]
+      default: []
+      }
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    #expect(device.profile == .nxp)
+    #expect(device.dialect.generation == .fira3)
+    await device.close()
+    #expect(
+      chip.packets.map { Array($0.prefix(2)) } == [
+        [0x2E, 0x00], [0x2E, 0x00], [0x20, 0x00], [0x20, 0x00], [0x20, 0x02], [0x20, 0x03],
+      ])
+  }
+
+  @Test func aSilentDeviceIsAnErrorWithItsCause() async throws {
+    let chip = try ScriptedChip { _, _ in [] }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    }
+    guard case .noAnswer("CORE_DEVICE_RESET_CMD", 100, garbage: 0) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(error?.suggestion != nil)
+  }
+
+  @Test func garbageIsToldFromSilence() async throws {
+    let chip = try ScriptedChip { _, _ in [Array("uwb> unknown command\r\n".utf8)] }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    }
+    guard case .noAnswer(_, _, let garbage) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(garbage > 0)
+  }
+
+  @Test func aDeviceThatVanishesInTheMiddleIsReportedAtOnce() async throws {
+    let chip = try ScriptedChip { packet, count in count < 2 ? DWM3001CDK.answers(packet) : nil }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint)
+    }
+    guard case .link(let cause) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .closedByPeer)
+  }
+
+  @Test func aChipThatAlwaysAsksForARetryIsGivenUp() async throws {
+    let chip = try ScriptedChip { _, _ in [octets("60 07 00 01 0a")] }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    }
+    #expect(error == .retriesExhausted(command: "CORE_DEVICE_RESET_CMD", attempts: 10))
+    #expect(chip.packets.count == 11)
+  }
+}
+
+@Suite struct CommandTests {
+  static func open(
+    _ script: @escaping ScriptedChip.Script
+  ) async throws -> (UWBDevice, ScriptedChip) {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, count in
+      count <= 3 ? DWM3001CDK.answers(packet) : script(packet, count)
+    }
+    return (try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty)), chip)
+  }
+
+  @Test func aCommandThatIsNotIdempotentIsNotRepeatedAfterATimeout() async throws {
+    let (device, chip) = try await Self.open { _, _ in [] }
+    await #expect(throws: DriverError.self) {
+      _ = try await device.send(SessionInit(sessionID: 1))
+    }
+    #expect(chip.packets.count == 4)
+    await device.close()
+  }
+
+  @Test func aQuestionIsRepeatedOnceAfterATimeout() async throws {
+    let (device, chip) = try await Self.open { packet, count in
+      count == 4 ? [] : DWM3001CDK.answers(packet)
+    }
+    #expect(try await device.send(GetSessionCount()).count == 0)
+    #expect(chip.packets.count == 5)
+    await device.close()
+  }
+
+  @Test func aResponseToSomethingElseDoesNotCompleteTheCommand() async throws {
+    let (device, _) = try await Self.open { packet, _ in
+      [octets("41 06 00 02 00 03"), octets("42 05 00 01 00")] + DWM3001CDK.answers(packet)
+    }
+    let response = try await device.send(GetSessionCount())
+    #expect(response == SessionCountResponse(status: .ok, count: 0))
+    await device.close()
+  }
+
+  @Test func retryAsAStatusMeansSendAgain() async throws {
+    let (device, chip) = try await Self.open { packet, count in
+      count < 7 ? [octets("41 05 00 01 0a")] : DWM3001CDK.answers(packet)
+    }
+    #expect(try await device.send(GetSessionCount()).count == 0)
+    #expect(chip.packets.count == 7)
+    #expect(Set(chip.packets[3...]).count == 1, "the same command unchanged")
+    await device.close()
+  }
+
+  @Test func aShortErrorResponseKeepsItsStatus() async throws {
+    let (device, _) = try await Self.open { _, _ in [octets("42 03 00 01 15")] }
+    let response = try await device.send(GetRangingCount(sessionToken: 1))
+    #expect(response == RangingCountResponse(status: .sessionNotConfigured, count: nil))
+    await device.close()
+  }
+
+  @Test func aDeviceErrorEndsTheCommandAtOnce() async throws {
+    let (device, _) = try await Self.open { _, _ in [octets("60 01 00 01 ff")] }
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionCount())
+    }
+    #expect(error == .deviceError(command: "SESSION_GET_COUNT_CMD"))
+    await device.close()
+  }
+
+  @Test func manyCallersTakeTurns() async throws {
+    let (device, chip) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
+    try await withThrowingTaskGroup(of: UInt8?.self) { group in
+      for _ in 0..<50 { group.addTask { try await device.send(GetSessionCount()).count } }
+      for try await count in group { #expect(count == 0) }
+    }
+    #expect(chip.packets.count == 53)
+    await device.close()
+  }
+
+  @Test func aClosedDeviceSaysSo() async throws {
+    let (device, _) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
+    await device.close()
+    await device.close()
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionCount())
+    }
+    #expect(error == .closed)
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+import UCI
+import UWBDriver
+import UWBLink
+
+@Suite struct SessionTests {
+  static let configuration = SessionConfiguration(
+    role: .controller, sessionID: 7, address: MACAddress(0x0000), peers: [MACAddress(0x0001)])
+
+  static func open() async throws -> (UWBDevice, ScriptedChip) {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    return (try await UWBDevice.open(chip.endpoint), chip)
+  }
+
+  @Test func aSessionUsesTheHandleAndLeavesNothingBehind() async throws {
+    let (device, chip) = try await Self.open()
+    let measurements = try await device.withSession(Self.configuration) { session in
+      #expect(session.token == 1)
+      let stream = session.measurements()
+      try await session.start()
+      #expect(session.state == .active)
+      var list: [RangingMeasurement] = []
+      for try await measurement in stream.prefix(3) { list.append(measurement) }
+      return list
+    }
+    #expect(measurements.map(\.sequenceNumber) == [0, 1, 2])
+    #expect(measurements.allSatisfy { $0.result.status == .rangingRxTimeout })
+    #expect(measurements.allSatisfy { $0.result.distanceCentimetres == nil })
+    await device.close()
+    let tail = chip.packets.suffix(2).map { Array($0) }
+    #expect(tail == [octets("22 01 00 04 01 00 00 00"), octets("21 01 00 04 01 00 00 00")])
+  }
+
+  struct Trouble: Error {}
+
+  @Test func anErrorInTheBodyStopsAndDeinitialises() async throws {
+    let (device, chip) = try await Self.open()
+    await #expect(throws: Trouble.self) {
+      try await device.withSession(Self.configuration) { session in
+        try await session.start()
+        throw Trouble()
+      }
+    }
+    #expect(chip.packets.suffix(2).map { $0[1] } == [0x01, 0x01])
+    await device.close()
+  }
+
+  @Test func cancellationStopsAndDeinitialises() async throws {
+    let (device, chip) = try await Self.open()
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await device.withSession(Self.configuration) { session in
+        let stream = session.measurements()
+        try await session.start()
+        signal.yield()
+        for try await _ in stream {}
+        try Task.checkCancellation()
+      }
+    }
+    for await _ in started { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(
+      chip.packets.suffix(2) == [
+        octets("22 01 00 04 01 00 00 00"), octets("21 01 00 04 01 00 00 00"),
+      ])
+    await device.close()
+  }
+
+  @Test func theStreamEndsWhenTheChipEndsTheSession() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let stream = session.measurements()
+    try await session.start()
+    chip.say(octets("61 02 00 06 01 00 00 00 03 02"))
+    var count = 0
+    for try await _ in stream { count += 1 }
+    #expect(count == 3)
+    await device.close()
+  }
+
+  @Test func theStreamThrowsWhenTheDeviceVanishes() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet[0] == 0x21 && packet[1] == 0x06 ? nil : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let session = try await device.makeSession(Self.configuration)
+    let stream = session.measurements()
+    try await session.start()
+    await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionState(sessionToken: 1))
+    }
+    let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
+    guard case .link(let cause) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .closedByPeer)
+  }
+
+  @Test func theCallbackSeesEachNotificationInPlaceOnTheReadersThread() async throws {
+    let (device, _) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let (seen, saw) = AsyncStream<UInt32>.makeStream()
+    session.onMeasurements { view, _ in saw.yield(view.sequenceNumber) }
+    try await session.start()
+    var numbers: [UInt32] = []
+    for await number in seen.prefix(3) { numbers.append(number) }
+    #expect(numbers == [0, 1, 2])
+    await device.close()
+  }
+
+  @Test func acceptedButUnusableParametersAreAnErrorWithTheReason() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet[0] == 0x22 && packet[1] == 0x00
+        ? [octets("42 00 00 01 00"), octets("61 02 00 06 01 00 00 00 03 23")]
+        : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let session = try await device.makeSession(Self.configuration)
+    let error = await #expect(throws: DriverError.self) { try await session.start() }
+    #expect(error == .sessionEnded(.idle, .invalidRangingDuration))
+    await device.close()
+  }
+
+  @Test func refusedParametersAreNamedAndTheSessionIsRemoved() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet[0] == 0x21 && packet[1] == 0x03
+        ? [octets("41 03 00 04 04 01 0d 04")] : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.makeSession(Self.configuration)
+    }
+    #expect(
+      error
+        == .parametersRefused(
+          .invalidParameter, [RefusedParameter(id: 0x0D, status: .invalidParameter)]))
+    #expect(chip.packets.last == octets("21 01 00 04 01 00 00 00"))
+    await device.close()
+  }
+
+  @Test(arguments: [
+    ("interval", 10), ("slots", 1), ("peers", 0), ("channel", 7), ("self", 0), ("twice", 0),
+  ])
+  func contradictionsAreFoundBeforeAnythingIsSent(_ what: String, _ value: Int) async throws {
+    var configuration = Self.configuration
+    switch what {
+    case "interval": configuration.interval = UInt32(value)
+    case "slots": configuration.slotsPerRound = UInt8(value)
+    case "peers": configuration.peers = []
+    case "channel": configuration.channel = UInt8(value)
+    case "self": configuration.peers = [configuration.address]
+    default: configuration.peers = [MACAddress(1), MACAddress(1)]
+    }
+    let checked = configuration
+    let error = #expect(throws: DriverError.self) { try checked.validate() }
+    guard case .invalidConfiguration = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func keyMaterialIsInNoText() {
+    let text = "\(Self.configuration) \(String(reflecting: Self.configuration.sts))"
+    #expect(!text.contains("[8, 7]") && !text.contains("1, 2, 3"))
+  }
+}
