@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SessionInfo: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    var fields = [
+      Field("sequence", .number(sequenceNumber)),
+      Field("session", .number(sessionToken)),
+      Field("interval_ms", .number(intervalMilliseconds)),
+      Field("type", .choice(type.rawValue, ["UL_TDOA", "TWO_WAY", "DL_TDOA", "OWR_AOA"])),
+    ]
+    switch measurements {
+    case .twoWay(let list):
+      fields.append(Field("measurements", .list(list.map(\.fieldValue))))
+    case .oneWayAoA(let list):
+      fields.append(Field("measurements", .list(list.map(\.fieldValue))))
+    case .downlinkTDoA(let list):
+      fields.append(Field("measurements", .list(list.map(\.fieldValue))))
+    case .other(let count, let octets):
+      fields += [
+        Field("measurements", .list([])), Field("count", .number(count)),
+        Field("payload", .octets(octets)),
+      ]
+    }
+    return fields
+  }
+}
+
+extension LineOfSight {
+  /// Whether the path is blocked, as yes, no or null; the octet too where it is none of these.
+  var fields: [Field] {
+    switch self {
+    case .lineOfSight: [Field("nlos", .bool(false))]
+    case .nonLineOfSight: [Field("nlos", .bool(true))]
+    case .notDetermined: [Field("nlos", .null)]
+    default: [Field("nlos", .null), Field("nlos_raw", .number(rawValue))]
+    }
+  }
+}
+
+extension Angle {
+  func fields(_ name: String) -> [Field] {
+    [Field("\(name)_deg", .decimal(degrees)), Field("\(name)_fom", .number(figureOfMerit))]
+  }
+}
+
+extension TwoWayMeasurement {
+  var fieldValue: FieldValue {
+    var fields = [
+      Field("mac", .text(peer.description)), Field("status", .status(status)),
+      Field("distance_cm", .number(distanceCentimetres)),
+    ]
+    fields += azimuth.fields("azimuth") + elevation.fields("elevation")
+    fields += destinationAzimuth.fields("destination_azimuth")
+    fields += destinationElevation.fields("destination_elevation")
+    fields += [
+      Field("slot", .number(slotIndex)), Field("rssi_dbm", .decimal(rssiDBm)),
+    ]
+    return .object(fields + lineOfSight.fields)
+  }
+}
+
+extension OneWayAoAMeasurement {
+  var fieldValue: FieldValue {
+    var fields = [
+      Field("mac", .text(peer.description)), Field("status", .status(status)),
+      // Not measured by this method; there so that every measurement has the same fields.
+      Field("distance_cm", .null),
+    ]
+    fields += azimuth.fields("azimuth") + elevation.fields("elevation")
+    fields += [
+      Field("rssi_dbm", .null), Field("frame", .number(frameSequenceNumber)),
+      Field("block", .number(blockIndex)),
+    ]
+    return .object(fields + lineOfSight.fields)
+  }
+}
+
+extension DownlinkTDoAMeasurement {
+  var fieldValue: FieldValue {
+    var fields = [
+      Field("mac", .text(peer.description)), Field("status", .status(status)),
+      // Not measured by this method; there so that every measurement has the same fields.
+      Field("distance_cm", .null),
+    ]
+    fields += azimuth.fields("azimuth") + elevation.fields("elevation")
+    fields += [
+      Field("rssi_dbm", .decimal(rssiDBm)),
+      Field("message", .choice(messageType, ["POLL", "RESPONSE", "FINAL"])),
+      Field("block", .number(blockIndex)), Field("round", .number(roundIndex)),
+      Field("common_time_base", .bool(control.isCommonTimeBase)),
+      Field("tx_timestamp", .number(txTimestamp)), Field("rx_timestamp", .number(rxTimestamp)),
+      Field("anchor_cfo_ppm", .decimal(anchorClockOffsetPPM)),
+      Field("cfo_ppm", .decimal(clockOffsetPPM)),
+      Field("initiator_reply_time", .number(initiatorReplyTime)),
+      Field("responder_reply_time", .number(responderReplyTime)),
+      Field("time_of_flight", .number(timeOfFlight)),
+      Field("location", location.isEmpty ? .null : .octets(location)),
+      Field("active_rounds", .list(activeRounds.map { .number($0) })),
+    ]
+    return .object(fields + lineOfSight.fields)
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A named value of a message, for people to read.
+public struct Field: Hashable, Sendable {
+  /// Lower case with underscores; a unit at its end where there is one: `interval_ms`.
+  public var name: String
+  /// The value.
+  public var value: FieldValue
+
+  /// A name and a value.
+  public init(_ name: String, _ value: FieldValue) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A value of a message, apart from how it is written down.
+public indirect enum FieldValue: Hashable, Sendable {
+  /// There is no value.
+  case null
+  /// Yes or no.
+  case bool(Bool)
+  /// A whole number.
+  case integer(Int64)
+  /// A whole number too large for `integer`.
+  case unsigned(UInt64)
+  /// A number with a fraction.
+  case decimal(Double)
+  /// Text.
+  case text(String)
+  /// An octet with a meaning: its name and, where it needs one, a sentence in plain words.
+  case code(UInt8, name: String, explanation: String?)
+  /// Octets in the order of the wire.
+  case octets([UInt8])
+  /// Octets of, or possibly with, key material: not to be shown unless asked for.
+  case secret([UInt8])
+  /// Values in order.
+  case list([FieldValue])
+  /// Named values in order.
+  case object([Field])
+
+  /// A whole number of any type.
+  public static func number(_ value: some BinaryInteger) -> FieldValue {
+    Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(clamping: value))
+  }
+
+  /// A whole number or null.
+  static func number(_ value: (some BinaryInteger)?) -> FieldValue {
+    value.map { .number($0) } ?? .null
+  }
+
+  /// A number with a fraction or null.
+  static func decimal(_ value: Double?) -> FieldValue { value.map { .decimal($0) } ?? .null }
+
+  /// A status with its plain words.
+  static func status(_ status: Status) -> FieldValue {
+    .code(status.rawValue, name: status.description, explanation: status.explanation)
+  }
+
+  /// A code that is its own explanation.
+  static func code(
+    _ value: some RawRepresentable<UInt8> & CustomStringConvertible
+  ) -> FieldValue {
+    .code(value.rawValue, name: value.description, explanation: nil)
+  }
+
+  /// A name, or the number where there is none.
+  static func choice(_ value: UInt8, _ names: [String]) -> FieldValue {
+    .code(value, name: value < names.count ? names[Int(value)] : hex(value), explanation: nil)
+  }
+}
