@@ -1,11 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SystemPackage
+import UCI
 
 /// `uwbctl decode`: says what UCI frames given in hexadecimal mean.
 struct Decode: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say what UCI frames given in hexadecimal mean.")
+    abstract: "Say what UCI frames given in hexadecimal mean.",
+    discussion: """
+      Frames come from the arguments, from a file, or from standard input when neither is given: \
+      one frame, or several in a row, on a line. Blank lines and lines beginning with # are \
+      skipped. Spaces, colons, dots, dashes, bars and 0x between digits do not matter. Segmented \
+      messages are joined.
 
-  mutating func run() async throws {}
+      Keys are shown as <redacted>. The exit status is 65 when a line was not a whole frame, 66 \
+      when the file could not be read.
+      """)
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  enum VendorChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, qorvo, nxp, android
+  }
+
+  @Argument(help: "Frames in hexadecimal, or the octets of one frame.")
+  var hex: [String] = []
+
+  @Option(name: .shortAndLong, help: "Read frames from this file.")
+  var file: String?
+
+  @Option(help: "How to write what the frames mean: text or json, one object per line.")
+  var format = Format.text
+
+  @Option(help: "Whose vendor messages these are; auto: as the chip's device info says.")
+  var vendor = VendorChoice.auto
+
+  @Flag(help: "Show keys and initialisation vectors.")
+  var showSecrets = false
+
+  func validate() throws {
+    if file != nil && !hex.isEmpty {
+      throw ValidationError("Give frames as arguments or a file, not both.")
+    }
+  }
+
+  mutating func run() async throws {
+    var session = DecodeSession(
+      decoder: FrameDecoder(vendor: Dialect.Vendor(rawValue: vendor.rawValue)),
+      format: FrameFormat(showSecrets: showSecrets), isJSON: format == .json,
+      write: { try FileDescriptor.standardOutput.writeAll(($0 + "\n").utf8) },
+      complain: { _ = try? FileDescriptor.standardError.writeAll(($0 + "\n").utf8) })
+    if !hex.isEmpty {
+      for (index, text) in FrameText.lines(arguments: hex).enumerated() {
+        try session.take(text, at: .argument(index + 1))
+      }
+    } else if let file {
+      let octets = try contents(of: file)
+      for (index, line) in octets.split(separator: 0x0A, omittingEmptySubsequences: false)
+        .enumerated()
+      {
+        try session.takeLine(String(decoding: line, as: UTF8.self), number: index + 1)
+      }
+    } else {
+      var number = 0
+      while let line = readLine() {
+        number += 1
+        try session.takeLine(line, number: number)
+      }
+    }
+    session.finish()
+    if session.failures > 0 { throw ExitCode(65) }
+  }
+
+  private func contents(of path: String) throws -> [UInt8] {
+    do {
+      let descriptor = try FileDescriptor.open(FilePath(path), .readOnly)
+      return try descriptor.closeAfter {
+        var octets: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = try buffer.withUnsafeMutableBytes({ try descriptor.read(into: $0) }),
+          count > 0
+        {
+          octets += buffer[..<count]
+        }
+        return octets
+      }
+    } catch let error as Errno {
+      _ = try? FileDescriptor.standardError.writeAll(
+        "Error: \(path) cannot be read: \(error)\n".utf8)
+      throw ExitCode(66)
+    }
+  }
+}
+
+/// One run over the input: what is decoded goes out line by line, in order.
+struct DecodeSession {
+  var decoder: FrameDecoder
+  var format: FrameFormat
+  var isJSON: Bool
+  var write: (String) throws -> Void
+  var complain: (String) -> Void
+  /// Lines that were no frames.
+  private(set) var failures = 0
+
+  init(
+    decoder: FrameDecoder, format: FrameFormat, isJSON: Bool,
+    write: @escaping (String) throws -> Void, complain: @escaping (String) -> Void
+  ) {
+    self.decoder = decoder
+    self.format = format
+    self.isJSON = isJSON
+    self.write = write
+    self.complain = complain
+  }
+
+  /// A line of a file, which may be blank or a comment.
+  mutating func takeLine(_ line: String, number: Int) throws {
+    guard let first = line.first(where: { !$0.isWhitespace }), first != "#" else { return }
+    try take(line, at: .line(number))
+  }
+
+  mutating func take(_ text: String, at place: Place) throws {
+    do {
+      for frame in try FrameText.frames(text) {
+        let decoded = try decoder.decode(frame)
+        try write(isJSON ? format.json(decoded) : format.text(decoded))
+      }
+    } catch let error as FrameTextError {
+      failures += 1
+      if isJSON {
+        try write(format.json(error: error.description, at: place))
+      } else {
+        complain("\(place): error: \(error)")
+      }
+    }
+  }
+
+  func finish() {
+    let count = decoder.incompleteMessages
+    guard count > 0 else { return }
+    complain("\(count) segmented message\(count == 1 ? "" : "s") lacked their last segments.")
+  }
 }

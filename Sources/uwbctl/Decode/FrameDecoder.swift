@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// A frame as `decode` shows it.
+struct DecodedFrame {
+  var header: PacketHeader
+  var name: String
+  /// What the frame or, at the end of a segmented one, the whole message says.
+  var fields: [Field]
+  /// Octets of payload of the whole message, where this frame ends a segmented one.
+  var messageLength: Int?
+}
+
+/// Decodes frames in their order: joins segments, and learns the dialect from what the chip says.
+struct FrameDecoder {
+  private(set) var dialect: Dialect
+  private let learnsVendor: Bool
+  private var reassembler = Reassembler()
+
+  /// - Parameter vendor: whose vendor messages these are; nil: as the chip's device info says.
+  init(vendor: Dialect.Vendor? = nil) {
+    dialect = Dialect(vendor: vendor ?? .unknown)
+    learnsVendor = vendor == nil
+  }
+
+  /// Segmented messages of which not all segments came.
+  var incompleteMessages: Int {
+    var copy = reassembler
+    copy.reset()
+    return copy.dropped
+  }
+
+  mutating func decode(_ frame: FrameText.Frame) throws -> DecodedFrame {
+    let octets = frame.octets.span.bytes
+    let header = try PacketHeader(parsing: octets, dataLengthInOctet3: frame.dataLengthInOctet3)
+    let payload = octets.extracting(PacketHeader.length..<octets.byteCount)
+    var messageLength: Int?
+    let message: Message
+    switch reassembler.take(header, payload: payload) {
+    case .incomplete:
+      let octets = Array(frame.octets.dropFirst(PacketHeader.length))
+      let isSecret = Message.canCarryKeys(type: header.type, opcode: header.opcode)
+      return DecodedFrame(
+        header: header, name: name(header),
+        fields: [Field("payload", isSecret ? .secret(octets) : .octets(octets))])
+    case .whole:
+      message = Message(
+        type: header.type, opcode: header.opcode, payload: payload, dialect: dialect)
+    case .completed:
+      let dialect = dialect
+      (message, messageLength) = reassembler.withPayload(of: header.type) { whole in
+        (
+          Message(type: header.type, opcode: header.opcode, payload: whole, dialect: dialect),
+          whole.byteCount
+        )
+      }
+    }
+    learn(from: message)
+    return DecodedFrame(
+      header: header, name: name(header), fields: message.fields(dialect: dialect),
+      messageLength: messageLength)
+  }
+
+  private func name(_ header: PacketHeader) -> String {
+    MessageCatalog.name(type: header.type, opcode: header.opcode, dialect: dialect)
+  }
+
+  private mutating func learn(from message: Message) {
+    guard case .response(let response as DeviceInfoResponse) = message.content,
+      let info = response.info
+    else { return }
+    dialect.generation = .init(rawValue: min(info.uciVersion.major, 3)) ?? dialect.generation
+    if learnsVendor, info.vendor != .unknown { dialect.vendor = info.vendor }
+  }
+}

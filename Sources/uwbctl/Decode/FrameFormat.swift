@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// Writes decoded frames as JSON or as text for people.
+struct FrameFormat {
+  /// Whether key material is written out.
+  var showSecrets = false
+
+  private static let redacted = "<redacted>"
+
+  // MARK: JSON
+
+  /// One object on one line.
+  func json(_ frame: DecodedFrame) -> String {
+    let header = frame.header
+    var fields = [
+      Field("mt", .text(header.type.description)),
+      Field("gid", .number(header.group.rawValue)),
+      Field("oid", .number(header.oid)),
+      Field("name", .text(frame.name)),
+      Field("pbf", .bool(header.moreFollows)),
+      Field("length", .number(header.payloadLength)),
+    ]
+    if let length = frame.messageLength { fields.append(Field("message_length", .number(length))) }
+    return json(.object(fields + frame.fields))
+  }
+
+  /// The object for a line that is no frame.
+  func json(error: String, at place: Place) -> String {
+    json(.object([Field("error", .text(error)), Field(place.name, .number(place.number))]))
+  }
+
+  func json(_ value: FieldValue) -> String {
+    switch value {
+    case .null: "null"
+    case .bool(let value): value ? "true" : "false"
+    case .integer(let value): String(value)
+    case .unsigned(let value): String(value)
+    case .decimal(let value): value.isFinite ? value.description : "null"
+    case .text(let text): quoted(text)
+    case .code(_, let name, _): quoted(name)
+    case .octets(let octets): quoted(hex(octets, separator: ""))
+    case .secret(let octets): quoted(showSecrets ? hex(octets, separator: "") : Self.redacted)
+    case .list(let values): "[" + values.map(json).joined(separator: ",") + "]"
+    case .object(let fields): "{" + fields.flatMap(members).joined(separator: ",") + "}"
+    }
+  }
+
+  /// A code is written twice: by name, and by number with `_code` behind its name.
+  private func members(_ field: Field) -> [String] {
+    let member = "\(quoted(field.name)):\(json(field.value))"
+    guard case .code(let raw, _, _) = field.value else { return [member] }
+    return [member, "\(quoted(field.name + "_code")):\(raw)"]
+  }
+
+  private func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  // MARK: text
+
+  /// A line for the header and indented lines for what the frame says.
+  func text(_ frame: DecodedFrame) -> String {
+    let header = frame.header
+    var first = "\(header.type.description) \(frame.name)"
+    if header.type.isControl {
+      first += "  gid \(hexNumber(header.group.rawValue)) oid \(hexNumber(header.oid))"
+    }
+    first += "  \(header.payloadLength) octet\(header.payloadLength == 1 ? "" : "s")"
+    if header.moreFollows { first += "  more segments follow" }
+    if let length = frame.messageLength { first += "  last segment of \(length) octets" }
+    return ([first] + lines(frame.fields, indent: "  ")).joined(separator: "\n")
+  }
+
+  private func lines(_ fields: [Field], indent: String) -> [String] {
+    fields.flatMap { field -> [String] in
+      switch field.value {
+      case .object(let inner):
+        return ["\(indent)\(field.name):"] + lines(inner, indent: indent + "  ")
+      case .list(let values) where values.contains(where: \.isObject):
+        return ["\(indent)\(field.name):"]
+          + values.flatMap { lines(item: $0, indent: indent + "  ") }
+      default: return ["\(indent)\(field.name): \(text(field.value))"]
+      }
+    }
+  }
+
+  private func lines(item: FieldValue, indent: String) -> [String] {
+    guard case .object(let fields) = item else { return ["\(indent)- \(text(item))"] }
+    if let line = parameter(fields) { return ["\(indent)\(line)"] }
+    var lines = lines(fields, indent: indent + "  ")
+    if !lines.isEmpty { lines[0] = "\(indent)- \(lines[0].dropFirst(indent.count + 2))" }
+    return lines
+  }
+
+  /// Parameters are many and short, so each is one line: `SLOT_DURATION = 2400 RSTU`.
+  private func parameter(_ fields: [Field]) -> String? {
+    let values = Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
+    guard let name = values["name"], let value = values["value"] ?? values["status"] else {
+      return nil
+    }
+    var line = "\(text(name)) = \(text(value))"
+    if let unit = values["unit"] { line += " \(text(unit))" }
+    if let meaning = values["meaning"] { line += " (\(text(meaning)))" }
+    return line
+  }
+
+  private func text(_ value: FieldValue) -> String {
+    switch value {
+    case .null: return "none"
+    case .bool(let value): return value ? "yes" : "no"
+    case .integer(let value): return String(value)
+    case .unsigned(let value): return String(value)
+    case .decimal(let value): return value.description
+    case .text(let text): return printable(text)
+    case .code(let raw, let name, let explanation):
+      return "\(name) (\(hexNumber(raw)))" + (explanation.map { ": \($0)" } ?? "")
+    case .octets(let octets): return octets.isEmpty ? "none" : hex(octets, separator: " ")
+    case .secret(let octets): return showSecrets ? hex(octets, separator: " ") : Self.redacted
+    case .list(let values):
+      return values.isEmpty ? "none" : values.map(text).joined(separator: ", ")
+    case .object(let fields):
+      return fields.map { "\($0.name) \(text($0.value))" }.joined(separator: ", ")
+    }
+  }
+
+  /// Text from a chip without anything that a terminal would obey.
+  private func printable(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+  }
+
+  // MARK: digits
+
+  private func hex(_ octets: [UInt8], separator: String) -> String {
+    octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+      .joined(separator: separator)
+  }
+
+  private func hexNumber(_ value: UInt8) -> String {
+    "0x" + (value < 16 ? "0" : "") + String(value, radix: 16, uppercase: true)
+  }
+}
+
+/// Where a frame stood in the input.
+enum Place: CustomStringConvertible {
+  case line(Int)
+  case argument(Int)
+
+  var name: String {
+    switch self {
+    case .line: "line"
+    case .argument: "argument"
+    }
+  }
+
+  var number: Int {
+    switch self {
+    case .line(let number), .argument(let number): number
+    }
+  }
+
+  var description: String { "\(name) \(number)" }
+}
+
+extension FieldValue {
+  fileprivate var isObject: Bool {
+    if case .object = self { true } else { false }
+  }
+}
