@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UCI
+import UWBDriver
+
+/// What the two ends of a session have to agree on.
+struct RangeOptions: ParsableArguments {
+  enum Role: String, ExpressibleByArgument, CaseIterable { case controller, controlee }
+
+  @Option(help: "controller sets the schedule; controlee follows it.")
+  var role = Role.controller
+
+  @Option(help: "Address of this device: 4 hexadecimal digits (default: 0000, controlee 0001).")
+  var address: String?
+
+  @Option(
+    name: .customLong("peer"),
+    help: "Address of a peer; repeat it, or separate with commas, for one-to-many.")
+  var peers: [String] = []
+
+  @Option(help: "One-to-many: so many controlees with the addresses 0001, 0002, …")
+  var responders: Int?
+
+  @Option(help: "The same at both ends.") var sessionID: UInt32 = 42
+  @Option(help: "5 or 9 on most chips.") var channel: UInt8 = 9
+  @Option(help: "Preamble code, 9…12.") var preamble: UInt8 = 10
+  @Option(help: "SFD id, 0 or 2.") var sfd: UInt8 = 2
+  @Option(help: "Slot in RSTU; 1200 are 1 ms (default: 2400, shorter if the interval needs it).")
+  var slot: UInt16?
+  @Option(help: "Slots in a ranging round (default: 25, fewer if the interval needs it).")
+  var slots: UInt8?
+  @Option(help: "From one ranging round to the next, in milliseconds.") var interval: UInt32 = 200
+  @Option(help: "Static STS: 16 hexadecimal digits, VENDOR_ID then IV, as on the wire.")
+  var sts: String?
+  @Flag(help: "Change the ranging round from block to block.") var hopping = false
+
+  /// The session of this end.
+  func configuration() throws -> SessionConfiguration {
+    func parse(_ text: String) throws -> MACAddress {
+      guard let address = MACAddress(text) else {
+        throw ValidationError("'\(text)' is not an address: 4 or 16 hexadecimal digits.")
+      }
+      return address
+    }
+    if let responders, !(1...255).contains(responders) {
+      throw ValidationError("--responders takes 1 to 255.")
+    }
+    let own = try address.map(parse) ?? MACAddress(role == .controller ? 0 : 1)
+    var list = try peers.flatMap { $0.split(separator: ",") }.map { try parse(String($0)) }
+    if list.isEmpty {
+      list =
+        role == .controlee
+        ? [MACAddress(0)] : (1...(responders ?? 1)).map { MACAddress(UInt16($0)) }
+    } else if responders != nil {
+      throw ValidationError("Give either --peer or --responders.")
+    }
+    var result = SessionConfiguration(
+      role: role == .controller ? .controller : .controlee, sessionID: sessionID, address: own,
+      peers: list)
+    result.channel = channel
+    result.preambleCode = preamble
+    result.sfd = sfd
+    result.interval = interval
+    result.hopping = hopping
+    (result.slotsPerRound, result.slotDuration) = schedule(peers: list.count)
+    if let sts {
+      let octets = stride(from: 0, to: sts.count - 1, by: 2).compactMap {
+        UInt8(sts.dropFirst($0).prefix(2), radix: 16)
+      }
+      guard sts.count == 16, octets.count == 8 else {
+        throw ValidationError("--sts takes 16 hexadecimal digits.")
+      }
+      result.sts = .init(vendorID: Array(octets[..<2]), iv: Array(octets[2...]))
+    }
+    return result
+  }
+
+  /// FiRa's defaults where they fit into the interval; otherwise as few slots as the peers need, as
+  /// long as they can be.
+  private func schedule(peers: Int) -> (slots: UInt8, duration: UInt16) {
+    let available = Int(interval) * 1_200
+    let needed = min(peers + 5, 255)
+    let usual = max(25, needed)
+    let wanted = Int(slot ?? 2_400)
+    let count = slots.map(Int.init) ?? (usual * wanted <= available ? usual : needed)
+    let longest = available / max(count, 1) / 100 * 100
+    return (UInt8(count), slot ?? UInt16(clamping: max(1, min(wanted, longest))))
+  }
+
+  func validate() throws { _ = try configuration() }
+
+  /// The other end of a session, for each peer.
+  static func mirrored(_ configuration: SessionConfiguration) -> [SessionConfiguration] {
+    configuration.peers.map { peer in
+      var other = configuration
+      other.role = configuration.role == .controller ? .controlee : .controller
+      other.address = peer
+      other.peers = [configuration.address]
+      // A chip compares this with what the controller announces.
+      if configuration.peers.count > 1 { other.additional.append(TLV(0x03, [1])) }
+      return other
+    }
+  }
+}

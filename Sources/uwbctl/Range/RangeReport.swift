@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import UCI
+import UWBDriver
+
+/// One measurement with the estimate it led to.
+struct RangeRow {
+  var seconds: Double
+  var measurement: RangingMeasurement
+  var estimate: RangeEstimate?
+  var hasRSSI: Bool
+
+  var result: TwoWayMeasurement { measurement.result }
+
+  /// true, false, or nil where the chip cannot tell.
+  var nonLineOfSight: Bool? {
+    switch result.lineOfSight {
+    case .lineOfSight: false
+    case .nonLineOfSight: true
+    default: nil
+    }
+  }
+
+  var rssi: Double? { hasRSSI ? result.rssiDBm : nil }
+
+  func angle(_ angle: Angle) -> Double? { angle.figureOfMerit > 0 ? angle.degrees : nil }
+}
+
+/// Rates and losses of a run, over all peers and for each.
+struct RangeSummary {
+  struct Peer {
+    var measured = 0
+    var failed = 0
+    var failures: [Status: Int] = [:]
+    var last: RangeRow?
+  }
+
+  private(set) var peers: [MACAddress: Peer] = [:]
+  private(set) var rounds = 0
+  private(set) var missing = 0
+  private(set) var first: Double?
+  private(set) var last = 0.0
+  /// The round of the last measurement, and how many measurements it has brought.
+  private(set) var lastSequence: UInt32?
+  private(set) var rowsInRound = 0
+  /// Notifications that the program was too slow to take.
+  var dropped = 0
+
+  var measured: Int { peers.values.reduce(0) { $0 + $1.measured } }
+  var failed: Int { peers.values.reduce(0) { $0 + $1.failed } }
+
+  mutating func add(_ row: RangeRow) {
+    let number = row.measurement.sequenceNumber
+    rowsInRound += 1
+    if number != lastSequence {
+      rounds += 1
+      rowsInRound = 1
+      // Between two notifications of one session every number in between is a lost one.
+      if let before = lastSequence, number > before { missing += Int(number - before) - 1 }
+      lastSequence = number
+      first = first ?? row.seconds
+      last = row.seconds
+    }
+    var peer = peers[row.result.peer] ?? Peer()
+    if row.result.distanceCentimetres != nil {
+      peer.measured += 1
+    } else {
+      peer.failed += 1
+      peer.failures[row.result.status, default: 0] += 1
+    }
+    peer.last = row
+    peers[row.result.peer] = peer
+  }
+
+  /// Rounds a second.
+  var rate: Double {
+    guard let first, rounds > 1, last > first else { return 0 }
+    return Double(rounds - 1) / (last - first)
+  }
+
+  /// One line.
+  func text(_ statistics: String) -> String {
+    var causes: [Status: Int] = [:]
+    for peer in peers.values { causes.merge(peer.failures) { $0 + $1 } }
+    let why = causes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }
+    return "\(rounds) rounds, \(fixed(rate, 1)) Hz, \(peers.count) "
+      + (peers.count == 1 ? "peer" : "peers")
+      + ", \(measured) measured, \(failed) failed"
+      + (why.isEmpty ? "" : " (\(why.joined(separator: ", ")))")
+      + ", \(missing) lost, \(dropped) dropped, \(statistics)"
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UWBDriver
+import UWBLink
+
+/// What the program ends with, after the meanings of sysexits.h where there is one.
+///
+/// The README lists them; a status never changes its meaning.
+enum ExitStatus: Int32, CaseIterable {
+  case success = 0
+  /// The arguments make no sense.
+  case usage = 64
+  /// Some input could not be decoded.
+  case data = 65
+  /// An input file cannot be read.
+  case noInput = 66
+  /// The host of a tcp: device has no address.
+  case noHost = 68
+  /// There is no such device, or nobody listens there.
+  case unavailable = 69
+  /// The kernel refused something else.
+  case system = 71
+  /// The device vanished, or closed the connection.
+  case deviceGone = 74
+  /// Another program holds the device.
+  case busy = 75
+  /// The device answers, but not with UCI.
+  case protocolError = 76
+  /// This user may not open the device.
+  case permission = 77
+  /// The session is impossible, or the chip refuses it.
+  case configuration = 78
+  /// The device does not answer.
+  case silent = 80
+  /// The device reported a failure of its own, or never took a command.
+  case deviceFailure = 81
+  /// Ranging worked, but no peer was ever measured.
+  case noPeer = 82
+
+  init(_ error: LinkError) {
+    switch error.code {
+    case .notFound, .connectionRefused: self = .unavailable
+    case .permissionDenied: self = .permission
+    case .busy: self = .busy
+    case .notASerialDevice, .invalidEndpoint: self = .usage
+    case .unresolvedHost: self = .noHost
+    case .timeout: self = .silent
+    case .closedByPeer, .deviceGone: self = .deviceGone
+    case .system: self = .system
+    }
+  }
+
+  init(_ error: DriverError) {
+    switch error {
+    case .link(let error): self.init(error)
+    case .noAnswer(_, _, garbage: 0): self = .silent
+    case .noAnswer, .malformedAnswer: self = .protocolError
+    case .retriesExhausted, .deviceError, .stateNotReached, .closed: self = .deviceFailure
+    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration: self = .configuration
+    }
+  }
+}
+
+/// Runs the body of a command; a failure becomes one clear sentence, the next step to try and a
+/// status of its own.
+func reporting(_ body: () async throws -> Void) async throws {
+  func fail(_ status: ExitStatus, _ cause: String, _ suggestion: String?) -> ExitCode {
+    standardError.write("uwbctl: \(cause)\n")
+    if let suggestion { standardError.write("  try: \(suggestion)\n") }
+    return ExitCode(status.rawValue)
+  }
+  do {
+    try await body()
+  } catch let error as DriverError {
+    throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch let error as LinkError {
+    throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch is CancellationError {
+    return
+  }
+}

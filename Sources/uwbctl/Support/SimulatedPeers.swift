@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SystemPackage
+import UWBDriver
+import UWBLink
+import UWBSimulator
+
+/// The embedded simulated chips: the one that is used like a board, and its peers, whose hosts are
+/// played here too.
+struct SimulatedPeers {
+  let bench: SimulatedBench
+  let own: SimulatedBench.Chip
+  let others: [SimulatedBench.Chip]
+
+  /// Chips a few metres apart; the first peer walks to and fro, the others stay.
+  init(profile: ChipProfile, peers: Int, seed: UInt64) throws {
+    bench = SimulatedBench(scene: Scene(seed: seed))
+    own = try bench.add(profile: profile, at: Position(0, 0, 1), name: "own")
+    others = try (0..<peers).map { [bench] index in
+      let place = Position(2 + 0.5 * Double(index), Double(index % 3) - 1, 1)
+      let placement =
+        index == 0
+        ? Placement(.between(place, Position(5, 1, 1), period: 20), yaw: 180)
+        : Placement(at: place, yaw: 180)
+      return try bench.add(profile: profile, placement: placement, name: "peer \(index + 1)")
+    }
+    bench.start()
+  }
+
+  static func endpoint(_ chip: SimulatedBench.Chip) -> LinkEndpoint {
+    .serial(path: FilePath(chip.path))
+  }
+
+  /// Opens the peers and starts their end of a session.
+  func start(_ configurations: [SessionConfiguration]) async throws -> [UWBDevice] {
+    var devices: [UWBDevice] = []
+    for (chip, configuration) in zip(others, configurations) {
+      let device = try await UWBDevice.open(Self.endpoint(chip))
+      devices.append(device)
+      let session = try await device.makeSession(configuration)
+      try await session.start()
+    }
+    return devices
+  }
+}
