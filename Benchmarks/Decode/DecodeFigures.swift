@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+
+/// How long it takes to read all fields of a SESSION_INFO_NTF.
+struct DecodeFigures {
+  let frames: Frames
+  /// Frames in one batch.
+  static let batch = 1024
+  private static let rounds = batch / Frames.count
+
+  init(measurements: Int) { frames = Frames(measurements: measurements) }
+
+  /// A batch in Swift.
+  func swift() -> UInt64 {
+    DecodeSink.sumOfAll(
+      UnsafeRawBufferPointer(frames.octets), length: frames.length, count: Frames.count,
+      rounds: Self.rounds)
+  }
+
+  /// A batch in C.
+  func c() -> UInt64 {
+    cuwb_reference_decode_all(
+      frames.octets.baseAddress!, frames.length, frames.length, Frames.count, Self.rounds)
+  }
+
+  /// Batches in turn, so that both have the same neighbours.
+  static func rows(_ settings: Settings) -> [Row] {
+    [1, 8].map { measurements in
+      let figures = DecodeFigures(measurements: measurements)
+      precondition(figures.swift() == figures.c() && figures.c() != 0, "the readers disagree")
+      let batches = settings.quick ? 2_000 : 6_000
+      var (ours, theirs): ([Double], [Double]) = ([], [])
+      ours.reserveCapacity(batches)
+      theirs.reserveCapacity(batches)
+      let before = cuwb_test_thread_allocations()
+      var sum: UInt64 = 0
+      for _ in 0..<batches {
+        let start = cuwb_test_now()
+        sum &+= figures.swift()
+        let middle = cuwb_test_now()
+        sum &-= figures.c()
+        let end = cuwb_test_now()
+        ours.append(Double(middle - start) / Double(batch))
+        theirs.append(Double(end - middle) / Double(batch))
+      }
+      let allocated = cuwb_test_thread_allocations() - before
+      precondition(sum == 0)
+      return Row(
+        figure: "decode, \(measurements) measurement\(measurements > 1 ? "s" : ""), all fields",
+        unit: "ns, of \(batch)", values: Percentiles(ours),
+        allocations: Double(allocated) / Double(batches * batch),
+        floor: ("the same in C", Percentiles(theirs)), aim: .ratio(1.5))
+    }
+  }
+}

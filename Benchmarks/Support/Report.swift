@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Glibc
+import Synchronization
+
+/// What a figure has to reach.
+enum Aim {
+  /// The ratio of the p50 to that of what it is compared with.
+  case ratio(Double)
+  /// The p50 at most this much above that of what it is compared with.
+  case above(Double)
+  /// The p50 and the p99.
+  case atMost(p50: Double, p99: Double)
+  /// Allocations for each frame.
+  case allocations(Double)
+}
+
+/// One line of the table.
+struct Row {
+  var figure: String
+  var unit: String
+  var values: Percentiles
+  /// On the heap, for each frame; nil where it was not counted.
+  var allocations: Double?
+  /// What it is compared with, measured in the same run, and its percentiles.
+  var floor: (name: String, values: Percentiles)?
+  var aim: Aim?
+
+  var ratio: Double? { floor.map { values.p50 / $0.values.p50 } }
+
+  /// The aim, and whether it was reached.
+  var verdict: String {
+    func said(_ text: String, _ met: Bool) -> String { text + (met ? " met" : " MISSED") }
+    switch aim {
+    case .ratio(let limit): return said("<= \(limit)x", (ratio ?? .infinity) <= limit)
+    case .above(let limit):
+      let difference = values.p50 - (floor?.values.p50 ?? 0)
+      return said("<= floor + \(limit)", difference <= limit)
+    case .atMost(let p50, let p99):
+      return said("p50 <= \(p50), p99 <= \(p99)", values.p50 <= p50 && values.p99 <= p99)
+    case .allocations(let limit):
+      return said("<= \(limit) allocations", (allocations ?? .infinity) <= limit)
+    case nil: return ""
+    }
+  }
+}
+
+/// Collects the rows and prints them as one table.
+struct Report {
+  private(set) var rows: [Row] = []
+  /// Round trips of the bare exchange of cache lines, taken now and then: nanoseconds, p50.
+  private(set) var controls: [Double] = []
+
+  mutating func add(_ rows: [Row]) { self.rows += rows }
+
+  /// Takes the control.
+  mutating func takeControl() {
+    controls.append(
+      Percentiles(nanoseconds(20_000) { cuwb_test_ping_pong($0, 20_000) }).p50)
+  }
+
+  func write() {
+    print("\n" + Self.machine)
+    let shown = controls.map { number($0) }.joined(separator: ", ")
+    print("control: round trip of a cache line between two processors, p50 in ns: \(shown)")
+    if let least = controls.min(), let most = controls.max(), most > 1.5 * least || most > 400 {
+      print("control: UNSTEADY or far; figures between two threads tell little in this run")
+    }
+    if !cuwb_test_allocations_are_counted() { print("allocations are not counted here") }
+    print("percentiles of batches where the figure says so, of single events otherwise\n")
+    let header = [
+      "figure", "unit", "p50", "p90", "p99", "p99.9", "alloc/frame", "compared with", "its p50",
+      "its p99", "ratio", "aim",
+    ]
+    let lines = [header] + rows.map(cells)
+    let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+    for (index, line) in lines.enumerated() {
+      let padded = line.enumerated().map { column, cell in
+        let space = String(repeating: " ", count: widths[column] - cell.count)
+        let isText = [0, 1, 7, 11].contains(column)
+        return isText ? cell + space : space + cell
+      }
+      print("| " + padded.joined(separator: " | ") + " |")
+      if index == 0 {
+        print("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
+      }
+    }
+  }
+
+  private func cells(_ row: Row) -> [String] {
+    let v = row.values
+    return [
+      row.figure, row.unit, number(v.p50), number(v.p90), number(v.p99), number(v.p999),
+      row.allocations.map { number($0) } ?? "", row.floor?.name ?? "",
+      row.floor.map { number($0.values.p50) } ?? "", row.floor.map { number($0.values.p99) } ?? "",
+      row.ratio.map { fixed($0, 2) } ?? "", row.verdict,
+    ]
+  }
+
+  private func number(_ value: Double) -> String {
+    value == 0 ? "0" : fixed(value, value.magnitude < 10 ? 2 : value.magnitude < 100 ? 1 : 0)
+  }
+
+  private func fixed(_ value: Double, _ digits: Int) -> String {
+    guard value.isFinite else { return "-" }
+    let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
+    let scaled = Int((value.magnitude * scale).rounded())
+    let sign = value < 0 && scaled != 0 ? "-" : ""
+    let (whole, rest) = scaled.quotientAndRemainder(dividingBy: Int(scale))
+    guard digits > 0 else { return "\(sign)\(whole)" }
+    let part = String(rest)
+    return "\(sign)\(whole)." + String(repeating: "0", count: digits - part.count) + part
+  }
+
+  /// Processors and kernel.
+  static var machine: String {
+    var name = utsname()
+    uname(&name)
+    let release = withUnsafeBytes(of: &name.release) { octets in
+      String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    let architecture = withUnsafeBytes(of: &name.machine) { octets in
+      String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return
+      "machine: \(cuwb_test_processors()) processors, \(processorModel) (\(architecture)), "
+      + "Linux \(release), load \(load)"
+  }
+
+  private static func text(_ path: String) -> String {
+    guard let file = fopen(path, "r") else { return "" }
+    defer { fclose(file) }
+    var octets = [UInt8](repeating: 0, count: 4096)
+    let count = fread(&octets, 1, octets.count, file)
+    return String(decoding: octets.prefix(count), as: UTF8.self)
+  }
+
+  private static var processorModel: String {
+    text("/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }
+      .flatMap { $0.split(separator: ":").last.map { String($0.dropFirst()) } }
+      ?? "unnamed processor"
+  }
+
+  private static var load: String {
+    text("/proc/loadavg").split(separator: " ").first.map(String.init) ?? "?"
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pseudo-terminal as the line between a chip and its host, and the plainest reader a C program
+// could have at its end: the floor for the way from the line to the fields.
+#ifndef CUWB_REFERENCE_LINE_H
+#define CUWB_REFERENCE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// A raw pseudo-terminal: `chip` is the master, `host` the terminal. False with `errno` set when
+/// there is none.
+bool cuwb_test_open_line(int *chip, int *host);
+
+typedef struct cuwb_reference_reader cuwb_reference_reader;
+
+/// Starts a thread that blocks in read(2) on `host`, cuts frames out of what it gets, reads all
+/// their fields, and writes the time when it has them to `arrived` at the index given by the frame's
+/// sequence number. Frames with a number of `capacity` or more only count. Ends when the chip's end
+/// is closed.
+cuwb_reference_reader *cuwb_reference_reader_start(int host, uint64_t *arrived, size_t capacity);
+
+/// Frames read so far. Any thread.
+size_t cuwb_reference_reader_count(const cuwb_reference_reader *reader);
+
+/// Waits for the thread to end, which it does once the chip's end is closed. Closes `host`.
+void cuwb_reference_reader_join(cuwb_reference_reader *reader);
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clock, threads and a bare exchange of cache lines, for measurements.
+#ifndef CUWB_THREADS_H
+#define CUWB_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// CLOCK_MONOTONIC in nanoseconds.
+uint64_t cuwb_test_now(void);
+
+/// Sleeps until CLOCK_MONOTONIC says `when`, without the slack the kernel gives timers.
+void cuwb_test_sleep_until(uint64_t when);
+
+/// Runs `left` and `right` on two processors at once and waits for both. The processors are the
+/// first two the process may use; with only one nothing is pinned.
+///
+/// Returns the nanoseconds from the start of both to the end of the later one.
+uint64_t cuwb_test_run_pair(void (*left)(void *), void *left_context, void (*right)(void *),
+                            void *right_context);
+
+/// Lets two threads, run as above, hand a number to and fro through two cache lines `count` times.
+/// Each round trip is written to `nanoseconds`. The control for everything between two processors.
+void cuwb_test_ping_pong(uint32_t *nanoseconds, size_t count);
+
+/// Processors the process may use.
+int cuwb_test_processors(void);
+
+#endif

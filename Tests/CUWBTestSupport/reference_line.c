@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuwb_reference_line.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <pty.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "cuwb_reference_decode.h"
+#include "cuwb_threads.h"
+
+bool cuwb_test_open_line(int *chip, int *host) {
+  struct termios raw;
+  if (openpty(chip, host, NULL, NULL, NULL) < 0) return false;
+  if (tcgetattr(*host, &raw) < 0) return false;
+  cfmakeraw(&raw);
+  raw.c_cc[VMIN] = 1;
+  raw.c_cc[VTIME] = 0;
+  return tcsetattr(*host, TCSANOW, &raw) == 0;
+}
+
+struct cuwb_reference_reader {
+  int host;
+  uint64_t *arrived;
+  size_t capacity;
+  size_t count;
+  uint64_t sum;
+  pthread_t thread;
+};
+
+static void *run(void *context) {
+  struct cuwb_reference_reader *reader = context;
+  uint8_t octets[4096];
+  size_t held = 0;
+  for (;;) {
+    ssize_t got = read(reader->host, octets + held, sizeof(octets) - held);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return NULL;
+    held += (size_t)got;
+    size_t at = 0;
+    while (held - at >= 4) {
+      size_t length = 4 + (size_t)octets[at + 3];
+      if (held - at < length) break;
+      uint32_t number = 0;
+      uint64_t sum = cuwb_reference_decode(octets + at, length, &number);
+      if (sum != 0 && number < reader->capacity) reader->arrived[number] = cuwb_test_now();
+      reader->sum += sum;
+      __atomic_store_n(&reader->count, reader->count + 1, __ATOMIC_RELEASE);
+      at += length;
+    }
+    memmove(octets, octets + at, held - at);
+    held -= at;
+  }
+}
+
+cuwb_reference_reader *cuwb_reference_reader_start(int host, uint64_t *arrived, size_t capacity) {
+  cuwb_reference_reader *reader = calloc(1, sizeof(*reader));
+  if (!reader) abort();
+  *reader = (cuwb_reference_reader){.host = host, .arrived = arrived, .capacity = capacity};
+  if (pthread_create(&reader->thread, NULL, run, reader) != 0) abort();
+  return reader;
+}
+
+size_t cuwb_reference_reader_count(const cuwb_reference_reader *reader) {
+  return __atomic_load_n(&reader->count, __ATOMIC_ACQUIRE);
+}
+
+void cuwb_reference_reader_join(cuwb_reference_reader *reader) {
+  pthread_join(reader->thread, NULL);
+  close(reader->host);
+  free(reader);
+}
