@@ -19,7 +19,7 @@ public struct TLVListResponse: UCIResponse, Hashable {
     guard reader.remaining > 0 else { return }
     var attempt = reader
     do {
-      parameters = try attempt.tlvs("parameters")
+      parameters = try attempt.tlvs("parameters", longIDsFirst: false)
       reader = attempt
     } catch {
       // Errors are answered with anything from the status alone to a status and a stray octet.
@@ -126,7 +126,7 @@ public struct SetConfig: UCICommand, Hashable {
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    parameters = try reader.tlvs("parameters", twoOctetIDs: dialect.twoOctetConfigIDs)
+    parameters = try reader.tlvs("parameters", longIDsFirst: dialect.twoOctetConfigIDs != nil)
   }
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
@@ -180,7 +180,7 @@ public struct DeviceConfigResponse: UCIResponse, Hashable {
     guard reader.remaining > 0 else { return }
     var attempt = reader
     do {
-      parameters = try attempt.tlvs("parameters", twoOctetIDs: dialect.twoOctetConfigIDs)
+      parameters = try attempt.tlvs("parameters", longIDsFirst: dialect.twoOctetConfigIDs != nil)
       reader = attempt
     } catch {
       // Errors are answered with anything from the status alone to a status and a stray octet.

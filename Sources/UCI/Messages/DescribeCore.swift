@@ -61,7 +61,8 @@ extension TLVListResponse: Describable {
     if context.opcode == .sessionGetAppConfig {
       return [Field("parameters", .appConfig(parameters))]
     }
-    let numbering = Capabilities(parameters).numbering
+    let capabilities = Capabilities(parameters)
+    let numbering = capabilities.numbering
     return [
       Field(
         "capabilities",
@@ -69,11 +70,27 @@ extension TLVListResponse: Describable {
           parameters.map { tlv in
             .object([
               Field("name", .text(CapabilityID.name(of: tlv.id, in: numbering))),
-              Field("id", .number(tlv.id)), Field("value", tlv.plainValue),
+              Field("id", .number(tlv.id)), Field("value", capabilities.fieldValue(of: tlv)),
               Field("octets", .octets(tlv.value)),
             ])
           }))
     ]
+  }
+}
+
+extension Capabilities {
+  /// Versions and channels as people write them, everything else as a number or octets.
+  fileprivate func fieldValue(of tlv: TLV) -> FieldValue {
+    switch CapabilityID(number: tlv.id, in: numbering) {
+    case .channels: return channels.map { .list($0.map { .number($0) }) } ?? tlv.plainValue
+    case .firaPHYVersionRange, .firaMACVersionRange:
+      guard tlv.value.count == 4 else { return tlv.plainValue }
+      let versions = [0, 2].map { at in
+        UCIVersion(tlv.value[at], tlv.value[at + 1] >> 4, tlv.value[at + 1] & 15)
+      }
+      return .text("\(versions[0])-\(versions[1])")
+    default: return tlv.plainValue
+    }
   }
 }
 

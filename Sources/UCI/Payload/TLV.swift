@@ -43,6 +43,27 @@ extension PayloadReader {
   }
 }
 
+extension PayloadReader {
+  /// A count and as many parameters, of which those numbered 0xE3…0xE5 can have identifiers of two
+  /// octets on NXP chips.
+  ///
+  /// Which form an identifier has cannot be seen. Where the dialect says it, that form is read;
+  /// where it does not, the long form only if the short one does not end where the payload does.
+  mutating func tlvs(
+    _ field: String, longIDsFirst: Bool
+  ) throws(PayloadError) -> [TLV] {
+    let forms: [ClosedRange<UInt8>?] = longIDsFirst ? [0xE4...0xE5, nil] : [nil, 0xE3...0xE5]
+    for form in forms {
+      var attempt = self
+      if let list = try? attempt.tlvs(field, twoOctetIDs: form), attempt.remaining == 0 {
+        self = attempt
+        return list
+      }
+    }
+    return try tlvs(field, twoOctetIDs: forms[0])
+  }
+}
+
 extension PayloadWriter {
   /// A count and the parameters. More than 255 of them, or of octets in one, are a programming
   /// error.
