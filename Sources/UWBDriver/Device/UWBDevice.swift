@@ -24,7 +24,8 @@ public final class UWBDevice: Sendable {
   private let link: Link
   private let reader: FrameReader
   private let broadcast: EventBroadcast
-  private let sessions = Mutex<[ObjectIdentifier: UWBSession]>([:])
+  // Tokens, not sessions: a session holds its device.
+  private let sessions = Mutex<Set<UInt32>>([])
   private let logger: Logger
 
   /// How a device is opened.
@@ -117,9 +118,9 @@ public final class UWBDevice: Sendable {
 
   /// Stops and removes every session, then closes the link. Does nothing the second time.
   public func close() async {
-    for session in sessions.withLock({ Array($0.values) }) {
+    for token in sessions.withLock({ $0 }) {
       do {
-        try await session.close()
+        try await end(session: token)
       } catch {
         logger.warning("session not closed", metadata: ["cause": "\(error)"])
       }
@@ -160,7 +161,7 @@ public final class UWBDevice: Sendable {
     let response = try await engine.request(SessionInit(sessionID: configuration.sessionID))
     let session = UWBSession(
       device: self, configuration: configuration, token: response.handle ?? configuration.sessionID)
-    sessions.withLock { $0[ObjectIdentifier(session)] = session }
+    _ = sessions.withLock { $0.insert(session.token) }
     do throws(DriverError) {
       try await session.configure(configuration.parameters(for: dialect.generation))
       let token = session.token
@@ -197,8 +198,34 @@ public final class UWBDevice: Sendable {
     return result
   }
 
-  /// Whether the session was still known.
-  func forget(_ session: UWBSession) -> Bool {
-    sessions.withLock { $0.removeValue(forKey: ObjectIdentifier(session)) != nil }
+  func stop(session token: UInt32) async throws(DriverError) {
+    guard engine.chip.sessions[token]?.state == .active else { return }
+    let response = try await engine.send(SessionStop(sessionToken: token))
+    let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
+      $0.sessions[token]?.state != .active
+    }
+    // It may have ended by itself just before; what counts is that it no longer ranges.
+    guard chip != nil else {
+      throw response.status == .ok
+        ? .stateNotReached(expected: .idle, last: .active)
+        : .refused(command: "SESSION_STOP_CMD", response.status)
+    }
+  }
+
+  func end(session token: UInt32) async throws(DriverError) {
+    guard sessions.withLock({ $0.remove(token) != nil }) else { return }
+    var failure: DriverError?
+    do { try await stop(session: token) } catch { failure = error }
+    defer {
+      router.finish(session: token, failure)
+      engine.forget(token)
+    }
+    let response = try await engine.send(SessionDeinit(sessionToken: token))
+    guard response.status == .ok || response.status == .sessionNotExist else {
+      throw .refused(command: "SESSION_DEINIT_CMD", response.status)
+    }
+    _ = try await engine.wait(milliseconds: profile.stateTimeout) {
+      $0.sessions[token]?.state == .deinitialised
+    }
   }
 }

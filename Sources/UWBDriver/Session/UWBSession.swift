@@ -40,41 +40,12 @@ public final class UWBSession: Sendable {
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   ///
   /// - Throws: `DriverError`.
-  public func stop() async throws(DriverError) {
-    guard state == .active else { return }
-    let response = try await device.engine.send(SessionStop(sessionToken: token))
-    let token = token
-    let chip = try await device.engine.wait(milliseconds: device.profile.stateTimeout) {
-      $0.sessions[token]?.state != .active
-    }
-    // It may have ended by itself just before; what counts is that it no longer ranges.
-    guard chip != nil else {
-      throw response.status == .ok
-        ? .stateNotReached(expected: .idle, last: state)
-        : .refused(command: "SESSION_STOP_CMD", response.status)
-    }
-  }
+  public func stop() async throws(DriverError) { try await device.stop(session: token) }
 
   /// Stops ranging and removes the session from the chip. Does nothing the second time.
   ///
   /// - Throws: `DriverError`.
-  public func close() async throws(DriverError) {
-    guard device.forget(self) else { return }
-    var failure: DriverError?
-    do { try await stop() } catch { failure = error }
-    defer {
-      device.router.finish(session: token, failure)
-      device.engine.forget(token)
-    }
-    let response = try await device.engine.send(SessionDeinit(sessionToken: token))
-    guard response.status == .ok || response.status == .sessionNotExist else {
-      throw .refused(command: "SESSION_DEINIT_CMD", response.status)
-    }
-    let token = token
-    _ = try await device.engine.wait(milliseconds: device.profile.stateTimeout) {
-      $0.sessions[token]?.state == .deinitialised
-    }
-  }
+  public func close() async throws(DriverError) { try await device.end(session: token) }
 
   /// A stream of the measurements from now on. Ask before `start` to get the first.
   ///
