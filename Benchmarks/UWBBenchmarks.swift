@@ -12,8 +12,14 @@ struct Settings {
 enum UWBBenchmarks {
   static func main() {
     var report = Report()
+    let settings = Settings(quick: CommandLine.arguments.contains("--quick"))
     report.takeControl()
-    report.add(DecodeFigures.rows(Settings()))
+    report.add(DecodeFigures.rows(settings))
+    report.takeControl()
+    report.add(RingFigures.rows(settings))
+    report.takeControl()
+    report.add(HandOverFigures.rows(settings))
+    report.add(LineFigures.rows(settings))
     report.takeControl()
     report.write()
   }

@@ -3,15 +3,24 @@ import UCI
 
 /// Reads every field of a SESSION_INFO_NTF and adds them up, just as the reader in C does.
 enum DecodeSink {
-  /// The sum for one whole frame; 0 when it is no complete SESSION_INFO_NTF.
+  /// The fields of one whole frame in place; nil when it is no complete SESSION_INFO_NTF of two-way
+  /// measurements.
   @inline(__always)
-  static func sum(_ frame: RawSpan) -> UInt64 {
+  @_lifetime(copy frame)
+  static func view(_ frame: RawSpan) -> SessionInfoView? {
     guard let header = try? PacketHeader(parsing: frame), header.type == .notification,
       !header.moreFollows, header.opcode == .sessionInfo,
       header.payloadLength <= frame.byteCount - PacketHeader.length,
       let view = try? SessionInfoView(frame.extracting(droppingFirst: PacketHeader.length)),
       view.type == .twoWay
-    else { return 0 }
+    else { return nil }
+    return view
+  }
+
+  /// The sum for one whole frame; 0 when it is no complete SESSION_INFO_NTF.
+  @inline(__always)
+  static func sum(_ frame: RawSpan) -> UInt64 {
+    guard let view = view(frame) else { return 0 }
     var sum =
       UInt64(view.sequenceNumber) &+ UInt64(view.sessionToken)
       &+ UInt64(view.intervalMilliseconds) &+ UInt64(view.type.rawValue)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Ranging
+import Synchronization
+import UCI
+
+/// Where a frame ends up: its fields are read, the distances go into an estimator, and the time is
+/// taken. Belongs to the thread or task that receives the frames.
+final class Destination: @unchecked Sendable {
+  // Sound: only `count` is looked at by another thread, the rest after the receiver has ended.
+
+  /// When the estimate of each frame was there, by sequence number.
+  let arrived: Samples
+  /// When the handler was entered, by sequence number; 0 where it is not taken.
+  let entered: Samples
+  /// When read(2) had returned, by sequence number.
+  let received: Samples
+  let count = Atomic<Int>(0)
+  private let estimator: Cell<RangeEstimator>
+  private var total = 0
+
+  init(capacity: Int) {
+    arrived = Samples(capacity)
+    entered = Samples(capacity)
+    received = Samples(capacity)
+    estimator = Cell(RangeEstimator())
+  }
+
+  deinit { estimator.destroy() }
+
+  /// Takes a whole frame.
+  func take(_ frame: RawSpan, receivedAt: UInt64, enteredAt: UInt64 = 0) {
+    guard let view = DecodeSink.view(frame) else { return }
+    let time = Double(receivedAt) * 1e-9
+    view.forEachTwoWayMeasurement { measurement in
+      guard let distance = measurement.distanceCentimetres else { return }
+      estimator.pointer.pointee.update(
+        RangeSample(
+          time: time, distance: Double(distance) / 100,
+          nonLineOfSight: measurement.lineOfSight == .nonLineOfSight))
+    }
+    let number = Int(view.sequenceNumber)
+    if number < arrived.values.count {
+      arrived.values[number] = cuwb_test_now()
+      entered.values[number] = enteredAt
+      received.values[number] = receivedAt
+    }
+    total += 1
+    count.store(total, ordering: .releasing)
+  }
+}

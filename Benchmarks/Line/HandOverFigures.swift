@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Glibc
+import SystemPackage
+import UCI
+import UWBLink
+
+/// From the return of read(2) to the first instruction of the handler, on the reader's thread:
+/// cutting the frame out, copying it and calling. And on to the end of an offer to a ring.
+///
+/// Between two readings of the clock passes, besides what is measured, the time one reading takes;
+/// it is measured on its own and subtracted.
+struct HandOverFigures {
+  /// Nanoseconds between two frames.
+  static let gap: UInt64 = 150_000
+
+  /// Nanoseconds one reading of the clock takes.
+  static let clock: Double = {
+    Percentiles(
+      (0..<200).map { _ in
+        let start = cuwb_test_now()
+        for _ in 0..<1_000 { _ = cuwb_test_now() }
+        return Double(cuwb_test_now() - start) / 1_001
+      }
+    ).p50
+  }()
+
+  private final class Times: @unchecked Sendable {
+    // Sound: written by the reader's thread only, read after it has ended.
+    var number = 0
+    let received: Samples
+    let entered: Samples
+    let offered: Samples
+    init(_ count: Int) {
+      received = Samples(count)
+      entered = Samples(count)
+      offered = Samples(count)
+    }
+  }
+
+  static func rows(_ settings: Settings) -> [Row] {
+    let (warmUp, samples) = (200, settings.quick ? 2_000 : 6_000)
+    let times = Times(warmUp + samples)
+    let ring = RingWork(capacity: 128)
+    let (chip, host) = socketPair()
+    guard let link = try? Link(.descriptor(host)) else { fatalError("no link on a socket") }
+    let reader = FrameReader(
+      link,
+      handler: { octets, info in
+        let entered = cuwb_test_now()
+        ring.producer.pointer.pointee.offer(
+          octets, receivedAt: info.receivedAt, mayBeDropped: true)
+        let offered = cuwb_test_now()
+        ring.consumer.pointer.pointee.take { _, _ in }
+        let number = times.number
+        guard number < times.received.values.count else { return }
+        times.received.values[number] = info.receivedAt
+        times.entered.values[number] = entered
+        times.offered.values[number] = offered
+        times.number = number + 1
+      }, ended: { _ in })
+    reader.start()
+    var random = SplitMix(state: 3)
+    let frame = Frames.frame(number: 0, measurements: 1, &random)
+    for _ in 0..<warmUp + samples {
+      cuwb_test_sleep_until(cuwb_test_now() + gap)
+      guard (try? chip.writeAll(frame)) == frame.count else { fatalError("the socket is closed") }
+    }
+    cuwb_test_sleep_until(cuwb_test_now() + 50_000_000)
+    reader.stop()
+    try? chip.close()
+    ring.destroy()
+    let measured = warmUp..<times.number
+    precondition(measured.count >= samples * 9 / 10, "frames did not arrive")
+    return [
+      row(
+        "read returned to handler, socket, every 0.15 ms",
+        measured.map { (times.entered.values[$0], times.received.values[$0]) }),
+      Row(
+        figure: "read returned to frame in the ring, socket", unit: "ns",
+        values: Percentiles(
+          measured.map {
+            Double(times.offered.values[$0] - times.received.values[$0]) - 2 * clock
+          })),
+    ]
+  }
+
+  /// The row for pairs of times: handler entered, read returned.
+  static func row(_ figure: String, _ pairs: [(UInt64, UInt64)]) -> Row {
+    Row(
+      figure: figure, unit: "ns, - clock",
+      values: Percentiles(pairs.map { Double($0.0 - $0.1) - clock }),
+      floor: ("one reading of the clock", Percentiles([clock])), aim: .atMost(p50: 50, p99: 100))
+  }
+
+  private static func socketPair() -> (FileDescriptor, FileDescriptor) {
+    var descriptors: [Int32] = [0, 0]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &descriptors) == 0 else {
+      fatalError("no socket pair (error \(errno))")
+    }
+    return (FileDescriptor(rawValue: descriptors[0]), FileDescriptor(rawValue: descriptors[1]))
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Glibc
+import Synchronization
+import SystemPackage
+import UWBLink
+
+/// A way for a frame from the line to its estimate. Each has a pseudo-terminal of its own.
+protocol Way: AnyObject {
+  /// The chip's end of the line.
+  var chip: Int32 { get }
+  /// Frames that have arrived.
+  var count: Int { get }
+  /// When each arrived, by sequence number.
+  var arrived: Samples { get }
+  /// Ends the threads and closes the line.
+  func stop()
+}
+
+/// The floor: a thread in C that blocks in read(2) and reads the fields; no estimator.
+final class FloorWay: Way {
+  let chip: Int32
+  let arrived: Samples
+  private let reader: OpaquePointer
+
+  init(capacity: Int) {
+    let line = openLine()
+    chip = line.chip
+    arrived = Samples(capacity)
+    reader = cuwb_reference_reader_start(line.host, arrived.values.baseAddress!, capacity)
+  }
+
+  var count: Int { cuwb_reference_reader_count(reader) }
+
+  func stop() {
+    close(chip)
+    cuwb_reference_reader_join(reader)
+  }
+}
+
+/// `FrameReader`, and what its handler does with a frame.
+class ReaderWay: Way {
+  let chip: Int32
+  let destination: Destination
+  let reader: FrameReader
+
+  init(capacity: Int, _ makeHandler: (Destination) -> FrameReader.Handler) {
+    let line = openLine()
+    chip = line.chip
+    destination = Destination(capacity: capacity)
+    guard let link = try? Link(.descriptor(FileDescriptor(rawValue: line.host))) else {
+      fatalError("the link to a pseudo-terminal could not be opened")
+    }
+    reader = FrameReader(link, handler: makeHandler(destination), ended: { _ in })
+    reader.start()
+  }
+
+  var count: Int { destination.count.load(ordering: .acquiring) }
+  var arrived: Samples { destination.arrived }
+
+  func stop() {
+    reader.stop()
+    close(chip)
+  }
+}
+
+/// Everything in the handler, on the reader's thread.
+final class HandlerWay: ReaderWay {
+  init(capacity: Int) {
+    super.init(capacity: capacity) { destination in
+      { octets, info in
+        destination.take(octets, receivedAt: info.receivedAt, enteredAt: cuwb_test_now())
+      }
+    }
+  }
+}
+
+/// Through a ring to a thread that sleeps until there is a frame.
+final class ThreadWay: ReaderWay {
+  private let ring: RingWork
+  private var consumer: BackgroundThread?
+
+  init(capacity: Int) {
+    let ring = RingWork(capacity: 128)
+    self.ring = ring
+    super.init(capacity: capacity) { _ in ring.offering() }
+    let destination = destination
+    consumer = BackgroundThread {
+      while ring.consumer.pointer.pointee.wait() == .ready {
+        while ring.consumer.pointer.pointee.take({ octets, info in
+          destination.take(octets, receivedAt: info.receivedAt)
+        }) != nil {}
+      }
+    }
+  }
+
+  override func stop() {
+    super.stop()
+    ring.producer.pointer.pointee.finish()
+    consumer?.join()
+    ring.destroy()
+  }
+}
+
+/// Through a ring to a task, on the reader's thread or on the global executor.
+///
+/// The driver's own sequence of measurements would be a third one here: a `ReaderWay` whose handler
+/// is the driver's, and a task that awaits the sequence and calls `destination.take`.
+final class TaskWay: ReaderWay {
+  private let ring: RingWork
+  private var ended: FileDescriptor
+
+  init(capacity: Int, onReader: Bool) {
+    let ring = RingWork(capacity: 128)
+    self.ring = ring
+    guard let pipe = try? FileDescriptor.pipe() else { fatalError("no pipe could be made") }
+    ended = pipe.readEnd
+    super.init(capacity: capacity) { _ in ring.offering() }
+    let destination = destination
+    let executor: (any TaskExecutor)? = onReader ? reader : nil
+    Task.detached(executorPreference: executor) {
+      while await ring.consumer.pointer.pointee.waitAsync() == .ready {
+        while ring.consumer.pointer.pointee.take({ octets, info in
+          destination.take(octets, receivedAt: info.receivedAt)
+        }) != nil {}
+      }
+      try? pipe.writeEnd.close()
+    }
+  }
+
+  override func stop() {
+    super.stop()
+    ring.producer.pointer.pointee.finish()
+    // The end of the pipe is the end of the task.
+    var octet: [UInt8] = [0]
+    _ = octet.withUnsafeMutableBytes { try? ended.read(into: $0) }
+    try? ended.close()
+    ring.destroy()
+  }
+}
+
+extension RingWork {
+  /// A handler that puts each frame into this ring.
+  func offering() -> FrameReader.Handler {
+    let producer = producer
+    return { octets, info in
+      producer.pointer.pointee.offer(octets, receivedAt: info.receivedAt, mayBeDropped: true)
+    }
+  }
+}
+
+/// A raw pseudo-terminal.
+func openLine() -> (chip: Int32, host: Int32) {
+  var line: (chip: Int32, host: Int32) = (0, 0)
+  guard cuwb_test_open_line(&line.chip, &line.host) else {
+    fatalError("no pseudo-terminal could be opened (error \(errno))")
+  }
+  return line
+}
