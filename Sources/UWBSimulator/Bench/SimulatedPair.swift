@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SystemPackage
+
+/// A bench with chips a few metres from the first one: the first for a controller, the others for
+/// its controlees. What they do is up to their hosts.
+public final class SimulatedPair: Sendable {
+  /// How the controlees move.
+  public enum Movement: String, CaseIterable, Sendable {
+    /// Not at all.
+    case still = "static"
+    /// A metre to and fro, there and back in ten seconds.
+    case walk
+    /// Around the controller, once in twenty seconds.
+    case circle
+  }
+
+  /// What the chips are on.
+  public let bench: SimulatedBench
+  /// The chip in the middle, at the origin.
+  public let controller: SimulatedBench.Chip
+  /// The others.
+  public let controlees: [SimulatedBench.Chip]
+
+  /// Puts chips on a bench; `bench.start()` sets them going.
+  ///
+  /// - Parameters:
+  ///   - profiles: the kinds of chips, in turn: one for all, or several for a mixed company.
+  ///   - controlees: how many besides the controller, at least 1.
+  ///   - distance: metres from the controller; nil: 2 to 5, each another.
+  public init(
+    profiles: [ChipProfile] = [.qm33], controlees: Int = 1, scene: Scene = Scene(),
+    movement: Movement = .walk, distance: Double? = nil
+  ) throws(Errno) {
+    precondition(controlees >= 1 && !profiles.isEmpty)
+    let bench = SimulatedBench(scene: scene)
+    controller = try bench.add(profile: profiles[0], at: Position(0, 0, 1), name: "A")
+    var others: [SimulatedBench.Chip] = []
+    for index in 0..<controlees {
+      let placement = Self.placement(index, of: controlees, movement, distance)
+      others.append(
+        try bench.add(
+          profile: profiles[(index + 1) % profiles.count], placement: placement,
+          name: Self.name(index + 1)))
+    }
+    self.bench = bench
+    self.controlees = others
+  }
+
+  private static func placement(
+    _ index: Int, of count: Int, _ movement: Movement, _ distance: Double?
+  ) -> Placement {
+    // In front of the controller, spread over 120 degrees; each looks back at it.
+    let bearing = count == 1 ? 20 : -60 + 120 * Double(index) / Double(count - 1)
+    let radius = distance ?? 2 + 3 * Double(index * 3 % 8) / 7
+    let centre = Position(0, 0, 1)
+    func place(_ radius: Double) -> Position {
+      Motion.circle(centre: centre, radius: radius, period: 1, phase: bearing).position(at: 0)
+    }
+    let motion: Motion =
+      switch movement {
+      case .still: .still(place(radius))
+      case .walk: .between(place(radius), place(radius + 1), period: 10)
+      case .circle: .circle(centre: centre, radius: radius, period: 20, phase: bearing)
+      }
+    return Placement(motion, yaw: bearing + 180)
+  }
+
+  /// A, B, … Z, A1, B1, …
+  private static func name(_ index: Int) -> String {
+    let letter = String(UnicodeScalar(UInt8(65 + index % 26)))
+    return index < 26 ? letter : letter + String(index / 26)
+  }
+}

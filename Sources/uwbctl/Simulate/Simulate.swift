@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import UWBSimulator
+
+/// `uwbctl simulate`: simulated chips on pseudo-terminals until interrupted.
+struct Simulate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run simulated UWB chips on pseudo-terminals.",
+    discussion: """
+      Prints one line for every chip: its name, its profile and the path to open in the place of a
+      serial port. The chips share one scene, so that they can range with each other. Ends with
+      Ctrl-C.
+      """)
+
+  enum Kind: String, CaseIterable, ExpressibleByArgument {
+    case qm33, qm33pdoa, sr250, fira1, mixed
+
+    var profiles: [ChipProfile] {
+      self == .mixed ? [.qm33PDoA, .sr250] : ChipProfile.named(rawValue).map { [$0] } ?? []
+    }
+  }
+
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+  }
+
+  @Option(help: "The kind of chips; mixed takes Qorvo and NXP chips in turn.")
+  var profile = Kind.qm33pdoa
+
+  @Option(help: "How many chips, the controller included.")
+  var chips = 2
+
+  @Option(help: "What all random numbers follow from.")
+  var seed: UInt64 = 1
+
+  @Option(help: "How all chips but the first move: static, walk or circle.")
+  var motion = "walk"
+
+  @Option(help: "Distance from the first chip in metres; without it 2 to 5.")
+  var distance: Double?
+
+  @Option(help: "How often an exchange is lost, 0…1.")
+  var loss = 0.0
+
+  @Option(help: "Standard deviation of distances in centimetres.")
+  var noise = 3.0
+
+  @Option(help: "Make symbolic links PREFIX-a, PREFIX-b and so on to the paths.")
+  var link: String?
+
+  @Option(help: "End after so many seconds.")
+  var duration: Double?
+
+  @Option(help: "How the lines are written: text or json.")
+  var format = Format.text
+
+  func validate() throws {
+    guard (2...64).contains(chips) else { throw ValidationError("--chips takes 2 to 64.") }
+    guard (0...1).contains(loss) else { throw ValidationError("--loss takes 0 to 1.") }
+    guard noise >= 0 else { throw ValidationError("--noise takes centimetres, 0 or more.") }
+    guard SimulatedPair.Movement(rawValue: motion) != nil else {
+      throw ValidationError("--motion takes static, walk or circle.")
+    }
+    if let distance, !(0...1_000).contains(distance) {
+      throw ValidationError("--distance takes 0 to 1000 metres.")
+    }
+    if let duration, !(0...1e9).contains(duration) {
+      throw ValidationError("--duration takes seconds, 0 or more.")
+    }
+  }
+
+  func run() throws {
+    // Before the bench has its thread, so that it is this thread that waits for the signals.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+    let scene = Scene(seed: seed, distanceNoise: noise / 100, loss: loss)
+    let pair = try SimulatedPair(
+      profiles: profile.profiles, controlees: chips - 1, scene: scene,
+      movement: SimulatedPair.Movement(rawValue: motion) ?? .walk, distance: distance)
+    for chip in pair.bench.chips {
+      if let link { try chip.link(at: "\(link)-\(chip.name.lowercased())") }
+    }
+    pair.bench.start()
+    for chip in pair.bench.chips { print(line(for: chip)) }
+    fflush(nil)
+    wait(for: &signals)
+    pair.bench.stop()
+  }
+
+  private func line(for chip: SimulatedBench.Chip) -> String {
+    let path = link.map { "\($0)-\(chip.name.lowercased())" } ?? chip.path
+    switch format {
+    case .text: return "\(chip.name)\t\(chip.profile.name)\t\(path)"
+    case .json:
+      return """
+        {"name":\(quoted(chip.name)),"profile":\(quoted(chip.profile.name)),"path":\(quoted(path))}
+        """
+    }
+  }
+
+  /// A JSON string.
+  private func quoted(_ text: String) -> String {
+    let escaped = text.unicodeScalars.map { scalar in
+      switch scalar {
+      case "\"", "\\": "\\\(scalar)"
+      case _ where scalar.value < 0x20:
+        "\\u00" + (scalar.value < 0x10 ? "0" : "") + String(scalar.value, radix: 16)
+      default: String(scalar)
+      }
+    }
+    return "\"" + escaped.joined() + "\""
+  }
+
+  private func wait(for signals: inout sigset_t) {
+    guard let duration else {
+      var signal: Int32 = 0
+      sigwait(&signals, &signal)
+      return
+    }
+    var time = timespec(
+      tv_sec: Int(duration), tv_nsec: Int((duration - duration.rounded(.down)) * 1e9))
+    sigtimedwait(&signals, nil, &time)
+  }
+}
