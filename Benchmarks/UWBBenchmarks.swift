@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CUWBTestSupport
+import Benchmark
 import Glibc
 
 /// How long and how much to measure.
@@ -8,17 +8,36 @@ struct Settings {
   var quick = false
 }
 
+/// Without options: everything, with one table at the end. With `--quick`, or `UWB_QUICK=1` in the
+/// environment: the same with fewer samples. With any other option the batches only, by
+/// google/swift-benchmark, whose options they are (`--help` lists them).
 @main
 enum UWBBenchmarks {
   static func main() {
+    let options = CommandLine.arguments.dropFirst()
+    guard options.allSatisfy({ $0 == "--quick" }) else {
+      Benchmark.main([Batches.makeSuite()])
+      return
+    }
+    let inEnvironment = getenv("UWB_QUICK").map { String(cString: $0) == "1" } ?? false
+    let settings = Settings(quick: !options.isEmpty || inEnvironment)
+    #if DEBUG
+      print("a debug build: these figures mean nothing")
+    #endif
+    Benchmark.main(
+      [Batches.makeSuite()],
+      settings: [
+        MinTime(seconds: settings.quick ? 0.05 : 0.3), Quiet(true),
+        Columns(["name", "median", "p90", "p99", "iterations"]),
+      ])
     var report = Report()
-    let settings = Settings(quick: CommandLine.arguments.contains("--quick"))
     report.takeControl()
     report.add(DecodeFigures.rows(settings))
     report.takeControl()
     report.add(RingFigures.rows(settings))
     report.takeControl()
     report.add(HandOverFigures.rows(settings))
+    report.takeControl()
     report.add(LineFigures.rows(settings))
     report.takeControl()
     report.write()
