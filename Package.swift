@@ -45,19 +45,20 @@ let package = Package(
     // The data path, in the order in which a frame travels it.
     .target(name: "CUWB", path: "CUWB", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "UCI", swiftSettings: memorySafe + lifetimes),
+    .target(name: "Locking", swiftSettings: strict),
     .target(
       name: "UWBLink",
-      dependencies: ["CUWB", atomics, deque, system],
+      dependencies: ["CUWB", "Locking", atomics, deque, system],
       swiftSettings: strict + lifetimes),
     .target(
       name: "UWBDriver",
-      dependencies: ["UCI", "UWBLink", deque, system, logging],
+      dependencies: ["UCI", "UWBLink", "Locking", deque, system, logging],
       swiftSettings: memorySafe + lifetimes),
     .target(name: "Ranging", swiftSettings: memorySafe),
 
     // The other end of the wire.
     .target(
-      name: "UWBSimulator", dependencies: ["UCI", deque, system],
+      name: "UWBSimulator", dependencies: ["UCI", "Locking", deque, system],
       swiftSettings: strict + lifetimes),
 
     // The shell.

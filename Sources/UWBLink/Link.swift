@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
+internal import Locking
 internal import SystemPackage
 
 /// An open link to one chip: frames out from any thread, frames in through one `FrameReader`.
@@ -9,7 +10,7 @@ public final class Link: @unchecked Sendable {
   // Sound: CUWB allows one reading and one writing thread at a time and `wake` from any; the
   // writers are kept apart by `writing`, and only the one FrameReader reads.
   let raw: OpaquePointer
-  private let writing = Lock()
+  private let writing = Locked(())
 
   /// Where the chip is.
   public let endpoint: LinkEndpoint
@@ -45,7 +46,7 @@ public final class Link: @unchecked Sendable {
   /// - Parameter timeout: milliseconds to wait while the device takes nothing.
   /// - Throws: `LinkError`.
   public func write(_ frame: [UInt8], timeout: Int32 = 1_000) throws(LinkError) {
-    let result = writing.withLock {
+    let result = writing.withLock { _ in
       frame.withUnsafeBytes { octets in
         guard let base = octets.baseAddress else {
           return cuwb_result(outcome: CUWB_INVALID, error: 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Synchronization
+internal import Locking
 
 /// Sends each event to every taker.
 final class EventBroadcast: Sendable {
@@ -9,7 +9,7 @@ final class EventBroadcast: Sendable {
     var finished = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func subscribe() -> AsyncStream<DeviceEvent> {
     // Bounded: a taker that does not take must not make the memory grow.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Logging
-internal import Synchronization
+internal import Locking
 public import UCI
 public import UWBLink
 
@@ -25,7 +25,7 @@ public final class UWBDevice: Sendable {
   private let reader: FrameReader
   private let broadcast: EventBroadcast
   // Tokens, not sessions: a session holds its device.
-  private let sessions = Mutex<Set<UInt32>>([])
+  private let sessions = Locked<Set<UInt32>>([])
   private let logger: Logger
 
   /// How a device is opened.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 internal import Logging
-internal import Synchronization
+internal import Locking
 internal import UCI
 internal import UWBLink
 
@@ -49,7 +49,7 @@ final class Engine: Sendable {
 
   private let link: Link
   private let logger: Logger
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let report: @Sendable (DeviceEvent) -> Void
 
   init(link: Link, logger: Logger, report: @escaping @Sendable (DeviceEvent) -> Void) {

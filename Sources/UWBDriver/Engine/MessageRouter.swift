@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Locking
 internal import Synchronization
 internal import UCI
 internal import UWBLink
@@ -17,7 +18,7 @@ final class MessageRouter: @unchecked Sendable {
   private var current: [Subscription] = []
   private var seen = 0
   private let version = Atomic<Int>(0)
-  private let subscriptions = Mutex<[Subscription]>([])
+  private let subscriptions = Locked<[Subscription]>([])
   private let dataLengthInOctet3 = Atomic<Bool>(false)
 
   init(engine: Engine, report: @escaping @Sendable (DeviceEvent) -> Void) {

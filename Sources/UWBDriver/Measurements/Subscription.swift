@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Synchronization
+internal import Locking
 public import UCI
 public import UWBLink
 
@@ -14,7 +14,7 @@ final class Subscription: @unchecked Sendable {
   let token: UInt32
   private let callback: MeasurementCallback?
   private var producer: FrameProducer?
-  private let error = Mutex<DriverError?>(nil)
+  private let error = Locked<DriverError?>(nil)
 
   init(token: UInt32, producer: consuming FrameProducer) {
     self.token = token

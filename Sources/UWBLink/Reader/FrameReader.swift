@@ -2,6 +2,7 @@
 internal import CUWB
 internal import DequeModule
 internal import Glibc
+internal import Locking
 internal import Synchronization
 
 /// The thread that reads a link.
@@ -23,12 +24,12 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
   private let link: Link
   private let handler: Handler
   private let ended: @Sendable (LinkError) -> Void
-  private let jobs = Mutex<Deque<UnownedJob>>([])
+  private let jobs = Locked<Deque<UnownedJob>>([])
   private let jobCount = Atomic<Int>(0)
   private let stopping = Atomic<Bool>(false)
   private let gone = Atomic<Bool>(false)
-  private let framing = Mutex<Link.Framing?>(nil)
-  private let thread = Mutex<pthread_t?>(nil)
+  private let framing = Locked<Link.Framing?>(nil)
+  private let thread = Locked<pthread_t?>(nil)
   private var landing: UnsafeMutableRawBufferPointer
 
   /// Prepares a reader; `start` starts it.

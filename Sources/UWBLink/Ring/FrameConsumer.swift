@@ -2,7 +2,7 @@
 public import Atomics
 internal import CUWB
 internal import DequeModule
-internal import Synchronization
+internal import Locking
 
 /// When a frame arrived, and how many are missing before it.
 public struct FrameInfo: Sendable, Hashable {

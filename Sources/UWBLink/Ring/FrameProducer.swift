@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Atomics
 internal import DequeModule
-internal import Synchronization
+internal import Locking
 
 /// The end of a ring that puts frames in. Belongs to one thread at a time.
 public struct FrameProducer: ~Copyable, @unchecked Sendable {

@@ -2,7 +2,7 @@
 public import Atomics
 internal import CUWB
 internal import DequeModule
-internal import Synchronization
+internal import Locking
 
 /// A lock-free ring of frame slots between one producing and one consuming thread.
 ///
@@ -90,8 +90,8 @@ final class FrameRingStorage: @unchecked Sendable {
     var receivedAt: UInt64
     var lostBefore: UInt32
   }
-  let overflow = Mutex<Deque<Overflown>>([])
-  let continuation = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+  let overflow = Locked<Deque<Overflown>>([])
+  let continuation = Locked<UnsafeContinuation<Void, Never>?>(nil)
 
   @usableFromInline
   var slots: UnsafeMutableRawPointer { memory + 4 * Self.line }

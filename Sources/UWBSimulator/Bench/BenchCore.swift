@@ -2,7 +2,7 @@
 
 import DequeModule
 import Glibc
-import Synchronization
+import Locking
 import SystemPackage
 
 /// What the bench and its thread share.
@@ -21,13 +21,13 @@ final class BenchCore: Sendable {
     var isStopping = false
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
   /// A pipe: written to when there is something new for the thread.
   private let wake: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
   private let beginning = BenchCore.monotonic()
 
   init(scene: Scene) {
-    state = Mutex(State(simulation: Simulation(scene: scene)))
+    state = Locked(State(simulation: Simulation(scene: scene)))
     guard let pipe = try? FileDescriptor.pipe() else {
       // Out of descriptors: `add` will say so.
       wake = (FileDescriptor(rawValue: -1), FileDescriptor(rawValue: -1))

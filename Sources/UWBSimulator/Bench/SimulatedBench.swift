@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
+import Locking
 public import SystemPackage
 
 /// Simulated chips on pseudo-terminals, in one scene, against the real clock.
@@ -17,7 +17,7 @@ public import SystemPackage
 /// One thread serves all chips. It ends with `stop()` or with the bench.
 public final class SimulatedBench: Sendable {
   private let core: BenchCore
-  private let thread = Mutex<pthread_t?>(nil)
+  private let thread = Locked<pthread_t?>(nil)
 
   /// A bench without chips.
   public init(scene: Scene = Scene()) {
