@@ -106,7 +106,7 @@ private struct Run {
       "21030017 01000000 01 4510" + key, "21030017 01000000 01 4610" + key,
       // A list that ends too early, and a segment: neither can be taken apart.
       "21030017 01000000 02 4510" + key, "31030017 01000000 02 4510" + key,
-      "2107001c 07000000 02 01 c021 00000000" + key, "41040014 00 01 4510" + key + "00",
+      "2107001c 07000000 02 01 c021 00000000" + key, "41040015 00 01 4510" + key + "00",
     ]
     for json in [true, false] {
       let hidden = try Run(lines, json: json)

@@ -57,16 +57,18 @@ public struct Message: Sendable {
   ///   throws.
   public init(packet: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
     let octets = unsafe packet.span.bytes
-    let header = try PacketHeader(parsing: octets, dataLengthInOctet3: dialect.dataLengthInOctet3)
+    var header = try PacketHeader(parsing: octets, dataLengthInOctet3: dialect.dataLengthInOctet3)
     let announced = PacketHeader.length + header.payloadLength
-    guard octets.byteCount >= announced else {
-      throw PayloadError.tooShort(
-        field: "packet", needed: announced, available: octets.byteCount)
-    }
-    guard octets.byteCount == announced else {
-      throw PayloadError.invalid(
-        field: "packet",
-        reason: "its header announces \(announced) octets, there are \(octets.byteCount)")
+    if octets.byteCount != announced {
+      guard header.hasShortLength(of: octets) else {
+        throw octets.byteCount < announced
+          ? PayloadError.tooShort(
+            field: "packet", needed: announced, available: octets.byteCount)
+          : PayloadError.invalid(
+            field: "packet",
+            reason: "its header announces \(announced) octets, there are \(octets.byteCount)")
+      }
+      header.payloadLength = octets.byteCount - PacketHeader.length
     }
     self.init(
       type: header.type, opcode: header.opcode,

@@ -79,6 +79,17 @@ public struct PacketHeader: Hashable, Sendable {
     }
   }
 
+  /// Whether a whole packet has the length that its fourth octet says, although its header would
+  /// have 16 bits of length: data of Qorvo's serial firmware, and control packets in which the bit
+  /// that announces a long length on NXP chips is set by somebody else, to whom it is reserved.
+  ///
+  /// - Parameter packet: a packet with its header, of which `self` is the header.
+  public func hasShortLength(of packet: RawSpan) -> Bool {
+    guard !type.isControl || isExtended, packet.byteCount >= Self.length else { return false }
+    let last = unsafe packet.unsafeLoad(fromByteOffset: 3, as: UInt8.self)
+    return packet.byteCount == Self.length + Int(last)
+  }
+
   /// The four octets. Lengths that do not fit are a programming error.
   public func encoded(dataLengthInOctet3: Bool = false) -> [UInt8] {
     let first = type.rawValue << 5 | (moreFollows ? 0x10 : 0) | group.rawValue

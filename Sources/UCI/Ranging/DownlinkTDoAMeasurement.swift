@@ -12,10 +12,10 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
 
     /// The TX timestamp is in the time base common to all anchors, not in the anchor's own.
     public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
-    /// Octets of the TX timestamp; nil for reserved codes.
-    public var txTimestampLength: Int? { Self.timestampLength(rawValue >> 1) }
-    /// Octets of the RX timestamp; nil for reserved codes.
-    public var rxTimestampLength: Int? { Self.timestampLength(rawValue >> 3) }
+    /// Octets of the TX timestamp: 5 or 8.
+    public var txTimestampLength: Int { Self.timestampLength(rawValue >> 1) }
+    /// Octets of the RX timestamp: 5 or 8.
+    public var rxTimestampLength: Int { Self.timestampLength(rawValue >> 3) }
     /// How the location of the anchor is given: 0 not at all, 1 WGS-84, 2 relative.
     public var locationType: UInt8 { UInt8(rawValue >> 5 & 3) }
     /// Octets of the location; nil for the reserved code.
@@ -23,7 +23,8 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
     /// How many active ranging rounds are listed, 0…15.
     public var activeRoundCount: Int { Int(rawValue >> 7 & 15) }
 
-    private static func timestampLength(_ code: UInt16) -> Int? { [5, 8, nil, nil][Int(code & 3)] }
+    // Reserved codes are read like 40 bits: test vectors of AOSP use them so.
+    private static func timestampLength(_ code: UInt16) -> Int { code & 3 == 1 ? 8 : 5 }
   }
 
   /// Ticks of timestamps and reply times in a second: 128 · 499.2 MHz, about 15.65 ps each.
@@ -75,17 +76,15 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
   /// Received power in dBm; nil when the chip gave none.
   public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
 
-  /// Reads one measurement; throws `PayloadError` where the payload ends, and for a control field
-  /// with reserved codes, because lengths depend on them.
+  /// Reads one measurement; throws `PayloadError` where the payload ends, and for a location
+  /// of the reserved type, because its length is not known.
   public init(from reader: inout PayloadReader, extendedAddress: Bool) throws(PayloadError) {
     peer = try reader.address(extended: extendedAddress)
     status = Status(rawValue: try reader.u8("status"))
     messageType = try reader.u8("message type")
     control = Control(rawValue: try reader.u16("message control"))
-    guard let txLength = control.txTimestampLength, let rxLength = control.rxTimestampLength,
-      let locationLength = control.locationLength
-    else {
-      throw PayloadError.invalid(field: "message control", reason: "it has a reserved code")
+    guard let locationLength = control.locationLength else {
+      throw PayloadError.invalid(field: "message control", reason: "the location type is reserved")
     }
     blockIndex = try reader.u16("block index")
     roundIndex = try reader.u8("round index")
@@ -93,8 +92,8 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
     azimuth = try reader.angle("azimuth")
     elevation = try reader.angle("elevation")
     rawRSSI = try reader.u8("RSSI")
-    txTimestamp = try reader.number(octets: txLength, "TX timestamp")
-    rxTimestamp = try reader.number(octets: rxLength, "RX timestamp")
+    txTimestamp = try reader.number(octets: control.txTimestampLength, "TX timestamp")
+    rxTimestamp = try reader.number(octets: control.rxTimestampLength, "RX timestamp")
     rawAnchorClockOffset = try reader.i16("anchor CFO")
     rawClockOffset = try reader.i16("CFO")
     initiatorReplyTime = try reader.u32("initiator reply time")
@@ -116,8 +115,8 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
     writer.angle(azimuth)
     writer.angle(elevation)
     writer.u8(rawRSSI)
-    writer.number(txTimestamp, octets: control.txTimestampLength ?? 5)
-    writer.number(rxTimestamp, octets: control.rxTimestampLength ?? 5)
+    writer.number(txTimestamp, octets: control.txTimestampLength)
+    writer.number(rxTimestamp, octets: control.rxTimestampLength)
     writer.i16(rawAnchorClockOffset)
     writer.i16(rawClockOffset)
     writer.u32(initiatorReplyTime)

@@ -31,15 +31,17 @@ struct FrameDecoder {
     return copy.dropped
   }
 
-  mutating func decode(_ frame: FrameText.Frame) throws -> DecodedFrame {
-    let octets = frame.octets.span.bytes
-    let header = try PacketHeader(parsing: octets, dataLengthInOctet3: frame.dataLengthInOctet3)
+  /// - Parameter frame: exactly one frame, header included.
+  mutating func decode(_ frame: [UInt8]) throws -> DecodedFrame {
+    let octets = frame.span.bytes
+    var header = try PacketHeader(parsing: octets)
+    header.payloadLength = frame.count - PacketHeader.length
     let payload = octets.extracting(PacketHeader.length..<octets.byteCount)
     var messageLength: Int?
     let message: Message
     switch reassembler.take(header, payload: payload) {
     case .incomplete:
-      let octets = Array(frame.octets.dropFirst(PacketHeader.length))
+      let octets = Array(frame.dropFirst(PacketHeader.length))
       let isSecret = Message.canCarryKeys(type: header.type, opcode: header.opcode)
       return DecodedFrame(
         header: header, name: name(header),

@@ -32,13 +32,6 @@ enum FrameTextError: Error, Equatable, CustomStringConvertible {
 
 /// Frames written as text.
 enum FrameText {
-  /// One frame cut out of a line.
-  struct Frame: Equatable {
-    var octets: [UInt8]
-    /// The length of this data packet stands in its fourth octet only.
-    var dataLengthInOctet3 = false
-  }
-
   /// Digits as octets. Spaces, tabs, colons, dots, commas, dashes, bars and `0x` are skipped.
   static func octets(_ text: some StringProtocol) throws(FrameTextError) -> [UInt8] {
     var digits: [UInt8] = []
@@ -60,47 +53,41 @@ enum FrameText {
   }
 
   /// The frames of a line, one after another; together they have to be the whole line.
-  static func frames(_ text: some StringProtocol) throws(FrameTextError) -> [Frame] {
+  static func frames(_ text: some StringProtocol) throws(FrameTextError) -> [[UInt8]] {
     var rest = try octets(text)[...]
-    var frames: [Frame] = []
-    var longest = 0
+    var frames: [[UInt8]] = []
     while !rest.isEmpty {
-      guard let frame = next(rest), frames.isEmpty || isPlausible(frame) else {
+      guard let length = length(of: rest), length <= rest.count,
+        frames.isEmpty || isPlausible(rest)
+      else {
         // What is wrong with the first frame helps more than what is wrong behind it.
-        if !frames.isEmpty { throw .longer(announced: longest, present: longest + rest.count) }
-        guard rest.count >= PacketHeader.length else { throw .shorterThanHeader(rest.count) }
-        throw .shorter(announced: announced(rest) ?? 0, present: rest.count)
+        let whole = frames.reduce(0) { $0 + $1.count }
+        if whole > 0 { throw .longer(announced: whole, present: whole + rest.count) }
+        guard let length = length(of: rest) else { throw .shorterThanHeader(rest.count) }
+        throw .shorter(announced: length, present: rest.count)
       }
-      frames.append(frame)
-      longest += frame.octets.count
-      rest = rest.dropFirst(frame.octets.count)
+      frames.append(Array(rest.prefix(length)))
+      rest = rest.dropFirst(length)
     }
     return frames
   }
 
-  private static func announced(_ octets: ArraySlice<UInt8>, inOctet3: Bool = false) -> Int? {
-    let header = Array(octets.prefix(PacketHeader.length))
-    return (try? PacketHeader(parsing: header.span.bytes, dataLengthInOctet3: inOctet3))
-      .map { $0.payloadLength + PacketHeader.length }
-  }
-
-  private static func next(_ octets: ArraySlice<UInt8>) -> Frame? {
-    guard let length = announced(octets) else { return nil }
-    if octets.count >= length { return Frame(octets: Array(octets.prefix(length))) }
-    // Qorvo's serial firmware puts the length of data packets elsewhere.
-    let first = octets.startIndex
-    guard octets[first] >> 5 == 0, octets[first + 2] == 0,
-      let other = announced(octets, inOctet3: true), octets.count >= other
-    else { return nil }
-    return Frame(octets: Array(octets.prefix(other)), dataLengthInOctet3: true)
+  /// The octets of the frame at the front; nil when not even its header is there.
+  private static func length(of octets: ArraySlice<UInt8>) -> Int? {
+    let octets = Array(octets)
+    guard let header = try? PacketHeader(parsing: octets.span.bytes) else { return nil }
+    let announced = PacketHeader.length + header.payloadLength
+    return announced > octets.count && header.hasShortLength(of: octets.span.bytes)
+      ? octets.count : announced
   }
 
   /// Whether octets behind a whole frame look like another one rather than like litter.
-  private static func isPlausible(_ frame: Frame) -> Bool {
-    switch frame.octets[0] >> 5 {
-    case 0: frame.octets[0] & 15 != 0
-    case 1...3: frame.octets[2] == 0 || frame.octets[1] & 0x80 != 0
-    default: false
+  private static func isPlausible(_ octets: ArraySlice<UInt8>) -> Bool {
+    let first = octets.startIndex
+    switch octets[first] >> 5 {
+    case 0: return octets[first] & 15 != 0
+    case 1...3: return octets[first + 2] == 0 || octets[first + 1] & 0x80 != 0
+    default: return false
     }
   }
 
