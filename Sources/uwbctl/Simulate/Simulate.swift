@@ -72,12 +72,7 @@ struct Simulate: ParsableCommand {
   }
 
   func run() throws {
-    // Before the bench has its thread, so that it is this thread that waits for the signals.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-
+    let stop = try StopSignal()
     let scene = Scene(seed: seed, distanceNoise: noise / 100, loss: loss)
     let pair = try SimulatedPair(
       profiles: profile.profiles, controlees: chips - 1, scene: scene,
@@ -88,7 +83,7 @@ struct Simulate: ParsableCommand {
     pair.bench.start()
     for chip in pair.bench.chips { print(line(for: chip)) }
     fflush(nil)
-    wait(for: &signals)
+    stop.wait(seconds: duration)
     pair.bench.stop()
   }
 
@@ -114,16 +109,5 @@ struct Simulate: ParsableCommand {
       }
     }
     return "\"" + escaped.joined() + "\""
-  }
-
-  private func wait(for signals: inout sigset_t) {
-    guard let duration else {
-      var signal: Int32 = 0
-      sigwait(&signals, &signal)
-      return
-    }
-    var time = timespec(
-      tv_sec: Int(duration), tv_nsec: Int((duration - duration.rounded(.down)) * 1e9))
-    sigtimedwait(&signals, nil, &time)
   }
 }
