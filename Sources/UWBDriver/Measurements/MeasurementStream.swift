@@ -19,7 +19,9 @@ internal import UWBLink
 public final class MeasurementStream: AsyncSequence, @unchecked Sendable {
   // Sound: taken by one task or thread at a time; anything else traps as an overlapping access.
 
+  /// One measurement, not one notification.
   public typealias Element = RangingMeasurement
+  /// The device is lost.
   public typealias Failure = DriverError
 
   private var consumer: FrameConsumer
