@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Glibc
+import Ranging
+import Synchronization
+import SystemPackage
+import Testing
+import UCI
+import UWBLink
+
+/// Other tests run at the same time, so each thread counts its own allocations.
+@Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()))
+struct AllocationTests {
+  /// What a thread had allocated when it had seen the frames for warming up, and at the end.
+  final class Count: Sendable {
+    let frames = Atomic<Int>(0)
+    let before = Atomic<UInt64>(0)
+    let after = Atomic<UInt64>(0)
+
+    func frame(warmUp: Int) {
+      let now = cuwb_test_thread_allocations()
+      let number = frames.load(ordering: .relaxed) + 1
+      if number == warmUp { before.store(now, ordering: .relaxed) }
+      after.store(now, ordering: .relaxed)
+      frames.store(number, ordering: .releasing)
+    }
+
+    var allocations: UInt64 {
+      after.load(ordering: .relaxed) - before.load(ordering: .relaxed)
+    }
+  }
+
+  /// A value that may not be copied, for the one thread that owns it.
+  final class Box<T: ~Copyable>: @unchecked Sendable {
+    var value: T
+    init(_ value: consuming T) { self.value = value }
+  }
+
+  @Test func theCounterCounts() {
+    let before = cuwb_test_thread_allocations()
+    free(malloc(100))
+    let array = [Int](repeating: 1, count: Int.random(in: 100...200))
+    withExtendedLifetime(array) {}
+    #expect(cuwb_test_thread_allocations() - before >= 2)
+  }
+
+  /// From the descriptor through the reader, its handler, the fields in place and an estimator, and
+  /// a ring, to a thread that sleeps when there is nothing.
+  @Test func aFrameIsDeliveredWithoutAllocating() throws {
+    let (warmUp, total) = (200, 3_000)
+    var descriptors: [Int32] = [0, 0]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &descriptors) == 0)
+    let ours = FileDescriptor(rawValue: descriptors[0])
+    let theirs = FileDescriptor(rawValue: descriptors[1])
+    let ends = FrameRing.make(capacity: 128)
+    let producer = Box(ends.producer)
+    let consumer = Box(ends.consumer)
+    let (inHandler, inConsumer) = (Count(), Count())
+    let estimator = Box(RangeEstimator())
+    let latest = Box(RangeEstimate?.none)
+    let reader = FrameReader(
+      try Link(.descriptor(ours)),
+      handler: { octets, info in
+        if let view = try? SessionInfoView(octets.extracting(droppingFirst: PacketHeader.length)) {
+          view.forEachTwoWayMeasurement { measurement in
+            guard let distance = measurement.distanceCentimetres else { return }
+            latest.value = estimator.value.update(
+              RangeSample(
+                time: Double(info.receivedAt) * 1e-9, distance: Double(distance) / 100))
+          }
+        }
+        producer.value.offer(octets, receivedAt: info.receivedAt, mayBeDropped: true)
+        // The count before includes everything the reader has done since the frame before.
+        inHandler.frame(warmUp: warmUp)
+      }, ended: { _ in })
+    let done = DoneThread {
+      while consumer.value.wait() == .ready {
+        while consumer.value.take({ _, _ in }) != nil { inConsumer.frame(warmUp: warmUp) }
+      }
+    }
+    reader.start()
+    let frame = Self.frame()
+    for number in 0..<total {
+      _ = try theirs.writeAll(frame)
+      // At times both threads fall asleep, at times frames come together.
+      let due = number % 10 == 9 ? number + 1 : number - 50
+      for _ in 0..<200_000 where inConsumer.frames.load(ordering: .acquiring) < due {
+        usleep(10)
+      }
+    }
+    reader.stop()
+    producer.value.finish()
+    done.join()
+    try theirs.close()
+    #expect(latest.value?.distance == 4)
+    #expect(inHandler.frames.load(ordering: .acquiring) == total)
+    #expect(inConsumer.frames.load(ordering: .acquiring) == total)
+    #expect(inHandler.allocations == 0)
+    #expect(inConsumer.allocations == 0)
+  }
+
+  /// A SESSION_INFO_NTF of one peer, 4 m away.
+  static func frame() -> [UInt8] {
+    let message = SessionInfo(
+      sequenceNumber: 0, sessionToken: 1, intervalMilliseconds: 200,
+      twoWay: [TwoWayMeasurement(peer: MACAddress(1), status: .ok, rawDistance: 400)])
+    var writer = PayloadWriter()
+    message.encode(into: &writer, dialect: Dialect())
+    let header = PacketHeader(
+      .notification, .sessionInfo, payloadLength: writer.octets.count)
+    return header.encoded() + writer.octets
+  }
+
+  /// A thread that can be waited for.
+  final class DoneThread {
+    private let thread: pthread_t
+    private final class Body {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    init(_ body: @escaping @Sendable () -> Void) {
+      var id = pthread_t()
+      let failed = pthread_create(
+        &id, nil,
+        { context in
+          Unmanaged<Body>.fromOpaque(context!).takeRetainedValue().body()
+          return nil
+        }, Unmanaged.passRetained(Body(body)).toOpaque())
+      precondition(failed == 0)
+      thread = id
+    }
+
+    func join() { pthread_join(thread, nil) }
+  }
+}
