@@ -13,7 +13,7 @@ extension PayloadError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooShort(let field, let needed, let available):
-      "The payload ends inside \(field): \(needed) octets needed, \(available) there."
+      "The payload ends inside \(field): octets needed \(needed), octets there \(available)."
     case .invalid(let field, let reason): "\(field) cannot be read: \(reason)."
     }
   }

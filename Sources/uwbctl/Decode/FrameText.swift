@@ -18,9 +18,10 @@ enum FrameTextError: Error, Equatable, CustomStringConvertible {
     case .notHexadecimal(let character):
       "\"\(character)\" is not a hexadecimal digit; write each octet as two digits, 0 to f."
     case .oddDigits(let count):
-      "There are \(count) hexadecimal digits, but octets have two each: one is missing or too many."
+      "The number of hexadecimal digits is odd (\(count)), but octets have two each: one is missing "
+        + "or too many."
     case .shorterThanHeader(let count):
-      "There are \(count) octets, but the header of a frame alone has 4."
+      "The header of a frame alone has 4 octets; here the number of octets is \(count)."
     case .shorter(let announced, let present):
       "The header announces a frame of \(announced) octets, but only \(present) are there."
     case .longer(let announced, let present):
