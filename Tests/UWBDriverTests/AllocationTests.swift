@@ -84,7 +84,8 @@ struct AllocationTests {
       _ = try theirs.writeAll(frame)
       // At times both threads fall asleep, at times frames come together.
       let due = number % 10 == 9 ? number + 1 : number - 50
-      for _ in 0..<200_000 where inConsumer.frames.load(ordering: .acquiring) < due {
+      let limit = cuwb_test_now() + 5_000_000_000
+      while inConsumer.frames.load(ordering: .acquiring) < due, cuwb_test_now() < limit {
         usleep(10)
       }
     }
