@@ -90,7 +90,9 @@ extension SimulatedChip {
       }
     } else {
       // Since FiRa 2.0 only what leaves a running session is worth a notification.
-      guard action == 1, sessions[index].state == .active else { return }
+      guard action == 1, sessions[index].state == .active,
+        entries.contains(where: { $0.status == 0 })
+      else { return }
       writer.u8(UInt8(entries.count))
       for entry in entries {
         writer.u16(entry.address)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SystemPackage
+import Testing
+import UCI
+
+@testable import UWBSimulator
+
+/// A host with nothing but a file.
+private final class PlainHost {
+  private let file: FileDescriptor
+  private var octets: [UInt8] = []
+  private(set) var hungUp = false
+
+  init(_ path: String) throws {
+    file = try FileDescriptor.open(FilePath(path), .readWrite, options: [.closeOnExec])
+  }
+
+  deinit { try? file.close() }
+
+  func send(_ hexadecimal: String) throws {
+    let octets = UWBSimulatorTests.octets(hexadecimal)
+    _ = try octets.withUnsafeBytes { try file.write($0) }
+  }
+
+  /// The next packet; nil after a hang-up or ten seconds of silence.
+  func packet() -> String? {
+    while true {
+      if octets.count >= 4, octets.count >= 4 + Int(octets[3]) {
+        defer { octets.removeFirst(4 + Int(octets[3])) }
+        return hex(Array(octets.prefix(4 + Int(octets[3]))))
+      }
+      var descriptor = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
+      guard poll(&descriptor, 1, 10_000) > 0 else { return nil }
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      let count = read(file.rawValue, &buffer, buffer.count)
+      guard count > 0 else {
+        hungUp = true
+        return nil
+      }
+      octets += buffer[..<count]
+    }
+  }
+
+  /// Packets up to the one that begins so; nil when it does not come.
+  func packets(until prefix: String) -> [String]? {
+    var all: [String] = []
+    while let packet = packet() {
+      all.append(packet)
+      if packet.hasPrefix(prefix) { return all }
+    }
+    return nil
+  }
+}
+
+@Suite struct BenchTests {
+  @Test("a chip on a pseudo-terminal: READY waits for the host, a reset is answered")
+  func reset() throws {
+    let bench = SimulatedBench()
+    let chip = try bench.add(profile: .qm33, at: Position(0, 0), name: "A")
+    bench.start()
+    defer { bench.stop() }
+    #expect(chip.name == "A")
+    for _ in 0..<2 {
+      // The second host comes after the first has gone.
+      let host = try PlainHost(chip.path)
+      try host.send("2000 0001 00")
+      let answer = host.packets(until: "4000")
+      #expect(answer?.suffix(2) == ["6001000101", "4000000100"])
+      #expect(host.packet() == "6001000101")
+    }
+  }
+
+  @Test("unplugged: the host sees a hang-up; plugged in again: READY at the new path")
+  func unplug() throws {
+    let bench = SimulatedBench()
+    let chip = try bench.add(profile: .qm33, at: Position(0, 0))
+    bench.start()
+    let host = try PlainHost(chip.path)
+    #expect(host.packet() == "6001000101")
+    chip.unplug()
+    #expect(host.packet() == nil)
+    #expect(host.hungUp)
+    #expect(chip.path.isEmpty)
+    try chip.replug()
+    let again = try PlainHost(chip.path)
+    #expect(again.packet() == "6001000101")
+  }
+
+  @Test("two chips range over their terminals")
+  func ranging() throws {
+    let pair = try SimulatedPair(scene: Scene(seed: 3), movement: .still, distance: 2)
+    pair.bench.start()
+    let ends = [
+      (pair.controlees[0], TestSession(isController: false, address: 1, destinations: [0])),
+      (pair.controller, TestSession(isController: true, address: 0, destinations: [1])),
+    ]
+    var hosts: [PlainHost] = []
+    for (chip, session) in ends {
+      let host = try PlainHost(chip.path)
+      try host.send("2100 0005 07000000 00")
+      _ = host.packets(until: "6102")
+      for packet in Segmentation.packets(
+        SetAppConfig(
+          sessionToken: 1,
+          parameters: session.parameters.filter { $0.id != 0x09 && $0.id != 0x1B } + [
+            TLV(0x09, [20, 0, 0, 0]), TLV(0x1B, [10]),
+          ]))
+      {
+        try host.send(hex(packet))
+      }
+      _ = host.packets(until: "6102")
+      try host.send("2200 0004 01000000")
+      hosts.append(host)
+    }
+    for host in hosts {
+      var distances: [Int] = []
+      while distances.count < 5, let packet = host.packets(until: "6200")?.last {
+        let info = try SessionInfo(decoding: Array(octets(packet)[4...]))
+        distances += info.entries.compactMap(\.distanceCentimetres)
+      }
+      #expect(distances.count == 5)
+      #expect(distances.allSatisfy { abs($0 - 200) <= 15 })
+    }
+  }
+
+  @Test("a host that does not read keeps nobody waiting, and what does not fit is dropped whole")
+  func fullQueue() throws {
+    let bench = SimulatedBench()
+    let chip = try bench.add(profile: .qm33, at: Position(0, 0))
+    bench.start()
+    let packet = octets("6e3f 0004 01020304")
+    for _ in 0..<20_000 { chip.chatter(packet) }
+    let host = try PlainHost(chip.path)
+    try host.send("2105 0000")
+    var count = 0
+    var seen = host.packet()
+    #expect(seen == "6001000101")
+    // Whatever arrives is whole.
+    while count < 4_000, let next = host.packet() {
+      seen = next
+      guard seen == hex(packet) else { break }
+      count += 1
+    }
+    #expect(count >= 4_000 || seen == "410500020000")
+  }
+
+  @Test("a link leads to the chip and goes with the bench")
+  func link() throws {
+    let path = "/tmp/uwb-simulator-test-\(getpid())"
+    do {
+      let bench = SimulatedBench()
+      let chip = try bench.add(profile: .fira1, at: Position(0, 0))
+      try chip.link(at: path)
+      bench.start()
+      #expect(try PlainHost(path).packet() == "6001000101")
+      try chip.replug()
+      #expect(try PlainHost(path).packet() == "6001000101")
+    }
+    var status = stat()
+    #expect(lstat(path, &status) != 0)
+  }
+
+  @Test("stop and start again; a bench that is let go ends its thread")
+  func lifecycle() throws {
+    let bench = SimulatedBench()
+    let chip = try bench.add(profile: .qm33, at: Position(0, 0))
+    bench.start()
+    bench.start()
+    bench.stop()
+    bench.stop()
+    bench.start()
+    let host = try PlainHost(chip.path)
+    #expect(host.packet() == "6001000101")
+    bench.stop()
+  }
+}
