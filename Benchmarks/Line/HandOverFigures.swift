@@ -45,63 +45,87 @@ struct HandOverFigures {
       + rows("every 0.15 ms", gap: gap, count: count)
   }
 
+  /// Blocks in turn for the reader of the package and for the one in C.
+  ///
   /// - Parameter gap: nanoseconds from the time a frame has been handled to the next one.
   private static func rows(_ name: String, gap: UInt64, count samples: Int) -> [Row] {
-    let warmUp = 200
-    let times = Times(warmUp + samples)
+    let (block, total) = (200, samples + 200)
+    let times = Times(total)
     let ring = RingWork(capacity: 128)
     let (chip, host) = socketPair()
     guard let link = try? Link(.descriptor(host)) else { fatalError("no link on a socket") }
-    let reader = FrameReader(
-      link,
-      handler: { octets, info in
-        let entered = cuwb_test_now()
-        ring.producer.pointer.pointee.offer(
-          octets, receivedAt: info.receivedAt, mayBeDropped: true)
-        let offered = cuwb_test_now()
-        ring.consumer.pointer.pointee.take { _, _ in }
-        let number = times.number.load(ordering: .relaxed)
-        times.received.values[number] = info.receivedAt
-        times.entered.values[number] = entered
-        times.offered.values[number] = offered
-        times.number.store(number + 1, ordering: .releasing)
-      }, ended: { _ in })
+    let reader = FrameReader(link, handler: handler(times, ring), ended: { _ in })
     reader.start()
+    let (chipInC, hostInC) = socketPair()
+    let (received, entered) = (Samples(total), Samples(total))
+    let readerInC = cuwb_reference_hand_over_start(
+      hostInC.rawValue, received.values.baseAddress!, entered.values.baseAddress!, total)
+
+    for first in stride(from: 0, to: total, by: block) {
+      let numbers = first..<min(first + block, total)
+      write(to: chip, numbers, gap: gap) { times.number.load(ordering: .acquiring) }
+      write(to: chipInC, numbers, gap: gap) { cuwb_reference_reader_count(readerInC) }
+    }
+    reader.stop()
+    try? chip.close()
+    try? chipInC.close()
+    cuwb_reference_reader_join(readerInC)
+    ring.destroy()
+
+    let measured = block..<total
+    let floor = Percentiles(
+      measured.map { Double(entered.values[$0] - received.values[$0]) - clock })
+    let offered = measured.map {
+      Double(times.offered.values[$0] - times.received.values[$0]) - 2 * clock
+    }
+    return [
+      row(
+        "read returned to handler, socket, \(name)",
+        measured.map { (times.entered.values[$0], times.received.values[$0]) }, floor),
+      Row(
+        figure: "read returned to frame in the ring, \(name)", unit: "ns, - clock",
+        values: Percentiles(offered), floor: ("the same to a handler in C", floor)),
+    ]
+  }
+
+  private static func handler(_ times: Times, _ ring: RingWork) -> FrameReader.Handler {
+    { octets, info in
+      let entered = cuwb_test_now()
+      ring.producer.pointer.pointee.offer(octets, receivedAt: info.receivedAt, mayBeDropped: true)
+      let offered = cuwb_test_now()
+      ring.consumer.pointer.pointee.take { _, _ in }
+      let number = times.number.load(ordering: .relaxed)
+      times.received.values[number] = info.receivedAt
+      times.entered.values[number] = entered
+      times.offered.values[number] = offered
+      times.number.store(number + 1, ordering: .releasing)
+    }
+  }
+
+  /// Writes a frame and waits until it has been handled, for each of `numbers`.
+  private static func write(
+    to chip: FileDescriptor, _ numbers: Range<Int>, gap: UInt64, handled: () -> Int
+  ) {
     var random = SplitMix(state: 3)
     let frame = Frames.frame(number: 0, measurements: 1, &random)
-    for number in 0..<warmUp + samples {
+    for number in numbers {
       if gap > 0 { cuwb_test_sleep_until(cuwb_test_now() + gap) }
       guard (try? chip.writeAll(frame)) == frame.count else { fatalError("the socket is closed") }
       let limit = cuwb_test_now() + 1_000_000_000
-      while times.number.load(ordering: .acquiring) <= number {
+      while handled() <= number {
         precondition(cuwb_test_now() < limit, "a frame did not arrive")
         // The processor may be needed for the reader.
         sched_yield()
       }
     }
-    reader.stop()
-    try? chip.close()
-    ring.destroy()
-    let measured = warmUp..<warmUp + samples
-    return [
-      row(
-        "read returned to handler, socket, \(name)",
-        measured.map { (times.entered.values[$0], times.received.values[$0]) }),
-      Row(
-        figure: "read returned to frame in the ring, \(name)", unit: "ns, - clock",
-        values: Percentiles(
-          measured.map {
-            Double(times.offered.values[$0] - times.received.values[$0]) - 2 * clock
-          })),
-    ]
   }
 
   /// The row for pairs of times: handler entered, read returned.
-  static func row(_ figure: String, _ pairs: [(UInt64, UInt64)]) -> Row {
+  static func row(_ figure: String, _ pairs: [(UInt64, UInt64)], _ floor: Percentiles?) -> Row {
     Row(
       figure: figure, unit: "ns, - clock",
       values: Percentiles(pairs.map { Double($0.0 - $0.1) - clock }),
-      floor: ("one reading of the clock", Percentiles([clock])), aim: .atMost(p50: 50, p99: 100))
+      floor: floor.map { ("the same in C", $0) }, aim: .atMost(p50: 50, p99: 100))
   }
 
   private static func socketPair() -> (FileDescriptor, FileDescriptor) {

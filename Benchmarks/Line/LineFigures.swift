@@ -106,7 +106,7 @@ struct LineFigures {
       let entry = measured.map {
         (handler.destination.entered.values[$0], handler.destination.received.values[$0])
       }
-      rows.append(HandOverFigures.row("read returned to handler, sleeping 0.15-2 ms", entry))
+      rows.append(HandOverFigures.row("read returned to handler, pseudo-terminal", entry, nil))
     }
     return rows
   }

@@ -67,6 +67,8 @@ struct Report {
       print("control: UNSTEADY or far; figures between two threads tell little in this run")
     }
     if !cuwb_test_allocations_are_counted() { print("allocations are not counted here") }
+    print(
+      "clock: one reading takes \(number(HandOverFigures.clock)) ns, subtracted where it says so")
     print("percentiles of batches where the figure says so, of single events otherwise\n")
     let header = [
       "figure", "unit", "p50", "p90", "p99", "p99.9", "alloc/frame", "compared with", "its p50",

@@ -25,6 +25,10 @@ bool cuwb_test_open_line(int *chip, int *host) {
 struct cuwb_reference_reader {
   int host;
   uint64_t *arrived;
+  // Of the hand-over only.
+  uint64_t *received;
+  void (*volatile handler)(cuwb_reference_reader *, const uint8_t *, size_t);
+  uint8_t landing[512];
   size_t capacity;
   size_t count;
   uint64_t sum;
@@ -61,6 +65,50 @@ cuwb_reference_reader *cuwb_reference_reader_start(int host, uint64_t *arrived, 
   if (!reader) abort();
   *reader = (cuwb_reference_reader){.host = host, .arrived = arrived, .capacity = capacity};
   if (pthread_create(&reader->thread, NULL, run, reader) != 0) abort();
+  return reader;
+}
+
+static void handle(cuwb_reference_reader *reader, const uint8_t *octets, size_t length) {
+  uint64_t now = cuwb_test_now();
+  reader->sum += octets[length - 1];
+  if (reader->count < reader->capacity) reader->arrived[reader->count] = now;
+  __atomic_store_n(&reader->count, reader->count + 1, __ATOMIC_RELEASE);
+}
+
+static void *run_hand_over(void *context) {
+  struct cuwb_reference_reader *reader = context;
+  uint8_t octets[4096];
+  size_t held = 0;
+  for (;;) {
+    ssize_t got = read(reader->host, octets + held, sizeof(octets) - held);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return NULL;
+    uint64_t now = cuwb_test_now();
+    held += (size_t)got;
+    size_t at = 0;
+    while (held - at >= 4) {
+      size_t length = 4 + (size_t)octets[at + 3];
+      if (held - at < length) break;
+      memcpy(reader->landing, octets + at, length);
+      if (reader->count < reader->capacity) reader->received[reader->count] = now;
+      reader->handler(reader, reader->landing, length);
+      at += length;
+    }
+    memmove(octets, octets + at, held - at);
+    held -= at;
+  }
+}
+
+cuwb_reference_reader *cuwb_reference_hand_over_start(int host, uint64_t *received,
+                                                      uint64_t *entered, size_t capacity) {
+  cuwb_reference_reader *reader = calloc(1, sizeof(*reader));
+  if (!reader) abort();
+  reader->host = host;
+  reader->received = received;
+  reader->arrived = entered;
+  reader->capacity = capacity;
+  reader->handler = handle;
+  if (pthread_create(&reader->thread, NULL, run_hand_over, reader) != 0) abort();
   return reader;
 }
 

@@ -21,6 +21,11 @@ typedef struct cuwb_reference_reader cuwb_reference_reader;
 /// is closed.
 cuwb_reference_reader *cuwb_reference_reader_start(int host, uint64_t *arrived, size_t capacity);
 
+/// The same for the hand-over alone: after each read(2) the time, then the frame is cut out, copied
+/// and given to a function, which takes the time again. In the order of their arrival.
+cuwb_reference_reader *cuwb_reference_hand_over_start(int host, uint64_t *received,
+                                                      uint64_t *entered, size_t capacity);
+
 /// Frames read so far. Any thread.
 size_t cuwb_reference_reader_count(const cuwb_reference_reader *reader);
 
