@@ -94,7 +94,10 @@ final class BenchCore: Sendable {
   }
 
   func send(_ packets: [[UInt8]], to id: Simulation.ChipID) {
-    state.withLock { Self.enqueue(packets, on: &$0.ports[id.index]) }
+    state.withLock { state in
+      // Behind what the chip itself has said so far.
+      Self.enqueue(state.simulation.takeOutput(of: id) + packets, on: &state.ports[id.index])
+    }
     nudge()
   }
 
