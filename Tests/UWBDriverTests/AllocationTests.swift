@@ -6,6 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 import UCI
+import UWBDriver
 import UWBLink
 
 /// Other tests run at the same time, so each thread counts its own allocations.
@@ -98,6 +99,45 @@ struct AllocationTests {
     #expect(inConsumer.frames.load(ordering: .acquiring) == total)
     #expect(inHandler.allocations == 0)
     #expect(inConsumer.allocations == 0)
+  }
+
+  /// The same through the driver: segments joined, the callback, and a stream taken by a thread.
+  @Test(arguments: [1, 8])
+  func theDriverDeliversWithoutAllocating(_ peers: Int) async throws {
+    let (warmUp, total) = (200, 2_000)
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let session = try await device.makeSession(SessionTests.configuration)
+    let (inCallback, inThread) = (Count(), Count())
+    session.onMeasurements { view, _ in
+      if view.count == peers { inCallback.frame(warmUp: warmUp) }
+    }
+    let stream = session.measurements(capacity: 4_096)
+    let done = DoneThread {
+      while let measurement = try? stream.next() {
+        if measurement.result.status == .ok { inThread.frame(warmUp: warmUp * peers) }
+      }
+    }
+    let message = SessionInfo(
+      sequenceNumber: 9, sessionToken: 1, intervalMilliseconds: 200,
+      twoWay: (1...peers).map {
+        TwoWayMeasurement(peer: MACAddress(UInt16($0)), status: .ok, rawDistance: 400)
+      })
+    let packets = Segmentation.packets(
+      type: .notification, opcode: .sessionInfo, payload: message.encoded())
+    #expect(packets.count == (peers == 1 ? 1 : 2))
+    for _ in 0..<total { for packet in packets { chip.say(packet) } }
+    // Answered behind everything that was said before.
+    _ = try await device.send(GetSessionCount())
+    await device.close()
+    done.join()
+    #expect(inCallback.frames.load(ordering: .acquiring) == total)
+    #expect(inThread.frames.load(ordering: .acquiring) == total * peers)
+    #expect(stream.dropped == 0)
+    #expect(inCallback.allocations == 0)
+    #expect(inThread.allocations == 0)
   }
 
   /// A SESSION_INFO_NTF of one peer, 4 m away.

@@ -85,7 +85,9 @@ final class MessageRouter: @unchecked Sendable {
     guard let view = try? SessionInfoView(payload) else { return }
     if version.load(ordering: .acquiring) != seen { refresh() }
     let token = view.sessionToken
-    for subscription in current where subscription.token == token {
+    // By index: without optimisation an iterator allocates.
+    for index in 0..<current.count where current[index].token == token {
+      let subscription = current[index]
       if subscription.deliver(view, info) {
         report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
       }
