@@ -9,10 +9,6 @@
 // A chain of so many whole frames needs no further proof.
 #define CUWB_CHAIN_PROVES_ITSELF 4
 
-// Shorter frames cannot have swallowed two that are worth the search. It spares the most frequent
-// frame of all, a measurement of one peer (60 octets).
-#define CUWB_SHORTEST_SUSPECT 64
-
 enum cuwb_chain_end {
   CUWB_CHAIN_BROKEN,      // by something that is no header
   CUWB_CHAIN_EXACT,       // where the octets end

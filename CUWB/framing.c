@@ -163,14 +163,7 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
   return true;
 }
 
-void cuwb_framer_take(cuwb_framer *framer) {
-  framer->previous = framer->head;
-  framer->head += framer->found;
-  framer->found = 0;
-  framer->certain = false;
-  if (framer->accounted < framer->head) framer->accounted = framer->head;
-  framer->skipped_now = 0;
-}
+void cuwb_framer_take(cuwb_framer *framer) { cuwb_framer_take_octets(framer, framer->found); }
 
 // ---------------------------------------------------------------------------------------- feeding
 

@@ -11,6 +11,10 @@
 // How many reads are remembered with their time. More only pile up while nothing can be decided.
 #define CUWB_MARKS 16
 
+// Shorter frames cannot have swallowed two that are worth the search. It spares the most frequent
+// frame of all, a measurement of one peer (60 octets).
+#define CUWB_SHORTEST_SUSPECT 64
+
 struct cuwb_mark {
   size_t end;
   uint64_t ns;
@@ -55,5 +59,30 @@ struct cuwb_framer {
 
   uint8_t staging[CUWB_STAGING_LENGTH];
 };
+
+// Whether what awaits a decision is just one ordinary response or notification, beyond doubt, so
+// that `cuwb_framer_find` could only say the same. Nearly always so; and here because right after a
+// system call, with nothing predicted, every branch and call on the way to the caller counts.
+static inline bool cuwb_framer_is_one_frame(const cuwb_framer *framer) {
+  const uint8_t *octets = framer->staging + framer->head;
+  size_t length = framer->tail - framer->head;
+  if (!framer->locked || length <= CUWB_HEADER_LENGTH || length > framer->rules.longest_frame) {
+    return false;
+  }
+  unsigned type = octets[0] >> 5;
+  return (type == 2 || type == 3) && (framer->rules.message_types >> type & 1) &&
+         !(octets[1] & 0xC0) && octets[2] == 0 && octets[3] == length - CUWB_HEADER_LENGTH &&
+         (framer->certain || length < CUWB_SHORTEST_SUSPECT);
+}
+
+// Takes the frame of `length` octets at the head.
+static inline void cuwb_framer_take_octets(cuwb_framer *framer, size_t length) {
+  framer->previous = framer->head;
+  framer->head += length;
+  framer->found = 0;
+  framer->certain = false;
+  if (framer->accounted < framer->head) framer->accounted = framer->head;
+  framer->skipped_now = 0;
+}
 
 #endif

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "framing.h"
 #include "internal.h"
 
 // How often a read whose time is over may still take what is there at once. A frame that is split
@@ -117,14 +118,23 @@ static void publish_losses(cuwb_link *link) {
 
 // CUWB_TIMEOUT here: there is no frame.
 static cuwb_result deliver(cuwb_link *link, void *memory, size_t capacity, cuwb_frame *frame) {
+  cuwb_framer *framer = link->framer;
+  if (cuwb_framer_is_one_frame(framer) && framer->skipped_now == 0) {
+    size_t length = framer->tail - framer->head;
+    *frame = (cuwb_frame){.length = (uint32_t)length, .received_ns = framer->arrived_ns};
+    if (length > capacity) return cuwb_outcome_of(CUWB_TOO_LONG);
+    memcpy(memory, framer->staging + framer->head, length);
+    cuwb_framer_take_octets(framer, length);
+    return cuwb_outcome_of(CUWB_OK);
+  }
   cuwb_found found;
-  bool there = cuwb_framer_find(link->framer, &found);
+  bool there = cuwb_framer_find(framer, &found);
   publish_losses(link);
   if (!there) return cuwb_outcome_of(CUWB_TIMEOUT);
   *frame = found.frame;
   if (found.frame.length > capacity) return cuwb_outcome_of(CUWB_TOO_LONG);
   memcpy(memory, found.octets, found.frame.length);
-  cuwb_framer_take(link->framer);
+  cuwb_framer_take(framer);
   return cuwb_outcome_of(CUWB_OK);
 }
 

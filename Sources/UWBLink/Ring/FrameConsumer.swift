@@ -53,6 +53,7 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
   }
 
   /// Whether a frame can be had now.
+  @inlinable
   public mutating func isReady() -> Bool {
     hasSlot() || !storage.overflowIsEmpty
   }
@@ -63,7 +64,10 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
   public mutating func take<R, E: Error>(
     _ body: (RawSpan, FrameInfo) throws(E) -> R
   ) throws(E) -> R? {
-    guard hasSlot() else { return try takeOverflown(body) }
+    guard hasSlot() else {
+      // Here and not behind the call: whoever polls an empty ring comes this way every time.
+      return storage.overflowIsEmpty ? nil : try takeOverflown(body)
+    }
     let slot = slots + (tail & mask) &* FrameRingStorage.stride
     let header = slot.load(as: SlotHeader.self)
     defer {
@@ -129,7 +133,7 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
 
   /// Suspends the calling task until there is a frame, the producer has finished or the task is
   /// cancelled.
-  public mutating func waitAsync() async -> Wait {
+  public nonisolated(nonsending) mutating func waitAsync() async -> Wait {
     while true {
       if isReady() { return .ready }
       if isFinished() { return .finished }

@@ -83,7 +83,7 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
   mutating func offerSlowly(
     _ frame: RawSpan, receivedAt: UInt64, mayBeDropped: Bool
   ) -> Outcome {
-    if storage.overflowIsEmpty, let slot = freeSlot() {
+    if storage.overflowIsEmpty, frame.byteCount > FrameRing.slotCapacity, let slot = freeSlot() {
       // Longer than a slot: data messages and large vendor notifications. These allocate.
       let outside = UnsafeMutableRawPointer.allocate(byteCount: frame.byteCount, alignment: 16)
       frame.withUnsafeBytes { octets in
@@ -116,6 +116,6 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
 }
 
 extension FrameRingStorage {
-  @usableFromInline
+  @inlinable @inline(__always)
   var overflowIsEmpty: Bool { overflowCount.load(ordering: .acquiring) == 0 }
 }

@@ -81,7 +81,7 @@ final class FrameRingStorage: @unchecked Sendable {
   @usableFromInline let sleeping: UnsafeAtomic<UInt32>
   /// Frames dropped since the ring was made.
   let dropped: UnsafeAtomic<Int>
-  let overflowCount: UnsafeAtomic<Int>
+  @usableFromInline let overflowCount: UnsafeAtomic<Int>
   let finished: UnsafeAtomic<Bool>
   let interrupted: UnsafeAtomic<Bool>
 
