@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
+internal import Glibc
 public import SystemPackage
 
 /// Why a link could not be opened, or ended.
@@ -72,8 +73,8 @@ extension LinkError: CustomStringConvertible {
     switch code {
     case .notFound: "Check the cable and list the candidates with: ls -l /dev/serial/by-id/"
     case .permissionDenied:
-      "Install udev/60-uwb.rules, or join the group of the device (usually dialout): "
-        + "sudo usermod -aG dialout $USER, then log in again."
+      "Install udev/60-uwb.rules, or join the group of the device: "
+        + "sudo usermod -aG \(detail ?? "dialout") $USER, then log in again."
     case .busy:
       "See who holds it with: fuser -v \(endpoint) (often ModemManager, or a second uwbctl)."
     case .notASerialDevice: "Give the path of a tty, such as /dev/ttyACM0."
@@ -113,8 +114,20 @@ extension LinkError {
       default: code = .system
       }
     }
+    if code == .permissionDenied, case .serial(let path, _, _) = endpoint {
+      detail = Self.group(of: path)
+    }
     self.init(
       code, endpoint: endpoint.description,
       errno: result.outcome == CUWB_UNRESOLVED ? nil : errno, detail: detail)
+  }
+
+  /// The group that may open the device; root's is no advice.
+  private static func group(of path: FilePath) -> String? {
+    var status = stat()
+    guard stat(path.string, &status) == 0, status.st_gid != 0,
+      let group = getgrgid(status.st_gid)
+    else { return nil }
+    return String(cString: group.pointee.gr_name)
   }
 }

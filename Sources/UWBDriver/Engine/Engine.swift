@@ -21,7 +21,7 @@ final class Engine: Sendable {
     var sessions: [UInt32: SessionStatusNotification] = [:]
   }
 
-  private struct Outstanding {
+  struct Outstanding {
     var id: UInt64
     var opcode: Opcode
     var name: String
@@ -30,12 +30,12 @@ final class Engine: Sendable {
     var continuation: CheckedContinuation<Result<[UInt8], DriverError>, Never>
   }
 
-  private struct Waiter {
+  struct Waiter {
     var condition: @Sendable (ChipState) -> Bool
     var continuation: CheckedContinuation<Result<ChipState, DriverError>, Never>
   }
 
-  private struct State {
+  struct State {
     var nextID: UInt64 = 0
     var chip = ChipState()
     var outstanding: Outstanding?
@@ -47,10 +47,10 @@ final class Engine: Sendable {
     var dialect = Dialect.assumed
   }
 
-  private let link: Link
-  private let logger: Logger
-  private let state = Locked(State())
-  private let report: @Sendable (DeviceEvent) -> Void
+  let link: Link
+  let logger: Logger
+  let state = Locked(State())
+  let report: @Sendable (DeviceEvent) -> Void
 
   init(link: Link, logger: Logger, report: @escaping @Sendable (DeviceEvent) -> Void) {
     self.link = link
@@ -167,7 +167,7 @@ final class Engine: Sendable {
     }
   }
 
-  private func write(_ packets: [[UInt8]], for id: UInt64) {
+  func write(_ packets: [[UInt8]], for id: UInt64) {
     do throws(LinkError) {
       for packet in packets { try link.write(packet) }
     } catch {
@@ -175,7 +175,7 @@ final class Engine: Sendable {
     }
   }
 
-  private func complete(_ id: UInt64, _ result: Result<[UInt8], DriverError>) {
+  func complete(_ id: UInt64, _ result: Result<[UInt8], DriverError>) {
     let outstanding = state.withLock { state -> Outstanding? in
       guard state.outstanding?.id == id else { return nil }
       return state.outstanding.take()
@@ -183,7 +183,7 @@ final class Engine: Sendable {
     outstanding?.continuation.resume(returning: result)
   }
 
-  private func newID() -> UInt64 {
+  func newID() -> UInt64 {
     state.withLock {
       $0.nextID += 1
       return $0.nextID
@@ -211,151 +211,6 @@ final class Engine: Sendable {
       return next
     }
     next?.resume()
-  }
-
-  // MARK: what the chip says (reader's thread)
-
-  /// Takes a whole message that is not a measurement.
-  func receive(type: MessageType, opcode: Opcode, payload: RawSpan) {
-    switch (type, opcode) {
-    case (.response, _):
-      receiveResponse(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) })
-    case (.notification, .coreDeviceStatus):
-      guard let status = read(DeviceStatusNotification.self, payload) else { return }
-      update { chip in
-        chip.device = status.state
-        if status.state == .ready { chip.readyCount += 1 }
-      }
-      if status.state == .wokenUp { resend(because: "woke up") }
-      if status.state == .error { failOutstanding { .deviceError(command: $0) } }
-      report(.deviceStatus(status.state))
-    case (.notification, .sessionStatus):
-      guard let status = read(SessionStatusNotification.self, payload) else { return }
-      update { $0.sessions[status.sessionToken] = status }
-      report(.sessionStatus(status))
-    case (.notification, .coreGenericError):
-      guard let error = read(GenericErrorNotification.self, payload) else { return }
-      if error.status == .commandRetry {
-        resend(because: "asked to")
-      } else {
-        report(.genericError(error.status))
-      }
-    default:
-      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
-    }
-  }
-
-  private func read<N: UCINotification>(_ type: N.Type, _ payload: RawSpan) -> N? {
-    var reader = PayloadReader(payload)
-    do {
-      return try N(from: &reader, dialect: .assumed)
-    } catch {
-      logger.warning("unreadable notification", metadata: ["cause": "\(error)"])
-      return nil
-    }
-  }
-
-  private func receiveResponse(_ opcode: Opcode, _ payload: [UInt8]) {
-    let id = state.withLock { state -> UInt64? in
-      guard let outstanding = state.outstanding, outstanding.opcode == opcode else { return nil }
-      state.chip.readyAtResponse = state.chip.readyCount
-      return outstanding.id
-    }
-    guard let id else {
-      logger.warning("response nobody waits for", metadata: ["opcode": "\(opcode)"])
-      report(.unexpectedResponse(opcode))
-      return
-    }
-    if payload == [Status.commandRetry.rawValue] {
-      resend(because: "asked to")
-    } else {
-      complete(id, .success(payload))
-    }
-  }
-
-  /// Sends the outstanding command again, unchanged.
-  private func resend(because reason: String) {
-    enum Verdict {
-      case nothing
-      case again(UInt64, [[UInt8]])
-      case tooOften(UInt64, DriverError)
-    }
-    let verdict = state.withLock { state -> Verdict in
-      guard let outstanding = state.outstanding else { return .nothing }
-      guard outstanding.resends < state.profile.retryLimit else {
-        return .tooOften(
-          outstanding.id,
-          .retriesExhausted(command: outstanding.name, attempts: outstanding.resends))
-      }
-      state.outstanding?.resends += 1
-      return .again(outstanding.id, outstanding.packets)
-    }
-    switch verdict {
-    case .nothing: break
-    case .again(let id, let packets):
-      logger.debug("send again", metadata: ["because": "\(reason)"])
-      write(packets, for: id)
-    case .tooOften(let id, let error): complete(id, .failure(error))
-    }
-  }
-
-  private func failOutstanding(_ error: (String) -> DriverError) {
-    guard let (id, name) = state.withLock({ $0.outstanding.map { ($0.id, $0.name) } }) else {
-      return
-    }
-    complete(id, .failure(error(name)))
-  }
-
-  // MARK: states
-
-  private func update(_ change: (inout ChipState) -> Void) {
-    let (chip, ready) = state.withLock { state in
-      change(&state.chip)
-      let chip = state.chip
-      let ids = state.waiters.filter { $0.value.condition(chip) }.keys
-      return (chip, ids.compactMap { state.waiters.removeValue(forKey: $0) })
-    }
-    for waiter in ready { waiter.continuation.resume(returning: .success(chip)) }
-  }
-
-  /// Waits until the chip's states meet a condition; nil after `milliseconds`.
-  func wait(
-    milliseconds: Int, until condition: @escaping @Sendable (ChipState) -> Bool
-  ) async throws(DriverError) -> ChipState? {
-    let id = newID()
-    var timer: Task<Void, Never>?
-    let result = await withCheckedContinuation {
-      (continuation: CheckedContinuation<Result<ChipState, DriverError>, Never>) in
-      let now: Result<ChipState, DriverError>? = state.withLock { state in
-        if let end = state.end { return .failure(end) }
-        if condition(state.chip) { return .success(state.chip) }
-        state.waiters[id] = Waiter(condition: condition, continuation: continuation)
-        return nil
-      }
-      if let now {
-        continuation.resume(returning: now)
-        return
-      }
-      timer = Task { [weak self] in
-        try? await Task.sleep(for: .milliseconds(milliseconds))
-        guard !Task.isCancelled, let self else { return }
-        let waiter = self.state.withLock { $0.waiters.removeValue(forKey: id) }
-        waiter?.continuation.resume(returning: .failure(.closed))
-      }
-    }
-    timer?.cancel()
-    switch result {
-    case .success(let chip): return chip
-    case .failure(let error):
-      // `.closed` is the timer's, unless the device really was closed.
-      if error == .closed, state.withLock({ $0.end == nil }) { return nil }
-      throw error
-    }
-  }
-
-  /// Forgets a session whose end was seen, so that the map does not grow.
-  func forget(_ token: UInt32) {
-    state.withLock { $0.chip.sessions[token] = nil }
   }
 
   // MARK: the end

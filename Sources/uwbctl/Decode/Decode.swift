@@ -142,6 +142,9 @@ struct DecodeSession {
   func finish() {
     let count = decoder.incompleteMessages
     guard count > 0 else { return }
-    complain("\(count) segmented message\(count == 1 ? "" : "s") lacked their last segments.")
+    complain(
+      count == 1
+        ? "The last segment of a message is missing."
+        : "The last segments of \(count) messages are missing.")
   }
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Locking
+internal import Logging
+internal import UCI
+internal import UWBLink
+
+// What the chip says. All of it runs on the reader's thread.
+extension Engine {
+  /// Takes a whole message that is not a measurement.
+  func receive(type: MessageType, opcode: Opcode, payload: RawSpan) {
+    switch (type, opcode) {
+    case (.response, _):
+      receiveResponse(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) })
+    case (.notification, .coreDeviceStatus):
+      guard let status = read(DeviceStatusNotification.self, payload) else { return }
+      update { chip in
+        chip.device = status.state
+        if status.state == .ready { chip.readyCount += 1 }
+      }
+      if status.state == .wokenUp { resend(because: "woke up") }
+      if status.state == .error { failOutstanding { .deviceError(command: $0) } }
+      report(.deviceStatus(status.state))
+    case (.notification, .sessionStatus):
+      guard let status = read(SessionStatusNotification.self, payload) else { return }
+      update { $0.sessions[status.sessionToken] = status }
+      report(.sessionStatus(status))
+    case (.notification, .coreGenericError):
+      guard let error = read(GenericErrorNotification.self, payload) else { return }
+      if error.status == .commandRetry {
+        resend(because: "asked to")
+      } else {
+        report(.genericError(error.status))
+      }
+    default:
+      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+    }
+  }
+
+  private func read<N: UCINotification>(_ type: N.Type, _ payload: RawSpan) -> N? {
+    var reader = PayloadReader(payload)
+    do {
+      return try N(from: &reader, dialect: .assumed)
+    } catch {
+      logger.warning("unreadable notification", metadata: ["cause": "\(error)"])
+      return nil
+    }
+  }
+
+  private func receiveResponse(_ opcode: Opcode, _ payload: [UInt8]) {
+    let id = state.withLock { state -> UInt64? in
+      guard let outstanding = state.outstanding, outstanding.opcode == opcode else { return nil }
+      state.chip.readyAtResponse = state.chip.readyCount
+      return outstanding.id
+    }
+    guard let id else {
+      logger.warning("response nobody waits for", metadata: ["opcode": "\(opcode)"])
+      report(.unexpectedResponse(opcode))
+      return
+    }
+    if payload == [Status.commandRetry.rawValue] {
+      resend(because: "asked to")
+    } else {
+      complete(id, .success(payload))
+    }
+  }
+
+  /// Sends the outstanding command again, unchanged.
+  private func resend(because reason: String) {
+    enum Verdict {
+      case nothing
+      case again(UInt64, [[UInt8]])
+      case tooOften(UInt64, DriverError)
+    }
+    let verdict = state.withLock { state -> Verdict in
+      guard let outstanding = state.outstanding else { return .nothing }
+      guard outstanding.resends < state.profile.retryLimit else {
+        return .tooOften(
+          outstanding.id,
+          .retriesExhausted(command: outstanding.name, attempts: outstanding.resends))
+      }
+      state.outstanding?.resends += 1
+      return .again(outstanding.id, outstanding.packets)
+    }
+    switch verdict {
+    case .nothing: break
+    case .again(let id, let packets):
+      logger.debug("send again", metadata: ["because": "\(reason)"])
+      write(packets, for: id)
+    case .tooOften(let id, let error): complete(id, .failure(error))
+    }
+  }
+
+  private func failOutstanding(_ error: (String) -> DriverError) {
+    guard let (id, name) = state.withLock({ $0.outstanding.map { ($0.id, $0.name) } }) else {
+      return
+    }
+    complete(id, .failure(error(name)))
+  }
+}
