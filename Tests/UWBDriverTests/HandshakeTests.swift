@@ -8,9 +8,9 @@ import UWBLink
 /// Short timeouts, so that silence costs a test little.
 let hasty: DeviceProfile = {
   var profile = DeviceProfile.generic
-  profile.responseTimeout = 100
-  profile.resetTimeout = 100
-  profile.stateTimeout = 100
+  profile.responseTimeout = 300
+  profile.resetTimeout = 300
+  profile.stateTimeout = 300
   return profile
 }()
 
@@ -67,7 +67,7 @@ let hasty: DeviceProfile = {
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
     }
-    guard case .noAnswer("CORE_DEVICE_RESET_CMD", 100, garbage: 0) = error else {
+    guard case .noAnswer("CORE_DEVICE_RESET_CMD", 300, garbage: 0) = error else {
       Issue.record("\(String(describing: error))")
       return
     }
