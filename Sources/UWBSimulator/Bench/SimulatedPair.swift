@@ -26,13 +26,13 @@ public final class SimulatedPair: Sendable {
   ///
   /// - Parameters:
   ///   - profiles: the kinds of chips, in turn: one for all, or several for a mixed company.
-  ///   - controlees: how many besides the controller, at least 1.
+  ///   - controlees: how many besides the controller; 0 leaves it alone.
   ///   - distance: metres from the controller; nil: 2 to 5, each another.
   public init(
     profiles: [ChipProfile] = [.qm33], controlees: Int = 1, scene: Scene = Scene(),
     movement: Movement = .walk, distance: Double? = nil
   ) throws(Errno) {
-    precondition(controlees >= 1 && !profiles.isEmpty)
+    precondition(controlees >= 0 && !profiles.isEmpty)
     let bench = SimulatedBench(scene: scene)
     controller = try bench.add(profile: profiles[0], at: Position(0, 0, 1), name: "A")
     var others: [SimulatedBench.Chip] = []

@@ -57,7 +57,7 @@ struct Simulate: ParsableCommand {
   var format = Format.text
 
   func validate() throws {
-    guard (2...64).contains(chips) else { throw ValidationError("--chips takes 2 to 64.") }
+    guard (1...64).contains(chips) else { throw ValidationError("--chips takes 1 to 64.") }
     guard (0...1).contains(loss) else { throw ValidationError("--loss takes 0 to 1.") }
     guard noise >= 0 else { throw ValidationError("--noise takes centimetres, 0 or more.") }
     guard SimulatedPair.Movement(rawValue: motion) != nil else {
