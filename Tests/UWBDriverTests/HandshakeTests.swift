@@ -39,6 +39,21 @@ let hasty: DeviceProfile = {
     await device.close()
   }
 
+  @Test func anAnswerBehindALongBacklogIsWaitedForAndNothingElseIsTried() async throws {
+    let chip = try ScriptedChip { packet, count in
+      guard count == 1 else { return DWM3001CDK.answers(packet) }
+      var lines: [[UInt8]] = []
+      for number in 0..<30 { lines.append(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
+      return lines + DWM3001CDK.answers(packet)
+    } pace: { packet, count in
+      // The pace of the chip: 30 stale notifications take longer than an answer may.
+      packet[0] == 0x62 && count == 1 ? 20_000 : 0
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    #expect(chip.packets.map { $0[0] } == [0x20, 0x20, 0x20])
+    await device.close()
+  }
+
   @Test func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
     let chip = try ScriptedChip(greeting: [octets("60 01 00 01 00")]) { packet, count in
       switch (packet[0], packet[1], count) {

@@ -18,7 +18,11 @@ final class ScriptedChip: Sendable {
   /// Every packet the host has sent.
   var packets: [[UInt8]] { received.withLock { $0 } }
 
-  init(greeting: [[UInt8]] = [], _ script: @escaping Script) throws {
+  /// - Parameter pace: microseconds the chip takes before it says a packet.
+  init(
+    greeting: [[UInt8]] = [], _ script: @escaping Script,
+    pace: @escaping @Sendable (_ packet: [UInt8], _ count: Int) -> UInt32 = { _, _ in 0 }
+  ) throws {
     var pair: [Int32] = [0, 0]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else {
       throw Errno(rawValue: errno)
@@ -26,14 +30,14 @@ final class ScriptedChip: Sendable {
     endpoint = .descriptor(FileDescriptor(rawValue: pair[0]))
     descriptor = FileDescriptor(rawValue: pair[1])
     for packet in greeting { try descriptor.writeAll(packet) }
-    let thread = Thread { [self] in serve(script) }
+    let thread = Thread { [self] in serve(script, pace) }
     thread.start()
   }
 
   /// Says something on its own.
   func say(_ octets: [UInt8]) { _ = try? descriptor.writeAll(octets) }
 
-  private func serve(_ script: Script) {
+  private func serve(_ script: Script, _ pace: ([UInt8], Int) -> UInt32) {
     defer { try? descriptor.close() }
     while let header = read(4), let payload = read(Int(header[3])) {
       let packet = header + payload
@@ -42,7 +46,11 @@ final class ScriptedChip: Sendable {
         return $0.count
       }
       guard let answers = script(packet, count) else { return }
-      for answer in answers { say(answer) }
+      for answer in answers {
+        let time = pace(answer, count)
+        if time > 0 { usleep(time) }
+        say(answer)
+      }
     }
   }
 

@@ -22,6 +22,10 @@ struct Handshake {
   /// the link to find the silence that ends stale frames; a chip that says nothing is no failure.
   private static let settleMilliseconds = 150
 
+  /// Qorvo's firmware keeps up to 32 kB for a host that does not read and sends them at 12.8 kB a
+  /// second (64 octets every 5 ms); at 115200 baud they take 2.8 s.
+  private static let backlogMilliseconds = 4_000
+
   func run(_ given: DeviceProfile?) async throws(DriverError) -> Identity {
     if let given { adopt(given, Dialect(vendor: given.vendor)) }
     let chip = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
@@ -62,10 +66,11 @@ struct Handshake {
       try await reset(timeout: nil)
       return
     }
+    let heard = link.statistics.octetsRead
     do {
       try await reset(timeout: engine.profile.responseTimeout)
     } catch let first {
-      guard case .noAnswer(_, _, garbage: 0) = first else { throw first }
+      guard case .noAnswer = first, link.statistics.octetsRead == heard else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch { throw first }
       try await reset(timeout: nil)
@@ -94,7 +99,8 @@ struct Handshake {
   /// the response as well, and some only then: if none follows, that one has to do.
   private func reset(timeout: Int?) async throws(DriverError) {
     let before = engine.chip.readyCount
-    let response = try await engine.send(DeviceReset(), timeout: timeout)
+    let response = try await engine.send(
+      DeviceReset(), timeout: timeout, patience: Self.backlogMilliseconds)
     guard response.status == .ok else {
       throw .refused(command: "CORE_DEVICE_RESET_CMD", response.status)
     }

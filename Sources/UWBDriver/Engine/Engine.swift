@@ -76,8 +76,13 @@ final class Engine: Sendable {
   /// A command that may be repeated is repeated once after a timeout; any other is not, because the
   /// chip may only have been slow. Not ended by cancellation: it is bounded by its timeout, and
   /// stopping a session has to work in a cancelled task.
+  ///
+  /// - Parameters:
+  ///   - timeout: milliseconds, in the place of the profile's; then nothing is repeated.
+  ///   - patience: milliseconds that the answer may take longer as long as octets keep arriving:
+  ///     it may stand in line behind what a chip has kept for a host that did not read.
   func send<C: UCICommand>(
-    _ command: C, timeout: Int? = nil
+    _ command: C, timeout: Int? = nil, patience: Int = 0
   ) async throws(DriverError) -> C.Response {
     let (profile, dialect) = state.withLock { ($0.profile, $0.dialect) }
     let name = MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect)
@@ -90,7 +95,7 @@ final class Engine: Sendable {
       logger.trace("send", metadata: ["command": "\(name)", "attempt": "\(attempt)"])
       guard
         let payload = try await exchange(
-          C.opcode, name: name, packets: packets, milliseconds: milliseconds)
+          C.opcode, name: name, packets: packets, milliseconds: milliseconds, patience: patience)
       else { continue }
       var reader = unsafe PayloadReader(payload.span.bytes)
       do {
@@ -131,9 +136,13 @@ final class Engine: Sendable {
     return response
   }
 
+  /// A backlog that pauses for so many milliseconds is over: Qorvo's firmware sends a part of it
+  /// every 5 ms.
+  private static let backlogPause = 100
+
   /// One attempt; nil after a timeout.
   private func exchange(
-    _ opcode: Opcode, name: String, packets: [[UInt8]], milliseconds: Int
+    _ opcode: Opcode, name: String, packets: [[UInt8]], milliseconds: Int, patience: Int = 0
   ) async throws(DriverError) -> [UInt8]? {
     let result: Result<[UInt8], DriverError>
     var timer: Task<Void, Never>?
@@ -149,8 +158,19 @@ final class Engine: Sendable {
         continuation.resume(returning: .failure(end))
         return
       }
+      // Weak: a timer must not keep the link open when its owner lets go of it.
       timer = Task { [weak self] in
         try? await Task.sleep(for: .milliseconds(milliseconds))
+        if Task.isCancelled { return }
+        var left = patience
+        var seen = self?.link.statistics.framesRead
+        while left > 0, !Task.isCancelled {
+          try? await Task.sleep(for: .milliseconds(Self.backlogPause))
+          left -= Self.backlogPause
+          let now = self?.link.statistics.framesRead
+          if now == seen { break }
+          seen = now
+        }
         if !Task.isCancelled {
           self?.complete(id, .failure(.noAnswer(command: name, milliseconds: 0, garbage: 0)))
         }

@@ -5,7 +5,7 @@ import Glibc
 import UWBSimulator
 
 /// `uwbctl simulate`: simulated chips on pseudo-terminals until interrupted.
-struct Simulate: ParsableCommand {
+struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run simulated UWB chips on pseudo-terminals.",
     discussion: """
@@ -71,8 +71,7 @@ struct Simulate: ParsableCommand {
     }
   }
 
-  func run() throws {
-    let stop = try StopSignal()
+  func run() async throws {
     let scene = Scene(seed: seed, distanceNoise: noise / 100, loss: loss)
     let pair = try SimulatedPair(
       profiles: profile.profiles, controlees: chips - 1, scene: scene,
@@ -81,9 +80,15 @@ struct Simulate: ParsableCommand {
       if let link { try chip.link(at: "\(link)-\(chip.name.lowercased())") }
     }
     pair.bench.start()
-    for chip in pair.bench.chips { print(line(for: chip)) }
-    fflush(nil)
-    stop.wait(seconds: duration)
+    let lines = pair.bench.chips.map { line(for: $0) + "\n" }.joined()
+    let seconds = duration
+    try await reporting {
+      try await cancelledBySignals {
+        // Not before a signal would end the chips in good order.
+        standardOutput.write(lines)
+        try await Task.sleep(for: .seconds(seconds ?? 1e9))
+      }
+    }
     pair.bench.stop()
   }
 
@@ -92,22 +97,11 @@ struct Simulate: ParsableCommand {
     switch format {
     case .text: return "\(chip.name)\t\(chip.profile.name)\t\(path)"
     case .json:
-      return """
-        {"name":\(quoted(chip.name)),"profile":\(quoted(chip.profile.name)),"path":\(quoted(path))}
-        """
+      var line = JSONLine()
+      line.add("name", chip.name)
+      line.add("profile", chip.profile.name)
+      line.add("path", path)
+      return line.text
     }
-  }
-
-  /// A JSON string.
-  private func quoted(_ text: String) -> String {
-    let escaped = text.unicodeScalars.map { scalar in
-      switch scalar {
-      case "\"", "\\": "\\\(scalar)"
-      case _ where scalar.value < 0x20:
-        "\\u00" + (scalar.value < 0x10 ? "0" : "") + String(scalar.value, radix: 16)
-      default: String(scalar)
-      }
-    }
-    return "\"" + escaped.joined() + "\""
   }
 }
