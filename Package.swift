@@ -101,7 +101,8 @@ let package = Package(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "uwbctlTests", dependencies: ["uwbctl", "UCI", "UWBSimulator"],
+      name: "uwbctlTests",
+      dependencies: ["uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", arguments],
       swiftSettings: strict + lifetimes),
   ],
   cLanguageStandard: .c11

@@ -114,6 +114,31 @@ import UWBLink
     await device.close()
   }
 
+  @Test func aSlowTakerLosesTheNewestAndIsTold() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let stream = session.measurements(capacity: 4)
+    let events = device.events
+    try await session.start()
+    for number in 3..<20 { chip.say(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
+    // Answered behind everything that was said before.
+    _ = try await device.send(GetSessionCount())
+    #expect(stream.dropped == 16)
+    var taken: [RangingMeasurement] = []
+    for try await measurement in stream.prefix(4) { taken.append(measurement) }
+    #expect(taken.map(\.sequenceNumber) == [0, 1, 2, 3])
+    chip.say(DWM3001CDK.rxTimeout(sequence: 20))
+    let next = try await stream.first { _ in true }
+    #expect(next?.sequenceNumber == 20)
+    #expect(next?.lostBefore == 16)
+    await device.close()
+    var total = 0
+    for await event in events {
+      if case .measurementsDropped(sessionToken: 1, let count) = event { total = count }
+    }
+    #expect(total == 16)
+  }
+
   @Test func acceptedButUnusableParametersAreAnErrorWithTheReason() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x22 && packet[1] == 0x00

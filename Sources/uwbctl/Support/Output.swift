@@ -11,8 +11,11 @@ struct Output: Sendable {
   /// Whether a person is likely to be reading.
   var isTerminal: Bool { isatty(descriptor.rawValue) != 0 }
 
-  /// Nothing can be done about a reader that went away; the caller ends on the next signal.
-  func write(_ text: String) { _ = try? descriptor.writeAll(text.utf8) }
+  /// When the reader has gone away (`uwbctl range | head`), the program ends as it does on SIGTERM:
+  /// in good order.
+  func write(_ text: String) {
+    do { try descriptor.writeAll(text.utf8) } catch { kill(getpid(), SIGTERM) }
+  }
 }
 
 let standardOutput = Output(descriptor: .standardOutput)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Testing
+import UCI
+import UWBDriver
+import UWBLink
+
+@testable import uwbctl
+
+@Suite struct RangeTests {
+  static func row(_ sequence: UInt32, _ peer: UInt16, _ status: Status = .ok) -> RangeRow {
+    RangeRow(
+      seconds: Double(sequence) * 0.1,
+      measurement: RangingMeasurement(
+        sessionToken: 1, sequenceNumber: sequence, receivedAt: 0,
+        result: TwoWayMeasurement(
+          peer: MACAddress(peer), status: status,
+          rawDistance: status == .ok ? 100 : 0xFFFF)),
+      estimate: nil, hasRSSI: true)
+  }
+
+  @Test func theSummaryCountsRoundsPeersFailuresAndGaps() {
+    var summary = RangeSummary()
+    for row in [
+      Self.row(0, 1), Self.row(0, 2), Self.row(1, 1, .rangingRxTimeout), Self.row(1, 2),
+      Self.row(4, 1), Self.row(4, 2),
+    ] { summary.add(row) }
+    #expect(summary.rounds == 3)
+    #expect(summary.missing == 2)
+    #expect(summary.measured == 5)
+    #expect(summary.failed == 1)
+    #expect(summary.rowsInRound == 2)
+    #expect(abs(summary.rate - 5) < 1e-9)
+    #expect(
+      summary.text("and so on")
+        == "3 rounds, 5.0 Hz, 2 peers, 5 measured, 1 failed (1 RANGING_RX_TIMEOUT), 2 lost, "
+        + "0 dropped, and so on")
+  }
+
+  @Test(arguments: [
+    ([], 25, 2_400), (["--interval", "5", "--responders", "8"], 13, 400),
+    (["--interval", "20"], 6, 2_400), (["--slot", "1200", "--slots", "30"], 30, 1_200),
+  ])
+  func theScheduleFitsTheInterval(_ arguments: [String], _ slots: Int, _ duration: Int) throws {
+    let configuration = try RangeOptions.parse(arguments).configuration()
+    #expect(Int(configuration.slotsPerRound) == slots)
+    #expect(Int(configuration.slotDuration) == duration)
+    try configuration.validate()
+  }
+
+  @Test func bothEndsOfASessionFitTogether() throws {
+    let ours = try RangeOptions.parse(["--responders", "2"]).configuration()
+    let theirs = RangeOptions.mirrored(ours)
+    #expect(theirs.map(\.address) == ours.peers)
+    #expect(theirs.allSatisfy { $0.role == .controlee && $0.peers == [ours.address] })
+    let controlee = try RangeOptions.parse(["--role", "controlee"]).configuration()
+    let controller = try RangeOptions.parse([]).configuration()
+    #expect(controlee.peers == [controller.address] && controller.peers == [controlee.address])
+  }
+
+  @Test(arguments: [
+    ["--address", "xyz"], ["--peer", "1", "--responders", "2"], ["--responders", "0"],
+    ["--sts", "0102"],
+  ])
+  func argumentsThatMakeNoSenseAreRefused(_ arguments: [String]) {
+    #expect(throws: (any Error).self) { try RangeOptions.parse(arguments) }
+  }
+
+  @Test func keyMaterialGivenIsUsedInTheOrderOfTheWire() throws {
+    let sts = try RangeOptions.parse(["--sts", "0807010203040506"]).configuration().sts
+    #expect(sts.vendorID == [8, 7] && sts.iv == [1, 2, 3, 4, 5, 6])
+  }
+
+  @Test func eachKindOfFailureHasAStatusOfItsOwn() {
+    func link(_ code: LinkError.Code) -> uwbctl.ExitStatus { uwbctl.ExitStatus(LinkError(code, endpoint: "x")) }
+    #expect(link(.notFound) == .unavailable)
+    #expect(link(.permissionDenied) == .permission)
+    #expect(link(.busy) == .busy)
+    #expect(link(.deviceGone) == .deviceGone)
+    #expect(
+      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 0)) == .silent)
+    #expect(
+      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 9)) == .protocolError)
+    #expect(uwbctl.ExitStatus(DriverError.invalidConfiguration("")) == .configuration)
+  }
+
+  @Test(arguments: [
+    (1.005, 2, "1.00"), (-0.004, 2, "0.00"), (-2.5, 1, "-2.5"), (12, 0, "12"), (0.0499, 3, "0.050"),
+  ])
+  func numbersAreWrittenWithFixedDigits(_ value: Double, _ digits: Int, _ text: String) {
+    #expect(fixed(value, digits) == text)
+  }
+
+  @Test func textFromOutsideCannotBreakALine() {
+    #expect(JSONLine.escaped("a\"b\\c\u{1B}[2J\n") == "a\\\"b\\\\c?[2J\\n")
+  }
+}
