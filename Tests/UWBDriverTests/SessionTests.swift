@@ -114,6 +114,34 @@ import UWBLink
     await device.close()
   }
 
+  @Test func aMessageWhoseEndWasDamagedIsNotJoinedWithTheNextOne() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let (seen, saw) = AsyncStream<[Int?]>.makeStream()
+    session.onMeasurements { view, _ in
+      guard view.count == 8 else { return }
+      var distances: [Int?] = []
+      view.forEachTwoWayMeasurement { distances.append($0.distanceCentimetres) }
+      saw.yield(distances)
+    }
+    try await session.start()
+    let message = SessionInfo(
+      sequenceNumber: 9, sessionToken: 1, intervalMilliseconds: 200,
+      twoWay: (1...8).map {
+        TwoWayMeasurement(peer: MACAddress(UInt16($0)), status: .ok, rawDistance: 400)
+      })
+    let packets = Segmentation.packets(
+      type: .notification, opcode: .sessionInfo, payload: message.encoded())
+    // The last segment has lost its header on the way.
+    chip.say(packets[0])
+    chip.say(Array(packets[1].dropFirst(4)))
+    for _ in 0..<3 { for packet in packets { chip.say(packet) } }
+    for await distances in seen.prefix(2) {
+      #expect(distances == Array(repeating: 400, count: 8))
+    }
+    await device.close()
+  }
+
   @Test func aSlowTakerLosesTheNewestAndIsTold() async throws {
     let (device, chip) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)

@@ -72,15 +72,19 @@ import UWBLink
   }
 
   @Test func eachKindOfFailureHasAStatusOfItsOwn() {
-    func link(_ code: LinkError.Code) -> uwbctl.ExitStatus { uwbctl.ExitStatus(LinkError(code, endpoint: "x")) }
+    func link(_ code: LinkError.Code) -> uwbctl.ExitStatus {
+      uwbctl.ExitStatus(LinkError(code, endpoint: "x"))
+    }
     #expect(link(.notFound) == .unavailable)
     #expect(link(.permissionDenied) == .permission)
     #expect(link(.busy) == .busy)
     #expect(link(.deviceGone) == .deviceGone)
     #expect(
-      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 0)) == .silent)
+      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 0))
+        == .silent)
     #expect(
-      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 9)) == .protocolError)
+      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 9))
+        == .protocolError)
     #expect(uwbctl.ExitStatus(DriverError.invalidConfiguration("")) == .configuration)
   }
 

@@ -65,6 +65,9 @@ final class MessageRouter: @unchecked Sendable {
         parsing: frame, dataLengthInOctet3: dataLengthInOctet3.load(ordering: .relaxed))
     else { return }
     let payload = frame.extracting(PacketHeader.length..<frame.byteCount)
+    // The missing end of a message may be among what was thrown away; what follows must not be taken
+    // for it.
+    if info.skippedBefore > 0 { reassembler.reset() }
     switch reassembler.take(header, payload: payload) {
     case .whole: deliver(header, payload, info)
     case .completed: reassembler.withPayload(of: header.type) { deliver(header, $0, info) }

@@ -104,7 +104,7 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
       case CUWB_OK:
         handler(
           UnsafeRawBufferPointer(start: landing.baseAddress!, count: Int(frame.length)).bytes,
-          FrameInfo(receivedAt: frame.received_ns))
+          FrameInfo(receivedAt: frame.received_ns, skippedBefore: frame.skipped))
       case CUWB_WOKEN:
         if let rules = framing.withLock({ $0.take() }) { link.setFraming(rules) }
       case CUWB_TIMEOUT:

@@ -10,12 +10,16 @@ public struct FrameInfo: Sendable, Hashable {
   public var receivedAt: UInt64
   /// Frames that were dropped between the frame before this one and this one.
   public var lostBefore: UInt32
+  /// Octets the link threw away before this frame because they could not belong to one; 0 for a
+  /// frame out of a ring.
+  public var skippedBefore: UInt32
 
   /// From its parts.
   @inlinable
-  public init(receivedAt: UInt64, lostBefore: UInt32 = 0) {
+  public init(receivedAt: UInt64, lostBefore: UInt32 = 0, skippedBefore: UInt32 = 0) {
     self.receivedAt = receivedAt
     self.lostBefore = lostBefore
+    self.skippedBefore = skippedBefore
   }
 }
 

@@ -17,6 +17,8 @@ struct FrameDecoder {
   private(set) var dialect: Dialect
   private let learnsVendor: Bool
   private var reassembler = Reassembler()
+  /// Messages whose end never came, as what came in its place showed.
+  private var endless = 0
 
   /// - Parameter vendor: whose vendor messages these are; nil: as the chip's device info says.
   init(vendor: Dialect.Vendor? = nil) {
@@ -28,7 +30,7 @@ struct FrameDecoder {
   var incompleteMessages: Int {
     var copy = reassembler
     copy.reset()
-    return copy.dropped
+    return copy.dropped + endless
   }
 
   /// - Parameter frame: exactly one frame, header included.
@@ -57,6 +59,16 @@ struct FrameDecoder {
           whole.byteCount
         )
       }
+      // Frames that were collected need not be in one piece. One that makes sense alone, and does
+      // not as the end of another, is no end.
+      let alone = Message(
+        type: header.type, opcode: header.opcode, payload: payload, dialect: dialect)
+      if alone.isExact, !message.isExact {
+        endless += 1
+        learn(from: alone)
+        return DecodedFrame(
+          header: header, name: name(header), fields: alone.fields(dialect: dialect))
+      }
     }
     learn(from: message)
     return DecodedFrame(
@@ -74,5 +86,13 @@ struct FrameDecoder {
     else { return }
     dialect.generation = .init(rawValue: min(info.uciVersion.major, 3)) ?? dialect.generation
     if learnsVendor, info.vendor != .unknown { dialect.vendor = info.vendor }
+  }
+}
+
+extension Message {
+  /// Whether the octets are just what the layout asks for.
+  fileprivate var isExact: Bool {
+    if case .opaque = content { return false }
+    return trailing.isEmpty
   }
 }
