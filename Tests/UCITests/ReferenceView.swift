@@ -165,7 +165,7 @@ enum ReferenceView {
         list.map {
           .object(["mac_address": JSON($0.peer.value), "measurement": .object(downlink($0))])
         })
-    case .other: break
+    case .uplinkTDoA, .downlinkTDoAV2, .other: break
     }
     return view
   }

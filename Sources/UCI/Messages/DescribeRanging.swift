@@ -6,7 +6,7 @@ extension SessionInfo: Describable {
       Field("sequence", .number(sequenceNumber)),
       Field("session", .number(sessionToken)),
       Field("interval_ms", .number(intervalMilliseconds)),
-      Field("type", .choice(type.rawValue, ["UL_TDOA", "TWO_WAY", "DL_TDOA", "OWR_AOA"])),
+      Field("type", Self.name(of: type)),
     ]
     switch measurements {
     case .twoWay(let list):
@@ -15,6 +15,10 @@ extension SessionInfo: Describable {
       fields.append(Field("measurements", .list(list.map(\.fieldValue))))
     case .downlinkTDoA(let list):
       fields.append(Field("measurements", .list(list.map(\.fieldValue))))
+    case .downlinkTDoAV2(let list):
+      fields.append(Field("measurements", .list(list.map(\.fieldValue))))
+    case .uplinkTDoA(let list):
+      fields.append(Field("measurements", .list(list.map(\.fieldValue))))
     case .other(let count, let octets):
       fields += [
         Field("measurements", .list([])), Field("count", .number(count)),
@@ -22,6 +26,14 @@ extension SessionInfo: Describable {
       ]
     }
     return fields
+  }
+}
+
+extension SessionInfo {
+  fileprivate static func name(of type: MeasurementType) -> FieldValue {
+    type == .downlinkTDoAV2
+      ? .code(type.rawValue, name: "DL_TDOA_V2", explanation: nil)
+      : .choice(type.rawValue, ["UL_TDOA", "TWO_WAY", "DL_TDOA", "OWR_AOA"])
   }
 }
 

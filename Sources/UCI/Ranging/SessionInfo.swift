@@ -15,7 +15,11 @@ public struct SessionInfo: UCINotification, Hashable {
     case oneWayAoA([OneWayAoAMeasurement])
     /// Messages of anchors, at a tag.
     case downlinkTDoA([DownlinkTDoAMeasurement])
-    /// Of another type: the octets behind the header.
+    /// Messages of anchors, at a tag, in the second version.
+    case downlinkTDoAV2([DownlinkTDoAMeasurementV2])
+    /// Frames of tags, at an anchor.
+    case uplinkTDoA([UplinkTDoAMeasurement])
+    /// Of another type, or not laid out as known: the octets behind the header.
     case other(count: UInt8, octets: [UInt8])
   }
 
@@ -86,6 +90,14 @@ public struct SessionInfo: UCINotification, Hashable {
       var list: [DownlinkTDoAMeasurement] = []
       for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
       measurements = .downlinkTDoA(list)
+    case .uplinkTDoA:
+      measurements =
+        UplinkTDoAMeasurement.list(&reader, count: count, extended: extended, dialect: dialect)
+        .map { .uplinkTDoA($0) } ?? .other(count: count, octets: reader.rest())
+    case .downlinkTDoAV2:
+      measurements =
+        DownlinkTDoAMeasurementV2.list(&reader, count: count, extended: extended)
+        .map { .downlinkTDoAV2($0) } ?? .other(count: count, octets: reader.rest())
     default:
       measurements = .other(count: count, octets: reader.rest())
     }
@@ -132,6 +144,12 @@ public struct SessionInfo: UCINotification, Hashable {
       writer.u8(UInt8(list.count))
       for measurement in list { measurement.encode(into: &writer) }
     case .downlinkTDoA(let list):
+      writer.u8(UInt8(list.count))
+      for measurement in list { measurement.encode(into: &writer) }
+    case .downlinkTDoAV2(let list):
+      writer.u8(UInt8(list.count))
+      for measurement in list { measurement.encode(into: &writer) }
+    case .uplinkTDoA(let list):
       writer.u8(UInt8(list.count))
       for measurement in list { measurement.encode(into: &writer) }
     case .twoWay(let list):

@@ -15,6 +15,8 @@ public struct MeasurementType: RawRepresentable, Hashable, Sendable {
   public static let downlinkTDoA = MeasurementType(rawValue: 2)
   /// One-way ranging, angle of arrival only.
   public static let oneWayAoA = MeasurementType(rawValue: 3)
+  /// One-way ranging, downlink TDoA in its second version (at a tag), FiRa 3.0.
+  public static let downlinkTDoAV2 = MeasurementType(rawValue: 6)
 }
 
 /// A SESSION_INFO_NTF (FiRa 1.x: RANGE_DATA_NTF) read in place, without copying or allocating.
