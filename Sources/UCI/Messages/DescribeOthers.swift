@@ -51,7 +51,7 @@ extension DataMessageReceived: Describable {
 }
 
 /// Data messages have room for an extended address; a short one leaves the upper octets 0.
-private func dataAddress(_ value: UInt64) -> String {
+func dataAddress(_ value: UInt64) -> String {
   (UInt16(exactly: value).map { MACAddress($0) } ?? MACAddress(extended: value)).description
 }
 

@@ -52,15 +52,20 @@ public enum MessageCatalog {
       UpdateMulticastList.self, UpdateDTAnchorRounds.self, UpdateDTTagRounds.self,
       QueryDataSize.self,
       SessionStart.self, SessionStop.self, GetRangingCount.self,
+      LogicalLinkCreate.self, LogicalLinkClose.self, LogicalLinkGetParam.self,
     ],
     notifications: [
       DeviceStatusNotification.self, GenericErrorNotification.self, SessionStatusNotification.self,
       MulticastListNotification.self, SessionInfo.self, DataCreditNotification.self,
       DataTransferStatusNotification.self, RoleChangeNotification.self,
+      LogicalLinkCreateNotification.self, LogicalLinkUWBSCloseNotification.self,
+      LogicalLinkUWBSCreateNotification.self,
     ],
     others: [
       Key(type: .data, opcode: DataMessageSend.opcode): .data(DataMessageSend.self),
       Key(type: .data, opcode: DataMessageReceived.opcode): .data(DataMessageReceived.self),
+      Key(type: .data, opcode: LogicalLinkDataSend.opcode): .data(LogicalLinkDataSend.self),
+      Key(type: .data, opcode: LogicalLinkDataReceived.opcode): .data(LogicalLinkDataReceived.self),
     ])
 
   private static let android = table(
