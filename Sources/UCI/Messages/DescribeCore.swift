@@ -61,6 +61,12 @@ extension TLVListResponse: Describable {
     if context.opcode == .sessionGetAppConfig {
       return [Field("parameters", .appConfig(parameters))]
     }
+    if context.opcode == TestConfigGet.opcode {
+      return [Field("parameters", .testConfig(parameters))]
+    }
+    if context.opcode == AndroidRadarGetAppConfig.opcode {
+      return [Field("parameters", .radarConfig(parameters))]
+    }
     let capabilities = Capabilities(parameters)
     let numbering = capabilities.numbering
     return [
@@ -103,7 +109,6 @@ extension DeviceConfigResponse: Describable {
 extension ConfigurationResponse: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     guard let refused else { return [] }
-    let isSession = context.opcode == .sessionSetAppConfig
     return [
       Field(
         "refused",
@@ -113,15 +118,26 @@ extension ConfigurationResponse: Describable {
               Field(
                 "name",
                 .text(
-                  isSession
-                    ? AppConfigID(rawValue: parameter.id).name
-                    : DeviceConfigID.name(
-                      of: parameter.id, subID: parameter.subID, dialect: context.dialect))),
+                  Self.name(of: parameter, in: context))),
               Field("id", .number(parameter.id)),
               Field("status", .status(parameter.status)),
             ])
           }))
     ]
+  }
+}
+
+extension ConfigurationResponse {
+  /// The numbers of parameters mean something else in each command.
+  private static func name(of parameter: RefusedParameter, in context: DescriptionContext) -> String
+  {
+    switch context.opcode {
+    case .sessionSetAppConfig: AppConfigID(rawValue: parameter.id).name
+    case TestConfigSet.opcode: TestConfigID(rawValue: parameter.id).name
+    case AndroidRadarSetAppConfig.opcode: RadarConfigID(rawValue: parameter.id).name
+    default:
+      DeviceConfigID.name(of: parameter.id, subID: parameter.subID, dialect: context.dialect)
+    }
   }
 }
 

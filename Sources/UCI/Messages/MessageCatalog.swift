@@ -50,26 +50,35 @@ public enum MessageCatalog {
       SessionInit.self, SessionDeinit.self, SetAppConfig.self, GetAppConfig.self,
       GetSessionCount.self, GetSessionState.self,
       UpdateMulticastList.self, UpdateDTAnchorRounds.self, UpdateDTTagRounds.self,
-      QueryDataSize.self,
+      QueryDataSize.self, SetHUSControllerConfig.self, SetHUSControleeConfig.self,
+      ConfigureDataTransferPhase.self,
       SessionStart.self, SessionStop.self, GetRangingCount.self,
       LogicalLinkCreate.self, LogicalLinkClose.self, LogicalLinkGetParam.self,
+      TestConfigSet.self, TestConfigGet.self, TestPeriodicTX.self, TestPERRX.self, TestRX.self,
+      TestLoopback.self, TestStopSession.self, TestSSTWR.self,
     ],
     notifications: [
       DeviceStatusNotification.self, GenericErrorNotification.self, SessionStatusNotification.self,
       MulticastListNotification.self, SessionInfo.self, DataCreditNotification.self,
       DataTransferStatusNotification.self, RoleChangeNotification.self,
       LogicalLinkCreateNotification.self, LogicalLinkUWBSCloseNotification.self,
-      LogicalLinkUWBSCreateNotification.self,
+      LogicalLinkUWBSCreateNotification.self, DataTransferPhaseNotification.self,
+      TestPeriodicTXNotification.self, TestPERRXNotification.self, TestRXNotification.self,
+      TestLoopbackNotification.self, TestSSTWRNotification.self,
     ],
     others: [
       Key(type: .data, opcode: DataMessageSend.opcode): .data(DataMessageSend.self),
       Key(type: .data, opcode: DataMessageReceived.opcode): .data(DataMessageReceived.self),
       Key(type: .data, opcode: LogicalLinkDataSend.opcode): .data(LogicalLinkDataSend.self),
+      Key(type: .data, opcode: RadarDataMessage.opcode): .data(RadarDataMessage.self),
       Key(type: .data, opcode: LogicalLinkDataReceived.opcode): .data(LogicalLinkDataReceived.self),
     ])
 
   private static let android = table(
-    commands: [AndroidGetPowerStats.self, AndroidSetCountryCode.self],
+    commands: [
+      AndroidGetPowerStats.self, AndroidSetCountryCode.self, AndroidRadarSetAppConfig.self,
+      AndroidRadarGetAppConfig.self,
+    ],
     notifications: [RangeDiagnosticsNotification.self])
 
   // The same vendor group means different things on different chips, so each vendor has its own.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TestConfigSet: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("session", .number(sessionToken)), Field("parameters", .testConfig(parameters))]
+  }
+}
+
+extension TestConfigGet: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [
+      Field("session", .number(sessionToken)),
+      Field("parameters", .list(ids.map { .text(TestConfigID(rawValue: $0).name) })),
+    ]
+  }
+}
+
+extension FieldValue {
+  /// Parameters of the radio tests by name.
+  static func testConfig(_ parameters: [TLV]) -> FieldValue {
+    .list(
+      parameters.map { tlv in
+        .object([
+          Field("name", .text(TestConfigID(rawValue: tlv.id).name)), Field("id", .number(tlv.id)),
+          Field("value", tlv.plainValue),
+        ])
+      })
+  }
+}
+
+extension TestPeriodicTX: Describable {}
+extension TestPERRX: Describable {}
+extension TestRX: Describable {}
+extension TestLoopback: Describable {}
+
+extension Describable where Self: TestPSDUCommand {
+  func describe(_ context: DescriptionContext) -> [Field] { [Field("psdu", .octets(psdu))] }
+}
+
+extension TestPeriodicTXNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] { [Field("status", .status(status))] }
+}
+
+extension TestPERRXNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("status", .status(status))]
+      + zip(Self.counterNames, counters).map { Field($0, .number($1)) }
+  }
+}
+
+extension TestSSTWRNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("status", .status(status)), Field("ticks", .number(ticks))]
+  }
+}
+
+extension TestFrame {
+  var fields: [Field] {
+    var fields: [Field] = []
+    if let txTimestamp { fields.append(Field("tx_time_us", .decimal(txTimestamp.microseconds))) }
+    fields += [
+      Field("rx_time_us", .decimal(rxTimestamp.microseconds)),
+      Field("azimuth_deg", .decimal(Double(rawAzimuth) / 128)),
+      Field("elevation_deg", .decimal(Double(rawElevation) / 128)),
+    ]
+    if let gap = arrivalGapNanoseconds { fields.append(Field("arrival_gap_ns", .number(gap))) }
+    return fields + [Field("phr", .number(phr)), Field("psdu", .octets(psdu))]
+  }
+}
+
+extension TestRXNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("status", .status(status))] + (frame?.fields ?? [])
+  }
+}
+
+extension TestLoopbackNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("status", .status(status))] + (frame?.fields ?? [])
+  }
+}
