@@ -19,7 +19,8 @@ private struct Generator: RandomNumberGenerator {
 @Suite struct FuzzTests {
   // Payloads that get through the outer checks, to be damaged.
   private let seeds =
-    TwoWayVectors.all + TDoAVectors.all + LogicalLinkTests.vectors + PhaseTests.vectors
+    TwoWayVectors.all + VendorTests.nxp + VendorTests.qorvo + TDoAVectors.all
+    + LogicalLinkTests.vectors + PhaseTests.vectors
     + RadioTestTests.vectors
     + [
       "21030017 01000000 01 4510" + String(repeating: "6b", count: 16),

@@ -107,6 +107,7 @@ extension DownlinkTDoAMeasurement {
       Field("responder_reply_time", .number(responderReplyTime)),
       Field("time_of_flight", .number(timeOfFlight)),
       Field("location", location.isEmpty ? .null : .octets(location)),
+      Field("anchor_location", anchorLocation.map(\.fieldValue) ?? .null),
       Field("active_rounds", .list(activeRounds.map { .number($0) })),
     ]
     return .object(fields + lineOfSight.fields)

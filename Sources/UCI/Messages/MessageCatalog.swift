@@ -83,9 +83,12 @@ public enum MessageCatalog {
 
   // The same vendor group means different things on different chips, so each vendor has its own.
   private static let vendor: [Dialect.Vendor: [Key: Layout]] = [
-    .nxp: table(commands: [NXPDeviceInit.self], notifications: []),
+    .nxp: table(
+      commands: [NXPDeviceInit.self, NXPSetCalibration.self, NXPGetRandom.self],
+      notifications: [NXPBindingStatusNotification.self]),
     .qorvo: table(
-      commands: [], notifications: [QorvoBootNotification.self],
+      commands: [QorvoSetCalibration.self, QorvoGetCalibration.self],
+      notifications: [QorvoBootNotification.self],
       others: [
         Key(type: .notification, opcode: RangeDiagnosticsNotification.qorvoOpcode):
           .notification(RangeDiagnosticsNotification.self)

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where an anchor is, as it says itself, read from the octets of a location.
+///
+/// The bits are packed without gaps, beginning with the most significant bit of the first octet. A
+/// coordinate has its least significant octet first; the bits that do not fill an octet come last
+/// and are the most significant. This is the way of one family of implementations.
+public enum AnchorLocation: Hashable, Sendable {
+  /// Latitude and longitude in degrees, altitude in metres (WGS-84); 12 octets.
+  case geographic(latitude: Double, longitude: Double, altitude: Double)
+  /// Coordinates in a system of the anchors' own; 10 octets. The unit is probably a millimetre.
+  case relative(x: Int32, y: Int32, z: Int32)
+
+  /// From the 12 octets of a location in WGS-84; nil for any other number of them.
+  public init?(geographic octets: [UInt8]) {
+    guard octets.count == 12 else { return nil }
+    var bits = LocationBits(octets)
+    let latitude = bits.signed(33)
+    let longitude = bits.signed(33)
+    let altitude = bits.signed(30)
+    self = .geographic(
+      latitude: Double(latitude) / 16_777_216, longitude: Double(longitude) / 16_777_216,
+      altitude: Double(altitude) / 2_097_152)
+  }
+
+  /// From the 10 octets of a relative location; nil for any other number of them.
+  public init?(relative octets: [UInt8]) {
+    guard octets.count == 10 else { return nil }
+    var bits = LocationBits(octets)
+    let x = bits.signed(28)
+    let y = bits.signed(28)
+    let z = bits.signed(24)
+    self = .relative(x: Int32(x), y: Int32(y), z: Int32(z))
+  }
+}
+
+/// Reads numbers that do not begin or end with an octet.
+private struct LocationBits {
+  private let octets: [UInt8]
+  private var position = 0
+
+  init(_ octets: [UInt8]) { self.octets = octets }
+
+  private mutating func bits(_ count: Int) -> Int64 {
+    var value: Int64 = 0
+    for _ in 0..<count {
+      value = value << 1 | Int64(octets[position / 8] >> UInt8(7 - position % 8) & 1)
+      position += 1
+    }
+    return value
+  }
+
+  /// A number in two's complement.
+  mutating func signed(_ count: Int) -> Int64 {
+    var value: Int64 = 0
+    var shift = 0
+    while shift < count {
+      let width = min(8, count - shift)
+      value |= bits(width) << Int64(shift)
+      shift += width
+    }
+    return (value << Int64(64 - count)) >> Int64(64 - count)
+  }
+}
+
+extension DownlinkTDoAMeasurement {
+  /// Where the anchor is; nil where it did not say.
+  public var anchorLocation: AnchorLocation? {
+    switch control.locationType {
+    case 1: AnchorLocation(geographic: location)
+    case 2: AnchorLocation(relative: location)
+    default: nil
+    }
+  }
+}
+
+extension AnchorLocation {
+  var fieldValue: FieldValue {
+    switch self {
+    case .geographic(let latitude, let longitude, let altitude):
+      .object([
+        Field("latitude_deg", .decimal(latitude)), Field("longitude_deg", .decimal(longitude)),
+        Field("altitude_m", .decimal(altitude)),
+      ])
+    case .relative(let x, let y, let z):
+      .object([Field("x", .number(x)), Field("y", .number(y)), Field("z", .number(z))])
+    }
+  }
+}
