@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "UCI", targets: ["UCI"]),
     .library(name: "UWBLink", targets: ["UWBLink"]),
     .library(name: "UWBDriver", targets: ["UWBDriver"]),
+    .library(name: "UWBCapture", targets: ["UWBCapture"]),
     .library(name: "Ranging", targets: ["Ranging"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
@@ -54,6 +55,9 @@ let package = Package(
       name: "UWBDriver",
       dependencies: ["UCI", "UWBLink", "Locking", deque, system, logging],
       swiftSettings: memorySafe + lifetimes),
+    .target(
+      name: "UWBCapture", dependencies: ["UCI", "Locking", system],
+      swiftSettings: memorySafe + lifetimes),
     .target(name: "Ranging", swiftSettings: memorySafe),
 
     // The other end of the wire.
@@ -65,7 +69,8 @@ let package = Package(
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "UCI", "UWBLink", "UWBDriver", "Ranging", "UWBSimulator", system, logging, arguments,
+        "UCI", "UWBLink", "UWBDriver", "UWBCapture", "Ranging", "UWBSimulator", system, logging,
+        arguments,
       ],
       swiftSettings: strict + lifetimes),
 
@@ -96,13 +101,18 @@ let package = Package(
         logging,
       ],
       swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "UWBCaptureTests", dependencies: ["UCI", "UWBCapture", system],
+      swiftSettings: strict + lifetimes),
     .testTarget(name: "RangingTests", dependencies: ["Ranging"], swiftSettings: strict),
     .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "uwbctlTests",
-      dependencies: ["uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", arguments],
+      dependencies: [
+        "uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBCapture", "UWBSimulator", arguments,
+      ],
       swiftSettings: strict + lifetimes),
   ],
   cLanguageStandard: .c11

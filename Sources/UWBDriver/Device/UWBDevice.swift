@@ -28,6 +28,16 @@ public final class UWBDevice: Sendable {
   private let sessions = Locked<Set<UInt32>>([])
   private let logger: Logger
 
+  /// Sees each packet, header included, before segments are joined: which way it goes, its octets,
+  /// and when, as CLOCK_MONOTONIC in nanoseconds.
+  ///
+  /// A packet from the chip is seen on the reader's thread when it has been read, a packet to the
+  /// chip on the writer's thread just before it is written, so that a command comes before its
+  /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not wait
+  /// for anything. The octets are lent for the call only.
+  public typealias PacketTap =
+    @Sendable (_ direction: PacketDirection, _ packet: RawSpan, _ time: UInt64) -> Void
+
   /// How a device is opened.
   public struct Options: Sendable {
     /// Taken as given instead of found out, for a chip that says nothing before the vendor's
@@ -35,10 +45,13 @@ public final class UWBDevice: Sendable {
     public var profile: DeviceProfile?
     /// Where the driver writes what it does. Payloads and keys are never in it.
     public var logger: Logger
+    /// Sees every packet, keys included, for captures and diagnosis.
+    public var tap: PacketTap?
 
-    /// Everything found out; nothing logged.
-    public init(profile: DeviceProfile? = nil, logger: Logger? = nil) {
+    /// Everything found out; nothing logged, nothing tapped.
+    public init(profile: DeviceProfile? = nil, logger: Logger? = nil, tap: PacketTap? = nil) {
       self.profile = profile
+      self.tap = tap
       self.logger = logger ?? Logger(label: "uwb", factory: { _ in SwiftLogNoOpLogHandler() })
     }
   }
@@ -76,12 +89,21 @@ public final class UWBDevice: Sendable {
     init(_ link: Link, _ options: Options) {
       self.link = link
       let broadcast = broadcast
-      let engine = Engine(link: link, logger: options.logger) { broadcast.send($0) }
+      let engine = Engine(link: link, logger: options.logger, tap: options.tap) {
+        broadcast.send($0)
+      }
       let router = MessageRouter(engine: engine) { broadcast.send($0) }
       self.engine = engine
       self.router = router
+      var handler: FrameReader.Handler = { router.receive($0, $1) }
+      if let tap = options.tap {
+        handler = {
+          tap(.inbound, $0, $1.receivedAt)
+          router.receive($0, $1)
+        }
+      }
       reader = FrameReader(
-        link, handler: { router.receive($0, $1) },
+        link, handler: handler,
         ended: { error in
           options.logger.warning("link ended", metadata: ["cause": "\(error)"])
           engine.end(.link(error))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
+internal import Glibc
 internal import Logging
 internal import Locking
 internal import UCI
@@ -50,11 +51,16 @@ final class Engine: Sendable {
   let link: Link
   let logger: Logger
   let state = Locked(State())
+  let tap: UWBDevice.PacketTap?
   let report: @Sendable (DeviceEvent) -> Void
 
-  init(link: Link, logger: Logger, report: @escaping @Sendable (DeviceEvent) -> Void) {
+  init(
+    link: Link, logger: Logger, tap: UWBDevice.PacketTap? = nil,
+    report: @escaping @Sendable (DeviceEvent) -> Void
+  ) {
     self.link = link
     self.logger = logger
+    self.tap = tap
     self.report = report
   }
 
@@ -189,10 +195,20 @@ final class Engine: Sendable {
 
   func write(_ packets: [[UInt8]], for id: UInt64) {
     do throws(LinkError) {
-      for packet in packets { try link.write(packet) }
+      for packet in packets {
+        if let tap { unsafe tap(.outbound, packet.span.bytes, Self.now()) }
+        try link.write(packet)
+      }
     } catch {
       complete(id, .failure(.link(error)))
     }
+  }
+
+  /// CLOCK_MONOTONIC in nanoseconds.
+  private static func now() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
   func complete(_ id: UInt64, _ result: Result<[UInt8], DriverError>) {

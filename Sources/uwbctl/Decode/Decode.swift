@@ -3,6 +3,7 @@
 import ArgumentParser
 import SystemPackage
 import UCI
+import UWBCapture
 
 /// `uwbctl decode`: says what UCI frames given in hexadecimal mean.
 struct Decode: AsyncParsableCommand {
@@ -11,8 +12,8 @@ struct Decode: AsyncParsableCommand {
     discussion: """
       Frames come from the arguments, from a file, or from standard input when neither is given: \
       one frame, or several in a row, on a line. Blank lines and lines beginning with # are \
-      skipped. Spaces, colons, dots, dashes, bars and 0x between digits do not matter. Segmented \
-      messages are joined.
+      skipped. A file may also be a capture (pcapng) or a log of NXP's or Android's stack. Spaces, \
+      colons, dots, dashes, bars and 0x between digits do not matter. Segmented messages are joined.
 
       Keys are shown as <redacted>. The exit status is 65 when a line was not a whole frame, 66 \
       when the file could not be read.
@@ -58,7 +59,13 @@ struct Decode: AsyncParsableCommand {
         try session.take(text, at: .argument(index + 1))
       }
     } else if let file {
-      let octets = try contents(of: file)
+      let octets = try await contents(of: file)
+      if let format = try? CaptureReader.format(of: octets), format != .hexText {
+        try await reporting { try session.take(CaptureReader.read(octets)) }
+        session.finish()
+        if session.failures > 0 { throw ExitCode(65) }
+        return
+      }
       for (index, line) in octets.split(separator: 0x0A, omittingEmptySubsequences: false)
         .enumerated()
       {
@@ -75,24 +82,10 @@ struct Decode: AsyncParsableCommand {
     if session.failures > 0 { throw ExitCode(65) }
   }
 
-  private func contents(of path: String) throws -> [UInt8] {
-    do {
-      let descriptor = try FileDescriptor.open(FilePath(path), .readOnly)
-      return try descriptor.closeAfter {
-        var octets: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while case let count = try buffer.withUnsafeMutableBytes({ try descriptor.read(into: $0) }),
-          count > 0
-        {
-          octets += buffer[..<count]
-        }
-        return octets
-      }
-    } catch let error as Errno {
-      _ = try? FileDescriptor.standardError.writeAll(
-        "Error: \(path) cannot be read: \(error)\n".utf8)
-      throw ExitCode(66)
-    }
+  private func contents(of path: String) async throws -> [UInt8] {
+    var octets: [UInt8] = []
+    try await reporting { octets = try CaptureReader.contents(ofFile: path) }
+    return octets
   }
 }
 
@@ -121,6 +114,25 @@ struct DecodeSession {
   mutating func takeLine(_ line: String, number: Int) throws {
     guard let first = line.first(where: { !$0.isWhitespace }), first != "#" else { return }
     try take(line, at: .line(number))
+  }
+
+  /// All packets of a capture; what could not be used is said, but is no failure.
+  mutating func take(_ capture: Capture) throws {
+    for problem in capture.problems { complain("\(problem)") }
+    for (index, packet) in capture.packets.enumerated() {
+      guard packet.isWhole else {
+        failures += 1
+        let error = "Its length is not the one that its header announces."
+        if isJSON {
+          try write(format.json(error: error, at: .packet(index + 1)))
+        } else {
+          complain("\(Place.packet(index + 1)): error: \(error)")
+        }
+        continue
+      }
+      let decoded = try decoder.decode(packet.octets)
+      try write(isJSON ? format.json(decoded) : format.text(decoded))
+    }
   }
 
   mutating func take(_ text: String, at place: Place) throws {

@@ -162,17 +162,19 @@ struct FrameFormat {
 enum Place: CustomStringConvertible {
   case line(Int)
   case argument(Int)
+  case packet(Int)
 
   var name: String {
     switch self {
     case .line: "line"
     case .argument: "argument"
+    case .packet: "packet"
     }
   }
 
   var number: Int {
     switch self {
-    case .line(let number), .argument(let number): number
+    case .line(let number), .argument(let number), .packet(let number): number
     }
   }
 

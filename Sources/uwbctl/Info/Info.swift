@@ -15,6 +15,7 @@ struct Info: AsyncParsableCommand {
   enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
   @OptionGroup var options: DeviceOptions
+  @OptionGroup var capture: CaptureOptions
   @Option(help: "How to print it.") var format = Format.text
 
   func run() async throws {
@@ -24,7 +25,11 @@ struct Info: AsyncParsableCommand {
         ? try SimulatedPeers(profile: options.simChip.profile, peers: 0, seed: options.seed) : nil
       let endpoint =
         try peers.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(options.device)
-      let device = try await UWBDevice.open(endpoint, options: options.driverOptions)
+      let file = try capture.start(options)
+      defer { capture.finish(file) }
+      var driverOptions = options.driverOptions
+      driverOptions.tap = file?.tap
+      let device = try await UWBDevice.open(endpoint, options: driverOptions)
       let capabilities = Capabilities(device.capabilities)
       standardOutput.write(
         format == .json ? json(device, capabilities) : text(device, capabilities))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Ranging
 import UCI
 import UWBDriver
 import UWBLink
@@ -21,6 +20,7 @@ struct RangeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Session") var session: RangeOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
 
   @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
   var format: RangeFormat?
@@ -50,7 +50,11 @@ struct RangeCommand: AsyncParsableCommand {
         profile: options.simChip.profile, peers: configuration.peers.count, seed: options.seed)
       : nil
     let endpoint = try peers.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(options.device)
-    let device = try await UWBDevice.open(endpoint, options: options.driverOptions)
+    let file = try capture.start(options)
+    defer { capture.finish(file) }
+    var driverOptions = options.driverOptions
+    driverOptions.tap = file?.tap
+    let device = try await UWBDevice.open(endpoint, options: driverOptions)
     var others: [UWBDevice] = []
     let summary: RangeSummary
     do {
@@ -83,10 +87,8 @@ struct RangeCommand: AsyncParsableCommand {
   }
 
   private func measure(_ session: UWBSession) async throws -> RangeSummary {
-    var printer = RangePrinter(format ?? (standardOutput.isTerminal ? .table : .text))
-    var summary = RangeSummary()
-    var estimators: [MACAddress: RangeEstimator] = [:]
-    let hasRSSI = session.device.dialect.generation >= .fira2
+    var pipeline = RangePipeline(
+      format ?? .standard, hasRSSI: session.device.dialect.generation >= .fira2)
     let stream = session.measurements(capacity: 1_024)
     try await session.start()
     let timer = duration.map { seconds in
@@ -97,35 +99,21 @@ struct RangeCommand: AsyncParsableCommand {
       }
     }
     defer { timer?.cancel() }
-    var start: UInt64?
     for try await measurement in stream {
-      if let count, summary.rounds == count,
-        measurement.sequenceNumber != summary.lastSequence
+      if let count, pipeline.summary.rounds == count,
+        measurement.sequenceNumber != pipeline.summary.lastSequence
       {
         break
       }
-      start = start ?? measurement.receivedAt
-      let seconds = Double(measurement.receivedAt - (start ?? 0)) / 1e9
-      var row = RangeRow(
-        seconds: seconds, measurement: measurement, estimate: nil, hasRSSI: hasRSSI)
-      if let centimetres = measurement.result.distanceCentimetres {
-        row.estimate = estimators[measurement.result.peer, default: RangeEstimator()].update(
-          RangeSample(
-            time: seconds, distance: Double(centimetres) / 100,
-            standardDeviation: Self.chipStandardDeviation, nonLineOfSight: row.nonLineOfSight))
+      pipeline.take(measurement)
+      if let count, pipeline.summary.rounds == count,
+        configurationIsComplete(session, pipeline.summary)
+      {
+        break
       }
-      summary.add(row)
-      printer.print(row, summary)
-      if let count, summary.rounds == count, configurationIsComplete(session, summary) { break }
     }
-    summary.dropped = stream.dropped
-    printer.finish(summary)
-    return summary
+    return pipeline.finish(dropped: stream.dropped)
   }
-
-  /// Metres. FiRa notifications carry no uncertainty of the distance; 2 to 5 cm is what boards with
-  /// line of sight show.
-  private static let chipStandardDeviation = 0.05
 
   /// The last round asked for has an entry for each peer: no need to wait for the next one.
   private func configurationIsComplete(_ session: UWBSession, _ summary: RangeSummary) -> Bool {

@@ -44,6 +44,7 @@ struct RangeSummary {
   /// The round of the last measurement, and how many measurements it has brought.
   private(set) var lastSequence: UInt32?
   private(set) var rowsInRound = 0
+  private var lastSequences: [UInt32: UInt32] = [:]
   /// Notifications that the program was too slow to take.
   var dropped = 0
 
@@ -52,12 +53,14 @@ struct RangeSummary {
 
   mutating func add(_ row: RangeRow) {
     let number = row.measurement.sequenceNumber
+    let before = lastSequences[row.measurement.sessionToken]
     rowsInRound += 1
-    if number != lastSequence {
+    if number != before {
       rounds += 1
       rowsInRound = 1
       // Between two notifications of one session every number in between is a lost one.
-      if let before = lastSequence, number > before { missing += Int(number - before) - 1 }
+      if let before, number > before { missing += Int(number - before) - 1 }
+      lastSequences[row.measurement.sessionToken] = number
       lastSequence = number
       first = first ?? row.seconds
       last = row.seconds

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import UWBCapture
 import UWBDriver
 import UWBLink
 
@@ -21,6 +22,8 @@ enum ExitStatus: Int32, CaseIterable {
   case unavailable = 69
   /// The kernel refused something else.
   case system = 71
+  /// A file to be written cannot be created.
+  case cannotCreate = 73
   /// The device vanished, or closed the connection.
   case deviceGone = 74
   /// Another program holds the device.
@@ -51,6 +54,15 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
+  init(_ error: CaptureError) {
+    switch error {
+    case .empty, .notACapture, .olderFormat: self = .data
+    case .unreadable, .tooLong: self = .noInput
+    case .notCreated: self = .cannotCreate
+    case .notWritten: self = .system
+    }
+  }
+
   init(_ error: DriverError) {
     switch error {
     case .link(let error): self.init(error)
@@ -75,6 +87,8 @@ func reporting(_ body: () async throws -> Void) async throws {
   } catch let error as DriverError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as LinkError {
+    throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch let error as CaptureError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch is CancellationError {
     return

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// Reads pcapng of either byte order: enhanced, simple and old packet blocks; others are skipped.
+///
+/// Nothing is allocated but what the packets in the file need, whatever its lengths say.
+struct PcapngDecoder {
+  private struct Interface {
+    var linkType: UInt16
+    var snapLength: UInt32
+    /// Units of a second: 10^n or, with bit 7 set, 2^n.
+    var resolution: UInt8 = 6
+    /// Seconds to add.
+    var offset: UInt64 = 0
+  }
+
+  static let magic: [UInt8] = [0x0A, 0x0D, 0x0D, 0x0A]
+  /// LINKTYPE_FIRA_UCI, and the number that files from before its registration carry.
+  static let linkTypes: Set<UInt16> = [PcapngEncoder.linkType, 293]
+
+  private let octets: [UInt8]
+  private var isBigEndian = false
+  private var interfaces: [Interface] = []
+  private var others: [UInt16: Int] = [:]
+  private var capture = Capture(format: .pcapng)
+
+  static func read(_ octets: [UInt8]) -> Capture {
+    var decoder = PcapngDecoder(octets)
+    decoder.run()
+    return decoder.capture
+  }
+
+  private init(_ octets: [UInt8]) { self.octets = octets }
+
+  private mutating func run() {
+    var offset = 0
+    while offset < octets.count {
+      guard octets.count - offset >= 12 else {
+        capture.report(.truncated(offset: offset))
+        break
+      }
+      if octets[offset..<offset + 4].elementsEqual(Self.magic) {
+        switch octets[offset + 8..<offset + 12] {
+        case [0x4D, 0x3C, 0x2B, 0x1A]: isBigEndian = false
+        case [0x1A, 0x2B, 0x3C, 0x4D]: isBigEndian = true
+        default:
+          capture.report(.damaged(offset: offset))
+          return finish()
+        }
+        interfaces = []
+      }
+      let length = Int(u32(offset + 4))
+      guard length >= 12, length.isMultiple(of: 4) else {
+        capture.report(.damaged(offset: offset))
+        break
+      }
+      guard length <= octets.count - offset else {
+        capture.report(.truncated(offset: offset))
+        break
+      }
+      guard u32(offset + length - 4) == UInt32(length) else {
+        capture.report(.damaged(offset: offset))
+        break
+      }
+      if !block(u32(offset), offset, body: offset + 8..<offset + length - 4) {
+        capture.report(.damaged(offset: offset))
+      }
+      offset += length
+    }
+    finish()
+  }
+
+  private mutating func finish() {
+    for (type, count) in others.sorted(by: { $0.key < $1.key }) {
+      capture.report(.otherLinkType(type, count: count))
+    }
+  }
+
+  /// - Returns: false when the block contradicts itself.
+  private mutating func block(_ type: UInt32, _ offset: Int, body: Range<Int>) -> Bool {
+    let start = body.lowerBound
+    switch type {
+    case 1:
+      guard body.count >= 8 else { return false }
+      var interface = Interface(linkType: u16(start), snapLength: u32(start + 4))
+      forEachOption(start + 8..<body.upperBound) { code, value in
+        if code == 9, value.count == 1 { interface.resolution = octets[value.lowerBound] }
+        if code == 14, value.count == 8 { interface.offset = u64(value.lowerBound) }
+      }
+      interfaces.append(interface)
+      return true
+    case 2, 6:
+      guard body.count >= 20 else { return false }
+      let index = type == 6 ? Int(u32(start)) : Int(u16(start))
+      let captured = Int(u32(start + 12))
+      let padded = captured + (-captured & 3)
+      guard index < interfaces.count, padded <= body.count - 20 else { return false }
+      var flags: UInt32 = 0
+      forEachOption(start + 20 + padded..<body.upperBound) { code, value in
+        if code == 2, value.count == 4 { flags = u32(value.lowerBound) }
+      }
+      let ticks = UInt64(u32(start + 4)) << 32 | UInt64(u32(start + 8))
+      add(
+        offset, start + 20..<start + 20 + captured, original: Int(u32(start + 16)),
+        interfaces[index], ticks: ticks, flags: flags)
+      return true
+    case 3:
+      guard body.count >= 4, let interface = interfaces.first else { return false }
+      let original = Int(u32(start))
+      let limit = interface.snapLength == 0 ? original : min(original, Int(interface.snapLength))
+      guard limit <= body.count - 4 else { return false }
+      add(
+        offset, start + 4..<start + 4 + limit, original: original, interface, ticks: nil, flags: 0)
+      return true
+    default:
+      return true
+    }
+  }
+
+  private mutating func add(
+    _ offset: Int, _ range: Range<Int>, original: Int, _ interface: Interface, ticks: UInt64?,
+    flags: UInt32
+  ) {
+    guard Self.linkTypes.contains(interface.linkType) else {
+      others[interface.linkType, default: 0] += 1
+      return
+    }
+    guard range.count >= original, range.count >= PacketHeader.length else {
+      capture.report(.cutPacket(offset: offset))
+      return
+    }
+    let packet = Array(octets[range])
+    let direction: PacketDirection? =
+      switch flags & 3 {
+      case 1: .inbound
+      case 2: .outbound
+      default: MessageType(rawValue: packet[0] >> 5).direction
+      }
+    capture.packets.append(
+      CapturedPacket(
+        time: ticks.map { Self.nanoseconds($0, interface) }, direction: direction, octets: packet))
+  }
+
+  /// Wraps where a damaged file gives more than 64 bits hold; never traps.
+  private static func nanoseconds(_ ticks: UInt64, _ interface: Interface) -> UInt64 {
+    let exponent = interface.resolution & 0x7F
+    var time: UInt64
+    if interface.resolution & 0x80 != 0 {
+      guard exponent < 64 else { return 0 }
+      let fraction = ticks & ((1 << exponent) - 1)
+      let scaled = fraction.multipliedFullWidth(by: 1_000_000_000)
+      time = (ticks >> exponent) &* 1_000_000_000
+      time &+= scaled.low >> exponent
+      if exponent > 0 { time &+= scaled.high << (64 - exponent) }
+    } else {
+      time = ticks
+      for _ in 0..<max(0, 9 - Int(exponent)) { time = time &* 10 }
+      for _ in 0..<max(0, Int(exponent) - 9) { time /= 10 }
+    }
+    return time &+ interface.offset &* 1_000_000_000
+  }
+
+  private func forEachOption(_ range: Range<Int>, _ body: (UInt16, Range<Int>) -> Void) {
+    var offset = range.lowerBound
+    while range.upperBound - offset >= 4 {
+      let code = u16(offset)
+      let length = Int(u16(offset + 2))
+      guard code != 0, length <= range.upperBound - offset - 4 else { return }
+      body(code, offset + 4..<offset + 4 + length)
+      offset += 4 + length + (-length & 3)
+    }
+  }
+
+  // MARK: numbers; the caller has checked the bounds
+
+  private func u16(_ offset: Int) -> UInt16 { number(offset) }
+  private func u32(_ offset: Int) -> UInt32 { number(offset) }
+  private func u64(_ offset: Int) -> UInt64 { number(offset) }
+
+  private func number<T: FixedWidthInteger & UnsignedInteger>(_ offset: Int) -> T {
+    let field = octets[offset..<offset + T.bitWidth / 8]
+    return isBigEndian
+      ? field.reduce(0) { $0 << 8 | T($1) } : field.reversed().reduce(0) { $0 << 8 | T($1) }
+  }
+}

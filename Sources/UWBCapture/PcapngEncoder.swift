@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+
+/// Makes the blocks of a pcapng file: one section, one interface, one packet in each block.
+///
+/// Each block is whole when it has been made, so a file written block by block can be read up to
+/// the last whole one, whenever the writer ended.
+public struct PcapngEncoder: Sendable {
+  /// What the section and its interface are called; nil leaves an option out.
+  public struct Description: Sendable, Hashable {
+    /// `shb_hardware`: the chip or board.
+    public var hardware: String?
+    /// `shb_os`.
+    public var os: String?
+    /// `shb_userappl`: the program that records.
+    public var userApplication: String?
+    /// `if_name`: where the chip is.
+    public var interfaceName: String?
+    /// `if_description`.
+    public var interfaceDescription: String?
+
+    /// From its parts.
+    public init(
+      hardware: String? = nil, os: String? = nil, userApplication: String? = nil,
+      interfaceName: String? = nil, interfaceDescription: String? = nil
+    ) {
+      self.hardware = hardware
+      self.os = os
+      self.userApplication = userApplication
+      self.interfaceName = interfaceName
+      self.interfaceDescription = interfaceDescription
+    }
+  }
+
+  /// LINKTYPE_FIRA_UCI: a UCI packet with its header, nothing before or behind it.
+  public static let linkType: UInt16 = 299
+
+  private var redactor: SecretRedactor?
+
+  /// - Parameter includeSecrets: keys are written as they are; otherwise as zeros.
+  public init(includeSecrets: Bool = false) {
+    redactor = includeSecrets ? nil : SecretRedactor()
+  }
+
+  /// The section header block and the interface description block that a file begins with.
+  public static func preamble(_ description: Description = Description()) -> [UInt8] {
+    var section: [UInt8] = []
+    section.append(le: UInt32(0x1A2B_3C4D))
+    section.append(le: UInt16(1))
+    section.append(le: UInt16(0))
+    // The length of the section is not known beforehand.
+    section.append(le: UInt64.max)
+    section += options([
+      (2, text(description.hardware)), (3, text(description.os)),
+      (4, text(description.userApplication)),
+    ])
+    var interface: [UInt8] = []
+    interface.append(le: linkType)
+    interface.append(le: UInt16(0))
+    // No limit on the length of a packet.
+    interface.append(le: UInt32(0))
+    interface += options([
+      (2, text(description.interfaceName)), (3, text(description.interfaceDescription)),
+      // if_tsresol: 10^-9 s.
+      (9, [9]),
+    ])
+    return block(0x0A0D_0D0A, section) + block(1, interface)
+  }
+
+  /// The enhanced packet block of one packet. Packets have to come in the order in which they went,
+  /// because keys can be spread over segments.
+  ///
+  /// - Parameter time: nanoseconds since 1970.
+  public mutating func packet(
+    _ direction: PacketDirection, _ packet: [UInt8], time: UInt64
+  ) -> [UInt8] {
+    let octets = redactor?.redact(packet) ?? packet
+    var body: [UInt8] = []
+    body.reserveCapacity(octets.count + 48)
+    body.append(le: UInt32(0))
+    body.append(le: UInt32(truncatingIfNeeded: time >> 32))
+    body.append(le: UInt32(truncatingIfNeeded: time))
+    body.append(le: UInt32(truncatingIfNeeded: octets.count))
+    body.append(le: UInt32(truncatingIfNeeded: octets.count))
+    body.append(padded: octets)
+    // epb_flags, bits 0 and 1: the direction.
+    body += Self.options([(2, [direction == .inbound ? 1 : 2, 0, 0, 0])])
+    return Self.block(6, body)
+  }
+
+  private static func text(_ text: String?) -> [UInt8]? {
+    text.map { Array($0.utf8.prefix(1_024)) }
+  }
+
+  private static func options(_ list: [(code: UInt16, value: [UInt8]?)]) -> [UInt8] {
+    var octets: [UInt8] = []
+    for (code, value) in list {
+      guard let value else { continue }
+      octets.append(le: code)
+      octets.append(le: UInt16(truncatingIfNeeded: value.count))
+      octets.append(padded: value)
+    }
+    // opt_endofopt.
+    return octets.isEmpty ? [] : octets + [0, 0, 0, 0]
+  }
+
+  private static func block(_ type: UInt32, _ body: [UInt8]) -> [UInt8] {
+    let length = UInt32(truncatingIfNeeded: body.count + 12)
+    var octets: [UInt8] = []
+    octets.reserveCapacity(body.count + 12)
+    octets.append(le: type)
+    octets.append(le: length)
+    octets += body
+    octets.append(le: length)
+    return octets
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(le value: some FixedWidthInteger) {
+    for shift in stride(from: 0, to: value.bitWidth, by: 8) {
+      append(UInt8(truncatingIfNeeded: value >> shift))
+    }
+  }
+
+  /// Zeros up to a multiple of four octets.
+  fileprivate mutating func append(padded octets: [UInt8]) {
+    self += octets
+    self += repeatElement(0, count: -octets.count & 3)
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// Reads packets from text: plain hexadecimal, or log lines of NXP's and Android's stacks.
+///
+/// A line is known as a log line by one of the tags `NxpUciX` (host to chip) and `NxpUciR` (chip to
+/// host) in any case of letters; the packet stands behind the last `>`, `<` or `=`. Other lines of a
+/// log are skipped.
+struct TextDecoder {
+  private static let tag: [UInt8] = Array("nxpuci".utf8)
+
+  /// Whether there is a line that the stacks of NXP and Android write.
+  static func isLog(_ octets: [UInt8]) -> Bool {
+    octets.split(separator: 0x0A).contains { direction(of: $0) != nil }
+  }
+
+  static func read(_ octets: [UInt8], format: CaptureFormat) -> Capture {
+    var capture = Capture(format: format)
+    var clock = LogClock()
+    for (index, line) in octets.split(separator: 0x0A, omittingEmptySubsequences: false)
+      .enumerated()
+    {
+      let isGood =
+        format == .log
+        ? takeLog(line, &clock, &capture) : takeHex(line, &capture)
+      if !isGood { capture.report(.unreadableLine(index + 1)) }
+    }
+    return capture
+  }
+
+  private static func takeHex(_ line: ArraySlice<UInt8>, _ capture: inout Capture) -> Bool {
+    guard let first = line.first(where: { !isBlank($0) }), first != UInt8(ascii: "#") else {
+      return true
+    }
+    guard let octets = digits(line), let packets = packets(octets) else { return false }
+    for packet in packets {
+      capture.packets.append(
+        CapturedPacket(
+          time: nil, direction: MessageType(rawValue: packet[0] >> 5).direction, octets: packet))
+    }
+    return true
+  }
+
+  private static func takeLog(
+    _ line: ArraySlice<UInt8>, _ clock: inout LogClock, _ capture: inout Capture
+  ) -> Bool {
+    guard let (direction, end) = direction(of: line) else { return true }
+    let arrows: [UInt8] = Array("<>=".utf8)
+    // Under the same tags the stacks write sentences too.
+    guard let arrow = line[end...].lastIndex(where: arrows.contains) else { return true }
+    let time = clock.time(of: line[..<end])
+    guard let octets = digits(line[(arrow + 1)...]), let packets = packets(octets) else {
+      return false
+    }
+    for packet in packets {
+      capture.packets.append(CapturedPacket(time: time, direction: direction, octets: packet))
+    }
+    return true
+  }
+
+  /// The direction that the tag of a line names, and where the tag ends.
+  private static func direction(of line: ArraySlice<UInt8>) -> (PacketDirection, Int)? {
+    var index = line.startIndex
+    while line.endIndex - index > tag.count {
+      // Bit 5 is the case of a letter.
+      if line[index] | 0x20 == tag[0],
+        zip(line[index...], tag).allSatisfy({ $0 | 0x20 == $1 })
+      {
+        switch line[index + tag.count] | 0x20 {
+        case UInt8(ascii: "x"): return (.outbound, index + tag.count + 1)
+        case UInt8(ascii: "r"): return (.inbound, index + tag.count + 1)
+        default: break
+        }
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private static func isBlank(_ octet: UInt8) -> Bool {
+    octet == 0x20 || (0x09...0x0D).contains(octet)
+  }
+
+  /// Digits as octets; nil when there is anything else but what people put between them.
+  private static func digits(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    var octets: [UInt8] = []
+    var high: UInt8?
+    var last: UInt8 = 0
+    for octet in text {
+      defer { last = octet }
+      let digit: UInt8
+      switch octet {
+      case 0x30...0x39: digit = octet - 0x30
+      case 0x41...0x46, 0x61...0x66: digit = (octet | 0x20) - 0x57
+      case UInt8(ascii: "x"), UInt8(ascii: "X"):
+        guard high == 0, last == 0x30 else { return nil }
+        high = nil
+        continue
+      case _ where isBlank(octet) || ":.,-|_".utf8.contains(octet): continue
+      default: return nil
+      }
+      if let first = high {
+        octets.append(first << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
+    return high == nil && !octets.isEmpty ? octets : nil
+  }
+
+  /// The packets that stand one after another; nil unless they are all there is.
+  private static func packets(_ octets: [UInt8]) -> [[UInt8]]? {
+    var packets: [[UInt8]] = []
+    var rest = octets[...]
+    while !rest.isEmpty {
+      let first = Array(rest.prefix(PacketHeader.length))
+      guard let header = try? unsafe PacketHeader(parsing: first.span.bytes) else { return nil }
+      var length = PacketHeader.length + header.payloadLength
+      if length > rest.count {
+        let packet = Array(rest)
+        guard unsafe header.hasShortLength(of: packet.span.bytes) else { return nil }
+        length = rest.count
+      }
+      packets.append(Array(rest.prefix(length)))
+      rest = rest.dropFirst(length)
+    }
+    return packets
+  }
+}
+
+/// Finds the time of day in log lines, and counts on over midnight.
+struct LogClock {
+  private static let day: UInt64 = 86_400_000_000_000
+  private var days: UInt64 = 0
+  private var last: UInt64 = 0
+
+  /// Nanoseconds since the midnight before the first line; nil where the line has no `hh:mm:ss.f`.
+  mutating func time(of line: ArraySlice<UInt8>) -> UInt64? {
+    var index = line.startIndex
+    while line.endIndex - index >= 10 {
+      defer { index += 1 }
+      let base = index
+      func two(_ offset: Int) -> UInt64? {
+        let (a, b) = (line[base + offset], line[base + offset + 1])
+        guard (0x30...0x39).contains(a), (0x30...0x39).contains(b) else { return nil }
+        return UInt64(a - 0x30) * 10 + UInt64(b - 0x30)
+      }
+      guard line[base + 2] == 0x3A, line[base + 5] == 0x3A,
+        line[base + 8] == 0x2E || line[base + 8] == 0x2C,
+        let hours = two(0), let minutes = two(3), let seconds = two(6)
+      else { continue }
+      var time = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000
+      var unit: UInt64 = 100_000_000
+      for digit in line[(base + 9)...] {
+        guard (0x30...0x39).contains(digit), unit > 0 else { break }
+        time += UInt64(digit - 0x30) * unit
+        unit /= 10
+      }
+      // Lines can be a little out of order; half a day back is the next day.
+      if time + Self.day / 2 < last { days += 1 }
+      last = time
+      return days * Self.day + time
+    }
+    return nil
+  }
+}
