@@ -19,13 +19,11 @@ public struct RadarConfigID: RawRepresentable, Hashable, Sendable {
 }
 
 /// RADAR_SET_APP_CONFIG of Android's vendor group.
-public struct AndroidRadarSetAppConfig: UCICommand, Hashable {
+public struct AndroidRadarSetAppConfig: SetParametersCommand, Hashable {
   /// What the chip answers.
   public typealias Response = ConfigurationResponse
   /// Group and opcode.
   public static let opcode = Opcode(.android, 0x11)
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
 
   /// What names the session.
   public var sessionToken: UInt32
@@ -37,28 +35,14 @@ public struct AndroidRadarSetAppConfig: UCICommand, Hashable {
     self.sessionToken = sessionToken
     self.parameters = parameters
   }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    parameters = try reader.tlvs("parameters")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.tlvs(parameters)
-  }
 }
 
 /// RADAR_GET_APP_CONFIG of Android's vendor group.
-public struct AndroidRadarGetAppConfig: UCICommand, Hashable {
+public struct AndroidRadarGetAppConfig: GetParametersCommand, Hashable {
   /// What the chip answers.
   public typealias Response = TLVListResponse
   /// Group and opcode.
   public static let opcode = Opcode(.android, 0x12)
-  /// Asking again changes nothing.
-  public static let isIdempotent = true
 
   /// What names the session.
   public var sessionToken: UInt32
@@ -69,18 +53,6 @@ public struct AndroidRadarGetAppConfig: UCICommand, Hashable {
   public init(sessionToken: UInt32, ids: [UInt8]) {
     self.sessionToken = sessionToken
     self.ids = ids
-  }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    ids = try reader.counted("ids")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.counted(ids)
   }
 }
 

@@ -120,13 +120,11 @@ public struct SessionStatusNotification: UCINotification, Hashable {
 }
 
 /// SESSION_SET_APP_CONFIG.
-public struct SetAppConfig: UCICommand, Hashable {
+public struct SetAppConfig: SetParametersCommand, Hashable {
   /// What the chip answers.
   public typealias Response = ConfigurationResponse
   /// Group and opcode.
   public static let opcode = Opcode.sessionSetAppConfig
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
 
   /// What names the session: its id in FiRa 1.x, its handle since 2.0.
   public var sessionToken: UInt32
@@ -138,27 +136,14 @@ public struct SetAppConfig: UCICommand, Hashable {
     self.sessionToken = sessionToken
     self.parameters = parameters
   }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    parameters = try reader.tlvs("parameters")
-  }
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.tlvs(parameters)
-  }
 }
 
 /// SESSION_GET_APP_CONFIG.
-public struct GetAppConfig: UCICommand, Hashable {
+public struct GetAppConfig: GetParametersCommand, Hashable {
   /// What the chip answers.
   public typealias Response = TLVListResponse
   /// Group and opcode.
   public static let opcode = Opcode.sessionGetAppConfig
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
 
   /// What names the session: its id in FiRa 1.x, its handle since 2.0.
   public var sessionToken: UInt32
@@ -169,19 +154,6 @@ public struct GetAppConfig: UCICommand, Hashable {
   public init(sessionToken: UInt32, ids: [UInt8]) {
     self.sessionToken = sessionToken
     self.ids = ids
-  }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    let count = try reader.u8("id count")
-    ids = try reader.octets(Int(count), "ids")
-  }
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.u8(UInt8(ids.count))
-    writer.octets(ids)
   }
 }
 

@@ -18,13 +18,11 @@ public struct TestConfigID: RawRepresentable, Hashable, Sendable {
 }
 
 /// TEST_CONFIG_SET: parameters of the radio tests, in a session of type 0xD0.
-public struct TestConfigSet: UCICommand, Hashable {
+public struct TestConfigSet: SetParametersCommand, Hashable {
   /// What the chip answers.
   public typealias Response = ConfigurationResponse
   /// Group and opcode.
   public static let opcode = Opcode(.test, 0x00)
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
 
   /// What names the session.
   public var sessionToken: UInt32
@@ -36,28 +34,14 @@ public struct TestConfigSet: UCICommand, Hashable {
     self.sessionToken = sessionToken
     self.parameters = parameters
   }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    parameters = try reader.tlvs("parameters")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.tlvs(parameters)
-  }
 }
 
 /// TEST_CONFIG_GET.
-public struct TestConfigGet: UCICommand, Hashable {
+public struct TestConfigGet: GetParametersCommand, Hashable {
   /// What the chip answers.
   public typealias Response = TLVListResponse
   /// Group and opcode.
   public static let opcode = Opcode(.test, 0x01)
-  /// Asking again changes nothing.
-  public static let isIdempotent = true
 
   /// What names the session.
   public var sessionToken: UInt32
@@ -68,17 +52,5 @@ public struct TestConfigGet: UCICommand, Hashable {
   public init(sessionToken: UInt32, ids: [UInt8]) {
     self.sessionToken = sessionToken
     self.ids = ids
-  }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    ids = try reader.counted("ids")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.counted(ids)
   }
 }
