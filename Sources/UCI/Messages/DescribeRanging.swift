@@ -73,12 +73,7 @@ extension TwoWayMeasurement {
 
 extension OneWayAoAMeasurement {
   var fieldValue: FieldValue {
-    var fields = [
-      Field("mac", .text(peer.description)), Field("status", .status(status)),
-      // Not measured by this method; there so that every measurement has the same fields.
-      Field("distance_cm", .null),
-    ]
-    fields += azimuth.fields("azimuth") + elevation.fields("elevation")
+    var fields = Field.withoutDistance(peer, status, azimuth, elevation)
     fields += [
       Field("rssi_dbm", .null), Field("frame", .number(frameSequenceNumber)),
       Field("block", .number(blockIndex)),
@@ -89,12 +84,7 @@ extension OneWayAoAMeasurement {
 
 extension DownlinkTDoAMeasurement {
   var fieldValue: FieldValue {
-    var fields = [
-      Field("mac", .text(peer.description)), Field("status", .status(status)),
-      // Not measured by this method; there so that every measurement has the same fields.
-      Field("distance_cm", .null),
-    ]
-    fields += azimuth.fields("azimuth") + elevation.fields("elevation")
+    var fields = Field.withoutDistance(peer, status, azimuth, elevation)
     fields += [
       Field("rssi_dbm", .decimal(rssiDBm)),
       Field("message", .choice(messageType, ["POLL", "RESPONSE", "FINAL"])),
@@ -111,5 +101,18 @@ extension DownlinkTDoAMeasurement {
       Field("active_rounds", .list(activeRounds.map { .number($0) })),
     ]
     return .object(fields + lineOfSight.fields)
+  }
+}
+
+extension Field {
+  /// What one-way measurements have in common. They know no distance; the field is there so that
+  /// every measurement has the same ones.
+  static func withoutDistance(
+    _ peer: MACAddress, _ status: Status, _ azimuth: Angle, _ elevation: Angle
+  ) -> [Field] {
+    [
+      Field("mac", .text(peer.description)), Field("status", .status(status)),
+      Field("distance_cm", .null),
+    ] + azimuth.fields("azimuth") + elevation.fields("elevation")
   }
 }

@@ -2,12 +2,7 @@
 
 extension UplinkTDoAMeasurement {
   var fieldValue: FieldValue {
-    var fields = [
-      Field("mac", .text(peer.description)), Field("status", .status(status)),
-      // Not measured by this method; there so that every measurement has the same fields.
-      Field("distance_cm", .null),
-    ]
-    fields += azimuth.fields("azimuth") + elevation.fields("elevation")
+    var fields = Field.withoutDistance(peer, status, azimuth, elevation)
     fields += [
       Field("rssi_dbm", .null),
       Field("frame_type", .choice(frameType, ["TAG", "SYNC_ANCHOR"])),
@@ -21,12 +16,7 @@ extension UplinkTDoAMeasurement {
 
 extension DownlinkTDoAMeasurementV2 {
   var fieldValue: FieldValue {
-    var fields = [
-      Field("mac", .text(peer.description)), Field("status", .status(status)),
-      // Not measured by this method; there so that every measurement has the same fields.
-      Field("distance_cm", .null),
-    ]
-    fields += azimuth.fields("azimuth") + elevation.fields("elevation")
+    var fields = Field.withoutDistance(peer, status, azimuth, elevation)
     fields += [
       Field("rssi_dbm", .decimal(rssiDBm)),
       Field("message", .choice(messageType, ["POLL", "RESPONSE", "FINAL"])),
