@@ -181,8 +181,9 @@ public final class UWBDevice: Sendable {
   ) async throws(DriverError) -> UWBSession {
     try configuration.validate()
     let response = try await engine.request(SessionInit(sessionID: configuration.sessionID))
-    let session = UWBSession(
-      device: self, configuration: configuration, token: response.handle ?? configuration.sessionID)
+    let record = SessionRecord(
+      configuration: configuration, token: response.handle ?? configuration.sessionID)
+    let session = UWBSession(device: self, record: record)
     _ = sessions.withLock { $0.insert(session.token) }
     do throws(DriverError) {
       try await session.configure(configuration.parameters(for: dialect.generation))

@@ -22,8 +22,22 @@ extension Engine {
       report(.deviceStatus(status.state))
     case (.notification, .sessionStatus):
       guard let status = read(SessionStatusNotification.self, payload) else { return }
-      update { $0.sessions[status.sessionToken] = status }
+      update { chip in
+        guard
+          chip.sessions[status.sessionToken] != nil || chip.sessions.count < Self.sessionLimit
+        else { return }
+        chip.sessions[status.sessionToken] = status
+      }
       report(.sessionStatus(status))
+    case (.notification, .sessionUpdateMulticastList):
+      guard let list = read(MulticastListNotification.self, payload) else { return }
+      update { chip in
+        // A report on a session nobody knows is of no use.
+        guard chip.sessions[list.sessionToken] != nil else { return }
+        chip.multicast[list.sessionToken, default: (0, list)].count += 1
+        chip.multicast[list.sessionToken]?.last = list
+      }
+      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
     case (.notification, .coreGenericError):
       guard let error = read(GenericErrorNotification.self, payload) else { return }
       if error.status == .commandRetry {
@@ -39,7 +53,7 @@ extension Engine {
   private func read<N: UCINotification>(_ type: N.Type, _ payload: RawSpan) -> N? {
     var reader = PayloadReader(payload)
     do {
-      return try N(from: &reader, dialect: .assumed)
+      return try N(from: &reader, dialect: dialect)
     } catch {
       logger.warning("unreadable notification", metadata: ["cause": "\(error)"])
       return nil

@@ -51,6 +51,9 @@ extension Engine {
 
   /// Forgets a session whose end was seen, so that the map does not grow.
   func forget(_ token: UInt32) {
-    state.withLock { $0.chip.sessions[token] = nil }
+    state.withLock {
+      $0.chip.sessions[token] = nil
+      $0.chip.multicast[token] = nil
+    }
   }
 }

@@ -20,7 +20,13 @@ final class Engine: Sendable {
     var readyAtResponse = 0
     /// Last reported state of each session, by token.
     var sessions: [UInt32: SessionStatusNotification] = [:]
+    /// How often the controlees of a session were reported on, and the last report.
+    var multicast: [UInt32: (count: Int, last: MulticastListNotification)] = [:]
   }
+
+  /// Sessions of which states are kept: more than any chip has, and no more than a chip that makes
+  /// tokens up can fill memory with.
+  static let sessionLimit = 64
 
   struct Outstanding {
     var id: UInt64

@@ -6,16 +6,18 @@ internal import UWBLink
 public final class UWBSession: Sendable {
   /// The device it runs on.
   public let device: UWBDevice
-  /// What it was configured with.
-  public let configuration: SessionConfiguration
-  /// What the chip calls it: the session id in FiRa 1.x, a handle of the chip's since 2.0.
-  public let token: UInt32
+  let record: SessionRecord
 
-  init(device: UWBDevice, configuration: SessionConfiguration, token: UInt32) {
+  init(device: UWBDevice, record: SessionRecord) {
     self.device = device
-    self.configuration = configuration
-    self.token = token
+    self.record = record
   }
+
+  /// What it was made with; `configure` and changes of its controlees are not in here.
+  public var configuration: SessionConfiguration { record.configuration }
+
+  /// What the chip calls it: the session id in FiRa 1.x, a handle of the chip's since 2.0.
+  public var token: UInt32 { record.token }
 
   /// The state the chip last reported; nil before its first report and after the end.
   public var state: SessionState? { device.engine.chip.sessions[token]?.state }

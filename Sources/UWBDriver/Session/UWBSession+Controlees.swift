@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Locking
+public import UCI
+
+/// What became of one controlee when the list of a session was changed.
+public struct ControleeOutcome: Sendable, Hashable {
+  /// The controlee.
+  public var address: MACAddress
+  /// `.ok`: added or removed as asked.
+  public var status: MulticastStatus
+
+  /// From its parts.
+  public init(address: MACAddress, status: MulticastStatus) {
+    self.address = address
+    self.status = status
+  }
+}
+
+extension UWBSession {
+  /// Short addresses of the controlees the session ranges with now, as far as this driver changed
+  /// them; at first those of the configuration.
+  public var controlees: [MACAddress] { record.controlees.map { MACAddress($0.address) } }
+
+  /// Adds controlees to a one-to-many session of a controller, also while it ranges.
+  ///
+  /// - Parameter addresses: short addresses; the command has no form for extended ones.
+  /// - Returns: one outcome for each address, in the order given. A controlee that was not added is
+  ///   no error: look at its status.
+  /// - Throws: `DriverError`; `.refused` when the chip refuses the whole command.
+  @discardableResult
+  public func addControlees(
+    _ addresses: [MACAddress]
+  ) async throws(DriverError) -> [ControleeOutcome] {
+    try await addControlees(try Self.entries(addresses))
+  }
+
+  /// Adds controlees with sub-sessions of their own, for STS with keys of the controlees.
+  ///
+  /// - Parameter controlees: each with a key of 16 octets, each with one of 32 (FiRa 2.0), or all
+  ///   without. The keys are kept to build the session anew, and are in no text.
+  /// - Returns: one outcome for each controlee, in the order given.
+  /// - Throws: `DriverError`; `.invalidConfiguration` when the keys differ in length.
+  @discardableResult
+  public func addControlees(
+    _ controlees: [UpdateMulticastList.Controlee]
+  ) async throws(DriverError) -> [ControleeOutcome] {
+    let lengths = Set(controlees.map(\.key.count))
+    let actions: [UpdateMulticastList.Action] = [.add, .addWithShortKey, .addWithLongKey]
+    guard lengths.count <= 1,
+      let action = actions.first(where: { $0.keyLength == lengths.first ?? 0 })
+    else {
+      throw .invalidConfiguration("the sub-session keys are not all of 16 octets or all of 32")
+    }
+    let outcomes = try await change(action, controlees)
+    let done = Set(outcomes.filter { $0.status == .ok }.map(\.address))
+    record.changeControlees(
+      add: controlees.filter { done.contains(MACAddress($0.address)) }, remove: [])
+    return outcomes
+  }
+
+  /// Removes controlees from a one-to-many session of a controller, also while it ranges. A session
+  /// without controlees stops.
+  ///
+  /// - Parameter addresses: short addresses.
+  /// - Returns: one outcome for each address, in the order given.
+  /// - Throws: `DriverError`; `.refused` when the chip refuses the whole command.
+  @discardableResult
+  public func removeControlees(
+    _ addresses: [MACAddress]
+  ) async throws(DriverError) -> [ControleeOutcome] {
+    let entries = try Self.entries(addresses)
+    let outcomes = try await change(.remove, entries)
+    let gone = outcomes.filter { $0.status == .ok || $0.status == .addressNotFound }
+    record.changeControlees(
+      add: [], remove: Set(gone.map { UInt16(truncatingIfNeeded: $0.address.value) }))
+    return outcomes
+  }
+
+  private static func entries(
+    _ addresses: [MACAddress]
+  ) throws(DriverError) -> [UpdateMulticastList.Controlee] {
+    guard !addresses.contains(where: \.isExtended) else {
+      throw .invalidConfiguration(
+        "the list of controlees is changed with short addresses only, but one has eight octets")
+    }
+    return addresses.map {
+      UpdateMulticastList.Controlee(address: UInt16(truncatingIfNeeded: $0.value))
+    }
+  }
+
+  private func change(
+    _ action: UpdateMulticastList.Action, _ controlees: [UpdateMulticastList.Controlee]
+  ) async throws(DriverError) -> [ControleeOutcome] {
+    guard !controlees.isEmpty else { return [] }
+    guard controlees.count <= 255, Set(controlees.map(\.address)).count == controlees.count else {
+      throw .invalidConfiguration("a controlee is named twice, or there are more than 255")
+    }
+    let token = token
+    let engine = device.engine
+    // FiRa 1.x reports after every command, 2.0 only what leaves a session that is ranging. Looked
+    // up before sending: the notification may come ahead of the response.
+    let reports =
+      device.dialect.generation == .fira1 || (action == .remove && state == .active)
+    let before = engine.chip.multicast[token]?.count ?? 0
+    let response = try await engine.send(
+      UpdateMulticastList(sessionToken: token, action: action, controlees: controlees))
+    var said = response.controlees ?? []
+    // The chip has looked at each controlee; with any other status it refused the command.
+    let examined: Set<Status> = [.ok, .failed, .multicastListFull]
+    if reports, examined.contains(response.status) {
+      // Not every chip keeps to its version here; without a report the response has to do.
+      let chip = try await engine.wait(milliseconds: device.profile.stateTimeout) {
+        ($0.multicast[token]?.count ?? 0) > before
+      }
+      said += chip?.multicast[token]?.last.controlees ?? []
+    }
+    guard response.status == .ok || !said.isEmpty else {
+      throw .refused(command: "SESSION_UPDATE_CONTROLLER_MULTICAST_LIST_CMD", response.status)
+    }
+    return controlees.map { controlee in
+      // Many chips list only what failed.
+      let status = said.last { $0.address == controlee.address }?.status ?? .ok
+      return ControleeOutcome(address: MACAddress(controlee.address), status: status)
+    }
+  }
+}
