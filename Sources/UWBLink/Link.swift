@@ -22,10 +22,13 @@ public final class Link: @unchecked Sendable {
   public init(_ endpoint: LinkEndpoint, connectTimeout: Int32 = 5_000) throws(LinkError) {
     var raw: OpaquePointer?
     let result: cuwb_result
-    switch endpoint {
+    let resolved = try endpoint.resolved()
+    switch resolved {
     case .serial(let path, let baud, let flowControl):
       let options = cuwb_serial_options(baud: baud, rts_cts: flowControl, shared: false)
       result = cuwb_open_serial(path.string, options, &raw)
+    case .usb:
+      result = cuwb_result(outcome: CUWB_INVALID, error: 0)
     case .tcp(let host, let port):
       result = cuwb_open_tcp(host, port, connectTimeout, &raw)
     case .descriptor(let descriptor):
@@ -33,7 +36,7 @@ public final class Link: @unchecked Sendable {
       if result.outcome != CUWB_OK { try? descriptor.close() }
     }
     guard result.outcome == CUWB_OK, let raw = raw else {
-      throw LinkError(result, endpoint: endpoint)
+      throw LinkError(result, endpoint: resolved)
     }
     self.raw = raw
     self.endpoint = endpoint

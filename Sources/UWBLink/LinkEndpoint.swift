@@ -5,13 +5,18 @@ public import SystemPackage
 public enum LinkEndpoint: Sendable, Hashable {
   /// A serial device: a tty, a USB CDC port, a pseudo-terminal.
   case serial(path: FilePath, baud: UInt32 = 115_200, hardwareFlowControl: Bool = false)
+  /// The serial port of the USB device with this serial number, whatever its path: looked for when
+  /// the link is opened. `interface` tells apart several ports of one device; nil: it has only one.
+  case usb(
+    serial: String, interface: UInt8? = nil, baud: UInt32 = 115_200,
+    hardwareFlowControl: Bool = false)
   /// A simulator or a serial server that carries bare UCI.
   case tcp(host: String, port: String)
   /// A descriptor that is open for reading and writing. The link takes it over and closes it.
   case descriptor(FileDescriptor)
 
-  /// From text: `/dev/ttyACM0`, `/dev/ttyUSB0?baud=3000000&rtscts`, `tcp:host:port`,
-  /// `tcp:[::1]:port`.
+  /// From text: `/dev/ttyACM0`, `/dev/ttyUSB0?baud=3000000&rtscts`, `usb:SERIAL`, `usb:SERIAL?if=2`
+  /// (interface 2 of that device), `tcp:host:port`, `tcp:[::1]:port`.
   ///
   /// - Throws: `LinkError` with code `invalidEndpoint`.
   public init(_ text: String) throws(LinkError) {
@@ -33,9 +38,12 @@ public enum LinkEndpoint: Sendable, Hashable {
     }
     let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let path = parts.first, !path.isEmpty else { throw invalid("the path is empty") }
-    guard path.contains("/") else {
+    let isUSB = path.hasPrefix("usb:")
+    if isUSB, path.count == 4 { throw invalid("there is no serial number") }
+    guard isUSB || path.contains("/") else {
       throw invalid("a serial device is named by its path, such as /dev/ttyACM0")
     }
+    var interface: UInt8?
     var baud: UInt32 = 115_200
     var flowControl = false
     for option in parts.count > 1 ? parts[1].split(separator: "&") : [] {
@@ -43,9 +51,18 @@ public enum LinkEndpoint: Sendable, Hashable {
         flowControl = true
       } else if option.hasPrefix("baud="), let value = UInt32(option.dropFirst(5)) {
         baud = value
+      } else if isUSB, option.hasPrefix("if="), let value = UInt8(option.dropFirst(3)) {
+        interface = value
       } else {
-        throw invalid("'\(option)' is not an option; baud=N and rtscts are")
+        throw invalid(
+          "'\(option)' is not an option; baud=N and rtscts are" + (isUSB ? ", and if=N" : ""))
       }
+    }
+    if isUSB {
+      self = .usb(
+        serial: String(path.dropFirst(4)), interface: interface, baud: baud,
+        hardwareFlowControl: flowControl)
+      return
     }
     self = .serial(
       path: FilePath(String(path)), baud: baud, hardwareFlowControl: flowControl)
@@ -57,6 +74,8 @@ extension LinkEndpoint: CustomStringConvertible {
   public var description: String {
     switch self {
     case .serial(let path, _, _): path.string
+    case .usb(let serial, let interface, _, _):
+      "usb:\(serial)" + (interface.map { "?if=\($0)" } ?? "")
     case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"
     case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
     }

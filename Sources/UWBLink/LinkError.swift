@@ -9,6 +9,8 @@ public struct LinkError: Error, Sendable, Hashable {
   public enum Code: Sendable, Hashable {
     /// There is nothing at the path.
     case notFound
+    /// The name fits several devices, or several ports of one.
+    case ambiguous
     /// The device is there, but this user may not open it.
     case permissionDenied
     /// Another program holds the device.
@@ -53,7 +55,8 @@ extension LinkError: CustomStringConvertible {
   /// The cause in one sentence.
   public var description: String {
     switch code {
-    case .notFound: "There is no device at \(endpoint)."
+    case .notFound: "There is no device at \(endpoint)\(detail.map { ": \($0)" } ?? "")."
+    case .ambiguous: "\(endpoint) fits several ports: \(detail ?? "see uwbctl list")."
     case .permissionDenied: "This user may not open \(endpoint)."
     case .busy: "Another program holds \(endpoint)."
     case .notASerialDevice: "\(endpoint) is not a serial device."
@@ -71,7 +74,9 @@ extension LinkError: CustomStringConvertible {
   /// What to try next; nil where there is nothing better than the cause itself.
   public var suggestion: String? {
     switch code {
-    case .notFound: "Check the cable and list the candidates with: ls -l /dev/serial/by-id/"
+    case .notFound: "Check the cable and list the candidates with: uwbctl list"
+    case .ambiguous:
+      "Add the interface, such as usb:SERIAL?if=0, or give one of the paths."
     case .permissionDenied:
       "Install udev/60-uwb.rules, or join the group of the device: "
         + "sudo usermod -aG \(detail ?? "dialout") $USER, then log in again."
@@ -79,7 +84,7 @@ extension LinkError: CustomStringConvertible {
       "See who holds it with: fuser -v \(endpoint) (often ModemManager, or a second uwbctl)."
     case .notASerialDevice: "Give the path of a tty, such as /dev/ttyACM0."
     case .invalidEndpoint:
-      "Forms: /dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts, tcp:host:port, sim."
+      "Forms: /dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts, usb:SERIAL, tcp:host:port, sim."
     case .unresolvedHost, .connectionRefused:
       "Check the host and port, and that the program at the other end runs."
     case .timeout: "Check that the device runs UCI firmware and that flow control is set right."

@@ -46,7 +46,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .notFound, .connectionRefused: self = .unavailable
     case .permissionDenied: self = .permission
     case .busy: self = .busy
-    case .notASerialDevice, .invalidEndpoint: self = .usage
+    case .notASerialDevice, .invalidEndpoint, .ambiguous: self = .usage
     case .unresolvedHost: self = .noHost
     case .timeout: self = .silent
     case .closedByPeer, .deviceGone: self = .deviceGone

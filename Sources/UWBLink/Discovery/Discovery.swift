@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+public import SystemPackage
+
+/// The serial ports of this machine, as sysfs describes them. Nothing is opened.
+///
+/// Reads only, and keeps nothing: each call looks anew. The roots can be replaced, so that a tree of
+/// files can stand in for a machine.
+public struct Discovery: Sendable {
+  /// Where sysfs is mounted.
+  public var sysfs: FilePath
+  /// Where the device nodes are.
+  public var dev: FilePath
+
+  /// This machine, unless told otherwise.
+  public init(sysfs: FilePath = "/sys", dev: FilePath = "/dev") {
+    self.sysfs = sysfs
+    self.dev = dev
+  }
+
+  /// Every serial port with hardware behind it, in the order of their names; consoles and
+  /// pseudo-terminals are none.
+  public func ports() -> [SerialPort] {
+    let links = stableLinks()
+    return FileTree.names(in: tty).compactMap { port(named: $0, links) }
+  }
+
+  /// The port that a path leads to, through links too; nil when it is none.
+  public func port(at path: FilePath) -> SerialPort? {
+    guard let name = (FileTree.resolved(path) ?? path).lastComponent?.string else { return nil }
+    return port(named: name, stableLinks())
+  }
+
+  /// The ports of the USB devices with this serial number.
+  public func find(serial: String) -> [SerialPort] {
+    ports().filter { $0.usb?.serial == serial }
+  }
+
+  /// Devices on the USB that `KnownProduct` knows and that have no serial port: their driver is
+  /// missing, or they never have one.
+  public func knownDevicesWithoutPort() -> [USBDevice] {
+    let withPort = Set(ports().compactMap(\.usb?.socket))
+    let devices = sysfs.appending("bus").appending("usb").appending("devices")
+    return FileTree.names(in: devices).compactMap { name in
+      guard !withPort.contains(name), let device = usbDevice(devices.appending(name)) else {
+        return nil
+      }
+      return device.known == nil ? nil : device
+    }
+  }
+
+  /// The one port that `usb:` names.
+  ///
+  /// - Parameter interface: tells apart several ports of one device; nil: it has only one.
+  /// - Throws: `LinkError` with code `notFound` or `ambiguous`.
+  public func port(
+    serial: String, interface: UInt8? = nil
+  ) throws(LinkError) -> SerialPort {
+    let name = LinkEndpoint.usb(serial: serial, interface: interface).description
+    let device = find(serial: serial)
+    let fitting = device.filter { interface == nil || $0.interface == interface }
+    if let only = fitting.first, fitting.count == 1 { return only }
+    func list(_ ports: [SerialPort]) -> String {
+      ports.map { "\($0.path)" + ($0.interface.map { " (if=\($0))" } ?? "") }
+        .joined(separator: ", ")
+    }
+    if fitting.isEmpty {
+      let others = device.isEmpty ? nil : "that device has \(list(device))"
+      throw LinkError(.notFound, endpoint: name, detail: others)
+    }
+    throw LinkError(.ambiguous, endpoint: name, detail: list(fitting))
+  }
+
+  /// The endpoint under which the same device is found again when it comes back at another path.
+  ///
+  /// A path becomes `usb:SERIAL` where the port belongs to a USB device with a serial number that
+  /// no other port shares; everything else is returned as it is.
+  public func stableEndpoint(of endpoint: LinkEndpoint) -> LinkEndpoint {
+    guard case .serial(let path, let baud, let flowControl) = endpoint, let port = port(at: path),
+      case .usb(let serial, let interface, _, _) = port.endpoint,
+      find(serial: serial).filter({ $0.interface == interface }).count == 1
+    else { return endpoint }
+    return .usb(
+      serial: serial, interface: interface, baud: baud, hardwareFlowControl: flowControl)
+  }
+
+  // MARK: sysfs
+
+  private var tty: FilePath { sysfs.appending("class").appending("tty") }
+
+  private func port(named name: String, _ links: [String: [FilePath]]) -> SerialPort? {
+    let entry = tty.appending(name)
+    // Without hardware behind it there is no such link.
+    guard let hardware = FileTree.resolved(entry.appending("device")) else { return nil }
+    // A port of a PC that is not there: PORT_UNKNOWN.
+    if FileTree.text(entry.appending("type")) == "0" { return nil }
+    let path = dev.appending(name)
+    var port = SerialPort(
+      path: path, driver: driver(hardware), usb: nil, interface: nil,
+      stablePaths: links[name] ?? [], access: DeviceAccess(of: path),
+      deviceNumbers: FileTree.text(entry.appending("dev")))
+    // From the port up: its interface, then its device. The hub above is a USB device too.
+    var folder = hardware
+    while folder.components.count > sysfs.components.count, port.usb == nil {
+      if port.interface == nil, let text = FileTree.text(folder.appending("bInterfaceNumber")) {
+        port.interface = UInt8(text, radix: 16)
+      }
+      port.usb = usbDevice(folder)
+      folder.removeLastComponent()
+    }
+    return port
+  }
+
+  private func driver(_ hardware: FilePath) -> String? {
+    FileTree.target(of: hardware.appending("driver"))?.lastComponent?.string
+  }
+
+  private func usbDevice(_ folder: FilePath) -> USBDevice? {
+    func text(_ name: String) -> String? { FileTree.text(folder.appending(name)) }
+    guard let vendor = text("idVendor").flatMap({ UInt16($0, radix: 16) }),
+      let product = text("idProduct").flatMap({ UInt16($0, radix: 16) })
+    else { return nil }
+    return USBDevice(
+      vendorID: vendor, productID: product, manufacturer: text("manufacturer"),
+      product: text("product"), serial: text("serial"),
+      socket: folder.lastComponent?.string ?? "", deviceNumbers: text("dev"))
+  }
+
+  /// The links of each port, by the port's name.
+  private func stableLinks() -> [String: [FilePath]] {
+    let serial = dev.appending("serial")
+    let folders = [dev.appending("uwb"), serial.appending("by-id"), serial.appending("by-path")]
+    var links: [String: [FilePath]] = [:]
+    for folder in folders {
+      for name in FileTree.names(in: folder) {
+        let link = folder.appending(name)
+        guard let target = FileTree.target(of: link)?.lastComponent?.string else { continue }
+        links[target, default: []].append(link)
+      }
+    }
+    return links
+  }
+}
+
+extension LinkEndpoint {
+  /// `.usb` as the path it has now; everything else as it is.
+  ///
+  /// - Throws: `LinkError` with code `notFound` or `ambiguous`.
+  public func resolved(with discovery: Discovery = Discovery()) throws(LinkError) -> LinkEndpoint {
+    guard case .usb(let serial, let interface, let baud, let flowControl) = self else {
+      return self
+    }
+    let port = try discovery.port(serial: serial, interface: interface)
+    return .serial(path: port.path, baud: baud, hardwareFlowControl: flowControl)
+  }
+}

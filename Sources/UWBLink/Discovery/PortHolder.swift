@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+public import SystemPackage
+
+/// A program that has a device open. Its name is whatever the program calls itself: to be escaped
+/// when printed.
+public struct PortHolder: Sendable, Hashable {
+  /// Process id.
+  public var pid: Int32
+  /// Its name, at most 15 octets of it.
+  public var name: String
+
+  /// From its parts.
+  public init(pid: Int32, name: String) {
+    self.pid = pid
+    self.name = name
+  }
+}
+
+/// What /proc says of other programs.
+public struct ProcessTable: Sendable {
+  /// Where procfs is mounted.
+  public var procfs: FilePath
+
+  /// This machine, unless told otherwise.
+  public init(procfs: FilePath = "/proc") { self.procfs = procfs }
+
+  /// The programs that have a device open, this one excepted.
+  ///
+  /// - Returns: also whether there are programs of other users, whose open files only root can see.
+  public func holders(of path: FilePath) -> (holders: [PortHolder], someHidden: Bool) {
+    let path = FileTree.resolved(path) ?? path
+    var holders: [PortHolder] = []
+    var someHidden = false
+    for pid in pids where pid != getpid() {
+      let folder = procfs.appending("\(pid)").appending("fd")
+      let descriptors = FileTree.names(in: folder)
+      // A kernel thread has none as well, but nobody else's folder can be read at all.
+      if descriptors.isEmpty, access(folder.string, R_OK) != 0 { someHidden = true }
+      if descriptors.contains(where: { FileTree.target(of: folder.appending($0)) == path }) {
+        holders.append(PortHolder(pid: pid, name: name(of: pid)))
+      }
+    }
+    return (holders, someHidden)
+  }
+
+  /// The processes with this name.
+  public func running(_ name: String) -> [PortHolder] {
+    pids.map { PortHolder(pid: $0, name: self.name(of: $0)) }.filter { $0.name == name }
+  }
+
+  private var pids: [Int32] { FileTree.names(in: procfs).compactMap { Int32($0) } }
+
+  private func name(of pid: Int32) -> String {
+    FileTree.text(procfs.appending("\(pid)").appending("comm")) ?? "?"
+  }
+}
