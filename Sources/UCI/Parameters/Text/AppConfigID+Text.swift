@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension AppConfigID {
+  /// A parameter by its name, an older name, or its number.
+  ///
+  /// Case and everything but letters and digits are left out of account: `slot-duration` is
+  /// SLOT_DURATION.
+  ///
+  /// - Throws: `ParameterTextError.unknownName` with the nearest names.
+  public init(named text: String) throws(ParameterTextError) {
+    let wanted = plain(text)
+    if let quantity = Quantity(trimmed(text)), quantity.decimals == 0, quantity.unit.isEmpty,
+      let number = UInt8(exactly: quantity.digits)
+    {
+      self.init(rawValue: number)
+    } else if let found = AppConfigParameter.all.first(where: { plain($0.name) == wanted }) {
+      self = found.id
+    } else if let found = Self.olderNames.first(where: { plain($0.name) == wanted }) {
+      self = found.id
+    } else if let found = (0...UInt8.max).first(where: {
+      plain(AppConfigID(rawValue: $0).name) == wanted
+    }) {
+      self.init(rawValue: found)
+    } else {
+      let names = AppConfigParameter.all.map(\.name)
+      throw .unknownName(text, nearest: nearestNames(to: text, in: names))
+    }
+  }
+
+  // Source: FiRa UCI 1.x as published in AOSP's and pica's packet definitions; Qorvo's tools.
+  private static let olderNames: [(name: String, id: AppConfigID)] = [
+    ("RANGING_INTERVAL", .rangingDuration), ("RNG_DATA_NTF", .sessionInfoNotificationConfig),
+    ("RANGE_DATA_NTF_CONFIG", .sessionInfoNotificationConfig),
+    ("RNG_DATA_NTF_PROXIMITY_NEAR", .nearProximity),
+    ("RNG_DATA_NTF_PROXIMITY_FAR", .farProximity), ("STATIC_STS", .staticSTSIV),
+    ("NO_OF_CONTROLEE", .numberOfControlees), ("NUMBER_OF_CONTROLEE", .numberOfControlees),
+    ("RFRAME_CONF", .rframeConfig), ("PREAMBLE_ID", .preambleCodeIndex),
+    ("BLOCK_STRIDING", .blockStrideLength), ("RANGING_METHOD", .rangingRoundUsage),
+  ]
+
+  /// How values of this parameter are written.
+  public var form: ParameterForm { parameter.map { ParameterForm($0) } ?? .unknown(name) }
+}
+
+extension TLV {
+  /// A parameter of a session as a person writes it: `SLOT_DURATION=2ms`, `0x1B=25`.
+  ///
+  /// - Parameter generation: decides on the length where a parameter has more than one.
+  /// - Throws: `ParameterTextError`.
+  public init(
+    appConfig text: String, for generation: Dialect.Generation = .fira2
+  ) throws(ParameterTextError) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let id = try AppConfigID(named: trimmed(parts[0]))
+    guard parts.count == 2 else { throw .noValue(id.name) }
+    self.init(id, try id.form.octets(from: String(parts[1]), for: generation))
+  }
+
+  /// A parameter of a session as `init(appConfig:for:)` takes it; secrets as they are only where
+  /// they are asked for.
+  public func appConfigText(includingSecrets: Bool = false) -> String {
+    let id = AppConfigID(rawValue: id)
+    return id.name + "="
+      + (id.isSecret && !includingSecrets ? "(hidden)" : id.form.text(value))
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names that a mistyped one was probably meant to be, the closest first; at most three.
+///
+/// Case and everything but letters and digits are left out of account.
+public func nearestNames(to text: String, in names: some Sequence<String>) -> [String] {
+  let wanted = plain(text)
+  guard !wanted.isEmpty else { return [] }
+  var found: [(name: String, distance: Int)] = []
+  for name in names {
+    let candidate = plain(name)
+    var distance = edits(wanted, candidate)
+    // A part of the name that was left out is no typing error.
+    if wanted.count >= 3, contains(candidate, wanted) { distance = min(distance, 1) }
+    if distance <= max(2, wanted.count / 3) { found.append((name, distance)) }
+  }
+  // Sorting is not stable: the order of the list decides between equals.
+  let ranked = found.enumerated().sorted {
+    ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
+  }
+  return ranked.prefix(3).map(\.element.name)
+}
+
+/// Lower-case letters, digits and nothing else.
+func plain(_ text: String) -> [UInt8] {
+  text.utf8.compactMap { octet in
+    switch octet {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): octet + 32
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): octet
+    default: nil
+    }
+  }
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours between two words (optimal string
+/// alignment). Words longer than 64 octets are as far away as they are long.
+private func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
+  guard !a.isEmpty, !b.isEmpty, a.count <= 64, b.count <= 64 else { return max(a.count, b.count) }
+  var before = [Int](repeating: 0, count: b.count + 1)
+  var last = Array(0...b.count)
+  for i in 1...a.count {
+    var row = [i] + [Int](repeating: 0, count: b.count)
+    for j in 1...b.count {
+      row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+      if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+        row[j] = min(row[j], before[j - 2] + 1)
+      }
+    }
+    (before, last) = (last, row)
+  }
+  return last[b.count]
+}
+
+private func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+  guard part.count <= text.count else { return false }
+  return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the value of a parameter is written by people: which units, words and octets it takes, and
+/// how it is printed. What is printed can be read again.
+public struct ParameterForm: Sendable {
+  /// What a value is.
+  enum Kind: Sendable {
+    /// A little-endian number, or one of the words for its values.
+    case number
+    /// A number whose bits have names.
+    case flags([String])
+    /// Octets in the order of the wire.
+    case octets
+    /// Octets that vendors write as a number too.
+    case octetsOrNumber
+    /// Addresses, most significant octet first.
+    case addresses
+    /// Angles in Q9.7 degrees.
+    case angles
+  }
+
+  /// The name of the parameter.
+  public let name: String
+  /// Octets a value may have; empty: any number.
+  public let lengths: [Int]
+  /// Unit of a number; nil where it has none.
+  public let unit: String?
+  /// Values a number may have; nil: whatever fits into the octets.
+  public let range: ClosedRange<UInt64>?
+  /// Words for the values of a number.
+  public let values: [UInt64: String]
+  /// The value must not be in any message.
+  public let isSecret: Bool
+  let kind: Kind
+  /// What a number of eight octets is counted in, where the shorter one has another unit.
+  let longUnit: String?
+
+  init(
+    name: String, lengths: [Int], unit: String? = nil, range: ClosedRange<UInt64>? = nil,
+    values: [UInt64: String] = [:], isSecret: Bool = false, kind: Kind? = nil,
+    longUnit: String? = nil
+  ) {
+    self.name = name
+    self.lengths = lengths
+    self.unit = unit
+    self.range = range
+    self.values = values
+    self.isSecret = isSecret
+    let isNumber = !lengths.isEmpty && lengths.allSatisfy { [1, 2, 4, 8].contains($0) }
+    self.kind = kind ?? (isNumber ? .number : .octets)
+    self.longUnit = longUnit
+  }
+
+  /// The form of a parameter of a session.
+  public init(_ parameter: AppConfigParameter) {
+    let special = Self.special[parameter.id]
+    self.init(
+      name: parameter.name, lengths: parameter.lengths,
+      unit: parameter.unit ?? (parameter.id == .uwbInitiationTime ? "ms" : nil),
+      range: parameter.range, values: parameter.values, isSecret: parameter.id.isSecret,
+      kind: special, longUnit: parameter.id == .uwbInitiationTime ? "us" : nil)
+  }
+
+  /// The form of a parameter of which nothing is known: octets.
+  static func unknown(_ name: String) -> ParameterForm { ParameterForm(name: name, lengths: []) }
+
+  // Parameters whose octets are more than one number, or none.
+  private static let special: [AppConfigID: Kind] = [
+    .deviceMACAddress: .addresses, .dstMACAddress: .addresses, .vendorID: .octetsOrNumber,
+    .aoaBoundConfig: .angles, .capSizeRange: .octets,
+    .resultReportConfig: .flags(["ToF", "azimuth", "elevation", "FoM"]),
+    .rangingRoundControl: .flags([
+      "result report", "control message", "no control phase", "", "", "", "measurement report",
+      "measurement report by controlee",
+    ]),
+    .diagnosticsFrameReportsFields: .flags([
+      "RSSI", "AoA", "", "CFO", "emitter", "segments", "CIR",
+    ]),
+    .cccHopModeKey: .octets, .ulTDoADeviceID: .octets, .dlTDoAAnchorLocation: .octets,
+  ]
+
+  /// What the parameter takes, for help and errors: a noun phrase.
+  public var accepted: String {
+    switch kind {
+    case .number where !values.isEmpty:
+      return values.sorted { $0.key < $1.key }.map { "\($0.value) (\($0.key))" }
+        .joined(separator: ", ")
+    case .number: return "a number\(unitText)\(rangeText)"
+    case .flags(let names):
+      return "a number\(rangeText), or of these joined with +: "
+        + names.filter { !$0.isEmpty }.joined(separator: ", ")
+    case .octets: return "\(octetCount) in the order of the wire, in hexadecimal: 01:02"
+    case .octetsOrNumber:
+      return "\(octetCount) in the order of the wire (08:07), or the number 0x0708"
+    case .addresses:
+      return lengths.isEmpty
+        ? "addresses separated by commas: 0x0001,0x0002"
+        : "an address, most significant octet first: 0x0001, 00:01, or eight octets"
+    case .angles:
+      return "\((lengths.first ?? 8) / 2) angles in degrees separated by commas: -60,60,-30,30"
+    }
+  }
+
+  private var octetCount: String {
+    lengths.isEmpty ? "octets" : lengths.map(String.init).joined(separator: " or ") + " octets"
+  }
+  private var unitText: String {
+    switch unit {
+    case nil: ""
+    case "RSTU": " of RSTU or a time (2400, 2ms)"
+    case "ms": " of ms or a time (200, 200ms, 0.2s)"
+    case "0.25 m": " of 0.25 m or a length (4, 1m)"
+    case let unit?: " of \(unit)"
+    }
+  }
+  private var rangeText: String { range.map { ", \($0.lowerBound)…\($0.upperBound)" } ?? "" }
+}
