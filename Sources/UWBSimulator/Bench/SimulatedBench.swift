@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-import Locking
 public import SystemPackage
 
 /// Simulated chips on pseudo-terminals, in one scene, against the real clock.
@@ -17,11 +15,12 @@ public import SystemPackage
 /// One thread serves all chips. It ends with `stop()` or with the bench.
 public final class SimulatedBench: Sendable {
   private let core: BenchCore
-  private let thread = Locked<pthread_t?>(nil)
+  private let thread: ServiceThread
 
   /// A bench without chips.
   public init(scene: Scene = Scene()) {
     core = BenchCore(scene: scene)
+    thread = ServiceThread(core)
   }
 
   deinit { stop() }
@@ -44,32 +43,10 @@ public final class SimulatedBench: Sendable {
   public var chips: [Chip] { core.chips.map { Chip(core: core, id: $0) } }
 
   /// Begins to serve the chips on a thread of its own. Twice is once.
-  public func start() {
-    thread.withLock { thread in
-      guard thread == nil else { return }
-      core.allowRunning()
-      var new = pthread_t()
-      let code = pthread_create(
-        &new, nil,
-        { argument in
-          guard let argument else { return nil }
-          Unmanaged<BenchCore>.fromOpaque(argument).takeRetainedValue().run()
-          return nil
-        }, Unmanaged.passRetained(core).toOpaque())
-      precondition(code == 0, "no thread for the bench: \(Errno(rawValue: code))")
-      thread = new
-    }
-  }
+  public func start() { thread.start() }
 
   /// Stops serving and waits for the thread. The pseudo-terminals stay until the bench goes.
-  public func stop() {
-    thread.withLock { thread in
-      guard let running = thread else { return }
-      core.askToStop()
-      pthread_join(running, nil)
-      thread = nil
-    }
-  }
+  public func stop() { thread.stop() }
 
   /// A chip on the bench.
   public struct Chip: Sendable {

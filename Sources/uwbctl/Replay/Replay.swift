@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UCI
 import UWBCapture
 import UWBDriver
 
-/// `uwbctl replay`: what a capture measured, as `range` prints it.
+/// `uwbctl replay`: what a capture measured, as `range` prints it; or the recorded chip for a host.
 struct Replay: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the ranging measurements of a capture.",
+    abstract: "Print the ranging measurements of a capture, or play the chip that was recorded.",
     discussion: """
       FILE is what range --capture wrote, another pcapng file with UCI packets, a log of NXP's or \
       Android's stack, or packets in hexadecimal, one or several on a line.
+
+      With --as-device the recorded chip can be opened like a serial port, by any host, at the path \
+      that is printed. It answers each command as it did then and sends its measurements as long \
+      after their cause as then. Ends with Ctrl-C, and then says what was asked that the capture \
+      does not have.
       """)
 
   /// How fast a capture goes by.
@@ -41,10 +45,30 @@ struct Replay: AsyncParsableCommand {
   @Option(help: "1 as recorded, 2 twice as fast, max without waiting.") var speed = Speed.times(1)
   @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
   var format: RangeFormat?
+  @Flag(help: "Be the recorded chip on a pseudo-terminal.") var asDevice = false
+  @Option(help: "With --as-device: make a symbolic link to the pseudo-terminal.")
+  var link: String?
+  @Flag(help: "With --as-device: measurements begin again when there are no more.")
+  var `repeat` = false
+  @Option(name: [.customShort("t"), .long], help: "With --as-device: end after so many seconds.")
+  var duration: Double?
+
+  func validate() throws {
+    if !asDevice, link != nil || `repeat` || duration != nil {
+      throw ValidationError("--link, --repeat and --duration go with --as-device.")
+    }
+    if let duration, !(duration > 0 && duration < 1e9) {
+      throw ValidationError("--duration takes more than 0 seconds.")
+    }
+  }
 
   func run() async throws {
     let this = self
-    try await reporting { try await cancelledBySignals { try await this.replay() } }
+    try await reporting {
+      try await cancelledBySignals {
+        if this.asDevice { try await this.playDevice() } else { try await this.replay() }
+      }
+    }
   }
 
   private func replay() async throws {
@@ -84,60 +108,5 @@ struct Replay: AsyncParsableCommand {
           + "says what is in it.\n"
         : "uwbctl: No peer was measured.\n")
     throw ExitCode((nothing ? ExitStatus.data : .noPeer).rawValue)
-  }
-}
-
-/// The two-way measurements in the packets of a capture, joined and read as the driver does it.
-struct CapturedMeasurements {
-  /// Whether the chip reports RSSI: as its device info says, and until it does, it does.
-  private(set) var hasRSSI = true
-  /// Packets and notifications that do not have the layout they should have.
-  private(set) var unreadable = 0
-  private var reassembler = Reassembler()
-  private var last: UInt64 = 0
-
-  /// Measurements that this packet completes. Their times never go back; where the capture has
-  /// none, they are an interval apart.
-  mutating func take(_ packet: CapturedPacket) -> [RangingMeasurement] {
-    guard packet.direction != .outbound else { return [] }
-    let octets = packet.octets.span.bytes
-    guard packet.isWhole, let header = try? PacketHeader(parsing: octets) else {
-      unreadable += 1
-      return []
-    }
-    let payload = octets.extracting(PacketHeader.length..<octets.byteCount)
-    switch reassembler.take(header, payload: payload) {
-    case .incomplete: return []
-    case .whole: return read(header, payload, packet.time)
-    case .completed:
-      let whole = reassembler.withPayload(of: header.type) { $0.withUnsafeBytes { Array($0) } }
-      return read(header, whole.span.bytes, packet.time)
-    }
-  }
-
-  private mutating func read(
-    _ header: PacketHeader, _ payload: RawSpan, _ time: UInt64?
-  ) -> [RangingMeasurement] {
-    if header.type == .response, header.opcode == .coreGetDeviceInfo {
-      var reader = PayloadReader(payload)
-      let response = try? DeviceInfoResponse(from: &reader, dialect: .assumed)
-      if let info = response?.info { hasRSSI = info.uciVersion.major >= 2 }
-      return []
-    }
-    guard header.type == .notification, header.opcode == .sessionInfo else { return [] }
-    guard let view = try? SessionInfoView(payload) else {
-      unreadable += 1
-      return []
-    }
-    let interval = UInt64(view.intervalMilliseconds) * 1_000_000
-    last = max(last, time ?? last &+ interval)
-    var batch: [RangingMeasurement] = []
-    view.forEachTwoWayMeasurement { result in
-      batch.append(
-        RangingMeasurement(
-          sessionToken: view.sessionToken, sequenceNumber: view.sequenceNumber, receivedAt: last,
-          result: result))
-    }
-    return batch
   }
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// Finds the cause of each packet of a recorded chip.
+struct RecordingSorter {
+  private(set) var greeting: [Recording.Answer] = []
+  private(set) var turns: [Recording.Turn] = []
+
+  /// The cause of a packet: a turn, or nil for power-up.
+  private typealias Cause = Int?
+
+  private var commands = CommandAssembler()
+  private var data = CommandAssembler()
+  /// When each turn's request was complete; nil where the recording has no times.
+  private var times: [UInt64?] = []
+  private var powerUp: UInt64?
+  /// The cause of the control message of which more segments follow.
+  private var unfinished: Cause?
+
+  mutating func take(_ packet: Recording.Packet) {
+    guard let header = try? PacketHeader(parsing: packet.octets.span.bytes),
+      PacketHeader.length + header.payloadLength == packet.octets.count
+        || header.hasShortLength(of: packet.octets.span.bytes)
+    else { return }
+    let payload = Array(packet.octets[PacketHeader.length...])
+    switch packet.direction {
+    case .outbound:
+      let whole =
+        header.type == .data ? data.take(header, payload) : commands.take(header, payload)
+      guard let whole else { return }
+      turns.append(
+        Recording.Turn(
+          request: .init(type: header.type, opcode: header.opcode, payload: whole)))
+      times.append(packet.time)
+    case .inbound: sort(header, payload, packet)
+    }
+  }
+
+  private mutating func sort(
+    _ header: PacketHeader, _ payload: [UInt8], _ packet: Recording.Packet
+  ) {
+    let isContinued = header.type.isControl && unfinished != nil
+    let cause = isContinued ? unfinished ?? nil : cause(of: header, payload)
+    if header.type.isControl { unfinished = header.moreFollows ? .some(cause) : nil }
+    var answer = Recording.Answer(delay: 0, octets: packet.octets, isFirst: !isContinued)
+    guard let cause else {
+      if powerUp == nil { powerUp = packet.time }
+      answer.delay = delay(of: packet, header, payload, since: powerUp, behind: greeting.last)
+      greeting.append(answer)
+      return
+    }
+    let turn = turns[cause]
+    answer.isStream =
+      turn.request.opcode == .sessionStart && turn.request.type == .command
+      && header.type != .response && !Self.isState(header)
+    answer.delay = delay(
+      of: packet, header, payload, since: times[cause], behind: turn.answers.last)
+    turns[cause].answers.append(answer)
+    if header.type == .response || Self.asksAgain(header) { turns[cause].isAnswered = true }
+  }
+
+  private func cause(of header: PacketHeader, _ payload: [UInt8]) -> Cause {
+    func latest(_ matches: (Recording.Request) -> Bool) -> Int? {
+      turns.lastIndex { matches($0.request) }
+    }
+    guard let last = turns.indices.last else { return nil }
+    let own = latest { $0.type == .command && $0.opcode == header.opcode }
+    switch header.type {
+    case .response: return own ?? last
+    case .notification:
+      if header.opcode == .sessionInfo {
+        let token = SessionTokens.token(
+          type: header.type, opcode: header.opcode, payload: payload)
+        return latest { $0.opcode == .sessionStart && $0.type == .command && $0.token == token }
+          ?? own ?? last
+      }
+      if let own { return own }
+      if Self.asksAgain(header) { return last }
+      if Self.isState(header) { return latest { !Self.isQuestion($0) } ?? last }
+    default: break
+    }
+    // What vendors and data add to ranging comes with the measurements.
+    let isExtra = header.type == .data || header.opcode.group.isVendor
+    return isExtra ? ranging ?? last : last
+  }
+
+  /// The latest start, unless that session was stopped since.
+  private var ranging: Int? {
+    guard
+      let start = turns.lastIndex(where: {
+        $0.request.type == .command && $0.request.opcode == .sessionStart
+      })
+    else { return nil }
+    let token = turns[start].request.token
+    let ended = turns[start...].contains { turn in
+      let opcode = turn.request.opcode
+      return opcode == .coreDeviceReset
+        || (opcode == .sessionStop || opcode == .sessionDeinit) && turn.request.token == token
+    }
+    return ended ? nil : start
+  }
+
+  private func delay(
+    of packet: Recording.Packet, _ header: PacketHeader, _ payload: [UInt8],
+    since cause: UInt64?, behind last: Recording.Answer?
+  ) -> UInt64 {
+    let before = last?.delay ?? 0
+    if let time = packet.time, let cause { return max(before, time > cause ? time - cause : 0) }
+    // Without times measurements are an interval apart, everything else follows at once.
+    guard header.type == .notification, header.opcode == .sessionInfo, payload.count >= 13 else {
+      return before
+    }
+    let milliseconds = payload[9..<13].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    return before + milliseconds * 1_000_000
+  }
+
+  /// The chip's state or a session's, or an error.
+  private static func isState(_ header: PacketHeader) -> Bool {
+    let states: [Opcode] = [.coreDeviceStatus, .coreGenericError, .sessionStatus]
+    return header.type == .notification && states.contains(header.opcode)
+  }
+
+  private static func asksAgain(_ header: PacketHeader) -> Bool {
+    header.type == .notification && header.opcode == .coreGenericError
+  }
+
+  /// A command that changes no state.
+  private static func isQuestion(_ request: Recording.Request) -> Bool {
+    let questions: Set<Opcode> = [
+      .coreGetDeviceInfo, .coreGetCapsInfo, .coreGetConfig, .coreQueryUWBSTimestamp,
+      .sessionGetCount, .sessionGetState, .sessionGetAppConfig, .sessionQueryDataSize,
+      .sessionGetRangingCount,
+    ]
+    return request.type == .command && questions.contains(request.opcode)
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import SystemPackage
+import UCI
+import UWBCapture
+import UWBSimulator
+
+extension Replay {
+  /// Serves the recorded chip until interrupted, then says what became of it.
+  func playDevice() async throws {
+    let capture = try CaptureReader.read(file: file)
+    for problem in capture.problems { standardError.write("\(file): \(problem)\n") }
+    let recording = Recording(capture)
+    guard recording.packets > 0 else {
+      standardError.write(
+        "uwbctl: The capture holds nothing that a chip said.\n  try: uwbctl decode --file FILE says "
+          + "what is in it.\n")
+      throw ExitCode(ExitStatus.data.rawValue)
+    }
+    let device: RecordedDevice
+    do {
+      device = try RecordedDevice(recording, speed: speed.factor, repeats: `repeat`)
+      if let link { try device.link(at: link) }
+    } catch {
+      standardError.write(
+        "uwbctl: \(link ?? "A pseudo-terminal") cannot be made: \(error) (errno \(error.rawValue)).\n"
+      )
+      throw ExitCode(ExitStatus.cannotCreate.rawValue)
+    }
+    device.start()
+    standardOutput.write(announcement(device, recording))
+    try? await Task.sleep(for: .seconds(duration ?? 1e9))
+    device.stop()
+    standardError.write(device.statistics.text(of: recording) + "\n")
+  }
+
+  private func announcement(_ device: RecordedDevice, _ recording: Recording) -> String {
+    let path = link ?? device.path
+    guard format == .json else { return path + "\n" }
+    var line = JSONLine()
+    line.add("path", path)
+    line.add("requests", recording.requests)
+    line.add("packets", recording.packets)
+    return line.text + "\n"
+  }
+}
+
+extension Replay.Speed {
+  /// How many times faster than recorded.
+  var factor: Double {
+    switch self {
+    case .times(let factor): factor
+    case .max: .infinity
+    }
+  }
+}
+
+extension Recording {
+  /// What a capture has of a chip and its host. Packets of which nothing tells the way are the
+  /// chip's, as most data are.
+  init(_ capture: Capture) {
+    self.init(
+      capture.packets.map {
+        Packet(time: $0.time, direction: $0.direction ?? .inbound, octets: $0.octets)
+      })
+  }
+}
+
+extension RecordedChip.Statistics {
+  /// One line.
+  func text(of recording: Recording) -> String {
+    func names(_ opcodes: [Opcode: Int]) -> String {
+      let list = opcodes.map { opcode, count in
+        MessageCatalog.name(type: .command, opcode: opcode) + (count > 1 ? " ×\(count)" : "")
+      }
+      return "(\(list.sorted().joined(separator: ", ")))"
+    }
+    let refused = unknown.values.reduce(0, +)
+    let filled = invented.values.reduce(0, +)
+    return
+      "\(exact + similar + refused + filled) requests: \(exact) as recorded, "
+      + "\(similar) with other contents, \(refused) not in the capture and refused"
+      + (refused > 0 ? " \(names(unknown))" : "")
+      + (filled > 0 ? ", \(filled) answered for it \(names(invented))" : "")
+      + "; \(packetsSent) packets of \(recording.packets) recorded sent"
+  }
+}
