@@ -70,6 +70,44 @@ import UWBLink
     try theirs.close()
   }
 
+  @Test func aReaderThatStaysGoesOnWithTheNextLinkOnTheSameThread() async throws {
+    let (ours, theirs) = try Self.pair()
+    let collected = Collected()
+    let reader = FrameReader(
+      try Link(.descriptor(ours)), staysForNextLink: true,
+      handler: { octets, _ in
+        collected.frames.withLock { $0.append(octets.withUnsafeBytes { Array($0) }) }
+        collected.arrival.yield(1)
+      }, ended: { collected.end.yield($0) })
+    reader.start()
+    var arrivals = collected.arrivals.makeAsyncIterator()
+    var ends = collected.ends.makeAsyncIterator()
+    _ = try theirs.writeAll(Self.notification)
+    _ = await arrivals.next()
+    try theirs.close()
+    #expect(await ends.next()?.code == .closedByPeer)
+    // Between two links it still runs tasks.
+    #expect(await Task(executorPreference: reader) { reader.isCurrent }.value)
+    // One that ended, and one that is replaced while it is read from.
+    for _ in 0..<2 {
+      let (ours, theirs) = try Self.pair()
+      reader.attach(try Link(.descriptor(ours)))
+      _ = try theirs.writeAll(Self.notification)
+      _ = await arrivals.next()
+      #expect(await Task(executorPreference: reader) { reader.isCurrent }.value)
+    }
+    let (last, theirLast) = try Self.pair()
+    reader.attach(try Link(.descriptor(last)))
+    // Whatever is under way: the descriptor is closed once it is let go of.
+    reader.detach()
+    var octet: UInt8 = 0
+    #expect(read(theirLast.rawValue, &octet, 1) == 0)
+    reader.stop()
+    collected.end.finish()
+    #expect(await ends.next() == nil, "what is replaced or let go of has not ended")
+    #expect(collected.frames.withLock { $0.count } == 3)
+  }
+
   @Test(arguments: [
     ("/dev/does-not-exist", LinkError.Code.notFound), ("/dev/null", .notASerialDevice),
     ("tcp:127.0.0.1:1", .connectionRefused), ("/dev/null?baud=12345", .invalidEndpoint),

@@ -15,33 +15,47 @@ internal import Synchronization
 /// `Task(executorPreference: reader)`. Such a task gets an element of an async sequence fed by the
 /// handler without a wake of another thread.
 public final class FrameReader: TaskExecutor, @unchecked Sendable {
-  // Sound: `link`, `handler` and `ended` do not change; `landing` belongs to the thread; the rest is
-  // atomic or locked.
+  // Sound: `handler` and `ended` do not change; `landing` belongs to the thread; the rest is atomic
+  // or locked.
 
   /// Sees each frame, header included, on the reader's thread.
   public typealias Handler = @Sendable (RawSpan, FrameInfo) -> Void
 
-  private let link: Link
+  private struct Links {
+    /// What is read from; nil when it has ended.
+    var current: Link?
+    /// What is read from next.
+    var next: Link?
+    var framing: Link.Framing?
+    var framingIsNew = false
+  }
+
+  private let links: Locked<Links>
+  private let staysForNextLink: Bool
+  private let nap = Nap()
   private let handler: Handler
   private let ended: @Sendable (LinkError) -> Void
   private let jobs = Locked<Deque<UnownedJob>>([])
   private let jobCount = Atomic<Int>(0)
   private let stopping = Atomic<Bool>(false)
   private let gone = Atomic<Bool>(false)
-  private let framing = Locked<Link.Framing?>(nil)
   private let thread = Locked<pthread_t?>(nil)
   private var landing: UnsafeMutableRawBufferPointer
 
   /// Prepares a reader; `start` starts it.
   ///
   /// - Parameters:
+  ///   - staysForNextLink: the thread outlives the link, runs tasks, and goes on with the link that
+  ///     `attach` gives it.
   ///   - handler: sees each frame.
-  ///   - ended: called once, on the reader's thread, when the link ends by itself; not after
-  ///     `stop`.
+  ///   - ended: called once for each link, on the reader's thread, when the link ends by itself;
+  ///     not after `stop`.
   public init(
-    _ link: Link, handler: @escaping Handler, ended: @escaping @Sendable (LinkError) -> Void
+    _ link: Link, staysForNextLink: Bool = false, handler: @escaping Handler,
+    ended: @escaping @Sendable (LinkError) -> Void
   ) {
-    self.link = link
+    links = Locked(Links(current: link))
+    self.staysForNextLink = staysForNextLink
     self.handler = handler
     self.ended = ended
     landing = .allocate(byteCount: 512, alignment: 16)
@@ -70,7 +84,7 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
   /// Ends the thread and waits for it, except when called on it.
   public func stop() {
     stopping.store(true, ordering: .releasing)
-    cuwb_link_wake(link.raw)
+    wake()
     guard let id = thread.withLock({ $0.take() }) else { return }
     if pthread_equal(id, pthread_self()) != 0 {
       pthread_detach(id)
@@ -86,18 +100,83 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
 
   /// Changes how frames are told apart, from the next one on. Any thread.
   public func setFraming(_ framing: Link.Framing) {
-    self.framing.withLock { $0 = framing }
-    cuwb_link_wake(link.raw)
+    links.withLock {
+      $0.framing = framing
+      $0.framingIsNew = true
+    }
+    wake()
+  }
+
+  /// Goes on with another link, framed as the last one. The link before is let go of, whether it
+  /// has ended or not; `ended` is not called for it then. Any thread.
+  public func attach(_ link: Link) {
+    precondition(staysForNextLink, "this reader ends with its link")
+    links.withLock { $0.next = link }
+    wake()
+  }
+
+  /// Lets go of the link without waiting for its end; `ended` is not called for it. Any thread.
+  public func detach() {
+    precondition(staysForNextLink, "this reader ends with its link")
+    links.withLock { links in
+      if let link = links.current { cuwb_link_wake(link.raw) }
+      links.current = nil
+      links.next = nil
+    }
+  }
+
+  private func wake() {
+    // Under the lock, so that the link is still there.
+    let reads = links.withLock { links in
+      if let link = links.current { cuwb_link_wake(link.raw) }
+      return links.current != nil
+    }
+    if !reads { nap.wake() }
   }
 
   // MARK: the thread
 
   private func run() {
     cuwb_name_thread("uwb-reader")
+    while !stopping.load(ordering: .acquiring) {
+      if let link = nextLink() {
+        guard let error = read(link), isLost(link) else { continue }
+        ended(error)
+        if !staysForNextLink { break }
+      } else {
+        nap.sleep()
+      }
+      runJobs()
+    }
+    retire()
+  }
+
+  /// The link to read from now, framed like the one before.
+  private func nextLink() -> Link? {
+    let (link, framing) = links.withLock { links -> (Link?, Link.Framing?) in
+      guard let next = links.next.take() else { return (links.current, nil) }
+      links.current = next
+      return (next, links.framing)
+    }
+    if let link, let framing { link.setFraming(framing) }
+    return link
+  }
+
+  /// Lets go of a link that has ended; false when it is no longer the one that counts.
+  private func isLost(_ link: Link) -> Bool {
+    links.withLock { links in
+      guard links.current === link, links.next == nil else { return false }
+      links.current = nil
+      return true
+    }
+  }
+
+  /// Reads until the link ends, and says why; nil when there is something else to do first.
+  private func read(_ link: Link) -> LinkError? {
     var frame = cuwb_frame()
     while true {
       runJobs()
-      if stopping.load(ordering: .acquiring) { break }
+      if stopping.load(ordering: .acquiring) { return nil }
       let result = cuwb_read_frame(
         link.raw, landing.baseAddress!, landing.count, -1, &frame)
       switch result.outcome {
@@ -106,7 +185,14 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
           UnsafeRawBufferPointer(start: landing.baseAddress!, count: Int(frame.length)).bytes,
           FrameInfo(receivedAt: frame.received_ns, skippedBefore: frame.skipped))
       case CUWB_WOKEN:
-        if let rules = framing.withLock({ $0.take() }) { link.setFraming(rules) }
+        let (rules, isReplaced) = links.withLock { links -> (Link.Framing?, Bool) in
+          defer { links.framingIsNew = false }
+          return (
+            links.framingIsNew ? links.framing : nil, links.current !== link || links.next != nil
+          )
+        }
+        if isReplaced { return nil }
+        if let rules { link.setFraming(rules) }
       case CUWB_TIMEOUT:
         break
       case CUWB_TOO_LONG:
@@ -114,12 +200,9 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
         landing.deallocate()
         landing = .allocate(byteCount: Int(frame.length), alignment: 16)
       default:
-        ended(LinkError(result, endpoint: link.endpoint))
-        retire()
-        return
+        return LinkError(result, endpoint: link.endpoint)
       }
     }
-    retire()
   }
 
   /// Runs what is left; from now on jobs go elsewhere.
@@ -153,7 +236,7 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
     if !queued {
       globalConcurrentExecutor.enqueue(unowned)
     } else if !isCurrent {
-      cuwb_link_wake(link.raw)
+      wake()
     }
   }
 }
