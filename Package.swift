@@ -87,12 +87,15 @@ let package = Package(
     .target(
       name: "CUWBTestSupport", path: "Tests/CUWBTestSupport",
       cSettings: [.define("_GNU_SOURCE")]),
+    .target(
+      name: "UWBTestSupport", dependencies: ["UWBLink", system], path: "Tests/UWBTestSupport",
+      swiftSettings: strict),
     .testTarget(
       name: "CUWBTests", dependencies: ["CUWB", "CUWBTestSupport"], exclude: ["Sanitized"],
       swiftSettings: strict),
     .testTarget(name: "UCITests", dependencies: ["UCI"], swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "UWBLinkTests", dependencies: ["UWBLink", "CUWBTestSupport", system],
+      name: "UWBLinkTests", dependencies: ["UWBLink", "UWBTestSupport", "CUWBTestSupport", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBDriverTests",
@@ -111,7 +114,8 @@ let package = Package(
     .testTarget(
       name: "uwbctlTests",
       dependencies: [
-        "uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBCapture", "UWBSimulator", arguments,
+        "uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBCapture", "UWBSimulator", "UWBTestSupport",
+        arguments, system,
       ],
       swiftSettings: strict + lifetimes),
   ],

@@ -9,6 +9,11 @@ struct Uwbctl: AsyncParsableCommand {
     commandName: "uwbctl",
     abstract: "Look at and drive Ultra-Wideband chips which speak UCI.",
     subcommands: [
-      RangeCommand.self, Replay.self, Info.self, Decode.self, Simulate.self,
+      ListCommand.self,
+      RangeCommand.self,
+      Replay.self,
+      Info.self,
+      Decode.self,
+      Simulate.self,
     ])
 }

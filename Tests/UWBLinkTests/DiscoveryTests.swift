@@ -4,6 +4,7 @@ import Glibc
 import SystemPackage
 import Testing
 import UWBLink
+import UWBTestSupport
 
 @Suite struct DiscoveryTests {
   @Test func portsWithHardwareAreFoundAndOthersAreNot() throws {

@@ -19,10 +19,6 @@ struct Decode: AsyncParsableCommand {
       when the file could not be read.
       """)
 
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case text, json
-  }
-
   enum VendorChoice: String, ExpressibleByArgument, CaseIterable {
     case auto, qorvo, nxp, android
   }
@@ -34,7 +30,7 @@ struct Decode: AsyncParsableCommand {
   var file: String?
 
   @Option(help: "How to write what the frames mean: text or json, one object per line.")
-  var format = Format.text
+  var format = OutputFormat.text
 
   @Option(help: "Whose vendor messages these are; auto: as the chip's device info says.")
   var vendor = VendorChoice.auto

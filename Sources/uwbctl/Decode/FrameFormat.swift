@@ -54,24 +54,6 @@ struct FrameFormat {
     return [member, "\(quoted(field.name + "_code")):\(raw)"]
   }
 
-  private func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
-  }
-
   // MARK: text
 
   /// A line for the header and indented lines for what the frame says.
@@ -137,13 +119,6 @@ struct FrameFormat {
     case .object(let fields):
       return fields.map { "\($0.name) \(text($0.value))" }.joined(separator: ", ")
     }
-  }
-
-  /// Text from a chip without anything that a terminal would obey.
-  private func printable(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
   }
 
   // MARK: digits

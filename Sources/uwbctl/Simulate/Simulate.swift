@@ -22,10 +22,6 @@ struct Simulate: AsyncParsableCommand {
     }
   }
 
-  enum Format: String, CaseIterable, ExpressibleByArgument {
-    case text, json
-  }
-
   @Option(help: "The kind of chips; mixed takes Qorvo and NXP chips in turn.")
   var profile = Kind.qm33pdoa
 
@@ -54,7 +50,7 @@ struct Simulate: AsyncParsableCommand {
   var duration: Double?
 
   @Option(help: "How the lines are written: text or json.")
-  var format = Format.text
+  var format = OutputFormat.text
 
   func validate() throws {
     guard (1...64).contains(chips) else { throw ValidationError("--chips takes 1 to 64.") }

@@ -35,8 +35,10 @@ struct CaptureOptions: ParsableArguments {
   /// Says so when the file is not complete. Never a reason to stop ranging.
   func finish(_ file: CaptureFile?) {
     guard let failure = file?.failure else { return }
-    standardError.write("uwbctl: \(failure)\n")
-    if let suggestion = failure.suggestion { standardError.write("  try: \(suggestion)\n") }
+    standardError.write("uwbctl: \(printable("\(failure)"))\n")
+    if let suggestion = failure.suggestion {
+      standardError.write("  try: \(printable(suggestion))\n")
+    }
   }
 
   /// For example `Linux 6.12.0 aarch64`.

@@ -78,8 +78,8 @@ enum ExitStatus: Int32, CaseIterable {
 /// status of its own.
 func reporting(_ body: () async throws -> Void) async throws {
   func fail(_ status: ExitStatus, _ cause: String, _ suggestion: String?) -> ExitCode {
-    standardError.write("uwbctl: \(cause)\n")
-    if let suggestion { standardError.write("  try: \(suggestion)\n") }
+    standardError.write("uwbctl: \(printable(cause))\n")
+    if let suggestion { standardError.write("  try: \(printable(suggestion))\n") }
     return ExitCode(status.rawValue)
   }
   do {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Glibc
 import Synchronization
 import SystemPackage
@@ -21,39 +22,9 @@ struct Output: Sendable {
 let standardOutput = Output(descriptor: .standardOutput)
 let standardError = Output(descriptor: .standardError)
 
-/// A JSON object in the order given, one line.
-struct JSONLine {
-  private var fields: [String] = []
-
-  mutating func add(_ key: String, _ value: String) {
-    fields.append("\"\(key)\":\"\(Self.escaped(value))\"")
-  }
-  mutating func add(_ key: String, _ value: (some BinaryInteger)?) {
-    fields.append("\"\(key)\":\(value.map { "\($0)" } ?? "null")")
-  }
-  mutating func add(_ key: String, _ value: Bool?) {
-    fields.append("\"\(key)\":\(value.map { "\($0)" } ?? "null")")
-  }
-  mutating func add(_ key: String, _ value: Double?, digits: Int) {
-    fields.append("\"\(key)\":\(value.map { fixed($0, digits) } ?? "null")")
-  }
-  mutating func addRaw(_ key: String, _ json: String) { fields.append("\"\(key)\":\(json)") }
-
-  var text: String { "{" + fields.joined(separator: ",") + "}" }
-
-  static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case _ where scalar.value < 0x20: result += "?"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
+/// How results are written: for people, or one JSON object a line for programs.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+  case text, json
 }
 
 /// A number with so many digits behind the point.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-import SystemPackage
-import UWBLink
+internal import Foundation
+package import SystemPackage
+package import UWBLink
 
 /// A tree of files and links in a temporary folder, made the way the kernel and udev make theirs.
 /// Removed with the value's last reference.
-final class FakeMachine {
-  let root: String
+package final class FakeMachine {
+  package let root: String
 
-  var discovery: Discovery {
+  package var discovery: Discovery {
     Discovery(sysfs: FilePath(root + "/sys"), dev: FilePath(root + "/dev"))
   }
-  var processes: ProcessTable { ProcessTable(procfs: FilePath(root + "/proc")) }
-  var udev: FilePath { FilePath(root + "/run/udev/data") }
+  package var processes: ProcessTable { ProcessTable(procfs: FilePath(root + "/proc")) }
+  package var udev: FilePath { FilePath(root + "/run/udev/data") }
 
-  init() throws {
+  package init() throws {
     // Of the real path: the tests compare with what links lead to.
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "uwb-machine-\(UUID().uuidString)")
@@ -27,18 +27,18 @@ final class FakeMachine {
 
   deinit { try? FileManager.default.removeItem(atPath: root) }
 
-  func folder(_ path: String) throws {
+  package func folder(_ path: String) throws {
     try FileManager.default.createDirectory(
       atPath: "\(root)/\(path)", withIntermediateDirectories: true)
   }
 
-  func file(_ path: String, _ text: String) throws {
+  package func file(_ path: String, _ text: String) throws {
     try folder((path as NSString).deletingLastPathComponent)
     try text.write(toFile: "\(root)/\(path)", atomically: false, encoding: .utf8)
   }
 
   /// A link with a relative target, as sysfs and udev write them.
-  func link(_ path: String, to target: String) throws {
+  package func link(_ path: String, to target: String) throws {
     try folder((path as NSString).deletingLastPathComponent)
     try FileManager.default.createSymbolicLink(
       atPath: "\(root)/\(path)", withDestinationPath: target)
@@ -49,7 +49,7 @@ final class FakeMachine {
   private static let controller = "devices/pci0000:00/0000:00:14.0/usb1"
 
   /// A device on a hub, without interfaces.
-  func usbDevice(
+  package func usbDevice(
     _ socket: String, _ vendor: String, _ product: String, _ texts: [String: String] = [:]
   ) throws {
     let path = "sys/\(Self.controller)/\(socket)"
@@ -64,7 +64,7 @@ final class FakeMachine {
   }
 
   /// A CDC-ACM port: its tty lies below the interface.
-  func cdcPort(_ name: String, socket: String, interface: String, numbers: String) throws {
+  package func cdcPort(_ name: String, socket: String, interface: String, numbers: String) throws {
     let part = "\(Self.controller)/\(socket)/\(socket):1.\(UInt8(interface, radix: 16)!)"
     try file("sys/\(part)/bInterfaceNumber", interface + "\n")
     try link("sys/\(part)/driver", to: "../../../../../../bus/usb/drivers/cdc_acm")
@@ -72,7 +72,7 @@ final class FakeMachine {
   }
 
   /// The port of a bridge: between interface and tty lies a port of the usb-serial bus.
-  func bridgePort(_ name: String, socket: String, driver: String, numbers: String) throws {
+  package func bridgePort(_ name: String, socket: String, driver: String, numbers: String) throws {
     let part = "\(Self.controller)/\(socket)/\(socket):1.0"
     try file("sys/\(part)/bInterfaceNumber", "00\n")
     try link("sys/\(part)/driver", to: "../../../../../../bus/usb/drivers/\(driver)")
@@ -83,7 +83,7 @@ final class FakeMachine {
   }
 
   /// A port of the board itself; `type` is what the 8250 driver says of the chip.
-  func boardPort(_ name: String, type: String) throws {
+  package func boardPort(_ name: String, type: String) throws {
     let part = "devices/platform/serial8250"
     try folder("sys/\(part)")
     try tty(name, hardware: part, numbers: "4:64")
@@ -92,7 +92,7 @@ final class FakeMachine {
   }
 
   /// A console: nothing behind it.
-  func virtualTerminal(_ name: String) throws {
+  package func virtualTerminal(_ name: String) throws {
     try file("sys/devices/virtual/tty/\(name)/dev", "4:1\n")
     try link("sys/class/tty/\(name)", to: "../../devices/virtual/tty/\(name)")
   }
@@ -108,7 +108,7 @@ final class FakeMachine {
 
   // MARK: programs
 
-  func process(_ pid: Int, _ name: String, open paths: [String]) throws {
+  package func process(_ pid: Int, _ name: String, open paths: [String]) throws {
     try file("proc/\(pid)/comm", name + "\n")
     try folder("proc/\(pid)/fd")
     for (number, path) in paths.enumerated() {
@@ -120,7 +120,7 @@ final class FakeMachine {
 
   /// A kit with both of its connectors plugged in, a bridge without a serial number, a PC's port
   /// that is there, one that is not, and a console.
-  static func desk() throws -> FakeMachine {
+  package static func desk() throws -> FakeMachine {
     let machine = try FakeMachine()
     try machine.usbDevice(
       "1-3", "1915", "520f",

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import UWBLink
+import UWBTestSupport
+
+@testable import uwbctl
+
+@Suite struct ListTests {
+  @Test func theKitTheProbeAndTheBridgeAreListedTheMachinesOwnPortsOnlyOnRequest() throws {
+    let machine = try FakeMachine.desk()
+    try machine.usbDevice("1-8", "0403", "601c", ["product": "FT4222"])
+    func names(all: Bool) -> [String] {
+      PortReport.all(machine.discovery, machine.processes, all: all).map {
+        $0.port?.path.lastComponent?.string ?? "none"
+      }
+    }
+    #expect(names(all: false) == ["ttyACM0", "ttyACM1", "ttyACM2", "ttyUSB0", "none"])
+    #expect(
+      names(all: true) == ["ttyACM0", "ttyACM1", "ttyACM2", "ttyS0", "ttyUSB0", "none"])
+  }
+
+  @Test func textSaysHowToOpenItAndWhoHoldsIt() throws {
+    let machine = try FakeMachine.desk()
+    try machine.process(812, "ModemManager", open: [machine.root + "/dev/ttyACM1"])
+    let reports = PortReport.all(machine.discovery, machine.processes, all: false)
+    let text = try #require(reports.dropFirst().first).text
+    #expect(text.hasPrefix("\(machine.root)/dev/ttyACM1  Qorvo DWM3001CDK"))
+    #expect(text.contains("open as        usb:E5A1B2C3D4F6?if=0\n"))
+    #expect(text.contains("held by        ModemManager (812)\n"))
+    #expect(text.contains("usb            1915:520f Nordic Semiconductor nRF52 USB Product\n"))
+    let probe = try #require(reports.first).text
+    #expect(probe.contains("note           Probably the debug port."))
+    #expect(!probe.contains("held by"))
+  }
+
+  @Test func jsonHasStableKeys() throws {
+    let machine = try FakeMachine.desk()
+    try machine.process(812, "ModemManager", open: [machine.root + "/dev/ttyACM1"])
+    let report = PortReport.all(machine.discovery, machine.processes, all: false)[1]
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+    #expect(object["path"] as? String == machine.root + "/dev/ttyACM1")
+    #expect(object["kind"] as? String == "board")
+    #expect(object["usb_vendor"] as? String == "1915")
+    #expect(object["usb_product"] as? String == "520f")
+    #expect(object["serial"] as? String == "E5A1B2C3D4F6")
+    #expect(object["endpoint"] as? String == "usb:E5A1B2C3D4F6?if=0")
+    #expect(object["interface"] as? Int == 0)
+    let holders = try #require(object["held_by"] as? [[String: Any]])
+    #expect(holders.first?["name"] as? String == "ModemManager")
+    #expect(
+      Set(object.keys) == [
+        "path", "name", "kind", "endpoint", "stable_paths", "driver", "usb_vendor", "usb_product",
+        "manufacturer", "product", "serial", "interface", "owner", "group", "mode", "may_open",
+        "held_by", "note",
+      ])
+  }
+
+  @Test func aDeviceCannotWriteToTheTerminal() throws {
+    let machine = try FakeMachine()
+    try machine.usbDevice(
+      "1-1", "1234", "5678",
+      ["product": "\u{1B}[2Jgone\u{9B}31m", "serial": "A\u{202E}B", "manufacturer": "two\nlines"])
+    try machine.cdcPort("ttyACM0", socket: "1-1", interface: "00", numbers: "166:0")
+    try machine.process(7, "\u{1B}]0;title\u{7}", open: [machine.root + "/dev/ttyACM0"])
+    let report = try #require(
+      PortReport.all(machine.discovery, machine.processes, all: false).first)
+    for text in [report.text, report.json] {
+      let bad = text.unicodeScalars.filter {
+        ($0.value < 0x20 && $0 != "\n") || (0x7F..<0xA0).contains($0.value) || $0 == "\u{202E}"
+      }
+      #expect(bad.isEmpty)
+    }
+    #expect(report.text.contains(#"\u{1b}[2Jgone\u{9b}31m"#))
+    #expect(report.text.contains(#"two\u{a}lines"#))
+    #expect(report.text.split(separator: "\n").count == report.text.count { $0 == "\n" })
+  }
+}
