@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SystemPackage
 import UWBLink
 
 /// What `list` says about one device on the USB or one serial port.
