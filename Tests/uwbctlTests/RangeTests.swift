@@ -94,8 +94,4 @@ import UWBLink
   func numbersAreWrittenWithFixedDigits(_ value: Double, _ digits: Int, _ text: String) {
     #expect(fixed(value, digits) == text)
   }
-
-  @Test func textFromOutsideCannotBreakALine() {
-    #expect(JSONLine.escaped("a\"b\\c\u{1B}[2J\n") == "a\\\"b\\\\c?[2J\\n")
-  }
 }
