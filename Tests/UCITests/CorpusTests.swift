@@ -83,8 +83,9 @@ import UCI
         let id = AppConfigID(rawValue: config.parameters[0].id)
         let name = try #require(line["decoded"]["name"].text)
         #expect(Self.isSameParameter(name, id.name), "\(name) is \(id.name) here")
-        let lengths = try #require(id.parameter, "\(name)").lengths
-        #expect(lengths.isEmpty || lengths.contains(config.parameters[0].value.count), "\(name)")
+        let length = config.parameters[0].value.count
+        let lengths = try #require(id.parameter(in: .assumed, length: length), "\(name)").lengths
+        #expect(lengths.isEmpty || lengths.contains(length), "\(name)")
         parameters += 1
       } else if what.contains("DlTdoa") && !what.contains("V2") {
         let isExtended = what.hasPrefix("Extended")

@@ -104,12 +104,12 @@ struct ParameterTextTests {
     }
   }
 
-  @Test("What is printed can be read again", arguments: AppConfigParameter.all.map(\.name))
-  func roundTrip(name: String) throws {
-    let id = try AppConfigID(named: name)
-    let parameter = try #require(id.parameter)
-    let form = id.form
-    #expect(parameter.name == name)
+  @Test("What is printed can be read again", arguments: AppConfigParameter.all)
+  func roundTrip(parameter: AppConfigParameter) throws {
+    let id = try AppConfigID(named: parameter.name)
+    let form = ParameterForm(parameter)
+    // Two identifiers have had one name, on chips of different vendors.
+    #expect(id == parameter.id || parameter.vendors == [.qorvo], "\(parameter.name)")
     #expect(!form.accepted.isEmpty)
     func check(_ octets: [UInt8]) throws {
       let text = form.text(octets)
@@ -143,7 +143,9 @@ struct ParameterTextTests {
     for parameter in AppConfigParameter.all {
       guard let value = parameter.defaultValue else { continue }
       #expect(parameter.range?.contains(value) ?? true, "\(parameter.name)")
-      #expect(parameter.values.isEmpty || parameter.values[value] != nil, "\(parameter.name)")
+      #expect(
+        parameter.format == .mask || parameter.values.isEmpty || parameter.values[value] != nil,
+        "\(parameter.name)")
     }
   }
 

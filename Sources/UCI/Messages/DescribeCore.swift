@@ -58,44 +58,12 @@ extension TimestampResponse: Describable {
 extension TLVListResponse: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     guard let parameters else { return [] }
-    if context.opcode == .sessionGetAppConfig {
-      return [Field("parameters", .appConfig(parameters))]
-    }
-    if context.opcode == TestConfigGet.opcode {
-      return [Field("parameters", .testConfig(parameters))]
-    }
-    if context.opcode == AndroidRadarGetAppConfig.opcode {
-      return [Field("parameters", .radarConfig(parameters))]
-    }
-    let capabilities = Capabilities(parameters)
-    let numbering = capabilities.numbering
-    return [
-      Field(
-        "capabilities",
-        .list(
-          parameters.map { tlv in
-            .object([
-              Field("name", .text(CapabilityID.name(of: tlv.id, in: numbering))),
-              Field("id", .number(tlv.id)), Field("value", capabilities.fieldValue(of: tlv)),
-              Field("octets", .octets(tlv.value)),
-            ])
-          }))
-    ]
-  }
-}
-
-extension Capabilities {
-  /// Versions and channels as people write them, everything else as a number or octets.
-  fileprivate func fieldValue(of tlv: TLV) -> FieldValue {
-    switch CapabilityID(number: tlv.id, in: numbering) {
-    case .channels: return channels.map { .list($0.map { .number($0) }) } ?? tlv.plainValue
-    case .firaPHYVersionRange, .firaMACVersionRange:
-      guard tlv.value.count == 4 else { return tlv.plainValue }
-      let versions = [0, 2].map { at in
-        UCIVersion(tlv.value[at], tlv.value[at + 1] >> 4, tlv.value[at + 1] & 15)
-      }
-      return .text("\(versions[0])-\(versions[1])")
-    default: return tlv.plainValue
+    let dialect = context.dialect
+    switch context.opcode {
+    case .coreGetCapsInfo: return [Field("capabilities", .capabilities(parameters, dialect))]
+    case TestConfigGet.opcode: return [Field("parameters", .testConfig(parameters))]
+    case AndroidRadarGetAppConfig.opcode: return [Field("parameters", .radarConfig(parameters))]
+    default: return [Field("parameters", .appConfig(parameters, dialect))]
     }
   }
 }
@@ -132,11 +100,10 @@ extension ConfigurationResponse {
   private static func name(of parameter: RefusedParameter, in context: DescriptionContext) -> String
   {
     switch context.opcode {
-    case .sessionSetAppConfig: AppConfigID(rawValue: parameter.id).name
-    case TestConfigSet.opcode: TestConfigID(rawValue: parameter.id).name
+    case .sessionSetAppConfig: AppConfigID(rawValue: parameter.id).name(in: context.dialect)
+    case TestConfigSet.opcode: TestConfigID(parameter.id, parameter.subID).name
     case AndroidRadarSetAppConfig.opcode: RadarConfigID(rawValue: parameter.id).name
-    default:
-      DeviceConfigID.name(of: parameter.id, subID: parameter.subID, dialect: context.dialect)
+    default: DeviceConfigID(parameter.id, parameter.subID).name(in: context.dialect)
     }
   }
 }
@@ -149,55 +116,7 @@ extension SetConfig: Describable {
 
 extension GetConfig: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
-    let names = ids.map { DeviceConfigID.name(of: $0, dialect: context.dialect) }
+    let names = ids.map { DeviceConfigID($0).name(in: context.dialect) }
     return [Field("parameters", .list(names.map { .text($0) }))]
-  }
-}
-
-extension FieldValue {
-  static func deviceConfig(_ parameters: [TLV], _ dialect: Dialect) -> FieldValue {
-    .list(
-      parameters.map { tlv in
-        let name = DeviceConfigID.name(of: tlv.id, subID: tlv.subID, dialect: dialect)
-        var fields = [Field("name", .text(name)), Field("id", .number(tlv.id))]
-        if let subID = tlv.subID { fields.append(Field("sub_id", .number(subID))) }
-        return .object(fields + [Field("value", tlv.plainValue)])
-      })
-  }
-
-  /// Parameters of a session by name, with unit and meaning; keys are secrets.
-  static func appConfig(_ parameters: [TLV]) -> FieldValue {
-    .list(
-      parameters.map { tlv in
-        let id = AppConfigID(rawValue: tlv.id)
-        let known = id.parameter
-        var fields = [Field("name", .text(id.name)), Field("id", .number(tlv.id))]
-        if id.isSecret {
-          return .object(fields + [Field("value", .secret(tlv.value))])
-        }
-        fields.append(Field("value", appConfigValue(id, tlv)))
-        if let unit = known?.unit { fields.append(Field("unit", .text(unit))) }
-        if let meaning = tlv.integer.flatMap({ known?.values[$0] }) {
-          fields.append(Field("meaning", .text(meaning)))
-        }
-        return .object(fields)
-      })
-  }
-
-  private static func appConfigValue(_ id: AppConfigID, _ tlv: TLV) -> FieldValue {
-    switch id {
-    case .deviceMACAddress, .dstMACAddress:
-      // A list of extended addresses can be as long as one of short ones; addresses of eight octets
-      // are rare, so only a value of exactly eight for one device is taken for one of them.
-      if id == .deviceMACAddress, let address = MACAddress(octets: tlv.value) {
-        return .text(address.description)
-      }
-      guard tlv.value.count == 2, let address = MACAddress(octets: tlv.value) else {
-        return .octets(tlv.value)
-      }
-      return .text(address.description)
-    case .uwbInitiationTime: return tlv.integer.map { .number($0) } ?? .octets(tlv.value)
-    default: return tlv.plainValue
-    }
   }
 }

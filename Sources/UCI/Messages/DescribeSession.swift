@@ -48,7 +48,10 @@ extension SessionStatusNotification: Describable {
 
 extension SetAppConfig: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("session", .number(sessionToken)), Field("parameters", .appConfig(parameters))]
+    [
+      Field("session", .number(sessionToken)),
+      Field("parameters", .appConfig(parameters, context.dialect)),
+    ]
   }
 }
 
@@ -56,7 +59,8 @@ extension GetAppConfig: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [
       Field("session", .number(sessionToken)),
-      Field("parameters", .list(ids.map { .text(AppConfigID(rawValue: $0).name) })),
+      Field(
+        "parameters", .list(ids.map { .text(AppConfigID(rawValue: $0).name(in: context.dialect)) })),
     ]
   }
 }

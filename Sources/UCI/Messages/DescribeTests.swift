@@ -10,21 +10,8 @@ extension TestConfigGet: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [
       Field("session", .number(sessionToken)),
-      Field("parameters", .list(ids.map { .text(TestConfigID(rawValue: $0).name) })),
+      Field("parameters", .list(ids.map { .text(TestConfigID($0).name) })),
     ]
-  }
-}
-
-extension FieldValue {
-  /// Parameters of the radio tests by name.
-  static func testConfig(_ parameters: [TLV]) -> FieldValue {
-    .list(
-      parameters.map { tlv in
-        .object([
-          Field("name", .text(TestConfigID(rawValue: tlv.id).name)), Field("id", .number(tlv.id)),
-          Field("value", tlv.plainValue),
-        ])
-      })
   }
 }
 

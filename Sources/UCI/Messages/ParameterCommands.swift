@@ -17,7 +17,7 @@ extension SetParametersCommand {
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     let token = try reader.u32("session token")
-    self.init(sessionToken: token, parameters: try reader.tlvs("parameters"))
+    self.init(sessionToken: token, parameters: try reader.tlvs("parameters", longIDsFirst: false))
   }
 
   /// Writes the fields in their order on the wire.

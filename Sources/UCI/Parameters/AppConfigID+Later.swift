@@ -89,6 +89,22 @@ extension AppConfigID {
   public static let aliroMACMode = AppConfigID(rawValue: 0xA9)
   /// URSK. Qorvo; a secret.
   public static let qorvoURSK = AppConfigID(rawValue: 0xAA)
+  /// RADAR_TIMING_PARAMS. Qorvo.
+  public static let qorvoRadarTiming = AppConfigID(rawValue: 0xB0)
+  /// RADAR_SAMPLES_PER_SWEEP. Qorvo.
+  public static let qorvoRadarSamplesPerSweep = AppConfigID(rawValue: 0xB1)
+  /// RADAR_SWEEP_OFFSET. Qorvo.
+  public static let qorvoRadarSweepOffset = AppConfigID(rawValue: 0xB2)
+  /// RADAR_BITS_PER_SAMPLE. Qorvo.
+  public static let qorvoRadarBitsPerSample = AppConfigID(rawValue: 0xB3)
+  /// RADAR_NUMBER_OF_BURSTS. Qorvo.
+  public static let qorvoRadarNumberOfBursts = AppConfigID(rawValue: 0xB4)
+  /// RADAR_DATA_TYPE. Qorvo.
+  public static let qorvoRadarDataType = AppConfigID(rawValue: 0xB5)
+  /// RADAR_ANTENNA_GROUP. Qorvo.
+  public static let qorvoRadarAntennaGroup = AppConfigID(rawValue: 0xB6)
+  /// RADAR_TX_PROFILE. Qorvo.
+  public static let qorvoRadarTxProfile = AppConfigID(rawValue: 0xB7)
   /// INTERLEAVING_RATIO_RANGE. Android: measurements of distance while interleaving.
   public static let androidRangeMeasurements = AppConfigID(rawValue: 0xE3)
   /// INTERLEAVING_RATIO_AZIMUTH. Android: measurements of azimuth while interleaving.

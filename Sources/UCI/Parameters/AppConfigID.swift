@@ -3,24 +3,12 @@
 /// Names a parameter of a session (SESSION_SET_APP_CONFIG, SESSION_GET_APP_CONFIG).
 ///
 /// An open type: identifiers that are not named here can be used as they are. What is known of a
-/// parameter is in `parameter`.
+/// parameter is in `parameter(in:)`.
 public struct AppConfigID: RawRepresentable, Hashable, Sendable {
   /// The octet on the wire.
   public let rawValue: UInt8
   /// Any octet.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// Length, unit, range and default; nil for identifiers that are not known.
-  public var parameter: AppConfigParameter? { AppConfigParameter.table[self] }
-  /// The name in the specification; `APP_CONFIG_0xNN` where there is none.
-  public var name: String { parameter?.name ?? "APP_CONFIG_\(hex(rawValue))" }
-  /// The value is key material or an initialisation vector and does not belong into logs.
-  public var isSecret: Bool {
-    switch self {
-    case .staticSTSIV, .sessionKey, .subSessionKey, .qorvoURSK, .cccHopModeKey: true
-    default: false
-    }
-  }
 }
 
 extension TLV {

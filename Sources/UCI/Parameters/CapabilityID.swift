@@ -32,6 +32,33 @@ public enum CapabilityID: String, Sendable, CaseIterable {
   case linkLayer = "LINK_LAYER"
   case bypassMode = "BYPASS_MODE"
   case minSlotDuration = "MIN_SLOT_DURATION"
+  // CCC, Aliro, Android and NXP.
+  case cccChapsPerSlot = "CCC_CHAPS_PER_SLOT"
+  case cccSyncCodes = "CCC_SYNC_CODES"
+  case cccHoppingModes = "CCC_HOPPING_CONFIG_MODES"
+  case cccChannels = "CCC_CHANNELS"
+  case cccVersions = "CCC_VERSIONS"
+  case cccUWBConfigs = "CCC_UWB_CONFIGS"
+  case cccPulseShapeCombos = "CCC_PULSE_SHAPE_COMBOS"
+  case cccRANMultiplier = "CCC_RAN_MULTIPLIER"
+  case cccMaxSessions = "CCC_MAX_SESSIONS"
+  case cccMinInitiationTime = "CCC_MIN_INITIATION_TIME"
+  case cccPrioritizedChannels = "CCC_PRIORITIZED_CHANNELS"
+  case uwbsMaxPPM = "UWBS_MAX_PPM"
+  case aliroMACModes = "ALIRO_MAC_MODES"
+  case radarSupport = "RADAR_SUPPORT"
+  case nxpMaxUCIPayload = "NXP_MAX_UCI_PAYLOAD"
+  case nxpInBandBlockSize = "NXP_IN_BAND_BLOCK_SIZE"
+  case nxpInBandMaxBlocks = "NXP_IN_BAND_MAX_BLOCKS"
+  case powerStatsQuery = "POWER_STATS_QUERY"
+  case aoaInterleaving = "AOA_INTERLEAVING"
+  case minRangingInterval = "MIN_RANGING_INTERVAL"
+  case rangeDataNotificationConfig = "RANGE_DATA_NTF_CONFIG"
+  case rssiReporting = "RSSI_REPORTING"
+  case diagnostics = "DIAGNOSTICS"
+  case androidMinSlotDuration = "MIN_SLOT_DURATION_RSTU"
+  case maxSessions = "MAX_SESSIONS"
+  case antennaModes = "ANTENNA_MODES"
 
   /// Which numbers capabilities have.
   public enum Numbering: Sendable {
@@ -43,45 +70,41 @@ public enum CapabilityID: String, Sendable, CaseIterable {
 
   /// Its number; nil where it does not exist in this numbering.
   public func number(in numbering: Numbering) -> UInt8? {
-    switch numbering {
-    case .fira2: Self.allCases.firstIndex(of: self).map { UInt8($0) }
-    case .fira1: Self.fira1.firstIndex(of: self).map { UInt8($0) }
-    }
+    CapabilityTable.row(of: self)?.number(in: numbering)
   }
 
   /// The capability with this number; nil where there is none.
-  public init?(number: UInt8, in numbering: Numbering) {
-    let table = numbering == .fira1 ? Self.fira1 : Self.allCases
-    guard number < table.count else { return nil }
-    self = table[Int(number)]
+  ///
+  /// - Parameter subID: second octet of the number, where it has one (older firmware of NXP).
+  public init?(number: UInt8, subID: UInt8? = nil, in numbering: Numbering) {
+    let key = CapabilityTable.Key(number: number, subID: subID)
+    guard let id = CapabilityTable.numbers[numbering]?[key] else { return nil }
+    self = id
   }
 
-  /// The name of a capability, also of those of CCC, Android and vendors; `CAPABILITY_0xNN` where
-  /// there is none.
-  public static func name(of number: UInt8, in numbering: Numbering) -> String {
-    CapabilityID(number: number, in: numbering)?.rawValue ?? others[number]
-      ?? "CAPABILITY_\(hex(number))"
+  /// The name of a capability; `CAPABILITY_0xNN` where there is none.
+  public static func name(
+    of number: UInt8, subID: UInt8? = nil, in numbering: Numbering
+  ) -> String {
+    CapabilityID(number: number, subID: subID, in: numbering)?.rawValue
+      ?? (["CAPABILITY", hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
   }
+}
 
-  // The order of the cases above is that of the numbers in FiRa 2.0; these are those of 1.x.
-  private static let fira1: [CapabilityID] = [
-    .firaPHYVersionRange, .firaMACVersionRange, .deviceRoles, .rangingMethod, .stsConfig,
-    .multiNodeMode, .rangingTimeStruct, .scheduleMode, .hoppingMode, .blockStriding,
-    .uwbInitiationTime, .channels, .rframeConfig, .ccConstraintLength, .bprfParameterSets,
-    .hprfParameterSets, .aoaSupport, .extendedMACAddress, .maxMessageSize,
-    .maxDataPacketPayloadSize,
-  ]
+/// A capability of a chip; its value says what the chip can do.
+public typealias CapabilityParameter = Parameter<CapabilityID>
 
-  // Source: AOSP's capability parameters and NXP's published host code.
-  private static let others: [UInt8: String] = [
-    0xA0: "CCC_CHAPS_PER_SLOT", 0xA1: "CCC_SYNC_CODES", 0xA2: "CCC_HOPPING_CONFIG_MODES",
-    0xA3: "CCC_CHANNELS", 0xA4: "CCC_VERSIONS", 0xA5: "CCC_UWB_CONFIGS",
-    0xA6: "CCC_PULSE_SHAPE_COMBOS", 0xA7: "CCC_RAN_MULTIPLIER", 0xA8: "CCC_MAX_SESSIONS",
-    0xA9: "CCC_MIN_INITIATION_TIME", 0xAA: "CCC_PRIORITIZED_CHANNELS", 0xAB: "UWBS_MAX_PPM",
-    0xAC: "ALIRO_MAC_MODES", 0xB0: "RADAR_SUPPORT", 0xB1: "NXP_MAX_UCI_PAYLOAD",
-    0xB2: "NXP_IN_BAND_BLOCK_SIZE", 0xB3: "NXP_IN_BAND_MAX_BLOCKS", 0xC0: "POWER_STATS_QUERY",
-    0xE3: "AOA_INTERLEAVING", 0xE4: "MIN_RANGING_INTERVAL", 0xE5: "RANGE_DATA_NTF_CONFIG",
-    0xE6: "RSSI_REPORTING", 0xE7: "DIAGNOSTICS", 0xE8: "MIN_SLOT_DURATION_RSTU",
-    0xE9: "MAX_SESSIONS", 0xEA: "ANTENNA_MODES",
-  ]
+extension CapabilityParameter {
+  /// Every capability that is known. Some have several rows, because vendors write their values in
+  /// different ways; `CapabilityID.parameter(in:)` chooses one.
+  public static var all: [CapabilityParameter] { CapabilityTable.rows.map(\.parameter) }
+}
+
+extension CapabilityID {
+  /// How the value reads on a chip of this dialect.
+  ///
+  /// - Parameter length: octets of the value, where they are known.
+  public func parameter(in dialect: Dialect, length: Int? = nil) -> CapabilityParameter? {
+    CapabilityParameter.best(of: CapabilityTable.index[self], in: dialect, length: length)
+  }
 }

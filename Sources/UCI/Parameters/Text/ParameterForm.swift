@@ -52,32 +52,28 @@ public struct ParameterForm: Sendable {
   }
 
   /// The form of a parameter of a session.
+  ///
+  /// Where a parameter has another length and unit in another version, the form takes both.
   public init(_ parameter: AppConfigParameter) {
-    let special = Self.special[parameter.id]
+    let rows = AppConfigParameter.all.filter {
+      $0.id == parameter.id && $0.vendors == parameter.vendors && $0.format == parameter.format
+    }
+    let long = rows.first { $0.lengths == [8] && $0.unit != nil }
+    let short = rows.first { $0.lengths != [8] }
+    let isBoth = long != nil && short != nil
     self.init(
-      name: parameter.name, lengths: parameter.lengths,
-      unit: parameter.unit ?? (parameter.id == .uwbInitiationTime ? "ms" : nil),
-      range: parameter.range, values: parameter.values, isSecret: parameter.id.isSecret,
-      kind: special, longUnit: parameter.id == .uwbInitiationTime ? "us" : nil)
+      name: parameter.name,
+      lengths: isBoth ? Set(rows.flatMap(\.lengths)).sorted() : parameter.lengths,
+      unit: isBoth ? short?.unit : parameter.unit, range: isBoth ? nil : parameter.range,
+      values: parameter.format == .mask ? [:] : parameter.values, isSecret: parameter.id.isSecret,
+      kind: Self.special[parameter.id] ?? Kind(parameter), longUnit: isBoth ? long?.unit : nil)
   }
 
   /// The form of a parameter of which nothing is known: octets.
   static func unknown(_ name: String) -> ParameterForm { ParameterForm(name: name, lengths: []) }
 
-  // Parameters whose octets are more than one number, or none.
-  private static let special: [AppConfigID: Kind] = [
-    .deviceMACAddress: .addresses, .dstMACAddress: .addresses, .vendorID: .octetsOrNumber,
-    .aoaBoundConfig: .angles, .capSizeRange: .octets,
-    .resultReportConfig: .flags(["ToF", "azimuth", "elevation", "FoM"]),
-    .rangingRoundControl: .flags([
-      "result report", "control message", "no control phase", "", "", "", "measurement report",
-      "measurement report by controlee",
-    ]),
-    .diagnosticsFrameReportsFields: .flags([
-      "RSSI", "AoA", "", "CFO", "emitter", "segments", "CIR",
-    ]),
-    .cccHopModeKey: .octets, .ulTDoADeviceID: .octets, .dlTDoAAnchorLocation: .octets,
-  ]
+  // Parameters that vendors write in a way of their own.
+  private static let special: [AppConfigID: Kind] = [.vendorID: .octetsOrNumber]
 
   /// What the parameter takes, for help and errors: a noun phrase.
   public var accepted: String {
@@ -114,4 +110,19 @@ public struct ParameterForm: Sendable {
     }
   }
   private var rangeText: String { range.map { ", \($0.lowerBound)…\($0.upperBound)" } ?? "" }
+}
+
+extension ParameterForm.Kind {
+  /// What the values of a row are; nil where their number of octets says it.
+  init?(_ parameter: AppConfigParameter) {
+    switch parameter.format {
+    case .number, .signed: return nil
+    case .mask, .maskBigEndian:
+      let highest = parameter.values.keys.max() ?? 0
+      self = .flags((0...highest).map { parameter.values[$0] ?? "" })
+    case .addresses: self = .addresses
+    case .fixedPoint: self = .angles
+    default: self = .octets
+    }
+  }
 }
