@@ -30,7 +30,12 @@ public enum DriverError: Error, Sendable, Hashable {
 
 extension DriverError: CustomStringConvertible {
   /// The cause in one sentence, with the raw value where the chip gave one.
-  public var description: String {
+  public var description: String { description(in: nil) }
+
+  /// The same for chips that speak like this: vendors mean different things by some codes.
+  ///
+  /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
+  public func description(in dialect: Dialect?) -> String {
     switch self {
     case .link(let error): error.description
     case .noAnswer(let command, let milliseconds, 0):
@@ -41,15 +46,11 @@ extension DriverError: CustomStringConvertible {
     case .retriesExhausted(let command, let attempts):
       "The device asked for \(command) again \(attempts) times and never took it."
     case .refused(let command, let status):
-      "The device refused \(command): \(Self.words(status))"
+      "The device refused \(command): \(Self.words(status, dialect))"
     case .parametersRefused(let status, let refused):
-      "The device refused the configuration with \(Self.words(status))"
+      "The device refused the configuration with \(Self.words(status, dialect))"
         + (refused.isEmpty
-          ? ""
-          : " Refused: "
-            + refused.map {
-              "parameter 0x\(String($0.id, radix: 16, uppercase: true)) (\($0.status))"
-            }.joined(separator: ", ") + ".")
+          ? "" : " Refused: " + refused.map(Self.words).joined(separator: ", ") + ".")
     case .malformedAnswer(let command, let error):
       "The answer to \(command) cannot be read. \(error)"
     case .deviceError(let command):
@@ -57,20 +58,42 @@ extension DriverError: CustomStringConvertible {
     case .stateNotReached(let expected, let last):
       "The session did not become \(expected); it is \(last.map { "\($0)" } ?? "unknown")."
     case .sessionEnded(let state, let reason):
-      "The session became \(state): \(reason) (0x\(String(reason.rawValue, radix: 16)))"
-        + (reason.explanation.map { ". " + $0 } ?? ".")
+      "The session became \(state): \(Self.words(reason, dialect))"
     case .invalidConfiguration(let why): "The session cannot work: \(why)."
     case .closed: "The device has been closed."
     }
   }
 
-  private static func words(_ status: Status) -> String {
-    let raw = String(status.rawValue, radix: 16, uppercase: true)
-    return "\(status) (0x\(raw))" + (status.explanation.map { ". " + $0 } ?? ".")
+  /// `NAME (0xNN). Meaning.`
+  private static func words(_ status: Status, _ dialect: Dialect?) -> String {
+    let known = dialect.flatMap { status.explained(in: $0) }
+    return words(
+      status.rawValue, known?.name ?? status.description, known?.meaning ?? status.explanation)
+  }
+
+  private static func words(_ reason: StateChangeReason, _ dialect: Dialect?) -> String {
+    let known = dialect.flatMap { reason.explained(in: $0) }
+    return words(
+      reason.rawValue, known?.name ?? reason.description, known?.meaning ?? reason.explanation)
+  }
+
+  private static func words(_ code: UInt8, _ name: String, _ meaning: String?) -> String {
+    "\(name) (0x\(String(code, radix: 16, uppercase: true)))" + (meaning.map { ". " + $0 } ?? ".")
+  }
+
+  /// `SLOT_DURATION (INVALID_RANGE)`
+  private static func words(_ refused: RefusedParameter) -> String {
+    "\(AppConfigID(rawValue: refused.id).name) (0x\(String(refused.id, radix: 16, uppercase: true)), "
+      + "\(refused.status))"
   }
 
   /// What to try next; nil where there is nothing better than the cause itself.
-  public var suggestion: String? {
+  public var suggestion: String? { suggestion(in: nil) }
+
+  /// The same for chips that speak like this.
+  ///
+  /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
+  public func suggestion(in dialect: Dialect?) -> String? {
     switch self {
     case .link(let error): error.suggestion
     case .noAnswer(_, _, 0):
@@ -80,13 +103,28 @@ extension DriverError: CustomStringConvertible {
       "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
         + "wrong port."
     case .retriesExhausted, .deviceError: "Reset the board or unplug it, then try again."
-    case .refused(_, .maxSessionsExceeded): "Deinitialise other sessions, or reset the board."
-    case .refused(_, .sessionNotConfigured):
-      "Give the session the parameters it lacks; firmwares ask for more than the mandatory list."
-    case .parametersRefused: "Leave out or change the parameters named."
-    case .sessionEnded(_, .invalidRangingDuration), .sessionEnded(_, .insufficientSlots):
-      "Lengthen the interval, or use shorter slots or fewer of them."
+    case .refused(_, let status): Self.joined(status.explained(in: dialect ?? .assumed))
+    case .parametersRefused(_, let refused) where !refused.isEmpty:
+      Self.accepted(refused) ?? "Leave out or change the parameters named."
+    case .parametersRefused(let status, _):
+      Self.joined(status.explained(in: dialect ?? .assumed))
+    case .sessionEnded(_, let reason): Self.joined(reason.explained(in: dialect ?? .assumed))
+    case .stateNotReached(.idle, .initialised?):
+      Self.joined(Status.sessionNotConfigured.explained(in: dialect ?? .assumed))
     default: nil
     }
+  }
+
+  private static func joined(_ explanation: CodeExplanation?) -> String? {
+    guard let steps = explanation?.toTry, !steps.isEmpty else { return nil }
+    return steps.joined(separator: " ")
+  }
+
+  /// What the refused parameters take in general; nil where nothing is known of any of them.
+  private static func accepted(_ refused: [RefusedParameter]) -> String? {
+    let known = refused.map { AppConfigID(rawValue: $0.id) }.filter { $0.parameter != nil }
+    guard !known.isEmpty else { return nil }
+    return "Leave out or change the parameters named. "
+      + known.map { "\($0.name) takes \($0.form.accepted)." }.joined(separator: " ")
   }
 }

@@ -14,6 +14,7 @@ struct Uwbctl: AsyncParsableCommand {
       Replay.self,
       Info.self,
       Decode.self,
+      Explain.self,
       Simulate.self,
     ])
 }

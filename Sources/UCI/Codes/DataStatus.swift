@@ -26,18 +26,11 @@ public struct DataTransferStatus: RawRepresentable, Hashable, Sendable, CustomSt
 
   /// A name for listings; `DATA_STATUS_0xNN` where there is none.
   public var description: String {
-    switch self {
-    case .repetitionOK: "REPETITION_OK"
-    case .ok: "OK"
-    case .transferError: "ERROR_DATA_TRANSFER"
-    case .noCredit: "ERROR_NO_CREDIT_AVAILABLE"
-    case .rejected: "ERROR_REJECTED"
-    case .sessionTypeNotSupported: "SESSION_TYPE_NOT_SUPPORTED"
-    case .ongoing: "ERROR_DATA_TRANSFER_IS_ONGOING"
-    case .invalidFormat: "INVALID_FORMAT"
-    default: "DATA_STATUS_\(hex(rawValue))"
-    }
+    Self.table.shared(rawValue)?.name ?? "DATA_STATUS_\(hex(rawValue))"
   }
+
+  /// Meaning, causes and what to try; nil where none is known.
+  public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }
 
 /// What became of one controlee when the multicast list was changed.
@@ -68,17 +61,9 @@ public struct MulticastStatus: RawRepresentable, Hashable, Sendable, CustomStrin
 
   /// A name for listings; `MULTICAST_STATUS_0xNN` where there is none.
   public var description: String {
-    switch self {
-    case .ok: "OK"
-    case .listFull: "ERROR_MULTICAST_LIST_FULL"
-    case .keyFetchFailed: "ERROR_KEY_FETCH_FAIL"
-    case .subSessionIDNotFound: "ERROR_SUB_SESSION_ID_NOT_FOUND"
-    case .subSessionKeyNotFound: "ERROR_SUB_SESSION_KEY_NOT_FOUND"
-    case .subSessionKeyNotApplicable: "ERROR_SUB_SESSION_KEY_NOT_APPLICABLE"
-    case .sessionKeyNotFound: "ERROR_SESSION_KEY_NOT_FOUND"
-    case .addressNotFound: "ERROR_ADDRESS_NOT_FOUND"
-    case .addressAlreadyPresent: "ERROR_ADDRESS_ALREADY_PRESENT"
-    default: "MULTICAST_STATUS_\(hex(rawValue))"
-    }
+    Self.table.shared(rawValue)?.name ?? "MULTICAST_STATUS_\(hex(rawValue))"
   }
+
+  /// Meaning, causes and what to try; nil where none is known.
+  public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }

@@ -18,17 +18,13 @@ public struct DeviceState: RawRepresentable, Hashable, Sendable, CustomStringCon
   /// Everything is lost; the host has to reset the chip.
   public static let error = DeviceState(rawValue: 0xFF)
 
-  /// The name in the specification.
+  /// The name in the specification, or the one NXP gives it.
   public var description: String {
-    switch self {
-    case .initialising: "INIT"
-    case .ready: "READY"
-    case .active: "ACTIVE"
-    case .wokenUp: "HPD_WAKEUP"
-    case .error: "ERROR"
-    default: "DEVICE_STATE_\(hex(rawValue))"
-    }
+    Self.table.meanings(of: rawValue).first?.name ?? "DEVICE_STATE_\(hex(rawValue))"
   }
+
+  /// Meaning, causes and what to try; nil where none is known.
+  public var explanation: CodeExplanation? { Self.table.meanings(of: rawValue).first }
 }
 
 /// The state of a session.

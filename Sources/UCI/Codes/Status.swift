@@ -111,92 +111,19 @@ public struct Status: RawRepresentable, Hashable, Sendable {
 }
 
 extension Status: CustomStringConvertible {
-  /// The name in the specification; `STATUS_0xNN` where there is none.
-  public var description: String { Self.catalog[rawValue]?.name ?? "STATUS_\(hex(rawValue))" }
+  /// The name in the specification; `STATUS_0xNN` where there is none that all vendors share.
+  public var description: String { Self.table.shared(rawValue)?.name ?? "STATUS_\(hex(rawValue))" }
 
-  /// What it means in plain words; nil for values without a meaning shared by all vendors.
-  public var explanation: String? { Self.catalog[rawValue]?.explanation }
+  /// What it means in plain words, of vendors' values what each vendor means; nil where nothing is
+  /// known.
+  public var explanation: String? { Self.table.words(for: rawValue) }
 
-  // Source: FiRa UCI status codes as published in the AOSP and pica packet definitions.
-  private static let catalog: [UInt8: (name: String, explanation: String)] = [
-    0x00: ("OK", "The chip did what it was asked."),
-    0x01: ("REJECTED", "The command is not allowed in the current state of the chip or session."),
-    0x02: ("FAILED", "The chip tried and failed without saying why."),
-    0x03: (
-      "SYNTAX_ERROR",
-      "The command was malformed: its length or layout is not what this firmware expects."
-    ),
-    0x04: ("INVALID_PARAM", "A parameter has a value this firmware refuses, or is unknown to it."),
-    0x05: ("INVALID_RANGE", "A parameter is outside its range."),
-    0x06: ("INVALID_MESSAGE_SIZE", "The message is longer or shorter than the chip accepts."),
-    0x07: ("UNKNOWN_GID", "This firmware does not know the message group."),
-    0x08: ("UNKNOWN_OID", "This firmware does not know the message."),
-    0x09: ("READ_ONLY", "The parameter can be read but not written."),
-    0x0A: ("COMMAND_RETRY", "The chip was busy or asleep and wants the same message again."),
-    0x0B: ("UNKNOWN", "The chip reports an unknown error."),
-    0x0C: ("NOT_APPLICABLE", "The request does not apply to this session or device."),
-    0x11: (
-      "ERROR_SESSION_NOT_EXIST",
-      "There is no such session: it was never created, was deinitialised, or was named by its "
-        + "id where this chip wants its handle."
-    ),
-    0x12: ("ERROR_SESSION_DUPLICATE", "A session with this id exists already."),
-    0x13: ("ERROR_SESSION_ACTIVE", "The session is ranging; stop it first."),
-    0x14: ("ERROR_MAX_SESSIONS_EXCEEDED", "The chip has no room for another session."),
-    0x15: (
-      "ERROR_SESSION_NOT_CONFIGURED",
-      "The session lacks parameters it needs before it can start."
-    ),
-    0x16: ("ERROR_ACTIVE_SESSIONS_ONGOING", "Other sessions are still ranging."),
-    0x17: ("ERROR_MULTICAST_LIST_FULL", "The list of controlees is full."),
-    0x18: ("ERROR_ADDRESS_NOT_FOUND", "The address is not in the list of controlees."),
-    0x19: ("ERROR_ADDRESS_ALREADY_PRESENT", "The address is in the list of controlees already."),
-    0x1A: ("ERROR_UWB_INITIATION_TIME_TOO_OLD", "The start time given lies in the past."),
-    0x1B: (
-      "OK_NEGATIVE_DISTANCE_REPORT",
-      "Measured, but the distance came out negative: the boards are very close or their "
-        + "antenna delays are not calibrated."
-    ),
-    0x20: ("RANGING_TX_FAILED", "The frame could not be sent."),
-    0x21: (
-      "RANGING_RX_TIMEOUT",
-      "No answer was heard in time: the peer is off, out of range, or set up differently."
-    ),
-    0x22: (
-      "RANGING_RX_PHY_DEC_FAILED",
-      "A frame was heard but its header could not be decoded: interference, or a different "
-        + "preamble, SFD or PRF."
-    ),
-    0x23: (
-      "RANGING_RX_PHY_TOA_FAILED",
-      "A frame was heard but its time of arrival could not be found: weak or blocked signal."
-    ),
-    0x24: (
-      "RANGING_RX_PHY_STS_FAILED",
-      "The scrambled timestamp sequence did not match: a different key, vendor id, IV or STS "
-        + "index."
-    ),
-    0x25: (
-      "RANGING_RX_MAC_DEC_FAILED",
-      "A frame was heard but its content could not be decoded: a different session id, key or "
-        + "FCS type."
-    ),
-    0x26: (
-      "RANGING_RX_MAC_IE_DEC_FAILED",
-      "An information element in the frame could not be decoded."
-    ),
-    0x27: (
-      "RANGING_RX_MAC_IE_MISSING",
-      "The frame lacks an information element that ranging needs."
-    ),
-    0x28: ("ERROR_ROUND_INDEX_NOT_ACTIVATED", "The ranging round is not activated."),
-    0x29: (
-      "ERROR_NUMBER_OF_ACTIVE_RANGING_ROUNDS_EXCEEDED",
-      "More ranging rounds were activated than the chip can follow."
-    ),
-    0x30: ("DATA_MAX_TX_PSDU_SIZE_EXCEEDED", "The data is longer than a frame can carry."),
-    0x31: ("DATA_RX_CRC_ERROR", "Data arrived damaged."),
-  ]
+  /// Meaning, causes and what to try for chips that speak like this; nil where none is known.
+  public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
+    Self.table.meaning(of: rawValue, in: dialect)
+  }
+
+  static let table = CodeTable(general, ranging, vendors)
 }
 
 /// `0xNN`.

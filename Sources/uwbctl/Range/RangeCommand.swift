@@ -65,15 +65,18 @@ struct RangeCommand: AsyncParsableCommand {
       throw error
     }
     let statistics = device.statistics
+    let failures = summary.failuresExplained(in: device.dialect)
     await close(device, others, peers)
     standardError.write(
       summary.text(
         "\(statistics.octetsSkipped) octets skipped, "
           + "\(statistics.resynchronisations) resynchronisations") + "\n")
+    standardError.write(failures)
     if summary.measured == 0 {
       standardError.write(
         "uwbctl: No peer was measured.\n  try: Check that the other end runs with the same session "
-          + "id, channel, preamble, slot, interval and STS, and with the addresses crossed.\n")
+          + "id, channel, preamble, slot, interval and STS, and with the addresses crossed; uwbctl "
+          + "diff compares two ends.\n")
       throw ExitCode(ExitStatus.noPeer.rawValue)
     }
   }

@@ -84,9 +84,7 @@ struct RangeSummary {
 
   /// One line.
   func text(_ statistics: String) -> String {
-    var causes: [Status: Int] = [:]
-    for peer in peers.values { causes.merge(peer.failures) { $0 + $1 } }
-    let why = causes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }
+    let why = failures.map { "\($0.count) \($0.status)" }
     return "\(rounds) rounds, \(fixed(rate, 1)) Hz, \(peers.count) "
       + (peers.count == 1 ? "peer" : "peers")
       + ", \(measured) measured, \(failed) failed"

@@ -55,3 +55,6 @@ private func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
   guard part.count <= text.count else { return false }
   return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
 }
+
+/// Whether the letters and digits of a name contain these.
+func containsPlain(_ name: String, _ part: [UInt8]) -> Bool { contains(plain(name), part) }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UCI
+
+/// `uwbctl explain`: what a code of a chip means, why it is sent, and what to try.
+struct Explain: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say what a status, a reason or another code means, and what to try.",
+    discussion: """
+      For example:
+        uwbctl explain 0x21
+        uwbctl explain RANGING_RX_PHY_STS_FAILED
+      Without a code everything that is known is listed. Vendors give some numbers meanings of \
+      their own; each is named.
+      """)
+
+  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+  @Argument(help: "A number (0x21, 33), a name, or a part of a name.") var codes: [String] = []
+  @Option(help: "How to print it.") var format = Format.text
+
+  func run() async throws {
+    guard !codes.isEmpty else {
+      let all = CodeFamily.allCases.flatMap { family in family.explanations.map { (family, $0) } }
+      standardOutput.write(
+        all.map { format == .json ? json($0, $1) : brief($0, $1) }.joined(separator: "\n") + "\n")
+      return
+    }
+    for code in codes {
+      let found = explanations(of: code)
+      guard !found.isEmpty else {
+        let names = CodeFamily.allCases.flatMap { $0.explanations.map(\.name) }
+        let nearest = nearestNames(to: code, in: names)
+        throw ValidationError(
+          "No code is called '\(code)'."
+            + (nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."))
+      }
+      standardOutput.write(
+        found.map {
+          format == .json ? json($0.family, $0.explanation) + "\n" : text($0.family, $0.explanation)
+        }.joined(separator: format == .json ? "" : "\n"))
+    }
+  }
+
+  private func title(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
+    let vendors = explanation.vendors.map(\.title).joined(separator: ", ")
+    return "\(family.rawValue) 0x\(hexDigits(explanation.code).uppercased()) \(explanation.name)"
+      + (vendors.isEmpty ? "" : " (\(vendors))")
+  }
+
+  private func brief(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
+    "\(title(family, explanation)): \(explanation.meaning)"
+  }
+
+  private func text(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
+    "\(title(family, explanation))\n  \(explanation.meaning)\n" + explanation.listed(indent: "  ")
+  }
+
+  private func json(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
+    func list(_ texts: [String]) -> String {
+      "[" + texts.map { "\"\(JSONLine.escaped($0))\"" }.joined(separator: ",") + "]"
+    }
+    var line = JSONLine()
+    line.add("family", family.rawValue)
+    line.add("code", explanation.code)
+    line.add("name", explanation.name)
+    line.add("meaning", explanation.meaning)
+    line.addRaw("causes", list(explanation.causes))
+    line.addRaw("to_try", list(explanation.toTry))
+    line.addRaw("vendors", list(explanation.vendors.map(\.rawValue)))
+    return line.text
+  }
+}
+
+extension CodeExplanation {
+  /// Likely causes and what to try, a line each.
+  func listed(indent: String) -> String {
+    func list(_ title: String, _ texts: [String]) -> String {
+      texts.isEmpty ? "" : "\(indent)\(title)\n" + texts.map { "\(indent)  - \($0)\n" }.joined()
+    }
+    return list("likely causes:", causes) + list("try:", toTry)
+  }
+}

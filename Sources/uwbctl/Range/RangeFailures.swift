@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+extension RangeSummary {
+  /// How often each failure was reported, the most frequent first.
+  var failures: [(status: Status, count: Int)] {
+    var counts: [Status: Int] = [:]
+    for peer in peers.values { counts.merge(peer.failures) { $0 + $1 } }
+    return counts.map { (status: $0.key, count: $0.value) }
+      .sorted { ($1.count, $0.status.rawValue) < ($0.count, $1.status.rawValue) }
+  }
+
+  /// Why rounds failed, in plain words: the two most frequent failures; empty when nearly all rounds
+  /// went well, because a lost round now and then is normal.
+  func failuresExplained(in dialect: Dialect) -> String {
+    guard failed * 10 > measured else { return "" }
+    return failures.prefix(2).map { status, count in
+      let raw = "0x\(hexDigits(status.rawValue).uppercased())"
+      let rounds = count == 1 ? "1 measurement" : "\(count) measurements"
+      guard let known = status.explained(in: dialect) else {
+        return "\(rounds): \(status) (\(raw)), which no published source explains.\n"
+      }
+      return "\(rounds): \(known.name) (\(raw)). \(known.meaning)\n" + known.listed(indent: "  ")
+    }.joined()
+  }
+}
