@@ -15,10 +15,8 @@ struct Explain: AsyncParsableCommand {
       their own; each is named.
       """)
 
-  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
   @Argument(help: "A number (0x21, 33), a name, or a part of a name.") var codes: [String] = []
-  @Option(help: "How to print it.") var format = Format.text
+  @Option(help: "How to print it.") var format = OutputFormat.text
 
   func run() async throws {
     guard !codes.isEmpty else {
@@ -58,17 +56,14 @@ struct Explain: AsyncParsableCommand {
   }
 
   private func json(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
-    func list(_ texts: [String]) -> String {
-      "[" + texts.map { "\"\(JSONLine.escaped($0))\"" }.joined(separator: ",") + "]"
-    }
     var line = JSONLine()
     line.add("family", family.rawValue)
     line.add("code", explanation.code)
     line.add("name", explanation.name)
     line.add("meaning", explanation.meaning)
-    line.addRaw("causes", list(explanation.causes))
-    line.addRaw("to_try", list(explanation.toTry))
-    line.addRaw("vendors", list(explanation.vendors.map(\.rawValue)))
+    line.add("causes", explanation.causes)
+    line.add("to_try", explanation.toTry)
+    line.add("vendors", explanation.vendors.map(\.rawValue))
     return line.text
   }
 }
