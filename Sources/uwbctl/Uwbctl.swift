@@ -11,6 +11,7 @@ struct Uwbctl: AsyncParsableCommand {
     subcommands: [
       ListCommand.self,
       RangeCommand.self,
+      Multicast.self,
       Replay.self,
       Info.self,
       Decode.self,

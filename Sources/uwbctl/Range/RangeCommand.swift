@@ -94,6 +94,11 @@ struct RangeCommand: AsyncParsableCommand {
       format ?? .standard, hasRSSI: session.device.dialect.generation >= .fira2)
     let stream = session.measurements(capacity: 1_024)
     try await session.start()
+    // Without a folder for its socket ranging works as well; multicast will say that it finds none.
+    let control =
+      session.configuration.role == .controller
+      ? try? RangeControl(session, device: options.device) : nil
+    defer { control?.stop() }
     let timer = duration.map { seconds in
       Task {
         try await Task.sleep(for: .seconds(seconds))

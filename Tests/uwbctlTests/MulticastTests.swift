@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+import UCI
+import UWBDriver
+import UWBSimulator
+
+@testable import uwbctl
+
+/// What `multicast` asks of a `range`, over real sockets.
+@Suite struct MulticastTests {
+  /// A folder of its own for each test.
+  private static func folder() -> String { "/tmp/uwbctl-test-\(UUID().uuidString.prefix(13))" }
+
+  /// Ranges with simulated peers meanwhile.
+  private static func ranging(
+    peers count: Int, folder: String, _ body: (RangeControl) async throws -> Void
+  ) async throws {
+    let peers = try SimulatedPeers(profile: .qm33, peers: count, seed: 1)
+    let device = try await UWBDevice.open(SimulatedPeers.endpoint(peers.own))
+    let session = try await device.makeSession(
+      SessionConfiguration(
+        role: .controller, sessionID: 77, address: MACAddress(0),
+        peers: (1...count).map { MACAddress(UInt16($0)) }))
+    try await session.start()
+    let control = try RangeControl(session, device: "here", folder: folder)
+    try await body(control)
+    control.stop()
+    await device.close()
+    rmdir(folder)
+  }
+
+  @Test func controleesComeAndGo() async throws {
+    let folder = Self.folder()
+    try await Self.ranging(peers: 2, folder: folder) { control in
+      let found = RunningRanges(folder: folder).matching(device: "here", session: 77, pid: getpid())
+      let path = try #require(found.first).path
+      #expect(found.count == 1 && path == control.path)
+      #expect(found[0].about.controlees == [1, 2])
+
+      var reply = try RunningRanges.ask(.init(action: .add, addresses: [3, 2]), at: path)
+      #expect(reply.controlees == [1, 2, 3])
+      #expect(reply.outcomes.map(\.code) == [0, 8])
+      reply = try RunningRanges.ask(.init(action: .remove, addresses: [1, 9]), at: path)
+      #expect(reply.controlees == [2, 3])
+      #expect(reply.outcomes.map(\.code) == [0, 7])
+      #expect(reply.error == nil)
+
+      #expect(
+        RunningRanges(folder: folder).matching(device: "there", session: nil, pid: nil).isEmpty)
+      #expect(RunningRanges(folder: folder).matching(device: nil, session: 1, pid: nil).isEmpty)
+    }
+    #expect(RunningRanges(folder: folder).entries.isEmpty)
+  }
+
+  @Test func aSessionOfTwoStaysOne() async throws {
+    let folder = Self.folder()
+    try await Self.ranging(peers: 1, folder: folder) { control in
+      let reply = try RunningRanges.ask(.init(action: .add, addresses: [2]), at: control.path)
+      #expect(reply.error?.contains("REJECTED") == true)
+      #expect(reply.suggestion?.contains("two peers") == true)
+      #expect(reply.controlees == [1])
+    }
+  }
+
+  @Test func whatIsNoRequestGetsNoAnswerAndDoesNoHarm() async throws {
+    let folder = Self.folder()
+    try await Self.ranging(peers: 2, folder: folder) { control in
+      let stranger = try ControlSocket.connect(to: control.path)
+      try stranger.writeAll("{\"action\":\"explode\"}\n".utf8)
+      var octet: [UInt8] = [0]
+      #expect(try octet.withUnsafeMutableBytes { try stranger.read(into: $0) } == 0)
+      try stranger.close()
+      #expect(RunningRanges(folder: folder).entries.count == 1)
+    }
+  }
+
+  @Test func onlyItsOwnerCanEnterTheFolder() async throws {
+    let folder = Self.folder()
+    try await Self.ranging(peers: 2, folder: folder) { control in
+      var status = stat()
+      #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
+      #expect(stat(control.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+    let open = Self.folder()
+    mkdir(open, 0o700)
+    chmod(open, 0o777)
+    #expect(throws: Errno.permissionDenied) { try ControlSocket.makeFolder(open) }
+    rmdir(open)
+    symlink("/tmp", open)
+    #expect(throws: Errno.permissionDenied) { try ControlSocket.makeFolder(open) }
+    unlink(open)
+  }
+
+  @Test func whatAKilledRangeLeavesBehindIsRemoved() throws {
+    let folder = Self.folder()
+    try ControlSocket.makeFolder(folder)
+    let path = folder + "/range-1-1.sock"
+    try ControlSocket.listen(at: path).close()
+    #expect(ControlSocket.paths(in: folder) == [path])
+    #expect(RunningRanges(folder: folder).entries.isEmpty)
+    #expect(ControlSocket.paths(in: folder).isEmpty)
+    rmdir(folder)
+  }
+
+  @Test func aPathThatIsTooLongIsAnError() {
+    #expect(throws: Errno.fileNameTooLong) {
+      try ControlSocket.listen(at: "/tmp/" + String(repeating: "x", count: 200))
+    }
+  }
+
+  @Test func addressesAreShort() {
+    #expect(Multicast.Address(argument: "0x0003")?.value == 3)
+    #expect(Multicast.Address(argument: "0011223344556677") == nil)
+    #expect(Multicast.Address(argument: "peer") == nil)
+  }
+}
