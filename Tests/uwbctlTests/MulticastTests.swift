@@ -33,25 +33,45 @@ import UWBSimulator
     rmdir(folder)
   }
 
+  /// Runs what waits for a socket on a thread of its own: the answer comes from a task, which needs
+  /// one that this would otherwise hold.
+  private static func apart<R: Sendable>(
+    _ body: @escaping @Sendable () throws -> R
+  ) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread { continuation.resume(with: Result(catching: body)) }.start()
+    }
+  }
+
+  private static func running(_ folder: String) async throws -> RunningRanges {
+    try await apart { RunningRanges(folder: folder) }
+  }
+
+  private static func ask(
+    _ action: ControlRequest.Action, _ addresses: [UInt16], _ path: String
+  ) async throws -> ControlReply {
+    try await apart { try RunningRanges.ask(.init(action: action, addresses: addresses), at: path) }
+  }
+
   @Test func controleesComeAndGo() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 2, folder: folder) { control in
-      let found = RunningRanges(folder: folder).matching(device: "here", session: 77, pid: getpid())
+      let ranges = try await Self.running(folder)
+      let found = ranges.matching(device: "here", session: 77, pid: getpid())
       let path = try #require(found.first).path
       #expect(found.count == 1 && path == control.path)
       #expect(found[0].about.controlees == [1, 2])
 
-      var reply = try RunningRanges.ask(.init(action: .add, addresses: [3, 2]), at: path)
+      var reply = try await Self.ask(.add, [3, 2], path)
       #expect(reply.controlees == [1, 2, 3])
       #expect(reply.outcomes.map(\.code) == [0, 8])
-      reply = try RunningRanges.ask(.init(action: .remove, addresses: [1, 9]), at: path)
+      reply = try await Self.ask(.remove, [1, 9], path)
       #expect(reply.controlees == [2, 3])
       #expect(reply.outcomes.map(\.code) == [0, 7])
       #expect(reply.error == nil)
 
-      #expect(
-        RunningRanges(folder: folder).matching(device: "there", session: nil, pid: nil).isEmpty)
-      #expect(RunningRanges(folder: folder).matching(device: nil, session: 1, pid: nil).isEmpty)
+      #expect(ranges.matching(device: "there", session: nil, pid: nil).isEmpty)
+      #expect(ranges.matching(device: nil, session: 1, pid: nil).isEmpty)
     }
     #expect(RunningRanges(folder: folder).entries.isEmpty)
   }
@@ -59,7 +79,7 @@ import UWBSimulator
   @Test func aSessionOfTwoStaysOne() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 1, folder: folder) { control in
-      let reply = try RunningRanges.ask(.init(action: .add, addresses: [2]), at: control.path)
+      let reply = try await Self.ask(.add, [2], control.path)
       #expect(reply.error?.contains("REJECTED") == true)
       #expect(reply.suggestion?.contains("two peers") == true)
       #expect(reply.controlees == [1])
@@ -69,12 +89,16 @@ import UWBSimulator
   @Test func whatIsNoRequestGetsNoAnswerAndDoesNoHarm() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 2, folder: folder) { control in
-      let stranger = try ControlSocket.connect(to: control.path)
-      try stranger.writeAll("{\"action\":\"explode\"}\n".utf8)
-      var octet: [UInt8] = [0]
-      #expect(try octet.withUnsafeMutableBytes { try stranger.read(into: $0) } == 0)
-      try stranger.close()
-      #expect(RunningRanges(folder: folder).entries.count == 1)
+      let path = control.path
+      let answer = try await Self.apart {
+        let stranger = try ControlSocket.connect(to: path)
+        defer { try? stranger.close() }
+        try stranger.writeAll("{\"action\":\"explode\"}\n".utf8)
+        var octet: [UInt8] = [0]
+        return try octet.withUnsafeMutableBytes { try stranger.read(into: $0) }
+      }
+      #expect(answer == 0)
+      #expect(try await Self.running(folder).entries.count == 1)
     }
   }
 
