@@ -37,7 +37,7 @@ extension DeviceInfoResponse: Describable {
     case .nxp(let nxp):
       fields += [
         Field("vendor", .text("nxp")),
-        Field("device_name", .text(nxp.deviceName)),
+        Field("device_name", .deviceText(nxp.deviceName)),
         Field("firmware", nxp.firmware.map { .text($0) } ?? .null),
         Field("vendor_uci_version", nxp.uciVersion.map { .text($0) } ?? .null),
         Field("chip_id", nxp.chipID.map { .octets($0) } ?? .null),

@@ -69,7 +69,7 @@ extension AndroidPowerStatsResponse: Describable {
 
 extension AndroidSetCountryCode: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("country", .text(String(decoding: [first, second], as: UTF8.self)))]
+    [Field("country", .deviceText(String(decoding: [first, second], as: UTF8.self)))]
   }
 }
 

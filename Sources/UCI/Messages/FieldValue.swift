@@ -64,8 +64,25 @@ public indirect enum FieldValue: Hashable, Sendable {
     .code(value.rawValue, name: value.description, explanation: nil)
   }
 
+  /// Text that a device sent. Control characters, which a terminal would obey, are written as
+  /// `\x1b`.
+  static func deviceText(_ text: String) -> FieldValue {
+    guard text.unicodeScalars.contains(where: \.isControl) else { return .text(text) }
+    return .text(
+      text.unicodeScalars.map { scalar in
+        guard scalar.isControl else { return String(scalar) }
+        let digits = String(scalar.value, radix: 16)
+        return "\\x" + (digits.count < 2 ? "0" : "") + digits
+      }.joined())
+  }
+
   /// A name, or the number where there is none.
   static func choice(_ value: UInt8, _ names: [String]) -> FieldValue {
     .code(value, name: value < names.count ? names[Int(value)] : hex(value), explanation: nil)
   }
+}
+
+extension Unicode.Scalar {
+  /// Of the sets C0 and C1, or DEL.
+  fileprivate var isControl: Bool { value < 0x20 || (0x7F..<0xA0).contains(value) }
 }

@@ -122,7 +122,7 @@ public struct QorvoCalibrationResponse: UCIResponse, Hashable {
 
 extension FieldValue {
   fileprivate static func key(_ octets: [UInt8]) -> FieldValue {
-    .text(String(decoding: octets, as: UTF8.self))
+    .deviceText(String(decoding: octets, as: UTF8.self))
   }
 }
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Meter
+
+/// What a fuzzer tries. It traps where a property does not hold.
+protocol Target {
+  static var name: String { get }
+  /// How much memory `size` octets may cost at one time.
+  static func memoryLimit(for size: Int) -> Int
+  static func run(_ input: [UInt8])
+  static func seeds(_ frames: [[UInt8]]) -> [[UInt8]]
+}
+
+extension Target {
+  /// Linear in the input: text of a field that is a few octets on the wire is a hundred or two.
+  static func memoryLimit(for size: Int) -> Int { 65_536 + 1_024 * size }
+}
+
+private var targets: [any Target.Type] {
+  [
+    MessageTarget.self, SegmentTarget.self, PcapngTarget.self, TextTarget.self, SecretTarget.self,
+    FramerTarget.self,
+  ]
+}
+
+/// Ends the run with a sentence; libFuzzer keeps the input.
+func fail(_ what: @autoclosure () -> String) -> Never {
+  print("property does not hold: \(what())")
+  fflush(nil)
+  abort()
+}
+
+private func chosen() -> any Target.Type {
+  let name = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
+  guard let target = targets.first(where: { $0.name == name }) else {
+    print("FUZZ_TARGET is one of: " + targets.map { $0.name }.joined(separator: " "))
+    exit(64)
+  }
+  return target
+}
+
+// Sound: libFuzzer calls one after the other on one thread.
+nonisolated(unsafe) private var target: any Target.Type = MessageTarget.self
+
+/// Called once, before the first input.
+@_cdecl("LLVMFuzzerInitialize")
+public func initialize(_ count: UnsafeRawPointer, _ arguments: UnsafeRawPointer) -> CInt {
+  target = chosen()
+  if let folder = getenv("FUZZ_SEEDS") {
+    Seeds.write(target, to: String(cString: folder))
+    exit(0)
+  }
+  return 0
+}
+
+/// Tries one input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ octets: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+  let input = Array(UnsafeBufferPointer(start: octets, count: size))
+  meter_start()
+  target.run(input)
+  var allocations = 0
+  let most = meter_stop(&allocations)
+  let limit = target.memoryLimit(for: size)
+  if most > limit { fail("\(size) octets cost \(most) octets of memory, more than \(limit)") }
+  return 0
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Only seeds: the fuzzer itself is in C, Tests/CUWBTests/Sanitized/fuzz.c.
+enum FramerTarget: Target {
+  static let name = "framer"
+
+  static func run(_ input: [UInt8]) {}
+
+  /// An octet for the rules, then pieces: an octet of which the lower six bits are the square root
+  /// of the length and the others a pause, and so many octets.
+  static func seeds(_ frames: [[UInt8]]) -> [[UInt8]] {
+    var seeds: [[UInt8]] = []
+    for (index, start) in stride(from: 0, to: frames.count, by: 7).enumerated() {
+      let part = Array(frames[start..<min(start + 7, frames.count)].joined())
+      for (rules, piece) in [(0, 63), (8, 8), (9, 3), (32, 12)] as [(UInt8, UInt8)] {
+        var seed = [rules]
+        var rest = part[...]
+        while !rest.isEmpty {
+          seed.append(piece | UInt8(index % 4) << 6)
+          seed += rest.prefix(Int(piece) * Int(piece))
+          rest = rest.dropFirst(Int(piece) * Int(piece))
+        }
+        seeds.append(seed)
+      }
+    }
+    return seeds
+  }
+}

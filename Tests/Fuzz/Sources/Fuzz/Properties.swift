@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// What holds of everything that is read from a device.
+enum Properties {
+  /// No field holds anything that a terminal would obey, and all fields together stay within a
+  /// bound.
+  static func check(_ fields: [Field], from size: Int) {
+    var octets = 0
+    for field in fields { measure(field, &octets) }
+    if octets > 4_096 + 512 * size { fail("\(size) octets are described by \(octets)") }
+  }
+
+  private static func measure(_ field: Field, _ octets: inout Int) {
+    printable(field.name)
+    octets += field.name.utf8.count
+    measure(field.value, &octets)
+  }
+
+  private static func measure(_ value: FieldValue, _ octets: inout Int) {
+    switch value {
+    case .text(let text):
+      printable(text)
+      octets += text.utf8.count
+    case .code(_, let name, let explanation):
+      printable(name)
+      if let explanation { printable(explanation) }
+      octets += name.utf8.count + (explanation?.utf8.count ?? 0)
+    case .octets(let list), .secret(let list): octets += list.count
+    case .list(let values): for value in values { measure(value, &octets) }
+    case .object(let fields): for field in fields { measure(field, &octets) }
+    case .null, .bool, .integer, .unsigned, .decimal: octets += 8
+    }
+  }
+
+  /// Neither C0 nor C1 controls nor DEL.
+  static func printable(_ text: String) {
+    for scalar in text.unicodeScalars
+    where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) {
+      fail("a text holds the control character \(scalar.value)")
+    }
+  }
+}
+
+extension Dialect {
+  /// Every dialect has a number.
+  init(number: UInt8) {
+    let vendors: [Vendor] = [.unknown, .qorvo, .nxp, .android]
+    self.init(
+      generation: Generation(rawValue: number % 3 + 1)!, vendor: vendors[Int(number / 3) % 4],
+      dataLengthInOctet3: number / 12 % 2 == 1)
+  }
+  static let count: UInt8 = 24
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run.sh [seconds [target…]]: builds the fuzzers with libFuzzer's counters and AddressSanitizer and
+# runs each target (all, if none is named) for so many seconds, two at a time. Ends with 1 if a
+# property does not hold, something crashes, takes 10 s or more than 512 MiB; the input is then in
+# .build-fuzz/found.
+#
+#   UWB_CORPUS=folder    more seeds, from uci-frames.jsonl in it
+#   UWB_FUZZ_KEEP=folder what is found goes on from run to run (otherwise from nothing)
+#   UWB_FUZZ_ASAN=0      without AddressSanitizer, twice as fast
+#   UWB_FUZZ_JOBS=n      at a time
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+cd "$root"
+export SWIFT_BACKTRACE=enable=no
+
+seconds=${1:-60}
+shift || true
+targets=("$@")
+[ $# -gt 0 ] || targets=(framer message segments pcapng text secrets)
+asan=${UWB_FUZZ_ASAN:-1}
+jobs=${UWB_FUZZ_JOBS:-2}
+work=$root/.build-fuzz
+[ "$asan" = 1 ] || work=$root/.build-fuzz-plain
+found=$work/found
+keep=${UWB_FUZZ_KEEP:-}
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+mkdir -p "$found"
+
+sanitizers=(--sanitize fuzzer)
+flags=-fsanitize=fuzzer
+if [ "$asan" = 1 ]; then
+  sanitizers+=(--sanitize address)
+  flags=-fsanitize=fuzzer,address,undefined
+fi
+
+build() {
+  swift build --package-path "$here" --scratch-path "$work" -c release "${sanitizers[@]}" \
+    --product Fuzz >"$temporary/log" 2>&1 || {
+    tail -n 40 "$temporary/log"
+    exit 1
+  }
+  "${CC:-clang}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g -DFUZZER "$flags" \
+    -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" -I "$root/CUWB/include" "$root"/CUWB/*.c \
+    "$root/Tests/CUWBTests/Sanitized/fuzz.c" -o "$work/framer"
+}
+
+# What has to be said about a target: where its program is, how long its inputs may be.
+program() { if [ "$1" = framer ]; then echo "$work/framer"; else echo "$work/release/Fuzz"; fi; }
+longest() {
+  case $1 in
+  framer) echo 16384 ;;
+  message) echo 1200 ;;
+  pcapng | text) echo 8192 ;;
+  *) echo 2048 ;;
+  esac
+}
+
+# Seeds of a target, then inputs that once showed an error, then libFuzzer's own.
+run() {
+  local target=$1 seeds=$temporary/$1 corpus=$temporary/$1-corpus
+  [ -z "$keep" ] || corpus=$keep/$target
+  mkdir -p "$seeds" "$corpus"
+  export FUZZ_TARGET=$target
+  FUZZ_SEEDS=$seeds FUZZ_FRAMES=$here/Frames.txt \
+    FUZZ_CORPUS=${UWB_CORPUS:-}/uci-frames.jsonl "$(seeder "$target")" >"$seeds.log" 2>&1 || {
+    cat "$seeds.log"
+    return 1
+  }
+  local more=()
+  [ ! -d "$here/Found/$target" ] || more+=("$here/Found/$target")
+  "$(program "$target")" -max_total_time="$seconds" -max_len="$(longest "$target")" -timeout=10 \
+    -rss_limit_mb=512 -malloc_limit_mb=64 -use_value_profile=0 -print_final_stats=1 \
+    -artifact_prefix="$found/$target-" "$corpus" "$seeds" "${more[@]}" \
+    >"$temporary/$target.log" 2>&1 || {
+    tail -n 40 "$temporary/$target.log"
+    echo "$target: FAILED, see $found"
+    return 1
+  }
+  report "$target" "$temporary/$target.log"
+}
+
+# The framer takes its seeds from another target's program: frames as they are.
+seeder() { echo "$work/release/Fuzz"; }
+
+report() {
+  awk -v target="$1" '
+    /INITED/ { for (i = 1; i < NF; i++) if ($i == "cov:") first = $(i + 1) }
+    / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:") last = $(i + 1); if ($i == "corp:") corpus = $(i + 1) } }
+    /number_of_executed_units/ { runs = $2 }
+    /new_units_added/ { new = $2 }
+    /peak_rss_mb/ { rss = $2 }
+    END { printf "%-9s %10d executions, edges %d -> %d, %d inputs found on the way, corpus %s, %d MiB\n",
+      target, runs, first, last, new, corpus, rss }' "$2"
+}
+
+build
+export -f run program longest seeder report
+export here work temporary found keep seconds
+failed=0
+printf '%s\n' "${targets[@]}" | xargs -P "$jobs" -I{} bash -c 'set -euo pipefail; run "$1"' _ {} ||
+  failed=1
+exit "$failed"
