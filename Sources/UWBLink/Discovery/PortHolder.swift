@@ -36,7 +36,9 @@ public struct ProcessTable: Sendable {
       let folder = procfs.appending("\(pid)").appending("fd")
       let descriptors = FileTree.names(in: folder)
       // A kernel thread has none as well, but nobody else's folder can be read at all.
-      if descriptors.isEmpty, access(folder.string, R_OK) != 0 { someHidden = true }
+      if descriptors.isEmpty, access(folder.string, R_OK) != 0, errno == EACCES {
+        someHidden = true
+      }
       if descriptors.contains(where: { FileTree.target(of: folder.appending($0)) == path }) {
         holders.append(PortHolder(pid: pid, name: name(of: pid)))
       }

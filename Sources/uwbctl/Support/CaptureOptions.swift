@@ -21,12 +21,19 @@ struct CaptureOptions: ParsableArguments {
 
   /// The file, made before the device is opened so that nothing is missing; nil without --capture.
   func start(_ device: DeviceOptions) throws -> CaptureFile? {
+    try start(named: device.device, simulated: device.isSimulated ? device.simChip : nil)
+  }
+
+  /// The same for a command that names its device in another way.
+  func start(
+    named device: String, simulated: ChipOptions.SimulatedChip?
+  ) throws -> CaptureFile? {
     try capture.map { path in
       try CaptureFile(
         path,
         description: .init(
-          hardware: device.isSimulated ? "simulated \(device.simChip.rawValue)" : nil,
-          os: Self.system, userApplication: "uwbctl", interfaceName: device.device,
+          hardware: simulated.map { "simulated \($0.rawValue)" },
+          os: Self.system, userApplication: "uwbctl", interfaceName: device,
           interfaceDescription: "UWB chip, UCI"),
         includeSecrets: includeSecrets)
     }

@@ -7,8 +7,8 @@ import UWBDriver
 import UWBLink
 import UWBSimulator
 
-/// Which device, and how much the driver says about it.
-struct DeviceOptions: ParsableArguments {
+/// What kind of chip, and how much the driver says about it.
+struct ChipOptions: ParsableArguments {
   enum Family: String, ExpressibleByArgument, CaseIterable {
     case auto, qorvo, nxp
     var profile: DeviceProfile? {
@@ -32,11 +32,6 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
-  @Option(
-    name: .shortAndLong,
-    help: "A serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), tcp:host:port, or sim.")
-  var device = "sim"
-
   @Option(help: "Take the chip for one of this family instead of asking it.")
   var chip = Family.auto
 
@@ -49,13 +44,37 @@ struct DeviceOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Say on standard error what the driver does; twice: more.")
   var verbose: Int
 
-  var isSimulated: Bool { device == "sim" }
-
   var driverOptions: UWBDevice.Options {
     var logger = Logger(label: "uwbctl", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose == 0 ? .error : verbose == 1 ? .info : .trace
     return UWBDevice.Options(profile: chip.profile, logger: logger)
   }
+
+  /// The embedded simulated chip that is used like a board, alone.
+  func simulatedChip() throws -> SimulatedPeers {
+    try SimulatedPeers(profile: simChip.profile, peers: 0, seed: seed)
+  }
+}
+
+/// Which device.
+struct DeviceOptions: ParsableArguments {
+  /// The name of the embedded simulated chip.
+  static let simulated = "sim"
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "A serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), usb:SERIAL (see list), "
+        + "tcp:host:port, or sim."))
+  var device = Self.simulated
+
+  @OptionGroup var chip: ChipOptions
+
+  var isSimulated: Bool { device == Self.simulated }
+  var simChip: ChipOptions.SimulatedChip { chip.simChip }
+  var seed: UInt64 { chip.seed }
+  var verbose: Int { chip.verbose }
+  var driverOptions: UWBDevice.Options { chip.driverOptions }
 
   func validate() throws {
     if !isSimulated {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is looked at, in this order.
+enum Check: String, CaseIterable, Sendable {
+  case device, permission
+  case udevRule = "udev_rule"
+  case holder
+  case modemManager = "modem_manager"
+  case open, dtr, stale, framing, sessions, reset
+  case roundTrip = "round_trip"
+  case firmware, capabilities
+  case selfTest = "self_test"
+  case line
+
+  /// For people.
+  var title: String {
+    switch self {
+    case .device: "device"
+    case .permission: "permission"
+    case .udevRule: "udev rule"
+    case .holder: "other programs"
+    case .modemManager: "ModemManager"
+    case .open: "opening"
+    case .dtr: "DTR"
+    case .stale: "stale traffic"
+    case .framing: "framing"
+    case .sessions: "old sessions"
+    case .reset: "reset"
+    case .roundTrip: "round trip"
+    case .firmware: "firmware"
+    case .capabilities: "capabilities"
+    case .selfTest: "self-test"
+    case .line: "line"
+    }
+  }
+}
+
+/// What one check found.
+struct Finding: Sendable, Equatable {
+  enum Verdict: String, Sendable {
+    case ok, warn, fail
+    /// Does not apply to this kind of device.
+    case skipped
+  }
+
+  var check: Check
+  var verdict: Verdict
+  /// What was seen, one line.
+  var text: String
+  /// What to do; every failure has one.
+  var advice: String?
+  /// What the program ends with when this is the first failure.
+  var status = ExitStatus.success
+
+  static func ok(_ check: Check, _ text: String) -> Finding {
+    Finding(check: check, verdict: .ok, text: text)
+  }
+  static func skipped(_ check: Check, _ text: String) -> Finding {
+    Finding(check: check, verdict: .skipped, text: text)
+  }
+  static func warn(_ check: Check, _ text: String, _ advice: String) -> Finding {
+    Finding(check: check, verdict: .warn, text: text, advice: advice)
+  }
+  static func fail(
+    _ check: Check, _ status: ExitStatus, _ text: String, _ advice: String
+  ) -> Finding {
+    Finding(check: check, verdict: .fail, text: text, advice: advice, status: status)
+  }
+
+  // MARK: output
+
+  /// `FAIL  permission      This user may …`, and what to do on a line of its own.
+  var line: String {
+    let word = verdict == .fail ? "FAIL" : verdict == .skipped ? "–" : verdict.rawValue
+    let first = "\(word.left(6))\(check.title.left(16))\(printable(text))\n"
+    return first + (advice.map { "\("".left(22))do: \(printable($0))\n" } ?? "")
+  }
+
+  var json: String {
+    var line = JSONLine()
+    line.add("check", check.rawValue)
+    line.add("verdict", verdict.rawValue)
+    line.add("text", text)
+    line.add("advice", advice)
+    return line.text
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+import UWBDriver
+import UWBLink
+
+/// The checks on an open line before the chip is reset: what it says by itself, and what an earlier
+/// program left on it.
+struct LineChecks {
+  let endpoint: LinkEndpoint
+  let tap: UWBDevice.PacketTap?
+
+  /// Silence after which a backlog is over, and how long one may take at most: Qorvo's firmware
+  /// keeps 32 kB and sends them within 3 seconds.
+  private static let silence = 150
+  private static let backlog = 4_000
+  /// How long the chip may take to answer a question before it has been reset. One that needs a
+  /// vendor's command first does not answer at all.
+  private static let answer = 700
+
+  /// - Returns: whether the device could be opened.
+  func run(_ report: (Finding) -> Void) async throws -> Bool {
+    let link: PacketLink
+    do {
+      link = try PacketLink(endpoint, record: tap)
+    } catch {
+      report(
+        .fail(
+          .open, ExitStatus(error), error.description,
+          error.suggestion ?? "See what the kernel says: sudo dmesg | tail"))
+      return false
+    }
+    defer { link.close() }
+    report(.ok(.open, "raw, 8N1, exclusive"))
+    report(lines(link.modemLines))
+    var sessions: Finding?
+    do {
+      let traffic = try await listen(link)
+      report(stale(traffic))
+      sessions = try await leftovers(link)
+    } catch let error as LinkError {
+      report(
+        .fail(
+          .stale, ExitStatus(error), error.description,
+          error.suggestion ?? "Plug it in again and retry."))
+      return false
+    }
+    // Asking brings out what the silence did not: garbage in the place of an answer.
+    let statistics = link.statistics
+    link.close()
+    report(framing(statistics))
+    if let sessions { report(sessions) }
+    return true
+  }
+
+  private func lines(_ lines: ModemLines?) -> Finding {
+    guard let lines else {
+      return .skipped(.dtr, "this kind of device has no control lines")
+    }
+    guard lines.contains(.dtr) else {
+      return .fail(
+        .dtr, .system, "The driver does not raise DTR; USB firmwares stay silent without it.",
+        "Replug the board; if it stays so, the cable or the bridge does not carry DTR.")
+    }
+    if case .serial(_, _, true) = endpoint, !lines.contains(.cts) {
+      return .warn(
+        .dtr, "raised, but CTS is not: with rtscts nothing can be sent.",
+        "Leave out rtscts, or check the wiring of CTS.")
+    }
+    return .ok(.dtr, "raised")
+  }
+
+  // MARK: stale traffic
+
+  struct Traffic {
+    var names: [String: Int] = [:]
+    var packets = 0
+    /// It went on until we stopped listening.
+    var isEndless = false
+  }
+
+  private func listen(_ link: PacketLink) async throws -> Traffic {
+    var traffic = Traffic()
+    var decoder = FrameDecoder()
+    let end = ContinuousClock.now + .milliseconds(Self.backlog)
+    while true {
+      let before = traffic.packets
+      try await link.take(milliseconds: Self.silence) { packet in
+        traffic.packets += 1
+        if let name = try? decoder.decode(packet.octets).name {
+          traffic.names[name, default: 0] += 1
+        }
+        return false
+      }
+      if traffic.packets == before { return traffic }
+      if ContinuousClock.now > end {
+        traffic.isEndless = true
+        return traffic
+      }
+    }
+  }
+
+  private func stale(_ traffic: Traffic) -> Finding {
+    // What a chip says when it is opened: its own state, and no more.
+    let others = traffic.names.filter { $0.key != "CORE_DEVICE_STATUS_NTF" }
+    guard !others.isEmpty else { return .ok(.stale, "none") }
+    let list = others.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(3)
+      .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    return .warn(
+      .stale,
+      "\(traffic.packets) packets came unasked (\(list)): "
+        + (traffic.isEndless
+          ? "a session of an earlier program still ranges."
+          : "left over from an earlier program."),
+      "Nothing: the reset ends it. Programs should end their sessions before they close the device."
+    )
+  }
+
+  // MARK: framing
+
+  private func framing(_ statistics: Link.Statistics?) -> Finding {
+    guard let statistics, statistics.octetsSkipped > 0 else {
+      return .ok(.framing, "every octet belongs to a packet")
+    }
+    let skipped = statistics.octetsSkipped
+    // A packet cut by the end of the last program is normal; nothing but garbage is not.
+    if statistics.framesRead > 0, skipped < 259 {
+      return .warn(
+        .framing, "\(skipped) octets belong to no packet; packets follow.",
+        "Nothing: usually the rest of a packet that the last program did not take.")
+    }
+    let sample = RawSample.take(endpoint)?.words
+    return .fail(
+      .framing, .protocolError,
+      "\(skipped) octets that are no UCI, \(statistics.framesRead) packets"
+        + (sample.map { "; \($0)" } ?? ""),
+      Self.wrongSpeaker)
+  }
+
+  static let wrongSpeaker =
+    "Something else speaks there: another firmware (a command-line or AT build prints text), another "
+    + "baud rate (add ?baud= to the path), or the wrong port."
+
+  // MARK: sessions
+
+  private func leftovers(_ link: PacketLink) async throws -> Finding {
+    let command = Segmentation.packets(GetSessionCount())
+    guard let payload = try await link.ask(command, milliseconds: Self.answer) else {
+      return .skipped(.sessions, "the chip answers nothing before its reset")
+    }
+    var reader = PayloadReader(payload.span.bytes)
+    guard
+      let response = try? SessionCountResponse(from: &reader, dialect: .assumed),
+      response.status == .ok, let count = response.count
+    else { return .skipped(.sessions, "the chip does not say") }
+    guard count > 0 else { return .ok(.sessions, "none") }
+    return .warn(
+      .sessions, "\(count) left on the chip by an earlier program.",
+      "Nothing: the reset removes them. They count against the chip's limit until then.")
+  }
+}

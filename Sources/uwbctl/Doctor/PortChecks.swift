@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SystemPackage
+import UWBLink
+
+/// The checks before anything is opened: what the kernel, udev and /proc say of the port.
+struct PortChecks {
+  let endpoint: LinkEndpoint
+  let machine: Machine
+
+  /// The path, where it has one; `usb:` is looked up.
+  private var path: FilePath? {
+    guard case .serial(let path, _, _) = try? endpoint.resolved(with: machine.discovery) else {
+      return nil
+    }
+    return path
+  }
+
+  /// The checks in their order; the device itself comes first.
+  ///
+  /// - Returns: ends with the first failure that makes the others pointless.
+  func run(_ report: (Finding) -> Void) {
+    let device = device()
+    report(device)
+    guard device.verdict != .fail, let path else { return }
+    let port = machine.discovery.port(at: path)
+    report(permission(path, port))
+    if let port {
+      report(udevRule(port))
+      report(holder(path))
+      report(modemManager(port))
+    } else {
+      report(holder(path))
+    }
+  }
+
+  // MARK: device
+
+  func device() -> Finding {
+    let resolved: LinkEndpoint
+    do { resolved = try endpoint.resolved(with: machine.discovery) } catch {
+      return .fail(.device, ExitStatus(error), error.description, candidates)
+    }
+    switch resolved {
+    case .tcp: return .ok(.device, "\(endpoint): over the network, nothing to see before opening")
+    case .descriptor, .usb: return .ok(.device, "\(endpoint)")
+    case .serial(let path, _, _):
+      guard let port = machine.discovery.port(at: path) else {
+        guard DeviceAccess(of: path) != nil else {
+          return .fail(.device, .unavailable, "There is no device at \(path).", candidates)
+        }
+        return .ok(.device, "\(path): no hardware behind it (a pseudo-terminal?)")
+      }
+      return judge(port)
+    }
+  }
+
+  private func judge(_ port: SerialPort) -> Finding {
+    guard let usb = port.usb else { return .ok(.device, "\(port.path): \(port.driver ?? "port")") }
+    let name = usb.known?.name ?? usb.product ?? "unknown USB device"
+    let text = "\(port.path): \(name), \(usb.ids)" + (usb.serial.map { ", number \($0)" } ?? "")
+    guard usb.known?.kind == .debugProbe else { return .ok(.device, text) }
+    let board = machine.discovery.ports().first { $0.usb?.known?.kind == .board }
+    return .warn(
+      .device, text + ": probably the debug port, which is silent with stock UCI firmware",
+      board.map { "Use the board's own port: \($0.endpoint)" }
+        ?? "Plug a cable into the board's other USB connector (J20 on a DWM3001CDK).")
+  }
+
+  private var candidates: String {
+    let ports = machine.discovery.ports().filter { $0.usb != nil }
+    return ports.isEmpty
+      ? "Plug in the board (a DWM3001CDK by J20) and see what the kernel says: sudo dmesg | tail"
+      : "There are: " + ports.map(\.path.string).joined(separator: ", ")
+        + ". See also: uwbctl list"
+  }
+
+  // MARK: who may open it, who has it open
+
+  func permission(_ path: FilePath, _ port: SerialPort?) -> Finding {
+    guard let access = port?.access ?? DeviceAccess(of: path) else {
+      return .skipped(.permission, "there is no device node to ask")
+    }
+    if access.isAllowed { return .ok(.permission, "\(access): you may open it") }
+    if access.needsNewLogin {
+      return .fail(
+        .permission, .permission,
+        "\(access): you are in the group \(access.group), but not yet in this login.",
+        "Log out and in again, or try at once with: newgrp \(access.group)")
+    }
+    let rule =
+      port?.usb == nil ? "" : "Install udev/60-uwb.rules (see the file's head) and replug, or "
+    return .fail(
+      .permission, .permission, "\(access): this user may not open it.",
+      rule + "join the group and log in again: sudo usermod -aG \(access.group) $USER")
+  }
+
+  func udevRule(_ port: SerialPort) -> Finding {
+    guard machine.hasUdev else { return .skipped(.udevRule, "udev does not run here") }
+    let kind = port.usb?.known?.kind
+    guard kind == .board || kind == .debugProbe else {
+      return .skipped(.udevRule, "the package's rule is not about this device")
+    }
+    let record = UdevRecord(deviceNumbers: port.deviceNumbers, in: machine.udevRecords)
+    if let record, record.tags.contains("uaccess"), record.isIgnoredByModemManager {
+      return .ok(.udevRule, "in effect")
+    }
+    guard let rule = machine.installedRule else {
+      return .warn(
+        .udevRule, "udev/60-uwb.rules is not installed.",
+        "sudo cp udev/60-uwb.rules /etc/udev/rules.d/ && sudo udevadm control --reload "
+          + "&& sudo udevadm trigger")
+    }
+    return .warn(
+      .udevRule, "\(rule) is there, but not in effect on this port.",
+      "sudo udevadm control --reload && sudo udevadm trigger, or replug the board; is the file the "
+        + "one of this version?")
+  }
+
+  func holder(_ path: FilePath) -> Finding {
+    let (holders, someHidden) = machine.processes.holders(of: path)
+    guard let first = holders.first else {
+      return .ok(
+        .holder,
+        someHidden
+          ? "none of your programs has it open (those of others only root can see)"
+          : "no other program has it open")
+    }
+    let names = holders.map { "\($0.name) (process \($0.pid))" }.joined(separator: ", ")
+    return .fail(
+      .holder, .busy, "It is open in \(names).",
+      first.name == Self.modemManager
+        ? "ModemManager takes the board for a modem; install udev/60-uwb.rules and replug, or: "
+          + "sudo systemctl stop ModemManager"
+        : "End that program (kill \(first.pid)), then try again.")
+  }
+
+  /// As `comm` has it.
+  private static let modemManager = "ModemManager"
+
+  func modemManager(_ port: SerialPort) -> Finding {
+    guard let daemon = machine.processes.running(Self.modemManager).first else {
+      return .ok(.modemManager, "does not run")
+    }
+    guard let usb = port.usb else {
+      return .ok(.modemManager, "runs, and leaves ports alone that are not on the USB")
+    }
+    let records = [port.deviceNumbers, usb.deviceNumbers].compactMap {
+      UdevRecord(deviceNumbers: $0, in: machine.udevRecords)
+    }
+    if records.contains(where: \.isIgnoredByModemManager) {
+      return .ok(.modemManager, "runs, and is told to leave this device alone")
+    }
+    return .warn(
+      .modemManager,
+      "runs (process \(daemon.pid)) and may take this device for a modem: it sends AT commands when "
+        + "the board is plugged in, which misalign its parser.",
+      "Install udev/60-uwb.rules, which sets ID_MM_DEVICE_IGNORE and ID_MM_PORT_IGNORE, and replug; "
+        + "or: sudo systemctl disable --now ModemManager")
+  }
+}
