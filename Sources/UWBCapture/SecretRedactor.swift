@@ -61,11 +61,13 @@ struct SecretRedactor: Sendable {
     for _ in 0..<packet[start] {
       guard offset < packet.count else { return nil }
       let id = packet[offset]
-      offset += twoOctetIDs?.contains(id) == true ? 2 : 1
+      let isLong = twoOctetIDs?.contains(id) == true
+      offset += isLong ? 2 : 1
       guard offset < packet.count else { return nil }
       let end = offset + 1 + Int(packet[offset])
       guard end <= packet.count else { return nil }
-      if AppConfigID(rawValue: id).isSecret { secrets.append(offset + 1..<end) }
+      // What NXP's own parameters hold is not known.
+      if isLong || AppConfigID(rawValue: id).isSecret { secrets.append(offset + 1..<end) }
       offset = end
     }
     return offset == packet.count ? secrets : nil

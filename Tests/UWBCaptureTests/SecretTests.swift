@@ -69,6 +69,12 @@ import UWBCapture
     #expect(try !written([packet])[0].contains(0x6B))
   }
 
+  /// Found by the fuzzer: what a description does not show was in the capture.
+  @Test func valuesOfIdentifiersOfTwoOctets() throws {
+    let packet = octets("21 03 00 0d 01000000 01 e4 3a 05 6b 6b 6b 6b 6b")
+    #expect(try !written([packet])[0].contains(0x6B))
+  }
+
   @Test(arguments: [(2, 16), (3, 32)] as [(UInt8, Int)])
   func keysOfControlees(_ action: UInt8, _ length: Int) throws {
     let key = [UInt8](repeating: 0x6B, count: length)

@@ -53,15 +53,22 @@ public func initialize(_ count: UnsafeRawPointer, _ arguments: UnsafeRawPointer)
   return 0
 }
 
+private func memory(_ input: [UInt8]) -> Int {
+  meter_start()
+  target.run(input)
+  var allocations = 0
+  return meter_stop(&allocations)
+}
+
 /// Tries one input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ octets: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: octets, count: size))
-  meter_start()
-  target.run(input)
-  var allocations = 0
-  let most = meter_stop(&allocations)
   let limit = target.memoryLimit(for: size)
-  if most > limit { fail("\(size) octets cost \(most) octets of memory, more than \(limit)") }
+  // What is made once and kept, as tables are, counts the first time only.
+  if memory(input) > limit {
+    let most = memory(input)
+    if most > limit { fail("\(size) octets cost \(most) octets of memory, more than \(limit)") }
+  }
   return 0
 }
