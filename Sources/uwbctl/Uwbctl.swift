@@ -18,5 +18,6 @@ struct Uwbctl: AsyncParsableCommand {
       Decode.self,
       Explain.self,
       Simulate.self,
+      Compute.self,
     ])
 }

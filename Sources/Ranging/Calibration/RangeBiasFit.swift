@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A measured distance whose truth is known.
+public struct KnownRange: Sendable, Hashable {
+  /// Metres, without any correction.
+  public var measured: Double
+  /// Metres, antenna to antenna.
+  public var truth: Double
+  /// The received level in dBm, if it is known.
+  public var power: Double?
+  /// Which pair of boards it is from, counted from 0.
+  public var pair: Int
+
+  /// From its parts.
+  public init(measured: Double, truth: Double, power: Double? = nil, pair: Int = 0) {
+    self.measured = measured
+    self.truth = truth
+    self.power = power
+    self.pair = pair
+  }
+}
+
+/// How well a calibration fits what it was learned from.
+public struct FitResiduals: Sendable, Hashable {
+  /// Measurements used.
+  public var count: Int
+  /// Root of the mean square in the unit of the quantity.
+  public var rms: Double
+  /// Median of the magnitude.
+  public var median: Double
+  /// The magnitude that 95 % are below.
+  public var percentile95: Double
+
+  /// Of these residuals.
+  public init(_ residuals: [Double]) {
+    count = residuals.count
+    let sum = residuals.reduce(0) { $0 + $1 * $1 }
+    rms = residuals.isEmpty ? 0 : (sum / Double(residuals.count)).squareRoot()
+    let magnitudes = residuals.map { abs($0) }
+    median = magnitudes.quantile(0.5)
+    percentile95 = magnitudes.quantile(0.95)
+  }
+}
+
+/// The delay of each pair of boards, and by how much the received level shifts distances, learned
+/// together from measurements with known truth.
+public struct RangeBiasFit: Sendable {
+  /// What is supposed of the measurements.
+  public struct Parameters: Sendable, Hashable {
+    /// Decibels between two knots of the table, at least; few data make it longer.
+    public var spacing = 1.0
+    /// How much the slope of the table changes within a decibel, in metres per decibel, one
+    /// standard deviation. Vendors' tables bend by 1 to 3 mm/dB².
+    public var bend = 0.004
+    /// Residuals beyond so many standard deviations count less (Huber's loss).
+    public var tail = 1.5
+    /// Errors greater than this in metres, after the median is taken away, are corrupt exchanges
+    /// and are left out.
+    public var grossError = 5.0
+
+    /// Values for UWB of 500 MHz.
+    public init() {}
+  }
+
+  /// Metres that both antenna delays of each pair add, at the mean level of all measurements.
+  public let delays: [Double]
+  /// Metres that the level adds to that; empty when levels are not known.
+  public let powerBias: PowerBias
+  /// Of the measurements that were used.
+  public let residuals: FitResiduals
+
+  /// Learns.
+  ///
+  /// - Returns: nil when there is no usable measurement of some pair.
+  public init?(_ ranges: [KnownRange], _ parameters: Parameters = Parameters()) {
+    let finite = ranges.filter {
+      $0.measured.isFinite && $0.truth.isFinite && ($0.power ?? 0).isFinite && $0.pair >= 0
+    }
+    guard let pairs = finite.map(\.pair).max().map({ $0 + 1 }), pairs <= 4096 else { return nil }
+    let middle = (0..<pairs).map { pair in
+      finite.filter { $0.pair == pair }.map { $0.measured - $0.truth }.quantile(0.5)
+    }
+    let used = finite.filter {
+      abs($0.measured - $0.truth - middle[$0.pair]) <= parameters.grossError
+    }
+    guard Set(used.map(\.pair)).count == pairs else { return nil }
+
+    let powers = used.compactMap(\.power)
+    let knots = Self.knots(powers.count == used.count ? powers : [], parameters)
+    let errors = used.map { $0.measured - $0.truth }
+    let terms = used.map { range in
+      Self.terms(of: range, knots: knots, pairs: pairs)
+    }
+    var weights = [Double](repeating: 1, count: used.count)
+    var solution = [Double](repeating: 0, count: pairs + knots.count)
+    var remains = errors
+    var noise = 0.05
+    for _ in 0..<25 {
+      var equations = NormalEquations(count: solution.count)
+      for (index, error) in errors.enumerated() {
+        equations.observe(terms[index], error, weights[index])
+      }
+      Self.smooth(&equations, knots, pairs, noise, parameters)
+      guard let next = equations.solved() else { return nil }
+      solution = next
+      for index in errors.indices {
+        remains[index] =
+          errors[index] - terms[index].reduce(0) { $0 + $1.coefficient * next[$1.index] }
+      }
+      noise = max(1e-4, 1.4826 * remains.map { abs($0) }.quantile(0.5))
+      let limit = parameters.tail * noise
+      for index in errors.indices {
+        weights[index] = abs(remains[index]) <= limit ? 1 : limit / abs(remains[index])
+      }
+    }
+    // Only the sum of delay and table is known: the table is 0 at the mean over all measurements.
+    let table = Array(solution[pairs...])
+    let mean =
+      knots.isEmpty
+      ? 0
+      : used.indices.reduce(0.0) { sum, index in
+        sum + terms[index].dropFirst().reduce(0) { $0 + $1.coefficient * solution[$1.index] }
+      } / Double(used.count)
+    delays = solution[..<pairs].map { $0 + mean }
+    powerBias = PowerBias(
+      zip(knots, table).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
+    residuals = FitResiduals(remains)
+  }
+
+  /// Levels at which the table has a value: evenly over all but the few outermost measurements.
+  private static func knots(_ powers: [Double], _ parameters: Parameters) -> [Double] {
+    let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
+    guard high - low >= parameters.spacing else { return [] }
+    let intervals = max(1, min(30, Int((high - low) / parameters.spacing)))
+    return (0...intervals).map { low + (high - low) * Double($0) / Double(intervals) }
+  }
+
+  private static func terms(
+    of range: KnownRange, knots: [Double], pairs: Int
+  ) -> [(index: Int, coefficient: Double)] {
+    let own = (index: range.pair, coefficient: 1.0)
+    guard let power = range.power, let low = knots.first, let high = knots.last else {
+      return [own]
+    }
+    let step = (high - low) / Double(knots.count - 1)
+    let place = min(max(0, (power - low) / step), Double(knots.count - 1))
+    let index = min(Int(place), knots.count - 2)
+    let part = place - Double(index)
+    return [own, (pairs + index, 1 - part), (pairs + index + 1, part)]
+  }
+
+  /// Adds what is supposed of the table: it bends little, and where nothing is known it is 0.
+  private static func smooth(
+    _ equations: inout NormalEquations, _ knots: [Double], _ pairs: Int, _ noise: Double,
+    _ parameters: Parameters
+  ) {
+    guard knots.count >= 2 else { return }
+    let step = knots[1] - knots[0]
+    let deviation = parameters.bend * step * step
+    for index in 1..<max(1, knots.count - 1) {
+      equations.observe(
+        [(pairs + index - 1, 1), (pairs + index, -2), (pairs + index + 1, 1)], 0,
+        noise * noise / (deviation * deviation))
+    }
+    for index in knots.indices { equations.add(pairs + index, pairs + index, noise * noise) }
+  }
+}

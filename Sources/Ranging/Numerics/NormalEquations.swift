@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A symmetric, positive definite system of linear equations of any size, as least squares makes
+/// them. For calibration and other things that happen seldom: it allocates.
+struct NormalEquations {
+  let count: Int
+  /// Row by row; only the lower triangle is used.
+  var matrix: [Double]
+  var right: [Double]
+
+  init(count: Int) {
+    self.count = count
+    matrix = Array(repeating: 0, count: count * count)
+    right = Array(repeating: 0, count: count)
+  }
+
+  /// Adds `value` to the element of both triangles.
+  mutating func add(_ row: Int, _ column: Int, _ value: Double) {
+    matrix[max(row, column) * count + min(row, column)] += value
+  }
+
+  /// Adds an observation: the sum of coefficient times unknown is `value`, with a weight.
+  mutating func observe(
+    _ terms: [(index: Int, coefficient: Double)], _ value: Double, _ weight: Double
+  ) {
+    for (n, a) in terms.enumerated() {
+      right[a.index] += weight * a.coefficient * value
+      for b in terms[...n] { add(a.index, b.index, weight * a.coefficient * b.coefficient) }
+    }
+  }
+
+  /// The unknowns; nil when the equations do not determine them.
+  func solved() -> [Double]? {
+    guard let factor = factored() else { return nil }
+    return Self.substitute(factor, right, count)
+  }
+
+  /// The solution and the diagonal of the inverse: the variances, if the weights were inverse
+  /// variances.
+  func solvedWithVariances() -> (values: [Double], variances: [Double])? {
+    guard let factor = factored() else { return nil }
+    let variances = (0..<count).map { index in
+      var unit = [Double](repeating: 0, count: count)
+      unit[index] = 1
+      return Self.substitute(factor, unit, count)[index]
+    }
+    return (Self.substitute(factor, right, count), variances)
+  }
+
+  /// Cholesky's factor.
+  private func factored() -> [Double]? {
+    var factor = matrix
+    for row in 0..<count {
+      for column in 0...row {
+        var sum = factor[row * count + column]
+        for k in 0..<column { sum -= factor[row * count + k] * factor[column * count + k] }
+        if row == column {
+          guard sum > 1e-13 * abs(matrix[row * count + row]), sum.isFinite else { return nil }
+          factor[row * count + row] = sum.squareRoot()
+        } else {
+          factor[row * count + column] = sum / factor[column * count + column]
+        }
+      }
+    }
+    return factor
+  }
+
+  private static func substitute(_ factor: [Double], _ right: [Double], _ count: Int) -> [Double] {
+    var result = right
+    for row in 0..<count {
+      for k in 0..<row { result[row] -= factor[row * count + k] * result[k] }
+      result[row] /= factor[row * count + row]
+    }
+    for row in (0..<count).reversed() {
+      for k in (row + 1)..<max(count, row + 1) {
+        result[row] -= factor[k * count + row] * result[k]
+      }
+      result[row] /= factor[row * count + row]
+    }
+    return result
+  }
+}
+
+extension Array where Element == Double {
+  /// The element below which the given part of all lies; 0 for an empty array.
+  func quantile(_ part: Double) -> Double {
+    guard !isEmpty else { return 0 }
+    let sorted = sorted()
+    let place = part * Double(count - 1)
+    let low = Int(place)
+    let high = Swift.min(low + 1, count - 1)
+    return sorted[low] + (sorted[high] - sorted[low]) * (place - Double(low))
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// By how much a receiver measures too far, as a function of the level it receives.
+///
+/// The detector of the leading edge fires earlier on strong signals. A table of knots, linear in
+/// between and constant beyond its ends.
+public struct PowerBias: Sendable, Hashable {
+  /// One row of the table.
+  public struct Knot: Sendable, Hashable {
+    /// The received level in dBm.
+    public var power: Double
+    /// Metres that distances are too long by at that level.
+    public var bias: Double
+
+    /// From its parts.
+    public init(power: Double, bias: Double) {
+      self.power = power
+      self.bias = bias
+    }
+  }
+
+  /// The rows, weakest level first.
+  public let knots: [Knot]
+
+  /// From rows in any order; those that are not finite, and all but the first of one level, are
+  /// left out. Without rows there is no bias.
+  public init(_ knots: [Knot]) {
+    var sorted: [Knot] = []
+    for knot in knots.sorted(by: { $0.power < $1.power })
+    where knot.power.isFinite && knot.bias.isFinite && knot.power != sorted.last?.power {
+      sorted.append(knot)
+    }
+    self.knots = sorted
+  }
+
+  /// Metres that a distance is too long by when the signal comes in with `power` dBm; 0 when the
+  /// level is not a number.
+  public func bias(at power: Double) -> Double {
+    guard let first = knots.first, let last = knots.last, !power.isNaN else { return 0 }
+    if power <= first.power { return first.bias }
+    if power >= last.power { return last.bias }
+    var (low, high) = (0, knots.count - 1)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if knots[middle].power <= power { low = middle } else { high = middle }
+    }
+    let (a, b) = (knots[low], knots[high])
+    return a.bias + (b.bias - a.bias) * (power - a.power) / (b.power - a.power)
+  }
+
+  /// DW1000 with 500 MHz bandwidth and a pulse repetition frequency of 64 MHz.
+  ///
+  /// Source: Decawave APS011, "Sources of error in two way ranging".
+  public static let dw1000PRF64 = PowerBias(
+    millimetres: [
+      -110, -105, -100, -93, -82, -69, -51, -27, 0, 21, 35, 42, 49, 62, 71, 76, 81, 86,
+    ])
+
+  /// DW1000 with 500 MHz bandwidth and a pulse repetition frequency of 16 MHz.
+  ///
+  /// Source: Decawave APS011, "Sources of error in two way ranging".
+  public static let dw1000PRF16 = PowerBias(
+    millimetres: [
+      -198, -187, -179, -163, -143, -127, -109, -84, -59, -31, 0, 36, 65, 84, 97, 106, 110, 112,
+    ])
+
+  /// Each 2 dB from -61 dBm down.
+  private init(millimetres: [Double]) {
+    self.init(
+      millimetres.enumerated().map {
+        Knot(power: -61 - 2 * Double($0.offset), bias: $0.element / 1000)
+      })
+  }
+}

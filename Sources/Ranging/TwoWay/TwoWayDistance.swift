@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A distance out of one exchange of frames.
+public struct TwoWayDistance: Sendable, Hashable {
+  /// Metres. Slightly negative is possible when the antennas nearly touch.
+  public var distance: Double
+  /// One standard deviation of `distance` in metres, from the noise of the stamps and of the clock
+  /// offset. Does not include constant bias such as an uncalibrated antenna delay.
+  public var standardDeviation: Double
+  /// By which part the initiator's clock is faster than the responder's; 1e-6 is one ppm.
+  public var clockOffset: Double
+  /// One standard deviation of `clockOffset`.
+  public var clockOffsetDeviation: Double
+}
+
+/// Why there is no distance.
+public enum RangingFailure: Error, Sendable, Hashable {
+  /// A frame was not received, so that a stamp is missing.
+  case missingStamp
+  /// The stamps leave no time between two frames.
+  case emptyInterval
+  /// The two ends disagree about the time by more than two oscillators can: some stamp is corrupt,
+  /// or belongs to another round.
+  case implausibleClocks
+  /// Nothing is known about the offset of the clocks, and without it the distance would be wrong by
+  /// metres.
+  case unknownClockOffset
+  /// The distance would be less than the least one that calibration can be wrong by.
+  case negativeDistance
+  /// The distance would be greater than a signal can go.
+  case tooFar
+}
+
+extension RangingFailure: CustomStringConvertible {
+  /// A sentence with the cause.
+  public var description: String {
+    switch self {
+    case .missingStamp: "A frame of the exchange was not received."
+    case .emptyInterval: "Two stamps of the exchange are equal."
+    case .implausibleClocks: "The stamps of the two ends do not belong to one exchange."
+    case .unknownClockOffset: "The offset of the two clocks is not known."
+    case .negativeDistance: "The frames would have arrived before they were sent."
+    case .tooFar: "The distance would be greater than the radio reaches."
+    }
+  }
+}
+
+/// What two-way ranging supposes of the radio and its oscillators.
+public struct TwoWayParameters: Sendable, Hashable {
+  /// The counter the stamps are from.
+  public var counter = TickCounter.bits40
+  /// Metres per second.
+  public var speedOfLight = SpeedOfLight.inAir
+  /// One standard deviation of the noise of a reception stamp in seconds. 100 ps is what receivers
+  /// of 500 MHz show with line of sight: 2.1 cm of a single-sided distance. Transmission stamps are
+  /// exact.
+  public var stampDeviation = 100e-12
+  /// The greatest relative offset of two clocks. IEEE 802.15.4 allows 20 ppm at each end; this
+  /// leaves room for worse crystals.
+  public var greatestClockOffset = 100e-6
+  /// Metres that the two antenna delays together add to each distance.
+  public var antennaDelay = 0.0
+  /// The least distance in metres that is reported. Calibration that is not exact makes distances
+  /// negative by centimetres to decimetres, never by metres.
+  public var leastDistance = -2.0
+  /// The greatest distance in metres that is reported.
+  public var greatestDistance = 1000.0
+
+  /// A 40-bit counter and the usual noise.
+  public init() {}
+
+  /// The distance of a time of flight in ticks, if it is one.
+  func checked(ticks: Double) throws(RangingFailure) -> Double {
+    let distance = ticks * (DeviceTick.seconds * speedOfLight) - antennaDelay
+    if distance < leastDistance { throw .negativeDistance }
+    // Written so that what is no number is refused as well.
+    guard distance <= greatestDistance else { throw .tooFar }
+    return distance
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+
+/// Why a table could not be computed.
+enum ComputeError: Error {
+  case unreadable(String, String)
+  case notCreated(String, String)
+  case notWritten(String)
+  case noHeader
+  case tooLong
+  case missingColumn(String, has: [String])
+  case badFile(String, String)
+  case tooLittle(String)
+
+  var status: ExitStatus {
+    switch self {
+    case .unreadable: .noInput
+    case .notCreated: .cannotCreate
+    case .notWritten: .system
+    case .noHeader, .tooLong, .missingColumn, .badFile, .tooLittle: .data
+    }
+  }
+
+  var cause: String {
+    switch self {
+    case .unreadable(let path, let why): "\(path) cannot be read: \(why)"
+    case .notCreated(let path, let why): "\(path) cannot be written: \(why)"
+    case .notWritten(let why): "The output cannot be written: \(why)"
+    case .noHeader: "The input is empty: not even a line with the names of columns."
+    case .tooLong: "The input is longer than 4 GiB."
+    case .missingColumn(let name, _): "The input has no column \(name)."
+    case .badFile(let path, let why): "\(path): \(why)"
+    case .tooLittle(let why): why
+    }
+  }
+
+  var suggestion: String? {
+    switch self {
+    case .missingColumn(_, let header):
+      "one of its \(header.count) columns by another name: "
+        + JSONLine.escaped(header.joined(separator: ", "))
+    case .tooLong: "parts of it, each with the header."
+    default: nil
+    }
+  }
+}
+
+/// Runs the body of a computation; a failure becomes a sentence and a status.
+func computing(_ body: () throws -> Void) throws {
+  do {
+    try body()
+  } catch let error as ComputeError {
+    standardError.write("uwbctl: \(error.cause)\n")
+    if let suggestion = error.suggestion { standardError.write("  try: \(suggestion)\n") }
+    throw ExitCode(error.status.rawValue)
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import Testing
+
+@Suite struct ClockOffsetTests {
+  @Test func pollsTellTheOffset() throws {
+    var scene = TwoWayScene(seed: 1)
+    (scene.initiator, scene.responder, scene.deviation) = (12e-6, -7e-6, 100e-12)
+    scene.anyOffsets()
+    var tracker = ClockOffsetTracker()
+    for round in 0..<50 {
+      let exchange = scene.exchange(at: Double(round) * 0.2)
+      let said = tracker.takePoll(sent: exchange.pollSent, received: exchange.pollReceived)
+      #expect(said == (round > 0))
+    }
+    let offset = try #require(tracker.offset)
+    #expect(abs(offset.value - (1 + 12e-6) / (1 - 7e-6) + 1) < 2e-9)
+    #expect(offset.standardDeviation < 2e-9)
+  }
+
+  /// A counter of 32 bits turns three times between two polls; a clock that is late by some
+  /// milliseconds counts the turns.
+  @Test func turnsAreCountedByTime() throws {
+    var scene = TwoWayScene(seed: 2)
+    scene.initiator = 10e-6
+    var parameters = TwoWayParameters()
+    parameters.counter = .bits32
+    var tracker = ClockOffsetTracker(parameters)
+    for round in 0..<20 {
+      let time = Double(round) * 0.25
+      let exchange = scene.exchange(at: time)
+      tracker.takePoll(
+        sent: exchange.pollSent, received: exchange.pollReceived,
+        time: time + 0.005 * scene.noise.normal())
+    }
+    #expect(abs(try #require(tracker.offset).value - 10e-6) < 1e-9)
+  }
+
+  /// A stamp that is corrupt, and times that miss two turns, are not believed.
+  @Test func whatDoesNotFitIsNotBelieved() throws {
+    var scene = TwoWayScene(seed: 3)
+    scene.initiator = 10e-6
+    var parameters = TwoWayParameters()
+    parameters.counter = .bits32
+    var tracker = ClockOffsetTracker(parameters)
+    var late = 0.0
+    for round in 0..<60 {
+      let time = Double(round) * 0.25
+      let exchange = scene.exchange(at: time)
+      var received = exchange.pollReceived
+      if round == 20 { received.ticks &+= 7_777_777 }
+      if round == 40 { late = 0.14 }
+      tracker.takePoll(sent: exchange.pollSent, received: received, time: time - late)
+      if round > 0 { #expect(abs(try #require(tracker.offset).value - 10e-6) < 2e-9) }
+    }
+  }
+
+  @Test func aPeerThatBeginsAgainIsFollowed() throws {
+    var scene = TwoWayScene(seed: 4)
+    scene.initiator = 10e-6
+    var tracker = ClockOffsetTracker()
+    for round in 0..<40 {
+      if round == 20 {
+        scene.responder = 15e-6
+        scene.responderStart = 123_456_789_012
+      }
+      let exchange = scene.exchange(at: Double(round) * 0.1)
+      tracker.takePoll(sent: exchange.pollSent, received: exchange.pollReceived)
+    }
+    #expect(abs(try #require(tracker.offset).value + 5e-6) < 1e-9)
+  }
+
+  @Test func carriersAreAveraged() throws {
+    var noise = Noise(seed: 5)
+    var tracker = ClockOffsetTracker()
+    for _ in 0..<200 {
+      tracker.takeCarrier(ClockOffset(3e-6 + 0.1e-6 * noise.normal()))
+    }
+    let offset = try #require(tracker.offset)
+    #expect(abs(offset.value - 3e-6) < 0.06e-6)
+    #expect(offset.standardDeviation < 0.03e-6)
+    tracker.takeCarrier(ClockOffset(.nan))
+    tracker.takeCarrier(ClockOffset(1))
+    tracker.takeCarrier(ClockOffset(0, standardDeviation: 0))
+    #expect(tracker.offset == offset)
+    tracker.takeCarrier(ClockOffset(-15e-6))
+    #expect(tracker.offset?.value == -15e-6)
+  }
+
+  /// Eight responders that answer 2 ms apart, one final, 120 ps: at most 2.5 cm in every slot.
+  @Test func oneToManyIsAsGoodInTheLastSlot() throws {
+    var worst = 0.0
+    for slot in 0..<8 {
+      var scene = TwoWayScene(seed: 6 + UInt64(slot))
+      scene.deviation = 120e-12
+      scene.reply1 = 2e-3 * Double(slot + 1)
+      scene.reply2 = 2e-3 * Double(8 - slot)
+      scene.initiator = 20e-6
+      scene.anyOffsets()
+      var responder = ResponderRanging()
+      var errors = Spread()
+      for round in 0..<3000 {
+        var collected = ExchangeCollector()
+        collected.take(scene.exchange(at: Double(round) * 0.1), round: UInt32(round))
+        errors.add(try responder.distance(collected).distance - 10)
+      }
+      #expect(abs(errors.mean) < 2e-3)
+      worst = max(worst, errors.deviation)
+    }
+    #expect(worst < 2.5e-2, "\(worst)")
+  }
+
+  @Test func aMissingFinalIsNotReplacedByTheLastOne() throws {
+    var scene = TwoWayScene(seed: 20)
+    (scene.initiator, scene.responder) = (20e-6, -20e-6)
+    var responder = ResponderRanging()
+    var collected = ExchangeCollector()
+    for round in 0..<30 {
+      let exchange = scene.exchange(at: Double(round) * 0.1)
+      let hasFinal = round % 3 != 2
+      collected.take(exchange, round: UInt32(round), hasFinal: hasFinal)
+      #expect((collected.doubleSided == nil) == !hasFinal)
+      let result = try responder.distance(collected)
+      #expect(abs(result.distance - 10) < 2e-3, "round \(round)")
+    }
+    collected.take(.pollSent, at: 0, round: 99)
+    #expect(throws: RangingFailure.missingStamp) { try responder.distance(collected) }
+    var stranger = ResponderRanging()
+    var single = ExchangeCollector()
+    single.take(scene.exchange(), round: 0, hasFinal: false)
+    #expect(throws: RangingFailure.unknownClockOffset) { try stranger.distance(single) }
+  }
+
+  @Test func levelsWithoutTheNoiseOfFrames() {
+    var noise = Noise(seed: 30)
+    var tracker = LevelTracker()
+    var errors = Spread()
+    for step in 0..<500 {
+      let level = tracker.update(-80 + 0.5 * noise.normal(), time: Double(step) / 10)
+      if step > 20 { errors.add(level + 80) }
+    }
+    #expect(errors.deviation < 0.3)
+    #expect(tracker.update(-90, time: 50) == -90)
+    #expect(tracker.update(.nan).isNaN)
+    #expect(abs(tracker.update(-90, time: 50.1) + 90) < 1e-9)
+  }
+}
+
+extension ExchangeCollector {
+  mutating func take(_ exchange: DoubleSidedExchange, round: UInt32, hasFinal: Bool = true) {
+    take(.pollSent, at: exchange.pollSent, round: round)
+    take(.pollReceived, at: exchange.pollReceived, round: round)
+    take(.responseSent, at: exchange.responseSent, round: round)
+    take(.responseReceived, at: exchange.responseReceived, round: round)
+    guard hasFinal else { return }
+    take(.finalSent, at: exchange.finalSent, round: round)
+    take(.finalReceived, at: exchange.finalReceived, round: round)
+  }
+}
