@@ -29,7 +29,7 @@ import Testing
     // The poll is sent 100 ticks before the counter wraps, the rest follows behind.
     let run = try ComputeRun(
       ["ds-twr", "--counter-bits", "32"],
-      "t1,t2,t3,t4,t5,t6\n-100,2147483647,-2019686449,127799364,638980164,-1508501385.0\n")
+      "t1,t2,t3,t4,t5,t6\n-100,2147483647,-2019688449,127799364,638980164,-1508503385.0\n")
     #expect(run.column("status") == ["ok"])
     #expect(abs(run.numbers("distance_m")[0] - 9.9998) < 2e-3)
   }

@@ -40,7 +40,7 @@ enum ComputeError: Error {
     switch self {
     case .missingColumn(_, let header):
       "one of its \(header.count) columns by another name: "
-        + JSONLine.escaped(header.joined(separator: ", "))
+        + header.joined(separator: ", ")
     case .tooLong: "parts of it, each with the header."
     default: nil
     }
@@ -52,8 +52,10 @@ func computing(_ body: () throws -> Void) throws {
   do {
     try body()
   } catch let error as ComputeError {
-    standardError.write("uwbctl: \(error.cause)\n")
-    if let suggestion = error.suggestion { standardError.write("  try: \(suggestion)\n") }
+    standardError.write("uwbctl: \(printable(error.cause))\n")
+    if let suggestion = error.suggestion {
+      standardError.write("  try: \(printable(suggestion))\n")
+    }
     throw ExitCode(error.status.rawValue)
   }
 }
