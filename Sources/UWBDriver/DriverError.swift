@@ -18,6 +18,14 @@ public enum DriverError: Error, Sendable, Hashable {
   case malformedAnswer(command: String, PayloadError)
   /// The chip reported that it lost everything (DEVICE_STATUS ERROR).
   case deviceError(command: String)
+  /// The chip reported by itself that it lost everything; its sessions are gone.
+  case deviceFailed(DeviceState)
+  /// The chip started anew by itself: a loss of power, a watchdog, a button. Its sessions are gone.
+  case deviceRestarted
+  /// The device is being recovered; only its recovery may send now.
+  case recovering
+  /// Where the device was, another one answers now.
+  case otherDevice
   /// A session did not get into the state it should have got into.
   case stateNotReached(expected: SessionState, last: SessionState?)
   /// A session left its state by itself.
@@ -55,6 +63,11 @@ extension DriverError: CustomStringConvertible {
       "The answer to \(command) cannot be read. \(error)"
     case .deviceError(let command):
       "The device reported an error of its own (DEVICE_STATUS ERROR) during \(command)."
+    case .deviceFailed(let state):
+      "The device reported \(state) (0x\(String(state.rawValue, radix: 16))): it lost everything."
+    case .deviceRestarted: "The device started anew by itself; its sessions are gone."
+    case .recovering: "The device was lost and is being recovered."
+    case .otherDevice: "Where the device was, another one answers now."
     case .stateNotReached(let expected, let last):
       "The session did not become \(expected); it is \(last.map { "\($0)" } ?? "unknown")."
     case .sessionEnded(let state, let reason):
@@ -102,7 +115,13 @@ extension DriverError: CustomStringConvertible {
     case .noAnswer:
       "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
         + "wrong port."
-    case .retriesExhausted, .deviceError: "Reset the board or unplug it, then try again."
+    case .retriesExhausted, .deviceError, .deviceFailed:
+      "Reset the board or unplug it, then try again."
+    case .deviceRestarted:
+      "Check the power and the cable of the board; with UWBDevice.Options.recovery the driver builds "
+        + "its sessions again."
+    case .recovering: "Try again when the device has reported that it is back."
+    case .otherDevice: "Plug the same board in again, or open this one as a new device."
     case .refused(_, let status): Self.joined(status.explained(in: dialect ?? .assumed))
     case .parametersRefused(_, let refused) where !refused.isEmpty:
       Self.accepted(refused) ?? "Leave out or change the parameters named."

@@ -84,18 +84,30 @@ public final class Link: @unchecked Sendable {
 
   /// What the link has seen since it was opened.
   public struct Statistics: Sendable, Hashable {
+    /// Nothing yet.
+    public static let none = Statistics()
+
     /// Frames delivered.
-    public var framesRead: UInt64
+    public var framesRead: UInt64 = 0
     /// Octets taken from the descriptor.
-    public var octetsRead: UInt64
+    public var octetsRead: UInt64 = 0
     /// Calls of read(2) that brought something.
-    public var reads: UInt64
+    public var reads: UInt64 = 0
     /// Frames sent.
-    public var framesWritten: UInt64
+    public var framesWritten: UInt64 = 0
     /// Octets thrown away because they could not belong to a frame.
-    public var octetsSkipped: UInt64
+    public var octetsSkipped: UInt64 = 0
     /// How often the boundary between frames was lost.
-    public var resynchronisations: UInt64
+    public var resynchronisations: UInt64 = 0
+
+    /// Of one link and another.
+    public static func + (a: Statistics, b: Statistics) -> Statistics {
+      Statistics(
+        framesRead: a.framesRead + b.framesRead, octetsRead: a.octetsRead + b.octetsRead,
+        reads: a.reads + b.reads, framesWritten: a.framesWritten + b.framesWritten,
+        octetsSkipped: a.octetsSkipped + b.octetsSkipped,
+        resynchronisations: a.resynchronisations + b.resynchronisations)
+    }
   }
 
   /// The counters now. Any thread.

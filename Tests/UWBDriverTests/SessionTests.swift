@@ -76,6 +76,8 @@ import UWBLink
     let session = try await device.makeSession(Self.configuration)
     let stream = session.measurements()
     try await session.start()
+    // Answered behind everything that was said before.
+    _ = try await device.send(GetSessionCount())
     chip.say(octets("61 02 00 06 01 00 00 00 03 02"))
     var count = 0
     for try await _ in stream { count += 1 }

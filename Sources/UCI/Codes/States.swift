@@ -15,6 +15,8 @@ public struct DeviceState: RawRepresentable, Hashable, Sendable, CustomStringCon
   public static let active = DeviceState(rawValue: 0x02)
   /// NXP: woke up from deep power-down; an outstanding command is lost.
   public static let wokenUp = DeviceState(rawValue: 0xFC)
+  /// NXP: hung, or reset from outside; everything is lost.
+  public static let hardwareReset = DeviceState(rawValue: 0xFE)
   /// Everything is lost; the host has to reset the chip.
   public static let error = DeviceState(rawValue: 0xFF)
 

@@ -16,6 +16,15 @@ public enum DeviceEvent: Sendable {
   case message(Message)
   /// A response nobody waits for: late, or to something else.
   case unexpectedResponse(Opcode)
+  /// The device lost its sessions, or is gone. With `UWBDevice.Options.recovery` it is being
+  /// recovered: `.recovered` or the end of the events follows.
+  case lost(DriverError)
+  /// An attempt to recover the device failed; the next one follows.
+  case notRecovered(DriverError)
+  /// The device is back, with its sessions as they were.
+  case recovered
+  /// The device is back, but it no longer takes this session, which has ended.
+  case sessionLost(sessionID: UInt32, DriverError)
   /// The link ended; nothing follows.
   case disconnected(LinkError)
 }

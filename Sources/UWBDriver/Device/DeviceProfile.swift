@@ -14,6 +14,8 @@ public struct DeviceProfile: Sendable, Hashable {
   /// How long a response may take, in milliseconds. AOSP's core waits 2000 after 100 and 800 had
   /// turned out too short.
   public var responseTimeout = 2_000
+  /// How long the responses to slower commands may take, in milliseconds.
+  public var slowCommands: [Opcode: Int] = [:]
   /// How long READY may take after a reset, in milliseconds. NXP's Android service waits 3000.
   public var resetTimeout = 3_000
   /// How long a session may take to report a change of state, in milliseconds.
@@ -27,14 +29,25 @@ public struct DeviceProfile: Sendable, Hashable {
   public var extendedLength = false
   /// Data frames carry their length in the fourth octet only.
   public var dataLengthInOctet3 = false
+  /// The notification with which the chip says that it has started anew, where it has one beside
+  /// CORE_DEVICE_STATUS.
+  public var bootNotification: Opcode?
+
+  /// How long the response to a command may take, in milliseconds.
+  public func responseTimeout(for opcode: Opcode) -> Int {
+    slowCommands[opcode] ?? responseTimeout
+  }
 
   /// For a chip of which nothing is known.
   public static let generic = DeviceProfile(name: "UCI device", vendor: .unknown)
 
   /// Qorvo QM33 and DW3000 boards with the QM33 SDK. The vendor's tool cuts commands at 250
   /// octets; data lengths stand in the fourth octet (QM33 SDK, UART transport).
+  /// The reset of the calibration writes flash; the vendor's tool gives it 6 seconds.
   public static let qorvo = DeviceProfile(
-    name: "Qorvo QM33", vendor: .qorvo, commandSegment: 250, dataLengthInOctet3: true)
+    name: "Qorvo QM33", vendor: .qorvo,
+    slowCommands: [Opcode(GroupID(rawValue: 0xF), 0x00): 6_000], commandSegment: 250,
+    dataLengthInOctet3: true, bootNotification: QorvoBootNotification.opcode)
 
   /// NXP SR1xx and SR2xx.
   public static let nxp = DeviceProfile(

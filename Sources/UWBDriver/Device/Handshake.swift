@@ -6,12 +6,11 @@ internal import UWBLink
 /// From an open link to a chip that is known and has no sessions.
 struct Handshake {
   let engine: Engine
-  let link: Link
   let router: MessageRouter
   let reader: FrameReader
   let logger: Logger
 
-  struct Identity {
+  struct Identity: Sendable {
     var info: DeviceInfo
     var capabilities: [TLV]
     var profile: DeviceProfile
@@ -27,16 +26,10 @@ struct Handshake {
   private static let backlogMilliseconds = 4_000
 
   func run(_ given: DeviceProfile?) async throws(DriverError) -> Identity {
+    engine.expectReset(true)
+    defer { engine.expectReset(false) }
     if let given { adopt(given, Dialect(vendor: given.vendor)) }
-    let chip = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
-    try await wakeAndReset(bootStateSeen: chip?.device == .initialising)
-
-    let answer = try await engine.request(GetDeviceInfo())
-    guard let info = answer.info else {
-      throw .malformedAnswer(
-        command: "CORE_GET_DEVICE_INFO_CMD",
-        .tooShort(field: "device info", needed: 10, available: 1))
-    }
+    let info = try await begin()
     let profile = given ?? .matching(info)
     let dialect = Dialect(
       generation: .init(rawValue: min(max(info.uciVersion.major, 1), 3)) ?? .fira2,
@@ -44,8 +37,33 @@ struct Handshake {
     adopt(profile, dialect)
     logger.info(
       "device", metadata: ["profile": "\(profile.name)", "uci": "\(info.uciVersion)"])
-    let capabilities = try await engine.request(GetCapabilities()).parameters ?? []
+    let capabilities =
+      try await engine.request(GetCapabilities(), from: .recovery).parameters ?? []
     return Identity(info: info, capabilities: capabilities, profile: profile, dialect: dialect)
+  }
+
+  /// The same with a chip that is known, after it was lost.
+  ///
+  /// - Throws: `DriverError`; `.otherDevice` when it is not the same one.
+  func repeated(_ known: Identity) async throws(DriverError) {
+    engine.expectReset(true)
+    defer { engine.expectReset(false) }
+    adopt(known.profile, known.dialect)
+    let info = try await begin()
+    guard info == known.info else { throw .otherDevice }
+  }
+
+  /// Resets the chip and asks who it is.
+  private func begin() async throws(DriverError) -> DeviceInfo {
+    let chip = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
+    try await wakeAndReset(bootStateSeen: chip?.device == .initialising)
+    let answer = try await engine.request(GetDeviceInfo(), from: .recovery)
+    guard let info = answer.info else {
+      throw .malformedAnswer(
+        command: "CORE_GET_DEVICE_INFO_CMD",
+        .tooShort(field: "device info", needed: 10, available: 1))
+    }
+    return info
   }
 
   private func adopt(_ profile: DeviceProfile, _ dialect: Dialect) {
@@ -66,11 +84,11 @@ struct Handshake {
       try await reset(timeout: nil)
       return
     }
-    let heard = link.statistics.octetsRead
+    let heard = engine.statistics.octetsRead
     do {
       try await reset(timeout: engine.profile.responseTimeout)
     } catch let first {
-      guard case .noAnswer = first, link.statistics.octetsRead == heard else { throw first }
+      guard case .noAnswer = first, engine.statistics.octetsRead == heard else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch { throw first }
       try await reset(timeout: nil)
@@ -84,7 +102,7 @@ struct Handshake {
     engine.adopt(boot, Dialect(vendor: .nxp))
     do throws(DriverError) {
       let ready = engine.chip.readyCount
-      let response = try await engine.send(NXPDeviceInit())
+      let response = try await engine.send(NXPDeviceInit(), from: .recovery)
       guard response.status == .ok else {
         throw DriverError.refused(command: "CORE_DEVICE_INIT_CMD", response.status)
       }
@@ -100,7 +118,7 @@ struct Handshake {
   private func reset(timeout: Int?) async throws(DriverError) {
     let before = engine.chip.readyCount
     let response = try await engine.send(
-      DeviceReset(), timeout: timeout, patience: Self.backlogMilliseconds)
+      DeviceReset(), timeout: timeout, patience: Self.backlogMilliseconds, from: .recovery)
     guard response.status == .ok else {
       throw .refused(command: "CORE_DEVICE_RESET_CMD", response.status)
     }

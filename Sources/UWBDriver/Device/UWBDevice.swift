@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Logging
-internal import Locking
 public import UCI
 public import UWBLink
 
@@ -19,14 +18,7 @@ public final class UWBDevice: Sendable {
   /// How this chip speaks UCI.
   public let dialect: Dialect
 
-  let engine: Engine
-  let router: MessageRouter
-  private let link: Link
-  private let reader: FrameReader
-  private let broadcast: EventBroadcast
-  // Tokens, not sessions: a session holds its device.
-  private let sessions = Locked<Set<UInt32>>([])
-  private let logger: Logger
+  let core: DeviceCore
 
   /// Sees each packet, header included, before segments are joined: which way it goes, its octets,
   /// and when, as CLOCK_MONOTONIC in nanoseconds.
@@ -47,11 +39,18 @@ public final class UWBDevice: Sendable {
     public var logger: Logger
     /// Sees every packet, keys included, for captures and diagnosis.
     public var tap: PacketTap?
+    /// What to do when the device is unplugged, fails or starts anew by itself; nil: streams and
+    /// commands fail with the cause.
+    public var recovery: Recovery?
 
-    /// Everything found out; nothing logged, nothing tapped.
-    public init(profile: DeviceProfile? = nil, logger: Logger? = nil, tap: PacketTap? = nil) {
+    /// Everything found out; nothing logged, nothing tapped, nothing recovered.
+    public init(
+      profile: DeviceProfile? = nil, logger: Logger? = nil, tap: PacketTap? = nil,
+      recovery: Recovery? = nil
+    ) {
       self.profile = profile
       self.tap = tap
+      self.recovery = recovery
       self.logger = logger ?? Logger(label: "uwb", factory: { _ in SwiftLogNoOpLogHandler() })
     }
   }
@@ -65,110 +64,53 @@ public final class UWBDevice: Sendable {
   ) async throws(DriverError) -> UWBDevice {
     let link: Link
     do { link = try Link(endpoint) } catch { throw .link(error) }
-    let parts = Parts(link, options)
+    let core = DeviceCore(link, options)
     do throws(DriverError) {
-      let identity = try await Handshake(
-        engine: parts.engine, link: link, router: parts.router, reader: parts.reader,
-        logger: options.logger
-      ).run(options.profile)
-      return UWBDevice(parts, identity, options.logger)
+      let identity = try await core.handshake.run(options.profile)
+      core.run(identity, endpoint)
+      return UWBDevice(endpoint, core, identity)
     } catch {
-      parts.reader.stop()
+      core.shutDown()
       throw error
     }
   }
 
-  /// What has to exist before the chip has been asked anything.
-  private struct Parts {
-    let link: Link
-    let broadcast = EventBroadcast()
-    let engine: Engine
-    let router: MessageRouter
-    let reader: FrameReader
-
-    init(_ link: Link, _ options: Options) {
-      self.link = link
-      let broadcast = broadcast
-      let engine = Engine(link: link, logger: options.logger, tap: options.tap) {
-        broadcast.send($0)
-      }
-      let router = MessageRouter(engine: engine) { broadcast.send($0) }
-      self.engine = engine
-      self.router = router
-      var handler: FrameReader.Handler = { router.receive($0, $1) }
-      if let tap = options.tap {
-        handler = {
-          tap(.inbound, $0, $1.receivedAt)
-          router.receive($0, $1)
-        }
-      }
-      reader = FrameReader(
-        link, handler: handler,
-        ended: { error in
-          options.logger.warning("link ended", metadata: ["cause": "\(error)"])
-          engine.end(.link(error))
-          router.finish(session: nil, .link(error))
-          broadcast.send(.disconnected(error))
-          broadcast.finish()
-        })
-      reader.start()
-    }
-  }
-
-  private init(_ parts: Parts, _ identity: Handshake.Identity, _ logger: Logger) {
-    link = parts.link
-    endpoint = parts.link.endpoint
-    engine = parts.engine
-    router = parts.router
-    reader = parts.reader
-    broadcast = parts.broadcast
+  private init(_ endpoint: LinkEndpoint, _ core: DeviceCore, _ identity: Handshake.Identity) {
+    self.endpoint = endpoint
+    self.core = core
     info = identity.info
     capabilities = identity.capabilities
     profile = identity.profile
     dialect = identity.dialect
-    self.logger = logger
   }
 
-  deinit { shutDown() }
-
-  private func shutDown() {
-    reader.stop()
-    engine.end(.closed)
-    router.finish(session: nil, nil)
-    broadcast.finish()
-  }
+  deinit { core.shutDown() }
 
   /// Stops and removes every session, then closes the link. Does nothing the second time.
   public func close() async {
-    for token in sessions.withLock({ $0 }) {
-      do {
-        try await end(session: token)
-      } catch {
-        logger.warning("session not closed", metadata: ["cause": "\(error)"])
-      }
-    }
-    shutDown()
+    await core.endAll()
+    core.shutDown()
   }
 
   /// What the device reports beside measurements, from now on. Any number of takers.
-  public var events: AsyncStream<DeviceEvent> { broadcast.subscribe() }
+  public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe() }
 
   /// Runs tasks on the reader's thread, between frames: a `for await` over measurements in
   /// `Task(executorPreference: device.executor)` costs no wake of another thread. Such a task must
   /// not block.
-  public var executor: any TaskExecutor { reader }
+  public var executor: any TaskExecutor { core.reader }
 
   /// What the link has seen since it was opened.
-  public var statistics: Link.Statistics { link.statistics }
+  public var statistics: Link.Statistics { core.engine.statistics }
 
   /// The state the chip last reported.
-  public var state: DeviceState? { engine.chip.device }
+  public var state: DeviceState? { core.engine.chip.device }
 
   /// Sends any command and returns its answer, whatever the status in it.
   ///
   /// - Throws: `DriverError`.
   public func send<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
-    try await engine.send(command)
+    try await core.engine.send(command)
   }
 
   // MARK: sessions
@@ -180,21 +122,11 @@ public final class UWBDevice: Sendable {
     _ configuration: SessionConfiguration
   ) async throws(DriverError) -> UWBSession {
     try configuration.validate()
-    let response = try await engine.request(SessionInit(sessionID: configuration.sessionID))
-    let record = SessionRecord(
-      configuration: configuration, token: response.handle ?? configuration.sessionID)
+    let record = SessionRecord(configuration: configuration)
+    let built = await result { () async throws(DriverError) in try await core.build(record) }
+    core.register(record)
     let session = UWBSession(device: self, record: record)
-    _ = sessions.withLock { $0.insert(session.token) }
-    do throws(DriverError) {
-      try await session.configure(configuration.parameters(for: dialect.generation))
-      let token = session.token
-      let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
-        $0.sessions[token]?.state == .idle
-      }
-      guard chip != nil else {
-        throw .stateNotReached(expected: .idle, last: session.state)
-      }
-    } catch {
+    if case .failure(let error) = built {
       try? await session.close()
       throw error
     }
@@ -219,36 +151,5 @@ public final class UWBDevice: Sendable {
     }
     try await session.close()
     return result
-  }
-
-  func stop(session token: UInt32) async throws(DriverError) {
-    guard engine.chip.sessions[token]?.state == .active else { return }
-    let response = try await engine.send(SessionStop(sessionToken: token))
-    let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
-      $0.sessions[token]?.state != .active
-    }
-    // It may have ended by itself just before; what counts is that it no longer ranges.
-    guard chip != nil else {
-      throw response.status == .ok
-        ? .stateNotReached(expected: .idle, last: .active)
-        : .refused(command: "SESSION_STOP_CMD", response.status)
-    }
-  }
-
-  func end(session token: UInt32) async throws(DriverError) {
-    guard sessions.withLock({ $0.remove(token) != nil }) else { return }
-    var failure: DriverError?
-    do { try await stop(session: token) } catch { failure = error }
-    defer {
-      router.finish(session: token, failure)
-      engine.forget(token)
-    }
-    let response = try await engine.send(SessionDeinit(sessionToken: token))
-    guard response.status == .ok || response.status == .sessionNotExist else {
-      throw .refused(command: "SESSION_DEINIT_CMD", response.status)
-    }
-    _ = try await engine.wait(milliseconds: profile.stateTimeout) {
-      $0.sessions[token]?.state == .deinitialised
-    }
   }
 }

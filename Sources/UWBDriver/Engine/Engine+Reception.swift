@@ -13,13 +13,7 @@ extension Engine {
       receiveResponse(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) })
     case (.notification, .coreDeviceStatus):
       guard let status = read(DeviceStatusNotification.self, payload) else { return }
-      update { chip in
-        chip.device = status.state
-        if status.state == .ready { chip.readyCount += 1 }
-      }
-      if status.state == .wokenUp { resend(because: "woke up") }
-      if status.state == .error { failOutstanding { .deviceError(command: $0) } }
-      report(.deviceStatus(status.state))
+      receive(status.state)
     case (.notification, .sessionStatus):
       guard let status = read(SessionStatusNotification.self, payload) else { return }
       update { chip in
@@ -47,6 +41,12 @@ extension Engine {
       }
     default:
       report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+      let (isBoot, isResetting) = state.withLock { state in
+        (
+          type == .notification && state.profile.bootNotification == opcode, state.isResetting
+        )
+      }
+      if isBoot, !isResetting { alarm.lost(.deviceRestarted) }
     }
   }
 
@@ -60,13 +60,38 @@ extension Engine {
     }
   }
 
-  private func receiveResponse(_ opcode: Opcode, _ payload: [UInt8]) {
-    let id = state.withLock { state -> UInt64? in
-      guard let outstanding = state.outstanding, outstanding.opcode == opcode else { return nil }
-      state.chip.readyAtResponse = state.chip.readyCount
-      return outstanding.id
+  private func receive(_ device: DeviceState) {
+    let (before, isResetting) = state.withLock { ($0.chip, $0.isResetting) }
+    update { chip in
+      chip.device = device
+      if device == .ready { chip.readyCount += 1 }
     }
-    guard let id else {
+    report(.deviceStatus(device))
+    switch device {
+    case .wokenUp: resend(because: "woke up")
+    case .error, .hardwareReset:
+      failOutstanding { .deviceError(command: $0) }
+      if !isResetting { alarm.lost(.deviceFailed(device)) }
+    case .initialising where !isResetting:
+      alarm.lost(.deviceRestarted)
+    case .ready where !isResetting:
+      // Reported on changes only, and never while a session ranges: unless the chip says so ahead
+      // of the end of the session, it has started anew.
+      let ranges = before.sessions.values.contains { $0.state == .active }
+      if before.device == .ready || ranges { alarm.doubtful() }
+    default: break
+    }
+  }
+
+  private func receiveResponse(_ opcode: Opcode, _ payload: [UInt8]) {
+    let (creditor, id) = state.withLock { state in
+      let outstanding = state.outstanding
+      let creditor = state.debts.take(
+        opcode, payload, outstanding: outstanding?.request.opcode)
+      if case .outstanding = creditor { state.chip.readyAtResponse = state.chip.readyCount }
+      return (creditor, outstanding?.id)
+    }
+    guard case .outstanding = creditor, let id else {
       logger.warning("response nobody waits for", metadata: ["opcode": "\(opcode)"])
       report(.unexpectedResponse(opcode))
       return
@@ -74,7 +99,7 @@ extension Engine {
     if payload == [Status.commandRetry.rawValue] {
       resend(because: "asked to")
     } else {
-      complete(id, .success(payload))
+      complete(id, .answer(payload))
     }
   }
 
@@ -90,10 +115,10 @@ extension Engine {
       guard outstanding.resends < state.profile.retryLimit else {
         return .tooOften(
           outstanding.id,
-          .retriesExhausted(command: outstanding.name, attempts: outstanding.resends))
+          .retriesExhausted(command: outstanding.request.name, attempts: outstanding.resends))
       }
       state.outstanding?.resends += 1
-      return .again(outstanding.id, outstanding.packets)
+      return .again(outstanding.id, outstanding.request.packets)
     }
     switch verdict {
     case .nothing: break
@@ -105,9 +130,7 @@ extension Engine {
   }
 
   private func failOutstanding(_ error: (String) -> DriverError) {
-    guard let (id, name) = state.withLock({ $0.outstanding.map { ($0.id, $0.name) } }) else {
-      return
-    }
-    complete(id, .failure(error(name)))
+    let outstanding = state.withLock { $0.outstanding.map { ($0.id, $0.request.name) } }
+    if let (id, name) = outstanding { complete(id, .failure(error(name))) }
   }
 }

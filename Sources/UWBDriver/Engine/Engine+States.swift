@@ -21,8 +21,8 @@ extension Engine {
     let id = newID()
     var timer: Task<Void, Never>?
     let result = await withCheckedContinuation {
-      (continuation: CheckedContinuation<Result<ChipState, DriverError>, Never>) in
-      let now: Result<ChipState, DriverError>? = state.withLock { state in
+      (continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>) in
+      let now: Result<ChipState?, DriverError>? = state.withLock { state in
         if let end = state.end { return .failure(end) }
         if condition(state.chip) { return .success(state.chip) }
         state.waiters[id] = Waiter(condition: condition, continuation: continuation)
@@ -32,21 +32,13 @@ extension Engine {
         continuation.resume(returning: now)
         return
       }
-      timer = Task { [weak self] in
-        try? await Task.sleep(for: .milliseconds(milliseconds))
-        guard !Task.isCancelled, let self else { return }
-        let waiter = self.state.withLock { $0.waiters.removeValue(forKey: id) }
-        waiter?.continuation.resume(returning: .failure(.closed))
+      timer = Self.after(milliseconds: milliseconds) { [weak self] in
+        let waiter = self?.state.withLock { $0.waiters.removeValue(forKey: id) }
+        waiter?.continuation.resume(returning: .success(nil))
       }
     }
     timer?.cancel()
-    switch result {
-    case .success(let chip): return chip
-    case .failure(let error):
-      // `.closed` is the timer's, unless the device really was closed.
-      if error == .closed, state.withLock({ $0.end == nil }) { return nil }
-      throw error
-    }
+    return try result.get()
   }
 
   /// Forgets a session whose end was seen, so that the map does not grow.
@@ -56,4 +48,7 @@ extension Engine {
       $0.chip.multicast[token] = nil
     }
   }
+
+  /// The chip may report READY and lose its sessions without that being news, until the next call.
+  func expectReset(_ isResetting: Bool) { state.withLock { $0.isResetting = isResetting } }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
-internal import Glibc
-internal import Logging
 internal import Locking
+internal import Logging
 internal import UCI
 internal import UWBLink
 
@@ -28,18 +27,26 @@ final class Engine: Sendable {
   /// tokens up can fill memory with.
   static let sessionLimit = 64
 
+  /// Who sends: while a device is being recovered, nobody but the recovery may.
+  enum Sender { case caller, recovery }
+
+  /// What became of one attempt.
+  enum Outcome: Sendable {
+    case answer([UInt8])
+    case timeout
+    case failure(DriverError)
+  }
+
   struct Outstanding {
     var id: UInt64
-    var opcode: Opcode
-    var name: String
-    var packets: [[UInt8]]
+    var request: Request
     var resends = 0
-    var continuation: CheckedContinuation<Result<[UInt8], DriverError>, Never>
+    var continuation: CheckedContinuation<Outcome, Never>
   }
 
   struct Waiter {
     var condition: @Sendable (ChipState) -> Bool
-    var continuation: CheckedContinuation<Result<ChipState, DriverError>, Never>
+    var continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>
   }
 
   struct State {
@@ -50,23 +57,40 @@ final class Engine: Sendable {
     var turnTaken = false
     var turns: Deque<CheckedContinuation<Void, Never>> = []
     var end: DriverError?
+    /// Set while the device is being recovered.
+    var interruption: DriverError?
     var profile = DeviceProfile.generic
     var dialect = Dialect.assumed
+    var link: Link?
+    /// Of the links before this one.
+    var statistics = Link.Statistics.none
+    /// A reset is under way: the chip may report whatever states it likes.
+    var isResetting = false
+    var debts = Debts()
   }
 
-  let link: Link
   let logger: Logger
-  let state = Locked(State())
+  let state: Locked<State>
   let tap: UWBDevice.PacketTap?
   let report: @Sendable (DeviceEvent) -> Void
+  let alarm: Alarm
+
+  /// What the engine sees first and others have to act on. Called on the reader's thread.
+  struct Alarm: Sendable {
+    /// The chip has lost its sessions.
+    var lost: @Sendable (DriverError) -> Void = { _ in }
+    /// The chip may have lost its sessions; asking would tell.
+    var doubtful: @Sendable () -> Void = {}
+  }
 
   init(
-    link: Link, logger: Logger, tap: UWBDevice.PacketTap? = nil,
+    link: Link, logger: Logger, tap: UWBDevice.PacketTap? = nil, alarm: Alarm = Alarm(),
     report: @escaping @Sendable (DeviceEvent) -> Void
   ) {
-    self.link = link
+    state = Locked(State(link: link))
     self.logger = logger
     self.tap = tap
+    self.alarm = alarm
     self.report = report
   }
 
@@ -81,150 +105,6 @@ final class Engine: Sendable {
     }
   }
 
-  // MARK: commands
-
-  /// Sends a command and returns its answer, whatever the status in it.
-  ///
-  /// A command that may be repeated is repeated once after a timeout; any other is not, because the
-  /// chip may only have been slow. Not ended by cancellation: it is bounded by its timeout, and
-  /// stopping a session has to work in a cancelled task.
-  ///
-  /// - Parameters:
-  ///   - timeout: milliseconds, in the place of the profile's; then nothing is repeated.
-  ///   - patience: milliseconds that the answer may take longer as long as octets keep arriving:
-  ///     it may stand in line behind what a chip has kept for a host that did not read.
-  func send<C: UCICommand>(
-    _ command: C, timeout: Int? = nil, patience: Int = 0
-  ) async throws(DriverError) -> C.Response {
-    let (profile, dialect) = state.withLock { ($0.profile, $0.dialect) }
-    let name = MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect)
-    let packets = Segmentation.packets(command, dialect: dialect, limit: profile.commandSegment)
-    let milliseconds = timeout ?? profile.responseTimeout
-    let skipped = link.statistics.octetsSkipped
-    await takeTurn()
-    defer { passTurn() }
-    for attempt in 1...(C.isIdempotent && timeout == nil ? 2 : 1) {
-      logger.trace("send", metadata: ["command": "\(name)", "attempt": "\(attempt)"])
-      guard
-        let payload = try await exchange(
-          C.opcode, name: name, packets: packets, milliseconds: milliseconds, patience: patience)
-      else { continue }
-      var reader = unsafe PayloadReader(payload.span.bytes)
-      do {
-        return try C.Response(from: &reader, dialect: dialect)
-      } catch {
-        throw .malformedAnswer(command: name, error)
-      }
-    }
-    throw .noAnswer(
-      command: name, milliseconds: milliseconds,
-      garbage: link.statistics.octetsSkipped - skipped)
-  }
-
-  /// Sends one packet as it is and returns the payload of its answer. For replay and diagnosis.
-  func sendRaw(_ packet: [UInt8]) async throws(DriverError) -> [UInt8] {
-    precondition(packet.count >= PacketHeader.length, "a packet has a header")
-    let opcode = Opcode(GroupID(rawValue: packet[0]), packet[1])
-    let name = MessageCatalog.name(type: .command, opcode: opcode, dialect: dialect)
-    let milliseconds = profile.responseTimeout
-    await takeTurn()
-    defer { passTurn() }
-    guard
-      let payload = try await exchange(
-        opcode, name: name, packets: [packet], milliseconds: milliseconds)
-    else { throw .noAnswer(command: name, milliseconds: milliseconds, garbage: 0) }
-    return payload
-  }
-
-  /// Sends a command and throws unless the chip did it.
-  @discardableResult
-  func request<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
-    let response = try await send(command)
-    guard response.status == .ok else {
-      throw .refused(
-        command: MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect),
-        response.status)
-    }
-    return response
-  }
-
-  /// A backlog that pauses for so many milliseconds is over: Qorvo's firmware sends a part of it
-  /// every 5 ms.
-  private static let backlogPause = 100
-
-  /// One attempt; nil after a timeout.
-  private func exchange(
-    _ opcode: Opcode, name: String, packets: [[UInt8]], milliseconds: Int, patience: Int = 0
-  ) async throws(DriverError) -> [UInt8]? {
-    let result: Result<[UInt8], DriverError>
-    var timer: Task<Void, Never>?
-    let id = newID()
-    result = await withCheckedContinuation { continuation in
-      let end: DriverError? = state.withLock { state in
-        guard state.end == nil else { return state.end }
-        state.outstanding = Outstanding(
-          id: id, opcode: opcode, name: name, packets: packets, continuation: continuation)
-        return nil
-      }
-      if let end {
-        continuation.resume(returning: .failure(end))
-        return
-      }
-      // Weak: a timer must not keep the link open when its owner lets go of it.
-      timer = Task { [weak self] in
-        try? await Task.sleep(for: .milliseconds(milliseconds))
-        if Task.isCancelled { return }
-        var left = patience
-        var seen = self?.link.statistics.framesRead
-        while left > 0, !Task.isCancelled {
-          try? await Task.sleep(for: .milliseconds(Self.backlogPause))
-          left -= Self.backlogPause
-          let now = self?.link.statistics.framesRead
-          if now == seen { break }
-          seen = now
-        }
-        if !Task.isCancelled {
-          self?.complete(id, .failure(.noAnswer(command: name, milliseconds: 0, garbage: 0)))
-        }
-      }
-      write(packets, for: id)
-    }
-    timer?.cancel()
-    switch result {
-    case .success(let payload): return payload
-    case .failure(.noAnswer):
-      logger.warning("no answer", metadata: ["command": "\(name)", "ms": "\(milliseconds)"])
-      return nil
-    case .failure(let error): throw error
-    }
-  }
-
-  func write(_ packets: [[UInt8]], for id: UInt64) {
-    do throws(LinkError) {
-      for packet in packets {
-        if let tap { unsafe tap(.outbound, packet.span.bytes, Self.now()) }
-        try link.write(packet)
-      }
-    } catch {
-      complete(id, .failure(.link(error)))
-    }
-  }
-
-  /// CLOCK_MONOTONIC in nanoseconds.
-  private static func now() -> UInt64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
-
-  func complete(_ id: UInt64, _ result: Result<[UInt8], DriverError>) {
-    let outstanding = state.withLock { state -> Outstanding? in
-      guard state.outstanding?.id == id else { return nil }
-      return state.outstanding.take()
-    }
-    outstanding?.continuation.resume(returning: result)
-  }
-
   func newID() -> UInt64 {
     state.withLock {
       $0.nextID += 1
@@ -232,38 +112,68 @@ final class Engine: Sendable {
     }
   }
 
-  private func takeTurn() async {
-    await withCheckedContinuation { continuation in
-      let free = state.withLock { state in
-        if !state.turnTaken {
-          state.turnTaken = true
-          return true
-        }
-        state.turns.append(continuation)
-        return false
-      }
-      if free { continuation.resume() }
+  /// Calls `body` after a time, unless it is cancelled first.
+  static func after(
+    milliseconds: Int, _ body: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never> {
+    Task {
+      try? await Task.sleep(for: .milliseconds(milliseconds))
+      if !Task.isCancelled { await body() }
     }
   }
 
-  private func passTurn() {
-    let next = state.withLock { state in
-      let next = state.turns.popFirst()
-      if next == nil { state.turnTaken = false }
-      return next
+  // MARK: links
+
+  var statistics: Link.Statistics {
+    state.withLock { state in
+      state.link.map { state.statistics + $0.statistics } ?? state.statistics
     }
-    next?.resume()
   }
 
-  // MARK: the end
+  var hasLink: Bool { state.withLock { $0.link != nil } }
+
+  /// Goes on with another link, or with none for now. What the chip owed on the old one is settled.
+  func attach(_ link: Link?) {
+    state.withLock { state in
+      if let old = state.link { state.statistics = state.statistics + old.statistics }
+      state.link = link
+      state.debts = Debts()
+      state.chip.device = nil
+    }
+  }
+
+  // MARK: interruptions and the end
+
+  /// Fails everything that waits, and whatever callers ask until `resume`; forgets what the chip
+  /// has said.
+  func interrupt(_ error: DriverError) {
+    let (outstanding, waiters) = state.withLock { state in
+      state.interruption = error
+      state.chip.sessions = [:]
+      state.chip.multicast = [:]
+      return Self.takeAll(&state)
+    }
+    Self.fail(outstanding, waiters, error)
+  }
+
+  /// Callers may send again.
+  func resume() { state.withLock { $0.interruption = nil } }
 
   /// Fails everything that waits, now and later.
   func end(_ error: DriverError) {
     let (outstanding, waiters) = state.withLock { state in
       state.end = state.end ?? error
-      defer { state.waiters = [:] }
-      return (state.outstanding.take(), Array(state.waiters.values))
+      return Self.takeAll(&state)
     }
+    Self.fail(outstanding, waiters, error)
+  }
+
+  private static func takeAll(_ state: inout State) -> (Outstanding?, [Waiter]) {
+    defer { state.waiters = [:] }
+    return (state.outstanding.take(), Array(state.waiters.values))
+  }
+
+  private static func fail(_ outstanding: Outstanding?, _ waiters: [Waiter], _ error: DriverError) {
     outstanding?.continuation.resume(returning: .failure(error))
     for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
   }

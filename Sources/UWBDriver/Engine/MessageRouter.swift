@@ -15,11 +15,12 @@ final class MessageRouter: @unchecked Sendable {
   private let engine: Engine
   private let report: @Sendable (DeviceEvent) -> Void
   private var reassembler = Reassembler()
-  private var current: [Subscription] = []
+  private var current: [(token: UInt32, subscription: Subscription)] = []
   private var seen = 0
   private let version = Atomic<Int>(0)
   private let subscriptions = Locked<[Subscription]>([])
   private let dataLengthInOctet3 = Atomic<Bool>(false)
+  private let isNewLink = Atomic<Bool>(false)
 
   init(engine: Engine, report: @escaping @Sendable (DeviceEvent) -> Void) {
     self.engine = engine
@@ -47,9 +48,13 @@ final class MessageRouter: @unchecked Sendable {
   }
 
   /// Ends all subscriptions to a session, or all there are.
-  func finish(session token: UInt32?, _ error: DriverError?) {
+  func finish(_ record: SessionRecord?, _ error: DriverError?) {
+    finish(error) { record == nil || $0.session === record }
+  }
+
+  private func finish(_ error: DriverError?, where isMeant: (Subscription) -> Bool) {
     let ending = subscriptions.withLock { list in
-      let ending = list.filter { token == nil || $0.token == token }
+      let ending = list.filter(isMeant)
       list.removeAll { subscription in ending.contains { $0 === subscription } }
       version.add(1, ordering: .releasing)
       return ending
@@ -57,7 +62,21 @@ final class MessageRouter: @unchecked Sendable {
     for subscription in ending { subscription.finish(error) }
   }
 
+  /// Sessions have got other tokens, or none.
+  func sessionsChanged() { version.add(1, ordering: .releasing) }
+
+  /// What comes next comes from another link: nothing of it continues what came before.
+  func linkChanges() { isNewLink.store(true, ordering: .releasing) }
+
   // MARK: reader's thread
+
+  /// Tells the takers of sessions that were ranging that nothing comes for now.
+  func interrupt(_ cause: DriverError) {
+    sessionsChanged()
+    for subscription in subscriptions.withLock({ $0 }) where subscription.session.rangesAgain {
+      subscription.interrupt(cause)
+    }
+  }
 
   func receive(_ frame: RawSpan, _ info: FrameInfo) {
     guard
@@ -68,6 +87,10 @@ final class MessageRouter: @unchecked Sendable {
     // The missing end of a message may be among what was thrown away; what follows must not be taken
     // for it.
     if info.skippedBefore > 0 { reassembler.reset() }
+    if isNewLink.load(ordering: .relaxed) {
+      isNewLink.store(false, ordering: .relaxed)
+      reassembler.reset()
+    }
     switch reassembler.take(header, payload: payload) {
     case .whole: deliver(header, payload, info)
     case .completed: reassembler.withPayload(of: header.type) { deliver(header, $0, info) }
@@ -86,11 +109,11 @@ final class MessageRouter: @unchecked Sendable {
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
     guard let view = try? SessionInfoView(payload) else { return }
-    if version.load(ordering: .acquiring) != seen { refresh() }
+    refresh()
     let token = view.sessionToken
     // By index: without optimisation an iterator allocates.
     for index in 0..<current.count where current[index].token == token {
-      let subscription = current[index]
+      let subscription = current[index].subscription
       if subscription.deliver(view, info) {
         report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
       }
@@ -98,20 +121,28 @@ final class MessageRouter: @unchecked Sendable {
   }
 
   private func refresh() {
-    subscriptions.withLock {
-      current = $0
+    guard version.load(ordering: .acquiring) != seen else { return }
+    subscriptions.withLock { list in
       seen = version.load(ordering: .acquiring)
+      current = list.compactMap { subscription in
+        subscription.session.tokenOnChip.map { ($0, subscription) }
+      }
     }
   }
 
-  // A session that leaves ACTIVE ends its streams here, behind its last measurement.
+  // A session that leaves ACTIVE ends its streams here, behind its last measurement; one that ranges
+  // again after an interruption goes on here, ahead of its first.
   private func sessionStatus(_ payload: RawSpan) {
     var reader = PayloadReader(payload)
     guard let status = try? SessionStatusNotification(from: &reader, dialect: .assumed) else {
       return
     }
-    if engine.chip.sessions[status.sessionToken]?.state == .active, status.state != .active {
-      finish(session: status.sessionToken, nil)
+    let token = status.sessionToken
+    if status.state == .active {
+      refresh()
+      for entry in current where entry.token == token { entry.subscription.resume() }
+    } else if engine.chip.sessions[token]?.state == .active {
+      finish(nil) { $0.session.tokenOnChip == token }
     }
   }
 }

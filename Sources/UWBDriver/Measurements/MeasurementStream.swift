@@ -4,8 +4,8 @@ internal import UWBLink
 
 /// The measurements of one session in order, taken by one task or one thread.
 ///
-/// Ends when the session stops; throws when the device is lost. What each way costs in wakes of
-/// another thread, beyond the kernel's own wake of the reader:
+/// Ends when the session stops; throws when the device is lost for good. What each way costs in wakes
+/// of another thread, beyond the kernel's own wake of the reader:
 ///
 /// | way | wakes for a notification |
 /// |---|---|
@@ -16,6 +16,10 @@ internal import UWBLink
 ///
 /// When the taker is too slow the newest notifications are dropped and counted; see
 /// `RangingMeasurement.lostBefore` and `DeviceEvent.measurementsDropped`.
+///
+/// With `UWBDevice.Options.recovery` a lost device is an interruption, not the end: the first
+/// measurement behind it says so (`RangingMeasurement.followsInterruption`), `interruption` says so
+/// while it lasts, and `events` has a mark where it begins and where it ends.
 public final class MeasurementStream: AsyncSequence, @unchecked Sendable {
   // Sound: taken by one task or thread at a time; anything else traps as an overlapping access.
 
@@ -24,11 +28,23 @@ public final class MeasurementStream: AsyncSequence, @unchecked Sendable {
   /// The device is lost.
   public typealias Failure = DriverError
 
+  /// A measurement, or what happened between two.
+  public enum Event: Sendable, Hashable {
+    /// A measurement.
+    case measurement(RangingMeasurement)
+    /// The device was lost and is being recovered; nothing is measured for now.
+    case interrupted(DriverError)
+    /// The session ranges again.
+    case resumed
+  }
+
   private var consumer: FrameConsumer
   private let subscription: Subscription
   private let unsubscribe: @Sendable (Subscription) -> Void
   private var round: [RangingMeasurement] = []
   private var position = 0
+  private var mark: Event?
+  private var wasInterrupted = false
 
   init(
     consumer: consuming FrameConsumer, subscription: Subscription,
@@ -45,16 +61,20 @@ public final class MeasurementStream: AsyncSequence, @unchecked Sendable {
   /// Notifications dropped so far because they were not taken in time.
   public var dropped: Int { consumer.dropped }
 
+  /// Why nothing is measured for now, while the device is being recovered; nil otherwise. Any thread.
+  public var interruption: DriverError? { subscription.interruption }
+
   /// The next measurement, for a thread of one's own.
   ///
-  /// - Parameter timeout: milliseconds; -1 waits for ever.
+  /// - Parameter timeout: milliseconds; -1 waits for ever. Begins anew behind the mark of an
+  ///   interruption.
   /// - Returns: nil when the session has stopped, or the time has passed.
   /// - Throws: `DriverError` when the device is lost.
   public func next(timeout: Int32 = -1) throws(DriverError) -> RangingMeasurement? {
     while true {
       if let measurement = buffered() { return measurement }
       guard consumer.wait(timeout: timeout) == .ready else { return try ending() }
-      takeRound()
+      takeNotification()
     }
   }
 
@@ -62,7 +82,18 @@ public final class MeasurementStream: AsyncSequence, @unchecked Sendable {
     while true {
       if let measurement = buffered() { return measurement }
       guard await consumer.waitAsync() == .ready else { return try ending() }
-      takeRound()
+      takeNotification()
+    }
+  }
+
+  fileprivate nonisolated(nonsending) func nextEvent() async throws(DriverError) -> Event? {
+    while true {
+      if let measurement = buffered() { return .measurement(measurement) }
+      if let mark = mark.take() { return mark }
+      guard await consumer.waitAsync() == .ready else {
+        return try ending().map { .measurement($0) }
+      }
+      takeNotification()
     }
   }
 
@@ -72,17 +103,33 @@ public final class MeasurementStream: AsyncSequence, @unchecked Sendable {
     return round[position]
   }
 
-  private func takeRound() {
+  private func takeNotification() {
     position = 0
     round.removeAll(keepingCapacity: true)
     consumer.take { payload, info in
-      guard let view = try? SessionInfoView(payload) else { return }
+      guard let view = try? SessionInfoView(payload) else {
+        takeMark(payload)
+        return
+      }
       view.forEachTwoWayMeasurement { result in
         round.append(
           RangingMeasurement(
             sessionToken: view.sessionToken, sequenceNumber: view.sequenceNumber,
-            receivedAt: info.receivedAt, lostBefore: info.lostBefore, result: result))
+            receivedAt: info.receivedAt, lostBefore: info.lostBefore,
+            followsInterruption: wasInterrupted, result: result))
+        wasInterrupted = false
       }
+    }
+  }
+
+  private func takeMark(_ payload: RawSpan) {
+    guard payload.byteCount == 1 else { return }
+    switch Subscription.Mark(rawValue: unsafe payload.unsafeLoad(as: UInt8.self)) {
+    case .interrupted:
+      wasInterrupted = true
+      mark = .interrupted(subscription.takeCause())
+    case .resumed: mark = .resumed
+    case nil: break
     }
   }
 
@@ -110,6 +157,37 @@ public final class MeasurementStream: AsyncSequence, @unchecked Sendable {
       isolation actor: isolated (any Actor)?
     ) async throws(DriverError) -> RangingMeasurement? {
       try await stream.next()
+    }
+  }
+
+  /// The measurements with marks where the device was lost and found again. In the place of the
+  /// stream itself: both take from the same.
+  public var events: Events { Events(stream: self) }
+
+  /// The measurements of a stream and what happened between them.
+  public struct Events: AsyncSequence, Sendable {
+    let stream: MeasurementStream
+
+    /// Takes the events.
+    public func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+
+    /// Takes the events of a stream.
+    public struct Iterator: AsyncIteratorProtocol {
+      let stream: MeasurementStream
+
+      /// The next event; nil when the session has stopped or the task was cancelled.
+      ///
+      /// - Throws: `DriverError` when the device is lost for good.
+      public mutating func next() async throws(DriverError) -> Event? {
+        try await stream.nextEvent()
+      }
+
+      /// The next event, without leaving the caller's actor when one is there already.
+      public mutating func next(
+        isolation actor: isolated (any Actor)?
+      ) async throws(DriverError) -> Event? {
+        try await stream.nextEvent()
+      }
     }
   }
 }

@@ -11,18 +11,22 @@ public struct RangingMeasurement: Sendable, Hashable {
   public var receivedAt: UInt64
   /// Notifications that were dropped before this one because they were not taken in time.
   public var lostBefore: UInt32
+  /// The device was lost and found again between the measurement before and this one: rounds are
+  /// missing, `sequenceNumber` counts from 0 anew, and the token may be another.
+  public var followsInterruption: Bool
   /// What was measured.
   public var result: TwoWayMeasurement
 
   /// From its parts.
   public init(
     sessionToken: UInt32, sequenceNumber: UInt32, receivedAt: UInt64, lostBefore: UInt32 = 0,
-    result: TwoWayMeasurement
+    followsInterruption: Bool = false, result: TwoWayMeasurement
   ) {
     self.sessionToken = sessionToken
     self.sequenceNumber = sequenceNumber
     self.receivedAt = receivedAt
     self.lostBefore = lostBefore
+    self.followsInterruption = followsInterruption
     self.result = result
   }
 }

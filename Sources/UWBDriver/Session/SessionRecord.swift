@@ -9,21 +9,56 @@ final class SessionRecord: Sendable {
   /// What the session was made with.
   let configuration: SessionConfiguration
 
-  struct State {
-    /// What the chip calls it.
+  private struct State {
+    /// What the chip calls it, or called it last.
     var token: UInt32
+    /// The chip has it.
+    var isOnChip = false
+    /// It was ranging when it was lost, and is to range again.
+    var rangesAgain = false
     /// The controlees now, in the order in which they were added; nil while nobody has changed them.
     var controlees: [UpdateMulticastList.Controlee]?
+    /// Parameters changed since, the last value of each: before the start, and while ranging.
+    var changes: [TLV] = []
+    var liveChanges: [TLV] = []
   }
 
-  let state: Locked<State>
+  private let state: Locked<State>
 
-  init(configuration: SessionConfiguration, token: UInt32) {
+  init(configuration: SessionConfiguration) {
     self.configuration = configuration
-    state = Locked(State(token: token))
+    state = Locked(State(token: configuration.sessionID))
   }
+
+  // MARK: on the chip
 
   var token: UInt32 { state.withLock { $0.token } }
+  var isOnChip: Bool { state.withLock { $0.isOnChip } }
+  /// What the chip calls it now; nil when the chip does not have it.
+  var tokenOnChip: UInt32? { state.withLock { $0.isOnChip ? $0.token : nil } }
+  var rangesAgain: Bool { state.withLock { $0.rangesAgain } }
+
+  func take(token: UInt32) {
+    state.withLock {
+      $0.token = token
+      $0.isOnChip = true
+    }
+  }
+
+  func leaveChip() { state.withLock { $0.isOnChip = false } }
+
+  /// The chip has lost it.
+  func lose(ranging: Bool) {
+    state.withLock {
+      $0.isOnChip = false
+      $0.rangesAgain = $0.rangesAgain || ranging
+    }
+  }
+
+  /// It ranges again, or need not any more.
+  func forgetRanging() { state.withLock { $0.rangesAgain = false } }
+
+  // MARK: what was changed since it was made
 
   /// The controlees as configured and changed since.
   var controlees: [UpdateMulticastList.Controlee] {
@@ -45,5 +80,43 @@ final class SessionRecord: Sendable {
       }
       state.controlees = list + added
     }
+  }
+
+  /// The chip has taken parameters.
+  func change(_ parameters: [TLV], whileRanging: Bool) {
+    state.withLock { state in
+      let ids = Set(parameters.map(\.id))
+      state.changes.removeAll { ids.contains($0.id) }
+      state.liveChanges.removeAll { ids.contains($0.id) }
+      if whileRanging { state.liveChanges += parameters } else { state.changes += parameters }
+    }
+  }
+
+  /// Parameters that could only be changed while ranging.
+  var liveChanges: [TLV] { state.withLock { $0.liveChanges } }
+
+  /// Controlees with keys of their own: these can only be added one by one.
+  var keyed: [UpdateMulticastList.Controlee] { controlees.filter { !$0.key.isEmpty } }
+
+  /// What to configure the session with, changes included, in an order that strict parsers accept.
+  func parameters(for generation: Dialect.Generation) -> [TLV] {
+    var list = configuration.parameters(for: generation)
+    let (changes, controlees) = state.withLock { ($0.changes, $0.controlees) }
+    for change in changes {
+      if let place = list.firstIndex(where: { $0.id == change.id }) {
+        list[place] = change
+      } else {
+        list.append(change)
+      }
+    }
+    if let plain = controlees?.filter(\.key.isEmpty), !plain.isEmpty {
+      for (id, value) in [
+        (UInt8(0x05), [UInt8(clamping: plain.count)]),  // NUMBER_OF_CONTROLEES
+        (0x07, plain.flatMap { MACAddress($0.address).octets }),  // DST_MAC_ADDRESS
+      ] {
+        if let place = list.firstIndex(where: { $0.id == id }) { list[place] = TLV(id, value) }
+      }
+    }
+    return list
   }
 }

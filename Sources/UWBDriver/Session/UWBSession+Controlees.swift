@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Locking
 public import UCI
 
 /// What became of one controlee when the list of a session was changed.
@@ -96,7 +95,7 @@ extension UWBSession {
       throw .invalidConfiguration("a controlee is named twice, or there are more than 255")
     }
     let token = token
-    let engine = device.engine
+    let engine = device.core.engine
     // FiRa 1.x reports after every command, 2.0 only what leaves a session that is ranging. Looked
     // up before sending: the notification may come ahead of the response.
     let reports =

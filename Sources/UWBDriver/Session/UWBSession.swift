@@ -16,46 +16,37 @@ public final class UWBSession: Sendable {
   /// What it was made with; `configure` and changes of its controlees are not in here.
   public var configuration: SessionConfiguration { record.configuration }
 
-  /// What the chip calls it: the session id in FiRa 1.x, a handle of the chip's since 2.0.
+  /// What the chip calls it: the session id in FiRa 1.x, a handle of the chip's since 2.0. May be
+  /// another after the device was recovered.
   public var token: UInt32 { record.token }
 
-  /// The state the chip last reported; nil before its first report and after the end.
-  public var state: SessionState? { device.engine.chip.sessions[token]?.state }
+  /// The state the chip last reported; nil before its first report, after the end, and while the
+  /// device is being recovered.
+  public var state: SessionState? { device.core.engine.chip.sessions[token]?.state }
 
   /// Starts ranging and waits until the chip reports ACTIVE.
   ///
   /// - Throws: `DriverError`; `.sessionEnded` with the reason when the chip accepts the command and
   ///   then finds the parameters unusable.
-  public func start() async throws(DriverError) {
-    try await device.engine.request(SessionStart(sessionToken: token))
-    let token = token
-    let chip = try await device.engine.wait(milliseconds: device.profile.stateTimeout) { chip in
-      guard let status = chip.sessions[token] else { return false }
-      return status.state == .active || status.reason != .managementCommand
-    }
-    guard let status = chip?.sessions[token] else {
-      throw .stateNotReached(expected: .active, last: state)
-    }
-    guard status.state == .active else { throw .sessionEnded(status.state, status.reason) }
-  }
+  public func start() async throws(DriverError) { try await device.core.start(record) }
 
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   ///
   /// - Throws: `DriverError`.
-  public func stop() async throws(DriverError) { try await device.stop(session: token) }
+  public func stop() async throws(DriverError) { try await device.core.stop(record) }
 
   /// Stops ranging and removes the session from the chip. Does nothing the second time.
   ///
   /// - Throws: `DriverError`.
-  public func close() async throws(DriverError) { try await device.end(session: token) }
+  public func close() async throws(DriverError) { try await device.core.end(record) }
 
   /// A stream of the measurements from now on. Ask before `start` to get the first.
   ///
   /// - Parameter capacity: notifications it holds while they are not taken.
   public func measurements(capacity: Int = 128) -> MeasurementStream {
     let ends = FrameRing.make(capacity: capacity)
-    let subscription = Subscription(token: token, producer: ends.producer)
-    let router = device.router
+    let subscription = Subscription(session: record, producer: ends.producer)
+    let router = device.core.router
     router.add(subscription)
     return MeasurementStream(consumer: ends.consumer, subscription: subscription) {
       router.remove($0)
@@ -69,8 +60,8 @@ public final class UWBSession: Sendable {
   /// - Returns: ends the calls when called; one call may still be under way.
   @discardableResult
   public func onMeasurements(_ body: @escaping MeasurementCallback) -> @Sendable () -> Void {
-    let subscription = Subscription(token: token, callback: body)
-    let router = device.router
+    let subscription = Subscription(session: record, callback: body)
+    let router = device.core.router
     router.add(subscription)
     return { router.remove(subscription) }
   }
@@ -79,24 +70,23 @@ public final class UWBSession: Sendable {
   ///
   /// - Throws: `DriverError`.
   public func rangingCount() async throws(DriverError) -> UInt32? {
-    try await device.engine.request(GetRangingCount(sessionToken: token)).count
+    try await device.core.engine.request(GetRangingCount(sessionToken: token)).count
   }
 
   /// Reads parameters back from the chip.
   ///
   /// - Throws: `DriverError`.
   public func parameters(_ ids: [UInt8]) async throws(DriverError) -> [TLV] {
-    try await device.engine.request(GetAppConfig(sessionToken: token, ids: ids)).parameters ?? []
+    try await device.core.engine.request(GetAppConfig(sessionToken: token, ids: ids)).parameters
+      ?? []
   }
 
   /// Changes parameters of the running session, as far as the chip allows.
   ///
   /// - Throws: `DriverError`; `.parametersRefused` names the ones the chip refuses.
   public func configure(_ parameters: [TLV]) async throws(DriverError) {
-    let response = try await device.engine.send(
-      SetAppConfig(sessionToken: token, parameters: parameters))
-    guard response.status == .ok else {
-      throw .parametersRefused(response.status, response.refused ?? [])
-    }
+    let isRanging = state == .active
+    try await device.core.configure(record, parameters)
+    record.change(parameters, whileRanging: isRanging)
   }
 }

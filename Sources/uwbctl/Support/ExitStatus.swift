@@ -68,7 +68,9 @@ enum ExitStatus: Int32, CaseIterable {
     case .link(let error): self.init(error)
     case .noAnswer(_, _, garbage: 0): self = .silent
     case .noAnswer, .malformedAnswer: self = .protocolError
-    case .retriesExhausted, .deviceError, .stateNotReached, .closed: self = .deviceFailure
+    case .retriesExhausted, .deviceError, .stateNotReached, .closed, .deviceFailed,
+      .deviceRestarted, .recovering, .otherDevice:
+      self = .deviceFailure
     case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration: self = .configuration
     }
   }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Locking
+internal import Logging
+internal import UCI
+
+// Sessions on the chip: the same steps for a caller and for the recovery.
+extension DeviceCore {
+  var profile: DeviceProfile { engine.profile }
+
+  func register(_ record: SessionRecord) { state.withLock { $0.sessions.append(record) } }
+
+  /// What there is to do about a session that is no longer wanted.
+  enum Farewell { case nothing, removeFromChip, leaveToRecovery }
+
+  func unregister(_ record: SessionRecord, closing: Bool = true) -> Farewell {
+    state.withLock { state in
+      guard let place = state.sessions.firstIndex(where: { $0 === record }) else { return .nothing }
+      state.sessions.remove(at: place)
+      guard case .recovering = state.phase, closing else {
+        return record.isOnChip ? .removeFromChip : .nothing
+      }
+      state.closed.append(record)
+      return .leaveToRecovery
+    }
+  }
+
+  var sessions: [SessionRecord] { state.withLock { $0.sessions } }
+
+  /// Creates a session on the chip and configures it; the chip reports IDLE when it could start.
+  func build(
+    _ record: SessionRecord, from sender: Engine.Sender = .caller
+  ) async throws(DriverError) {
+    let token = try await initialise(record.configuration.sessionID, sender)
+    record.take(token: token)
+    router.sessionsChanged()
+    try await configure(record, record.parameters(for: engine.dialect.generation), sender)
+    let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
+      $0.sessions[token]?.state == .idle
+    }
+    guard chip != nil else {
+      throw .stateNotReached(expected: .idle, last: engine.chip.sessions[token]?.state)
+    }
+  }
+
+  /// SESSION_INIT, at most twice: only after the chip has shown that it did not do it.
+  private func initialise(
+    _ id: UInt32, _ sender: Engine.Sender
+  ) async throws(DriverError) -> UInt32 {
+    let known = Set(engine.chip.sessions.keys)
+    let command = SessionInit(sessionID: id)
+    let first = await result { () async throws(DriverError) in
+      try await engine.request(command, from: sender)
+    }
+    if case .success(let response) = first { return response.handle ?? id }
+    guard case .failure(let error) = first, case .noAnswer = error else {
+      return try first.get().handle ?? id
+    }
+    // The chip may have done it, and only the answer was lost: its report names the session.
+    let new = engine.chip.sessions.first {
+      !known.contains($0.key) && $0.value.state == .initialised
+    }
+    if let new { return new.key }
+    let count = try await engine.request(GetSessionCount(), from: sender).count
+    guard let count, Int(count) == sessions.count(where: { $0.isOnChip }) else { throw error }
+    return try await engine.request(command, from: sender).handle ?? id
+  }
+
+  func configure(
+    _ record: SessionRecord, _ parameters: [TLV], _ sender: Engine.Sender = .caller
+  ) async throws(DriverError) {
+    let response = try await engine.send(
+      SetAppConfig(sessionToken: record.token, parameters: parameters), from: sender)
+    guard response.status == .ok else {
+      throw .parametersRefused(response.status, response.refused ?? [])
+    }
+  }
+
+  /// Starts ranging and waits until the chip reports ACTIVE.
+  func start(
+    _ record: SessionRecord, from sender: Engine.Sender = .caller
+  ) async throws(DriverError) {
+    let token = record.token
+    let command = SessionStart(sessionToken: token)
+    let first = await result { () async throws(DriverError) in
+      try await engine.request(command, from: sender)
+    }
+    if case .failure(.noAnswer) = first {
+      // Not again before the chip has said that it did not do it.
+      let state = try await engine.request(GetSessionState(sessionToken: token), from: sender).state
+      if state == .idle { try await engine.request(command, from: sender) }
+    } else {
+      _ = try first.get()
+    }
+    let chip = try await engine.wait(milliseconds: profile.stateTimeout) { chip in
+      guard let status = chip.sessions[token] else { return false }
+      return status.state == .active || status.reason != .managementCommand
+    }
+    guard let status = chip?.sessions[token] else {
+      throw .stateNotReached(expected: .active, last: engine.chip.sessions[token]?.state)
+    }
+    guard status.state == .active else { throw .sessionEnded(status.state, status.reason) }
+  }
+
+  /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
+  func stop(_ record: SessionRecord) async throws(DriverError) {
+    record.forgetRanging()
+    let token = record.token
+    guard engine.chip.sessions[token]?.state == .active else { return }
+    let response = try await engine.send(SessionStop(sessionToken: token))
+    let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
+      $0.sessions[token]?.state != .active
+    }
+    // It may have ended by itself just before; what counts is that it no longer ranges.
+    guard chip != nil else {
+      throw response.status == .ok
+        ? .stateNotReached(expected: .idle, last: .active)
+        : .refused(command: "SESSION_STOP_CMD", response.status)
+    }
+  }
+
+  /// Stops ranging and removes the session from the chip. Does nothing the second time.
+  func end(_ record: SessionRecord) async throws(DriverError) {
+    guard case .removeFromChip = unregister(record) else { return router.finish(record, nil) }
+    let stopped = await result { () async throws(DriverError) in try await stop(record) }
+    var failure: DriverError?
+    if case .failure(let error) = stopped { failure = error }
+    defer {
+      router.finish(record, failure)
+      record.leaveChip()
+      engine.forget(record.token)
+    }
+    try await remove(record.token)
+  }
+
+  /// SESSION_DEINIT. A session that is no longer there is removed as well.
+  func remove(
+    _ token: UInt32, from sender: Engine.Sender = .caller
+  ) async throws(DriverError) {
+    let first = await result { () async throws(DriverError) in
+      try await engine.send(SessionDeinit(sessionToken: token), from: sender)
+    }
+    var status = Status.ok
+    if case .failure(.noAnswer) = first {
+      let state = try await engine.send(GetSessionState(sessionToken: token), from: sender)
+      status = state.status
+      if status == .ok {
+        status = try await engine.send(SessionDeinit(sessionToken: token), from: sender).status
+      }
+    } else {
+      status = try first.get().status
+    }
+    guard status == .ok || status == .sessionNotExist else {
+      throw .refused(command: "SESSION_DEINIT_CMD", status)
+    }
+    if status == .ok {
+      _ = try await engine.wait(milliseconds: profile.stateTimeout) {
+        $0.sessions[token]?.state == .deinitialised
+      }
+    }
+  }
+
+  /// Removes every session, as far as the chip lets it.
+  func endAll() async {
+    for record in sessions {
+      if case .failure(let error) = await result({ () async throws(DriverError) in
+        try await end(record)
+      }) {
+        logger.warning("session not closed", metadata: ["cause": "\(error)"])
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Locking
+internal import Logging
+internal import UCI
+internal import UWBLink
+
+/// The parts of a device and what they share. `UWBDevice` owns it; the reader's thread and the task
+/// that recovers the device know it too.
+final class DeviceCore: Sendable {
+  /// Where the device is in its life.
+  enum Phase {
+    /// It has not said yet who it is.
+    case opening
+    case running
+    /// Lost; the task is at work. The first cause is kept.
+    case recovering(Task<Void, Never>, DriverError)
+    case ended
+  }
+
+  struct State {
+    var phase = Phase.opening
+    var sessions: [SessionRecord] = []
+    var identity: Handshake.Identity?
+    /// Where the same device comes back.
+    var home: LinkReturn?
+    var isAsking = false
+    /// How often the device was lost.
+    var losses = 0
+    /// Closed by their owners while the device was being recovered.
+    var closed: [SessionRecord] = []
+  }
+
+  let engine: Engine
+  let router: MessageRouter
+  let reader: FrameReader
+  let broadcast = EventBroadcast()
+  let logger: Logger
+  let recovery: Recovery?
+  let state = Locked(State())
+
+  init(_ link: Link, _ options: UWBDevice.Options) {
+    let broadcast = broadcast
+    let report: @Sendable (DeviceEvent) -> Void = { broadcast.send($0) }
+    let core = Later<DeviceCore>()
+    let engine = Engine(
+      link: link, logger: options.logger, tap: options.tap,
+      alarm: .init(lost: { core.value?.lost($0) }, doubtful: { core.value?.doubt() }),
+      report: report)
+    let router = MessageRouter(engine: engine, report: report)
+    var handler: FrameReader.Handler = { router.receive($0, $1) }
+    if let tap = options.tap {
+      handler = {
+        tap(.inbound, $0, $1.receivedAt)
+        router.receive($0, $1)
+      }
+    }
+    self.engine = engine
+    self.router = router
+    logger = options.logger
+    recovery = options.recovery
+    reader = FrameReader(
+      link, staysForNextLink: options.recovery != nil, handler: handler,
+      ended: { core.value?.linkEnded($0) })
+    core.value = self
+    reader.start()
+  }
+
+  /// The handshake is over.
+  func run(_ identity: Handshake.Identity, _ endpoint: LinkEndpoint) {
+    // Looked up while it is there.
+    let home = recovery.map { _ in LinkReturn(of: endpoint) }
+    state.withLock { state in
+      state.identity = identity
+      state.home = home
+      if case .opening = state.phase { state.phase = .running }
+    }
+  }
+
+  var handshake: Handshake {
+    Handshake(engine: engine, router: router, reader: reader, logger: logger)
+  }
+
+  /// Ends everything, at once.
+  func shutDown() { end(.closed, streams: nil, link: nil) }
+
+  /// The device is gone for good.
+  func giveUp(_ error: DriverError) {
+    let link: LinkError? = if case .link(let error) = error { error } else { nil }
+    end(error, streams: error, link: link)
+  }
+
+  private func end(_ error: DriverError, streams: DriverError?, link: LinkError?) {
+    let phase = state.withLock { state in
+      defer { state.phase = .ended }
+      return state.phase
+    }
+    if case .ended = phase { return }
+    if case .recovering(let task, _) = phase { task.cancel() }
+    engine.end(error)
+    router.finish(nil, streams)
+    if let link { broadcast.send(.disconnected(link)) }
+    broadcast.finish()
+    reader.stop()
+  }
+}
+
+/// A reference to what is not there yet, and that does not keep it.
+final class Later<Object: AnyObject & Sendable>: Sendable {
+  private struct Reference { weak var object: Object? }
+  private let reference = Locked(Reference())
+
+  var value: Object? {
+    get { reference.withLock { $0.object } }
+    set { reference.withLock { $0.object = newValue } }
+  }
+}

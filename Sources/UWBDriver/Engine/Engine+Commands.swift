@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
+internal import Glibc
+internal import Locking
+internal import Logging
+internal import UCI
+internal import UWBLink
+
+/// A command on its way, whatever it is.
+struct Request: Sendable {
+  var opcode: Opcode
+  var name: String
+  /// The same octets every time it is sent.
+  var packets: [[UInt8]]
+  /// Sending it twice does the same as sending it once.
+  var isIdempotent: Bool
+  /// How long its answer may take.
+  var milliseconds: Int
+
+  init<C: UCICommand>(_ command: C, _ profile: DeviceProfile, _ dialect: Dialect) {
+    opcode = C.opcode
+    name = MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect)
+    packets = Segmentation.packets(command, dialect: dialect, limit: profile.commandSegment)
+    isIdempotent = C.isIdempotent
+    milliseconds = profile.responseTimeout(for: C.opcode)
+  }
+
+  /// One packet as it is.
+  init(packet: [UInt8], _ profile: DeviceProfile, _ dialect: Dialect) {
+    precondition(packet.count >= PacketHeader.length, "a packet has a header")
+    opcode = Opcode(GroupID(rawValue: packet[0]), packet[1])
+    name = MessageCatalog.name(type: .command, opcode: opcode, dialect: dialect)
+    packets = [packet]
+    isIdempotent = false
+    milliseconds = profile.responseTimeout(for: opcode)
+  }
+}
+
+extension Engine {
+  /// Sends a command and returns its answer, whatever the status in it.
+  ///
+  /// A command that may be repeated is repeated once after a timeout. Any other is not, because the
+  /// chip may only have been slow: its answer is waited for once more, behind that to a question.
+  /// Not ended by cancellation: it is bounded by its timeout, and stopping a session has to work in
+  /// a cancelled task.
+  ///
+  /// - Parameters:
+  ///   - timeout: milliseconds, in the place of the profile's; then nothing is repeated.
+  ///   - patience: milliseconds that the answer may take longer as long as octets keep arriving:
+  ///     it may stand in line behind what a chip has kept for a host that did not read.
+  func send<C: UCICommand>(
+    _ command: C, timeout: Int? = nil, patience: Int = 0, from sender: Sender = .caller
+  ) async throws(DriverError) -> C.Response {
+    let (profile, dialect) = state.withLock { ($0.profile, $0.dialect) }
+    var request = Request(command, profile, dialect)
+    request.milliseconds = timeout ?? request.milliseconds
+    let skipped = statistics.octetsSkipped
+    await takeTurn()
+    defer { passTurn() }
+    try admit(sender)
+    try await settle(before: request)
+    state.withLock { $0.debts.forgetLate() }
+    var payload = try await exchange(request, patience: patience)
+    if payload == nil, request.isIdempotent, timeout == nil {
+      payload = try await exchange(request, patience: patience)
+    } else if payload == nil, !request.isIdempotent {
+      payload = try await lateAnswer(to: request)
+    }
+    guard let payload else {
+      throw .noAnswer(
+        command: request.name, milliseconds: request.milliseconds,
+        garbage: statistics.octetsSkipped - skipped)
+    }
+    var reader = unsafe PayloadReader(payload.span.bytes)
+    do {
+      return try C.Response(from: &reader, dialect: dialect)
+    } catch {
+      throw .malformedAnswer(command: request.name, error)
+    }
+  }
+
+  /// Sends one packet as it is, whatever is owed, and returns the payload of the first answer to
+  /// it. For replay and diagnosis.
+  func sendRaw(_ packet: [UInt8]) async throws(DriverError) -> [UInt8] {
+    let request = state.withLock { Request(packet: packet, $0.profile, $0.dialect) }
+    await takeTurn()
+    defer { passTurn() }
+    try admit(.caller)
+    guard let payload = try await exchange(request) else {
+      throw .noAnswer(command: request.name, milliseconds: request.milliseconds, garbage: 0)
+    }
+    return payload
+  }
+
+  /// Sends a command and throws unless the chip did it.
+  @discardableResult
+  func request<C: UCICommand>(
+    _ command: C, from sender: Sender = .caller
+  ) async throws(DriverError) -> C.Response {
+    let response = try await send(command, from: sender)
+    guard response.status == .ok else {
+      throw .refused(
+        command: MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect),
+        response.status)
+    }
+    return response
+  }
+
+  private func admit(_ sender: Sender) throws(DriverError) {
+    let (end, interruption) = state.withLock { ($0.end, $0.interruption) }
+    if let end { throw end }
+    if sender == .caller, interruption != nil { throw .recovering }
+  }
+
+  // MARK: answers that are owed
+
+  /// Questions that every chip answers at once and that change nothing.
+  private static let questions: [@Sendable (DeviceProfile, Dialect) -> Request] = [
+    { Request(GetDeviceInfo(), $0, $1) }, { Request(GetSessionCount(), $0, $1) },
+    { Request(GetCapabilities(), $0, $1) },
+  ]
+
+  /// Makes sure that no late answer is taken for that of `request`.
+  ///
+  /// A question of another opcode cannot be mistaken. What changes something waits until nothing is
+  /// owed at all: a late request to repeat the command before it, which names no command, would
+  /// repeat it.
+  private func settle(before request: Request) async throws(DriverError) {
+    let isClear = state.withLock { state in
+      request.isIdempotent ? !state.debts.contains(request.opcode) : state.debts.isEmpty
+    }
+    if !isClear { try await settle() }
+  }
+
+  /// Asks something else and waits for that answer: every answer before it has come then, or never
+  /// will.
+  private func settle() async throws(DriverError) {
+    let question = state.withLock { state in
+      let all = Self.questions.map { $0(state.profile, state.dialect) }
+      // Where all are owed, the chip has left several questions unanswered: not slow but dead. If
+      // it is back, the first answer may be a late one, but it is that to a question behind every
+      // command that a caller has sent.
+      return all.first { !state.debts.contains($0.opcode) } ?? all[0]
+    }
+    logger.debug("ask, to tell late answers apart", metadata: ["command": "\(question.name)"])
+    guard try await exchange(question) != nil else {
+      throw .noAnswer(command: question.name, milliseconds: question.milliseconds, garbage: 0)
+    }
+    state.withLock { $0.debts.settle() }
+  }
+
+  /// The answer to a command that has just been given up, if the chip was only slow; nil when the
+  /// chip answers other things but not this. It is then up to the caller to look what has become of
+  /// it before it is sent again.
+  private func lateAnswer(to request: Request) async throws(DriverError) -> [UInt8]? {
+    guard case .success = await result({ () async throws(DriverError) in try await self.settle() })
+    else { return nil }
+    let late = state.withLock { $0.debts.late }
+    guard let late, late.opcode == request.opcode else { return nil }
+    // Asked to repeat it: the chip has not done it.
+    if late.payload == [Status.commandRetry.rawValue] { return try await exchange(request) }
+    return late.payload
+  }
+
+  // MARK: one attempt
+
+  /// A backlog that pauses for so many milliseconds is over: Qorvo's firmware sends a part of it
+  /// every 5 ms.
+  private static let backlogPause = 100
+
+  /// One attempt; nil after a timeout.
+  private func exchange(
+    _ request: Request, patience: Int = 0
+  ) async throws(DriverError) -> [UInt8]? {
+    logger.trace("send", metadata: ["command": "\(request.name)"])
+    let id = newID()
+    var timer: Task<Void, Never>?
+    let outcome = await withCheckedContinuation { continuation in
+      let end: DriverError? = state.withLock { state in
+        guard state.end == nil else { return state.end }
+        state.outstanding = Outstanding(id: id, request: request, continuation: continuation)
+        return nil
+      }
+      if let end {
+        continuation.resume(returning: .failure(end))
+        return
+      }
+      // Weak: a timer must not keep the engine when its owner lets go of it.
+      timer = Self.after(milliseconds: request.milliseconds) { [weak self] in
+        await self?.waitForBacklog(atMost: patience)
+        if !Task.isCancelled { self?.complete(id, .timeout) }
+      }
+      write(request.packets, for: id)
+    }
+    timer?.cancel()
+    switch outcome {
+    case .answer(let payload): return payload
+    case .failure(let error): throw error
+    case .timeout:
+      logger.warning(
+        "no answer", metadata: ["command": "\(request.name)", "ms": "\(request.milliseconds)"])
+      return nil
+    }
+  }
+
+  private func waitForBacklog(atMost patience: Int) async {
+    var left = patience
+    var seen = statistics.framesRead
+    while left > 0, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(Self.backlogPause))
+      left -= Self.backlogPause
+      let now = statistics.framesRead
+      if now == seen { return }
+      seen = now
+    }
+  }
+
+  func write(_ packets: [[UInt8]], for id: UInt64) {
+    if let error = write(packets) { complete(id, .failure(.link(error))) }
+  }
+
+  /// Writes packets; returns why it could not.
+  func write(_ packets: [[UInt8]]) -> LinkError? {
+    guard let link = state.withLock({ $0.link }) else {
+      return LinkError(.deviceGone, endpoint: "the device")
+    }
+    do throws(LinkError) {
+      for packet in packets {
+        if let tap { unsafe tap(.outbound, packet.span.bytes, Self.now()) }
+        try link.write(packet)
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// CLOCK_MONOTONIC in nanoseconds.
+  static func now() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  func complete(_ id: UInt64, _ outcome: Outcome) {
+    let outstanding = state.withLock { state -> Outstanding? in
+      guard state.outstanding?.id == id else { return nil }
+      if case .timeout = outcome, let opcode = state.outstanding?.request.opcode {
+        state.debts.add(opcode)
+      }
+      return state.outstanding.take()
+    }
+    outstanding?.continuation.resume(returning: outcome)
+  }
+
+  // MARK: turns
+
+  private func takeTurn() async {
+    await withCheckedContinuation { continuation in
+      let free = state.withLock { state in
+        if !state.turnTaken {
+          state.turnTaken = true
+          return true
+        }
+        state.turns.append(continuation)
+        return false
+      }
+      if free { continuation.resume() }
+    }
+  }
+
+  private func passTurn() {
+    let next = state.withLock { state in
+      let next = state.turns.popFirst()
+      if next == nil { state.turnTaken = false }
+      return next
+    }
+    next?.resume()
+  }
+}
+
+/// What `body` returns or throws. A value is looked at where patterns in a `catch` would have to be.
+func result<R: Sendable>(
+  _ body: () async throws(DriverError) -> R
+) async -> Result<R, DriverError> {
+  do throws(DriverError) { return .success(try await body()) } catch { return .failure(error) }
+}

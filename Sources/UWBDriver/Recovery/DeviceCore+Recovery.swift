@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Locking
+internal import Logging
+internal import UCI
+internal import UWBLink
+
+// Losing a device, and finding it again.
+extension DeviceCore {
+  // MARK: what the reader's thread sees
+
+  /// The link ended by itself.
+  func linkEnded(_ error: LinkError) {
+    logger.warning("link ended", metadata: ["cause": "\(error)"])
+    engine.attach(nil)
+    if state.withLock({ $0.home?.canReturn ?? false }) {
+      lost(.link(error))
+    } else {
+      giveUp(.link(error))
+    }
+  }
+
+  /// The device, or all it knew, is lost.
+  func lost(_ cause: DriverError) {
+    let isNew = state.withLock { state -> Bool in
+      state.losses += 1
+      guard case .running = state.phase else { return false }
+      for record in state.sessions {
+        record.lose(ranging: engine.chip.sessions[record.token]?.state == .active)
+      }
+      if recovery != nil {
+        // The task begins by taking the lock, so it finds itself in place.
+        state.phase = .recovering(Task { await self.recover(cause) }, cause)
+      }
+      return true
+    }
+    if isNew { logger.warning("device lost", metadata: ["cause": "\(cause)"]) }
+    if recovery == nil {
+      guard isNew else { return }
+      // The chip is still there; what its sessions were is not.
+      for record in sessions { router.finish(record, cause) }
+      router.sessionsChanged()
+      engine.interrupt(cause)
+      engine.resume()
+      broadcast.send(.lost(cause))
+    } else {
+      // In the middle of a recovery as well: its commands fail, and it begins again.
+      engine.interrupt(cause)
+      guard isNew else { return }
+      router.interrupt(cause)
+      broadcast.send(.lost(cause))
+    }
+  }
+
+  /// The chip did something that only a chip does that has started anew: asks it for its sessions.
+  func doubt() {
+    let asks = state.withLock { state -> Bool in
+      guard case .running = state.phase, !state.isAsking, !state.sessions.isEmpty else {
+        return false
+      }
+      state.isAsking = true
+      return true
+    }
+    guard asks else { return }
+    Task {
+      for record in self.sessions {
+        guard let token = record.tokenOnChip else { continue }
+        let answer = await result { () async throws(DriverError) in
+          try await self.engine.send(GetSessionState(sessionToken: token))
+        }
+        guard case .success(let response) = answer, response.status == .sessionNotExist,
+          self.sessions.contains(where: { $0 === record })
+        else { continue }
+        // What streams are told goes into them on the reader's thread.
+        await Task(executorPreference: self.reader) { self.lost(.deviceRestarted) }.value
+        break
+      }
+      self.state.withLock { $0.isAsking = false }
+    }
+  }
+
+  // MARK: finding it again
+
+  private func recover(_ cause: DriverError) async {
+    guard
+      let (home, identity) = state.withLock({ state in
+        state.home.flatMap { home in state.identity.map { (home, $0) } }
+      })
+    else { return }
+    let limit = recovery?.limit.map { limit in
+      Engine.after(milliseconds: Int(limit / .milliseconds(1))) { self.giveUp(cause) }
+    }
+    defer { limit?.cancel() }
+    var pause = 20
+    var attempts = 0
+    while !Task.isCancelled {
+      let attempt = await result { () async throws(DriverError) in
+        try await self.attempt(home, identity)
+      }
+      guard case .failure(let error) = attempt, !Task.isCancelled else { return }
+      logger.warning("not recovered yet", metadata: ["cause": "\(error)"])
+      broadcast.send(.notRecovered(error))
+      attempts += 1
+      if home.canReturn {
+        // With a new link next time: whatever is wrong with this one, it has not helped.
+        reader.detach()
+        engine.attach(nil)
+      } else if attempts == Self.attemptsInPlace {
+        return giveUp(error)
+      }
+      try? await Task.sleep(for: .milliseconds(pause))
+      pause = min(2 * pause, 1_000)
+    }
+  }
+
+  /// How often a chip is asked to start anew on a link that cannot be opened again.
+  private static let attemptsInPlace = 3
+
+  /// One attempt: link, chip, sessions.
+  private func attempt(
+    _ home: LinkReturn, _ identity: Handshake.Identity
+  ) async throws(DriverError) {
+    let losses = state.withLock { $0.losses }
+    if !engine.hasLink {
+      guard let link = await home.open() else { throw .closed }
+      router.linkChanges()
+      engine.attach(link)
+      reader.attach(link)
+    }
+    try await handshake.repeated(identity)
+    for record in sessions { try await rebuild(record) }
+    for record in sessions where record.rangesAgain { try await restart(record) }
+    while try await !goOn(losses) {}
+    engine.resume()
+    logger.info("device recovered")
+    broadcast.send(.recovered)
+  }
+
+  /// Whether all is done that is to be done before callers may send again.
+  private func goOn(_ losses: Int) async throws(DriverError) -> Bool {
+    // Closed by their owners while they were built again.
+    let (closed, isLostAgain) = state.withLock { state in
+      defer { state.closed = [] }
+      let isLostAgain = state.losses != losses
+      if state.closed.isEmpty, !isLostAgain, case .recovering = state.phase {
+        state.phase = .running
+      }
+      return (state.closed, isLostAgain)
+    }
+    if isLostAgain { throw .recovering }
+    for record in closed {
+      guard let token = record.tokenOnChip else { continue }
+      record.leaveChip()
+      try await remove(token, from: .recovery)
+      engine.forget(token)
+    }
+    return closed.isEmpty
+  }
+
+  private func rebuild(_ record: SessionRecord) async throws(DriverError) {
+    try await keepGoing(without: record) { () async throws(DriverError) in
+      try await self.build(record, from: .recovery)
+      if !record.keyed.isEmpty { try await self.addKeyed(record) }
+    }
+  }
+
+  private func restart(_ record: SessionRecord) async throws(DriverError) {
+    try await keepGoing(without: record) { () async throws(DriverError) in
+      try await self.start(record, from: .recovery)
+      if !record.liveChanges.isEmpty {
+        try await self.configure(record, record.liveChanges, .recovery)
+      }
+      record.forgetRanging()
+    }
+  }
+
+  /// A session that the chip no longer takes ends with its error; the others go on. What concerns
+  /// the device ends the attempt.
+  private func keepGoing(
+    without record: SessionRecord, _ body: () async throws(DriverError) -> Void
+  ) async throws(DriverError) {
+    let outcome = await result(body)
+    guard case .failure(let error) = outcome else { return }
+    switch error {
+    case .refused, .parametersRefused, .stateNotReached, .sessionEnded, .invalidConfiguration:
+      logger.warning("session lost", metadata: ["cause": "\(error)"])
+      _ = unregister(record, closing: false)
+      if let token = record.tokenOnChip {
+        record.leaveChip()
+        try await remove(token, from: .recovery)
+        engine.forget(token)
+      }
+      router.finish(record, error)
+      broadcast.send(.sessionLost(sessionID: record.configuration.sessionID, error))
+    default: throw error
+    }
+  }
+
+  private func addKeyed(_ record: SessionRecord) async throws(DriverError) {
+    for action in [UpdateMulticastList.Action.addWithShortKey, .addWithLongKey] {
+      let controlees = record.keyed.filter { $0.key.count == action.keyLength }
+      guard !controlees.isEmpty else { continue }
+      try await engine.request(
+        UpdateMulticastList(
+          sessionToken: record.token, action: action, controlees: controlees), from: .recovery)
+    }
+  }
+}

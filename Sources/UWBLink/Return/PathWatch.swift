@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import SystemPackage
+
+/// Notices when paths come into being, or change their permissions, with inotify.
+///
+/// For a path that is not there, and whose folder is not there either (`/dev/serial/by-id` exists only
+/// while there are devices), the nearest folder above is watched.
+final class PathWatch: @unchecked Sendable {
+  // Sound: the descriptors do not change, and the kernel lets any thread use them.
+
+  private let paths: [FilePath]
+  private let events: Int32
+  private let (interruption, interrupt): (Int32, Int32)
+
+  init(_ paths: [FilePath]) {
+    self.paths = paths
+    // -1 where there are none left: then only the time passes.
+    events = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    let ends = try? FileDescriptor.pipe()
+    (interruption, interrupt) = (ends?.readEnd.rawValue ?? -1, ends?.writeEnd.rawValue ?? -1)
+    for end in [interruption, interrupt] {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    look()
+  }
+
+  deinit {
+    for descriptor in [events, interruption, interrupt] where descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Waits for a change, which may have happened since the last call; at most `milliseconds`, or
+  /// until the task is cancelled.
+  func wait(milliseconds: Int32) async {
+    await withTaskCancellationHandler {
+      await onOwnThread { [self] in
+        // What has come into being meanwhile is watched from here on.
+        look()
+        var polled = [
+          pollfd(fd: events, events: Int16(POLLIN), revents: 0),
+          pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&polled, 2, milliseconds)
+        var drained = [UInt8](repeating: 0, count: 4_096)
+        while events >= 0, read(events, &drained, drained.count) > 0 {}
+      }
+    } onCancel: {
+      var octet: UInt8 = 1
+      _ = write(interrupt, &octet, 1)
+    }
+  }
+
+  private func look() {
+    guard events >= 0 else { return }
+    for path in paths {
+      var folder = path.removingLastComponent()
+      if folder.isEmpty { folder = "." }
+      while inotify_add_watch(
+        events, folder.string,
+        UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)) < 0,
+        folder.components.count > 1 || (folder.isAbsolute && !folder.components.isEmpty)
+      {
+        folder.removeLastComponent()
+      }
+    }
+  }
+}
