@@ -13,6 +13,7 @@ struct Uwbctl: AsyncParsableCommand {
       Doctor.self,
       RangeCommand.self,
       Multicast.self,
+      TestCommand.self,
       Replay.self,
       Info.self,
       Decode.self,

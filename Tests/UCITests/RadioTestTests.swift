@@ -14,7 +14,11 @@ import UCI
     "6d030001 02", "6d030007 00 01000000 0200", "2d050000", "2d050002 0102", "4d050001 00",
     "6d050013 00 e0030000 0001 800c 00f4 05 3412 0300 010203", "6d050001 21", "2d060002 0102",
     "4d060001 00", "6d060017 00 e0010000 0000 e0030000 0001 800c 00f4 3412 0200 0102",
-    "2d070000", "4d070001 00", "2d080000", "4d080001 00", "6d080005 00 78563412", "6d080001 21",
+    "2d090000", "4d090001 00",
+    "6d090028 00 e8030000 e7030000 00000000 01000000 e7030000 01000000 e6030000 e5030000 e6030000 "
+      + "ff7f07",
+    "6d090001 02", "2d070000", "4d070001 00", "2d080000", "4d080001 00", "6d080005 00 78563412",
+    "6d080001 21",
     "0f003000 01000000 00 00 02 02 00 0100 0800 01000000 02000000 01 ee 0102030405060708 "
       + "02000000 03000000 00 1112131415161718",
     "0f000d00 01000000 00 00 00 02 07 0100 0800",
@@ -79,6 +83,42 @@ import UCI
     #expect(loopback["arrival_gap_ns"] == nil)
     #expect(loopback["psdu"] == .octets([1, 2]))
     #expect(try fields("6d08")["ticks"] == .integer(0x1234_5678))
+  }
+
+  @Test func secureReception() throws {
+    let report = try #require(
+      try decode(
+        Self.vectors.first { $0.hasPrefix("6d090028") } ?? "", as: TestSRRXNotification.self))
+    #expect(report.counters == [1000, 999, 0, 1, 999, 1, 998, 997, 998])
+    #expect(report.bitmap == [0xFF, 0x7F, 0x07])
+  }
+
+  @Test func whatNXPAddsToAReport() throws {
+    let octets = octets("0f00 00 01 02 0102 00b5 80b0 000a 8014 00fc")
+    let report = try #require(NXPTestReport(trailing: octets))
+    #expect(report.receivers.map(\.antenna) == [1, 2])
+    #expect(report.receivers.map(\.rssiDBm) == [-75, -79.5])
+    #expect(report.receivers.map(\.snrDB) == [10, 20.5])
+    #expect(report.carrierOffsetPPM == -0.5)
+    #expect(report.trailing == octets)
+    // TEST_RX_NTF has no carrier offset.
+    let short = Array(octets.dropLast(2))
+    #expect(NXPTestReport(trailing: [13, 0] + short.dropFirst(2))?.rawCarrierOffset == nil)
+    for length in 0..<13 { #expect(NXPTestReport(trailing: Array(octets.prefix(length))) == nil) }
+    #expect(NXPTestReport(trailing: [0, 0]) == nil)
+  }
+
+  @Test func whatQorvoSaysOfATest() throws {
+    let packet = octets("6b000013 0100 ffff 02 004b 8050 1000 0032 00ce 00000000")
+    let dialect = Dialect(generation: .fira2, vendor: .qorvo)
+    let message = try Message(packet: packet + [], dialect: dialect)
+    guard case .notification(let content as QorvoTestDebugNotification) = message.content else {
+      Issue.record("not understood: \(message)")
+      return
+    }
+    #expect(content.receivers.map(\.rssiDBm) == [-75, -80.5])
+    #expect(content.carrierOffsetPPM == 0)
+    #expect(message.payload(dialect: dialect) == Array(packet[4...]))
   }
 
   @Test func radar() throws {

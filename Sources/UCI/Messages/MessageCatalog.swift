@@ -55,7 +55,7 @@ public enum MessageCatalog {
       SessionStart.self, SessionStop.self, GetRangingCount.self,
       LogicalLinkCreate.self, LogicalLinkClose.self, LogicalLinkGetParam.self,
       TestConfigSet.self, TestConfigGet.self, TestPeriodicTX.self, TestPERRX.self, TestRX.self,
-      TestLoopback.self, TestStopSession.self, TestSSTWR.self,
+      TestLoopback.self, TestStopSession.self, TestSSTWR.self, TestSRRX.self,
     ],
     notifications: [
       DeviceStatusNotification.self, GenericErrorNotification.self, SessionStatusNotification.self,
@@ -64,7 +64,7 @@ public enum MessageCatalog {
       LogicalLinkCreateNotification.self, LogicalLinkUWBSCloseNotification.self,
       LogicalLinkUWBSCreateNotification.self, DataTransferPhaseNotification.self,
       TestPeriodicTXNotification.self, TestPERRXNotification.self, TestRXNotification.self,
-      TestLoopbackNotification.self, TestSSTWRNotification.self,
+      TestLoopbackNotification.self, TestSSTWRNotification.self, TestSRRXNotification.self,
     ],
     others: [
       Key(type: .data, opcode: DataMessageSend.opcode): .data(DataMessageSend.self),
@@ -84,11 +84,13 @@ public enum MessageCatalog {
   // The same vendor group means different things on different chips, so each vendor has its own.
   private static let vendor: [Dialect.Vendor: [Key: Layout]] = [
     .nxp: table(
-      commands: [NXPDeviceInit.self, NXPSetCalibration.self, NXPGetRandom.self],
+      commands: [
+        NXPDeviceInit.self, NXPSetCalibration.self, NXPGetCalibration.self, NXPGetRandom.self,
+      ],
       notifications: [NXPBindingStatusNotification.self]),
     .qorvo: table(
       commands: [QorvoSetCalibration.self, QorvoGetCalibration.self],
-      notifications: [QorvoBootNotification.self],
+      notifications: [QorvoBootNotification.self, QorvoTestDebugNotification.self],
       others: [
         Key(type: .notification, opcode: RangeDiagnosticsNotification.qorvoOpcode):
           .notification(RangeDiagnosticsNotification.self)

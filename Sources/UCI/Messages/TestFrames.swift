@@ -47,6 +47,20 @@ public struct TestFrame: Hashable, Sendable {
   /// The payload of the frame, at most 65535 octets.
   public var psdu: [UInt8]
 
+  /// From its fields; `txTimestamp` for a loopback, `arrivalGapNanoseconds` for everything else.
+  public init(
+    txTimestamp: TestTimestamp? = nil, rxTimestamp: TestTimestamp, rawAzimuth: Int16,
+    rawElevation: Int16, arrivalGapNanoseconds: UInt8? = nil, phr: UInt16, psdu: [UInt8]
+  ) {
+    self.txTimestamp = txTimestamp
+    self.rxTimestamp = rxTimestamp
+    self.rawAzimuth = rawAzimuth
+    self.rawElevation = rawElevation
+    self.arrivalGapNanoseconds = arrivalGapNanoseconds
+    self.phr = phr
+    self.psdu = psdu
+  }
+
   fileprivate init(from reader: inout PayloadReader, isLoopback: Bool) throws(PayloadError) {
     txTimestamp = isLoopback ? try reader.testTimestamp("TX timestamp") : nil
     rxTimestamp = try reader.testTimestamp("RX timestamp")
@@ -79,6 +93,12 @@ public struct TestRXNotification: UCINotification, Hashable {
   /// The frame; nil where the notification is a status only.
   public var frame: TestFrame?
 
+  /// From its fields.
+  public init(status: Status, frame: TestFrame?) {
+    self.status = status
+    self.frame = frame
+  }
+
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     status = Status(rawValue: try reader.u8("status"))
@@ -101,6 +121,12 @@ public struct TestLoopbackNotification: UCINotification, Hashable {
   public var status: Status
   /// The frame; nil where the notification is a status only.
   public var frame: TestFrame?
+
+  /// From its fields.
+  public init(status: Status, frame: TestFrame?) {
+    self.status = status
+    self.frame = frame
+  }
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {

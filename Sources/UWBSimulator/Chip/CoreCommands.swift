@@ -22,6 +22,7 @@ extension SimulatedChip {
       case .core: try core(opcode, payload, at: now)
       case .sessionConfig: try sessionConfig(opcode, payload, at: now)
       case .sessionControl: try sessionControl(opcode, payload, at: now)
+      case .test: try radioTest(opcode, payload, at: now)
       default: vendor(opcode)
       }
     } catch {
@@ -100,6 +101,8 @@ extension SimulatedChip {
     for index in sessions.indices { move(index, to: .deinitialised) }
     sessions = []
     terminations = []
+    radioTest = nil
+    testParameters = [:]
     nextHandle = profile.firstHandle
     deviceParameters = profile.deviceParameters
     twoOctetParameters = [:]

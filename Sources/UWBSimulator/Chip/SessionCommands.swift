@@ -71,6 +71,7 @@ extension SimulatedChip {
   private mutating func deinitialise(_ token: UInt32, at now: UInt64) {
     let opcode = Opcode.sessionDeinit
     guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+    if sessions[index].type == .deviceTest { endRadioTest(at: now) }
     endRanging(index)
     sessions[index].state = .deinitialised
     let isQuiet = !sessions.contains { $0.state == .active }

@@ -35,6 +35,10 @@ public struct SimulatedChip: Sendable {
   /// Sessions whose controlees are still to be told that they ended.
   var terminations: [Termination] = []
 
+  var radioTest: SimulatedRadioTest?
+  var testParameters: [UInt8: [UInt8]] = [:]
+  var transmissions: [RadioTransmission] = []
+
   struct BootProgress: Sendable {
     var isInitialised = false
     var initsToRefuse = 0
@@ -81,6 +85,8 @@ public struct SimulatedChip: Sendable {
     sessions = []
     output = []
     terminations = []
+    radioTest = nil
+    transmissions = []
   }
 
   /// Takes octets from the host, in chunks of any size.

@@ -106,6 +106,11 @@ public struct ChipProfile: Sendable {
   /// extended notifications on.
   public var extendedLength = false
 
+  /// The radio tests it has, by their opcodes in group 0xD.
+  public var radioTests: Set<UInt8> = [0x02, 0x03, 0x05, 0x06, 0x08]
+  /// It says behind the results of radio tests what its receivers saw, as NXP's chips do.
+  public var reportsTestReceivers = false
+
   /// How commands are received.
   public var reception = Reception.byHeader
   /// Octets that wait for a host that does not read; packets that do not fit are dropped whole.

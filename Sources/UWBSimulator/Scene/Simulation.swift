@@ -110,6 +110,7 @@ public struct Simulation: Sendable {
   private enum Event {
     case termination(chip: Int, index: Int)
     case round(chip: Int, session: Int)
+    case radioTest(chip: Int)
   }
 
   /// When the next thing happens by itself, in nanoseconds; nil when nothing will.
@@ -123,6 +124,7 @@ public struct Simulation: Sendable {
       case .termination(let chip, let index):
         terminate(members[chip].chip.terminations.remove(at: index), from: chip)
       case .round(let chip, let session): runRound(chip: chip, session: session)
+      case .radioTest(let chip): finishRadioTest(of: chip)
       }
       for index in members.indices where !members[index].chip.output.isEmpty {
         members[index].output += members[index].chip.takeOutput()
@@ -140,6 +142,7 @@ public struct Simulation: Sendable {
       for (index, termination) in members[chip].chip.terminations.enumerated() {
         offer(.termination(chip: chip, index: index), termination.time)
       }
+      if let due = radioTestDeadline(of: chip) { offer(.radioTest(chip: chip), due) }
       for (index, session) in members[chip].chip.sessions.enumerated()
       where session.setup != nil {
         offer(.round(chip: chip, session: index), session.deadline)

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// TEST_SR_RX: receives frames and says which of them had the right scrambled timestamps. FiRa 2.0.
+public struct TestSRRX: EmptyCommand, Hashable {
+  /// What the chip answers.
+  public typealias Response = StatusResponse
+  /// Group and opcode.
+  public static let opcode = Opcode(.test, 0x09)
+  /// It starts a measurement, so it is not repeated.
+  public static let isIdempotent = false
+  /// There is nothing to give.
+  public init() {}
+}
+
+/// TEST_SR_RX_NTF: what went right and wrong.
+///
+/// Source: NXP's published host code (UwbApi_RfTest.h, deserializeDataFromSrRxNtf).
+public struct TestSRRXNotification: UCINotification, Hashable {
+  /// Group and opcode.
+  public static let opcode = TestSRRX.opcode
+
+  /// What the counters count, in the order of the wire.
+  public static let counterNames = [
+    "attempts", "acquisition_detected", "acquisition_rejected", "rx_failed", "sync_cir_ready",
+    "sfd_failed", "sfd_found", "sts_found", "end_of_frame",
+  ]
+
+  /// Whether the test did what it should.
+  public var status: Status
+  /// A number for each of `counterNames`; fewer where the notification ends before.
+  public var counters: [UInt32]
+  /// One bit for each frame, from the least significant of the first octet on: whether its STS was
+  /// right. Empty unless STS_DETECT_BITMAP asks for it.
+  public var bitmap: [UInt8]
+
+  /// From its fields.
+  public init(status: Status, counters: [UInt32], bitmap: [UInt8] = []) {
+    self.status = status
+    self.counters = counters
+    self.bitmap = bitmap
+  }
+
+  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
+  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
+    status = Status(rawValue: try reader.u8("status"))
+    counters = []
+    while counters.count < Self.counterNames.count, reader.remaining >= 4 {
+      counters.append(try reader.u32("counter"))
+    }
+    bitmap = counters.count == Self.counterNames.count ? reader.rest() : []
+  }
+
+  /// Writes the fields in their order on the wire.
+  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
+    writer.u8(status.rawValue)
+    for counter in counters { writer.u32(counter) }
+    writer.octets(bitmap)
+  }
+}
+
+extension TestSRRXNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("status", .status(status))]
+      + zip(Self.counterNames, counters).map { Field($0, .number($1)) }
+      + (bitmap.isEmpty ? [] : [Field("sts_bitmap", .octets(bitmap))])
+  }
+}

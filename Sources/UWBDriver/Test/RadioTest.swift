@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+
+/// A test of the radio, as FiRa's test specification has it.
+public enum RadioTest: Sendable, Hashable {
+  /// Sends frames with this payload.
+  case periodicTX(psdu: [UInt8])
+  /// Receives frames with this payload and counts what went wrong.
+  case perRX(psdu: [UInt8])
+  /// Receives one frame. Some chips want to know its payload, others want nothing.
+  case rx(psdu: [UInt8] = [])
+  /// Sends a frame and receives it.
+  case loopback(psdu: [UInt8])
+  /// One single-sided two-way ranging; both ends run it.
+  case ssTWR(isResponder: Bool)
+  /// Receives frames without payload and checks their scrambled timestamps. FiRa 2.0.
+  case srRX
+
+  /// Group and opcode of the command and of what reports its end.
+  public var opcode: Opcode {
+    switch self {
+    case .periodicTX: TestPeriodicTX.opcode
+    case .perRX: TestPERRX.opcode
+    case .rx: TestRX.opcode
+    case .loopback: TestLoopback.opcode
+    case .ssTWR: TestSSTWR.opcode
+    case .srRX: TestSRRX.opcode
+    }
+  }
+
+  /// Whether its frames are SP3: scrambled timestamps and no payload.
+  var hasNoPayload: Bool {
+    switch self {
+    case .ssTWR, .srRX: true
+    default: false
+    }
+  }
+}
+
+/// How frames look in a radio test, how many there are, and when.
+///
+/// Source: FiRa's test parameters and their defaults as published in Qorvo's and NXP's host code.
+public struct RadioTestConfiguration: Sendable, Hashable {
+  /// 5 or 9 on the chips in the field.
+  public var channel: UInt8 = 9
+  /// 9…12 in BPRF.
+  public var preambleCode: UInt8 = 9
+  /// Start-of-frame delimiter: 0 or 2.
+  public var sfd: UInt8 = 2
+  /// RFRAME: 0 (SP0), 1 (SP1) or 3 (SP3); nil: what the test needs.
+  public var rframe: UInt8?
+  /// STS segments in a frame; nil: what the RFRAME needs.
+  public var stsSegments: UInt8?
+  /// STS_LENGTH: 0 is 32 symbols, 1 is 64, 2 is 128.
+  public var stsLength: UInt8 = 1
+  /// Frames to send or to expect.
+  public var packets: UInt32 = 1_000
+  /// From the start of a frame to that of the next, in microseconds.
+  public var gap: UInt32 = 2_000
+  /// How much earlier than a frame the receiver is switched on, in microseconds.
+  public var receiverLead: UInt32 = 450
+  /// How long the receiver stays switched on, in microseconds; more than `receiverLead`.
+  public var receiverWindow: UInt32 = 750
+  /// The payload is random, from its first octet as the seed.
+  public var isRandom = false
+  /// The ranging bit in the header of the frames.
+  public var rangingBit = false
+  /// Each frame has the next STS index.
+  public var incrementsSTSIndex = false
+  /// A slot of single-sided ranging in RSTU; 1200 are one millisecond.
+  public var slotDuration: UInt16 = 9_600
+  /// Milliseconds to wait for the result beyond the time that the frames take.
+  public var patience = 3_000
+  /// Application parameters sent behind the others, as they are; one with the id of another takes
+  /// its place.
+  public var additional: [TLV] = []
+
+  /// The defaults.
+  public init() {}
+
+  /// - Throws: `DriverError.invalidConfiguration` with the first contradiction found.
+  public func validate() throws(DriverError) {
+    guard packets > 0, gap > 0 else {
+      throw .invalidConfiguration("a test has at least one packet, and a gap between them")
+    }
+    guard receiverWindow > receiverLead else {
+      throw .invalidConfiguration(
+        "the receiver's window of \(receiverWindow) µs ends before the frame comes, "
+          + "\(receiverLead) µs after it was switched on")
+    }
+  }
+
+  /// How long the frames take, and `patience`, in milliseconds.
+  func timeout(of test: RadioTest) -> Int {
+    switch test {
+    case .periodicTX, .perRX, .srRX:
+      Int(min(UInt64(packets) * UInt64(gap) / 1_000, 1 << 40)) + patience
+    default: patience
+    }
+  }
+
+  /// The parameters of SESSION_SET_APP_CONFIG.
+  func parameters(of test: RadioTest) -> [TLV] {
+    let frame = rframe ?? (test.hasNoPayload ? 3 : 0)
+    // Two short addresses that stand for the two ends.
+    var (own, other): (UInt16, UInt16) = (0x008C, 0x008D)
+    var list: [TLV] = []
+    if case .ssTWR(let isResponder) = test {
+      if isResponder { swap(&own, &other) }
+      list.append(TLV(AppConfigID.deviceRole, [isResponder ? 0 : 1]))
+      list.append(TLV(AppConfigID.slotDuration, Self.octets(slotDuration)))
+    }
+    list += [
+      TLV(AppConfigID.channelNumber, [channel]),
+      TLV(AppConfigID.numberOfControlees, [1]),
+      TLV(AppConfigID.deviceMACAddress, Self.octets(own)),
+      TLV(AppConfigID.dstMACAddress, Self.octets(other)),
+      TLV(AppConfigID.macFCSType, [0]),
+      TLV(AppConfigID.rframeConfig, [frame]),
+      TLV(AppConfigID.preambleCodeIndex, [preambleCode]),
+      TLV(AppConfigID.sfdID, [sfd]),
+      TLV(AppConfigID.bprfPHRDataRate, [0]),
+      TLV(AppConfigID.prfMode, [0]),
+      TLV(AppConfigID.numberOfSTSSegments, [stsSegments ?? (frame == 0 ? 0 : 1)]),
+      TLV(AppConfigID.stsLength, [stsLength]),
+    ]
+    list.removeAll { parameter in additional.contains { $0.id == parameter.id } }
+    return list + additional
+  }
+
+  /// The parameters of TEST_CONFIG_SET.
+  func testParameters(of test: RadioTest) -> [TLV] {
+    let start = [TLV(0x06, Self.octets(UInt32(0))), TLV(0x07, Self.octets(UInt32(0)))]
+    let increment = TLV(0x08, [incrementsSTSIndex ? 1 : 0])
+    if case .ssTWR = test { return start + [increment] }
+    let frames = [
+      TLV(0x00, Self.octets(packets)), TLV(0x01, Self.octets(gap)),
+      TLV(0x02, Self.octets(receiverLead)), TLV(0x03, Self.octets(receiverWindow)),
+    ]
+    // A bit for each frame whose STS was right.
+    if case .srRX = test { return frames + [increment, TLV(0x09, [1])] }
+    return frames + [TLV(0x04, [isRandom ? 1 : 0]), TLV(0x05, [rangingBit ? 1 : 0])] + start
+      + (incrementsSTSIndex ? [increment] : [])
+  }
+
+  private static func octets(_ value: some FixedWidthInteger) -> [UInt8] {
+    (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+}

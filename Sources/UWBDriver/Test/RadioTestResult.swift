@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+
+/// What a radio test brought.
+public struct RadioTestResult: Sendable, Hashable {
+  /// What depends on the test.
+  public enum Content: Sendable, Hashable {
+    /// All frames were sent.
+    case sent
+    /// How many frames were received.
+    case reception(RadioReception)
+    /// The frame that was received.
+    case frame(TestFrame)
+    /// What single-sided ranging measured: the round trip at the initiator, the time to reply at the
+    /// responder, in seconds.
+    case time(seconds: Double, ticks: UInt32)
+    /// Nothing beside the status.
+    case nothing
+  }
+
+  /// Whether the test did what it should.
+  public var status: Status
+  /// What depends on the test.
+  public var content: Content
+  /// What the receivers saw; empty where the chip does not say.
+  public var receivers: [TestReceiver] = []
+  /// Difference of the carriers in parts per million; nil where the chip does not say.
+  public var carrierOffsetPPM: Double?
+
+  /// From what the chip reports of the test itself.
+  public init(status: Status, content: Content) {
+    self.status = status
+    self.content = content
+  }
+
+  /// Seconds of one tick: 1/(128 · 499.2 MHz).
+  public static let tick = 1 / (128 * 499.2e6)
+
+  /// Metres between both ends of a single-sided ranging, from what both measured.
+  public static func distance(roundTrip: UInt32, reply: UInt32) -> Double {
+    299_792_458 * (Double(roundTrip) - Double(reply)) * tick / 2
+  }
+}
+
+/// Counters of a test that receives many frames.
+public struct RadioReception: Sendable, Hashable {
+  /// Names and counts in the order of the wire; fewer where the chip reports fewer.
+  public var counters: [(name: String, count: UInt32)] { zip(names, counts).map { ($0, $1) } }
+  /// A bit for each frame: whether its scrambled timestamps were right. Empty where not asked for.
+  public var bitmap: [UInt8]
+  private let names: [String]
+  private let counts: [UInt32]
+  /// The frames have no payload, so a frame is good when its STS was found.
+  private let isSTSOnly: Bool
+
+  init(names: [String], counts: [UInt32], bitmap: [UInt8] = [], isSTSOnly: Bool) {
+    self.names = names
+    self.counts = counts
+    self.bitmap = bitmap
+    self.isSTSOnly = isSTSOnly
+  }
+
+  /// A counter by its name; nil where the chip does not report it.
+  public func count(_ name: String) -> UInt32? { counters.first { $0.name == name }?.count }
+
+  /// Frames that arrived undamaged: those that ended, without those whose payload could not be
+  /// decoded or had wrong bits. A frame can have both faults and then is counted twice by the chip,
+  /// so the larger of the two counts is taken. Of frames without a payload: those with the right
+  /// STS.
+  public var good: UInt32? {
+    if isSTSOnly { return count("sts_found") }
+    guard let ended = count("end_of_frame") else { return nil }
+    let faulty = max(count("psdu_decode_errors") ?? 0, count("psdu_bit_errors") ?? 0)
+    return ended - min(ended, faulty)
+  }
+
+  /// How many of the frames that were listened for did not arrive undamaged, 0…1; nil where the
+  /// chip's report is too short to say.
+  public var packetErrorRate: Double? {
+    guard let attempts = count("attempts"), attempts > 0, let good else { return nil }
+    return 1 - Double(min(good, attempts)) / Double(attempts)
+  }
+}
+
+extension RadioTestResult {
+  /// What a notification says; nil when it is not the end of this test.
+  init?(_ message: Message, of test: RadioTest, isSTSOnly: Bool) {
+    guard message.type == .notification, message.opcode == test.opcode,
+      case .notification(let notification) = message.content
+    else { return nil }
+    switch notification {
+    case let sent as TestPeriodicTXNotification: self.init(status: sent.status, content: .sent)
+    case let report as TestPERRXNotification:
+      let reception = RadioReception(
+        names: TestPERRXNotification.counterNames, counts: report.counters, isSTSOnly: isSTSOnly)
+      self.init(
+        status: report.status,
+        content: report.counters.isEmpty ? .nothing : .reception(reception))
+    case let report as TestSRRXNotification:
+      let reception = RadioReception(
+        names: TestSRRXNotification.counterNames, counts: report.counters, bitmap: report.bitmap,
+        isSTSOnly: true)
+      self.init(
+        status: report.status,
+        content: report.counters.isEmpty ? .nothing : .reception(reception))
+    case let report as TestRXNotification: self.init(report.status, report.frame)
+    case let report as TestLoopbackNotification: self.init(report.status, report.frame)
+    case let report as TestSSTWRNotification:
+      let content = report.ticks.map { Content.time(seconds: Double($0) * Self.tick, ticks: $0) }
+      self.init(status: report.status, content: content ?? .nothing)
+    default: return nil
+    }
+    if let report = NXPTestReport(trailing: message.trailing) {
+      receivers = report.receivers
+      carrierOffsetPPM = report.carrierOffsetPPM
+    }
+  }
+
+  private init(_ status: Status, _ frame: TestFrame?) {
+    self.init(status: status, content: frame.map { .frame($0) } ?? .nothing)
+  }
+
+  /// Takes what Qorvo's firmware says beside the result, before it.
+  mutating func adopt(_ debug: QorvoTestDebugNotification?) {
+    guard let debug, receivers.isEmpty else { return }
+    receivers = debug.receivers
+    carrierOffsetPPM = debug.carrierOffsetPPM
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+extension UWBDevice {
+  /// Runs a radio test to its end: a session of the test type is made, configured, tested with and
+  /// removed again, whatever happens.
+  ///
+  /// The two ends of a test run on two devices; start the one that receives first. A cancelled task
+  /// ends the test.
+  ///
+  /// - Parameter started: called when the chip has taken the command, to start the other end.
+  /// - Returns: the result; nil when the task was cancelled, or when nothing came of the test in
+  ///   time, as with a receiver that heard no frame.
+  /// - Throws: `DriverError`; `.refused` with UNKNOWN_GID or UNKNOWN_OID when the chip does not have
+  ///   the test.
+  public func run(
+    _ test: RadioTest, _ configuration: RadioTestConfiguration = .init(),
+    started: @Sendable () -> Void = {}
+  ) async throws(DriverError) -> RadioTestResult? {
+    try configuration.validate()
+    let token = try await makeTestSession()
+    let result: RadioTestResult?
+    do throws(DriverError) {
+      result = try await run(test, configuration, in: token, started)
+    } catch {
+      try? await endTest(token)
+      throw error
+    }
+    try await endTest(token)
+    return result
+  }
+
+  /// Qorvo's host tools use the session id 0 for tests, and no other meaning of it is known.
+  private static let testSessionID: UInt32 = 0
+
+  private func makeTestSession() async throws(DriverError) -> UInt32 {
+    let response = try await engine.request(
+      SessionInit(sessionID: Self.testSessionID, type: .deviceTest))
+    return response.handle ?? Self.testSessionID
+  }
+
+  /// A test that has ended by itself cannot be stopped any more, so what the chip says to that does
+  /// not matter.
+  private func endTest(_ token: UInt32) async throws(DriverError) {
+    _ = try await send(TestStopSession())
+    defer { engine.forget(token) }
+    let response = try await send(SessionDeinit(sessionToken: token))
+    guard response.status == .ok || response.status == .sessionNotExist else {
+      throw .refused(command: "SESSION_DEINIT_CMD", response.status)
+    }
+  }
+
+  private func run(
+    _ test: RadioTest, _ configuration: RadioTestConfiguration, in token: UInt32,
+    _ started: @Sendable () -> Void
+  ) async throws(DriverError) -> RadioTestResult? {
+    let parameters = configuration.parameters(of: test)
+    let set = try await send(SetAppConfig(sessionToken: token, parameters: parameters))
+    guard set.status == .ok else { throw .parametersRefused(set.status, set.refused ?? []) }
+    let testSet = try await send(
+      TestConfigSet(
+        sessionToken: token, parameters: configuration.testParameters(of: test)))
+    guard testSet.status == .ok else {
+      throw .refused(command: "TEST_CONFIG_SET_CMD", testSet.status)
+    }
+    // From before the command: the result may come with its response.
+    let events = events
+    try await start(test)
+    started()
+    let frame = parameters.last { $0.id == AppConfigID.rframeConfig.rawValue }
+    return try await Self.result(
+      of: test, among: events, isSTSOnly: frame?.value == [3],
+      milliseconds: configuration.timeout(of: test))
+  }
+
+  private func start(_ test: RadioTest) async throws(DriverError) {
+    switch test {
+    case .periodicTX(let psdu): try await engine.request(TestPeriodicTX(psdu: psdu))
+    case .perRX(let psdu): try await engine.request(TestPERRX(psdu: psdu))
+    case .rx(let psdu): try await engine.request(TestRX(psdu: psdu))
+    case .loopback(let psdu): try await engine.request(TestLoopback(psdu: psdu))
+    case .ssTWR: try await engine.request(TestSSTWR())
+    case .srRX: try await engine.request(TestSRRX())
+    }
+  }
+
+  /// The notification that ends the test; nil after a time, or when the task was cancelled.
+  private static func result(
+    of test: RadioTest, among events: AsyncStream<DeviceEvent>, isSTSOnly: Bool, milliseconds: Int
+  ) async throws(DriverError) -> RadioTestResult? {
+    let outcome: Result<RadioTestResult, DriverError>? = await withTaskGroup { group in
+      group.addTask { await Self.end(of: test, among: events, isSTSOnly: isSTSOnly) }
+      group.addTask {
+        try? await Task.sleep(for: .milliseconds(milliseconds))
+        return nil
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+    switch outcome {
+    case .success(let result): return result
+    case .failure(let error): throw error
+    case nil: return nil
+    }
+  }
+
+  private static func end(
+    of test: RadioTest, among events: AsyncStream<DeviceEvent>, isSTSOnly: Bool
+  ) async -> Result<RadioTestResult, DriverError>? {
+    var debug: QorvoTestDebugNotification?
+    for await event in events {
+      switch event {
+      case .message(let message):
+        if case .notification(let seen as QorvoTestDebugNotification) = message.content {
+          debug = seen
+        } else if var result = RadioTestResult(message, of: test, isSTSOnly: isSTSOnly) {
+          result.adopt(debug)
+          return .success(result)
+        }
+      case .deviceStatus(.error):
+        return .failure(
+          .deviceError(command: MessageCatalog.name(type: .command, opcode: test.opcode)))
+      case .disconnected(let error): return .failure(.link(error))
+      default: break
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// A radio test that a chip is running.
+struct SimulatedRadioTest: Sendable {
+  enum Kind: Sendable, Hashable {
+    case periodicTX, perRX, rx, loopback, ssTWR(isInitiator: Bool), srRX
+  }
+
+  var kind: Kind
+  /// What names its session.
+  var token: UInt32
+  /// The parameters both ends need to have in common.
+  var air: [[UInt8]]
+  /// What is sent or expected.
+  var psdu: [UInt8]
+  var isRandom: Bool
+  /// Nanoseconds.
+  var start: UInt64
+  var packets: UInt64
+  /// Nanoseconds from frame to frame.
+  var gap: UInt64
+  /// Nanoseconds.
+  var slot: UInt64
+  /// Frames carry scrambled timestamps, or nothing but them.
+  var hasSTS: Bool
+  var isSTSOnly: Bool
+  /// The host wants a bit for each frame.
+  var wantsBitmap: Bool
+  /// The host wants to know what the receiver saw (Qorvo).
+  var hasDiagnostics: Bool
+
+  /// When all its frames have passed.
+  var end: UInt64 { start &+ packets &* gap }
+}
+
+/// Frames that are or were on the air.
+struct RadioTransmission: Sendable {
+  var test: SimulatedRadioTest
+  /// Cut short where the test was stopped.
+  var end: UInt64
+}
+
+extension SimulatedChip {
+  /// Channel, RFRAME, preamble code, SFD, data rates, PRF, STS segments and length.
+  private static let air: [UInt8] = [0x04, 0x12, 0x14, 0x15, 0x16, 0x31, 0x1F, 0x29, 0x35]
+
+  /// Group 0xD. The commands name no session: there is one for tests.
+  mutating func radioTest(
+    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
+  ) throws(PayloadError) {
+    switch opcode {
+    case TestConfigSet.opcode: setTestConfiguration(try read(TestConfigSet.self, payload))
+    case TestConfigGet.opcode: reportTestConfiguration(try read(TestConfigGet.self, payload))
+    case TestStopSession.opcode:
+      _ = try read(TestStopSession.self, payload)
+      guard sessions.contains(where: { $0.type == .deviceTest }) else {
+        return respond(opcode, .rejected)
+      }
+      respond(opcode, .ok)
+      endRadioTest(at: now)
+    default:
+      guard profile.radioTests.contains(opcode.oid) else { return respond(opcode, .unknownOID) }
+      start(opcode, payload, at: now)
+    }
+  }
+
+  private mutating func start(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) {
+    guard radioTest == nil,
+      let index = sessions.firstIndex(where: { $0.type == .deviceTest && $0.state == .idle })
+    else { return respond(opcode, .rejected) }
+    let session = sessions[index]
+    let isInitiator = session.number(AppParameter.deviceRole) == 1
+    let kinds: [Opcode: SimulatedRadioTest.Kind] = [
+      TestPeriodicTX.opcode: .periodicTX, TestPERRX.opcode: .perRX, TestRX.opcode: .rx,
+      TestLoopback.opcode: .loopback, TestSSTWR.opcode: .ssTWR(isInitiator: isInitiator),
+      TestSRRX.opcode: .srRX,
+    ]
+    guard let kind = kinds[opcode] else { return respond(opcode, .unknownOID) }
+    let frame = session.octets(0x12)
+    let test = SimulatedRadioTest(
+      kind: kind, token: session.token, air: Self.air.map { session.octets($0) }, psdu: payload,
+      isRandom: testParameter(0x04) == 1, start: now, packets: testParameter(0x00),
+      gap: max(1, testParameter(0x01)) * 1_000,
+      slot: session.number(AppParameter.slotDuration) * 1_000_000 / 1_200,
+      hasSTS: frame != [0], isSTSOnly: frame == [3], wantsBitmap: testParameter(0x09) != 0,
+      hasDiagnostics: session.parameters[0xE8]?.first == 1)
+    radioTest = test
+    if kind == .periodicTX {
+      transmissions = transmissions.suffix(7) + [RadioTransmission(test: test, end: test.end)]
+    }
+    respond(opcode, .ok)
+    if profile.deviceStatusFirst { report(.active) }
+    move(index, to: .active)
+    report(.active)
+  }
+
+  /// Ends the test, by itself or because the host wants it. NXP's host waits for the IDLE behind it.
+  mutating func endRadioTest(at now: UInt64) {
+    guard let test = radioTest else { return }
+    radioTest = nil
+    if test.kind == .periodicTX, let last = transmissions.indices.last {
+      transmissions[last].end = min(transmissions[last].end, now)
+    }
+    guard let index = session(test.token) else { return }
+    leaveActive(index, reason: .managementCommand)
+  }
+
+  // MARK: parameters
+
+  /// Number of octets, and the value while none was set.
+  ///
+  /// Source: the defaults of Qorvo's host tools.
+  private static let testRules: [UInt8: (octets: Int, standard: UInt64)] = [
+    0: (4, 1_000), 1: (4, 2_000), 2: (4, 450), 3: (4, 750), 4: (1, 0), 5: (1, 0), 6: (4, 0),
+    7: (4, 0), 8: (1, 0), 9: (1, 0),
+  ]
+
+  private func testParameter(_ id: UInt8) -> UInt64 {
+    testParameters[id].map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+      ?? Self.testRules[id]?.standard ?? 0
+  }
+
+  private mutating func setTestConfiguration(_ command: TestConfigSet) {
+    let opcode = TestConfigSet.opcode
+    guard let index = session(command.sessionToken), sessions[index].type == .deviceTest else {
+      return respond(opcode, .sessionNotExist)
+    }
+    let refused = command.parameters.filter { Self.testRules[$0.id]?.octets != $0.value.count }
+    guard refused.isEmpty else {
+      let list = refused.map { RefusedParameter(id: $0.id, status: .invalidParameter) }
+      return respond(
+        opcode, ConfigurationResponse(status: .invalidParameter, refused: list).encoded())
+    }
+    for parameter in command.parameters { testParameters[parameter.id] = parameter.value }
+    respond(opcode, ConfigurationResponse(status: .ok, refused: []).encoded())
+    if sessions[index].state == .initialised { move(index, to: .idle) }
+  }
+
+  private mutating func reportTestConfiguration(_ command: TestConfigGet) {
+    let opcode = TestConfigGet.opcode
+    guard session(command.sessionToken).map({ sessions[$0].type == .deviceTest }) == true else {
+      return respond(opcode, .sessionNotExist)
+    }
+    guard command.ids.allSatisfy({ Self.testRules[$0] != nil }) else {
+      return respond(
+        opcode, TLVListResponse(status: .invalidParameter, parameters: []).encoded())
+    }
+    let values = command.ids.map { id in
+      let value = testParameter(id)
+      return TLV(
+        id,
+        (0..<(Self.testRules[id]?.octets ?? 0)).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+      )
+    }
+    respond(opcode, TLVListResponse(status: .ok, parameters: values).encoded())
+  }
+}

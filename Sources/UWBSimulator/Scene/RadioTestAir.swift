@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import UCI
+
+/// What becomes of radio tests on the air.
+extension Simulation {
+  /// When the test of a chip ends by itself; nil while nothing is in sight that would end it.
+  func radioTestDeadline(of chip: Int) -> UInt64? {
+    guard let test = members[chip].chip.radioTest else { return nil }
+    switch test.kind {
+    case .periodicTX, .perRX, .srRX: return test.end
+    case .loopback: return test.start + 1_000_000
+    case .ssTWR(isInitiator: true): return test.start + test.slot
+    case .ssTWR(isInitiator: false): return nil
+    case .rx:
+      return transmissions(to: chip, test).compactMap { $0.firstFrame(from: test.start) }.min()
+    }
+  }
+
+  /// Reports the end of a chip's test.
+  mutating func finishRadioTest(of chip: Int) {
+    guard let test = members[chip].chip.radioTest else { return }
+    switch test.kind {
+    case .periodicTX: finish(chip, TestPeriodicTXNotification(status: .ok))
+    case .loopback:
+      let sent = timestamp(members[chip].chip.microseconds(at: now))
+      finish(
+        chip,
+        TestLoopbackNotification(
+          status: .ok,
+          frame: TestFrame(
+            txTimestamp: sent, rxTimestamp: sent, rawAzimuth: 0, rawElevation: 0,
+            phr: UInt16(truncatingIfNeeded: test.psdu.count), psdu: test.psdu)),
+        hearing: chip)
+    case .rx: receiveFrame(chip, test)
+    case .perRX, .srRX: receiveFrames(chip, test)
+    case .ssTWR: measure(chip, test)
+    }
+  }
+
+  // MARK: who hears whom
+
+  /// Transmissions that a receiver can hear, with the chips they come from.
+  private func heard(by chip: Int, _ test: SimulatedRadioTest) -> [(Int, RadioTransmission)] {
+    members.indices.flatMap { other -> [(Int, RadioTransmission)] in
+      guard other != chip, isNear(chip, other) else { return [] }
+      return members[other].chip.transmissions.filter { $0.test.air == test.air }.map {
+        (other, $0)
+      }
+    }
+  }
+
+  private func transmissions(to chip: Int, _ test: SimulatedRadioTest) -> [RadioTransmission] {
+    heard(by: chip, test).map(\.1)
+  }
+
+  private func isNear(_ a: Int, _ b: Int) -> Bool {
+    position(a, at: now).distance(to: position(b, at: now)) <= scene.range
+  }
+
+  // MARK: results
+
+  private mutating func receiveFrame(_ chip: Int, _ test: SimulatedRadioTest) {
+    guard
+      let (sender, transmission) = heard(by: chip, test).first(where: {
+        $0.1.firstFrame(from: test.start) == now
+      })
+    else { return }
+    let here = position(chip, at: now)
+    let (azimuth, elevation) = here.direction(
+      to: position(sender, at: now), yaw: members[chip].placement.yaw)
+    let angles = members[chip].chip.profile.angles
+    let frame = TestFrame(
+      rxTimestamp: timestamp(members[chip].chip.microseconds(at: now)),
+      rawAzimuth: angles.isDisjoint(with: [.azimuth90, .azimuth180]) ? 0 : Int16(azimuth * 128),
+      rawElevation: angles.contains(.elevation) ? Int16(elevation * 128) : 0,
+      arrivalGapNanoseconds: 0, phr: UInt16(truncatingIfNeeded: transmission.test.psdu.count),
+      psdu: transmission.test.psdu)
+    finish(chip, TestRXNotification(status: .ok, frame: frame), hearing: sender)
+  }
+
+  private mutating func receiveFrames(_ chip: Int, _ test: SimulatedRadioTest) {
+    let found = heard(by: chip, test).max { $0.1.frames(during: test) < $1.1.frames(during: test) }
+    let sent = min(found?.1.frames(during: test) ?? 0, test.packets)
+    var (detected, started, intact): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    var bitmap = [UInt8](repeating: 0, count: Int(min(test.packets, 65_000) + 7) / 8)
+    for index in 0..<sent {
+      // Lost frames are not seen at all, seen without their beginning, or damaged, in equal parts.
+      let fate = scene.loss > 0 && random.uniform() < scene.loss ? random.uniform() * 3 : 3
+      if fate >= 1 { detected += 1 }
+      if fate >= 2 { started += 1 }
+      guard fate >= 3 else { continue }
+      intact += 1
+      if index < bitmap.count * 8 { bitmap[Int(index / 8)] |= 1 << UInt8(index % 8) }
+    }
+    let isExpected = test.isRandom || found.map { $0.1.test.psdu == test.psdu } ?? true
+    let damaged = test.isSTSOnly ? 0 : isExpected ? started - intact : started
+    let sts = test.hasSTS ? intact : 0
+    let counts = { (list: [UInt64]) in list.map { UInt32(clamping: $0) } }
+    let common = [
+      test.packets, detected, 0, test.packets - detected, detected, detected - started, started,
+    ]
+    if test.kind == .srRX {
+      finish(
+        chip,
+        TestSRRXNotification(
+          status: .ok, counters: counts(common + [sts, started]),
+          bitmap: test.wantsBitmap ? bitmap : []))
+    } else {
+      finish(
+        chip,
+        TestPERRXNotification(
+          status: .ok, counters: counts(common + [0, 0, 0, damaged, sts, started])),
+        hearing: found?.0)
+    }
+  }
+
+  /// Single-sided ranging: at the end of its slot the initiator looks for its responder.
+  private mutating func measure(_ chip: Int, _ test: SimulatedRadioTest) {
+    let responder = members.indices.first { other in
+      guard other != chip, let theirs = members[other].chip.radioTest else { return false }
+      return theirs.kind == .ssTWR(isInitiator: false) && theirs.air == test.air
+        && theirs.start <= test.start && isNear(chip, other)
+    }
+    guard let responder, scene.loss == 0 || random.uniform() >= scene.loss else {
+      return finish(chip, TestSSTWRNotification(status: .rangingRxTimeout, ticks: nil))
+    }
+    let (a, b) = (members[chip].placement, members[responder].placement)
+    let metres =
+      position(chip, at: now).distance(to: position(responder, at: now)) + a.antennaDelayError
+      + b.antennaDelayError + scene.distanceNoise * random.normal()
+    // The responder answers after a tenth of the slot.
+    let reply = Double(test.slot) * 0.1e-9
+    let tick = 1 / (128 * 499.2e6)
+    let roundTrip = reply + 2 * max(0, metres) / 299_792_458
+    finish(
+      responder, TestSSTWRNotification(status: .ok, ticks: UInt32((reply / tick).rounded())),
+      hearing: chip)
+    finish(
+      chip, TestSSTWRNotification(status: .ok, ticks: UInt32((roundTrip / tick).rounded())),
+      hearing: responder)
+  }
+
+  /// Says the result, and what the receiver saw of a sender where the chip tells it.
+  private mutating func finish<N: UCINotification>(
+    _ chip: Int, _ notification: N, hearing sender: Int? = nil
+  ) {
+    let profile = members[chip].chip.profile
+    var payload = notification.encoded(dialect: profile.dialect)
+    if let sender {
+      let distance = position(chip, at: now).distance(to: position(sender, at: now))
+      // -14 dBm sent, 50 dB lost over the first metre at 8 GHz; noise at -95 dBm.
+      let dBm = sender == chip ? -40 : -64 - 20 * log10(max(0.05, distance))
+      let ppm = members[sender].placement.clockOffset - members[chip].placement.clockOffset
+      if profile.reportsTestReceivers, N.self != TestSSTWRNotification.self {
+        let receiver = TestReceiver(
+          antenna: 1, rawRSSI: Int16(dBm * 256), rawSNR: Int16((dBm + 95) * 256))
+        payload +=
+          NXPTestReport(
+            receivers: [receiver],
+            rawCarrierOffset: N.self == TestRXNotification.self ? nil : Int16(ppm * 2_048)
+          ).trailing
+      } else if members[chip].chip.radioTest?.hasDiagnostics == true {
+        let debug = QorvoTestDebugNotification(
+          rawPDoA: [0, 0], rawRSSI: [UInt16(-dBm * 256)], rawNoise: 0, rawAngles: [0, 0],
+          rawCarrierOffset: UInt32(bitPattern: Int32(ppm * 1e-6 * Double(1 << 26))))
+        members[chip].chip.notify(QorvoTestDebugNotification.opcode, debug.encoded())
+      }
+    }
+    members[chip].chip.notify(N.opcode, payload)
+    members[chip].chip.endRadioTest(at: now)
+  }
+
+  private func timestamp(_ microseconds: UInt64) -> TestTimestamp {
+    TestTimestamp(
+      units: UInt32(truncatingIfNeeded: UInt64(Double(microseconds) * 124.8)), fraction: 0)
+  }
+}
+
+extension RadioTransmission {
+  /// When the first of its frames is sent that a receiver hears which listens from then on.
+  fileprivate func firstFrame(from time: UInt64) -> UInt64? {
+    guard time > test.start else { return test.start < end ? test.start : nil }
+    let count = (time - test.start + test.gap - 1) / test.gap
+    let next = test.start + count * test.gap
+    return next < end ? next : nil
+  }
+
+  /// Frames that are sent while a test listens.
+  fileprivate func frames(during listener: SimulatedRadioTest) -> UInt64 {
+    guard let first = firstFrame(from: listener.start) else { return 0 }
+    let last = min(end, listener.end)
+    return last > first ? (last - first + test.gap - 1) / test.gap : 0
+  }
+}
