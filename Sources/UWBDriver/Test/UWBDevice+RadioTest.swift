@@ -34,7 +34,7 @@ extension UWBDevice {
   private static let testSessionID: UInt32 = 0
 
   private func makeTestSession() async throws(DriverError) -> UInt32 {
-    let response = try await engine.request(
+    let response = try await core.engine.request(
       SessionInit(sessionID: Self.testSessionID, type: .deviceTest))
     return response.handle ?? Self.testSessionID
   }
@@ -43,7 +43,7 @@ extension UWBDevice {
   /// not matter.
   private func endTest(_ token: UInt32) async throws(DriverError) {
     _ = try await send(TestStopSession())
-    defer { engine.forget(token) }
+    defer { core.engine.forget(token) }
     let response = try await send(SessionDeinit(sessionToken: token))
     guard response.status == .ok || response.status == .sessionNotExist else {
       throw .refused(command: "SESSION_DEINIT_CMD", response.status)
@@ -75,12 +75,12 @@ extension UWBDevice {
 
   private func start(_ test: RadioTest) async throws(DriverError) {
     switch test {
-    case .periodicTX(let psdu): try await engine.request(TestPeriodicTX(psdu: psdu))
-    case .perRX(let psdu): try await engine.request(TestPERRX(psdu: psdu))
-    case .rx(let psdu): try await engine.request(TestRX(psdu: psdu))
-    case .loopback(let psdu): try await engine.request(TestLoopback(psdu: psdu))
-    case .ssTWR: try await engine.request(TestSSTWR())
-    case .srRX: try await engine.request(TestSRRX())
+    case .periodicTX(let psdu): try await core.engine.request(TestPeriodicTX(psdu: psdu))
+    case .perRX(let psdu): try await core.engine.request(TestPERRX(psdu: psdu))
+    case .rx(let psdu): try await core.engine.request(TestRX(psdu: psdu))
+    case .loopback(let psdu): try await core.engine.request(TestLoopback(psdu: psdu))
+    case .ssTWR: try await core.engine.request(TestSSTWR())
+    case .srRX: try await core.engine.request(TestSRRX())
     }
   }
 
