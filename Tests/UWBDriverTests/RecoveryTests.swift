@@ -120,4 +120,200 @@ import UWBSimulator
     await device.close()
     board.remove()
   }
+
+  enum Loss: CaseIterable, Sendable { case failure, restart, boot }
+
+  /// Makes a chip lose its sessions while its port stays.
+  static func lose(_ loss: Loss, _ chip: SimulatedBench.Chip) {
+    switch loss {
+    case .failure: chip.fail()
+    case .restart: chip.restart()
+    case .boot:
+      chip.restart()
+      chip.chatter([0x6B, 0x31, 0x00, 0x01, 0x01])
+    }
+  }
+
+  @Test(arguments: Loss.allCases, [ChipProfile.qm33, .sr250, .fira1])
+  func aChipThatLosesItsMindIsResetAndGoesOn(_ loss: Loss, _ profile: ChipProfile) async throws {
+    let board = try Board(profile)
+    let device = try await board.open()
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    var events = stream.events.makeAsyncIterator()
+    try await session.start()
+    _ = try await Self.events(&events, until: Self.isMeasurement)
+    Self.lose(loss, board.chip)
+    let before = try await Self.events(&events) { !Self.isMeasurement($0) }
+    let expected: DriverError = loss == .failure ? .deviceFailed(.error) : .deviceRestarted
+    #expect(before.last == .interrupted(expected))
+    let after = try await Self.events(&events, until: Self.isMeasurement)
+    #expect(after.first == .resumed)
+    #expect(session.state == .active)
+    #expect(device.statistics.resynchronisations == 0)
+    await device.close()
+    board.remove()
+  }
+
+  @Test(arguments: Loss.allCases)
+  func withoutRecoveryEverybodyIsToldTheCause(_ loss: Loss) async throws {
+    let board = try Board()
+    let device = try await board.open(nil)
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    let events = device.events
+    try await session.start()
+    Self.lose(loss, board.chip)
+    let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
+    let expected: DriverError = loss == .failure ? .deviceFailed(.error) : .deviceRestarted
+    #expect(error == expected)
+    for await event in events { if case .lost(expected) = event { break } }
+    // The session is gone; to close it costs no timeout, and the chip can be used again.
+    try await session.close()
+    _ = try await device.send(DeviceReset())
+    await device.close()
+    board.remove()
+  }
+
+  @Test func closingWorksWhileTheDeviceIsAway() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    var events = stream.events.makeAsyncIterator()
+    try await session.start()
+    board.chip.unplug()
+    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    await device.close()
+    #expect(try await events.next() == nil)
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionCount())
+    }
+    #expect(error == .closed)
+    board.remove()
+  }
+
+  @Test func aSessionClosedWhileTheDeviceIsAwayDoesNotComeBack() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let reports = device.events
+    let gone = try await device.makeSession(Ends.configurations().controller)
+    var other = Ends.configurations().controller
+    other.sessionID = 43
+    let kept = try await device.makeSession(other)
+    let stream = gone.measurements()
+    var events = stream.events.makeAsyncIterator()
+    try await gone.start()
+    board.chip.unplug()
+    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    try await gone.close()
+    #expect(try await events.next() == nil)
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(try await device.send(GetSessionCount()).count == 1)
+    #expect(kept.state == .idle)
+    try await kept.start()
+    await device.close()
+    board.remove()
+  }
+
+  @Test func aSessionStoppedWhileTheDeviceIsAwayComesBackIdle() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let reports = device.events
+    let session = try await device.makeSession(Ends.configurations().controller)
+    var events = session.measurements().events.makeAsyncIterator()
+    try await session.start()
+    board.chip.unplug()
+    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    try await session.stop()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(session.state == .idle)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func aCancelledTaskLetsGoOfADeviceThatIsAway() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let (interruptions, interrupted) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await device.withSession(Ends.configurations().controller) { session in
+        let stream = session.measurements()
+        try await session.start()
+        board.chip.unplug()
+        for try await event in stream.events where !Self.isMeasurement(event) {
+          interrupted.yield()
+        }
+        try Task.checkCancellation()
+      }
+    }
+    for await _ in interruptions { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    await device.close()
+    board.remove()
+  }
+
+  @Test func whatDoesNotComeBackInTimeIsGivenUpWithItsCause() async throws {
+    let board = try Board()
+    let device = try await board.open(Recovery(limit: .milliseconds(50)))
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    try await session.start()
+    board.chip.unplug()
+    let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
+    guard case .link(let cause) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .deviceGone)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func anotherChipAtTheSamePathIsNotTakenForTheDevice() async throws {
+    let board = try Board()
+    let stranger = try board.bench.add(profile: .sr250, at: Position(1, 1))
+    let device = try await board.open()
+    let reports = device.events
+    let session = try await device.makeSession(Ends.configurations().controller)
+    var events = session.measurements().events.makeAsyncIterator()
+    try await session.start()
+    board.chip.unplug()
+    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    try stranger.link(at: board.path)
+    for await event in reports {
+      if case .notRecovered(let error) = event {
+        // It does not answer the reset of a Qorvo chip, or says who it is.
+        #expect(error != .recovering)
+        break
+      }
+    }
+    stranger.unplug()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(session.state == .active)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func changesOfParametersSurvive() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let reports = device.events
+    let session = try await device.makeSession(Ends.configurations().controller)
+    try await session.configure([TLV(0x09, [40, 0, 0, 0])])
+    try await session.start()
+    try await session.configure([TLV(0x2D, [1])])
+    board.chip.unplug()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(session.state == .active)
+    #expect(
+      try await session.parameters([0x09, 0x2D]) == [TLV(0x09, [40, 0, 0, 0]), TLV(0x2D, [1])])
+    await device.close()
+    board.remove()
+  }
 }

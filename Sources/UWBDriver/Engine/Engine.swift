@@ -170,6 +170,7 @@ final class Engine: Sendable {
 
   private static func takeAll(_ state: inout State) -> (Outstanding?, [Waiter]) {
     defer { state.waiters = [:] }
+    if let outstanding = state.outstanding { state.debts.add(outstanding.request.opcode) }
     return (state.outstanding.take(), Array(state.waiters.values))
   }
 

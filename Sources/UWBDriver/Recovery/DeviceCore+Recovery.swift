@@ -65,11 +65,17 @@ extension DeviceCore {
       for record in self.sessions {
         guard let token = record.tokenOnChip else { continue }
         let answer = await result { () async throws(DriverError) in
-          try await self.engine.send(GetSessionState(sessionToken: token))
+          try await self.engine.send(
+            GetSessionState(sessionToken: token), timeout: Self.doubtMilliseconds)
         }
-        guard case .success(let response) = answer, response.status == .sessionNotExist,
-          self.sessions.contains(where: { $0 === record })
-        else { continue }
+        let isLost =
+          switch answer {
+          case .success(let response): response.status == .sessionNotExist
+          // NXP's chips say nothing before their vendor's command.
+          case .failure(.noAnswer): true
+          case .failure: false
+          }
+        guard isLost, self.sessions.contains(where: { $0 === record }) else { continue }
         // What streams are told goes into them on the reader's thread.
         await Task(executorPreference: self.reader) { self.lost(.deviceRestarted) }.value
         break
@@ -77,6 +83,10 @@ extension DeviceCore {
       self.state.withLock { $0.isAsking = false }
     }
   }
+
+  /// How long a chip in doubt may take to say that it still has a session; chips in the field take
+  /// some 10 ms.
+  private static let doubtMilliseconds = 500
 
   // MARK: finding it again
 

@@ -74,6 +74,10 @@ public final class SimulatedBench: Sendable {
 
     /// Sends octets to the host that no chip would: chatter on the line.
     public func chatter(_ octets: [UInt8]) { core.send([octets], to: id) }
+    /// Lets the chip start anew behind its host's back; the port stays, as with a bridge.
+    public func restart() { core.withSimulation { $0.restart(id) } }
+    /// Lets the chip fail inside: DEVICE_STATUS ERROR, and nothing more before a reset.
+    public func fail() { core.withSimulation { $0.fail(id) } }
     /// Pulls the plug: the host sees a hang-up, the chip loses power and everything it knew.
     public func unplug() { core.unplug(id) }
     /// Plugs it in again, at a new path; a link made by `link(at:)` follows.

@@ -8,6 +8,9 @@ extension SimulatedChip {
     if faults.onlyRetries { return askAgain() }
     if opcode == NXPDeviceInit.opcode, profile.needsDeviceInit { return initialiseDevice(payload) }
     guard boot.isInitialised else { return }
+    if deviceState == .error, opcode != .coreDeviceReset {
+      return notify(.coreDeviceStatus, [deviceState.rawValue])
+    }
     if opcode == .coreDeviceReset, boot.resetsToRefuse > 0 {
       boot.resetsToRefuse -= 1
       return askAgain()

@@ -89,6 +89,14 @@ public struct SimulatedChip: Sendable {
     transmissions = []
   }
 
+  /// Fails inside: it forgets its sessions, says so, and does nothing more before a reset.
+  public mutating func fail() {
+    sessions = []
+    terminations = []
+    deviceState = .error
+    notify(.coreDeviceStatus, [deviceState.rawValue])
+  }
+
   /// Takes octets from the host, in chunks of any size.
   ///
   /// - Parameters:

@@ -65,6 +65,18 @@ public struct Simulation: Sendable {
     members[id.index].output = []
   }
 
+  /// Lets a chip start anew behind its host's back, as after a dip of its supply.
+  public mutating func restart(_ id: ChipID) {
+    powerDown(id)
+    powerUp(id)
+  }
+
+  /// Lets a chip fail inside: DEVICE_STATUS ERROR, and nothing more before a reset.
+  public mutating func fail(_ id: ChipID) {
+    members[id.index].chip.fail()
+    members[id.index].output += members[id.index].chip.takeOutput()
+  }
+
   /// Gives a chip octets from its host.
   public mutating func receive(_ octets: [UInt8], by id: ChipID) {
     members[id.index].output += members[id.index].chip.receive(octets, at: now)

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+import UWBLink
+
+/// Waiting for a device that went away.
+@Suite struct ReturnTests {
+  /// A folder that goes with the test.
+  final class Folder {
+    let path: String
+
+    init() throws {
+      path = FileManager.default.temporaryDirectory.appending(path: "uwb-\(UUID())").path
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ text: String, to file: String) throws {
+      let url = URL(filePath: path + "/" + file)
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try text.write(to: url, atomically: true, encoding: .utf8)
+    }
+
+    func link(_ file: String, to target: String) throws {
+      let url = URL(filePath: path + "/" + file)
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(
+        atPath: url.path, withDestinationPath: target)
+    }
+  }
+
+  /// A terminal with nobody at the other end, and its name.
+  static func terminal() throws -> (FileDescriptor, String) {
+    let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    // <asm-generic/ioctls.h>: TIOCGPTN and TIOCSPTLCK.
+    var number: UInt32 = 0
+    var lock: Int32 = 0
+    guard master >= 0, ioctl(master, 0x8004_5430, &number) == 0,
+      ioctl(master, 0x4004_5431, &lock) == 0
+    else { throw Errno(rawValue: errno) }
+    return (FileDescriptor(rawValue: master), "/dev/pts/\(number)")
+  }
+
+  @Test func aPathThatComesBackIsOpened() async throws {
+    let folder = try Folder()
+    let (master, name) = try Self.terminal()
+    let home = LinkReturn(of: .serial(path: FilePath(folder.path + "/later/board")))
+    #expect(home.canReturn)
+    let link = Task { await home.open() }
+    // Not even its folder is there at first.
+    try folder.link("later/board", to: name)
+    #expect(await link.value != nil)
+    try master.close()
+  }
+
+  @Test func cancellationEndsTheWait() async throws {
+    let folder = try Folder()
+    let home = LinkReturn(of: .serial(path: FilePath(folder.path + "/board")))
+    let link = Task { await home.open() }
+    link.cancel()
+    #expect(await link.value == nil)
+  }
+
+  @Test func aDescriptorDoesNotReturn() async throws {
+    let home = LinkReturn(of: .descriptor(FileDescriptor(rawValue: -1)))
+    #expect(!home.canReturn)
+    #expect(await home.open() == nil)
+  }
+
+  @Test func theSameDeviceIsFoundUnderAnotherNumber() async throws {
+    let machine = try Folder()
+    let (wrong, wrongName) = try Self.terminal()
+    let (right, rightName) = try Self.terminal()
+    let discovery = Discovery(
+      sysfs: FilePath(machine.path + "/sys"), dev: FilePath(machine.path + "/dev"))
+    /// A USB device with one port, as sysfs shows it.
+    func plug(_ number: Int, serial: String, at name: String) throws {
+      let device = "sys/devices/usb1/1-\(number)"
+      try machine.write("1915\n", to: device + "/idVendor")
+      try machine.write("520f\n", to: device + "/idProduct")
+      try machine.write(serial + "\n", to: device + "/serial")
+      try machine.write("00\n", to: device + "/1-\(number):1.0/bInterfaceNumber")
+      try machine.link(
+        "sys/class/tty/ttyACM\(number)/device",
+        to: machine.path + "/" + device + "/1-\(number):1.0")
+      try machine.link("dev/ttyACM\(number)", to: name)
+    }
+    let home = LinkReturn(of: .usb(serial: "A1"), discovery: discovery)
+    let link = Task { await home.open() }
+    try plug(0, serial: "B2", at: wrongName)
+    try plug(1, serial: "A1", at: rightName)
+    let opened = try #require(await link.value)
+    try opened.write([0x20, 0x02, 0, 0])
+    var octets = [UInt8](repeating: 0, count: 4)
+    #expect(try octets.withUnsafeMutableBytes { try right.read(into: $0) } == 4)
+    #expect(octets == [0x20, 0x02, 0, 0])
+    try wrong.close()
+    try right.close()
+  }
+
+  @Test func aServerThatComesBackIsConnectedTo() async throws {
+    // A port that is free now: nobody listens there until the first refusals are over.
+    func listen(on port: UInt16) throws -> (FileDescriptor, UInt16) {
+      let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var yes: Int32 = 1
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let bound = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(socket, $0, length) == 0 && Glibc.listen(socket, 1) == 0
+            && getsockname(socket, $0, &length) == 0
+        }
+      }
+      guard bound else { throw Errno(rawValue: errno) }
+      return (FileDescriptor(rawValue: socket), UInt16(bigEndian: address.sin_port))
+    }
+    let (first, port) = try listen(on: 0)
+    try first.close()
+    let home = LinkReturn(of: .tcp(host: "127.0.0.1", port: "\(port)"))
+    let link = Task { await home.open() }
+    let (second, _) = try listen(on: port)
+    #expect(await link.value != nil)
+    try second.close()
+  }
+}
