@@ -2,10 +2,11 @@
 
 /// How one chip speaks UCI, as far as layouts depend on it.
 ///
-/// Most differences can be told from the length of a message; what is in here is what cannot.
+/// Most differences can be told from the length of a message; what is in here is what cannot. It is
+/// chosen from what the chip says of itself: `learn(from:)`.
 public struct Dialect: Hashable, Sendable {
   /// Which specification the messages follow.
-  public enum Generation: UInt8, Sendable, Comparable {
+  public enum Generation: UInt8, Sendable, Comparable, CaseIterable {
     /// FiRa UCI 1.x: sessions are named by their id.
     case fira1 = 1
     /// FiRa UCI 2.0: sessions are named by a handle that the chip gives.
@@ -15,10 +16,16 @@ public struct Dialect: Hashable, Sendable {
 
     /// Order of publication.
     public static func < (a: Generation, b: Generation) -> Bool { a.rawValue < b.rawValue }
+
+    /// The specification that this version of UCI belongs to: what is older than 1.0 counts as it,
+    /// what is newer than is known here as the newest.
+    public init(_ version: UCIVersion) {
+      self = Generation(rawValue: min(max(version.major, 1), 3)) ?? .fira2
+    }
   }
 
   /// Whose vendor groups these are.
-  public enum Vendor: String, Sendable {
+  public enum Vendor: String, Sendable, CaseIterable {
     /// The chip has not said yet, or is of nobody known here.
     case unknown
     /// DW3000 and QM33 with Qorvo's firmware.
@@ -45,9 +52,49 @@ public struct Dialect: Hashable, Sendable {
     self.dataLengthInOctet3 = dataLengthInOctet3
   }
 
-  /// Device parameters (CORE_SET_CONFIG, CORE_GET_CONFIG) with an identifier of two octets.
-  public var twoOctetConfigIDs: ClosedRange<UInt8>? { vendor == .nxp ? 0xE4...0xE5 : nil }
-
   /// What is assumed of a chip that has not said anything yet.
   public static let assumed = Dialect()
+}
+
+extension Dialect {
+  /// What one vendor's chips do in their own way: a row of the table of vendors.
+  struct Traits: Sendable {
+    /// Identifiers of parameters of the chip that have a second octet.
+    var twoOctetConfigIDs: ClosedRange<UInt8>?
+    /// How long the message control of uplink-TDoA measurements can be, the likelier length first.
+    var uplinkControlLengths = [1, 2]
+    /// Data packets carry their length in the fourth octet only, whatever the header should be.
+    var dataLengthInOctet3 = false
+  }
+
+  // Source: published host code of the vendors; Qorvo's UART transport takes the length of every
+  // packet from its fourth octet.
+  private static let traits: [Vendor: Traits] = [
+    .qorvo: Traits(uplinkControlLengths: [2, 1], dataLengthInOctet3: true),
+    .nxp: Traits(twoOctetConfigIDs: 0xE4...0xE5),
+  ]
+
+  var traits: Traits { Self.traits[vendor] ?? Traits() }
+
+  /// Device parameters (CORE_SET_CONFIG, CORE_GET_CONFIG) with an identifier of two octets.
+  public var twoOctetConfigIDs: ClosedRange<UInt8>? { traits.twoOctetConfigIDs }
+
+  /// What a chip says of itself.
+  ///
+  /// - Parameter overStream: the packets come over a serial line as the chip's firmware frames them.
+  ///   On other links they have the lengths of the specification.
+  public init(_ info: DeviceInfo, overStream: Bool = false) {
+    self.init(generation: Generation(info.uciVersion), vendor: info.vendor)
+    dataLengthInOctet3 = overStream && traits.dataLengthInOctet3
+  }
+
+  /// Takes what a message says of the chip: its device information. A vendor that is known already
+  /// is kept where the message does not name one.
+  public mutating func learn(from message: Message) {
+    guard case .response(let response as DeviceInfoResponse) = message.content,
+      let info = response.info
+    else { return }
+    generation = Generation(info.uciVersion)
+    if info.vendor != .unknown { vendor = info.vendor }
+  }
 }

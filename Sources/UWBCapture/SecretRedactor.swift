@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Zeroes key material in packets: values of secret parameters in SESSION_SET_APP_CONFIG commands
-/// and SESSION_GET_APP_CONFIG responses, and the keys of controlees in
-/// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST commands.
+/// Zeroes key material in packets: values of secret parameters, keys of controlees, and messages that
+/// are a secret as a whole, as the tables of UCI say.
 ///
 /// Lengths stay. A message that cannot be taken apart, because it is segmented or does not have the
-/// layout it should have, loses everything behind its first fields.
+/// layout it should have, loses everything behind its first fields. Whose vendor groups these are is
+/// taken from the chip's device information; before that, from any vendor that has secrets there.
 struct SecretRedactor: Sendable {
   /// Message types and opcodes of which a last segment is still to come.
   private struct Pending: Hashable {
@@ -14,10 +14,13 @@ struct SecretRedactor: Sendable {
     var opcode: Opcode
   }
   private var pending: Set<Pending> = []
+  private var dialect = Dialect.assumed
 
   mutating func redact(_ packet: [UInt8]) -> [UInt8] {
-    guard let header = try? unsafe PacketHeader(parsing: packet.span.bytes),
-      Message.canCarryKeys(type: header.type, opcode: header.opcode)
+    guard let header = try? unsafe PacketHeader(parsing: packet.span.bytes) else { return packet }
+    learn(header, packet)
+    guard
+      let place = Message.placeOfKeys(type: header.type, opcode: header.opcode, dialect: dialect)
     else { return packet }
     var packet = packet
     let start = PacketHeader.length
@@ -27,64 +30,20 @@ struct SecretRedactor: Sendable {
       packet.zero(from: start)
     } else if header.moreFollows {
       pending.insert(key)
-      packet.zero(from: start + Self.plainOctets(header.opcode))
-    } else if header.opcode == .sessionUpdateMulticastList {
-      Self.redactControlees(&packet)
+      packet.zero(from: start + place.plainOctets)
     } else {
-      Self.redactParameters(&packet, from: start + Self.plainOctets(header.opcode))
+      for range in place.secrets(in: Array(packet[min(start, packet.count)...])) {
+        packet.zero(start + range.lowerBound..<start + range.upperBound)
+      }
     }
     return packet
   }
 
-  /// Octets before the first that can belong to a key: the session token, or the status.
-  private static func plainOctets(_ opcode: Opcode) -> Int {
-    opcode == .sessionGetAppConfig ? 1 : 4
-  }
-
-  /// - Parameter start: where the number of parameters stands.
-  private static func redactParameters(_ packet: inout [UInt8], from start: Int) {
-    guard start < packet.count else { return }
-    // Which identifiers have two octets cannot be seen; what is secret in any reading is zeroed.
-    let readings = [nil, 0xE3...0xE5, 0xE4...0xE5].compactMap {
-      secrets(in: packet, from: start, twoOctetIDs: $0)
-    }
-    guard !readings.isEmpty else { return packet.zero(from: start) }
-    for range in readings.joined() { packet.zero(range) }
-  }
-
-  /// The values of secret parameters; nil when the list does not end where the packet does.
-  private static func secrets(
-    in packet: [UInt8], from start: Int, twoOctetIDs: ClosedRange<UInt8>?
-  ) -> [Range<Int>]? {
-    var secrets: [Range<Int>] = []
-    var offset = start + 1
-    for _ in 0..<packet[start] {
-      guard offset < packet.count else { return nil }
-      let id = packet[offset]
-      let isLong = twoOctetIDs?.contains(id) == true
-      offset += isLong ? 2 : 1
-      guard offset < packet.count else { return nil }
-      let end = offset + 1 + Int(packet[offset])
-      guard end <= packet.count else { return nil }
-      // What NXP's own parameters hold is not known.
-      if isLong || AppConfigID(rawValue: id).isSecret { secrets.append(offset + 1..<end) }
-      offset = end
-    }
-    return offset == packet.count ? secrets : nil
-  }
-
-  private static func redactControlees(_ packet: inout [UInt8]) {
-    let first = PacketHeader.length + 6
-    guard packet.count >= first else { return }
-    let length = UpdateMulticastList.Action(rawValue: packet[first - 2]).keyLength
-    let count = Int(packet[first - 1])
-    guard let length, packet.count == first + count * (6 + length) else {
-      return packet.zero(from: first)
-    }
-    for index in 0..<count {
-      let key = first + index * (6 + length) + 6
-      packet.zero(key..<key + length)
-    }
+  private mutating func learn(_ header: PacketHeader, _ packet: [UInt8]) {
+    guard header.opcode == .coreGetDeviceInfo, header.type == .response, !header.moreFollows,
+      let message = try? Message(packet: packet)
+    else { return }
+    dialect.learn(from: message)
   }
 }
 

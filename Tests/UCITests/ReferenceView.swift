@@ -32,7 +32,8 @@ enum ReferenceView {
     case let value as TLVListResponse: view["tlvs"] = value.parameters.map(parameters)
     case let value as DeviceConfigResponse: view["parameters"] = value.parameters.map(parameters)
     case let value as SetConfig: view["parameters"] = parameters(value.parameters)
-    case let value as GetConfig: view["parameter_ids"] = .list(value.ids.map { JSON($0) })
+    case let value as GetConfig:
+      view["parameter_ids"] = .list(value.parameters.map(\.number).map { JSON($0) })
     case let value as ConfigurationResponse:
       let list = value.refused.map { refused in
         JSON.list(

@@ -63,3 +63,64 @@ import UCI
     #expect(AnchorLocation(relative: Array(repeating: 0, count: 12)) == nil)
   }
 }
+
+@Suite struct SecretMessageTests {
+  private let nxp = Dialect(vendor: .nxp)
+  private let qorvo = Dialect(vendor: .qorvo)
+
+  private func isSecret(_ packet: String, _ dialect: Dialect) throws -> Bool {
+    let header = try PacketHeader(parsing: octets(packet).span.bytes)
+    return Message.canCarryKeys(type: header.type, opcode: header.opcode, dialect: dialect)
+  }
+
+  @Test("Messages of vendors that can carry keys are known as such, and only theirs")
+  func vendors() throws {
+    for packet in [
+      "2f000000", "4f030000", "6e080000", "2a050000", "4a020000", "2a080000", "4f310000",
+    ] {
+      #expect(try isSecret(packet, nxp), "\(packet)")
+      #expect(try !isSecret(packet, qorvo), "\(packet)")
+      #expect(try isSecret(packet, .assumed), "\(packet): nobody knows whose it is")
+    }
+    for packet in ["29160000", "49190000", "69000000"] {
+      #expect(try isSecret(packet, qorvo), "\(packet)")
+      #expect(try !isSecret(packet, nxp), "\(packet)")
+    }
+    for packet in ["80000000", "a0000000", "21030000", "41040000", "21070000"] {
+      for dialect in [nxp, qorvo, .assumed] { #expect(try isSecret(packet, dialect), "\(packet)") }
+    }
+    for packet in ["41030000", "21040000", "62000000", "2e000000", "2f210000"] {
+      for dialect in [nxp, qorvo, .assumed] { #expect(try !isSecret(packet, dialect), "\(packet)") }
+    }
+  }
+
+  @Test("What is a secret is described as one")
+  func described() throws {
+    let key = String(repeating: "6b", count: 16)
+    let packets: [(String, Dialect)] = [
+      ("6e080010" + key, nxp), ("2916 0010" + key, qorvo), ("2a050015 0b00010201" + key, nxp),
+      ("2f000017 01000000 01 79 10" + key, nxp), ("2f000017 01000000 02 79 10" + key, nxp),
+      ("4f030014 00 01 79 10" + key, nxp), ("2f000010" + key, .assumed),
+      ("41040019 00 01 28 15" + key + "6b6b6b6b6b", .assumed),
+    ]
+    for (packet, dialect) in packets {
+      let message = try Message(packet: octets(packet), dialect: dialect)
+      let shown = message.fields(dialect: dialect).filter { !isHidden($0.value) }.description
+      #expect(!shown.contains("107, 107"), "\(packet)")
+      #expect(message.payload(dialect: dialect) == payload(of: packet))
+    }
+    // What is none is shown.
+    let plain = try Message(packet: octets("2f000008 01000080 01 670101"), dialect: nxp)
+    #expect(!plain.fields(dialect: nxp).description.contains("secret"))
+  }
+
+  /// Without the values of secrets.
+  private func isHidden(_ value: FieldValue) -> Bool {
+    switch value {
+    case .secret: true
+    case .list(let list): list.allSatisfy(isHidden)
+    case .object(let fields): fields.contains { isHidden($0.value) }
+    default: false
+    }
+  }
+}

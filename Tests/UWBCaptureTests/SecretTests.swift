@@ -100,3 +100,40 @@ import UWBCapture
       try written([answer]) == [octets("41 04 00 14 00 01 45 10") + Array(repeating: 0, count: 16)])
   }
 }
+
+@Suite struct VendorSecretTests {
+  private let key = String(repeating: "6b", count: 16)
+  private let sr250 = "4002001b 00 0300 0200 0200 0200 11 000f 53523235305f413156325f50524f44"
+
+  private func written(_ packets: [String]) throws -> [[UInt8]] {
+    var encoder = PcapngEncoder()
+    var file = PcapngEncoder.preamble()
+    for packet in packets { file += encoder.packet(.inbound, octets(packet), time: 0) }
+    return try CaptureReader.read(file).packets.map(\.octets)
+  }
+
+  @Test("Keys in messages of vendors are zeroed, whether or not the chip is known")
+  func keysOfVendors() throws {
+    let packets = [
+      "6e080010" + key, "2a050015 0b00010201" + key, "2f000017 01000000 01 79 10" + key,
+      "2f000017 01000000 02 79 10" + key, "4f030014 00 01 79 10" + key, "29160010" + key,
+      "4a020011 00" + key, "80001000" + key,
+    ]
+    for result in try written(packets) { #expect(!result.contains(0x6B)) }
+    for result in try written([sr250] + packets.filter { !$0.hasPrefix("2916") }) {
+      #expect(!result.contains(0x6B))
+    }
+    let lengths = packets.map { octets($0).count }
+    #expect(try written(packets).map(\.count) == lengths)
+  }
+
+  @Test("What is no key is written as it is once the chip is known")
+  func plainMessages() throws {
+    let packets = [
+      sr250, "69000010" + key, "2f000008 01000080 01 670101", "2f21000a 00010703250025000400",
+    ]
+    #expect(try written(packets) == packets.map { octets($0) })
+    // Of an unknown vendor's message only what cannot hold a key stays.
+    #expect(try written(["69000004 6b6b6b6b"]) == [octets("69000004 00000000")])
+  }
+}

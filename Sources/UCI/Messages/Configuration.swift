@@ -143,21 +143,35 @@ public struct GetConfig: UCICommand, Hashable {
   /// Sending it again changes nothing more.
   public static let isIdempotent = true
 
-  /// Which parameters to read.
-  public var ids: [UInt8]
+  /// Which parameters to read, at most 255.
+  public var parameters: [DeviceConfigID]
 
   /// From its fields.
-  public init(ids: [UInt8]) { self.ids = ids }
+  public init(_ parameters: [DeviceConfigID]) { self.parameters = parameters }
+
+  /// For parameters whose identifiers have one octet.
+  public init(ids: [UInt8]) { parameters = ids.map { DeviceConfigID($0) } }
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     let count = try reader.u8("id count")
-    ids = try reader.octets(Int(count), "ids")
+    // The length says whether identifiers of two octets occur.
+    let twoOctetIDs = reader.remaining == Int(count) ? nil : dialect.twoOctetConfigIDs
+    parameters = []
+    for _ in 0..<count {
+      let id = try reader.u8("id")
+      let isLong = twoOctetIDs?.contains(id) ?? false
+      parameters.append(DeviceConfigID(id, isLong ? try reader.u8("sub id") : nil))
+    }
   }
+
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(UInt8(ids.count))
-    writer.octets(ids)
+    writer.u8(UInt8(parameters.count))
+    for parameter in parameters {
+      writer.u8(parameter.number)
+      if let subID = parameter.subID { writer.u8(subID) }
+    }
   }
 }
 

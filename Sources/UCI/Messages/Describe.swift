@@ -24,7 +24,7 @@ extension Message {
     let context = DescriptionContext(type: type, opcode: opcode, dialect: dialect)
     var fields: [Field] = []
     if let status { fields.append(Field("status", .status(status))) }
-    let secretive = Self.canCarryKeys(type: type, opcode: opcode)
+    let secretive = Self.canCarryKeys(type: type, opcode: opcode, dialect: dialect)
     switch content {
     case .command(let payload): fields += Self.describe(payload, context)
     case .response(let payload): fields += Self.describe(payload, context)
@@ -34,9 +34,8 @@ extension Message {
       if let error { fields.append(Field("problem", .text(error.description))) }
       fields.append(Field("payload", secretive ? .secret(octets) : .octets(octets)))
     }
-    if case .notification(is SessionInfo) = content {
-      // Behind the measurements vendors put what they like, so there it has a name of its own.
-      fields.append(Field("vendor_tail", .octets(trailing)))
+    if case .notification(let info as SessionInfo) = content {
+      fields += info.describe(tail: trailing, dialect)
     } else if !trailing.isEmpty {
       fields.append(Field("trailing", secretive ? .secret(trailing) : .octets(trailing)))
     }
@@ -46,16 +45,6 @@ extension Message {
   private static func describe(_ payload: any UCIPayload, _ context: DescriptionContext) -> [Field]
   {
     (payload as? any Describable)?.describe(context) ?? []
-  }
-
-  /// Messages of this kind can carry key material, so their octets do not belong into logs.
-  public static func canCarryKeys(type: MessageType, opcode: Opcode) -> Bool {
-    switch (type, opcode) {
-    case (.command, .sessionSetAppConfig), (.response, .sessionGetAppConfig),
-      (.command, .sessionUpdateMulticastList):
-      true
-    default: false
-    }
   }
 }
 

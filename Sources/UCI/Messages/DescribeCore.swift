@@ -103,6 +103,7 @@ extension ConfigurationResponse {
     case .sessionSetAppConfig: AppConfigID(rawValue: parameter.id).name(in: context.dialect)
     case TestConfigSet.opcode: TestConfigID(parameter.id, parameter.subID).name
     case AndroidRadarSetAppConfig.opcode: RadarConfigID(rawValue: parameter.id).name
+    case NXPSetAppConfig.opcode: NXPAppConfigID(rawValue: parameter.id).name
     default: DeviceConfigID(parameter.id, parameter.subID).name(in: context.dialect)
     }
   }
@@ -116,7 +117,7 @@ extension SetConfig: Describable {
 
 extension GetConfig: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
-    let names = ids.map { DeviceConfigID($0).name(in: context.dialect) }
+    let names = parameters.map { $0.name(in: context.dialect) }
     return [Field("parameters", .list(names.map { .text($0) }))]
   }
 }

@@ -65,6 +65,15 @@ extension FieldValue {
       })
   }
 
+  /// NXP's own parameters of a session.
+  static func nxpAppConfig(_ parameters: [TLV]) -> FieldValue {
+    .list(
+      parameters.map { tlv in
+        let id = NXPAppConfigID(rawValue: tlv.id)
+        return parameter(tlv, name: id.name, id.parameter)
+      })
+  }
+
   /// What a chip can do.
   static func capabilities(_ parameters: [TLV], _ dialect: Dialect) -> FieldValue {
     let capabilities = Capabilities(parameters)

@@ -82,28 +82,6 @@ extension OneWayAoAMeasurement {
   }
 }
 
-extension DownlinkTDoAMeasurement {
-  var fieldValue: FieldValue {
-    var fields = Field.withoutDistance(peer, status, azimuth, elevation)
-    fields += [
-      Field("rssi_dbm", .decimal(rssiDBm)),
-      Field("message", .choice(messageType, ["POLL", "RESPONSE", "FINAL"])),
-      Field("block", .number(blockIndex)), Field("round", .number(roundIndex)),
-      Field("common_time_base", .bool(control.isCommonTimeBase)),
-      Field("tx_timestamp", .number(txTimestamp)), Field("rx_timestamp", .number(rxTimestamp)),
-      Field("anchor_cfo_ppm", .decimal(anchorClockOffsetPPM)),
-      Field("cfo_ppm", .decimal(clockOffsetPPM)),
-      Field("initiator_reply_time", .number(initiatorReplyTime)),
-      Field("responder_reply_time", .number(responderReplyTime)),
-      Field("time_of_flight", .number(timeOfFlight)),
-      Field("location", location.isEmpty ? .null : .octets(location)),
-      Field("anchor_location", anchorLocation.map(\.fieldValue) ?? .null),
-      Field("active_rounds", .list(activeRounds.map { .number($0) })),
-    ]
-    return .object(fields + lineOfSight.fields)
-  }
-}
-
 extension Field {
   /// What one-way measurements have in common. They know no distance; the field is there so that
   /// every measurement has the same ones.

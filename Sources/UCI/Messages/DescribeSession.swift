@@ -2,17 +2,20 @@
 
 extension SessionInit: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("session_id", .number(sessionID)), Field("type", .sessionType(type))]
+  }
+}
+
+extension FieldValue {
+  /// What a session is for.
+  static func sessionType(_ type: SessionType) -> FieldValue {
     let names: [UInt8: String] = [
       0x00: "RANGING", 0x01: "RANGING_AND_IN_BAND_DATA", 0x02: "DATA_TRANSFER",
       0x03: "RANGING_ONLY_PHASE", 0x04: "IN_BAND_DATA_PHASE", 0x05: "RANGING_WITH_DATA_PHASE",
       0x9F: "HUS_PRIMARY", 0xA0: "CCC", 0xA1: "RADAR", 0xA2: "ALIRO", 0xD0: "DEVICE_TEST",
+      0xF0: "NXP_RADAR",
     ]
-    return [
-      Field("session_id", .number(sessionID)),
-      Field(
-        "type",
-        .code(type.rawValue, name: names[type.rawValue] ?? hex(type.rawValue), explanation: nil)),
-    ]
+    return .code(type.rawValue, name: names[type.rawValue] ?? hex(type.rawValue), explanation: nil)
   }
 }
 

@@ -36,9 +36,13 @@ public enum MessageCatalog {
 
   /// How a message is laid out; nil when that is not known.
   static func layout(of key: Key, dialect: Dialect) -> Layout? {
-    guard key.type != .data, key.opcode.group.isVendor else { return standard[key] }
-    // Android's group is spoken by chips of many makers; a vendor's own table comes first.
-    return vendor[dialect.vendor]?[key] ?? android[key]
+    // A vendor's own table comes first; Android's group is spoken by chips of many makers.
+    vendor[dialect.vendor]?[key] ?? standard[key] ?? android[key]
+  }
+
+  /// Every message of which the layout is known in this dialect.
+  public static func keys(in dialect: Dialect) -> Set<Key> {
+    Set(standard.keys).union(android.keys).union(vendor[dialect.vendor]?.keys.map { $0 } ?? [])
   }
 
   // MARK: rows
@@ -86,14 +90,42 @@ public enum MessageCatalog {
     .nxp: table(
       commands: [
         NXPDeviceInit.self, NXPSetCalibration.self, NXPGetCalibration.self, NXPGetRandom.self,
+        NXPWriteOTPCalibration.self, NXPReadOTPCalibration.self, NXPReadModuleID.self,
+        NXPSetProfile.self, NXPGetErrorLog.self, NXPTestSecureElementLoop.self,
+        NXPSetAppConfig.self, NXPGetAppConfig.self, NXPDeleteURSK.self, NXPGetAllSessions.self,
+        NXPBind.self, NXPCheckBinding.self, NXPRangeResume.self,
       ],
-      notifications: [NXPBindingStatusNotification.self]),
+      notifications: [
+        NXPBindingStatusNotification.self, NXPRadarNotification.self,
+        NXPReadOTPCalibrationNotification.self, NXPRFrameLogNotification.self,
+        NXPSchedulerStatusNotification.self, NXPDeleteURSKNotification.self,
+        NXPCIRLogNotification.self,
+      ],
+      others: [
+        // SR04x has other opcodes for these two. Source: NXP's published host code.
+        Key(type: .notification, opcode: Opcode(.sessionControl, 0x0B)):
+          .notification(DataCreditNotification.self),
+        Key(type: .notification, opcode: Opcode(.sessionControl, 0x0C)):
+          .notification(DataTransferStatusNotification.self),
+      ]),
     .qorvo: table(
-      commands: [QorvoSetCalibration.self, QorvoGetCalibration.self],
-      notifications: [QorvoBootNotification.self, QorvoTestDebugNotification.self],
+      commands: [
+        QorvoSetCalibration.self, QorvoGetCalibration.self, QorvoResetCalibration.self,
+        QorvoBeginTransaction.self, QorvoEndTransaction.self, QorvoTestTXCW.self,
+        QorvoTestPLLLock.self, QorvoGetSessions.self, QorvoGetMemoryStats.self,
+        QorvoGetPowerStats.self, QorvoResetCPUStats.self, QorvoGetDeviceStats.self,
+      ],
+      notifications: [
+        QorvoBootNotification.self, QorvoTestDebugNotification.self,
+        QorvoTestPLLLockNotification.self, QorvoTestRTCNotification.self,
+        QorvoPSDUDumpNotification.self,
+      ],
       others: [
         Key(type: .notification, opcode: RangeDiagnosticsNotification.qorvoOpcode):
-          .notification(RangeDiagnosticsNotification.self)
+          .notification(RangeDiagnosticsNotification.self),
+        // Where older firmware has SESSION_DATA_TRANSFER_STATUS_NTF.
+        Key(type: .notification, opcode: Opcode(GroupID(rawValue: 0xB), 0x05)):
+          .notification(DataTransferStatusNotification.self),
       ]),
   ]
 

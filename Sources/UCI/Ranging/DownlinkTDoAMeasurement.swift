@@ -2,7 +2,7 @@
 
 /// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its first version (measurement
 /// type 2). Its length depends on what `control` says is there.
-public struct DownlinkTDoAMeasurement: Hashable, Sendable {
+public struct DownlinkTDoAMeasurement: DownlinkTDoAMessage, Hashable, Sendable {
   /// What a measurement holds: the message control field.
   public struct Control: RawRepresentable, Hashable, Sendable {
     /// The field on the wire.
@@ -26,9 +26,6 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
     // Reserved codes are read like 40 bits: test vectors of AOSP use them so.
     private static func timestampLength(_ code: UInt16) -> Int { code & 3 == 1 ? 8 : 5 }
   }
-
-  /// Ticks of timestamps and reply times in a second: 128 · 499.2 MHz, about 15.65 ps each.
-  public static let ticksPerSecond = 63_897_600_000.0
 
   /// The anchor.
   public var peer: MACAddress
@@ -68,13 +65,6 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
   public var location: [UInt8]
   /// Indexes of the rounds in which the anchor is active.
   public var activeRounds: [UInt8]
-
-  /// Clock offset between the responder and the initiator in ppm.
-  public var anchorClockOffsetPPM: Double { Double(rawAnchorClockOffset) / 1024 }
-  /// Clock offset measured by the tag in ppm.
-  public var clockOffsetPPM: Double { Double(rawClockOffset) / 1024 }
-  /// Received power in dBm; nil when the chip gave none.
-  public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
 
   /// Reads one measurement; throws `PayloadError` where the payload ends, and for a location
   /// of the reserved type, because its length is not known.
@@ -124,25 +114,5 @@ public struct DownlinkTDoAMeasurement: Hashable, Sendable {
     writer.u16(timeOfFlight)
     writer.octets(location)
     writer.octets(activeRounds)
-  }
-}
-
-extension PayloadReader {
-  /// A little-endian number of at most eight octets.
-  mutating func number(octets count: Int, _ field: String) throws(PayloadError) -> UInt64 {
-    try octets(count, field).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-  }
-}
-
-extension PayloadWriter {
-  /// A little-endian number of at most eight octets.
-  mutating func number(_ value: UInt64, octets count: Int) {
-    octets((0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) })
-  }
-
-  /// An angle with its figure of merit.
-  mutating func angle(_ angle: Angle) {
-    i16(angle.raw)
-    u8(angle.figureOfMerit)
   }
 }

@@ -2,7 +2,7 @@
 
 /// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its second version (measurement
 /// type 6, FiRa 3.0). Only one family of implementations is known to use it.
-public struct DownlinkTDoAMeasurementV2: Hashable, Sendable {
+public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable {
   /// What a measurement holds: the message control field.
   public struct Control: RawRepresentable, Hashable, Sendable {
     /// The field on the wire.
@@ -69,12 +69,6 @@ public struct DownlinkTDoAMeasurementV2: Hashable, Sendable {
   public var rxTimestamp: UInt64? { TLV(0, rxTimestampOctets).integer }
   /// When the anchor sent the message, in ticks; nil where that is not known or longer than 64 bits.
   public var txTimestamp: UInt64? { TLV(0, txTimestampOctets).integer }
-  /// Clock offset between the responder and the initiator in ppm.
-  public var anchorClockOffsetPPM: Double { Double(rawAnchorClockOffset) / 1024 }
-  /// Clock offset measured by the tag in ppm.
-  public var clockOffsetPPM: Double { Double(rawClockOffset) / 1024 }
-  /// Received power in dBm; nil when the chip gave none.
-  public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
 
   /// Reads one measurement; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, extendedAddress: Bool) throws(PayloadError) {
@@ -145,20 +139,5 @@ public struct DownlinkTDoAMeasurementV2: Hashable, Sendable {
     }
     reader = attempt
     return list
-  }
-}
-
-extension PayloadReader {
-  /// Octets behind an octet with their number.
-  mutating func counted(_ field: String) throws(PayloadError) -> [UInt8] {
-    try octets(Int(try u8("\(field) length")), field)
-  }
-}
-
-extension PayloadWriter {
-  /// Octets behind an octet with their number. More than 255 are a programming error.
-  mutating func counted(_ values: [UInt8]) {
-    u8(UInt8(values.count))
-    octets(values)
   }
 }

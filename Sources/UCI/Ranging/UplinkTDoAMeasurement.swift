@@ -90,7 +90,7 @@ public struct UplinkTDoAMeasurement: Hashable, Sendable {
   static func list(
     _ reader: inout PayloadReader, count: UInt8, extended: Bool, dialect: Dialect
   ) -> [UplinkTDoAMeasurement]? {
-    let forms = dialect.vendor == .qorvo ? [2, 1] : [1, 2]
+    let forms = dialect.traits.uplinkControlLengths
     for mustEnd in [true, false] {
       for form in forms {
         var attempt = reader

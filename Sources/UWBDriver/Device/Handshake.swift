@@ -32,8 +32,8 @@ struct Handshake {
     let info = try await begin()
     let profile = given ?? .matching(info)
     let dialect = Dialect(
-      generation: .init(rawValue: min(max(info.uciVersion.major, 1), 3)) ?? .fira2,
-      vendor: profile.vendor, dataLengthInOctet3: profile.dataLengthInOctet3)
+      generation: .init(info.uciVersion), vendor: profile.vendor,
+      dataLengthInOctet3: profile.dataLengthInOctet3)
     adopt(profile, dialect)
     logger.info(
       "device", metadata: ["profile": "\(profile.name)", "uci": "\(info.uciVersion)"])

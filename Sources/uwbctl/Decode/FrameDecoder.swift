@@ -44,7 +44,8 @@ struct FrameDecoder {
     switch reassembler.take(header, payload: payload) {
     case .incomplete:
       let octets = Array(frame.dropFirst(PacketHeader.length))
-      let isSecret = Message.canCarryKeys(type: header.type, opcode: header.opcode)
+      let isSecret = Message.canCarryKeys(
+        type: header.type, opcode: header.opcode, dialect: dialect)
       return DecodedFrame(
         header: header, name: name(header),
         fields: [Field("payload", isSecret ? .secret(octets) : .octets(octets))])
@@ -81,11 +82,9 @@ struct FrameDecoder {
   }
 
   private mutating func learn(from message: Message) {
-    guard case .response(let response as DeviceInfoResponse) = message.content,
-      let info = response.info
-    else { return }
-    dialect.generation = .init(rawValue: min(info.uciVersion.major, 3)) ?? dialect.generation
-    if learnsVendor, info.vendor != .unknown { dialect.vendor = info.vendor }
+    let vendor = dialect.vendor
+    dialect.learn(from: message)
+    if !learnsVendor { dialect.vendor = vendor }
   }
 }
 

@@ -38,91 +38,6 @@ public struct NXPSetCalibration: UCICommand, Hashable {
   }
 }
 
-/// GET_CALIBRATION of NXP's group 0xF.
-public struct NXPGetCalibration: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = NXPCalibrationResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x22)
-  /// Asking again changes nothing.
-  public static let isIdempotent = true
-
-  /// The channel; 0 where the parameter has none.
-  public var channel: UInt8
-  /// Which parameter.
-  public var parameter: UInt8
-
-  /// From its fields.
-  public init(channel: UInt8, parameter: UInt8) {
-    self.channel = channel
-    self.parameter = parameter
-  }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    channel = try reader.u8("channel")
-    parameter = try reader.u8("parameter")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(channel)
-    writer.u8(parameter)
-  }
-}
-
-/// GET_CALIBRATION_RSP of NXP's group 0xF.
-///
-/// Source: NXP's published host code (deserializeGetCalibResp), and its logs of an SR250.
-public struct NXPCalibrationResponse: UCIResponse, Hashable {
-  /// What was asked for.
-  public struct Value: Hashable, Sendable {
-    /// The state of the calibration; 1 in all logs that were published.
-    public var state: UInt8
-    /// Which parameter.
-    public var parameter: UInt8
-    /// At most 255 octets.
-    public var octets: [UInt8]
-
-    /// From its fields.
-    public init(state: UInt8 = 1, parameter: UInt8, octets: [UInt8]) {
-      self.state = state
-      self.parameter = parameter
-      self.octets = octets
-    }
-  }
-
-  /// Whether the chip did what it was asked.
-  public var status: Status
-  /// nil where the response ends behind its status.
-  public var value: Value?
-
-  /// From its fields.
-  public init(status: Status, value: Value?) {
-    self.status = status
-    self.value = value
-  }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-    // An error may be followed by a stray octet.
-    guard reader.remaining >= 3 || (status == .ok && reader.remaining > 0) else { return }
-    let state = try reader.u8("calibration state")
-    let parameter = try reader.u8("parameter")
-    value = Value(state: state, parameter: parameter, octets: try reader.counted("value"))
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
-    guard let value else { return }
-    writer.u8(value.state)
-    writer.u8(value.parameter)
-    writer.counted(value.octets)
-  }
-}
-
 /// GET_TRNG of NXP's group 0xA: octets of the chip's random number generator.
 public struct NXPGetRandom: UCICommand, Hashable {
   /// What the chip answers.
@@ -190,24 +105,8 @@ public struct NXPBindingStatusNotification: UCINotification, Hashable {
 extension NXPSetCalibration: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [
-      Field("channel", .number(channel)), Field("parameter", .number(parameter)),
+      Field("channel", .number(channel)), Field("parameter", .nxpCalibration(parameter)),
       Field("value", .octets(value)),
-    ]
-  }
-}
-
-extension NXPGetCalibration: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("channel", .number(channel)), Field("parameter", .number(parameter))]
-  }
-}
-
-extension NXPCalibrationResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    guard let value else { return [] }
-    return [
-      Field("state", .number(value.state)), Field("parameter", .number(value.parameter)),
-      Field("value", .octets(value.octets)),
     ]
   }
 }

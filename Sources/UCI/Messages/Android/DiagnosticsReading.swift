@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an item of range diagnostics says, read from its octets.
+///
+/// Source: AOSP's packet definitions and Qorvo's published host code. They do not agree on the
+/// scale of the levels of paths, so those stay as they come.
+public enum DiagnosticsReading: Hashable, Sendable {
+  /// RSSI of each receiver as it comes.
+  case rssi([UInt8])
+  /// Angles, one for each axis.
+  case aoa([AoA])
+  /// Bit 0 received well, 1 in the way of Wi-Fi, 2 grant of coexistence exceeded.
+  case frameStatus(UInt16)
+  /// Clock offset to the sender: 2⁻²⁶ of the frequency.
+  case clockOffset(Int32)
+  /// The sender's short address.
+  case emitter(UInt16)
+  /// Levels of the segments of a frame.
+  case segments([Segment])
+  /// Windows of channel impulse responses.
+  case impulseResponses([ImpulseResponse])
+
+  /// A measured angle.
+  public struct AoA: Hashable, Sendable {
+    /// Time difference of arrival as it comes, 11 bits of fraction.
+    public var rawTDoA: Int16
+    /// Phase difference of arrival: radians with 11 bits of fraction.
+    public var rawPDoA: Int16
+    /// Angle: radians with 11 bits of fraction.
+    public var rawAngle: Int16
+    /// 0…255, 255 best.
+    public var figureOfMerit: UInt8
+    /// 0 x, 1 y, 2 z.
+    public var axis: UInt8
+
+    /// Phase difference of arrival in radians.
+    public var phaseDifference: Double { Double(rawPDoA) / 2048 }
+    /// Angle in degrees.
+    public var degrees: Double { Double(rawAngle) / 2048 * 180 / .pi }
+  }
+
+  /// A path in a segment.
+  public struct Path: Hashable, Sendable {
+    /// Index of the sample.
+    public var index: UInt16
+    /// Received level as it comes; sources disagree on its scale.
+    public var rawLevel: UInt16
+    /// Time as it comes: 64 times the index on Qorvo's chips.
+    public var rawTime: UInt16
+  }
+
+  /// Levels of one segment of a frame.
+  public struct Segment: Hashable, Sendable {
+    /// Bits 2…0 segment (0 Ipatov, 1…4 STS), 3 primary receiver, 7…4 receiver.
+    public var id: UInt8
+    /// Noise floor as it comes.
+    public var rawNoise: Int16
+    /// Received level: an unsigned Q8.8 magnitude of negative dBm.
+    public var rawLevel: UInt16
+    /// The first path.
+    public var firstPath: Path
+    /// The strongest path.
+    public var peakPath: Path
+
+    /// Received level in dBm.
+    public var levelDBm: Double { -Double(rawLevel) / 256 }
+  }
+
+  /// A window of a channel impulse response around the first path.
+  public struct ImpulseResponse: Hashable, Sendable {
+    /// Which segment, like `Segment.id`.
+    public var id: UInt8
+    /// Which sample of the window is the first path.
+    public var firstPathIndex: UInt8
+    /// Samples in the window.
+    public var count: UInt8
+    /// Octets of a sample as announced.
+    public var sampleSize: UInt8
+    /// The samples as they come: real and imaginary parts by turns.
+    public var samples: [UInt8]
+  }
+}
+
+extension RangeDiagnosticsNotification.Item {
+  /// What the item says; nil for types that are not known and for octets that do not have the form.
+  public var reading: DiagnosticsReading? {
+    var reader = unsafe PayloadReader(value.span.bytes)
+    do throws(PayloadError) {
+      let reading = try Self.read(type, &reader)
+      return reader.remaining == 0 ? reading : nil
+    } catch {
+      return nil
+    }
+  }
+
+  private static func read(
+    _ type: UInt8, _ reader: inout PayloadReader
+  ) throws(PayloadError) -> DiagnosticsReading? {
+    switch type {
+    case 0: return .rssi(reader.rest())
+    case 1:
+      var list: [DiagnosticsReading.AoA] = []
+      while reader.remaining > 0 {
+        list.append(
+          .init(
+            rawTDoA: try reader.i16("TDoA"), rawPDoA: try reader.i16("PDoA"),
+            rawAngle: try reader.i16("AoA"), figureOfMerit: try reader.u8("FoM"),
+            axis: try reader.u8("axis")))
+      }
+      return .aoa(list)
+    case 3: return .frameStatus(try reader.u16("frame status"))
+    case 4: return .clockOffset(try reader.i32("CFO"))
+    case 5: return .emitter(try reader.u16("emitter"))
+    case 6:
+      var list: [DiagnosticsReading.Segment] = []
+      while reader.remaining > 0 {
+        list.append(
+          .init(
+            id: try reader.u8("segment"), rawNoise: try reader.i16("noise"),
+            rawLevel: try reader.u16("level"), firstPath: try reader.path(),
+            peakPath: try reader.path()))
+      }
+      return .segments(list)
+    case 7:
+      // Whether the size is that of a sample or of one of its two parts is not clear: the form that
+      // ends with the item is taken.
+      for parts in [1, 2] {
+        var attempt = reader
+        guard let list = try? attempt.impulseResponses(parts: parts), attempt.remaining == 0 else {
+          continue
+        }
+        reader = attempt
+        return .impulseResponses(list)
+      }
+      return nil
+    default: return nil
+    }
+  }
+}
+
+extension PayloadReader {
+  fileprivate mutating func path() throws(PayloadError) -> DiagnosticsReading.Path {
+    DiagnosticsReading.Path(
+      index: try u16("path index"), rawLevel: try u16("path level"), rawTime: try u16("path time"))
+  }
+
+  fileprivate mutating func impulseResponses(
+    parts: Int
+  ) throws(PayloadError) -> [DiagnosticsReading.ImpulseResponse] {
+    var list: [DiagnosticsReading.ImpulseResponse] = []
+    while remaining > 0 {
+      var response = DiagnosticsReading.ImpulseResponse(
+        id: try u8("segment"), firstPathIndex: try u8("first path"), count: try u8("samples"),
+        sampleSize: try u8("sample size"), samples: [])
+      response.samples = try octets(
+        Int(response.count) * Int(response.sampleSize) * parts, "samples")
+      list.append(response)
+    }
+    return list
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DataSizeResponse: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("session", .number(sessionToken)), Field("max_data_size", .number(maxDataSize))]
+  }
+}
+
+extension DataCreditNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [Field("session", .number(sessionToken)), Field("credit", .number(credit))]
+  }
+}
+
+extension DataTransferStatusNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [
+      Field("session", .number(sessionToken)), Field("sequence", .number(sequenceNumber)),
+      Field("status", .code(status)), Field("transmissions", .number(transmissions)),
+    ]
+  }
+}
+
+extension RoleChangeNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [
+      Field("session", .number(sessionToken)),
+      Field("role", .choice(role, ["INITIATOR", "RESPONDER"])),
+    ]
+  }
+}
+
+extension DataMessageSend: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [
+      Field("session", .number(sessionToken)),
+      Field("destination", .text(dataAddress(destination))),
+      Field("sequence", .number(sequenceNumber)), Field("data", .octets(data)),
+    ]
+  }
+}
+
+extension DataMessageReceived: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    [
+      Field("session", .number(sessionToken)), Field("status", .status(status)),
+      Field("source", .text(dataAddress(source))),
+      Field("sequence", .number(sequenceNumber)), Field("data", .octets(data)),
+    ]
+  }
+}
+
+/// Data messages have room for an extended address; a short one leaves the upper octets 0.
+func dataAddress(_ value: UInt64) -> String {
+  (UInt16(exactly: value).map { MACAddress($0) } ?? MACAddress(extended: value)).description
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// RADAR_RX_NTF of NXP's group 9: channel impulse responses, or who is there.
+///
+/// Source: NXP's published host code and demos.
+public struct NXPRadarNotification: UCINotification, Hashable {
+  /// Group and opcode.
+  public static let opcode = Opcode(GroupID(rawValue: 0x9), 0x0A)
+
+  /// Somebody.
+  public struct Detection: Hashable, Sendable {
+    /// Centimetres.
+    public var distance: UInt16
+    /// Degrees; only with bit 1 of the mode.
+    public var angle: Int8
+    /// Which track it belongs to.
+    public var track: UInt8
+    /// The value that led to the detection, as it comes; only with bit 4 of the mode.
+    public var rawValue: UInt32
+  }
+
+  /// What was measured.
+  public enum Content: Hashable, Sendable {
+    /// Channel impulse responses: how many, taps of each, a reserved octet, their octets.
+    case impulseResponses(count: UInt16, taps: UInt8, reserved: UInt8, octets: [UInt8])
+    /// Whether somebody is there, how that was found out (bits), how many, a reserved octet, who.
+    case presence(
+      detected: UInt8, mode: UInt8, count: UInt8, reserved: UInt8, detections: [Detection])
+    /// Something else.
+    case other([UInt8])
+  }
+
+  /// What names the session.
+  public var sessionToken: UInt32
+  /// Whether the data is good.
+  public var status: Status
+  /// 0 channel impulse responses, 1 presence.
+  public var type: UInt8
+  /// What was measured.
+  public var content: Content
+
+  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
+  ///
+  /// The detections that are there are read, whatever their number says: published logs have one
+  /// where it is 0.
+  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
+    sessionToken = try reader.u32("session token")
+    status = Status(rawValue: try reader.u8("status"))
+    type = try reader.u8("radar type")
+    switch type {
+    case 0:
+      content = .impulseResponses(
+        count: try reader.u16("number of responses"), taps: try reader.u8("taps"),
+        reserved: try reader.u8("reserved"), octets: reader.rest())
+    case 1:
+      let detected = try reader.u8("presence")
+      let mode = try reader.u8("mode")
+      let count = try reader.u8("number of detections")
+      let reserved = try reader.u8("reserved")
+      var list: [Detection] = []
+      while reader.remaining >= 8 {
+        list.append(
+          Detection(
+            distance: try reader.u16("distance"),
+            angle: Int8(bitPattern: try reader.u8("angle")), track: try reader.u8("track"),
+            rawValue: try reader.u32("detection value")))
+      }
+      content = .presence(
+        detected: detected, mode: mode, count: count, reserved: reserved, detections: list)
+    default: content = .other(reader.rest())
+    }
+  }
+
+  /// Writes the fields in their order on the wire.
+  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
+    writer.u32(sessionToken)
+    writer.u8(status.rawValue)
+    writer.u8(type)
+    switch content {
+    case .impulseResponses(let count, let taps, let reserved, let octets):
+      writer.u16(count)
+      writer.u8(taps)
+      writer.u8(reserved)
+      writer.octets(octets)
+    case .presence(let detected, let mode, let count, let reserved, let detections):
+      for value in [detected, mode, count, reserved] { writer.u8(value) }
+      for detection in detections {
+        writer.u16(detection.distance)
+        writer.u8(UInt8(bitPattern: detection.angle))
+        writer.u8(detection.track)
+        writer.u32(detection.rawValue)
+      }
+    case .other(let octets): writer.octets(octets)
+    }
+  }
+}
+
+extension NXPRadarNotification: Describable {
+  func describe(_ context: DescriptionContext) -> [Field] {
+    let fields = [
+      Field("session", .number(sessionToken)), Field("status", .status(status)),
+      Field("radar_type", .choice(type, ["CIR", "PRESENCE"])),
+    ]
+    switch content {
+    case .impulseResponses(let count, let taps, _, let octets):
+      return fields + [
+        Field("count", .number(count)), Field("taps", .number(taps)),
+        Field("responses", .octets(octets)),
+      ]
+    case .presence(let detected, let mode, let count, _, let detections):
+      return fields + [
+        Field("presence", .bool(detected != 0)), Field("mode", .number(mode)),
+        Field("count", .number(count)),
+        Field(
+          "detections",
+          .list(
+            detections.map {
+              .object([
+                Field("distance_cm", .number($0.distance)), Field("angle_deg", .number($0.angle)),
+                Field("track", .number($0.track)), Field("value_raw", .number($0.rawValue)),
+              ])
+            })),
+      ]
+    case .other(let octets): return fields + [Field("payload", .octets(octets))]
+    }
+  }
+}

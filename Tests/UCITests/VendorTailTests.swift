@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import UCI
+
+/// NXP's part behind the measurements and the diagnostics of Qorvo and Android.
+@Suite struct VendorTailTests {
+  // Constructed by the layout of NXP's host code, but for the first, of a published log.
+  private let log = "0e00 00 00 00 01 01 00 01 01 000000000000"
+
+  private func tail(_ text: String, _ count: Int = 1) -> NXPVendorTail? {
+    NXPVendorTail(octets(text), measurements: count)
+  }
+
+  @Test("Pitfall 75: the vendor's part is bounded by its length, whatever its counts say")
+  func bounded() throws {
+    let published = try #require(tail(log))
+    #expect(published.antennas == [1] && published.debugAntennas == [1])
+    #expect(published.measurements.map(\.angles.count) == [0])
+    #expect(published.measurements.map(\.receivers.count) == [1])
+    // Counts beyond the end, a length beyond the end, no length, and nothing.
+    for text in ["0e00 00 00 00 ff 01 00 01 01 000000000000", "ff00 00 00", "01", "", "0000"] {
+      #expect(tail(text) == nil, "\(text)")
+    }
+    for count in [0, 2, 255] { #expect(tail(log, count) == nil) }
+    // Every octet of it, cut off or changed, is read or is not.
+    let octets = octets(log)
+    for index in octets.indices {
+      _ = NXPVendorTail(Array(octets[..<index]), measurements: 1)
+      for value in [0, 1, 0xA0, 0xA1, 0xFF] as [UInt8] {
+        var changed = octets
+        changed[index] = value
+        _ = NXPVendorTail(changed, measurements: 255)
+      }
+    }
+  }
+
+  @Test("Pitfall 76: the vendor's part is there only where it was asked for")
+  func optional() throws {
+    let dialect = Dialect(generation: .fira3, vendor: .nxp)
+    func fields(_ packet: String) throws -> [Field] {
+      try Message(packet: octets(packet), dialect: dialect).fields(dialect: dialect)
+    }
+    #expect(try fields(TwoWayVectors.vendorTail).contains { $0.name == "vendor" })
+    #expect(try !fields(TwoWayVectors.timeout).contains { $0.name == "vendor" })
+    let other = try Message(packet: octets(TwoWayVectors.vendorTail))
+    #expect(!other.fields.contains { $0.name == "vendor" })
+  }
+
+  @Test func anglesAndReceivers() throws {
+    let body = "00 01 01 01 02 01 01 03 80f7 4006 4003 14 19 4001 8001"
+    let length = hexadecimal([UInt8(octets(body).count), 0])
+    let read = try #require(tail(length + body + "00"))
+    #expect(read.wifiCoexistence == 1 && read.rxMode == 1)
+    #expect(read.antennas == [2] && read.debugAntennas == [3])
+    let angle = try #require(read.measurements.first?.angles.first)
+    #expect(angle.degrees == -17 && angle.phaseDifferenceDegrees == 12.5 && angle.index == 832)
+    let receiver = try #require(read.measurements.first?.receivers.first)
+    #expect(receiver.snrFirstPath == 20 && receiver.snrMainPath == 25)
+    #expect(receiver.firstPathNanoseconds == 5 && receiver.mainPathNanoseconds == 6)
+    #expect(receiver.rssiDBm == nil && read.authenticationTag == nil)
+  }
+
+  @Test func messageControl() throws {
+    // TX antenna, millimetres, all frames.
+    let control = "a1 01000300 05 00 00 01 01 02 01 01"
+    let entry = "0000 0000 0000" + "14 19 4001 8001 0014 00c0" + "d2040000"
+    let body = control + entry + entry
+    let length = hexadecimal([UInt8(octets(body).count), 0])
+    let tag = String(repeating: "5a", count: 16)
+    let read = try #require(tail(length + body + "01" + tag, 2))
+    #expect(read.messageControl == 0x0003_0001 && read.txAntenna == 5)
+    #expect(read.measurements.map(\.distanceMillimetres) == [1234, 1234])
+    #expect(read.measurements[1].receivers[0].rssiDBm == -64)
+    #expect(read.authenticationTag == Array(repeating: 0x5A, count: 16))
+  }
+
+  @Test("Pitfall 79: items of diagnostics have lengths of 16 bits, and unknown ones are kept")
+  func diagnostics() throws {
+    let long = String(repeating: "11", count: 300)
+    let body =
+      "01000000 02000000 01 01 00 ff 04"
+      + "01 0800 0100 0200 2406 c8 01" + "63 2c01" + long + "04 0400 00000100"
+      + "06 1100 08 b0ff 003c e102 a1ff 52b8 e302 c4ff c0b8"
+    let payload = octets(body)
+    let diagnostics = try RangeDiagnosticsNotification(decoding: payload)
+    #expect(diagnostics.encoded() == payload)
+    let items = try #require(diagnostics.reports.first?.items)
+    #expect(items.map(\.type) == [1, 0x63, 4, 6])
+    #expect(items[1].value.count == 300 && items[1].reading == nil)
+    guard case .aoa(let angles)? = items[0].reading,
+      case .clockOffset(let offset)? = items[2].reading,
+      case .segments(let segments)? = items[3].reading
+    else {
+      Issue.record("known items were not read")
+      return
+    }
+    #expect(abs((angles.first?.degrees ?? 0) - 43.98) < 0.01)
+    #expect(offset == 0x10000)
+    #expect(segments.first?.levelDBm == -60)
+    #expect(segments.first?.firstPath.index == 737)
+    // Items that do not have their form are kept as octets.
+    #expect(RangeDiagnosticsNotification.Item(type: 6, value: [1, 2]).reading == nil)
+    #expect(RangeDiagnosticsNotification.Item(type: 3, value: [1]).reading == nil)
+    let window = RangeDiagnosticsNotification.Item(type: 7, value: octets("01 02 01 02 aabb"))
+    guard case .impulseResponses(let responses)? = window.reading else {
+      Issue.record("a window was not read")
+      return
+    }
+    #expect(responses.map(\.samples) == [[0xAA, 0xBB]])
+    #expect(responses.first?.firstPathIndex == 2)
+  }
+
+  @Test func receivedFrames() throws {
+    let entry =
+      "83 04 00 4001 8001 19 14 0014 00c0 01000000 02000000 03000000 0008 80f7"
+      + String(repeating: "0100ffff", count: 16) + "7c000000 0001"
+    let size = octets(entry).count
+    #expect(size == 99)
+    let payload = octets("01000000 02000000 01 02 63 00" + entry + entry)
+    let log = try NXPRFrameLogNotification(decoding: payload)
+    #expect(log.encoded() == payload)
+    let frame = try #require(log.frames.first)
+    #expect(log.frames.count == 2)
+    #expect(frame.snrMainPath == 25 && frame.rawRSSI == -16384 && frame.taps.count == 32)
+    #expect(frame.taps[1] == -1 && frame.timestamp == 124)
+    #expect(NXPReceivedFrame(Array(octets(entry).dropLast())) == nil)
+  }
+}
