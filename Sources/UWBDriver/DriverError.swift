@@ -30,6 +30,10 @@ public enum DriverError: Error, Sendable, Hashable {
   case stateNotReached(expected: SessionState, last: SessionState?)
   /// A session left its state by itself.
   case sessionEnded(SessionState, StateChangeReason)
+  /// More data than the chip takes at once; both in octets.
+  case dataTooLong(octets: Int, limit: Int)
+  /// Data did not reach the peer, or was refused.
+  case dataNotSent(DataTransferStatus)
   /// The configuration contradicts itself.
   case invalidConfiguration(String)
   /// The device was closed.
@@ -72,6 +76,10 @@ extension DriverError: CustomStringConvertible {
       "The session did not become \(expected); it is \(last.map { "\($0)" } ?? "unknown")."
     case .sessionEnded(let state, let reason):
       "The session became \(state): \(Self.words(reason, dialect))"
+    case .dataTooLong(let octets, let limit):
+      "\(octets) octets of data are too many: the device takes \(limit) at once."
+    case .dataNotSent(let status):
+      "The data was not sent: \(status) (0x\(String(status.rawValue, radix: 16)))."
     case .invalidConfiguration(let why): "The session cannot work: \(why)."
     case .closed: "The device has been closed."
     }
@@ -121,6 +129,8 @@ extension DriverError: CustomStringConvertible {
       "Check the power and the cable of the board; with UWBDevice.Options.recovery the driver builds "
         + "its sessions again."
     case .recovering: "Try again when the device has reported that it is back."
+    case .dataTooLong: "Send it in several messages."
+    case .dataNotSent: "Check that the peer ranges in the same session, then send it again."
     case .otherDevice: "Plug the same board in again, or open this one as a new device."
     case .refused(_, let status): Self.joined(status.explained(in: dialect ?? .assumed))
     case .parametersRefused(_, let refused) where !refused.isEmpty:

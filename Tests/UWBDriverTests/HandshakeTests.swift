@@ -54,7 +54,8 @@ let hasty: DeviceProfile = {
     await device.close()
   }
 
-  @Test func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
+  @Test("Pitfall 24: NXP chips take nothing before CORE_DEVICE_INIT")
+  func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
     let chip = try ScriptedChip(greeting: [octets("60 01 00 01 00")]) { packet, count in
       switch (packet[0], packet[1], count) {
       case (0x2E, 0x00, 1): [octets("60 07 00 01 0a")]

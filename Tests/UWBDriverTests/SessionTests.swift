@@ -168,7 +168,8 @@ import UWBLink
     #expect(total == 16)
   }
 
-  @Test func acceptedButUnusableParametersAreAnErrorWithTheReason() async throws {
+  @Test("Pitfall 26: START answered OK is not ranging")
+  func acceptedButUnusableParametersAreAnErrorWithTheReason() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x22 && packet[1] == 0x00
         ? [octets("42 00 00 01 00"), octets("61 02 00 06 01 00 00 00 03 23")]

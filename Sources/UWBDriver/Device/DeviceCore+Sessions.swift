@@ -120,12 +120,12 @@ extension DeviceCore {
 
   /// Stops ranging and removes the session from the chip. Does nothing the second time.
   func end(_ record: SessionRecord) async throws(DriverError) {
-    guard case .removeFromChip = unregister(record) else { return router.finish(record, nil) }
+    guard case .removeFromChip = unregister(record) else { return finish(record, nil) }
     let stopped = await result { () async throws(DriverError) in try await stop(record) }
     var failure: DriverError?
     if case .failure(let error) = stopped { failure = error }
     defer {
-      router.finish(record, failure)
+      finish(record, failure)
       record.leaveChip()
       engine.forget(record.token)
     }

@@ -44,7 +44,9 @@ final class DeviceCore: Sendable {
     let core = Later<DeviceCore>()
     let engine = Engine(
       link: link, logger: options.logger, tap: options.tap,
-      alarm: .init(lost: { core.value?.lost($0) }, doubtful: { core.value?.doubt() }),
+      alarm: .init(
+        lost: { core.value?.lost($0) }, doubtful: { core.value?.doubt() },
+        data: { core.value?.receive($0) }),
       report: report)
     let router = MessageRouter(engine: engine, report: report)
     var handler: FrameReader.Handler = { router.receive($0, $1) }
@@ -80,6 +82,12 @@ final class DeviceCore: Sendable {
     Handshake(engine: engine, router: router, reader: reader, logger: logger)
   }
 
+  /// No session follows on this one.
+  func finish(_ record: SessionRecord, _ error: DriverError?) {
+    router.finish(record, error)
+    record.finishData()
+  }
+
   /// Ends everything, at once.
   func shutDown() { end(.closed, streams: nil, link: nil) }
 
@@ -98,6 +106,7 @@ final class DeviceCore: Sendable {
     if case .recovering(let task, _) = phase { task.cancel() }
     engine.end(error)
     router.finish(nil, streams)
+    for record in sessions { record.finishData() }
     if let link { broadcast.send(.disconnected(link)) }
     broadcast.finish()
     reader.stop()

@@ -20,6 +20,9 @@ public struct DeviceProfile: Sendable, Hashable {
   public var resetTimeout = 3_000
   /// How long a session may take to report a change of state, in milliseconds.
   public var stateTimeout = 3_000
+  /// How long a credit for data, or the report on it, may take, in milliseconds. NXP's middleware
+  /// waits 10000 for a transmission.
+  public var dataTimeout = 10_000
   /// How often a command is sent again because the chip asks for it. NXP's own middleware goes up
   /// to 10.
   public var retryLimit = 10

@@ -39,7 +39,19 @@ struct Handshake {
       "device", metadata: ["profile": "\(profile.name)", "uci": "\(info.uciVersion)"])
     let capabilities =
       try await engine.request(GetCapabilities(), from: .recovery).parameters ?? []
+    limitSegments(Capabilities(capabilities), profile, dialect)
     return Identity(info: info, capabilities: capabilities, profile: profile, dialect: dialect)
+  }
+
+  /// Commands go out in packets as long as the chip says it takes them, and no longer than its
+  /// profile allows: chips are known to claim more than they do.
+  private func limitSegments(
+    _ capabilities: Capabilities, _ profile: DeviceProfile, _ dialect: Dialect
+  ) {
+    guard let longest = capabilities.maxMessageSize, longest > PacketHeader.length else { return }
+    var limited = profile
+    limited.commandSegment = min(profile.commandSegment, longest - PacketHeader.length)
+    engine.adopt(limited, dialect)
   }
 
   /// The same with a chip that is known, after it was lost.
@@ -51,6 +63,7 @@ struct Handshake {
     adopt(known.profile, known.dialect)
     let info = try await begin()
     guard info == known.info else { throw .otherDevice }
+    limitSegments(Capabilities(known.capabilities), known.profile, known.dialect)
   }
 
   /// Resets the chip and asks who it is.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import DequeModule
 internal import Glibc
 internal import Locking
 internal import Logging
@@ -55,8 +54,8 @@ extension Engine {
     var request = Request(command, profile, dialect)
     request.milliseconds = timeout ?? request.milliseconds
     let skipped = statistics.octetsSkipped
-    await takeTurn()
-    defer { passTurn() }
+    await commandTurns.enter()
+    defer { commandTurns.leave() }
     try admit(sender)
     try await settle(before: request)
     state.withLock { $0.debts.forgetLate() }
@@ -83,8 +82,8 @@ extension Engine {
   /// it. For replay and diagnosis.
   func sendRaw(_ packet: [UInt8]) async throws(DriverError) -> [UInt8] {
     let request = state.withLock { Request(packet: packet, $0.profile, $0.dialect) }
-    await takeTurn()
-    defer { passTurn() }
+    await commandTurns.enter()
+    defer { commandTurns.leave() }
     try admit(.caller)
     guard let payload = try await exchange(request) else {
       throw .noAnswer(command: request.name, milliseconds: request.milliseconds, garbage: 0)
@@ -179,6 +178,8 @@ extension Engine {
       let end: DriverError? = state.withLock { state in
         guard state.end == nil else { return state.end }
         state.outstanding = Outstanding(id: id, request: request, continuation: continuation)
+        // Only the newest message is ever sent again.
+        state.segment = nil
         return nil
       }
       if let end {
@@ -251,31 +252,6 @@ extension Engine {
       return state.outstanding.take()
     }
     outstanding?.continuation.resume(returning: outcome)
-  }
-
-  // MARK: turns
-
-  private func takeTurn() async {
-    await withCheckedContinuation { continuation in
-      let free = state.withLock { state in
-        if !state.turnTaken {
-          state.turnTaken = true
-          return true
-        }
-        state.turns.append(continuation)
-        return false
-      }
-      if free { continuation.resume() }
-    }
-  }
-
-  private func passTurn() {
-    let next = state.withLock { state in
-      let next = state.turns.popFirst()
-      if next == nil { state.turnTaken = false }
-      return next
-    }
-    next?.resume()
   }
 }
 

@@ -21,6 +21,11 @@ extension Engine {
           chip.sessions[status.sessionToken] != nil || chip.sessions.count < Self.sessionLimit
         else { return }
         chip.sessions[status.sessionToken] = status
+        if status.state != .active {
+          chip.data[status.sessionToken] = nil
+        } else if chip.data[status.sessionToken] == nil {
+          chip.data[status.sessionToken] = DataState()
+        }
       }
       report(.sessionStatus(status))
     case (.notification, .sessionUpdateMulticastList):
@@ -31,6 +36,19 @@ extension Engine {
         chip.multicast[list.sessionToken, default: (0, list)].count += 1
         chip.multicast[list.sessionToken]?.last = list
       }
+      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+    case (.notification, .sessionDataCredit):
+      guard let credit = read(DataCreditNotification.self, payload) else { return }
+      state.withLock { $0.segment = nil }
+      update { $0.data[credit.sessionToken]?.hasCredit = credit.credit > 0 }
+      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+    case (.notification, .sessionDataTransferStatus):
+      guard let status = read(DataTransferStatusNotification.self, payload) else { return }
+      update { $0.data[status.sessionToken]?.add(status) }
+      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+    case (.data, DataMessageReceived.opcode):
+      var reader = PayloadReader(payload)
+      if let data = try? DataMessageReceived(from: &reader, dialect: dialect) { alarm.data(data) }
       report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
     case (.notification, .coreGenericError):
       guard let error = read(GenericErrorNotification.self, payload) else { return }
@@ -103,30 +121,37 @@ extension Engine {
     }
   }
 
-  /// Sends the outstanding command again, unchanged.
+  /// Sends the newest message again, unchanged: the command that is outstanding, or else the data
+  /// segment behind the last command.
   private func resend(because reason: String) {
     enum Verdict {
       case nothing
-      case again(UInt64, [[UInt8]])
+      case command(UInt64, [[UInt8]])
+      case segment([UInt8])
       case tooOften(UInt64, DriverError)
     }
     let verdict = state.withLock { state -> Verdict in
-      guard let outstanding = state.outstanding else { return .nothing }
-      guard outstanding.resends < state.profile.retryLimit else {
+      let limit = state.profile.retryLimit
+      guard let outstanding = state.outstanding else {
+        guard let segment = state.segment, segment.resends < limit else { return .nothing }
+        state.segment?.resends += 1
+        return .segment(segment.packet)
+      }
+      guard outstanding.resends < limit else {
         return .tooOften(
           outstanding.id,
           .retriesExhausted(command: outstanding.request.name, attempts: outstanding.resends))
       }
       state.outstanding?.resends += 1
-      return .again(outstanding.id, outstanding.request.packets)
+      return .command(outstanding.id, outstanding.request.packets)
     }
     switch verdict {
-    case .nothing: break
-    case .again(let id, let packets):
-      logger.debug("send again", metadata: ["because": "\(reason)"])
-      write(packets, for: id)
-    case .tooOften(let id, let error): complete(id, .failure(error))
+    case .nothing: return
+    case .command(let id, let packets): write(packets, for: id)
+    case .segment(let packet): _ = write([packet])
+    case .tooOften(let id, let error): return complete(id, .failure(error))
     }
+    logger.debug("sent again", metadata: ["because": "\(reason)"])
   }
 
   private func failOutstanding(_ error: (String) -> DriverError) {

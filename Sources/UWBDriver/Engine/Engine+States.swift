@@ -46,6 +46,7 @@ extension Engine {
     state.withLock {
       $0.chip.sessions[token] = nil
       $0.chip.multicast[token] = nil
+      $0.chip.data[token] = nil
     }
   }
 

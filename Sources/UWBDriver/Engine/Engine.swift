@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import DequeModule
 internal import Locking
 internal import Logging
 internal import UCI
@@ -21,6 +20,21 @@ final class Engine: Sendable {
     var sessions: [UInt32: SessionStatusNotification] = [:]
     /// How often the controlees of a session were reported on, and the last report.
     var multicast: [UInt32: (count: Int, last: MulticastListNotification)] = [:]
+    /// What is known of the data of sessions that range, by token.
+    var data: [UInt32: DataState] = [:]
+  }
+
+  /// What the chip has said about the data of a session.
+  struct DataState {
+    /// One segment may be sent. One credit is there as soon as a session ranges.
+    var hasCredit = true
+    /// The last reports, oldest first.
+    var reports: [DataTransferStatusNotification] = []
+
+    mutating func add(_ report: DataTransferStatusNotification) {
+      if reports.count == 16 { reports.removeFirst() }
+      reports.append(report)
+    }
   }
 
   /// Sessions of which states are kept: more than any chip has, and no more than a chip that makes
@@ -54,8 +68,8 @@ final class Engine: Sendable {
     var chip = ChipState()
     var outstanding: Outstanding?
     var waiters: [UInt64: Waiter] = [:]
-    var turnTaken = false
-    var turns: Deque<CheckedContinuation<Void, Never>> = []
+    /// The data segment sent last, while the chip may still ask for it again, and how often it did.
+    var segment: (packet: [UInt8], resends: Int)?
     var end: DriverError?
     /// Set while the device is being recovered.
     var interruption: DriverError?
@@ -71,6 +85,9 @@ final class Engine: Sendable {
 
   let logger: Logger
   let state: Locked<State>
+  /// One command at a time, and one data message, whose segments nothing else may come between.
+  let commandTurns = Turnstile()
+  let dataTurns = Turnstile()
   let tap: UWBDevice.PacketTap?
   let report: @Sendable (DeviceEvent) -> Void
   let alarm: Alarm
@@ -81,6 +98,8 @@ final class Engine: Sendable {
     var lost: @Sendable (DriverError) -> Void = { _ in }
     /// The chip may have lost its sessions; asking would tell.
     var doubtful: @Sendable () -> Void = {}
+    /// Data has come from a peer.
+    var data: @Sendable (DataMessageReceived) -> Void = { _ in }
   }
 
   init(
@@ -151,6 +170,8 @@ final class Engine: Sendable {
       state.interruption = error
       state.chip.sessions = [:]
       state.chip.multicast = [:]
+      state.chip.data = [:]
+      state.segment = nil
       return Self.takeAll(&state)
     }
     Self.fail(outstanding, waiters, error)

@@ -37,7 +37,7 @@ extension DeviceCore {
     if recovery == nil {
       guard isNew else { return }
       // The chip is still there; what its sessions were is not.
-      for record in sessions { router.finish(record, cause) }
+      for record in sessions { finish(record, cause) }
       router.sessionsChanged()
       engine.interrupt(cause)
       engine.resume()
@@ -199,7 +199,7 @@ extension DeviceCore {
         try await remove(token, from: .recovery)
         engine.forget(token)
       }
-      router.finish(record, error)
+      finish(record, error)
       broadcast.send(.sessionLost(sessionID: record.configuration.sessionID, error))
     default: throw error
     }

@@ -21,9 +21,12 @@ final class SessionRecord: Sendable {
     /// Parameters changed since, the last value of each: before the start, and while ranging.
     var changes: [TLV] = []
     var liveChanges: [TLV] = []
+    /// Of the next data message.
+    var dataNumber: UInt16 = 0
   }
 
   private let state: Locked<State>
+  private let takers = DataTakers()
 
   init(configuration: SessionConfiguration) {
     self.configuration = configuration
@@ -57,6 +60,23 @@ final class SessionRecord: Sendable {
 
   /// It ranges again, or need not any more.
   func forgetRanging() { state.withLock { $0.rangesAgain = false } }
+
+  // MARK: data
+
+  func nextDataNumber() -> UInt16 {
+    state.withLock { state in
+      defer { state.dataNumber &+= 1 }
+      return state.dataNumber
+    }
+  }
+
+  func receivedData(_ capacity: Int) -> AsyncStream<ReceivedData> { takers.stream(capacity) }
+
+  /// Whether a taker was too slow for it.
+  func receive(_ data: ReceivedData) -> Bool { takers.send(data) }
+
+  /// No data will follow.
+  func finishData() { takers.finish() }
 
   // MARK: what was changed since it was made
 

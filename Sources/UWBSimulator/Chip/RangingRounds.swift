@@ -20,6 +20,7 @@ extension SimulatedChip {
     let succeeded = entries.contains { $0.status.isSuccess }
     sessions[index].failures = succeeded ? 0 : sessions[index].failures + 1
     if isWanted(entries, index, setup) { report(entries, index, setup) }
+    grantCredit(index)
     if setup.maxMeasurements > 0, UInt64(sessions[index].rounds) >= setup.maxMeasurements {
       leaveActive(index, reason: .maxMeasurementsReached)
     } else if setup.maxRetries > 0, sessions[index].failures >= Int(setup.maxRetries) {

@@ -22,6 +22,8 @@ extension SimulatedChip {
       respond(
         opcode, SessionStateResponse(status: .ok, state: sessions[index].state).encoded())
     case .sessionUpdateMulticastList: try updateMulticastList(payload)
+    case .sessionQueryDataSize where profile.dialect.generation >= .fira2:
+      reportDataSize(try read(QueryDataSize.self, payload))
     default: respond(opcode, .unknownOID)
     }
   }
@@ -105,6 +107,7 @@ extension SimulatedChip {
     sessions[index].rounds = 0
     sessions[index].failures = 0
     sessions[index].wasInside = nil
+    sessions[index].data = SessionData(hasCredit: true)
     // A controller's first round ends after its slots; a controlee listens for a whole block.
     sessions[index].deadline =
       first + (setup.isController ? setup.slot * UInt64(setup.slotsPerRound) : blockLength(setup))

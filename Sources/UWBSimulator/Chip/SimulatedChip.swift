@@ -21,6 +21,8 @@ public struct SimulatedChip: Sendable {
   var output: [[UInt8]] = []
   var receiver: CommandReceiver
   var assembler = CommandAssembler()
+  /// What has come of a data message so far.
+  var dataSegments: [UInt8] = []
   var sessions: [SimulatedSession] = []
   var nextHandle: UInt32
   var deviceParameters: [UInt8: [UInt8]]
@@ -116,9 +118,13 @@ public struct SimulatedChip: Sendable {
   }
 
   private mutating func take(_ packet: [UInt8], at now: UInt64) {
-    guard let header = try? PacketHeader(parsing: packet.span.bytes), header.type == .command
+    guard
+      let header = try? PacketHeader(
+        parsing: packet.span.bytes, dataLengthInOctet3: profile.dialect.dataLengthInOctet3)
     else { return }
     let payload = Array(packet[PacketHeader.length...])
+    if header.type == .data { return takeData(header, payload) }
+    guard header.type == .command else { return }
     guard let whole = assembler.take(header, payload) else { return }
     execute(header.opcode, whole, at: now)
   }

@@ -13,6 +13,7 @@ struct SimulatedSession: Sendable {
   var destinations: [MACAddress] = []
   /// Set while ranging.
   var setup: RangingSetup?
+  var data = SessionData()
 
   /// Of the next SESSION_INFO_NTF.
   var sequenceNumber: UInt32 = 0

@@ -111,6 +111,11 @@ public struct ChipProfile: Sendable {
   /// It says behind the results of radio tests what its receivers saw, as NXP's chips do.
   public var reportsTestReceivers = false
 
+  /// Octets of payload in a data packet; goes with the capabilities.
+  public var maximumDataPayload = 255
+  /// Octets of data that fit into one ranging round.
+  public var maximumDataSize: UInt16 = 1_000
+
   /// How commands are received.
   public var reception = Reception.byHeader
   /// Octets that wait for a host that does not read; packets that do not fit are dropped whole.

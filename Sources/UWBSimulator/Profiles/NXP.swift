@@ -38,6 +38,7 @@ extension ChipProfile {
       0x00,
     ]
     profile.extendedLength = true
+    profile.maximumDataPayload = 2_039
     // Single-sided ranging is not among them.
     profile.radioTests = [0x02, 0x03, 0x05, 0x06, 0x09]
     profile.reportsTestReceivers = true

@@ -42,11 +42,35 @@ extension Simulation {
       }
       let (mine, theirs) = exchange(own, peer, match, place: place)
       entries.append(mine)
+      if mine.status.isSuccess, theirs.status.isSuccess { exchangeData(own, peer) }
       // The controlee knows the controller's schedule now and allows one slot of delay.
       let expected = next + setup.slot
       members[peer.chip].chip.finishRound(peer.session, [theirs], next: expected)
     }
+    for message in members[chip].chip.sessions[session].data.outgoing {
+      members[chip].chip.reportData(
+        message.sessionToken, message.sequenceNumber, .transferError, transmissions: 1)
+    }
+    members[chip].chip.sessions[session].data.outgoing = []
     members[chip].chip.finishRound(session, entries, next: next)
+  }
+
+  /// Data goes with the messages of a round that succeeds, both ways.
+  private mutating func exchangeData(_ a: Endpoint, _ b: Endpoint) {
+    for (from, to) in [(a, b), (b, a)] {
+      guard let sender = members[from.chip].chip.sessions[from.session].setup?.address,
+        let receiver = members[to.chip].chip.sessions[to.session].setup?.address
+      else { continue }
+      let all = members[from.chip].chip.sessions[from.session].data.outgoing
+      members[from.chip].chip.sessions[from.session].data.outgoing = all.filter {
+        $0.destination != receiver.value
+      }
+      for message in all where message.destination == receiver.value {
+        members[to.chip].chip.deliver(message, from: sender, to: to.session)
+        members[from.chip].chip.reportData(
+          message.sessionToken, message.sequenceNumber, .ok, transmissions: 1)
+      }
+    }
   }
 
   /// The controlees of a session that ended learn of it, unless every attempt is lost.

@@ -69,9 +69,9 @@ enum ExitStatus: Int32, CaseIterable {
     case .noAnswer(_, _, garbage: 0): self = .silent
     case .noAnswer, .malformedAnswer: self = .protocolError
     case .retriesExhausted, .deviceError, .stateNotReached, .closed, .deviceFailed,
-      .deviceRestarted, .recovering, .otherDevice:
+      .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
-    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration: self = .configuration
+    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong: self = .configuration
     }
   }
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
+internal import Locking
+
+/// Lets one through at a time, in the order of coming.
+final class Turnstile: Sendable {
+  private struct State {
+    var isTaken = false
+    var waiting: Deque<CheckedContinuation<Void, Never>> = []
+  }
+  private let state = Locked(State())
+
+  func enter() async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        if !state.isTaken {
+          state.isTaken = true
+          return true
+        }
+        state.waiting.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  func leave() {
+    let next = state.withLock { state in
+      let next = state.waiting.popFirst()
+      if next == nil { state.isTaken = false }
+      return next
+    }
+    next?.resume()
+  }
+}
