@@ -71,7 +71,8 @@ enum ExitStatus: Int32, CaseIterable {
     case .retriesExhausted, .deviceError, .stateNotReached, .closed, .deviceFailed,
       .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
-    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong: self = .configuration
+    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong:
+      self = .configuration
     }
   }
 }
