@@ -65,13 +65,15 @@ extension Dialect {
     var uplinkControlLengths = [1, 2]
     /// Data packets carry their length in the fourth octet only, whatever the header should be.
     var dataLengthInOctet3 = false
+    /// What `NXPVendorTail` reads stands behind the measurements of a SESSION_INFO_NTF.
+    var hasMeasurementTail = false
   }
 
   // Source: published host code of the vendors; Qorvo's UART transport takes the length of every
   // packet from its fourth octet.
   private static let traits: [Vendor: Traits] = [
     .qorvo: Traits(uplinkControlLengths: [2, 1], dataLengthInOctet3: true),
-    .nxp: Traits(twoOctetConfigIDs: 0xE4...0xE5),
+    .nxp: Traits(twoOctetConfigIDs: 0xE4...0xE5, hasMeasurementTail: true),
   ]
 
   var traits: Traits { Self.traits[vendor] ?? Traits() }

@@ -19,7 +19,8 @@ private struct Generator: RandomNumberGenerator {
 @Suite struct FuzzTests {
   // Payloads that get through the outer checks, to be damaged.
   private let seeds =
-    TwoWayVectors.all + VendorTests.nxp + VendorTests.qorvo + TDoAVectors.all
+    CoverageVectors.all.flatMap(\.packets) + TwoWayVectors.all + VendorTests.nxp + VendorTests.qorvo
+    + TDoAVectors.all
     + LogicalLinkTests.vectors + PhaseTests.vectors
     + RadioTestTests.vectors
     + [
@@ -92,5 +93,28 @@ private struct Generator: RandomNumberGenerator {
       case .twoWay(let list) = info.measurements
     else { return }
     #expect(seen == list)
+  }
+
+  @Test("Counts and lengths that claim more than there is are not believed")
+  func claims() {
+    for vendor in Dialect.Vendor.allCases {
+      let dialect = Dialect(generation: .fira3, vendor: vendor)
+      for key in MessageCatalog.keys(in: dialect) {
+        for octet in [0xFF, 0x7F, 0x01, 0x00] as [UInt8] {
+          for count in stride(from: 0, through: 48, by: 3) {
+            let payload = Array(repeating: octet, count: count)
+            let message = Message(
+              type: key.type, opcode: key.opcode, payload: payload.span.bytes, dialect: dialect)
+            if message.payload(dialect: dialect) != payload {
+              Issue.record("\(key) of \(count) times \(octet) is not encoded as it was")
+            }
+            // What is described comes from the octets: none makes a thousand characters.
+            if count == 48, message.fields(dialect: dialect).description.utf8.count > 52_000 {
+              Issue.record("\(key) of \(count) times \(octet) says more than it holds")
+            }
+          }
+        }
+      }
+    }
   }
 }

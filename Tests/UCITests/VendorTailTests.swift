@@ -75,6 +75,35 @@ import UCI
     #expect(read.authenticationTag == Array(repeating: 0x5A, count: 16))
   }
 
+  @Test func oneWay() throws {
+    let angles = SessionInfo.Measurements.oneWayAoA(
+      try decode(
+        "62000026 00000000 01000000 00 c8000000 03 00 00 00000000 00000000 01 "
+          + "aabb 00 00 01 0100 0304 60 0506 50", as: SessionInfo.self
+      ).map { info in
+        if case .oneWayAoA(let list) = info.measurements { list } else { [] }
+      } ?? [])
+    let aoa = NXPOneWayTail(octets("0c00 00 01 01 02 80f7 4006 4003 00c0"), behind: angles)
+    guard case .angles(let read)? = aoa else {
+      Issue.record("the part behind an angle was not read")
+      return
+    }
+    #expect(read.antennas == [2] && read.measurements.first?.rssiDBm == -64)
+    #expect(read.measurements.first?.angles.first?.degrees == -17)
+    #expect(NXPOneWayTail(octets("0b00 00 01 01 02 80f7 4006 4003 00"), behind: angles) == nil)
+    #expect(NXPOneWayTail(octets("ff00 00"), behind: angles) == nil)
+    let uplink = NXPOneWayTail(
+      octets("0f00 09 00c0 00bf 01 4006 4003 0000 02 00be"), behind: .uplinkTDoA([]))
+    guard case .uplink(let tail)? = uplink else {
+      Issue.record("the part behind uplink TDoA was not read")
+      return
+    }
+    #expect(tail.rawRSSI == [-16_384, -16_640, -16_896])
+    #expect(tail.phases.map(\.rawPDoA) == [1600] && tail.phases.map(\.index) == [832])
+    #expect(tail.controlExtension == 0)
+    #expect(NXPOneWayTail(octets("0100 00"), behind: .twoWay([])) == nil)
+  }
+
   @Test("Pitfall 79: items of diagnostics have lengths of 16 bits, and unknown ones are kept")
   func diagnostics() throws {
     let long = String(repeating: "11", count: 300)

@@ -4,10 +4,14 @@ extension SessionInfo {
   /// What stands behind the measurements: vendors put there what they like.
   func describe(tail: [UInt8], _ dialect: Dialect) -> [Field] {
     let octets = Field("vendor_tail", .octets(tail))
-    guard dialect.vendor == .nxp, case .twoWay(let list) = measurements,
-      let nxp = NXPVendorTail(tail, measurements: list.count)
-    else { return [octets] }
-    return [octets, Field("vendor", nxp.fieldValue)]
+    guard dialect.traits.hasMeasurementTail, !tail.isEmpty else { return [octets] }
+    let vendor: FieldValue?
+    if case .twoWay(let list) = measurements {
+      vendor = NXPVendorTail(tail, measurements: list.count)?.fieldValue
+    } else {
+      vendor = NXPOneWayTail(tail, behind: measurements)?.fieldValue
+    }
+    return [octets] + (vendor.map { [Field("vendor", $0)] } ?? [])
   }
 }
 
@@ -40,7 +44,7 @@ extension NXPVendorTail.Measurement {
 }
 
 extension NXPVendorTail.AngleEntry {
-  fileprivate var fieldValue: FieldValue {
+  var fieldValue: FieldValue {
     .object([
       Field("angle_deg", .decimal(degrees)), Field("pdoa_deg", .decimal(phaseDifferenceDegrees)),
       Field("index", .number(index)), Field("field_of_view", .number(fieldOfViewFlag)),

@@ -31,7 +31,8 @@ extension PayloadReader {
   ) throws(PayloadError) -> [TLV] {
     let count = try u8("\(field) count")
     var list: [TLV] = []
-    list.reserveCapacity(Int(count))
+    // Each has two octets at least: what a count claims beyond that is not there.
+    list.reserveCapacity(min(Int(count), remaining / 2))
     for index in 0..<Int(count) {
       let id = try u8("\(field)[\(index)] id")
       let isLong = twoOctetIDs?.contains(id) ?? false

@@ -140,7 +140,7 @@ public struct NXPVendorTail: Hashable, Sendable {
 }
 
 extension PayloadReader {
-  fileprivate mutating func angleEntry(
+  mutating func angleEntry(
     hasFlag: Bool
   ) throws(PayloadError) -> NXPVendorTail.AngleEntry {
     NXPVendorTail.AngleEntry(

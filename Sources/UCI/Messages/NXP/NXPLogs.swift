@@ -24,7 +24,8 @@ public struct NXPRFrameLogNotification: UCINotification, Hashable {
   /// What the entries say; those that do not have the known length are left out.
   public var frames: [NXPReceivedFrame] { entries.compactMap { NXPReceivedFrame($0) } }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
+  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends,
+  /// and for entries without octets.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     sessionToken = try reader.u32("session token")
     sequenceNumber = try reader.u32("sequence number")
@@ -32,6 +33,9 @@ public struct NXPRFrameLogNotification: UCINotification, Hashable {
     let count = try reader.u8("number of entries")
     entryLength = try reader.u8("entry length")
     reserved = try reader.u8("reserved")
+    guard entryLength > 0 || count == 0 else {
+      throw PayloadError.invalid(field: "entry length", reason: "entries of 0 octets say nothing")
+    }
     entries = []
     for _ in 0..<count { entries.append(try reader.octets(Int(entryLength), "entry")) }
   }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an NXP chip puts behind the one-way measurements of a SESSION_INFO_NTF, if the parameter
+/// EXTENDED_NOTIFICATIONS is set.
+///
+/// Every read is bounded by the length at its front; what does not fit it exactly is no tail. Source:
+/// NXP's published host code.
+public enum NXPOneWayTail: Hashable, Sendable {
+  /// Of measurements of angles only.
+  case angles(OneWayAngles)
+  /// Of uplink TDoA.
+  case uplink(Uplink)
+
+  /// Angles and power of measurements of angles only.
+  public struct OneWayAngles: Hashable, Sendable {
+    /// What belongs to one measurement.
+    public struct Measurement: Hashable, Sendable {
+      /// One for each of `antennas`.
+      public var angles: [NXPVendorTail.AngleEntry]
+      /// Received power: dBm in Q8.8.
+      public var rawRSSI: Int16
+
+      /// Received power in dBm.
+      public var rssiDBm: Double { Double(rawRSSI) / 256 }
+    }
+
+    /// 0 first version, 0xA0 with flags of the field of view.
+    public var type: UInt8
+    /// 0 ToA, 1 AoA.
+    public var rxMode: UInt8
+    /// Pairs of antennas.
+    public var antennas: [UInt8]
+    /// One for each measurement of the notification.
+    public var measurements: [Measurement]
+  }
+
+  /// Power and phases of uplink TDoA.
+  public struct Uplink: Hashable, Sendable {
+    /// A phase difference.
+    public struct Phase: Hashable, Sendable {
+      /// Phase difference of arrival: degrees in Q9.7.
+      public var rawPDoA: Int16
+      /// Where in the channel impulse response the phases were taken.
+      public var index: UInt16
+    }
+
+    /// Received power of the first two receivers, and of the third where there is one: dBm in Q8.8.
+    public var rawRSSI: [Int16]
+    /// Phase differences.
+    public var phases: [Phase]
+    /// The chip's extension of the message control; nil on SR1xx.
+    public var controlExtension: UInt16?
+  }
+
+  /// From the octets behind the last measurement; nil for other measurements than these two.
+  public init?(_ octets: [UInt8], behind measurements: SessionInfo.Measurements) {
+    var reader = unsafe PayloadReader(octets.span.bytes)
+    guard let body = try? reader.longCounted("vendor data"), !body.isEmpty else { return nil }
+    var rest = unsafe PayloadReader(body.span.bytes)
+    do throws(PayloadError) {
+      switch measurements {
+      case .oneWayAoA(let list): self = .angles(try OneWayAngles(from: &rest, list.count))
+      case .uplinkTDoA: self = .uplink(try Uplink(from: &rest))
+      default: return nil
+      }
+    } catch { return nil }
+    guard rest.remaining == 0 else { return nil }
+  }
+}
+
+extension NXPOneWayTail.OneWayAngles {
+  fileprivate init(from reader: inout PayloadReader, _ count: Int) throws(PayloadError) {
+    type = try reader.u8("type")
+    rxMode = try reader.u8("RX mode")
+    antennas = try reader.counted("antennas")
+    measurements = []
+    for _ in 0..<count {
+      var angles: [NXPVendorTail.AngleEntry] = []
+      for _ in antennas { angles.append(try reader.angleEntry(hasFlag: type == 0xA0)) }
+      measurements.append(Measurement(angles: angles, rawRSSI: try reader.i16("RSSI")))
+    }
+  }
+}
+
+extension NXPOneWayTail.Uplink {
+  fileprivate init(from reader: inout PayloadReader) throws(PayloadError) {
+    rawRSSI = []
+    phases = []
+    if try reader.u8("extension length") > 0 {
+      rawRSSI = [try reader.i16("RSSI"), try reader.i16("RSSI")]
+      for _ in 0..<(try reader.u8("number of phases")) {
+        phases.append(Phase(rawPDoA: try reader.i16("PDoA"), index: try reader.u16("PDoA index")))
+      }
+    }
+    guard reader.remaining > 0 else { return }
+    controlExtension = try reader.u16("message control extension")
+    if try reader.u8("third receiver") > 0 { rawRSSI.append(try reader.i16("RSSI")) }
+  }
+}
+
+extension NXPOneWayTail {
+  var fieldValue: FieldValue {
+    switch self {
+    case .angles(let tail):
+      .object([
+        Field("type", .number(tail.type)), Field("rx_mode", .choice(tail.rxMode, ["TOA", "AOA"])),
+        Field("antennas", .list(tail.antennas.map { .number($0) })),
+        Field(
+          "measurements",
+          .list(
+            tail.measurements.map { measurement in
+              .object([
+                Field("angles", .list(measurement.angles.map(\.fieldValue))),
+                Field("rssi_dbm", .decimal(measurement.rssiDBm)),
+              ])
+            })),
+      ])
+    case .uplink(let tail):
+      .object([
+        Field("rssi_dbm", .list(tail.rawRSSI.map { .decimal(Double($0) / 256) })),
+        Field(
+          "phases",
+          .list(
+            tail.phases.map {
+              .object([
+                Field("pdoa_deg", .decimal(Double($0.rawPDoA) / 128)),
+                Field("index", .number($0.index)),
+              ])
+            })),
+        Field("control_extension", .number(tail.controlExtension)),
+      ])
+    }
+  }
+}
