@@ -77,7 +77,8 @@ let package = Package(
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [
-        "CUWB", "CUWBTestSupport", "UCI", "UWBLink", "UWBDriver", "Ranging", "UWBSimulator",
+        "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWBDriver", "Ranging",
+        "UWBSimulator",
         system, logging, benchmark,
       ],
       path: "Benchmarks",
@@ -90,8 +91,12 @@ let package = Package(
     .target(
       name: "UWBTestSupport", dependencies: ["UWBLink", system], path: "Tests/UWBTestSupport",
       swiftSettings: strict),
+    .target(
+      name: "LineSimulation", dependencies: ["CUWB"], path: "Tests/LineSimulation",
+      swiftSettings: strict),
     .testTarget(
-      name: "CUWBTests", dependencies: ["CUWB", "CUWBTestSupport"], exclude: ["Sanitized"],
+      name: "CUWBTests", dependencies: ["CUWB", "CUWBTestSupport", "LineSimulation"],
+      exclude: ["Sanitized"],
       swiftSettings: strict),
     .testTarget(name: "UCITests", dependencies: ["UCI"], swiftSettings: strict + lifetimes),
     .testTarget(

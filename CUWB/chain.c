@@ -3,26 +3,52 @@
 
 #include "header.h"
 
-// A header with a wrong length swallows good frames. It shows in that the frame contains them, and
-// so many of them, ending exactly where the frame or what has arrived of it ends, are believed more
-// than the header around them. Fewer would be too few: a data frame may well carry something that
-// looks like a message or two. And none of this is done to a frame that began after a silence,
-// whose header is beyond doubt; so what a peer sends can hardly ever be taken apart by mistake.
-#define CHAIN_OVERRULES_A_HEADER 3
+// A chip sends a few headers again and again, so one that has been seen before is worth several of
+// those that only could be headers: about one place in fifty of a payload could. So is, even more,
+// that of data which says itself how long it is; one that says otherwise is worth nothing.
+#define WEIGHT_RIGHT 4
+#define WEIGHT_KNOWN 3
+#define WEIGHT_NEW 1
+#define WEIGHT_NONE 0
 
-// A chain that runs across the end of a frame contradicts it even more, provided that what follows
-// the frame itself makes less sense.
-#define CROSSING_CHAIN_OVERRULES_A_HEADER 2
+// By so much has a chain to outweigh the header around it. Two headers inside it do, one of them
+// known. And none of this is done to a header that is known itself, that came after a
+// silence, or whose data says how long it is; so what a peer sends is not taken apart.
+#define OUTWEIGHS 3
 
-// A frame with so many whole ones in its own chain is not doubted; and so far are others followed.
-#define CHAIN_BEYOND_DOUBT 3
-#define CHAIN_LONG_ENOUGH 16
+// Of a segment of data nothing says that it is one, and a peer's data may hold what looks like a
+// message or two.
+#define OUTWEIGHS_SEGMENT 7
 
-struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, size_t stop,
-                                    unsigned limit) {
-  struct cuwb_chain chain = {0, CUWB_CHAIN_FAR_ENOUGH};
+// So many inside it are enough although none of them is known.
+#define CHAIN_OVERRULES 3
+
+// A frame that so many whole ones follow is not doubted.
+#define CHAIN_BEYOND_DOUBT 2
+
+bool cuwb_chain_is_known(const cuwb_framer *framer, size_t at) {
+  uint32_t value = cuwb_header_value(framer->staging + at);
+  bool known = false;
+  for (size_t i = 0; i < CUWB_KNOWN_HEADERS; i++) known |= framer->known[i] == value;
+  return known;
+}
+
+// The header of a frame of `length` octets is there, and what is behind it up to `stop`.
+static unsigned weight_of(const cuwb_framer *framer, size_t at, size_t stop, size_t length) {
+  if (cuwb_chain_is_known(framer, at)) return WEIGHT_KNOWN;
+  switch (cuwb_data_length_test(framer->staging + at, stop - at, length)) {
+  case CUWB_DATA_LENGTH_RIGHT: return WEIGHT_RIGHT;
+  case CUWB_DATA_LENGTH_WRONG: return WEIGHT_NONE;
+  case CUWB_DATA_LENGTH_UNKNOWN: return WEIGHT_NEW;
+  }
+  return WEIGHT_NEW;
+}
+
+struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, size_t stop) {
+  struct cuwb_chain chain = {0, 0, CUWB_CHAIN_FAR_ENOUGH};
+  size_t window = framer->head + CUWB_CHAIN_WINDOW;
   size_t at = start;
-  while (chain.whole < limit) {
+  while (at < window) {
     size_t available = stop - at;
     if (available == 0) {
       chain.end = CUWB_CHAIN_EXACT;
@@ -38,6 +64,7 @@ struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, siz
       chain.end = CUWB_CHAIN_IN_HEADER;
       break;
     }
+    chain.weight += weight_of(framer, at, stop, header.length);
     if (header.length > available) {
       chain.end = CUWB_CHAIN_IN_FRAME;
       break;
@@ -48,58 +75,85 @@ struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, siz
   return chain;
 }
 
-bool cuwb_chain_is_confirmed(struct cuwb_chain chain) {
+bool cuwb_chain_is_confirmed(const cuwb_framer *framer, struct cuwb_chain chain) {
+  if (chain.whole >= CUWB_CHAIN_PROVES_ITSELF) return true;
+  // Once anything is known, something known or more of what is not has to be there.
+  bool enough = framer->known_next == 0 || chain.weight >= WEIGHT_KNOWN;
   switch (chain.end) {
-  case CUWB_CHAIN_FAR_ENOUGH: return true;
-  case CUWB_CHAIN_IN_FRAME: return chain.whole >= 1;
-  case CUWB_CHAIN_EXACT: return chain.whole >= 2;
-  case CUWB_CHAIN_IN_HEADER: return chain.whole >= 2;
+  case CUWB_CHAIN_FAR_ENOUGH: return enough;
+  case CUWB_CHAIN_IN_FRAME: return chain.whole >= 1 && enough;
+  case CUWB_CHAIN_EXACT: return chain.whole >= 2 && enough;
+  case CUWB_CHAIN_IN_HEADER: return chain.whole >= 2 && enough;
   case CUWB_CHAIN_BROKEN: return chain.whole >= 3;
   }
   return false;
 }
 
-bool cuwb_chain_is_strong(struct cuwb_chain chain) {
-  return cuwb_chain_is_confirmed(chain) && chain.whole >= 2;
+bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain) {
+  return cuwb_chain_is_confirmed(framer, chain) && chain.whole >= 2;
 }
 
 // ------------------------------------------------------------------------------ doubting a header
 
-// Whether the octets between `start` and `stop` end with `least` or more whole frames.
-static bool ends_with_chain(const cuwb_framer *framer, size_t start, size_t stop, unsigned least) {
-  for (size_t at = start; at < stop; at++) {
+// Whether the data frame at `head` is a segment, by its own flag or by that of the frame before.
+static bool is_segment_of_data(const cuwb_framer *framer) {
+  uint8_t before;
+  memcpy(&before, &framer->known[(framer->known_next - 1) % CUWB_KNOWN_HEADERS], 1);
+  uint8_t first = framer->staging[framer->head];
+  return first & 0x10 || before == (first | 0x10);
+}
+
+// Whether some chain begins inside the frame of `length` octets at `head`, ends with it, and has so
+// many frames or weighs so much.
+static bool ends_with_chain(const cuwb_framer *framer, size_t length, unsigned frames,
+                            unsigned weight) {
+  size_t stop = framer->head + length;
+  for (size_t at = framer->head + 1; at < stop; at++) {
     if (!framer->begins[framer->staging[at]]) continue;
-    struct cuwb_chain chain = cuwb_chain_follow(framer, at, stop, UINT32_MAX);
-    if (chain.end == CUWB_CHAIN_EXACT && chain.whole >= least) return true;
+    struct cuwb_chain chain = cuwb_chain_follow(framer, at, stop);
+    if (chain.end != CUWB_CHAIN_EXACT) continue;
+    if (chain.weight >= weight || chain.whole >= frames) return true;
   }
   return false;
 }
 
-// Whether a chain starts inside the frame at `head`, runs across its end, and makes more sense
-// than what follows the frame.
-static bool is_crossed(const cuwb_framer *framer, size_t length) {
-  struct cuwb_chain own = cuwb_chain_follow(framer, framer->head, framer->tail, CHAIN_BEYOND_DOUBT);
-  if (own.end == CUWB_CHAIN_FAR_ENOUGH || own.end == CUWB_CHAIN_EXACT) return false;
+// Whether some chain begins inside the frame, runs across its end, and makes more sense than the
+// frame and what follows it. What the chain has inside the frame counts most: behind it even a
+// wrong chain may have met the right one.
+static bool is_crossed(const cuwb_framer *framer, size_t length, unsigned own) {
   size_t stop = framer->head + length;
+  struct cuwb_chain rest = cuwb_chain_follow(framer, stop, framer->tail);
+  if (rest.whole >= CHAIN_BEYOND_DOUBT) return false;
+  // An odd header behind it is hardly better than none.
+  bool odd = rest.end == CUWB_CHAIN_BROKEN && rest.whole == 0;
   for (size_t at = framer->head + 1; at < stop; at++) {
     if (!framer->begins[framer->staging[at]]) continue;
-    // One that meets the end of the frame goes on and ends like the frame's own.
-    struct cuwb_chain chain = cuwb_chain_follow(framer, at, framer->tail, CHAIN_LONG_ENOUGH);
-    if (chain.whole < CROSSING_CHAIN_OVERRULES_A_HEADER || chain.end == CUWB_CHAIN_BROKEN) continue;
-    if (chain.end == CUWB_CHAIN_EXACT || own.end == CUWB_CHAIN_BROKEN) return true;
+    struct cuwb_chain chain = cuwb_chain_follow(framer, at, framer->tail);
+    if (chain.end == CUWB_CHAIN_BROKEN) continue;
+    if (chain.whole == 0 && chain.weight < WEIGHT_KNOWN) continue;
+    // Whatever the last header inside promises, so much of the chain is inside.
+    struct cuwb_chain inside = cuwb_chain_follow(framer, at, stop);
+    if (inside.end != CUWB_CHAIN_IN_FRAME && inside.end != CUWB_CHAIN_IN_HEADER) continue;
+    if (inside.weight >= own + OUTWEIGHS) return true;
+    if (inside.weight > own && chain.weight >= own + rest.weight + OUTWEIGHS) return true;
+    if (odd && chain.weight > own) return true;
   }
   return false;
 }
 
 bool cuwb_chain_overrules(const cuwb_framer *framer, size_t length) {
-  if (framer->certain) return false;
-  size_t start = framer->head + 1;
-  if (length <= framer->tail - framer->head) {
-    if (length < CUWB_SHORTEST_SUSPECT) return false;
-    return is_crossed(framer, length) ||
-           ends_with_chain(framer, start, framer->head + length, CHAIN_OVERRULES_A_HEADER);
-  }
+  size_t available = framer->tail - framer->head;
+  if (framer->certain || available < CUWB_HEADER_LENGTH) return false;
+  unsigned own = weight_of(framer, framer->head, framer->tail, length);
+  if (own >= WEIGHT_KNOWN) return false;
   // A control frame is over soon, and then what follows shows whether it was one.
-  if (length <= CUWB_CONTROL_FRAME_MAX) return false;
-  return ends_with_chain(framer, start, framer->tail, CHAIN_OVERRULES_A_HEADER);
+  if (length > available && length <= CUWB_CONTROL_FRAME_MAX) return false;
+
+  unsigned type = framer->staging[framer->head] >> 5;
+  bool is_control = type >= 1 && type <= 3;
+  bool is_segment = !is_control && is_segment_of_data(framer);
+  unsigned needed = own + (is_segment ? OUTWEIGHS_SEGMENT : OUTWEIGHS);
+  unsigned frames = is_segment ? UINT32_MAX : CHAIN_OVERRULES;
+  if (length > available) return ends_with_chain(framer, available, frames, needed);
+  return ends_with_chain(framer, length, frames, needed) || is_crossed(framer, length, own);
 }

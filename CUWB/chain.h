@@ -9,6 +9,10 @@
 // A chain of so many whole frames needs no further proof.
 #define CUWB_CHAIN_PROVES_ITSELF 4
 
+// Chains are compared over so many octets from `head`: over as many frames, one that skips some
+// would not lose.
+#define CUWB_CHAIN_WINDOW 2048
+
 enum cuwb_chain_end {
   CUWB_CHAIN_BROKEN,      // by something that is no header
   CUWB_CHAIN_EXACT,       // where the octets end
@@ -19,18 +23,22 @@ enum cuwb_chain_end {
 
 struct cuwb_chain {
   unsigned whole;
+  // What the headers in it weigh, that of an incomplete frame included.
+  unsigned weight;
   enum cuwb_chain_end end;
 };
 
-// Follows the chain that begins at `start`, no further than `stop` and for `limit` whole frames.
-struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, size_t stop,
-                                    unsigned limit);
+// Follows the chain that begins at `start`, no further than `stop`.
+struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, size_t stop);
 
-// Whether a header behind the first frame vouches for it.
-bool cuwb_chain_is_confirmed(struct cuwb_chain chain);
+// Whether the headers behind the first frame vouch for it.
+bool cuwb_chain_is_confirmed(const cuwb_framer *framer, struct cuwb_chain chain);
 
 // Whether it is to be believed although an earlier offset may yet prove to begin a longer frame.
-bool cuwb_chain_is_strong(struct cuwb_chain chain);
+bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain);
+
+// Whether a frame with the header at `at` is among those taken last.
+bool cuwb_chain_is_known(const cuwb_framer *framer, size_t at);
 
 // Whether the octets inside the frame at `head`, and behind it, contradict its header, which
 // promises `length` octets.

@@ -7,8 +7,9 @@
 // lost or added inside the frame, and it is thrown away: a wrong distance is worse than none.
 //
 // Hunting: nobody knows where a frame begins. Every offset is tried as the start of a chain of
-// frames, and the first chain is taken that is confirmed by what follows: by another header or by
-// a silence.
+// frames, and a chain is taken that is confirmed by what follows: by another header or by a
+// silence. Where several are confirmed, the one with the best headers: a chip sends the same few
+// headers again and again, so those seen lately count most.
 //
 // When the octets behind a frame that was already delivered turn out to be no header, that frame
 // was probably short of an octet and has swallowed the first one of its successor. So the hunt
@@ -58,37 +59,55 @@ static void lose(cuwb_framer *framer, size_t hunt_from) {
 
 // ---------------------------------------------------------------------------------------- hunting
 
-// Locks on to the first chain that can be believed; otherwise gives up what can no longer begin
-// one. Returns whether it has locked.
-static bool hunt(cuwb_framer *framer) {
+// Locks on to the best chain that begins in the first octets and can be believed; otherwise gives up
+// what can no longer begin one. Returns whether it has locked.
+static bool hunt_window(cuwb_framer *framer) {
   bool settled = framer->silence_ns >= confirm_ns(framer);
   bool over = framer->silence_ns >= gap_ns(framer);
-  size_t open = framer->tail;
+  size_t stop = framer->tail;
+  if (stop - framer->head > CUWB_CHAIN_WINDOW) stop = framer->head + CUWB_CHAIN_WINDOW;
+  size_t open = stop;
+  size_t best = stop;
+  unsigned weight = 0;
 
-  for (size_t at = framer->head; at < framer->tail; at++) {
+  for (size_t at = framer->head; at < stop; at++) {
     if (!framer->begins[framer->staging[at]]) continue;
-    struct cuwb_chain chain =
-        cuwb_chain_follow(framer, at, framer->tail, CUWB_CHAIN_PROVES_ITSELF);
+    struct cuwb_chain chain = cuwb_chain_follow(framer, at, framer->tail);
     bool contested = open < at && !over;
-    bool taken = contested ? cuwb_chain_is_strong(chain) : cuwb_chain_is_confirmed(chain);
+    bool taken = contested ? cuwb_chain_is_strong(framer, chain)
+                           : cuwb_chain_is_confirmed(framer, chain);
     if (settled && chain.end == CUWB_CHAIN_EXACT) taken = true;
     if (taken) {
-      advance(framer, at);
-      framer->locked = true;
-      return true;
+      if (chain.weight <= weight) continue;
+      best = at;
+      weight = chain.weight;
+      continue;
     }
     if (chain.end == CUWB_CHAIN_BROKEN) continue;
-    if (open == framer->tail) open = at;
+    if (open == stop) open = at;
     // A frame that ends here, or a few octets ago, is about to be confirmed or refuted; better
     // wait for that than believe something inside it.
     if (!settled && chain.whole == 1) break;
   }
+  if (best < stop) {
+    advance(framer, best);
+    framer->locked = true;
+  } else {
+    advance(framer, over ? stop : open);
+  }
+  return framer->locked;
+}
 
-  if (over) open = framer->tail;
-  advance(framer, open);
+static bool hunt(cuwb_framer *framer) {
+  size_t before;
+  do {
+    before = framer->head;
+    if (hunt_window(framer)) return true;
+  } while (framer->head == before + CUWB_CHAIN_WINDOW);
+
   // What comes after a silence begins a frame. At open a short one will do: that there has been
   // nothing at all is more than a pause in the middle of something.
-  bool silent = framer->untouched ? settled : over;
+  bool silent = framer->silence_ns >= (framer->untouched ? confirm_ns(framer) : gap_ns(framer));
   if (framer->head == framer->tail && silent) {
     framer->locked = true;
     framer->certain = true;
@@ -120,22 +139,27 @@ static enum step look_at_head(cuwb_framer *framer) {
   }
 
   size_t behind = available - header.length;
-  enum cuwb_verdict next = CUWB_HEADER_PARTIAL;
+  struct cuwb_header next = {CUWB_HEADER_PARTIAL, 0};
   if (behind > 0) {
-    next = cuwb_header_test(&framer->rules, octets + header.length, behind, false).verdict;
+    next = cuwb_header_test(&framer->rules, octets + header.length, behind, false);
   }
-  if (next == CUWB_HEADER_IMPOSSIBLE || cuwb_chain_overrules(framer, header.length)) {
-    lose(framer, framer->head + 1);
+  if (next.verdict == CUWB_HEADER_IMPOSSIBLE || cuwb_chain_overrules(framer, header.length)) {
+    // An odd header was most likely none, and then the frame before it was wrong already.
+    bool was_none = header.verdict == CUWB_HEADER_ODD && next.verdict == CUWB_HEADER_IMPOSSIBLE;
+    lose(framer, was_none ? framer->previous + 1 : framer->head + 1);
     return AGAIN;
   }
   // More often than not an odd header is the result of a lost octet; then it ends in the middle
   // of its own payload, and the rest is about to arrive. So is the rest of a header of which there
-  // is a part already.
-  bool doubtful = header.verdict == CUWB_HEADER_ODD;
-  doubtful |= behind > 0 && header.length >= CUWB_SHORTEST_SUSPECT && !framer->certain;
-  if (doubtful && next == CUWB_HEADER_PARTIAL && framer->silence_ns < confirm_ns(framer)) {
-    return NOTHING;
+  // is a part already, and what follows an odd one.
+  bool tentative = behind > 0 && !framer->certain && !cuwb_chain_is_known(framer, framer->head);
+  bool doubtful = false;
+  if (next.verdict == CUWB_HEADER_PARTIAL) {
+    doubtful = tentative || header.verdict == CUWB_HEADER_ODD;
+  } else if (next.verdict == CUWB_HEADER_ODD) {
+    doubtful = tentative && behind < next.length + CUWB_HEADER_LENGTH;
   }
+  if (doubtful && framer->silence_ns < confirm_ns(framer)) return NOTHING;
   framer->found = header.length;
   return FOUND;
 }

@@ -2,6 +2,8 @@
 #ifndef CUWB_FRAMING_H
 #define CUWB_FRAMING_H
 
+#include <string.h>
+
 #include "cuwb_framer.h"
 
 // The frame delivered last (kept to go back to), the one that is arriving, and room to read at
@@ -11,9 +13,8 @@
 // How many reads are remembered with their time. More only pile up while nothing can be decided.
 #define CUWB_MARKS 16
 
-// Shorter frames cannot have swallowed two that are worth the search. It spares the most frequent
-// frame of all, a measurement of one peer (60 octets).
-#define CUWB_SHORTEST_SUSPECT 64
+// How many headers are remembered. A chip sends the same few again and again.
+#define CUWB_KNOWN_HEADERS 64
 
 struct cuwb_mark {
   size_t end;
@@ -46,6 +47,10 @@ struct cuwb_framer {
   uint64_t arrived_ns;
   uint64_t silence_ns;
 
+  // The headers of the frames taken last, in a ring; the most recent one is before `known_next`.
+  uint32_t known[CUWB_KNOWN_HEADERS];
+  size_t known_next;
+
   // Which octets can be the first of a frame: nearly all a search has to know about an octet.
   bool begins[256];
 
@@ -60,9 +65,17 @@ struct cuwb_framer {
   uint8_t staging[CUWB_STAGING_LENGTH];
 };
 
+// The four octets as they lie in memory.
+static inline uint32_t cuwb_header_value(const uint8_t *octets) {
+  uint32_t value;
+  memcpy(&value, octets, sizeof(value));
+  return value;
+}
+
 // Whether what awaits a decision is just one ordinary response or notification, beyond doubt, so
-// that `cuwb_framer_find` could only say the same. Nearly always so; and here because right after a
-// system call, with nothing predicted, every branch and call on the way to the caller counts.
+// that `cuwb_framer_find` could only say the same. Nearly always so: it follows a silence, or has
+// the header of the one before. Here because right after a system call, with nothing predicted,
+// every branch and call on the way to the caller counts.
 static inline bool cuwb_framer_is_one_frame(const cuwb_framer *framer) {
   const uint8_t *octets = framer->staging + framer->head;
   size_t length = framer->tail - framer->head;
@@ -72,11 +85,15 @@ static inline bool cuwb_framer_is_one_frame(const cuwb_framer *framer) {
   unsigned type = octets[0] >> 5;
   return (type == 2 || type == 3) && (framer->rules.message_types >> type & 1) &&
          !(octets[1] & 0xC0) && octets[2] == 0 && octets[3] == length - CUWB_HEADER_LENGTH &&
-         (framer->certain || length < CUWB_SHORTEST_SUSPECT);
+         (framer->certain ||
+          cuwb_header_value(octets) ==
+              framer->known[(framer->known_next - 1) % CUWB_KNOWN_HEADERS]);
 }
 
 // Takes the frame of `length` octets at the head.
 static inline void cuwb_framer_take_octets(cuwb_framer *framer, size_t length) {
+  framer->known[framer->known_next++ % CUWB_KNOWN_HEADERS] =
+      cuwb_header_value(framer->staging + framer->head);
   framer->previous = framer->head;
   framer->head += length;
   framer->found = 0;

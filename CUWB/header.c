@@ -87,6 +87,18 @@ static struct cuwb_header test_data(const cuwb_framing *rules, const uint8_t *oc
   return test_length(rules, payload, odd || payload == 0);
 }
 
+// DATA_MESSAGE_RCV: handle (4), status, address (8), sequence number (2), length of the data (2).
+#define MESSAGE_RECEIVED 0x02
+#define BEFORE_THE_DATA 17
+
+enum cuwb_data_length cuwb_data_length_test(const uint8_t *octets, size_t available,
+                                            size_t length) {
+  size_t end = CUWB_HEADER_LENGTH + BEFORE_THE_DATA;
+  if (octets[0] != MESSAGE_RECEIVED || available < end) return CUWB_DATA_LENGTH_UNKNOWN;
+  size_t data = octets[end - 2] | (size_t)octets[end - 1] << 8;
+  return end + data == length ? CUWB_DATA_LENGTH_RIGHT : CUWB_DATA_LENGTH_WRONG;
+}
+
 struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *octets,
                                     size_t available, bool strict) {
   if (available == 0) return partial;

@@ -27,6 +27,18 @@ struct cuwb_header {
 struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *octets,
                                     size_t available, bool strict);
 
+// A received application message says twice how long it is: in its header and, if it is not a
+// segment, before its data.
+enum cuwb_data_length {
+  CUWB_DATA_LENGTH_UNKNOWN,
+  CUWB_DATA_LENGTH_RIGHT,
+  CUWB_DATA_LENGTH_WRONG,
+};
+
+// `length` is that of the whole frame; of its octets those before `available` are there.
+enum cuwb_data_length cuwb_data_length_test(const uint8_t *octets, size_t available,
+                                            size_t length);
+
 // The rules with every "0 means" filled in.
 cuwb_framing cuwb_framing_normalised(cuwb_framing framing);
 

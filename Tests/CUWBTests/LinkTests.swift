@@ -2,6 +2,7 @@
 
 import CUWB
 import Glibc
+import LineSimulation
 import Testing
 
 private let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]

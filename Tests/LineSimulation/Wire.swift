@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SplitMix64: the same sequence on every run.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     state = seed
   }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -18,11 +18,11 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 /// What chips send: frames of the layouts seen in the field, with plausible and changing contents.
-struct Wire {
-  var generator: SeededGenerator
+package struct Wire {
+  package var generator: SeededGenerator
   private var sequence: UInt32 = 0
 
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     generator = SeededGenerator(seed: seed)
     sequence = UInt32.random(in: 0..<70_000, using: &generator)
   }
@@ -37,7 +37,7 @@ struct Wire {
   }
 
   /// Octets 0 … 24 of a SESSION_INFO_NTF and `count` measurements with short addresses.
-  mutating func measurements(_ count: Int) -> [UInt8] {
+  package mutating func measurements(_ count: Int) -> [UInt8] {
     var payload = Self.littleEndian(sequence)
     sequence += 1
     payload +=
@@ -60,12 +60,12 @@ struct Wire {
     return payload
   }
 
-  mutating func sessionInfo() -> [UInt8] {
+  package mutating func sessionInfo() -> [UInt8] {
     [0x62, 0x00, 0x00, 0x38] + measurements(1)
   }
 
   /// 273 octets in two segments.
-  mutating func segmentedSessionInfo() -> [[UInt8]] {
+  package mutating func segmentedSessionInfo() -> [[UInt8]] {
     let payload = measurements(8)
     return [
       [0x72, 0x00, 0x00, 0xFF] + payload.prefix(255),
@@ -74,7 +74,7 @@ struct Wire {
   }
 
   /// With the vendor data that NXP chips append.
-  mutating func vendorSessionInfo() -> [UInt8] {
+  package mutating func vendorSessionInfo() -> [UInt8] {
     [0x62, 0x00, 0x00, 0x48] + measurements(1) + [
       0x0E, 0x00, 0x00, 0x00, 0x00, 0x01, 0x01, 0x00, 0x01, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00,
       0x00,
@@ -82,7 +82,7 @@ struct Wire {
   }
 
   /// Application data from a peer.
-  mutating func data() -> [UInt8] {
+  package mutating func data() -> [UInt8] {
     let count = Int.random(in: 1...180, using: &generator)
     var payload: [UInt8] = [9, 0, 0, 0, 0, 0xAA, 0x01, 0, 0, 0, 0, 0, 0]
     payload += Self.littleEndian(UInt16(truncatingIfNeeded: sequence))
@@ -91,7 +91,7 @@ struct Wire {
   }
 
   /// One frame, or the two segments of one message.
-  mutating func message() -> [[UInt8]] {
+  package mutating func message() -> [[UInt8]] {
     switch Int.random(in: 0..<20, using: &generator) {
     case 0: [[0x60, 0x01, 0x00, 0x01, 0x02]]
     case 1: [[0x61, 0x02, 0x00, 0x06, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00]]
@@ -104,7 +104,7 @@ struct Wire {
     }
   }
 
-  mutating func frames(atLeast count: Int) -> [[UInt8]] {
+  package mutating func frames(atLeast count: Int) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     while frames.count < count { frames += message() }
     return frames

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CUWB
+package import CUWB
 
 /// How octets reach the reader.
-enum Arrival: CaseIterable {
+package enum Arrival: CaseIterable {
   /// Everything in reads as large as there is room.
   case atOnce
   /// Without a pause, in reads of 1 to 300 octets.
@@ -17,18 +17,18 @@ enum Arrival: CaseIterable {
 }
 
 /// Octets and the time at which they arrive.
-typealias Chunk = (at: UInt64, octets: ArraySlice<UInt8>)
+package typealias Chunk = (at: UInt64, octets: ArraySlice<UInt8>)
 
-let millisecond: UInt64 = 1_000_000
+package let millisecond: UInt64 = 1_000_000
 
 /// A framer fed by a simulated clock.
-struct SimulatedLine: ~Copyable {
+package struct SimulatedLine: ~Copyable {
   private let framer: OpaquePointer
-  private(set) var now: UInt64 = 1_000 * millisecond
-  private(set) var frames: [[UInt8]] = []
-  private(set) var receptions: [cuwb_frame] = []
+  package private(set) var now: UInt64 = 1_000 * millisecond
+  package private(set) var frames: [[UInt8]] = []
+  package private(set) var receptions: [cuwb_frame] = []
 
-  init(_ framing: cuwb_framing = cuwb_framing_default()) {
+  package init(_ framing: cuwb_framing = cuwb_framing_default()) {
     guard let framer = cuwb_framer_create(framing, now) else { fatalError("no memory") }
     self.framer = framer
   }
@@ -37,8 +37,8 @@ struct SimulatedLine: ~Copyable {
     cuwb_framer_destroy(framer)
   }
 
-  var skipped: UInt64 { cuwb_framer_skipped(framer) }
-  var resynchronisations: UInt64 { cuwb_framer_resynchronisations(framer) }
+  package var skipped: UInt64 { cuwb_framer_skipped(framer) }
+  package var resynchronisations: UInt64 { cuwb_framer_resynchronisations(framer) }
 
   private mutating func drain() {
     var found = cuwb_found()
@@ -51,7 +51,7 @@ struct SimulatedLine: ~Copyable {
   }
 
   /// Nothing arrives until `time`.
-  mutating func quiet(until time: UInt64) {
+  package mutating func quiet(until time: UInt64) {
     drain()
     while true {
       let deadline = cuwb_framer_deadline(framer)
@@ -65,12 +65,12 @@ struct SimulatedLine: ~Copyable {
     drain()
   }
 
-  mutating func quiet(milliseconds: UInt64) {
+  package mutating func quiet(milliseconds: UInt64) {
     quiet(until: now + milliseconds * millisecond)
   }
 
   /// Octets in one read, or as few as they fit into.
-  mutating func arrive(_ octets: some Sequence<UInt8>) {
+  package mutating func arrive(_ octets: some Sequence<UInt8>) {
     var rest = Array(octets)[...]
     while !rest.isEmpty {
       var room = 0
@@ -85,7 +85,7 @@ struct SimulatedLine: ~Copyable {
   }
 
   /// Octets one after another at their times, and then a long silence.
-  mutating func play(_ chunks: [Chunk]) {
+  package mutating func play(_ chunks: [Chunk]) {
     let start = now
     for chunk in chunks {
       quiet(until: start + chunk.at)
@@ -96,7 +96,7 @@ struct SimulatedLine: ~Copyable {
 }
 
 /// Cuts damaged or undamaged pieces (each what is left of a frame) into what single reads return.
-func chunks(
+package func chunks(
   of pieces: [[UInt8]], _ arrival: Arrival, using generator: inout SeededGenerator
 ) -> [Chunk] {
   let joined = Array(pieces.joined())[...]
@@ -133,12 +133,36 @@ func chunks(
   }
 }
 
-/// What of the frames sent has arrived, and what has arrived that was never sent.
-struct Comparison {
-  var lost: [Int] = []
-  var bogus = 0
+/// What can happen to a frame on its way.
+package enum Damage: CaseIterable {
+  case octetDropped
+  case octetInserted
+  case headerBitFlipped
 
-  init(sent: [[UInt8]], received: [[UInt8]]) {
+  /// A frame after it.
+  package func done(to frame: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+    var frame = frame
+    switch self {
+    case .octetDropped:
+      frame.remove(at: Int.random(in: 0..<frame.count, using: &generator))
+    case .octetInserted:
+      frame.insert(
+        UInt8.random(in: 0...255, using: &generator),
+        at: Int.random(in: 0..<frame.count, using: &generator))
+    case .headerBitFlipped:
+      frame[Int.random(in: 0..<4, using: &generator)] ^=
+        1 << UInt8.random(in: 0..<8, using: &generator)
+    }
+    return frame
+  }
+}
+
+/// What of the frames sent has arrived, and what has arrived that was never sent.
+package struct Comparison {
+  package var lost: [Int] = []
+  package var bogus = 0
+
+  package init(sent: [[UInt8]], received: [[UInt8]]) {
     var next = 0
     for frame in received {
       if let match = sent[next...].prefix(12).firstIndex(of: frame) {
