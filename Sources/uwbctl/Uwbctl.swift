@@ -14,6 +14,7 @@ struct Uwbctl: AsyncParsableCommand {
       RangeCommand.self,
       Multicast.self,
       TestCommand.self,
+      CalibrationCommand.self,
       Replay.self,
       Info.self,
       Decode.self,

@@ -35,6 +35,8 @@ public struct DeviceProfile: Sendable, Hashable {
   /// The notification with which the chip says that it has started anew, where it has one beside
   /// CORE_DEVICE_STATUS.
   public var bootNotification: Opcode?
+  /// How its calibration is read and written.
+  public var calibration = CalibrationScheme.unknown
 
   /// How long the response to a command may take, in milliseconds.
   public func responseTimeout(for opcode: Opcode) -> Int {
@@ -50,11 +52,13 @@ public struct DeviceProfile: Sendable, Hashable {
   public static let qorvo = DeviceProfile(
     name: "Qorvo QM33", vendor: .qorvo,
     slowCommands: [Opcode(GroupID(rawValue: 0xF), 0x00): 6_000], commandSegment: 250,
-    dataLengthInOctet3: true, bootNotification: QorvoBootNotification.opcode)
+    dataLengthInOctet3: true, bootNotification: QorvoBootNotification.opcode,
+    calibration: .namedKeys)
 
   /// NXP SR1xx and SR2xx.
   public static let nxp = DeviceProfile(
-    name: "NXP SR1xx/SR2xx", vendor: .nxp, needsDeviceInit: true, extendedLength: true)
+    name: "NXP SR1xx/SR2xx", vendor: .nxp, needsDeviceInit: true, extendedLength: true,
+    calibration: .numberedParameters)
 
   /// The row for a chip that has said who it is.
   public static func matching(_ info: DeviceInfo) -> DeviceProfile {

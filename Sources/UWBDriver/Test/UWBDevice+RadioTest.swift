@@ -120,6 +120,7 @@ extension UWBDevice {
       case .deviceStatus(.error):
         return .failure(
           .deviceError(command: MessageCatalog.name(type: .command, opcode: test.opcode)))
+      case .lost(let error): return .failure(error)
       case .disconnected(let error): return .failure(.link(error))
       default: break
       }

@@ -26,7 +26,7 @@ extension SimulatedChip {
       case .sessionConfig: try sessionConfig(opcode, payload, at: now)
       case .sessionControl: try sessionControl(opcode, payload, at: now)
       case .test: try radioTest(opcode, payload, at: now)
-      default: vendor(opcode)
+      default: if try !calibrate(opcode, payload) { vendor(opcode) }
       }
     } catch {
       respond(opcode, .syntaxError)

@@ -37,6 +37,7 @@ public struct SimulatedChip: Sendable {
   /// Sessions whose controlees are still to be told that they ended.
   var terminations: [Termination] = []
 
+  var calibration: CalibrationStore
   var radioTest: SimulatedRadioTest?
   var testParameters: [UInt8: [UInt8]] = [:]
   var transmissions: [RadioTransmission] = []
@@ -63,14 +64,16 @@ public struct SimulatedChip: Sendable {
     receiver = CommandReceiver(rule: profile.reception)
     nextHandle = profile.firstHandle
     deviceParameters = profile.deviceParameters
+    calibration = profile.calibration
   }
 
   /// Gives it power at a time in nanoseconds; returns what it says of its own accord.
   public mutating func powerUp(at now: UInt64) -> [[UInt8]] {
-    let (faults, offset) = (faults, clockOffset)
+    let (faults, offset, calibration) = (faults, clockOffset, calibration)
     self = SimulatedChip(profile: profile)
     self.faults = faults
     clockOffset = offset
+    self.calibration = calibration
     isPowered = true
     poweredAt = now
     boot.initsToRefuse = profile.needsDeviceInit ? profile.retriesAfterBoot : 0

@@ -116,6 +116,9 @@ public struct ChipProfile: Sendable {
   /// Octets of data that fit into one ranging round.
   public var maximumDataSize: UInt16 = 1_000
 
+  /// What it is calibrated with at first.
+  var calibration = CalibrationStore()
+
   /// How commands are received.
   public var reception = Reception.byHeader
   /// Octets that wait for a host that does not read; packets that do not fit are dropped whole.

@@ -39,6 +39,7 @@ extension ChipProfile {
     ]
     profile.extendedLength = true
     profile.maximumDataPayload = 2_039
+    profile.calibration = .sr250
     // Single-sided ranging is not among them.
     profile.radioTests = [0x02, 0x03, 0x05, 0x06, 0x09]
     profile.reportsTestReceivers = true

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// How a family of chips keeps its calibration.
+public enum CalibrationScheme: Sendable, Hashable {
+  /// Nothing is known of it.
+  case unknown
+  /// Values by the names of keys (Qorvo's group 0xE).
+  case namedKeys
+  /// Numbered parameters of each channel (NXP's group 0xF).
+  case numberedParameters
+
+  /// Every value that is known, by its name; those of a scheme in their order.
+  public var values: [CalibrationValue] {
+    switch self {
+    case .unknown: []
+    case .namedKeys: QorvoCalibrationTable.values
+    case .numberedParameters: NXPCalibrationTable.values
+    }
+  }
+
+  /// What is known of a value; nil where there is nothing by this name.
+  public func value(named name: String) -> CalibrationValue? {
+    switch self {
+    case .unknown: nil
+    case .namedKeys: QorvoCalibrationTable.value(named: name)
+    case .numberedParameters: NXPCalibrationTable.value(named: name)
+    }
+  }
+}
+
+/// What is known of one value of a calibration.
+public struct CalibrationValue: Sendable, Hashable {
+  /// For example `ant0.ch9.ant_delay`, or `ch9.rx_ant_delay`.
+  public var name: String
+  /// How its octets are read.
+  public var form: CalibrationForm
+  /// Unit of its numbers; nil where they have none, or it is not known.
+  public var unit: String?
+  /// One sentence; nil where the name says it all.
+  public var summary: String?
+
+  /// The value as people write it, with its unit; octets in hexadecimal where they do not have the
+  /// form that is known.
+  public func text(_ octets: [UInt8]) -> String {
+    guard let text = form.text(octets) else { return CalibrationForm.raw(octets) }
+    return unit.map { "\(text) \($0)" } ?? text
+  }
+
+  /// The same without the unit.
+  public func plainText(_ octets: [UInt8]) -> String {
+    form.text(octets) ?? CalibrationForm.raw(octets)
+  }
+
+  /// The octets of a value as people write it; its unit may be left out.
+  ///
+  /// - Throws: `CalibrationError.unreadable`.
+  public func octets(from text: String) throws(CalibrationError) -> [UInt8] {
+    var plain = text.trimmed
+    if let unit, plain.hasSuffix(unit) { plain = String(plain.dropLast(unit.count)).trimmed }
+    guard let octets = CalibrationForm.rawOctets(plain) ?? form.octets(from: plain) else {
+      throw .unreadable(name: name, value: text, accepted: form.accepted)
+    }
+    return octets
+  }
+}
+
+/// A value of a calibration, as the chip has it.
+public struct CalibrationEntry: Sendable, Hashable {
+  /// See `CalibrationValue`.
+  public var name: String
+  /// In the order of the wire, at most 255.
+  public var octets: [UInt8]
+
+  /// From its parts.
+  public init(name: String, octets: [UInt8]) {
+    self.name = name
+    self.octets = octets
+  }
+}
+
+/// Why a calibration could not be read or written.
+public enum CalibrationError: Error, Sendable, Hashable {
+  /// How this chip keeps its calibration is not known.
+  case unsupported(chip: String)
+  /// There is no value by this name; those closest to it.
+  case unknownName(String, nearest: [String])
+  /// The value is not written in a form that it can have.
+  case unreadable(name: String, value: String, accepted: String)
+  /// The chip has another number of octets for it.
+  case wrongLength(name: String, expected: Int, given: Int)
+  /// The chip refused to read or write it; status by its name and number.
+  case refused(name: String, status: String, code: UInt8)
+  /// The chip took it and has something else.
+  case notKept(name: String, wrote: [UInt8], read: [UInt8])
+  /// The device failed.
+  case device(DriverError)
+}
+
+extension CalibrationError: CustomStringConvertible {
+  /// The cause in one sentence.
+  public var description: String {
+    switch self {
+    case .unsupported(let chip): "How a \(chip) keeps its calibration is not known."
+    case .unknownName(let name, []): "There is no calibration value \(name)."
+    case .unknownName(let name, let nearest):
+      "There is no calibration value \(name). Nearest: \(nearest.joined(separator: ", "))."
+    case .unreadable(let name, let value, let accepted):
+      "\(name) does not take \(value); it takes \(accepted)."
+    case .wrongLength(let name, let expected, let given):
+      "\(name) has \(expected) octets on this chip, not \(given)."
+    case .refused(let name, let status, let code):
+      "The device refused \(name): \(status) (0x\(String(code, radix: 16, uppercase: true)))."
+    case .notKept(let name, let wrote, let read):
+      "The device took \(CalibrationForm.raw(wrote)) for \(name), but has "
+        + "\(CalibrationForm.raw(read)) now."
+    case .device(let error): error.description
+    }
+  }
+
+  /// What to try next; nil where there is nothing better than the cause itself.
+  public var suggestion: String? {
+    switch self {
+    case .unsupported:
+      "Say whose chip it is, if you know: --chip qorvo or --chip nxp."
+    case .unknownName: "uwbctl calibration list shows all names."
+    case .refused: "This firmware may not have it; uwbctl calibration get shows what it has."
+    case .device(let error): error.suggestion
+    default: nil
+    }
+  }
+}
+
+extension String {
+  /// Without blanks at its ends.
+  var trimmed: String {
+    let isBlank = { (character: Character) in character == " " || character == "\t" }
+    let front = drop(while: isBlank)
+    guard let last = front.lastIndex(where: { !isBlank($0) }) else { return "" }
+    return String(front[...last])
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// The calibration of one chip, to be kept in a file and written back later.
+public struct CalibrationBackup: Codable, Sendable, Hashable {
+  /// Whose calibration it is.
+  public struct Device: Codable, Sendable, Hashable {
+    /// The name of the family, as `DeviceProfile` has it.
+    public var family: String
+    /// What identifies the chip, in hexadecimal; nil where it does not say.
+    public var chipID: String?
+    /// The version of the firmware; nil where the chip does not say.
+    public var firmware: String?
+    /// The version of UCI it speaks.
+    public var uci: String
+
+    /// From its parts.
+    public init(family: String, chipID: String?, firmware: String?, uci: String) {
+      self.family = family
+      self.chipID = chipID
+      self.firmware = firmware
+      self.uci = uci
+    }
+
+    enum CodingKeys: String, CodingKey {
+      case family, firmware, uci
+      case chipID = "chip_id"
+    }
+  }
+
+  /// One value.
+  public struct Value: Codable, Sendable, Hashable {
+    /// See `CalibrationValue`.
+    public var name: String
+    /// The octets in the order of the wire, in hexadecimal: this is what is written back.
+    public var hex: String
+    /// The same for people.
+    public var text: String?
+
+    /// From its parts.
+    public init(name: String, hex: String, text: String? = nil) {
+      self.name = name
+      self.hex = hex
+      self.text = text
+    }
+  }
+
+  /// Says what the file is, and which version of this.
+  public var format: String
+  /// When it was made, in the form of ISO 8601; nil where nobody said.
+  public var created: String?
+  /// Whose calibration it is.
+  public var device: Device
+  /// Everything the chip had.
+  public var values: [Value]
+
+  /// From its parts.
+  public init(
+    format: String = Self.format, created: String? = nil, device: Device, values: [Value]
+  ) {
+    self.format = format
+    self.created = created
+    self.device = device
+    self.values = values
+  }
+
+  /// What `format` says.
+  public static let format = "swift-uwb calibration 1"
+
+  /// The values as a chip takes them.
+  ///
+  /// - Throws: `CalibrationError.unreadable` for digits that are no octets.
+  public func entries() throws(CalibrationError) -> [CalibrationEntry] {
+    var list: [CalibrationEntry] = []
+    for value in values {
+      guard let octets = CalibrationForm.rawOctets("hex:" + value.hex), octets.count <= 255 else {
+        throw .unreadable(
+          name: value.name, value: value.hex, accepted: "up to 255 octets in hexadecimal")
+      }
+      list.append(CalibrationEntry(name: value.name, octets: octets))
+    }
+    return list
+  }
+}
+
+extension UWBDevice {
+  /// Who this chip is, for a backup.
+  public var calibrationOwner: CalibrationBackup.Device {
+    var (chip, firmware): ([UInt8]?, String?) = (nil, nil)
+    switch info.vendorDetails {
+    case .qorvo(let details): (chip, firmware) = (details.socID, details.firmware)
+    case .nxp(let details): (chip, firmware) = (details.chipID, details.firmware)
+    case nil: break
+    }
+    let identity = chip.map { String(CalibrationForm.raw($0).dropFirst(4)) }
+    return CalibrationBackup.Device(
+      family: profile.name, chipID: identity?.isEmpty == true ? nil : identity,
+      firmware: firmware, uci: "\(info.uciVersion)")
+  }
+
+  /// Everything the chip has.
+  ///
+  /// - Parameter created: when, in the form of ISO 8601.
+  /// - Throws: `CalibrationError`.
+  public func backUpCalibration(
+    created: String? = nil
+  ) async throws(CalibrationError) -> CalibrationBackup {
+    let entries = try await calibration()
+    return CalibrationBackup(
+      format: CalibrationBackup.format, created: created, device: calibrationOwner,
+      values: entries.map { entry in
+        let value = profile.calibration.value(named: entry.name)
+        return CalibrationBackup.Value(
+          name: entry.name, hex: String(CalibrationForm.raw(entry.octets).dropFirst(4)),
+          text: value.flatMap { $0.form == .octets ? nil : $0.text(entry.octets) })
+      })
+  }
+}

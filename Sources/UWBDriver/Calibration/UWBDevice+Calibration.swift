@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+extension UWBDevice {
+  /// Reads values of the calibration.
+  ///
+  /// - Parameter names: none: everything the chip has, as far as it can be asked for. Values that
+  ///   the chip does not have are then left out; a value that is named has to be there.
+  /// - Throws: `CalibrationError`.
+  public func calibration(
+    _ names: [String] = []
+  ) async throws(CalibrationError) -> [CalibrationEntry] {
+    for name in names { _ = try value(named: name) }
+    switch profile.calibration {
+    case .unknown: throw .unsupported(chip: profile.name)
+    case .namedKeys: return try await namedKeys(names)
+    case .numberedParameters: return try await numberedParameters(names)
+    }
+  }
+
+  /// Writes values and reads each one back.
+  ///
+  /// - Throws: `CalibrationError`; what was written before stays written. `.wrongLength` when the
+  ///   chip has another number of octets for a value, with nothing written at all; `.notKept` when
+  ///   it has something else afterwards.
+  public func calibrate(_ entries: [CalibrationEntry]) async throws(CalibrationError) {
+    let before = try await calibration(entries.map(\.name))
+    for entry in entries {
+      guard let old = before.first(where: { $0.name == entry.name })?.octets,
+        profile.calibration == .namedKeys, old.count != entry.octets.count
+      else { continue }
+      throw .wrongLength(name: entry.name, expected: old.count, given: entry.octets.count)
+    }
+    for entry in entries {
+      try await write(entry)
+      let read = try await calibration([entry.name]).first?.octets ?? []
+      guard read == entry.octets else {
+        throw .notKept(name: entry.name, wrote: entry.octets, read: read)
+      }
+    }
+  }
+
+  /// What is known of a value of this chip.
+  ///
+  /// - Throws: `CalibrationError.unknownName`, or `.unsupported`.
+  public func value(named name: String) throws(CalibrationError) -> CalibrationValue {
+    guard profile.calibration != .unknown else { throw .unsupported(chip: profile.name) }
+    guard let value = profile.calibration.value(named: name) else {
+      throw .unknownName(
+        name, nearest: nearestNames(to: name, in: profile.calibration.values.map(\.name)))
+    }
+    return value
+  }
+
+  private func write(_ entry: CalibrationEntry) async throws(CalibrationError) {
+    let status: Status
+    switch profile.calibration {
+    case .unknown: throw .unsupported(chip: profile.name)
+    case .namedKeys:
+      let key = Array(entry.name.utf8)
+      status = try await ask(
+        QorvoSetCalibration([.init(key: key, value: entry.octets)])
+      ).status
+    case .numberedParameters:
+      guard let (channel, parameter) = NXPCalibrationTable.wire(entry.name) else {
+        throw .unknownName(entry.name, nearest: [])
+      }
+      status = try await ask(
+        NXPSetCalibration(channel: channel, parameter: parameter, value: entry.octets)
+      ).status
+    }
+    guard status == .ok else { throw refusal(entry.name, status) }
+  }
+
+  // MARK: Qorvo
+
+  /// Octets of names in one command: below the 250 at which the vendor's tool cuts commands.
+  private static let namesLimit = 200
+
+  private func namedKeys(
+    _ names: [String]
+  ) async throws(CalibrationError) -> [CalibrationEntry] {
+    var list: [CalibrationEntry] = []
+    if names.isEmpty {
+      let response = try await ask(QorvoGetCalibration(keys: []))
+      if response.status == .ok, let entries = response.entries, !entries.isEmpty {
+        return entries.compactMap { entry in
+          guard entry.status == .ok else { return nil }
+          return CalibrationEntry(
+            name: String(decoding: entry.key, as: UTF8.self), octets: entry.value)
+        }
+      }
+    }
+    // Not every firmware takes "all": then everything that is known is asked for.
+    var rest = (names.isEmpty ? profile.calibration.values.map(\.name) : names)[...]
+    while !rest.isEmpty {
+      var count = 0
+      var octets = 0
+      for name in rest {
+        octets += name.utf8.count + 1
+        if count > 0, octets > Self.namesLimit { break }
+        count += 1
+      }
+      let chunk = rest.prefix(count)
+      rest = rest.dropFirst(count)
+      let response = try await ask(QorvoGetCalibration(keys: chunk.map { Array($0.utf8) }))
+      for name in chunk {
+        let entry = response.entries?.first { $0.key.elementsEqual(name.utf8) }
+        if let entry, entry.status == .ok {
+          list.append(CalibrationEntry(name: name, octets: entry.value))
+        } else if !names.isEmpty {
+          let status = entry?.status ?? response.status
+          throw refusal(name, status == .ok ? .failed : status)
+        }
+      }
+    }
+    return list
+  }
+
+  // MARK: NXP
+
+  private func numberedParameters(
+    _ names: [String]
+  ) async throws(CalibrationError) -> [CalibrationEntry] {
+    var list: [CalibrationEntry] = []
+    for name in names.isEmpty ? profile.calibration.values.map(\.name) : names {
+      guard let (channel, parameter) = NXPCalibrationTable.wire(name) else { continue }
+      let response = try await ask(NXPGetCalibration(channel: channel, parameter: parameter))
+      if response.status == .ok, let value = response.value {
+        list.append(CalibrationEntry(name: name, octets: value.octets))
+      } else if !names.isEmpty {
+        throw refusal(name, response.status == .ok ? .failed : response.status)
+      }
+    }
+    return list
+  }
+
+  private func refusal(_ name: String, _ status: Status) -> CalibrationError {
+    .refused(name: name, status: "\(status)", code: status.rawValue)
+  }
+
+  private func ask<C: UCICommand>(_ command: C) async throws(CalibrationError) -> C.Response {
+    do { return try await send(command) } catch { throw .device(error) }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// The calibration of a simulated chip, in the form its family has. It outlives resets and power.
+struct CalibrationStore: Sendable {
+  /// Values by the names of keys; nil where the family has none.
+  var keys: [String: [UInt8]]?
+  /// Values by channel and number; nil where the family has none.
+  var parameters: [NXPParameter: [UInt8]]?
+
+  struct NXPParameter: Hashable, Sendable, Comparable {
+    var channel: UInt8
+    var number: UInt8
+
+    static func < (a: Self, b: Self) -> Bool { (a.channel, a.number) < (b.channel, b.number) }
+  }
+
+  /// What a DWM3001CDK has of two antennas, with the defaults of its firmware.
+  ///
+  /// Source: the defaults that the QM33 SDK publishes (l1_config).
+  static let qm33: CalibrationStore = {
+    var keys: [String: [UInt8]] = [
+      "xtal_trim": [0x2E], "restricted_channels": [0, 0], "alternate_pulse_shape": [0],
+      "rf_noise_offset": [0xF9], "rx_diag_config.cir_n_taps": [16, 0],
+      "rx_diag_config.cir_fp_tap_offset": [8, 0], "ip_sts_sanity_thres_q2": [0],
+      "ref_frame0.phy_cfg": [0x44, 0x21, 0x07], "ref_frame0.payload_size": [127, 0],
+      "ant_pair0.axis": [0], "ant_pair0.ant_paths": [0x01, 0x02], "ant_set0.tx_ant_path": [0],
+      "ant_set0.nb_rx_ants": [1], "ant_set0.rx_ants": [1, 0xFF, 0xFF],
+      "ant_set0.rx_ants_are_pairs": [0],
+    ]
+    for (antenna, transceiver) in [(0, UInt8(0)), (1, 1)] {
+      keys["ant\(antenna).transceiver"] = [transceiver]
+      keys["ant\(antenna).port"] = [UInt8(antenna + 1)]
+      for channel in [5, 9] {
+        let path = "ant\(antenna).ch\(channel)"
+        keys["\(path).ant_delay"] = [0x15, 0x40, 0, 0]
+        keys["\(path).pg_delay"] = [0x34]
+        keys["\(path).pa_gain_offset"] = [0]
+        keys["\(path).rssi_offset_q3"] = [0]
+        keys["\(path).ref_frame0.tx_power_index"] = [0x0C, 0x0C, 0x0C, 0x0C]
+      }
+    }
+    for channel in [5, 9] {
+      keys["ant_pair0.ch\(channel).pdoa.offset"] = [0, 0]
+      keys["ant_pair0.ch\(channel).pdoa.lut_id"] = [0xFF]
+    }
+    return CalibrationStore(keys: keys)
+  }()
+
+  /// What the published log of an SR250 writes, as far as it is short.
+  static let sr250: CalibrationStore = {
+    var parameters: [NXPParameter: [UInt8]] = [
+      NXPParameter(channel: 0, number: 0x01): [3, 0x25, 0, 0x25, 0, 4, 0]
+    ]
+    for channel: UInt8 in [5, 9] {
+      let values: [UInt8: [UInt8]] = [
+        0x02: [4, 1, 0x78, 0x48, 2, 0x72, 0x48, 3, 0x76, 0x48, 4, 0x69, 0x48],
+        0x03: [2, 1, 0xD2, 0x3A, 2, 0x46, 0xC2],
+        0x04: [2, 1, 3, 0, 0x2A, 0, 2, 3, 0, 0x2C, 0], 0x64: [1, 1, 0xE8, 0xFF],
+        0x65: [2, 1, 0, 0, 2, 0, 0], 0x66: [2, 1, 0xD3, 0xE0, 2, 0x45, 0x1C],
+        0x69: [2, 1, 0, 2, 0],
+      ]
+      for (number, value) in values {
+        parameters[NXPParameter(channel: channel, number: number)] = value
+      }
+    }
+    return CalibrationStore(parameters: parameters)
+  }()
+}
+
+extension SimulatedChip {
+  /// Carries out a command of the calibration; false when it is none of this family.
+  mutating func calibrate(_ opcode: Opcode, _ payload: [UInt8]) throws(PayloadError) -> Bool {
+    switch opcode {
+    case QorvoSetCalibration.opcode where calibration.keys != nil:
+      setKeys(try read(QorvoSetCalibration.self, payload))
+    case QorvoGetCalibration.opcode where calibration.keys != nil:
+      reportKeys(try read(QorvoGetCalibration.self, payload))
+    case NXPSetCalibration.opcode where calibration.parameters != nil:
+      let command = try read(NXPSetCalibration.self, payload)
+      calibration.parameters?[
+        .init(channel: command.channel, number: command.parameter)] = command.value
+      respond(opcode, .ok)
+    case NXPGetCalibration.opcode where calibration.parameters != nil:
+      let command = try read(NXPGetCalibration.self, payload)
+      let key = CalibrationStore.NXPParameter(
+        channel: command.channel, number: command.parameter)
+      guard let octets = calibration.parameters?[key] else {
+        respond(opcode, .invalidParameter)
+        return true
+      }
+      respond(
+        opcode,
+        NXPCalibrationResponse(
+          status: .ok, value: .init(parameter: command.parameter, octets: octets)
+        ).encoded())
+    default: return false
+    }
+    return true
+  }
+
+  /// Nothing is written where a key is unknown or its value has another length.
+  private mutating func setKeys(_ command: QorvoSetCalibration) {
+    let entries = command.entries.map {
+      (key: String(decoding: $0.key, as: UTF8.self), value: $0.value)
+    }
+    guard entries.allSatisfy({ calibration.keys?[$0.key]?.count == $0.value.count }) else {
+      return respond(QorvoSetCalibration.opcode, .invalidParameter)
+    }
+    for entry in entries { calibration.keys?[entry.key] = entry.value }
+    respond(QorvoSetCalibration.opcode, .ok)
+  }
+
+  private mutating func reportKeys(_ command: QorvoGetCalibration) {
+    let keys =
+      command.keys.isEmpty
+      ? (calibration.keys ?? [:]).keys.sorted().map { Array($0.utf8) } : command.keys
+    var isComplete = true
+    var writer = PayloadWriter()
+    for key in keys {
+      let value = calibration.keys?[String(decoding: key, as: UTF8.self)]
+      isComplete = isComplete && value != nil
+      writer.u8(UInt8(key.count))
+      writer.octets(key)
+      writer.u8((value == nil ? Status.invalidParameter : .ok).rawValue)
+      writer.u8(UInt8(value?.count ?? 0))
+      writer.octets(value ?? [])
+    }
+    var response = PayloadWriter()
+    response.u8((isComplete ? Status.ok : .invalidParameter).rawValue)
+    response.u16(UInt16(keys.count))
+    response.octets(writer.octets)
+    respond(QorvoGetCalibration.opcode, response.octets)
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import UWBDriver
+
+var standardInputIsTerminal: Bool { isatty(STDIN_FILENO) != 0 }
+
+/// Values of a calibration as lines of text or JSON.
+struct CalibrationPrinter {
+  private let scheme: CalibrationScheme
+  private let width: Int
+
+  init(_ device: UWBDevice, _ entries: [CalibrationEntry]) {
+    scheme = device.profile.calibration
+    width = (entries.map(\.name.count).max() ?? 0) + 2
+  }
+
+  private func text(_ entry: CalibrationEntry) -> String {
+    scheme.value(named: entry.name)?.text(entry.octets) ?? Self.hex(entry.octets)
+  }
+
+  func line(_ entry: CalibrationEntry, _ format: OutputFormat) -> String {
+    guard format == .json else {
+      return printable(entry.name).left(width) + printable(text(entry))
+    }
+    return json(entry).text
+  }
+
+  /// A value that is to change.
+  func line(_ entry: CalibrationEntry, was old: [UInt8], _ format: OutputFormat) -> String {
+    let before = CalibrationEntry(name: entry.name, octets: old)
+    guard format == .json else {
+      return printable(entry.name).left(width) + printable(text(before)) + " → "
+        + printable(text(entry))
+    }
+    var line = json(entry)
+    line.add("was", scheme.value(named: entry.name)?.plainText(old))
+    line.add("was_hex", Self.hex(old))
+    return line.text
+  }
+
+  private func json(_ entry: CalibrationEntry) -> JSONLine {
+    let value = scheme.value(named: entry.name)
+    var line = JSONLine()
+    line.add("name", entry.name)
+    line.add("value", value?.plainText(entry.octets))
+    line.add("unit", value?.unit)
+    line.add("hex", Self.hex(entry.octets))
+    return line
+  }
+
+  /// What is known of a value, without a chip.
+  static func line(_ value: CalibrationValue, _ format: OutputFormat) -> String {
+    guard format == .json else {
+      return value.name.left(42) + value.form.accepted
+        + (value.unit.map { ", in \($0)" } ?? "") + (value.summary.map { ". \($0)" } ?? "")
+    }
+    var line = JSONLine()
+    line.add("name", value.name)
+    line.add("accepts", value.form.accepted)
+    line.add("unit", value.unit)
+    line.add("summary", value.summary)
+    return line.text
+  }
+
+  private static func hex(_ octets: [UInt8]) -> String { octets.map(hexDigits).joined() }
+}
