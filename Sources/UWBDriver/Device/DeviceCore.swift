@@ -24,6 +24,8 @@ final class DeviceCore: Sendable {
     /// Where the same device comes back.
     var home: LinkReturn?
     var isAsking = false
+    /// Asks chips that have gone silent.
+    var watch: Task<Void, Never>?
     /// How often the device was lost.
     var losses = 0
     /// Closed by their owners while the device was being recovered.
@@ -74,7 +76,9 @@ final class DeviceCore: Sendable {
     state.withLock { state in
       state.identity = identity
       state.home = home
-      if case .opening = state.phase { state.phase = .running }
+      guard case .opening = state.phase else { return }
+      state.phase = .running
+      if let recovery { state.watch = watch(recovery.silence) }
     }
   }
 
@@ -104,12 +108,15 @@ final class DeviceCore: Sendable {
     }
     if case .ended = phase { return }
     if case .recovering(let task, _) = phase { task.cancel() }
+    state.withLock { $0.watch.take() }?.cancel()
     engine.end(error)
     router.finish(nil, streams)
     for record in sessions { record.finishData() }
     if let link { broadcast.send(.disconnected(link)) }
     broadcast.finish()
     reader.stop()
+    // The port is free for the next one from here on, whoever still holds this device.
+    engine.attach(nil)
   }
 }
 

@@ -155,7 +155,7 @@ final class Engine: Sendable {
   func attach(_ link: Link?) {
     state.withLock { state in
       if let old = state.link { state.statistics = state.statistics + old.statistics }
-      state.link = link
+      state.link = state.end == nil ? link : nil
       state.debts = Debts()
       state.chip.device = nil
     }

@@ -21,6 +21,7 @@ final class MessageRouter: @unchecked Sendable {
   private let subscriptions = Locked<[Subscription]>([])
   private let dataLengthInOctet3 = Atomic<Bool>(false)
   private let isNewLink = Atomic<Bool>(false)
+  private let lastHeard = Atomic<UInt64>(Engine.now())
 
   init(engine: Engine, report: @escaping @Sendable (DeviceEvent) -> Void) {
     self.engine = engine
@@ -30,6 +31,9 @@ final class MessageRouter: @unchecked Sendable {
   func adopt(_ profile: DeviceProfile) {
     dataLengthInOctet3.store(profile.dataLengthInOctet3, ordering: .relaxed)
   }
+
+  /// When the chip last said anything, CLOCK_MONOTONIC in nanoseconds. Any thread.
+  var heardAt: UInt64 { lastHeard.load(ordering: .relaxed) }
 
   // MARK: subscriptions (any thread)
 
@@ -83,6 +87,7 @@ final class MessageRouter: @unchecked Sendable {
       let header = try? PacketHeader(
         parsing: frame, dataLengthInOctet3: dataLengthInOctet3.load(ordering: .relaxed))
     else { return }
+    lastHeard.store(info.receivedAt, ordering: .relaxed)
     let payload = frame.extracting(PacketHeader.length..<frame.byteCount)
     // The missing end of a message may be among what was thrown away; what follows must not be taken
     // for it.

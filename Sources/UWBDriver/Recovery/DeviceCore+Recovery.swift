@@ -51,43 +51,6 @@ extension DeviceCore {
     }
   }
 
-  /// The chip did something that only a chip does that has started anew: asks it for its sessions.
-  func doubt() {
-    let asks = state.withLock { state -> Bool in
-      guard case .running = state.phase, !state.isAsking, !state.sessions.isEmpty else {
-        return false
-      }
-      state.isAsking = true
-      return true
-    }
-    guard asks else { return }
-    Task {
-      for record in self.sessions {
-        guard let token = record.tokenOnChip else { continue }
-        let answer = await result { () async throws(DriverError) in
-          try await self.engine.send(
-            GetSessionState(sessionToken: token), timeout: Self.doubtMilliseconds)
-        }
-        let isLost =
-          switch answer {
-          case .success(let response): response.status == .sessionNotExist
-          // NXP's chips say nothing before their vendor's command.
-          case .failure(.noAnswer): true
-          case .failure: false
-          }
-        guard isLost, self.sessions.contains(where: { $0 === record }) else { continue }
-        // What streams are told goes into them on the reader's thread.
-        await Task(executorPreference: self.reader) { self.lost(.deviceRestarted) }.value
-        break
-      }
-      self.state.withLock { $0.isAsking = false }
-    }
-  }
-
-  /// How long a chip in doubt may take to say that it still has a session; chips in the field take
-  /// some 10 ms.
-  private static let doubtMilliseconds = 500
-
   // MARK: finding it again
 
   private func recover(_ cause: DriverError) async {

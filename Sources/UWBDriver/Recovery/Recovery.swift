@@ -8,6 +8,13 @@ public struct Recovery: Sendable, Hashable {
   /// After so long without success the device is given up; nil: never.
   public var limit: Duration?
 
+  /// A chip that ranges, and has said nothing for this long and for ten intervals, is asked whether
+  /// it still has the session: it may have started anew without a word.
+  public var silence: Duration
+
   /// Recovers, for ever unless told otherwise.
-  public init(limit: Duration? = nil) { self.limit = limit }
+  public init(limit: Duration? = nil, silence: Duration = .seconds(3)) {
+    self.limit = limit
+    self.silence = silence
+  }
 }

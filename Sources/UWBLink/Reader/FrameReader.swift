@@ -111,6 +111,7 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
   /// has ended or not; `ended` is not called for it then. Any thread.
   public func attach(_ link: Link) {
     precondition(staysForNextLink, "this reader ends with its link")
+    guard !stopping.load(ordering: .acquiring) else { return }
     links.withLock { $0.next = link }
     wake()
   }
@@ -147,6 +148,11 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
         nap.sleep()
       }
       runJobs()
+    }
+    // Whoever keeps the reader must not keep the port.
+    links.withLock { links in
+      links.current = nil
+      links.next = nil
     }
     retire()
   }

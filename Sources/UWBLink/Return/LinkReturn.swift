@@ -40,7 +40,7 @@ public struct LinkReturn: Sendable {
       }
       let isThere: Bool
       switch attempt {
-      case .success(let link): return link
+      case .success(let link): return Task.isCancelled ? nil : link
       case .failure(let error):
         // Between boot and plug these are one and the same.
         isThere = ![.notFound, .deviceGone].contains(error.code)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Locking
+internal import UCI
+
+// Chips that may have lost their sessions without saying so.
+extension DeviceCore {
+  /// How long a chip in doubt may take to say that it still has a session, in milliseconds; chips in
+  /// the field take some 10.
+  private static let patience = 500
+
+  /// The chip did something that only a chip does that has started anew: asks it for its sessions.
+  /// Any thread.
+  func doubt() {
+    let asks = state.withLock { state -> Bool in
+      guard case .running = state.phase, !state.isAsking, !state.sessions.isEmpty else {
+        return false
+      }
+      state.isAsking = true
+      return true
+    }
+    guard asks else { return }
+    Task {
+      if let cause = await self.loss() {
+        // What streams are told goes into them on the reader's thread.
+        await Task(executorPreference: self.reader) { self.lost(cause) }.value
+      }
+      self.state.withLock { $0.isAsking = false }
+    }
+  }
+
+  /// Why the sessions are lost; nil when they are not.
+  private func loss() async -> DriverError? {
+    for record in sessions {
+      guard let token = record.tokenOnChip else { continue }
+      let answer = await result { () async throws(DriverError) in
+        try await engine.send(GetSessionState(sessionToken: token), timeout: Self.patience)
+      }
+      // Closed by its owner meanwhile: no wonder that it is gone.
+      guard sessions.contains(where: { $0 === record }) else { continue }
+      switch answer {
+      case .success(let response) where response.status == .sessionNotExist:
+        return .deviceRestarted
+      // NXP's chips say nothing before their vendor's command.
+      case .failure(let error):
+        if case .noAnswer = error { return error }
+      case .success: break
+      }
+    }
+    return nil
+  }
+
+  /// Looks now and then whether sessions that range are heard of.
+  func watch(_ silence: Duration) -> Task<Void, Never> {
+    Task { [weak self] in
+      while true {
+        do { try await Task.sleep(for: silence) } catch { return }
+        guard let self else { return }
+        if self.isSilent(for: silence) { self.doubt() }
+      }
+    }
+  }
+
+  private func isSilent(for silence: Duration) -> Bool {
+    let chip = engine.chip
+    let ranging = sessions.filter { chip.sessions[$0.token]?.state == .active }
+    let interval = ranging.map(\.configuration.interval).min().map { Duration.milliseconds($0) }
+    guard let interval else { return false }
+    let heard = router.heardAt
+    let quiet = Duration.nanoseconds(Int64(clamping: Engine.now()) - Int64(clamping: heard))
+    return quiet > max(silence, interval * 10)
+  }
+}
