@@ -68,6 +68,8 @@ public final class Link: @unchecked Sendable {
     public var dataLengthInOctet3 = false
     /// Octets of the longest frame the chip sends, header included; 0: no limit but CUWB's own.
     public var longestFrame: UInt16 = 0
+    /// The other end is a host, which sends commands and data for a chip.
+    public var fromHost = false
 
     /// What is assumed of a chip that has not said anything yet.
     public init() {}
@@ -79,6 +81,11 @@ public final class Link: @unchecked Sendable {
     rules.extended_length = framing.extendedLength
     rules.data_length_in_octet_3 = framing.dataLengthInOctet3
     rules.longest_frame = framing.longestFrame
+    if framing.fromHost {
+      // Data, commands and tests; DATA_MESSAGE_SND and LL_DATA_MESSAGE_SND.
+      rules.message_types = 1 << 0 | 1 << 1 | 1 << 4
+      rules.data_formats = 1 << 1 | 1 << 3
+    }
     cuwb_link_set_framing(raw, rules)
   }
 

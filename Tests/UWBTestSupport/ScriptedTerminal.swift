@@ -6,12 +6,14 @@ internal import Synchronization
 /// A pseudo-terminal with something at its other end that is no simulated chip: it answers whatever
 /// arrives with octets of its own.
 package final class ScriptedTerminal: Sendable {
-  /// What a host opens, like `/dev/pts/5`.
+  /// What a host opens, like `/dev/pts/5`. Somebody else's once it has hung up.
   package let path: String
   private let master: Int32
   // Held open, so that a host may come and go.
   private let slave: Int32
+  private let wake: (read: Int32, write: Int32)
   private let received = Mutex<[UInt8]>([])
+  private let ended = DispatchSemaphore(value: 0)
 
   /// Everything that has arrived so far.
   package var octets: [UInt8] { received.withLock { $0 } }
@@ -28,31 +30,43 @@ package final class ScriptedTerminal: Sendable {
     tcgetattr(slave, &settings)
     cfmakeraw(&settings)
     tcsetattr(slave, TCSANOW, &settings)
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+    wake = (ends[0], ends[1])
     self.master = master
     self.slave = slave
-    let descriptor = master
-    let server = Thread { [weak self] in
-      var buffer = [UInt8](repeating: 0, count: 1_024)
-      while true {
-        let count = read(descriptor, &buffer, buffer.count)
-        guard count > 0 else { return }
-        let octets = Array(buffer[..<count])
-        guard let self else { return }
-        self.received.withLock { $0 += octets }
-        self.say(answer(octets))
-      }
-    }
-    server.start()
+    Thread { [self] in serve(answer) }.start()
   }
 
-  /// Sends octets on its own.
+  private func serve(_ answer: ([UInt8]) -> [UInt8]) {
+    var buffer = [UInt8](repeating: 0, count: 1_024)
+    while true {
+      var waiting = [
+        pollfd(fd: master, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
+      ]
+      _ = poll(&waiting, 2, -1)
+      if waiting[1].revents != 0 { break }
+      guard waiting[0].revents != 0 else { continue }
+      let count = read(master, &buffer, buffer.count)
+      guard count > 0 else { break }
+      let octets = Array(buffer[..<count])
+      received.withLock { $0 += octets }
+      say(answer(octets))
+    }
+    ended.signal()
+  }
+
+  /// Sends octets on its own. Waits while there is no room for them.
   package func say(_ octets: [UInt8]) {
     if !octets.isEmpty { _ = write(master, octets, octets.count) }
   }
 
-  /// Hangs up: whoever has the path open notices.
+  /// Hangs up: whoever has the path open notices. Once.
   package func hangUp() {
-    close(slave)
-    close(master)
+    // Nobody may read the descriptors when their numbers become somebody else's.
+    _ = write(wake.write, [0], 1)
+    ended.wait()
+    for descriptor in [slave, master, wake.read, wake.write] { close(descriptor) }
   }
 }

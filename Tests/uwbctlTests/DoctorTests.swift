@@ -112,23 +112,15 @@ import UWBTestSupport
 
   @Test func aPortThatAnotherProgramHoldsIsNotOpened() async throws {
     let (bench, chip) = try Self.bench()
-    let holder = Process()
-    holder.executableURL = URL(fileURLWithPath: "/bin/sh")
-    holder.arguments = ["-c", "exec 3<>\(chip.path); echo ready; read line"]
-    let (input, output) = (Pipe(), Pipe())
-    holder.standardInput = input
-    holder.standardOutput = output
-    try holder.run()
-    _ = output.fileHandleForReading.availableData
+    let holder = try #require(HolderProcess(holding: chip.path))
     let found = try await Self.findings(chip.path)
-    try input.fileHandleForWriting.close()
-    holder.waitUntilExit()
+    holder.end()
     bench.stop()
     let finding = try #require(found[.holder])
     #expect(finding.verdict == .fail)
     #expect(finding.status == .busy)
-    #expect(finding.text.contains("(process \(holder.processIdentifier))"))
-    #expect(finding.advice?.contains("kill \(holder.processIdentifier)") == true)
+    #expect(finding.text == "It is open in sleep (process \(holder.pid)).")
+    #expect(finding.advice?.contains("kill \(holder.pid)") == true)
     #expect(found[.open] == nil)
   }
 

@@ -12,16 +12,19 @@ struct FrameFormat {
   // MARK: JSON
 
   /// One object on one line.
-  func json(_ frame: DecodedFrame) -> String {
+  ///
+  /// - Parameter first: what comes before the frame's own fields.
+  func json(_ frame: DecodedFrame, first: [Field] = []) -> String {
     let header = frame.header
-    var fields = [
-      Field("mt", .text(header.type.description)),
-      Field("gid", .number(header.group.rawValue)),
-      Field("oid", .number(header.oid)),
-      Field("name", .text(frame.name)),
-      Field("pbf", .bool(header.moreFollows)),
-      Field("length", .number(header.payloadLength)),
-    ]
+    var fields =
+      first + [
+        Field("mt", .text(header.type.description)),
+        Field("gid", .number(header.group.rawValue)),
+        Field("oid", .number(header.oid)),
+        Field("name", .text(frame.name)),
+        Field("pbf", .bool(header.moreFollows)),
+        Field("length", .number(header.payloadLength)),
+      ]
     if let length = frame.messageLength { fields.append(Field("message_length", .number(length))) }
     return json(.object(fields + frame.fields))
   }
@@ -55,6 +58,27 @@ struct FrameFormat {
   }
 
   // MARK: text
+
+  /// Everything on one line: the name, then what the frame says.
+  func line(_ frame: DecodedFrame) -> String {
+    let more = frame.header.moreFollows ? ["more segments follow"] : []
+    let fields = frame.fields.map { "\($0.name) \(short($0.value))" }
+    return frame.name + "  " + (fields + more).joined(separator: ", ")
+  }
+
+  /// Like `text`, without explanations; lists of objects in brackets.
+  private func short(_ value: FieldValue) -> String {
+    switch value {
+    case .code(_, let name, _): return name
+    case .list(let values) where values.contains(where: \.isObject):
+      return "[" + values.map(short).joined(separator: "; ") + "]"
+    case .list(let values): return values.map(short).joined(separator: ", ")
+    case .object(let fields):
+      if let line = parameter(fields) { return line }
+      return fields.map { "\($0.name) \(short($0.value))" }.joined(separator: ", ")
+    default: return text(value)
+    }
+  }
 
   /// A line for the header and indented lines for what the frame says.
   func text(_ frame: DecodedFrame) -> String {

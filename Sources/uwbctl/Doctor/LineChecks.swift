@@ -82,18 +82,20 @@ struct LineChecks {
   private func listen(_ link: PacketLink) async throws -> Traffic {
     var traffic = Traffic()
     var decoder = FrameDecoder()
-    let end = ContinuousClock.now + .milliseconds(Self.backlog)
+    let end = PacketLink.now() + UInt64(Self.backlog) * 1_000_000
+    var last: UInt64 = 0
     while true {
       let before = traffic.packets
       try await link.take(milliseconds: Self.silence) { packet in
         traffic.packets += 1
+        last = packet.time
         if let name = try? decoder.decode(packet.octets).name {
           traffic.names[name, default: 0] += 1
         }
         return false
       }
       if traffic.packets == before { return traffic }
-      if ContinuousClock.now > end {
+      if last > end {
         traffic.isEndless = true
         return traffic
       }

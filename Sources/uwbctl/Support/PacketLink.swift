@@ -101,6 +101,14 @@ final class PacketLink: Sendable {
     try link.write(packet)
   }
 
+  /// Passes a packet on: like `send`, but neither recorded nor among the events.
+  ///
+  /// - Parameter timeout: milliseconds to wait while the other end takes nothing.
+  /// - Throws: `LinkError`.
+  func write(_ packet: [UInt8], timeout: Int32) throws(LinkError) {
+    try parts.withLock { $0?.link }?.write(packet, timeout: timeout)
+  }
+
   /// Puts an event with the number returned behind what will have come by then.
   @discardableResult
   func timer(after milliseconds: Int) -> Int {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UCI
+import UWBDriver
+import UWBLink
+
+/// `uwbctl caps`: what a chip can do, in words.
+struct Caps: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Say what a chip can do, as it says it itself.",
+    discussion: """
+      Chips are known to claim more than they do: take it as a hint. The chip is not reset unless \
+      --reset, or unless it answers nothing otherwise.
+      """)
+
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
+  @Flag(help: "Reset the chip first; sessions on it end.") var reset = false
+  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
+
+  func run() async throws {
+    let this = self
+    try await reporting { try await cancelledBySignals { try await this.show() } }
+  }
+
+  private func show() async throws {
+    let target = try OpenTarget(options, capture)
+    defer { target.finish() }
+    let chip = try await ChipConnection.open(target, options.driverOptions, reset: reset)
+    let response: TLVListResponse
+    do { response = try await chip.send(GetCapabilities()) } catch {
+      await chip.close()
+      throw error
+    }
+    await chip.close()
+    guard response.status == .ok else {
+      throw DriverError.refused(command: "CORE_GET_CAPS_INFO_CMD", response.status)
+    }
+    let list = CapabilityList(response.parameters ?? [], dialect: chip.dialect)
+    standardOutput.write(format == .json ? list.json : list.text)
+  }
+}
+
+/// Capabilities as they are printed.
+struct CapabilityList {
+  struct Row {
+    var number: UInt8
+    var subID: UInt8?
+    var name: String
+    var words: String
+    var octets: [UInt8]
+    var summary: String
+  }
+
+  let rows: [Row]
+
+  init(_ parameters: [TLV], dialect: Dialect) {
+    let capabilities = Capabilities(parameters)
+    rows = parameters.map { tlv in
+      Row(
+        number: tlv.id, subID: tlv.subID,
+        name: CapabilityID.name(of: tlv.id, subID: tlv.subID, in: capabilities.numbering),
+        words: capabilities.words(for: tlv, dialect: dialect), octets: tlv.value,
+        summary: capabilities.id(of: tlv)?.parameter(in: dialect, length: tlv.value.count)?.summary
+          ?? "")
+    }
+  }
+
+  var text: String {
+    var table = TextTable()
+    for row in rows { table.add(row.name, printable(row.words)) }
+    return table.text
+  }
+
+  var json: String {
+    rows.map { row in
+      var line = JSONLine()
+      line.add("id", row.number)
+      if let subID = row.subID { line.add("sub_id", subID) }
+      line.add("name", row.name)
+      line.add("meaning", row.words)
+      line.add("octets", row.octets.map { hexDigits($0) }.joined())
+      line.add("summary", row.summary)
+      return line.text + "\n"
+    }.joined()
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UWBDriver
+
+/// `uwbctl capture`: what goes over a link, into a file.
+struct CaptureCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "capture",
+    abstract: "Record what goes over a link in a file (pcapng) until interrupted.",
+    discussion: """
+      Like monitor, which shows what it hears: the chip is not reset and nothing is sent unless \
+      --reset; with --proxy another program talks to the chip through this one. Other commands \
+      record what they do with --capture. Keys are recorded as zeros unless --include-secrets.
+      """)
+
+  @Argument(help: "The file; one that exists is overwritten.") var file: String
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup var monitor: MonitorOptions
+  @Flag(help: "Record keys as they are, not as zeros.") var includeSecrets = false
+
+  func run() async throws {
+    let this = self
+    try await reporting { try await cancelledBySignals { try await this.record() } }
+  }
+
+  private func record() async throws {
+    var capture = CaptureOptions()
+    capture.capture = file
+    capture.includeSecrets = includeSecrets
+    let target = try OpenTarget(options, capture)
+    defer { target.finish() }
+    let proxy = try monitor.terminal()
+    defer { proxy?.close() }
+    let profile = options.driverOptions.profile
+    var monitoring = Monitoring(
+      printer: PacketPrinter(.line, vendor: profile?.vendor), proxy: proxy, write: { _ in })
+    defer { standardError.write("\(printable(file)): \(monitoring.summary)") }
+    try await monitoring.run(
+      target.endpoint, profile: profile, tap: target.tap, resets: monitor.reset,
+      milliseconds: monitor.milliseconds)
+  }
+}

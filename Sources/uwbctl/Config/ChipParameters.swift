@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+import UWBDriver
+
+/// Parameters of the chip or of one of its sessions, read and written through a connection.
+struct ChipParameters {
+  let chip: ChipConnection
+  /// What names a session on the wire; nil: parameters of the chip.
+  let session: UInt32?
+
+  private var dialect: Dialect { chip.dialect }
+
+  // MARK: names
+
+  /// The parameter of this name.
+  ///
+  /// - Throws: `ParameterTextError`.
+  func id(_ name: String) throws -> TLV {
+    guard session == nil else { return TLV(try AppConfigID(named: name).rawValue, []) }
+    return TLV(try DeviceConfigID(named: name, in: dialect), [])
+  }
+
+  /// A parameter and its value.
+  ///
+  /// - Throws: `ParameterTextError`.
+  func parameter(_ text: String) throws -> TLV {
+    session == nil
+      ? try TLV(deviceConfig: text, in: dialect)
+      : try TLV(appConfig: text, for: dialect.generation)
+  }
+
+  /// Everything worth asking for.
+  var all: [TLV] {
+    session == nil
+      ? DeviceConfigParameter.all.filter { $0.applies(to: dialect) }.map { TLV($0.id, []) }
+      : Set(AppConfigParameter.all.filter { $0.applies(to: dialect) }.map(\.id)).map {
+        TLV($0.rawValue, [])
+      }.sorted { $0.id < $1.id }
+  }
+
+  // MARK: the chip
+
+  /// The parameters asked for, as far as the chip has them.
+  ///
+  /// Each is asked for alone: a chip that does not know one of several tells none of the others.
+  ///
+  /// - Returns: also what the chip said of those that it does not give.
+  func read(_ wanted: [TLV]) async throws -> (found: [TLV], refused: [(TLV, Status)]) {
+    var found: [TLV] = []
+    var refused: [(TLV, Status)] = []
+    for parameter in wanted {
+      let status: Status
+      let answer: [TLV]?
+      if let session {
+        let response = try await chip.send(
+          GetAppConfig(sessionToken: session, ids: [parameter.id]))
+        (status, answer) = (response.status, response.parameters)
+        // Without the session there is no use in asking for the others.
+        if status == .sessionNotExist {
+          throw DriverError.refused(command: "SESSION_GET_APP_CONFIG_CMD", status)
+        }
+      } else {
+        let response = try await chip.send(GetOneConfig(parameter))
+        (status, answer) = (response.status, response.parameters)
+      }
+      let value = answer?.first { $0.id == parameter.id && $0.subID == parameter.subID }
+      if status == .ok, let value {
+        found.append(value)
+      } else {
+        refused.append((parameter, status))
+      }
+    }
+    return (found, refused)
+  }
+
+  /// Sets parameters; the chip takes those it does not refuse.
+  func write(_ parameters: [TLV]) async throws -> ConfigurationResponse {
+    if let session {
+      return try await chip.send(SetAppConfig(sessionToken: session, parameters: parameters))
+    }
+    return try await chip.send(SetConfig(parameters))
+  }
+
+  // MARK: text
+
+  func name(of parameter: TLV) -> String {
+    session == nil
+      ? DeviceConfigID(parameter).name(in: dialect)
+      : AppConfigID(rawValue: parameter.id).name(in: dialect)
+  }
+
+  func isSecret(_ parameter: TLV) -> Bool {
+    session == nil
+      ? DeviceConfigID(parameter).parameter(in: dialect)?.isSecret ?? false
+      : AppConfigID(rawValue: parameter.id).isSecret
+  }
+
+  /// The value as `set` takes it.
+  func text(of parameter: TLV) -> String {
+    let form =
+      session == nil
+      ? DeviceConfigID(parameter).form(in: dialect) : AppConfigID(rawValue: parameter.id).form
+    return form.text(parameter.value)
+  }
+}
+
+/// CORE_GET_CONFIG for one parameter, whose identifier may have two octets.
+struct GetOneConfig: UCICommand {
+  typealias Response = DeviceConfigResponse
+  static let opcode = Opcode.coreGetConfig
+  static let isIdempotent = true
+
+  var id: UInt8
+  var subID: UInt8?
+
+  init(_ parameter: TLV) {
+    id = parameter.id
+    subID = parameter.subID
+  }
+
+  init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
+    _ = try reader.u8("id count")
+    id = try reader.u8("id")
+    subID = reader.remaining > 0 ? try reader.u8("sub id") : nil
+  }
+
+  func encode(into writer: inout PayloadWriter, dialect: Dialect) {
+    writer.u8(1)
+    writer.u8(id)
+    if let subID { writer.u8(subID) }
+  }
+}

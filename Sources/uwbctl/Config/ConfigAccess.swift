@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UCI
+import UWBDriver
+
+/// What `config get` and `config set` have in common.
+struct ConfigAccess: ParsableArguments {
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
+  @Option(
+    help: ArgumentHelp(
+      "Parameters of this session on the chip: its handle since FiRa 2.0, its id before. Without "
+        + "it they are the chip's own."))
+  var session: UInt32?
+  @Flag(help: "Reset the chip first; sessions on it end.") var reset = false
+  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
+
+  func validate() throws {
+    if reset, session != nil {
+      throw ValidationError("--reset ends the session that --session names.")
+    }
+  }
+
+  /// Opens the chip, lends its parameters, and closes it again.
+  func withParameters(_ body: (ChipParameters) async throws -> Void) async throws {
+    let target = try OpenTarget(options, capture)
+    defer { target.finish() }
+    let chip = try await ChipConnection.open(target, options.driverOptions, reset: reset)
+    do {
+      try await body(ChipParameters(chip: chip, session: session))
+    } catch let error as ParameterTextError {
+      await chip.close()
+      throw ValidationError(Self.words(error, session: session))
+    } catch {
+      await chip.close()
+      throw error
+    }
+    await chip.close()
+  }
+
+  /// A name that only sessions have is no typing error.
+  static func words(_ error: ParameterTextError, session: UInt32?) -> String {
+    if case .unknownName(let name, _) = error, session == nil,
+      let id = try? AppConfigID(named: name)
+    {
+      return "\(id.name) is a parameter of sessions, which end with the program that made them. "
+        + "Give it to range, or name a session that is on the chip with --session."
+    }
+    return printable("\(error)")
+  }
+}

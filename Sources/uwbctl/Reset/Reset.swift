@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UCI
+import UWBDriver
+import UWBLink
+
+/// `uwbctl reset`: the chip as if it had just been switched on.
+struct Reset: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Reset a chip: its sessions end.",
+    discussion: """
+      Sends CORE_DEVICE_RESET, behind NXP's CORE_DEVICE_INIT where the chip needs it, waits until \
+      the chip is ready and asks who it is. USB stays up and calibration stays; a board that does \
+      not answer to this needs its reset button, or to be unplugged.
+      """)
+
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
+  @Option(help: "text or json.") var format = OutputFormat.text
+
+  func run() async throws {
+    let this = self
+    try await reporting { try await cancelledBySignals { try await this.reset() } }
+  }
+
+  private func reset() async throws {
+    let target = try OpenTarget(options, capture)
+    defer { target.finish() }
+    var driverOptions = options.driverOptions
+    driverOptions.tap = target.tap
+    let clock = ContinuousClock()
+    let start = clock.now
+    let device = try await UWBDevice.open(target.endpoint, options: driverOptions)
+    let time = clock.now - start
+    let name = "\(device.profile.name), UCI \(device.info.uciVersion)"
+    await device.close()
+    switch format {
+    case .text:
+      standardOutput.write(
+        "\(printable(name)): reset and ready after \(ChipChecks.milliseconds(time))\n")
+    case .json:
+      var line = JSONLine()
+      line.add("device", device.endpoint.description)
+      line.add("family", device.profile.name)
+      line.add("uci", "\(device.info.uciVersion)")
+      line.add("ready_ms", Double(time / .microseconds(1)) / 1_000, digits: 1)
+      standardOutput.write(line.text + "\n")
+    }
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+import UCI
+import UWBCapture
+import UWBDriver
+import UWBLink
+import UWBSimulator
+import UWBTestSupport
+
+@testable import uwbctl
+
+@Suite struct MonitorTests {
+  /// Monitors until a line holds `last`.
+  static func lines(
+    _ endpoint: LinkEndpoint, until last: String, style: PacketStyle = .line,
+    proxy: ProxyTerminal? = nil, tap: UWBDevice.PacketTap? = nil, resets: Bool = false,
+    meanwhile: @Sendable () async throws -> Void = {}
+  ) async throws -> (lines: [String], summary: String) {
+    final class Output: Sendable {
+      let text = Mutex("")
+      let (seen, end) = AsyncStream<Void>.makeStream()
+    }
+    let output = Output()
+    let task = Task {
+      var monitoring = Monitoring(
+        printer: PacketPrinter(style), proxy: proxy,
+        write: { text in
+          output.text.withLock { $0 += text }
+          if text.contains(last) { output.end.finish() }
+        })
+      try await monitoring.run(
+        endpoint, profile: nil, tap: tap, resets: resets, milliseconds: nil)
+      return monitoring.summary
+    }
+    try await meanwhile()
+    for await _ in output.seen {}
+    task.cancel()
+    let summary = try await task.value
+    return (output.text.withLock { $0 }.split(separator: "\n").map(String.init), summary)
+  }
+
+  @Test func listeningSendsNothing() async throws {
+    let terminal = try ScriptedTerminal { _ in [] }
+    terminal.say(hexOctets("60 01 00 01 01 61 02 00 06 01 00 00 00 02 00"))
+    let (lines, summary) = try await Self.lines(
+      .serial(path: FilePath(terminal.path)), until: "SESSION_STATUS_NTF")
+    #expect(lines.count == 2)
+    #expect(lines[0].hasSuffix("< CORE_DEVICE_STATUS_NTF  state READY"))
+    #expect(
+      lines[1].hasSuffix("< SESSION_STATUS_NTF  session 1, state ACTIVE, reason MANAGEMENT_COMMAND")
+    )
+    #expect(summary == "2 packets from the chip, 0 to it, 0 octets skipped\n")
+    #expect(terminal.octets == [], "a listener resets nothing and asks nothing")
+    terminal.hangUp()
+  }
+
+  @Test func octetsThatAreNoUCIAreCounted() async throws {
+    let terminal = try ScriptedTerminal { _ in [] }
+    terminal.say(hexOctets("FF FF FF 60 01 00 01 01 60 01 00 01 02 60 01 00 01 01"))
+    let (lines, summary) = try await Self.lines(
+      .serial(path: FilePath(terminal.path)), until: "state ACTIVE")
+    terminal.hangUp()
+    #expect(lines.contains { $0.hasSuffix("< (3 octets that are no UCI)") })
+    #expect(summary.hasSuffix("0 to it, 3 octets skipped\n"))
+  }
+
+  @Test func aLinkThatEndsIsAFailure() async throws {
+    let terminal = try ScriptedTerminal { _ in [] }
+    terminal.say(hexOctets("60 01 00 01 01 60 01 00 01 02"))
+    var monitoring = Monitoring(
+      printer: PacketPrinter(.line),
+      write: { if $0.contains("state ACTIVE") { terminal.hangUp() } })
+    var failure: LinkError?
+    do {
+      try await monitoring.run(
+        .serial(path: FilePath(terminal.path)), profile: nil, tap: nil, resets: false,
+        milliseconds: nil)
+    } catch let error as LinkError { failure = error }
+    #expect(failure?.code == .deviceGone)
+    #expect(monitoring.summary.hasPrefix("2 packets from the chip"))
+  }
+
+  @Test func anotherProgramTalksThroughIt() async throws {
+    let (bench, chip) = try DoctorTests.bench()
+    let proxy = try ProxyTerminal(link: nil)
+    let path = proxy.path
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "\(UUID().uuidString).pcapng"
+    ).path
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let capture = try CaptureFile(file)
+    let (lines, summary) = try await Self.lines(
+      .serial(path: FilePath(chip.path)), until: "SESSION_DEINIT_RSP", proxy: proxy,
+      tap: capture.tap,
+      meanwhile: {
+        let device = try await UWBDevice.open(.serial(path: FilePath(path)))
+        #expect(device.profile == .qorvo)
+        let session = SessionConfiguration(
+          role: .controller, sessionID: 7, address: MACAddress(1), peers: [MACAddress(2)])
+        try await device.withSession(session) { try await $0.start() }
+        await device.close()
+      })
+    proxy.close()
+    bench.stop()
+    func index(_ name: String) -> Int? { lines.firstIndex { $0.contains(name) } }
+    let order = [
+      "> CORE_DEVICE_RESET_CMD", "< CORE_DEVICE_RESET_RSP", "> CORE_GET_DEVICE_INFO_CMD",
+      "< CORE_GET_CAPS_INFO_RSP", "> SESSION_INIT_CMD", "> SESSION_SET_APP_CONFIG_CMD",
+      "< SESSION_START_RSP", "> SESSION_DEINIT_CMD", "< SESSION_DEINIT_RSP",
+    ].map(index)
+    #expect(!order.contains(nil))
+    #expect(order.compactMap { $0 } == order.compactMap { $0 }.sorted())
+    #expect(lines.contains { $0.contains("STATIC_STS_IV = <redacted>") })
+    let packets = try CaptureReader.read(file: file).packets
+    #expect(Set(packets.map(\.direction)) == [.outbound, .inbound])
+    #expect(packets.allSatisfy { $0.isWhole })
+    #expect(summary.contains("\(packets.count { $0.direction == .outbound }) to it"))
+  }
+
+  @Test func aProxyThatNobodyReadsDoesNotStop() async throws {
+    let terminal = try ScriptedTerminal { _ in [] }
+    let proxy = try ProxyTerminal(link: nil)
+    // More than a pseudo-terminal holds for a reader that is not there: some 68 kB.
+    let notification = hexOctets("61 02 00 06 01 00 00 00 02 00")
+    let (lines, summary) = try await Self.lines(
+      .serial(path: FilePath(terminal.path)), until: "CORE_DEVICE_STATUS_NTF", proxy: proxy,
+      meanwhile: {
+        // On a thread of its own: it waits for room, which the monitor makes in a task.
+        Thread {
+          for _ in 0..<100 { terminal.say((0..<100).flatMap { _ in notification }) }
+          terminal.say(hexOctets("60 01 00 01 01"))
+        }.start()
+      })
+    proxy.close()
+    terminal.hangUp()
+    #expect(lines.count == 10_001)
+    #expect(summary.contains("not taken by the other program"))
+  }
+
+  @Test func resettingAsksWhoItIs() async throws {
+    let (bench, chip) = try DoctorTests.bench()
+    let (lines, _) = try await Self.lines(
+      .serial(path: FilePath(chip.path)), until: #""name":"CORE_GET_DEVICE_INFO_RSP""#,
+      style: .json, resets: true)
+    bench.stop()
+    let objects = try lines.map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(objects.allSatisfy { $0["time_s"] is Double })
+    #expect(objects.contains { $0["direction"] as? String == "to_chip" })
+    #expect(objects.last?["direction"] as? String == "from_chip")
+    #expect(objects.last?["vendor"] as? String == "qorvo")
+  }
+
+  @Test func aLinkToTheProxyReplacesLinksOnly() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let link = folder.appendingPathComponent("uwb").path
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/nowhere")
+    let proxy = try ProxyTerminal(link: link)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == proxy.path)
+    proxy.close()
+    #expect(!FileManager.default.fileExists(atPath: link))
+    try "precious".write(toFile: link, atomically: false, encoding: .utf8)
+    let error = #expect(throws: Errno.self) { try ProxyTerminal(link: link) }
+    #expect(error == .fileExists)
+    #expect(try String(contentsOfFile: link, encoding: .utf8) == "precious")
+  }
+}
+
+@Suite struct PacketFilterTests {
+  static func shown(_ arguments: [String]) throws -> [String] {
+    let filter = try PacketFilter.parse(arguments)
+    let packets = [
+      "60 01 00 01 01", "20 02 00 00", "61 02 00 06 01 00 00 00 02 00", "42 00 00 01 00",
+      "62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00",
+      "4E 2B 00 03 00 00 00", "02 00 06 00 01 00 00 00 00 00",
+    ].map(hexOctets)
+    return packets.compactMap { packet in
+      var decoder = FrameDecoder(vendor: .qorvo)
+      guard let frame = try? decoder.decode(packet),
+        filter.shows(frame.header, name: frame.name)
+      else { return nil }
+      return frame.name
+    }
+  }
+
+  @Test(arguments: [
+    ([], 7), (["--only", "core"], 2), (["--only", "ranging"], 2), (["--only", "session"], 1),
+    (["--only", "data"], 1), (["--only", "vendor"], 1), (["--not", "core,data"], 4),
+    (["--only", "response"], 2), (["--only", "SESSION_INFO"], 1),
+    (["--only", "session-info-ntf"], 1), (["--only", "SESSION_*"], 3), (["--only", "*_NTF"], 3),
+    (["--only", "*"], 7), (["--only", "*", "--not", "*"], 0),
+    (["--only", "QORVO_GET_CALIBRATION"], 1), (["--only", "core", "--not", "CORE_GET_*"], 1),
+  ])
+  func packetsAreChosenByGroupAndName(_ arguments: [String], _ count: Int) throws {
+    #expect(try Self.shown(arguments).count == count)
+  }
+
+  @Test func aMistypedNameIsToldInsteadOfHidingEverything() {
+    #expect(throws: (any Error).self) { try PacketFilter.parse(["--only", "SESION_INFO_NTF"]) }
+    #expect(throws: (any Error).self) { try PacketFilter.parse(["--not", "SESSION_X*"]) }
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Testing
+import UCI
+
+@testable import uwbctl
+
+@Suite struct SendTests {
+  static func plan(_ arguments: [String]) throws -> SendPlan {
+    SendPlan(try Send.parse(arguments).frames(), dialect: .assumed)
+  }
+
+  @Test func packetsThatMakeSenseHaveNoProblem() throws {
+    let plan = try Self.plan(["20000001 00", "2105 00 00", "2E 00 00 02 00 00"])
+    #expect(plan.problems == [])
+    #expect(plan.messages.count == 3)
+    #expect(try Self.plan(["20", "02", "00", "00"]).messages == [[[0x20, 2, 0, 0]]])
+  }
+
+  @Test(arguments: [
+    ("40 00 00 01 00", "goes from the chip to the host"),
+    ("60 01 00 01 01", "goes from the chip to the host"),
+    ("20 00 00 00", "This is no CORE_DEVICE_RESET_CMD"),
+    ("20 02 00 01 00", "CORE_GET_DEVICE_INFO_CMD ends 1 octet earlier"),
+    ("31 03 00 01 01", "announces another segment"),
+    ("31 03 00 01 01 20 02 00 00", "interrupted"),
+    ("2E 3F 00 04 53 74 4F 50", "\"STOP\" in ASCII"),
+  ])
+  func nonsenseIsToldWithItsReason(_ hex: String, _ reason: String) throws {
+    let plan = try Self.plan([hex])
+    #expect(plan.problems.contains { "\($0)".contains(reason) })
+    // With --force it goes out as it is.
+    #expect(plan.messages.flatMap { $0 }.flatMap { $0 } == hexOctets(hex))
+  }
+
+  @Test func segmentsOfOneMessageAreJudgedTogether() throws {
+    let whole = "31 03 00 05 01 00 00 00 01 21 03 00 03 08 02 60"
+    #expect(try Self.plan([whole]).problems.count == 1, "a parameter is cut")
+    let plan = try Self.plan(["31 03 00 05 01 00 00 00 01", "21 03 00 04 08 02 60 09"])
+    #expect(plan.problems == [])
+    #expect(plan.messages.count == 1)
+    #expect(plan.messages[0].count == 2)
+  }
+
+  @Test func aPayloadIsCutIntoPackets() throws {
+    let payload = "01000000 01 28 06 010203040506"
+    let frames = try Send.parse(["--command", "1:0x3", "--segment", "6", payload]).frames()
+    #expect(frames.count == 3)
+    #expect(frames.map { $0[0] } == [0x31, 0x31, 0x21])
+    #expect(frames.flatMap { $0.dropFirst(4) } == hexOctets(payload))
+    #expect(SendPlan(frames, dialect: .assumed).problems == [])
+  }
+
+  @Test(arguments: [
+    ["zz"], ["20020001"], ["--command", "16:0", "00"], ["--command", "1", "00"],
+    ["--segment", "0", "20020000"], ["--wait", "-1", "20020000"], [],
+  ])
+  func whatIsNoPacketIsRefused(_ arguments: [String]) {
+    #expect(throws: (any Error).self) { try Send.parse(arguments) }
+  }
+}
