@@ -63,6 +63,7 @@ extension TLVListResponse: Describable {
     case .coreGetCapsInfo: return [Field("capabilities", .capabilities(parameters, dialect))]
     case TestConfigGet.opcode: return [Field("parameters", .testConfig(parameters))]
     case AndroidRadarGetAppConfig.opcode: return [Field("parameters", .radarConfig(parameters))]
+    case NXPGetAppConfig.opcode: return [Field("parameters", .nxpAppConfig(parameters))]
     default: return [Field("parameters", .appConfig(parameters, dialect))]
     }
   }

@@ -69,6 +69,7 @@ extension FieldValue {
   static func nxpAppConfig(_ parameters: [TLV]) -> FieldValue {
     .list(
       parameters.map { tlv in
+        guard tlv.subID == nil else { return .longAppConfig(tlv) }
         let id = NXPAppConfigID(rawValue: tlv.id)
         return parameter(tlv, name: id.name, id.parameter)
       })

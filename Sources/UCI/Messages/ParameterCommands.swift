@@ -28,7 +28,7 @@ extension SetParametersCommand {
 }
 
 /// A command that reads parameters of a session: its token and their numbers.
-public protocol GetParametersCommand: UCICommand {
+public protocol GetParametersCommand: UCICommand where Response == TLVListResponse {
   /// What names the session: its id in FiRa 1.x, its handle since 2.0.
   var sessionToken: UInt32 { get }
   /// Which parameters to read, at most 255.

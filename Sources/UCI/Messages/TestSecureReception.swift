@@ -43,10 +43,7 @@ public struct TestSRRXNotification: UCINotification, Hashable {
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     status = Status(rawValue: try reader.u8("status"))
-    counters = []
-    while counters.count < Self.counterNames.count, reader.remaining >= 4 {
-      counters.append(try reader.u32("counter"))
-    }
+    counters = try reader.u32s(atMost: Self.counterNames.count, "counter")
     bitmap = counters.count == Self.counterNames.count ? reader.rest() : []
   }
 

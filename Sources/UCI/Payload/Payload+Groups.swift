@@ -18,6 +18,13 @@ extension PayloadReader {
     try octets(count, field).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
+  /// Numbers of four octets, little-endian: as many as are there, but not more than `limit`.
+  mutating func u32s(atMost limit: Int, _ field: String) throws(PayloadError) -> [UInt32] {
+    var list: [UInt32] = []
+    while list.count < limit, remaining >= 4 { list.append(try u32(field)) }
+    return list
+  }
+
   /// Four octets, little-endian, two's complement.
   mutating func i32(_ field: String) throws(PayloadError) -> Int32 {
     Int32(bitPattern: try u32(field))

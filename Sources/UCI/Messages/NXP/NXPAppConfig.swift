@@ -19,18 +19,12 @@ public struct NXPSetAppConfig: SetParametersCommand, Hashable {
     self.sessionToken = sessionToken
     self.parameters = parameters
   }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    parameters = try reader.tlvs("parameters")
-  }
 }
 
 /// GET_VENDOR_APP_CONFIG of NXP's group 0xF.
 public struct NXPGetAppConfig: GetParametersCommand, Hashable {
   /// What the chip answers.
-  public typealias Response = NXPAppConfigResponse
+  public typealias Response = TLVListResponse
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x03)
 
@@ -46,40 +40,6 @@ public struct NXPGetAppConfig: GetParametersCommand, Hashable {
   }
 }
 
-/// GET_VENDOR_APP_CONFIG_RSP of NXP's group 0xF.
-public struct NXPAppConfigResponse: UCIResponse, Hashable {
-  /// Whether the chip did what it was asked.
-  public var status: Status
-  /// nil where the response ends behind its status.
-  public var parameters: [TLV]?
-
-  /// From its fields; nil for what the response leaves out.
-  public init(status: Status, parameters: [TLV]?) {
-    self.status = status
-    self.parameters = parameters
-  }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-    guard reader.remaining > 0 else { return }
-    var attempt = reader
-    do throws(PayloadError) {
-      parameters = try attempt.tlvs("parameters")
-      reader = attempt
-    } catch {
-      // An error may be followed by a stray octet.
-      guard status != .ok else { throw error }
-    }
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
-    if let parameters { writer.tlvs(parameters) }
-  }
-}
-
 extension NXPSetAppConfig: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [Field("session", .number(sessionToken)), Field("parameters", .nxpAppConfig(parameters))]
@@ -92,11 +52,5 @@ extension NXPGetAppConfig: Describable {
       Field("session", .number(sessionToken)),
       Field("parameters", .list(ids.map { .text(NXPAppConfigID(rawValue: $0).name) })),
     ]
-  }
-}
-
-extension NXPAppConfigResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    parameters.map { [Field("parameters", .nxpAppConfig($0))] } ?? []
   }
 }

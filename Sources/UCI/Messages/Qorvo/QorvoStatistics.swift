@@ -79,10 +79,7 @@ public struct QorvoPowerStatsResponse: UCIResponse, Hashable {
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     status = Status(rawValue: try reader.u8("status"))
-    values = []
-    while values.count < Self.names.count, reader.remaining >= 4 {
-      values.append(try reader.u32("time"))
-    }
+    values = try reader.u32s(atMost: Self.names.count, "time")
   }
 
   /// Writes the fields in their order on the wire.
