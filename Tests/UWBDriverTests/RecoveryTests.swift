@@ -40,6 +40,18 @@ import UWBSimulator
     }
   }
 
+  /// A session that ranged until its board was pulled out, and its stream, which has been told.
+  static func interrupted(
+    _ board: Board, _ device: UWBDevice
+  ) async throws -> (UWBSession, MeasurementStream.Events.Iterator) {
+    let session = try await device.makeSession(Ends.configurations().controller)
+    var events = session.measurements().events.makeAsyncIterator()
+    try await session.start()
+    board.chip.unplug()
+    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    return (session, events)
+  }
+
   /// Takes events until one is what is looked for.
   static func events(
     _ iterator: inout MeasurementStream.Events.Iterator,
@@ -186,12 +198,7 @@ import UWBSimulator
   @Test func closingWorksWhileTheDeviceIsAway() async throws {
     let board = try Board()
     let device = try await board.open()
-    let session = try await device.makeSession(Ends.configurations().controller)
-    let stream = session.measurements()
-    var events = stream.events.makeAsyncIterator()
-    try await session.start()
-    board.chip.unplug()
-    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    var (_, events) = try await Self.interrupted(board, device)
     await device.close()
     #expect(try await events.next() == nil)
     let error = await #expect(throws: DriverError.self) {
@@ -205,15 +212,10 @@ import UWBSimulator
     let board = try Board()
     let device = try await board.open()
     let reports = device.events
-    let gone = try await device.makeSession(Ends.configurations().controller)
     var other = Ends.configurations().controller
     other.sessionID = 43
     let kept = try await device.makeSession(other)
-    let stream = gone.measurements()
-    var events = stream.events.makeAsyncIterator()
-    try await gone.start()
-    board.chip.unplug()
-    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    var (gone, events) = try await Self.interrupted(board, device)
     try await gone.close()
     #expect(try await events.next() == nil)
     try board.chip.replug()
@@ -229,11 +231,7 @@ import UWBSimulator
     let board = try Board()
     let device = try await board.open()
     let reports = device.events
-    let session = try await device.makeSession(Ends.configurations().controller)
-    var events = session.measurements().events.makeAsyncIterator()
-    try await session.start()
-    board.chip.unplug()
-    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    let (session, _) = try await Self.interrupted(board, device)
     try await session.stop()
     try board.chip.replug()
     for await event in reports { if case .recovered = event { break } }
@@ -286,11 +284,7 @@ import UWBSimulator
     let stranger = try board.bench.add(profile: .sr250, at: Position(1, 1))
     let device = try await board.open()
     let reports = device.events
-    let session = try await device.makeSession(Ends.configurations().controller)
-    var events = session.measurements().events.makeAsyncIterator()
-    try await session.start()
-    board.chip.unplug()
-    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    let (session, _) = try await Self.interrupted(board, device)
     try stranger.link(at: board.path)
     for await event in reports {
       if case .notRecovered(let error) = event {

@@ -35,7 +35,7 @@ final class DeviceCore: Sendable {
   let engine: Engine
   let router: MessageRouter
   let reader: FrameReader
-  let broadcast = EventBroadcast()
+  let broadcast = Broadcast<DeviceEvent>()
   let logger: Logger
   let recovery: Recovery?
   let state = Locked(State())

@@ -93,7 +93,7 @@ public final class UWBDevice: Sendable {
   }
 
   /// What the device reports beside measurements, from now on. Any number of takers.
-  public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe() }
+  public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe(.bufferingNewest(256)) }
 
   /// Runs tasks on the reader's thread, between frames: a `for await` over measurements in
   /// `Task(executorPreference: device.executor)` costs no wake of another thread. Such a task must

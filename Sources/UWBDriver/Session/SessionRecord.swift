@@ -26,7 +26,7 @@ final class SessionRecord: Sendable {
   }
 
   private let state: Locked<State>
-  private let takers = DataTakers()
+  private let takers = Broadcast<ReceivedData>()
 
   init(configuration: SessionConfiguration) {
     self.configuration = configuration
@@ -70,7 +70,9 @@ final class SessionRecord: Sendable {
     }
   }
 
-  func receivedData(_ capacity: Int) -> AsyncStream<ReceivedData> { takers.stream(capacity) }
+  func receivedData(_ capacity: Int) -> AsyncStream<ReceivedData> {
+    takers.subscribe(.bufferingOldest(capacity))
+  }
 
   /// Whether a taker was too slow for it.
   func receive(_ data: ReceivedData) -> Bool { takers.send(data) }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 
-/// Sends each event to every taker.
-final class EventBroadcast: Sendable {
+/// Sends each element to every taker.
+final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
-    var takers: [Int: AsyncStream<DeviceEvent>.Continuation] = [:]
+    var takers: [Int: AsyncStream<Element>.Continuation] = [:]
     var next = 0
     var finished = false
   }
 
   private let state = Locked(State())
 
-  func subscribe() -> AsyncStream<DeviceEvent> {
-    // Bounded: a taker that does not take must not make the memory grow.
-    let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream(
-      bufferingPolicy: .bufferingNewest(256))
+  /// - Parameter policy: bounded, because a taker that does not take must not make the memory grow.
+  func subscribe(
+    _ policy: AsyncStream<Element>.Continuation.BufferingPolicy
+  ) -> AsyncStream<Element> {
+    let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
     let id = state.withLock { state -> Int? in
       guard !state.finished else { return nil }
       state.next += 1
@@ -31,9 +32,15 @@ final class EventBroadcast: Sendable {
     return stream
   }
 
-  func send(_ event: DeviceEvent) {
+  /// - Returns: whether a taker was too slow: an element was dropped.
+  @discardableResult
+  func send(_ element: Element) -> Bool {
+    var isDropped = false
     // Yielded outside the lock: a taker's termination comes back for it.
-    for taker in state.withLock({ Array($0.takers.values) }) { taker.yield(event) }
+    for taker in state.withLock({ Array($0.takers.values) }) {
+      if case .dropped = taker.yield(element) { isDropped = true }
+    }
+    return isDropped
   }
 
   func finish() {
