@@ -195,6 +195,19 @@ import UWBTestSupport
     #expect(machine.processes.running("Modem").isEmpty)
   }
 
+  @Test func whoPlaysTheChipIsNoHolder() throws {
+    let machine = try FakeMachine()
+    try machine.file("dev/pts/7", "")
+    let path = machine.root + "/dev/pts/7"
+    try machine.process(900, "simulator", open: [path, "/dev/ptmx"])
+    try machine.file("proc/900/fdinfo/1", "pos:\t0\nflags:\t02104002\ntty-index:\t7\n")
+    #expect(machine.processes.holders(of: FilePath(path)).holders.isEmpty)
+    // A terminal emulator has the master of another one.
+    try machine.process(901, "emulator", open: [path, "/dev/ptmx"])
+    try machine.file("proc/901/fdinfo/1", "pos:\t0\ntty-index:\t70\n")
+    #expect(machine.processes.holders(of: FilePath(path)).holders.map(\.pid) == [901])
+  }
+
   @Test func theRealTableKnowsThisProcessByItsName() throws {
     let own = getpid()
     let comm = try String(contentsOfFile: "/proc/self/comm", encoding: .utf8)

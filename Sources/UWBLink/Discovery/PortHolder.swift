@@ -25,7 +25,8 @@ public struct ProcessTable: Sendable {
   /// This machine, unless told otherwise.
   public init(procfs: FilePath = "/proc") { self.procfs = procfs }
 
-  /// The programs that have a device open, this one excepted.
+  /// The programs that have a device open, this one excepted, and excepted whoever plays the chip at
+  /// the other end of a pseudo-terminal.
   ///
   /// - Returns: also whether there are programs of other users, whose open files only root can see.
   public func holders(of path: FilePath) -> (holders: [PortHolder], someHidden: Bool) {
@@ -39,11 +40,26 @@ public struct ProcessTable: Sendable {
       if descriptors.isEmpty, access(folder.string, R_OK) != 0, errno == EACCES {
         someHidden = true
       }
-      if descriptors.contains(where: { FileTree.target(of: folder.appending($0)) == path }) {
+      if descriptors.contains(where: { FileTree.target(of: folder.appending($0)) == path }),
+        !isOtherEnd(pid, descriptors, of: path)
+      {
         holders.append(PortHolder(pid: pid, name: name(of: pid)))
       }
     }
     return (holders, someHidden)
+  }
+
+  /// Whether a program has the master of this pseudo-terminal. Source: proc(5), tty-index in fdinfo.
+  private func isOtherEnd(_ pid: Int32, _ descriptors: [String], of path: FilePath) -> Bool {
+    guard path.removingLastComponent().lastComponent == "pts",
+      let index = path.lastComponent?.string
+    else { return false }
+    let folder = procfs.appending("\(pid)")
+    return descriptors.contains { name in
+      FileTree.target(of: folder.appending("fd").appending(name))?.lastComponent == "ptmx"
+        && FileTree.text(folder.appending("fdinfo").appending(name))?
+          .split(separator: "\n").contains("tty-index:\t\(index)") == true
+    }
   }
 
   /// The processes with this name.
