@@ -26,7 +26,7 @@ struct Decode: AsyncParsableCommand {
   @Argument(help: "Frames in hexadecimal, or the octets of one frame.")
   var hex: [String] = []
 
-  @Option(name: .shortAndLong, help: "Read frames from this file.")
+  @Option(name: .shortAndLong, help: "Read frames from this file.", completion: .file())
   var file: String?
 
   @Option(help: "How to write what the frames mean: text or json, one object per line.")

@@ -18,7 +18,10 @@ struct Multicast: ParsableCommand {
 
   /// Which range is meant.
   struct Target: ParsableArguments {
-    @Option(name: .shortAndLong, help: "The device that range was given.") var device: String?
+    @Option(
+      name: .shortAndLong, help: "The device that range was given.",
+      completion: DeviceOptions.completion)
+    var device: String?
     @Option(help: "The session id that range was given.") var session: UInt32?
     @Option(help: "The process id of range, where device and session are not enough.")
     var pid: Int32?

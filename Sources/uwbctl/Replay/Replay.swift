@@ -41,12 +41,13 @@ struct Replay: AsyncParsableCommand {
     }
   }
 
-  @Argument(help: "The capture.") var file: String
+  @Argument(help: "The capture.", completion: .file()) var file: String
   @Option(help: "1 as recorded, 2 twice as fast, max without waiting.") var speed = Speed.times(1)
   @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
   var format: RangeFormat?
   @Flag(help: "Be the recorded chip on a pseudo-terminal.") var asDevice = false
-  @Option(help: "With --as-device: make a symbolic link to the pseudo-terminal.")
+  @Option(
+    help: "With --as-device: make a symbolic link to the pseudo-terminal.", completion: .file())
   var link: String?
   @Flag(help: "With --as-device: measurements begin again when there are no more.")
   var `repeat` = false

@@ -7,7 +7,9 @@ import UWBDriver
 
 /// Whether, and where, what goes over the wire is recorded.
 struct CaptureOptions: ParsableArguments {
-  @Option(help: "Record every packet in this file (pcapng); one that exists is overwritten.")
+  @Option(
+    help: "Record every packet in this file (pcapng); one that exists is overwritten.",
+    completion: .file(extensions: ["pcapng"]))
   var capture: String?
 
   @Flag(help: "Record keys as they are, not as zeros.")

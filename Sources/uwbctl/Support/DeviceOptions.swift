@@ -61,11 +61,16 @@ struct DeviceOptions: ParsableArguments {
   /// The name of the embedded simulated chip.
   static let simulated = "sim"
 
+  /// Ports that boards have, for the shell.
+  static let completion = CompletionKind.shellCommand(
+    "ls -1 /dev/serial/by-id/* /dev/ttyACM* /dev/ttyUSB* 2>/dev/null; echo sim")
+
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
       "A serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), usb:SERIAL (see list), "
-        + "tcp:host:port, or sim."))
+        + "tcp:host:port, or sim."),
+    completion: DeviceOptions.completion)
   var device = Self.simulated
 
   @OptionGroup var chip: ChipOptions

@@ -102,7 +102,8 @@ struct TestCommand: ParsableCommand {
         """)
     @OptionGroup(title: "Device") var device: DeviceOptions
     @Flag(help: "This device answers.") var responder = false
-    @Option(help: "Another device, which answers.", completion: .file()) var with: String?
+    @Option(help: "Another device, which answers.", completion: DeviceOptions.completion) var with:
+      String?
     @OptionGroup(title: "Radio") var options: TestOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
 

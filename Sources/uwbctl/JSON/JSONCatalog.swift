@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The keys of every command that prints JSON. A test compares them with what is printed.
+enum JSONCatalog {
+  static let all: [JSONEntry] =
+    devices + ranging + [multicast("list"), multicast("add"), multicast("remove")] + tests
+    + calibration + others
+
+  // MARK: devices
+
+  private static let devices: [JSONEntry] = [
+    JSONEntry(
+      "list", each: "device that is plugged in",
+      [
+        "path": "of the serial port", "name": "what the device is", "kind": "board, debugger, …",
+        "endpoint": "what --device takes", "stable_paths": "paths that stay the same",
+        "driver": "of the kernel", "usb_vendor": "4 hexadecimal digits",
+        "usb_product": "4 hexadecimal digits", "manufacturer": "as the device says",
+        "product": "as the device says", "serial": "serial number", "interface": "USB interface",
+        "owner": "of the port", "group": "of the port", "mode": "permissions, octal",
+        "may_open": "whether you may open it", "held_by": "programs that have it open",
+        "held_by[].pid?": "process id", "held_by[].name?": "name of the program",
+        "note": "what to know about it",
+      ]),
+    JSONEntry(
+      "doctor", each: "check",
+      [
+        "check": "what is checked", "verdict": "ok, warn, fail or skipped",
+        "text": "what was found",
+        "advice": "what to do",
+      ]),
+    JSONEntry(
+      "info", each: "device",
+      [
+        "device": "as given to --device", "family": "what kind of chip", "uci": "version of UCI",
+        "mac": "version of the MAC", "phy": "version of the PHY", "test": "version of the tests",
+        "vendor_info": "the vendor's octets, hexadecimal", "channels": "UWB channels",
+        "capabilities": "what the chip can do", "capabilities[].id": "number",
+        "capabilities[].name": "name", "capabilities[].value": "octets, hexadecimal",
+      ]),
+    JSONEntry(
+      "simulate", each: "chip",
+      ["name": "of the chip", "profile": "its kind", "path": "what to open"]),
+  ]
+
+  // MARK: ranging
+
+  private static let measurement = JSONEntry(
+    "range", each: "measurement",
+    [
+      "time_s": "since the first measurement, seconds", "session": "what the chip calls it",
+      "sequence": "ranging round, from 0", "peer": "address", "status": "by name",
+      "status_code": "by number, 0 is OK", "distance_cm": "as the chip reports it, centimetres",
+      "estimate_m": "filtered distance, metres",
+      "estimate_sd_m": "its standard deviation, metres",
+      "velocity_m_s": "away from this device, metres per second", "azimuth_deg": "degrees",
+      "azimuth_fom": "figure of merit, 0…100; 0: no azimuth", "elevation_deg": "degrees",
+      "elevation_fom": "figure of merit, 0…100; 0: no elevation", "rssi_dbm": "received power, dBm",
+      "nlos": "true: no line of sight", "lost_before": "notifications lost just before",
+    ])
+
+  private static let ranging: [JSONEntry] = [
+    measurement, measurement.also("replay"),
+    JSONEntry(
+      "replay --as-device", each: "recorded chip",
+      [
+        "path": "what to open", "requests": "requests it has an answer to",
+        "packets": "packets of the chip",
+      ]),
+  ]
+
+  private static func multicast(_ action: String) -> JSONEntry {
+    JSONEntry(
+      "multicast \(action)", each: "session that is ranging",
+      [
+        "pid": "process id of range", "device": "as given to range", "session": "session id",
+        "controlees": "addresses it ranges with now", "outcomes": "what became of each address",
+        "outcomes[].address?": "the address", "outcomes[].status?": "by name",
+        "outcomes[].status_code?": "by number, 0 is OK",
+      ])
+  }
+
+  // MARK: radio tests
+
+  private static func test(_ name: String, _ keys: [(String, String)]) -> JSONEntry {
+    var entry = JSONEntry(
+      "test \(name)", each: "test",
+      ["test": "its name", "status": "by name", "status_code": "by number, 0 is OK"])
+    entry.keys += keys.map { JSONEntry.Key(path: $0.0, meaning: $0.1, isOptional: false) }
+    entry.keys += [
+      .init(path: "receivers", meaning: "what the receivers saw", isOptional: false),
+      .init(path: "receivers[].antenna", meaning: "number", isOptional: true),
+      .init(path: "receivers[].rssi_dbm", meaning: "received power, dBm", isOptional: true),
+      .init(path: "receivers[].snr_db", meaning: "signal to noise, dB", isOptional: true),
+      .init(
+        path: "carrier_offset_ppm", meaning: "difference of the carriers, ppm", isOptional: false),
+    ]
+    return entry
+  }
+
+  private static let acquisition: [(String, String)] = [
+    ("attempts", "frames that were listened for"), ("acquisition_detected", "signals detected"),
+    ("acquisition_rejected", "signals rejected"), ("rx_failed", "receptions without acquisition"),
+    ("sync_cir_ready", "channel responses ready"), ("sfd_failed", "frames without their SFD"),
+    ("sfd_found", "frames with their SFD"),
+  ]
+  private static let error = (
+    "packet_error_rate_percent", "frames that did not arrive undamaged, %"
+  )
+  private static let frame: [(String, String)] = [
+    ("tx_time_us", "when it was sent, µs on the chip's clock"),
+    ("rx_time_us", "when it was received, µs on the chip's clock"), ("azimuth_deg", "degrees"),
+    ("elevation_deg", "degrees"), ("arrival_gap_ns", "main path behind the first, ns"),
+    ("phr", "header of the frame"), ("psdu", "payload, hexadecimal"),
+  ]
+
+  private static let tests: [JSONEntry] = [
+    test(
+      "per-rx",
+      acquisition + [
+        ("phr_decode_errors", "headers not decoded"), ("phr_bit_errors", "headers with wrong bits"),
+        ("psdu_decode_errors", "payloads not decoded"),
+        ("psdu_bit_errors", "payloads with wrong bits"), ("sts_found", "frames with the right STS"),
+        ("end_of_frame", "frames that ended"), error,
+      ]),
+    test("periodic-tx", []), test("rx", frame), test("loopback", frame),
+    test(
+      "ss-twr",
+      [
+        ("ticks", "time measured here, 15.65 ps each"),
+        ("other_ticks", "time measured at the other end"), ("distance_m", "metres"),
+      ]),
+    test(
+      "sr-rx",
+      acquisition + [
+        ("sts_found", "frames with the right STS"), ("end_of_frame", "frames that ended"), error,
+        ("sts_bitmap", "a bit for each frame, hexadecimal"),
+      ]),
+  ]
+
+  // MARK: calibration
+
+  private static let value = JSONEntry(
+    "calibration get", each: "value",
+    [
+      "name": "of the value", "value": "as people write it", "unit": "of its numbers",
+      "hex": "octets in the order of the wire",
+    ])
+  private static var change: JSONEntry {
+    var entry = value.also("calibration set")
+    entry.keys += [
+      .init(path: "was", meaning: "the value before", isOptional: false),
+      .init(path: "was_hex", meaning: "its octets", isOptional: false),
+    ]
+    return entry
+  }
+
+  private static let calibration: [JSONEntry] = [
+    JSONEntry(
+      "calibration list", each: "value there can be",
+      [
+        "name": "of the value", "accepts": "what it takes", "unit": "of its numbers",
+        "summary": "what it is",
+      ]), value, change, change.also("calibration restore"),
+  ]
+
+  // MARK: others
+
+  private static let others: [JSONEntry] = [
+    JSONEntry(
+      "decode", each: "frame", hasMore: true,
+      [
+        "mt": "kind of message", "gid": "group", "oid": "opcode", "name": "of the message",
+        "pbf": "more segments follow", "length": "octets of payload",
+      ]),
+    JSONEntry(
+      "explain", each: "code",
+      [
+        "family": "what kind of code", "code": "number", "name": "name",
+        "meaning": "what it means", "causes": "what it comes from", "to_try": "what to do",
+        "vendors": "whose code it is; empty: everybody's",
+      ]),
+  ]
+}
