@@ -57,7 +57,8 @@ extension Engine {
     await commandTurns.enter()
     defer { commandTurns.leave() }
     try admit(sender)
-    try await settle(before: request)
+    // What a recovery asks is the same every time, and a chip that is lost answers no question first.
+    if sender == .caller || !request.isIdempotent { try await settle(before: request) }
     state.withLock { $0.debts.forgetLate() }
     var payload = try await exchange(request, patience: patience)
     if payload == nil, request.isIdempotent, timeout == nil {
