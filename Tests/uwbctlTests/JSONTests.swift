@@ -57,7 +57,10 @@ import Testing
     ("test sr-rx", ["test", "sr-rx", "--sim-chip", "sr250", "--chip", "nxp"] + short),
     ("calibration list", ["calibration", "list"]), ("calibration get", ["calibration", "get"]),
     ("calibration set", ["calibration", "set", "xtal_trim=1", "--yes"]),
-    ("explain", ["explain", "0x21"]), ("decode", ["decode", "6001000101"]),
+    ("caps", ["caps"]), ("config get", ["config", "get"]), ("config list", ["config", "list"]),
+    ("config set", ["config", "set", "LOW_POWER_MODE=1"]), ("reset", ["reset"]),
+    ("send", ["send", "20", "02", "00", "00"]), ("explain", ["explain", "0x21"]),
+    ("decode", ["decode", "6001000101"]),
   ]
 
   @Test(arguments: runs.indices)

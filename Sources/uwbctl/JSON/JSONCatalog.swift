@@ -3,7 +3,7 @@
 /// The keys of every command that prints JSON. A test compares them with what is printed.
 enum JSONCatalog {
   static let all: [JSONEntry] =
-    devices + ranging + [multicast("list"), multicast("add"), multicast("remove")] + tests
+    devices + looking + ranging + [multicast("list"), multicast("add"), multicast("remove")] + tests
     + calibration + others
 
   // MARK: devices
@@ -41,6 +41,57 @@ enum JSONCatalog {
     JSONEntry(
       "simulate", each: "chip",
       ["name": "of the chip", "profile": "its kind", "path": "what to open"]),
+  ]
+
+  // MARK: looking at a chip
+
+  private static let packet = JSONEntry(
+    "monitor", each: "packet", hasMore: true,
+    [
+      "time_s": "since the beginning, seconds", "direction": "from_chip or to_chip",
+      "mt": "kind of message", "gid": "group", "oid": "opcode", "name": "of the message",
+      "pbf": "more segments follow", "length": "octets of payload",
+    ])
+
+  private static let looking: [JSONEntry] = [
+    packet, packet.also("send"),
+    JSONEntry(
+      "caps", each: "capability",
+      [
+        "id": "number", "sub_id?": "second octet of the number", "name": "name",
+        "meaning": "in words", "octets": "in the order of the wire, hexadecimal",
+        "summary": "what it says",
+      ]),
+    JSONEntry(
+      "config get", each: "parameter",
+      [
+        "name": "name", "id": "number", "sub_id?": "second octet of the number",
+        "value": "as people write it", "octets": "hexadecimal; null where it is a key",
+      ]),
+    JSONEntry(
+      "config set", each: "parameter",
+      [
+        "name": "name", "set": "whether the chip took it", "status": "by name",
+        "status_code": "by number, 0 is OK",
+      ]),
+    JSONEntry(
+      "config list", each: "parameter there can be",
+      [
+        "name": "name", "kind": "session or device", "id": "number",
+        "sub_id?": "second octet of the number", "summary": "what it is",
+        "lengths": "octets it may have", "unit": "of its number", "min": "lowest number",
+        "max": "highest number", "default": "while it is not set", "values": "words it takes",
+        "values[].value?": "a number", "values[].meaning?": "its word",
+        "accepted": "what it takes", "scope": "who has to agree on it",
+        "mandatory": "a session needs it", "read_only": "cannot be set",
+        "secret": "a key, never shown",
+      ]),
+    JSONEntry(
+      "reset", each: "device",
+      [
+        "device": "what was opened", "family": "what kind of chip", "uci": "version of UCI",
+        "ready_ms": "until the chip was ready again, milliseconds",
+      ]),
   ]
 
   // MARK: ranging
