@@ -30,6 +30,7 @@ let package = Package(
     .library(name: "UWBLink", targets: ["UWBLink"]),
     .library(name: "UWBDriver", targets: ["UWBDriver"]),
     .library(name: "UWBCapture", targets: ["UWBCapture"]),
+    .library(name: "SessionProfiles", targets: ["SessionProfiles"]),
     .library(name: "Ranging", targets: ["Ranging"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
@@ -58,6 +59,7 @@ let package = Package(
     .target(
       name: "UWBCapture", dependencies: ["UCI", "Locking", system],
       swiftSettings: memorySafe + lifetimes),
+    .target(name: "SessionProfiles", dependencies: ["UCI"], swiftSettings: strict),
     .target(name: "Ranging", swiftSettings: memorySafe),
 
     // The other end of the wire.
@@ -69,7 +71,8 @@ let package = Package(
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "UCI", "UWBLink", "UWBDriver", "UWBCapture", "Ranging", "UWBSimulator", system, logging,
+        "UCI", "UWBLink", "UWBDriver", "UWBCapture", "SessionProfiles", "Ranging", "UWBSimulator",
+        system, logging,
         arguments,
       ],
       swiftSettings: strict + lifetimes),
@@ -112,6 +115,9 @@ let package = Package(
     .testTarget(
       name: "UWBCaptureTests", dependencies: ["UCI", "UWBCapture", system],
       swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "SessionProfilesTests", dependencies: ["UCI", "UWBDriver", "SessionProfiles"],
+      swiftSettings: strict + lifetimes),
     .testTarget(name: "RangingTests", dependencies: ["Ranging"], swiftSettings: strict),
     .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", system],
@@ -120,6 +126,7 @@ let package = Package(
       name: "uwbctlTests",
       dependencies: [
         "uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBCapture", "UWBSimulator", "UWBTestSupport",
+        "SessionProfiles",
         arguments, system,
       ],
       swiftSettings: strict + lifetimes),

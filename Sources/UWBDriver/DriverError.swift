@@ -36,6 +36,8 @@ public enum DriverError: Error, Sendable, Hashable {
   case dataNotSent(DataTransferStatus)
   /// The configuration contradicts itself.
   case invalidConfiguration(String)
+  /// Parameters of a session that prevent ranging or that the chip would refuse: all of them.
+  case configurationProblems([ConfigurationProblem])
   /// The device was closed.
   case closed
 }
@@ -81,6 +83,8 @@ extension DriverError: CustomStringConvertible {
     case .dataNotSent(let status):
       "The data was not sent: \(status) (0x\(String(status.rawValue, radix: 16)))."
     case .invalidConfiguration(let why): "The session cannot work: \(why)."
+    case .configurationProblems(let problems):
+      "The session cannot work: " + problems.map(\.sentence).joined(separator: " ")
     case .closed: "The device has been closed."
     }
   }
@@ -123,6 +127,7 @@ extension DriverError: CustomStringConvertible {
     case .noAnswer:
       "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
         + "wrong port."
+    case .configurationProblems(let problems): Self.steps(problems)
     case .retriesExhausted, .deviceError, .deviceFailed:
       "Reset the board or unplug it, then try again."
     case .deviceRestarted:
@@ -142,6 +147,11 @@ extension DriverError: CustomStringConvertible {
       Self.joined(Status.sessionNotConfigured.explained(in: dialect ?? .assumed))
     default: nil
     }
+  }
+
+  private static func steps(_ problems: [ConfigurationProblem]) -> String? {
+    let steps = problems.compactMap(\.nextStep)
+    return steps.isEmpty ? nil : steps.joined(separator: " ")
   }
 
   private static func joined(_ explanation: CodeExplanation?) -> String? {

@@ -25,6 +25,7 @@ struct Uwbctl: AsyncParsableCommand {
       Config.self,
       Decode.self,
       Explain.self,
+      ProfileCommand.self,
       Simulate.self,
       JSONTopic.self,
       Compute.self,

@@ -214,7 +214,7 @@ import UWBLink
     }
     let checked = configuration
     let error = #expect(throws: DriverError.self) { try checked.validate() }
-    guard case .invalidConfiguration = error else {
+    guard case .configurationProblems(let problems) = error, !problems.isEmpty else {
       Issue.record("\(String(describing: error))")
       return
     }

@@ -68,7 +68,7 @@ import UWBLink
 
   @Test func keyMaterialGivenIsUsedInTheOrderOfTheWire() throws {
     let sts = try RangeOptions.parse(["--sts", "0807010203040506"]).configuration().sts
-    #expect(sts.vendorID == [8, 7] && sts.iv == [1, 2, 3, 4, 5, 6])
+    #expect(sts == .fixed(.init(vendorID: [8, 7], iv: [1, 2, 3, 4, 5, 6])))
   }
 
   @Test func eachKindOfFailureHasAStatusOfItsOwn() {

@@ -24,7 +24,8 @@ public struct ConfigurationProblem: Hashable, Sendable {
   /// What to do: one sentence; nil where the sentence says it.
   public let nextStep: String?
 
-  init(
+  /// A problem, for checks of one's own.
+  public init(
     _ severity: Severity, _ sentence: String, _ parameters: [AppConfigID], next: String? = nil
   ) {
     self.severity = severity

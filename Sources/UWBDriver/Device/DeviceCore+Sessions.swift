@@ -30,7 +30,8 @@ extension DeviceCore {
   func build(
     _ record: SessionRecord, from sender: Engine.Sender = .caller
   ) async throws(DriverError) {
-    let token = try await initialise(record.configuration.sessionID, sender)
+    let token = try await initialise(
+      record.configuration.sessionID, record.configuration.type, sender)
     record.take(token: token)
     router.sessionsChanged()
     try await configure(record, record.parameters(for: engine.dialect.generation), sender)
@@ -44,10 +45,10 @@ extension DeviceCore {
 
   /// SESSION_INIT, at most twice: only after the chip has shown that it did not do it.
   private func initialise(
-    _ id: UInt32, _ sender: Engine.Sender
+    _ id: UInt32, _ type: SessionType, _ sender: Engine.Sender
   ) async throws(DriverError) -> UInt32 {
     let known = Set(engine.chip.sessions.keys)
-    let command = SessionInit(sessionID: id)
+    let command = SessionInit(sessionID: id, type: type)
     let first = await result { () async throws(DriverError) in
       try await engine.request(command, from: sender)
     }

@@ -117,11 +117,16 @@ public final class UWBDevice: Sendable {
 
   /// Creates a session and configures it; the chip reports IDLE when it could start.
   ///
-  /// - Throws: `DriverError`, with the session removed from the chip again.
+  /// - Parameter checked: whether the configuration is looked at first, against the rules of the
+  ///   protocol and the chip's capabilities; false: it is sent as it is.
+  /// - Throws: `DriverError`, with the session removed from the chip again;
+  ///   `.configurationProblems` with everything that was found before anything was sent.
   public func makeSession(
-    _ configuration: SessionConfiguration
+    _ configuration: SessionConfiguration, checked: Bool = true
   ) async throws(DriverError) -> UWBSession {
-    try configuration.validate()
+    if checked {
+      try configuration.validate(for: dialect, capabilities: Capabilities(capabilities))
+    }
     let record = SessionRecord(configuration: configuration)
     let built = await result { () async throws(DriverError) in try await core.build(record) }
     core.register(record)
@@ -136,12 +141,13 @@ public final class UWBDevice: Sendable {
   /// Creates a session, lends it to `body`, and stops and removes it whatever happens in there:
   /// return, error or cancellation.
   ///
+  /// - Parameter checked: as in `makeSession`.
   /// - Throws: `DriverError` as `any Error`, or what `body` throws.
   public nonisolated(nonsending) func withSession<R: Sendable>(
-    _ configuration: SessionConfiguration,
+    _ configuration: SessionConfiguration, checked: Bool = true,
     _ body: nonisolated(nonsending) (UWBSession) async throws -> R
   ) async throws -> R {
-    let session = try await makeSession(configuration)
+    let session = try await makeSession(configuration, checked: checked)
     let result: R
     do {
       result = try await body(session)

@@ -43,7 +43,7 @@ struct RangeCommand: AsyncParsableCommand {
 
   private func range() async throws {
     let configuration = try session.configuration()
-    try configuration.validate()
+    if !session.force { try configuration.validate() }
     let peers =
       options.isSimulated
       ? try SimulatedPeers(
@@ -59,7 +59,9 @@ struct RangeCommand: AsyncParsableCommand {
     let summary: RangeSummary
     do {
       others = try await peers?.start(RangeOptions.mirrored(configuration)) ?? []
-      summary = try await device.withSession(configuration) { try await measure($0) }
+      summary = try await device.withSession(configuration, checked: !session.force) {
+        try await measure($0)
+      }
     } catch {
       await close(device, others, peers)
       throw error

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SessionProfiles
 import UCI
 import UWBDriver
 
@@ -34,9 +35,23 @@ struct RangeOptions: ParsableArguments {
   @Option(help: "Static STS: 16 hexadecimal digits, VENDOR_ID then IV, as on the wire.")
   var sts: String?
   @Flag(help: "Change the ranging round from block to block.") var hopping = false
+  @Option(
+    help: "The session from this file (see uwbctl profile) instead of these options.",
+    completion: .file())
+  var profile: String?
+  @Flag(help: "Send the session even if it cannot work.") var force = false
 
   /// The session of this end.
   func configuration() throws -> SessionConfiguration {
+    if let profile {
+      let read = try SessionProfile(file: profile)
+      return try SessionConfiguration(
+        sessionID: read.sessionID, read.parameters(for: .assumed))
+    }
+    return try fromOptions()
+  }
+
+  private func fromOptions() throws -> SessionConfiguration {
     func parse(_ text: String) throws -> MACAddress {
       guard let address = MACAddress(text) else {
         throw ValidationError("'\(text)' is not an address: 4 or 16 hexadecimal digits.")
@@ -71,7 +86,7 @@ struct RangeOptions: ParsableArguments {
       guard sts.count == 16, octets.count == 8 else {
         throw ValidationError("--sts takes 16 hexadecimal digits.")
       }
-      result.sts = .init(vendorID: Array(octets[..<2]), iv: Array(octets[2...]))
+      result.sts = .fixed(.init(vendorID: Array(octets[..<2]), iv: Array(octets[2...])))
     }
     return result
   }
@@ -88,7 +103,7 @@ struct RangeOptions: ParsableArguments {
     return (UInt8(count), slot ?? UInt16(clamping: max(1, min(wanted, longest))))
   }
 
-  func validate() throws { _ = try configuration() }
+  func validate() throws { if profile == nil { _ = try configuration() } }
 
   /// The other end of a session, for each peer.
   static func mirrored(_ configuration: SessionConfiguration) -> [SessionConfiguration] {
@@ -97,6 +112,11 @@ struct RangeOptions: ParsableArguments {
       other.role = configuration.role == .controller ? .controlee : .controller
       other.address = peer
       other.peers = [configuration.address]
+      // A profile may have made the controller the responder.
+      other.additional = other.additional.map { tlv in
+        tlv.id == AppConfigID.deviceRole.rawValue
+          ? TLV(tlv.id, tlv.value.map { $0 <= 1 ? 1 - $0 : $0 }) : tlv
+      }
       // A chip compares this with what the controller announces.
       if configuration.peers.count > 1 { other.additional.append(TLV(0x03, [1])) }
       return other

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SessionProfiles
 import UWBCapture
 import UWBDriver
 import UWBLink
@@ -40,6 +41,8 @@ enum ExitStatus: Int32, CaseIterable {
   case deviceFailure = 81
   /// Ranging worked, but no peer was ever measured.
   case noPeer = 82
+  /// The two ends that were compared cannot range with each other.
+  case cannotRange = 83
 
   init(_ error: LinkError) {
     switch error.code {
@@ -63,6 +66,13 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
+  init(_ error: ProfileError) {
+    switch error {
+    case .unreadable, .tooLong: self = .noInput
+    default: self = .data
+    }
+  }
+
   init(_ error: DriverError) {
     switch error {
     case .link(let error): self.init(error)
@@ -71,7 +81,8 @@ enum ExitStatus: Int32, CaseIterable {
     case .retriesExhausted, .deviceError, .stateNotReached, .closed, .deviceFailed,
       .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
-    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong:
+    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong,
+      .configurationProblems:
       self = .configuration
     }
   }
@@ -90,6 +101,8 @@ func reporting(_ body: () async throws -> Void) async throws {
   } catch let error as DriverError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as LinkError {
+    throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch let error as ProfileError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as CaptureError {
     throw fail(ExitStatus(error), error.description, error.suggestion)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// Sessions as others set them up, to begin from.
+public enum Preset: String, Sendable, CaseIterable {
+  /// FiRa's defaults with a static STS.
+  case firaStatic = "fira-static"
+  /// What the Python tool of Qorvo's kits (run_fira_twr) sends.
+  case qorvoKit = "qorvo-kit"
+  /// What Android phones use for a unicast session (androidx CONFIG_UNICAST_DS_TWR).
+  case android = "android"
+  /// What an iPhone asks an accessory for, up to what it says in each session.
+  case nearbyInteraction = "nearby-interaction"
+
+  /// Which end.
+  public enum Role: String, Sendable, CaseIterable {
+    /// Sets the schedule.
+    case controller
+    /// Follows it.
+    case controlee
+  }
+
+  /// The end that a board usually is.
+  public var usualRole: Role { self == .nearbyInteraction ? .controlee : .controller }
+
+  /// Where the values are from, and what has to be changed.
+  public var remarks: [String] {
+    switch self {
+    case .firaStatic:
+      ["FiRa's defaults with a static STS. The vendor id and IV are those of public samples."]
+    case .qorvoKit:
+      ["What run_fira_twr of Qorvo's QM33 SDK sends without options."]
+    case .android:
+      [
+        "What androidx.core.uwb uses for CONFIG_UNICAST_DS_TWR with frequent updates.",
+        "Source: the published settings of github.com/sasodoma/uwb-ranging.",
+        "Session id, addresses and the eight octets of the STS are whatever the phone's app says.",
+      ]
+    case .nearbyInteraction:
+      [
+        "What an iPhone asks for: DS-TWR deferred, SP3, vendor id 0x004C in the order 4C 00.",
+        "Session id, preamble, channel, slots, interval, IV and the phone's address come anew with",
+        "each session in its shareable configuration data; those here are of one capture.",
+      ]
+    }
+  }
+
+  /// The profile for one end; the addresses of the two ends fit together.
+  public func profile(_ role: Role? = nil) -> SessionProfile {
+    let role = role ?? usualRole
+    let own: UInt8 = role == .controller ? 0 : 1
+    let end: UInt8 = role == .controller ? 1 : 0
+    let ends = [
+      TLV(.deviceType, [end]), TLV(.deviceRole, [end]), TLV(.deviceMACAddress, [own, 0]),
+      TLV(.dstMACAddress, [1 - own, 0]), TLV(.numberOfControlees, [1]),
+    ]
+    var parameters = Self.common.filter { tlv in !values.contains { $0.id == tlv.id } }
+    parameters += ends + values
+    return SessionProfile(
+      sessionID: self == .nearbyInteraction ? 24_488 : 42, parameters: parameters)
+  }
+
+  // What all of them have: every parameter that firmwares want before they start.
+  private static let common: [TLV] = [
+    TLV(.multiNodeMode, [0]), TLV(.rangingRoundUsage, [2]), TLV(.scheduleMode, [1]),
+    TLV(.macAddressMode, [0]), TLV(.channelNumber, [9]), TLV(.preambleCodeIndex, [10]),
+    TLV(.sfdID, [2]), TLV(.rframeConfig, [3]), TLV(.slotDuration, [0x60, 0x09]),
+    TLV(.slotsPerRR, [25]), TLV(.rangingDuration, [200, 0, 0, 0]), TLV(.stsConfig, [0]),
+    TLV(.vendorID, [0x08, 0x07]), TLV(.staticSTSIV, [1, 2, 3, 4, 5, 6]), TLV(.stsLength, [1]),
+    TLV(.hoppingMode, [0]),
+  ]
+
+  // Sources: for qorvo-kit the packets that the tool sends; for android see `remarks`; for
+  // nearby-interaction published captures of accessories and AOSP's constants for them.
+  private var values: [TLV] {
+    switch self {
+    case .firaStatic: [TLV(.aoaResultRequest, [1]), TLV(.resultReportConfig, [1])]
+    case .qorvoKit:
+      [
+        TLV(.aoaResultRequest, [1]), TLV(.resultReportConfig, [0x0B]),
+        TLV(.uwbInitiationTime, [UInt8](repeating: 0, count: 8)),
+        TLV(.maxNumberOfMeasurements, [0, 0]), TLV(.rssiReporting, [0]),
+        TLV(.blockStrideLength, [0]), TLV(.keyRotationRate, [0]),
+      ]
+    case .android:
+      [
+        TLV(.preambleCodeIndex, [9]), TLV(.slotsPerRR, [6]), TLV(.rangingDuration, [120, 0, 0, 0]),
+        TLV(.hoppingMode, [1]), TLV(.aoaResultRequest, [1]), TLV(.resultReportConfig, [0x0B]),
+        TLV(.rssiReporting, [1]),
+      ]
+    case .nearbyInteraction:
+      [
+        TLV(.preambleCodeIndex, [11]), TLV(.slotsPerRR, [6]), TLV(.slotDuration, [0x10, 0x0E]),
+        TLV(.rangingDuration, [198, 0, 0, 0]), TLV(.vendorID, [0x4C, 0x00]),
+        TLV(.staticSTSIV, [0x39, 0x7B, 0x28, 0xD4, 0xB8, 0xD7]), TLV(.rangingRoundControl, [3]),
+        TLV(.resultReportConfig, [1]), TLV(.maxRRRetry, [0, 0]),
+      ]
+    }
+  }
+}

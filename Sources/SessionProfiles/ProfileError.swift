@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+
+/// Why a file is no session profile. Values of secret parameters are never in it.
+public enum ProfileError: Error, Hashable, Sendable {
+  /// The file cannot be read; why, in the words of the system.
+  case unreadable(path: String, reason: String)
+  /// The file is larger than any profile.
+  case tooLong(path: String, limit: Int)
+  /// It is not JSON: the line, and what is wrong there.
+  case notJSON(line: Int, String)
+  /// A field that profiles do not have; those closest to it.
+  case unknownField(String, nearest: [String], line: Int)
+  /// A field is missing.
+  case missing(String)
+  /// A field has a value of another kind.
+  case wrongValue(field: String, accepted: String, line: Int)
+  /// A parameter cannot be taken.
+  case parameter(ParameterTextError, line: Int)
+}
+
+extension ProfileError: CustomStringConvertible {
+  /// One sentence with the line, where it is known.
+  public var description: String {
+    func place(_ line: Int) -> String { "Line \(line): " }
+    switch self {
+    case .unreadable(let path, let reason): return "\(path) cannot be read: \(reason)."
+    case .tooLong(let path, let limit): return "\(path) is larger than \(limit) octets."
+    case .notJSON(let line, let reason): return "Line \(line) is not JSON: \(reason)."
+    case .unknownField(let name, let nearest, let line):
+      return place(line) + "A profile has no field \(name)."
+        + (nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", ")).")
+    case .missing(let name): return "The profile lacks \(name)."
+    case .wrongValue(let field, let accepted, let line):
+      return place(line) + "\(field) takes \(accepted)."
+    case .parameter(let error, let line): return place(line) + error.description
+    }
+  }
+
+  /// What to do.
+  public var suggestion: String? {
+    switch self {
+    case .unreadable: nil
+    default: "uwbctl profile prints a complete one with comments to begin from."
+    }
+  }
+}

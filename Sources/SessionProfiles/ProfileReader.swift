@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads JSON with the liberties of JSON5 that people take: comments, trailing commas, names without
+/// quotes, single quotes, hexadecimal numbers. Knows the line it is in; nothing is evaluated, and
+/// nesting is bounded.
+struct ProfileReader {
+  private let octets: [UInt8]
+  private var place = 0
+  private var line = 1
+
+  private static let deepest = 8
+
+  init(_ octets: [UInt8]) { self.octets = octets }
+
+  /// The value that is the whole file.
+  static func read(_ octets: [UInt8]) throws(ProfileError) -> ProfileValue {
+    var reader = ProfileReader(octets)
+    let value = try reader.value(depth: 0)
+    try reader.skipBlanks()
+    guard reader.place == octets.count else { throw reader.unexpected("the end of the file") }
+    return value
+  }
+
+  private var next: UInt8? { place < octets.count ? octets[place] : nil }
+
+  private mutating func advance() {
+    if octets[place] == 0x0A { line += 1 }
+    place += 1
+  }
+
+  private func starts(with text: StaticString) -> Bool {
+    let wanted = "\(text)".utf8
+    return octets[place...].starts(with: wanted)
+  }
+
+  private func unexpected(_ wanted: String) -> ProfileError {
+    let found: String
+    switch next {
+    case nil: found = "the file ends"
+    case let octet? where (0x21...0x7E).contains(octet):
+      found = "there is '\(Character(Unicode.Scalar(octet)))'"
+    default: found = "there is something else"
+    }
+    return .notJSON(line: line, "\(found) where \(wanted) should be")
+  }
+
+  private mutating func skipBlanks() throws(ProfileError) {
+    while let octet = next {
+      if octet == 0x20 || (0x09...0x0D).contains(octet) {
+        advance()
+      } else if starts(with: "\u{FEFF}") {
+        place += 3
+      } else if starts(with: "//") {
+        while let octet = next, octet != 0x0A { _ = octet; advance() }
+      } else if starts(with: "/*") {
+        let beginning = line
+        while !starts(with: "*/") {
+          guard next != nil else {
+            throw .notJSON(line: beginning, "this comment has no end")
+          }
+          advance()
+        }
+        place += 2
+      } else {
+        return
+      }
+    }
+  }
+
+  private mutating func value(depth: Int) throws(ProfileError) -> ProfileValue {
+    guard depth < Self.deepest else { throw .notJSON(line: line, "it is nested too deeply") }
+    try skipBlanks()
+    switch next {
+    case UInt8(ascii: "{"): return .object(try members(depth))
+    case UInt8(ascii: "["): return .list(try elements(depth))
+    case UInt8(ascii: "\""), UInt8(ascii: "'"): return .text(try quoted())
+    default:
+      let word = bare()
+      switch word {
+      case "": throw unexpected("a value")
+      case "true": return .bool(true)
+      case "false": return .bool(false)
+      case "null": return .null
+      default:
+        guard let first = word.utf8.first,
+          (0x30...0x39).contains(first) || "+-.".utf8.contains(first)
+        else { throw .notJSON(line: line, "'\(word)' lacks its quotation marks") }
+        return .number(word)
+      }
+    }
+  }
+
+  /// Letters, digits and what numbers and names have.
+  private mutating func bare() -> String {
+    let beginning = place
+    while let octet = next {
+      let isPart =
+        (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet)
+        || (0x61...0x7A).contains(octet) || "_$+-.".utf8.contains(octet)
+      guard isPart else { break }
+      place += 1
+    }
+    return String(decoding: octets[beginning..<place], as: UTF8.self)
+  }
+
+  private mutating func members(_ depth: Int) throws(ProfileError) -> [ProfileValue.Member] {
+    place += 1
+    var members: [ProfileValue.Member] = []
+    var names: Set<String> = []
+    while true {
+      try skipBlanks()
+      if next == UInt8(ascii: "}") { break }
+      let nameLine = line
+      let isQuoted = next == UInt8(ascii: "\"") || next == UInt8(ascii: "'")
+      let name = isQuoted ? try quoted() : bare()
+      guard isQuoted || !name.isEmpty else { throw unexpected("a name or }") }
+      guard names.insert(name).inserted else {
+        throw .notJSON(line: nameLine, "\(name) is here twice")
+      }
+      try skipBlanks()
+      guard next == UInt8(ascii: ":") else { throw unexpected("a colon") }
+      place += 1
+      members.append(.init(name: name, line: nameLine, value: try value(depth: depth + 1)))
+      try skipBlanks()
+      if next == UInt8(ascii: ",") { place += 1 } else { break }
+    }
+    guard next == UInt8(ascii: "}") else { throw unexpected("a comma or }") }
+    place += 1
+    return members
+  }
+
+  private mutating func elements(_ depth: Int) throws(ProfileError) -> [ProfileValue] {
+    place += 1
+    var values: [ProfileValue] = []
+    while true {
+      try skipBlanks()
+      if next == UInt8(ascii: "]") { break }
+      values.append(try value(depth: depth + 1))
+      try skipBlanks()
+      if next == UInt8(ascii: ",") { place += 1 } else { break }
+    }
+    guard next == UInt8(ascii: "]") else { throw unexpected("a comma or ]") }
+    place += 1
+    return values
+  }
+
+  private mutating func quoted() throws(ProfileError) -> String {
+    let (mark, beginning) = (octets[place], line)
+    place += 1
+    var text: [UInt8] = []
+    while let octet = next, octet != mark {
+      guard octet != 0x0A else { break }
+      place += 1
+      if octet == UInt8(ascii: "\\"), let escaped = next {
+        // What parameters are made of needs no other escapes.
+        guard "\\\"'/".utf8.contains(escaped) else {
+          throw .notJSON(line: line, "there is an escape that profiles do not have")
+        }
+        text.append(escaped)
+        place += 1
+      } else {
+        text.append(octet)
+      }
+    }
+    guard next == mark else { throw .notJSON(line: beginning, "this text has no end") }
+    place += 1
+    return String(decoding: text, as: UTF8.self)
+  }
+}
