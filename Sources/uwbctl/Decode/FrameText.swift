@@ -16,7 +16,8 @@ enum FrameTextError: Error, Equatable, CustomStringConvertible {
     switch self {
     case .empty: "There are no octets here; a frame has at least 4."
     case .notHexadecimal(let character):
-      "\"\(character)\" is not a hexadecimal digit; write each octet as two digits, 0 to f."
+      "\"\(printable(String(character)))\" is not a hexadecimal digit; write each octet as two "
+        + "digits, 0 to f."
     case .oddDigits(let count):
       "The number of hexadecimal digits is odd (\(count)), but octets have two each: one is missing "
         + "or too many."

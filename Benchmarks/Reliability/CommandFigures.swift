@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Glibc
+import Synchronization
+import SystemPackage
+import UCI
+import UWBDriver
+import UWBLink
+
+/// Commands while a chip streams 185 octets 50 times a second over a line of 115200 baud.
+///
+/// The real clock and real pseudo-terminals: what the chip says goes out in pieces of 8 octets, one
+/// each 694 µs, which is how long they take at that speed; so notifications fill four fifths of the
+/// line, and an answer waits behind the one that is being sent. Several lines at once, as one
+/// leaves the processor idle.
+enum CommandFigures {
+  static func rows(_ settings: Settings) -> [Reliability] {
+    let (lines, commands) = settings.quick ? (4, 60) : (8, 500)
+    let results = waiting {
+      await withTaskGroup(of: (answered: Int, streamed: Int).self) { group in
+        for _ in 0..<lines { group.addTask { await line(commands) } }
+        return await group.reduce(into: (answered: 0, streamed: 0, skipped: 0)) {
+          $0.answered += $1.answered
+          $0.streamed += $1.streamed
+        }
+      }
+    }
+    return [
+      Reliability(
+        figure: "commands answered under 185 octets at 50 Hz, 115200 baud",
+        trials: lines * commands,
+        good: results.answered, aim: 1,
+        note: "\(lines) lines at once, \(results.streamed) notifications of ranging beside them")
+    ]
+  }
+
+  private static func line(_ commands: Int) async -> (answered: Int, streamed: Int) {
+    let line = openLine()
+    let chip = PacedChip(line.chip)
+    defer { chip.stop() }
+    guard
+      let device = try? await UWBDevice.open(
+        .descriptor(FileDescriptor(rawValue: line.host)))
+    else { return (0, 0) }
+    chip.streams.store(true, ordering: .relaxed)
+    var answered = 0
+    for _ in 0..<commands {
+      if let response = try? await device.send(GetSessionCount()), response.count == 0 {
+        answered += 1
+      }
+    }
+    let frames = chip.said.load(ordering: .relaxed)
+    await device.close()
+    return (answered, frames)
+  }
+}
+
+/// A chip that answers the few commands of an open and of this figure, at the pace of the line.
+private final class PacedChip: Sendable {
+  let streams = Atomic(false)
+  let said = Atomic(0)
+  private let ended = Atomic(false)
+  private let over = Cell(sem_t())
+
+  init(_ descriptor: Int32) {
+    sem_init(over.pointer, 0, 0)
+    // Not joined but waited for.
+    _ = BackgroundThread { [self] in
+      serve(descriptor)
+      sem_post(over.pointer)
+    }
+  }
+
+  func stop() {
+    ended.store(true, ordering: .relaxed)
+    while sem_wait(over.pointer) != 0 {}
+  }
+
+  /// A notification of a round in which nothing was heard, and 121 octets of diagnostics behind it.
+  private static let burst: [UInt8] = {
+    let info = SessionInfo(
+      sequenceNumber: 0, sessionToken: 1, intervalMilliseconds: 20,
+      twoWay: [
+        TwoWayMeasurement(peer: MACAddress(1), status: .rangingRxTimeout, rawDistance: 0xFFFF)
+      ])
+    let payload = info.encoded()
+    let header = PacketHeader(.notification, .sessionInfo, payloadLength: payload.count)
+    let diagnostics: [UInt8] = [0x6B, 0x03, 0x00, 121] + [UInt8](repeating: 0x5A, count: 121)
+    let burst = header.encoded() + payload + diagnostics
+    precondition(burst.count == 185)
+    return burst
+  }()
+
+  private static func answers(_ packet: [UInt8]) -> [UInt8] {
+    switch (packet[0], packet[1]) {
+    case (0x20, 0x00): [0x60, 0x01, 0, 1, 1, 0x40, 0x00, 0, 1, 0, 0x60, 0x01, 0, 1, 1]
+    // UCI 2.0, and no octets of a vendor.
+    case (0x20, 0x02): [0x40, 0x02, 0, 10, 0, 2, 0, 2, 0, 2, 0, 1, 0x10, 0]
+    case (0x20, 0x03): [0x40, 0x03, 0, 2, 0, 0]
+    case (0x21, 0x05): [0x41, 0x05, 0, 2, 0, 0]
+    default: [packet[0] & 0xF | 0x40, packet[1], 0, 1, 0]
+    }
+  }
+
+  private func serve(_ descriptor: Int32) {
+    defer { close(descriptor) }
+    let period: UInt64 = 20_000_000
+    // Ten bits for each of eight octets at 115200 baud.
+    let pause: UInt64 = 694_444
+    var (queue, received) = ([UInt8](), [UInt8]())
+    var (next, free) = (cuwb_test_now(), cuwb_test_now())
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    while !ended.load(ordering: .relaxed) {
+      var buffer = [UInt8](repeating: 0, count: 512)
+      let count = read(descriptor, &buffer, buffer.count)
+      if count > 0 { received += buffer[..<count] }
+      while received.count >= 4, received.count >= 4 + Int(received[3]) {
+        queue += Self.answers(Array(received.prefix(4 + Int(received[3]))))
+        received.removeFirst(4 + Int(received[3]))
+      }
+      let now = cuwb_test_now()
+      if now >= next {
+        // Never more than one burst waits, as a chip has little memory.
+        if streams.load(ordering: .relaxed), queue.count < 185 {
+          queue += Self.burst
+          said.add(1, ordering: .relaxed)
+        }
+        next += period
+      }
+      if !queue.isEmpty, now >= free {
+        let piece = Array(queue.prefix(8))
+        let written = write(descriptor, piece, piece.count)
+        if written > 0 { queue.removeFirst(written) }
+        free = max(free + pause, now)
+      }
+      cuwb_test_sleep_until(queue.isEmpty ? min(next, now + 500_000) : max(free, now + 50_000))
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a plain reader makes of a stream: a header, as many octets as it says, the next header. It
+/// never doubts where a frame begins.
+struct NaiveReader {
+  /// The frames it takes the octets for.
+  static func frames(in octets: [UInt8]) -> [[UInt8]] {
+    var frames: [[UInt8]] = []
+    var rest = octets[...]
+    while rest.count >= 4 {
+      let start = rest.startIndex
+      let isControl = (1...3).contains(rest[start] >> 5)
+      let length =
+        4 + (isControl ? Int(rest[start + 3]) : Int(rest[start + 2]) | Int(rest[start + 3]) << 8)
+      guard length <= rest.count else { break }
+      frames.append(Array(rest.prefix(length)))
+      rest = rest.dropFirst(length)
+    }
+    return frames
+  }
+}

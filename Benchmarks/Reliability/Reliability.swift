@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One figure of what happens on a link that works badly: how often it went well.
+struct Reliability {
+  var figure: String
+  /// What was tried, how often, and how often it went well.
+  var trials: Int
+  var good: Int
+  /// The least part that has to go well.
+  var aim: Double
+  /// What it is compared with in the same run.
+  var compared: (name: String, good: Int, trials: Int)?
+  /// More that a reader wants to know.
+  var note = ""
+
+  var rate: Double { Double(good) / Double(max(1, trials)) }
+  var isMet: Bool { trials > 0 && rate >= aim }
+
+  static func rows(_ settings: Settings) -> [Reliability] {
+    FramerFigures.rows(settings) + CommandFigures.rows(settings) + ReplugFigures.rows(settings)
+  }
+
+  /// Prints a table. Returns whether every aim was met.
+  static func write(_ figures: [Reliability]) -> Bool {
+    let header = ["reliability", "trials", "good", "aim", "", "compared with", "its good", "note"]
+    let lines =
+      [header]
+      + figures.map { figure in
+        [
+          figure.figure, "\(figure.trials)", percent(figure.good, figure.trials),
+          ">= " + fixed(100 * figure.aim, 1) + " %", figure.isMet ? "met" : "MISSED",
+          figure.compared?.name ?? "",
+          figure.compared.map { percent($0.good, $0.trials) } ?? "", figure.note,
+        ]
+      }
+    let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+    print("")
+    for (index, line) in lines.enumerated() {
+      let padded = line.enumerated().map { column, cell in
+        cell + String(repeating: " ", count: widths[column] - cell.count)
+      }
+      print("| " + padded.joined(separator: " | ") + " |")
+      if index == 0 {
+        print("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
+      }
+    }
+    return figures.allSatisfy(\.isMet)
+  }
+
+  private static func percent(_ part: Int, _ whole: Int) -> String {
+    part == whole ? "100 %" : fixed(100 * Double(part) / Double(max(1, whole)), 3) + " %"
+  }
+
+  private static func fixed(_ value: Double, _ digits: Int) -> String {
+    let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
+    // Downwards, so that nothing is called better than it is.
+    let scaled = Int(value * scale)
+    let rest = String(scaled % Int(scale))
+    return "\(scaled / Int(scale))." + String(repeating: "0", count: digits - rest.count) + rest
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import SystemPackage
+import Testing
+import UWBLink
+
+/// Traps that other hosts have fallen into, where frames are read.
+@Suite("Pitfalls of the reader")
+struct ReaderPitfallTests {
+  @Test("Pitfall 10: notifications are read although nobody waits for an answer")
+  func readsWithoutCommands() async throws {
+    let (ours, theirs) = try FrameReaderTests.pair()
+    let collected = FrameReaderTests.Collected()
+    let reader = FrameReader(
+      try Link(.descriptor(ours)),
+      handler: { octets, _ in
+        collected.frames.withLock { $0.append(octets.withUnsafeBytes { Array($0) }) }
+        collected.arrival.yield(1)
+      }, ended: { collected.end.yield($0) })
+    reader.start()
+    // No command is ever sent; 45 notifications, as in the report of the trap.
+    let sent = (0..<45).map { [0x60, 0x01, 0x00, 0x01, UInt8($0)] as [UInt8] }
+    for frame in sent { #expect(try theirs.writeAll(frame) == frame.count) }
+    var arrivals = collected.arrivals.makeAsyncIterator()
+    for _ in sent { _ = await arrivals.next() }
+    #expect(collected.frames.withLock { $0 } == sent)
+    reader.stop()
+    try theirs.close()
+  }
+}
