@@ -15,6 +15,7 @@ let package = Package(
         "Meter",
         .product(name: "UCI", package: "swift-uwb"),
         .product(name: "UWBCapture", package: "swift-uwb"),
+        .product(name: "SessionProfiles", package: "swift-uwb"),
       ],
       swiftSettings: [
         .swiftLanguageMode(.v6),

@@ -19,7 +19,7 @@ export SWIFT_BACKTRACE=enable=no
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(framer message segments pcapng text secrets)
+[ $# -gt 0 ] || targets=(framer message segments pcapng text secrets profile parameters)
 asan=${UWB_FUZZ_ASAN:-1}
 jobs=${UWB_FUZZ_JOBS:-2}
 work=$root/.build-fuzz
@@ -53,8 +53,9 @@ program() { if [ "$1" = framer ]; then echo "$work/framer"; else echo "$work/rel
 longest() {
   case $1 in
   framer) echo 16384 ;;
+  parameters) echo 256 ;;
   message) echo 1200 ;;
-  pcapng | text) echo 8192 ;;
+  pcapng | text | profile) echo 8192 ;;
   *) echo 2048 ;;
   esac
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import SessionProfiles
+internal import UCI
+
+/// Session profiles: JSON with comments.
+enum ProfileTarget: Target {
+  static let name = "profile"
+
+  /// Positions, names and problems are kept for each value.
+  static func memoryLimit(for size: Int) -> Int { 1_048_576 + 4_096 * size }
+
+  static func run(_ input: [UInt8]) {
+    do {
+      _ = try SessionProfile(input)
+    } catch {
+      // It may repeat what the person wrote; whoever shows it makes that printable.
+      _ = error.description
+    }
+  }
+
+  static func seeds(_ frames: [[UInt8]]) -> [[UInt8]] {
+    let texts = Preset.allCases.map { Array($0.profile().text().utf8) }
+    return texts
+      + ["{}", "// a comment\n{ \"session_id\": 1, /* x */ \"CHANNEL_NUMBER\": 9 }", "[1e9]"].map {
+        Array($0.utf8)
+      }
+  }
+}
+
+/// Parameters as people write them: `SLOT_DURATION=2 ms`.
+enum ParameterTarget: Target {
+  static let name = "parameters"
+
+  static func run(_ input: [UInt8]) {
+    let text = String(decoding: input, as: UTF8.self)
+    for dialect in [0, 1, 2] as [UInt8] {
+      do {
+        let parameter = try TLV(appConfig: text, for: Dialect(number: dialect).generation)
+        if parameter.value.count > 255 { fail("a value of \(parameter.value.count) octets") }
+        _ = parameter.appConfigText()
+      } catch {
+        _ = error.description
+      }
+    }
+  }
+
+  static func seeds(_ frames: [[UInt8]]) -> [[UInt8]] {
+    [
+      "SLOT_DURATION=2 ms", "CHANNEL_NUMBER=9", "DST_MAC_ADDRESS=00:01,00:02", "STS_CONFIG=static",
+      "0x45=00112233", "RANGING_DURATION=0.2 s", "slot_duration=2400 RSTU",
+    ].map { Array($0.utf8) }
+  }
+}
