@@ -33,6 +33,10 @@ public struct RangeEstimator: Sendable, Hashable {
     public var unconfirmedRejectionLimit = 2
     /// Seconds without an accepted sample after which the estimate begins again.
     public var gap = 5.0
+    /// Seconds within which samples share their error: reflections change with the place, not with
+    /// the frame. Many samples within it count as one, so that a stream of 100 Hz is not believed
+    /// to be ten times as good as one of 1 Hz.
+    public var correlationTime = 0.1
 
     /// The values for phones, tags and people on foot.
     public init() {}
@@ -44,7 +48,7 @@ public struct RangeEstimator: Sendable, Hashable {
   public private(set) var rejections = 0
 
   /// Distance (r, metres) and velocity (v, metres per second) with their covariance.
-  private struct State: Sendable, Hashable {
+  struct State: Sendable, Hashable {
     var time: Double
     var r: Double
     var v = 0.0
@@ -63,7 +67,7 @@ public struct RangeEstimator: Sendable, Hashable {
       return next
     }
   }
-  private var state: State?
+  private(set) var state: State?
   /// The last sample that was looked at, to recognise its repetition.
   private var lastTime = 0.0
   private var lastDistance = 0.0
@@ -93,6 +97,7 @@ public struct RangeEstimator: Sendable, Hashable {
       return Self.estimate(known, .duplicate)
     }
     if dt > parameters.gap { return begin(sample, .restartedAfterGap) }
+    let interval = sample.time - lastTime
     (lastTime, lastDistance) = (sample.time, sample.distance)
 
     var next = known.advanced(dt, parameters.accelerationDensity)
@@ -107,6 +112,9 @@ public struct RangeEstimator: Sendable, Hashable {
       return Self.estimate(next, .rejectedAsOutlier)
     }
     noise *= 1 + normalised / parameters.tailFreedom
+    if interval < parameters.correlationTime {
+      noise *= min(parameters.correlationTime / interval, 100)
+    }
     let total = next.rr + noise
     let (gainR, gainV) = (next.rr / total, next.rv / total)
     next.r += gainR * surprise
@@ -152,7 +160,7 @@ public struct RangeEstimator: Sendable, Hashable {
     return deviation * deviation
   }
 
-  private static func estimate(
+  static func estimate(
     _ state: State, _ disposition: RangeEstimate.Disposition
   ) -> RangeEstimate {
     RangeEstimate(

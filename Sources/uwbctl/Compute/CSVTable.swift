@@ -30,7 +30,7 @@ struct CSVTable {
       }
     }
     var cells: [UInt32] = []
-    split(first, atMost: .max, into: &cells)
+    Self.split(octets, separator, first, atMost: .max, into: &cells)
     for index in 0..<(cells.count / 2) {
       var name = String(
         decoding: octets[unquoted(Int(cells[2 * index])..<Int(cells[2 * index + 1]))],
@@ -43,7 +43,7 @@ struct CSVTable {
     while let line = takeLine(&position) {
       if isSkipped(line) { continue }
       let before = bounds.count
-      split(line, atMost: header.count, into: &bounds)
+      Self.split(octets, separator, line, atMost: header.count, into: &bounds)
       let missing = 2 * header.count - (bounds.count - before)
       if missing > 0 {
         bounds.append(contentsOf: repeatElement(UInt32(line.upperBound), count: missing))
@@ -96,7 +96,11 @@ struct CSVTable {
     return line.isEmpty || octets[line.lowerBound] == UInt8(ascii: "#")
   }
 
-  private func split(_ line: Range<Int>, atMost limit: Int, into cells: inout [UInt32]) {
+  /// Static, so that `cells` may be a property: it is not copied then.
+  private static func split(
+    _ octets: [UInt8], _ separator: UInt8, _ line: Range<Int>, atMost limit: Int,
+    into cells: inout [UInt32]
+  ) {
     let quote = UInt8(ascii: "\"")
     octets.withUnsafeBufferPointer { all in
       var start = line.lowerBound

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The distance to one peer over a recording, with all of it known.
+///
+/// The same filter as `RangeEstimator`, run forwards, and its estimates then corrected by what came
+/// later (Rauch, Tung and Striebel). Samples are put in order of time; a stretch that a wrong sample
+/// began, and one in which the filter had not yet noticed that the peer was moved, are done again.
+/// Allocates; for recordings, not for measurements as they come.
+public struct RangeSmoother: Sendable {
+  /// How the filter behaves.
+  public let parameters: RangeEstimator.Parameters
+  private typealias State = RangeEstimator.State
+
+  /// A smoother for a filter that behaves so.
+  public init(_ parameters: RangeEstimator.Parameters = RangeEstimator.Parameters()) {
+    self.parameters = parameters
+  }
+
+  /// What became of one sample.
+  private struct Step {
+    var index: Int
+    var state: State
+    /// The state before the sample was taken in; nil at the beginning of a stretch.
+    var predicted: State?
+    var disposition: RangeEstimate.Disposition
+  }
+
+  /// The estimate for each sample at its time; nil for all when none is valid, and for those that
+  /// are no numbers.
+  public func smoothed(_ samples: [RangeSample]) -> [RangeEstimate?] {
+    var result = [RangeEstimate?](repeating: nil, count: samples.count)
+    var stretch: [Int] = []
+    var latest = -Double.infinity
+    for (index, sample) in samples.enumerated() where isValid(sample) {
+      // A clock that goes back further than samples overtake each other has begun again.
+      if sample.time < latest - parameters.gap {
+        smooth(samples, stretch, &result)
+        stretch.removeAll(keepingCapacity: true)
+        latest = -.infinity
+      }
+      latest = max(latest, sample.time)
+      stretch.append(index)
+    }
+    smooth(samples, stretch, &result)
+    return result
+  }
+
+  private func isValid(_ sample: RangeSample) -> Bool {
+    sample.time.isFinite && sample.distance.isFinite && sample.standardDeviation.isFinite
+      && sample.standardDeviation > 0
+  }
+
+  private func smooth(
+    _ samples: [RangeSample], _ unordered: [Int], _ result: inout [RangeEstimate?]
+  ) {
+    let order =
+      zip(unordered, unordered.dropFirst()).allSatisfy {
+        samples[$0].time <= samples[$1].time
+      }
+      ? unordered
+      : unordered.sorted { (samples[$0].time, $0) < (samples[$1].time, $1) }
+    var steps = forward(samples, order)
+    backward(&steps)
+    for step in steps {
+      result[step.index] = RangeEstimator.estimate(step.state, step.disposition)
+    }
+  }
+
+  private func forward(_ samples: [RangeSample], _ order: [Int]) -> [Step] {
+    var steps: [Step] = []
+    steps.reserveCapacity(order.count)
+    var estimator = RangeEstimator(parameters)
+    /// Steps since the filter last began, and what of them supports it.
+    var beginning = 0
+    var support = 0
+    var firstRejected: Int?
+    var position = 0
+    while position < order.count {
+      let sample = samples[order[position]]
+      let before = estimator.state
+      guard let estimate = estimator.update(sample), let state = estimator.state else {
+        position += 1
+        continue
+      }
+      switch estimate.disposition {
+      case .restartedAfterRejections:
+        if support == 1 {
+          // Only one sample was for what all others were against.
+          for step in beginning..<steps.count {
+            steps[step].disposition = .rejectedAsOutlier
+            steps[step].predicted = nil
+          }
+        }
+        // Begin again where the samples first were as they are now.
+        let run = firstRejected ?? steps.count
+        let again = (run..<steps.count).first {
+          agrees(samples[steps[$0].index], with: sample)
+        }
+        if let again {
+          position -= steps.count - again
+          steps.removeSubrange(again...)
+          estimator.reset()
+          beginning = steps.count
+          (support, firstRejected) = (0, nil)
+          continue
+        }
+        beginning = steps.count
+        (support, firstRejected) = (1, nil)
+        steps.append(
+          Step(index: order[position], state: state, disposition: .restartedAfterRejections))
+      case .started, .restartedAfterGap:
+        beginning = steps.count
+        (support, firstRejected) = (1, nil)
+        steps.append(
+          Step(
+            index: order[position], state: state,
+            disposition: steps.isEmpty
+              ? .started
+              : estimate.disposition == .started
+                ? .restartedAfterRejections : estimate.disposition))
+      default:
+        // A sample that is not taken in leaves the filter where it was: at an earlier time.
+        let predicted = before.map {
+          $0.advanced(max(0, sample.time - $0.time), parameters.accelerationDensity)
+        }
+        let isIn = estimate.isAccepted
+        support += isIn ? 1 : 0
+        if isIn { firstRejected = nil }
+        if estimate.disposition == .rejectedAsOutlier, firstRejected == nil {
+          firstRejected = steps.count
+        }
+        steps.append(
+          Step(
+            index: order[position], state: isIn ? state : predicted ?? state,
+            predicted: predicted, disposition: estimate.disposition))
+      }
+      position += 1
+    }
+    return steps
+  }
+
+  private func agrees(_ sample: RangeSample, with later: RangeSample) -> Bool {
+    let noise = sample.standardDeviation + later.standardDeviation
+    let movement = parameters.initialVelocity * abs(later.time - sample.time)
+    return abs(sample.distance - later.distance) <= parameters.gate * noise + movement
+  }
+
+  private func backward(_ steps: inout [Step]) {
+    guard steps.count > 1 else { return }
+    // From the state behind to the one before it. What is `predicted` behind a rejected sample was
+    // carried on from the last accepted one, and the chain of predictions is exact as well.
+    for index in (0..<steps.count - 1).reversed() {
+      let next = steps[index + 1]
+      guard let predicted = next.predicted else {
+        if steps[index].disposition == .rejectedAsOutlier { carryBack(&steps, index) }
+        continue
+      }
+      let own = steps[index].state
+      let dt = predicted.time - own.time
+      // P·Fᵀ·inverse of the predicted covariance.
+      let (a, b, c) = (predicted.rr, predicted.rv, predicted.vv)
+      let determinant = a * c - b * b
+      guard determinant > 1e-24, determinant.isFinite else { continue }
+      let (p0, p1) = (own.rr + own.rv * dt, own.rv)
+      let (q0, q1) = (own.rv + own.vv * dt, own.vv)
+      let (g00, g01) = ((p0 * c - p1 * b) / determinant, (p1 * a - p0 * b) / determinant)
+      let (g10, g11) = ((q0 * c - q1 * b) / determinant, (q1 * a - q0 * b) / determinant)
+      let (dr, dv) = (next.state.r - predicted.r, next.state.v - predicted.v)
+      let (d00, d01, d11) = (
+        next.state.rr - a, next.state.rv - b, next.state.vv - c
+      )
+      var state = own
+      state.r += g00 * dr + g01 * dv
+      state.v += g10 * dr + g11 * dv
+      state.rr += g00 * g00 * d00 + 2 * g00 * g01 * d01 + g01 * g01 * d11
+      state.rv += g00 * g10 * d00 + (g00 * g11 + g01 * g10) * d01 + g01 * g11 * d11
+      state.vv += g10 * g10 * d00 + 2 * g10 * g11 * d01 + g11 * g11 * d11
+      state.rr = max(state.rr, 1e-12)
+      state.vv = max(state.vv, 1e-12)
+      steps[index].state = state
+    }
+  }
+
+  /// The state of an outlier in front of a beginning: what follows, carried back in time.
+  private func carryBack(_ steps: inout [Step], _ index: Int) {
+    guard steps[index].predicted == nil else { return }
+    let next = steps[index + 1].state
+    let dt = steps[index].state.time - next.time
+    guard -dt <= parameters.gap else { return }
+    // Backwards, acceleration adds to the uncertainty as it does forwards.
+    var state = next
+    state.v = -state.v
+    state.rv = -state.rv
+    state = state.advanced(-dt, parameters.accelerationDensity)
+    state.v = -state.v
+    state.rv = -state.rv
+    state.time = next.time + dt
+    steps[index].state = state
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import Testing
+
+@Suite struct RangeSmootherTests {
+  /// 5.5 Hz, 6 cm, one in a hundred wrong by up to 100 m; the first one too.
+  static func walk(seed: UInt64) -> (samples: [RangeSample], truth: [Double], wrong: [Bool]) {
+    var noise = Noise(seed: seed)
+    var samples: [RangeSample] = []
+    var truth: [Double] = []
+    var wrong: [Bool] = []
+    for step in 0..<600 {
+      let dt = 1 / 5.5
+      // A triangle whose corners are round: up to 1.5 m/s.
+      let phase = 0.2 * Double(step) * dt + Double(seed)
+      let bend = phase - 2 * .pi * (phase / (2 * .pi)).rounded()
+      let r = 8 + 6 * (1 - 2 * bend * bend / (.pi * .pi))
+      let isWrong = step == 0 || noise.uniform() < 0.01
+      let error = isWrong ? 2 + 98 * noise.uniform() : 0.06 * noise.normal()
+      samples.append(RangeSample(time: Double(step) * dt, distance: r + error))
+      truth.append(r)
+      wrong.append(isWrong)
+    }
+    return (samples, truth, wrong)
+  }
+
+  static func rms(_ estimates: [RangeEstimate?], _ truth: [Double]) -> Double {
+    let squares = zip(estimates, truth).map { pair in
+      let error = (pair.0?.distance ?? .infinity) - pair.1
+      return error * error
+    }
+    return (squares.reduce(0, +) / Double(squares.count)).squareRoot()
+  }
+
+  @Test(arguments: 1...10)
+  func outliersLeaveNothing(seed: UInt64) {
+    let (samples, truth, wrong) = Self.walk(seed: seed)
+    let smoothed = RangeSmoother().smoothed(samples)
+    #expect(Self.rms(smoothed, truth) < 0.07)
+    let accepted = smoothed.map { $0?.isAccepted == true }
+    #expect(!zip(accepted, wrong).contains { $0 && $1 })
+    #expect(zip(accepted, wrong).count { !$0 && !$1 } <= 1)
+    var live = RangeEstimator()
+    let filtered = samples.map { live.update($0) }
+    #expect(Self.rms(Array(filtered.dropFirst(4)), Array(truth.dropFirst(4))) < 0.12)
+  }
+
+  /// The order in which samples come in does not matter, and a jump is where it was.
+  @Test func orderAndJumps() throws {
+    var noise = Noise(seed: 20)
+    let samples = (0..<200).map { step in
+      RangeSample(
+        time: Double(step) / 10, distance: (step < 100 ? 4 : 30) + 0.05 * noise.normal(),
+        standardDeviation: 0.05)
+    }
+    let expected = RangeSmoother().smoothed(samples)
+    for (step, estimate) in expected.enumerated() {
+      let estimate = try #require(estimate)
+      #expect(abs(estimate.distance - (step < 100 ? 4 : 30)) < 0.2, "\(step)")
+      #expect(estimate.isAccepted)
+    }
+    var mixed = samples
+    for index in stride(from: 0, to: 198, by: 3) { mixed.swapAt(index, index + 2) }
+    let again = RangeSmoother().smoothed(mixed)
+    for index in mixed.indices {
+      #expect(again[index]?.distance == expected[Int((mixed[index].time * 10).rounded())]?.distance)
+    }
+  }
+
+  @Test func theStatedDeviationIsHonest() {
+    var noise = Noise(seed: 21)
+    var normalised = Spread()
+    for _ in 0..<60 {
+      var samples: [RangeSample] = []
+      var truth: [Double] = []
+      var (r, v) = (20.0, noise.normal())
+      for step in 0..<200 {
+        let (a, b) = (noise.normal(), noise.normal())
+        let dt = 0.1
+        r += v * dt + (dt * dt * dt / 3).squareRoot() * (0.75.squareRoot() * a + 0.5 * b)
+        v += dt.squareRoot() * a
+        samples.append(RangeSample(time: Double(step) * dt, distance: r + 0.1 * noise.normal()))
+        truth.append(r)
+      }
+      for (estimate, r) in zip(RangeSmoother().smoothed(samples), truth) {
+        guard let estimate else { continue }
+        normalised.add((estimate.distance - r) / estimate.standardDeviation)
+      }
+    }
+    #expect(0.85...1.1 ~= normalised.deviation, "\(normalised.deviation)")
+  }
+
+  @Test func whateverComesIn() {
+    var noise = Noise(seed: 22)
+    for _ in 0..<200 {
+      let samples = (0..<40).map { _ in
+        RangeSample(
+          time: [.nan, 0, 1e12 * noise.normal(), noise.normal()][Int(noise.uniform() * 4)],
+          distance: [.infinity, 1e9, noise.normal(), 5][Int(noise.uniform() * 4)],
+          standardDeviation: [0, 0.1, 1e-9, 1e6][Int(noise.uniform() * 4)])
+      }
+      let result = RangeSmoother().smoothed(samples)
+      #expect(result.count == samples.count)
+      for estimate in result.compactMap({ $0 }) {
+        #expect(estimate.distance.isFinite && estimate.standardDeviation.isFinite)
+      }
+    }
+    #expect(RangeSmoother().smoothed([]).isEmpty)
+  }
+
+  /// Ten samples within the time in which errors are shared say hardly more than one.
+  @Test func manySamplesAtOnceAreNotBelievedTwice() throws {
+    func deviation(rate: Double) throws -> Double {
+      var estimator = RangeEstimator()
+      var last: RangeEstimate?
+      for step in 0..<Int(20 * rate) {
+        last = estimator.update(
+          RangeSample(time: Double(step) / rate, distance: 5 + 1e-6 * Double(step % 2)))
+      }
+      return try #require(last).standardDeviation
+    }
+    #expect(try deviation(rate: 100) > 0.85 * deviation(rate: 10))
+  }
+
+  @Test func zonesDoNotToggle() {
+    var noise = Noise(seed: 23)
+    var zone = RangeZone(around: 2, standardDeviation: 0.1, speed: 1, interval: 0.2)
+    var estimator = RangeEstimator()
+    var events: [RangeZone.Event] = []
+    func stay(_ distance: Double, _ from: Double, _ seconds: Double) {
+      for step in 0..<Int(seconds * 5) {
+        let sample = RangeSample(
+          time: from + Double(step) / 5, distance: distance + 0.1 * noise.normal())
+        if let estimate = estimator.update(sample), let event = zone.update(estimate) {
+          events.append(event)
+        }
+      }
+    }
+    stay(4, 0, 20)
+    stay(2, 20, 3600)
+    #expect(events == [.left])
+    stay(1, 3620, 20)
+    stay(2, 3640, 3600)
+    stay(3, 7240, 20)
+    #expect(events == [.left, .entered, .left])
+  }
+
+  @Test func diagnosticsInflate() throws {
+    let model = LineOfSightModel()
+    #expect(model.probability(ReceptionDiagnostics()) == nil)
+    func probability(_ difference: Double) throws -> Double {
+      var diagnostics = ReceptionDiagnostics()
+      diagnostics.receivedPower = -80
+      diagnostics.firstPathPower = -80 - difference
+      return try #require(model.probability(diagnostics))
+    }
+    #expect(try probability(2) < 0.01)
+    #expect(try probability(6) < 0.15)
+    #expect(try probability(10) > 0.85)
+    #expect(try probability(1e9) <= 1)
+    #expect(model.inflated(0.1, probability: nil) == 0.1)
+    #expect(model.inflated(0.1, probability: 0) == 0.1)
+    #expect(abs(model.inflated(0.1, probability: 1) - 0.4) < 1e-12)
+  }
+}
