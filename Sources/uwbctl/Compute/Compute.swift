@@ -12,5 +12,8 @@ struct Compute: ParsableCommand {
       the output, followed by the computed ones. A row that cannot be computed stays, with empty \
       cells and the reason as its status.
       """,
-    subcommands: [ComputeDSTWR.self, ComputeSSTWR.self, ComputeFilter.self])
+    subcommands: [
+      ComputeDSTWR.self, ComputeSSTWR.self, ComputeFilter.self, ComputeAngle.self,
+      ComputeLocate.self,
+    ])
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An angle with its uncertainty.
+public struct AngleEstimate: Sendable, Hashable {
+  /// Radians.
+  public var angle: Double
+  /// One standard deviation in radians; wider where the antennas tell less.
+  public var standardDeviation: Double
+  /// What became of the sample.
+  public var disposition: RangeEstimate.Disposition
+
+  /// How far the angle is to be trusted, 0...100, as FiRa's figure of merit: 100 below half a degree
+  /// of standard deviation, 0 beyond 45 degrees.
+  public var figureOfMerit: Int {
+    let degrees = standardDeviation * 180 / .pi
+    guard degrees < 45, disposition != .invalid else { return 0 }
+    return max(1, min(100, Int(100 / (1 + max(0, degrees - 0.5) / 5))))
+  }
+}
+
+/// The angle to one peer from the phase difference of one pair of antennas, over time.
+///
+/// A phase comes wrapped. Where the table of the pair spans more than a turn several angles fit; the
+/// one nearest to where the peer is expected is taken. Fixed size apart from the table, which is
+/// shared, and no allocation for a sample.
+public struct AngleTracker: Sendable {
+  /// The pair of antennas.
+  public let table: PhaseTable
+  /// Noise of a phase difference in radians, one standard deviation. Boards show 3.5 to 5 degrees.
+  public var phaseDeviation = 5 * Double.pi / 180
+  private var estimator: RangeEstimator
+
+  /// - Parameter accelerationDensity: how much angles accelerate, in rad²/s³. 0.5: somebody walks
+  ///   by at two metres.
+  public init(_ table: PhaseTable, accelerationDensity: Double = 0.5) {
+    self.table = table
+    var parameters = RangeEstimator.Parameters()
+    parameters.accelerationDensity = accelerationDensity
+    parameters.initialVelocity = 0.5
+    parameters.gap = 2
+    parameters.correlationTime = 0.02
+    parameters.rejectionLimit = 5
+    estimator = RangeEstimator(parameters)
+  }
+
+  /// Takes a phase difference in, wrapped or not.
+  ///
+  /// - Parameters:
+  ///   - phase: radians.
+  ///   - time: seconds.
+  /// - Returns: nil when no valid sample has come yet.
+  public mutating func update(phase: Double, time: Double) -> AngleEstimate? {
+    guard let measured = unwrapped(phase, time: time) else { return nil }
+    let sample = RangeSample(
+      time: time, distance: measured.angle, standardDeviation: measured.standardDeviation)
+    return estimator.update(sample).map {
+      AngleEstimate(
+        angle: $0.distance, standardDeviation: $0.standardDeviation,
+        disposition: $0.disposition)
+    }
+  }
+
+  /// The angle that a phase means, given where the peer is expected.
+  public func unwrapped(
+    _ phase: Double, time: Double
+  ) -> (angle: Double, standardDeviation: Double)? {
+    guard abs(phase) < 1e6 else { return nil }
+    let expected = estimator.prediction(at: time)
+    let isFresh = expected.map { $0.standardDeviation < 1 } ?? false
+    let wanted = isFresh ? expected.map { $0.distance } ?? 0 : 0
+    let near = isFresh ? expected.map { $0.standardDeviation } ?? 0.7 : 0.7
+    let turn = 2 * Double.pi
+    let span = table.span
+    // Noise carries phases past the ends of the table.
+    let margin = 3 * phaseDeviation
+    var candidate = phase - turn * ((phase - span.lowerBound + margin) / turn).rounded(.down)
+    var best = (angle: 0.0, standardDeviation: Double.pi / 2)
+    var least = Double.infinity
+    while candidate <= span.upperBound + margin || least == .infinity {
+      let (angle, slope) = table.angle(of: candidate)
+      let deviation = min(phaseDeviation / slope, .pi / 2)
+      let beyond = max(0, span.lowerBound - candidate, candidate - span.upperBound)
+      let cost =
+        (angle - wanted) * (angle - wanted) / (near * near + deviation * deviation)
+        + beyond * beyond / (phaseDeviation * phaseDeviation)
+      if cost < least { (least, best) = (cost, (angle, deviation)) }
+      candidate += turn
+    }
+    return best
+  }
+}
+
+/// The mean of phases, which wrap: the direction of the sum of their phasors.
+public struct PhasorMean: Sendable, Hashable {
+  private var real = 0.0
+  private var imaginary = 0.0
+  private var weight = 0.0
+
+  /// Of nothing.
+  public init() {}
+
+  /// Adds a phase in radians; the weight is the power of its path.
+  public mutating func add(_ phase: Double, weight: Double = 1) {
+    guard phase.isFinite, weight > 0, weight.isFinite else { return }
+    real += weight * Functions.cosine(phase)
+    imaginary += weight * Functions.sine(phase)
+    self.weight += weight
+  }
+
+  /// The mean in -π...π; nil when there is none.
+  public var phase: Double? {
+    weight > 0 && concentration > 1e-9 ? Functions.arcTangent(imaginary, real) : nil
+  }
+
+  /// How much the phases agree: 1 when all are the same, 0 when they cancel.
+  public var concentration: Double {
+    weight > 0 ? (real * real + imaginary * imaginary).squareRoot() / weight : 0
+  }
+}
+
+/// Azimuth and the angle to the plane of a pair of antennas.
+public enum Cone {
+  /// The azimuth in radians, when a pair measured `cone` and the elevation is `elevation` (radians):
+  /// sin(cone) = sin(azimuth)·cos(elevation). Beyond what the elevation allows, a right angle.
+  public static func azimuth(cone: Double, elevation: Double) -> Double {
+    Functions.arcSine(Functions.sine(cone) / max(1e-9, Functions.cosine(elevation)))
+  }
+
+  /// The angle to the plane of the pair, from azimuth and elevation in radians.
+  public static func cone(azimuth: Double, elevation: Double) -> Double {
+    Functions.arcSine(Functions.sine(azimuth) * Functions.cosine(elevation))
+  }
+}

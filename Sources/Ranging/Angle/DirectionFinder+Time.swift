@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DirectionFinder {
+  /// The directions of a recording.
+  ///
+  /// - Parameters:
+  ///   - rows: time in seconds and the phase of each pair in radians; times that are no numbers or
+  ///     go back make the row independent of the one before.
+  ///   - live: whether each direction uses only what was known at its time.
+  /// - Returns: nil for rows without a phase.
+  public func directions(
+    _ rows: [(time: Double, phases: [Double?])], live: Bool = false
+  ) -> [Direction?] {
+    var finder = self
+    if !live { finder.jumps = likeliestJumps(rows.prefix(300)) }
+    return finder.inPieces(rows, live: live)
+  }
+
+  /// How often the peer is somewhere else altogether, of what the rows themselves say: rows may be
+  /// a path, or have nothing to do with each other.
+  private func likeliestJumps(_ rows: ArraySlice<(time: Double, phases: [Double?])>) -> Double {
+    let seen = rows.map { likelihood($0.phases).values }
+    let kernels = zip(rows, rows.dropFirst()).map { kernel($1.time - $0.time) }
+    func evidence(_ jumps: Double) -> Double {
+      var finder = self
+      finder.jumps = jumps
+      var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
+      var sum = 0.0
+      for (index, values) in seen.enumerated() {
+        if index > 0 { belief = finder.spread(belief, kernels[index - 1]) }
+        guard let most = values.max(), most.isFinite else { continue }
+        var total = 0.0
+        for bin in belief.indices {
+          belief[bin] *= Functions.exponential(values[bin] - most)
+          total += belief[bin]
+        }
+        guard total > 0 else { return -.infinity }
+        for bin in belief.indices { belief[bin] /= total }
+        sum += most + Functions.logarithm(total)
+      }
+      return sum
+    }
+    let choices = [jumps, 0.1, 1]
+    let evidences = choices.map(evidence)
+    let best = evidences.indices.max { evidences[$0] < evidences[$1] } ?? 0
+    return choices[best]
+  }
+
+  private func inPieces(
+    _ rows: [(time: Double, phases: [Double?])], live: Bool
+  ) -> [Direction?] {
+    var result: [Direction?] = []
+    result.reserveCapacity(rows.count)
+    // In pieces that overlap, because a row takes some kilobytes.
+    let (piece, overlap) = (2000, live ? 0 : 100)
+    var carried: [Double]?
+    var start = 0
+    while start < rows.count {
+      let end = min(rows.count, start + piece)
+      let reach = min(rows.count, end + overlap)
+      let found = directions(rows[start..<reach], count: end - start, live: live, &carried)
+      result.append(contentsOf: found)
+      start = end
+    }
+    return result
+  }
+
+  private func directions(
+    _ rows: ArraySlice<(time: Double, phases: [Double?])>, count: Int, live: Bool,
+    _ carried: inout [Double]?
+  ) -> [Direction?] {
+    let uniform = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
+    let seen = rows.map { likelihood($0.phases) }
+    let kernels = rows.indices.map { index in
+      index == rows.startIndex ? kernel(0.1) : kernel(rows[index].time - rows[index - 1].time)
+    }
+    // Forwards: what each row makes of the rows before.
+    var forward: [[Double]] = []
+    var belief = carried ?? uniform
+    for index in seen.indices {
+      if index > 0 || carried != nil { belief = spread(belief, kernels[index]) }
+      belief = normalised(belief, seen[index].values)
+      forward.append(belief)
+      if index == count - 1 { carried = belief }
+    }
+    // Backwards: what the rows behind say.
+    var later = uniform
+    var result = [Direction?](repeating: nil, count: count)
+    for index in seen.indices.reversed() {
+      if index < count,
+        rows[rows.startIndex + index].phases.contains(where: { $0?.isFinite == true })
+      {
+        var posterior = forward[index]
+        if !live { for bin in posterior.indices { posterior[bin] *= later[bin] } }
+        result[index] = direction(posterior, seen[index].elevations)
+      }
+      if live { continue }
+      later = spread(normalised(later, seen[index].values), kernels[index])
+    }
+    return result
+  }
+
+  /// By how many bins the peer wanders in some seconds, and how likely; empty: anywhere.
+  private func kernel(_ seconds: Double) -> [Double] {
+    guard seconds >= 0, seconds < 10 else { return [] }
+    let deviation = max(0.5, wander * seconds.squareRoot() * 180 / .pi)
+    let reach = Int((3 * deviation).rounded(.up))
+    guard reach < (isCircle ? azimuths.count / 2 : azimuths.count) else { return [] }
+    let values = (0...reach).map {
+      Functions.exponential(-Double($0 * $0) / (2 * deviation * deviation))
+    }
+    let sum = values[0] + 2 * values.dropFirst().reduce(0, +)
+    return values.map { $0 / sum }
+  }
+
+  private func spread(_ belief: [Double], _ kernel: [Double]) -> [Double] {
+    let count = belief.count
+    let total = belief.reduce(0, +)
+    let floor = total / Double(count)
+    guard !kernel.isEmpty else { return [Double](repeating: floor, count: count) }
+    var result = [Double](repeating: 0, count: count)
+    for bin in 0..<count where belief[bin] > 1e-12 * total {
+      result[bin] += kernel[0] * belief[bin]
+      for step in 1..<max(1, kernel.count) {
+        let part = kernel[step] * belief[bin]
+        if isCircle {
+          result[(bin + step) % count] += part
+          result[(bin - step + count) % count] += part
+        } else {
+          // What would go past an end comes back from it.
+          let (high, low) = (bin + step, bin - step)
+          result[high < count ? high : 2 * count - 1 - high] += part
+          result[low >= 0 ? low : -1 - low] += part
+        }
+      }
+    }
+    return result.map { (1 - jumps) * $0 + jumps * floor }
+  }
+
+  private func normalised(_ belief: [Double], _ logarithms: [Double]) -> [Double] {
+    guard let most = logarithms.max(), most.isFinite else { return belief }
+    var result = belief
+    var sum = 0.0
+    for bin in result.indices {
+      result[bin] *= Functions.exponential(logarithms[bin] - most)
+      sum += result[bin]
+    }
+    guard sum > 0, sum.isFinite else { return belief }
+    return result.map { $0 / sum }
+  }
+
+  /// The direction about which there is most: the mean and spread of that peak.
+  private func direction(_ posterior: [Double], _ elevations: [Int]) -> Direction? {
+    let count = posterior.count
+    let total = posterior.reduce(0, +)
+    guard total > 0, let peak = posterior.indices.max(by: { posterior[$0] < posterior[$1] }) else {
+      return nil
+    }
+    // From the peak down to where another one begins.
+    func bin(_ step: Int) -> Int? {
+      let bin = peak + step
+      return isCircle ? (bin % count + count) % count : (0..<count ~= bin ? bin : nil)
+    }
+    var (mass, mean, square, height) = (posterior[peak], 0.0, 0.0, 0.0)
+    height += posterior[peak] * self.elevations[elevations[peak]]
+    for sign in [1, -1] {
+      var before = posterior[peak]
+      for step in 1..<min(90, count / 2) {
+        guard let index = bin(sign * step) else { break }
+        let value = posterior[index]
+        if value > before * 1.2 || value < 1e-9 * posterior[peak] { break }
+        before = value
+        let offset = Double(sign * step)
+        mass += value
+        mean += value * offset
+        square += value * offset * offset
+        height += value * self.elevations[elevations[index]]
+      }
+    }
+    mean /= mass
+    let degree = Double.pi / 180
+    // A bin is a degree wide.
+    let variance = max(0, square / mass - mean * mean) + 1.0 / 12
+    let azimuth = azimuths[peak] + mean * degree
+    return Direction(
+      azimuth: isCircle ? wrapped(azimuth) : azimuth, elevation: height / mass,
+      standardDeviation: variance.squareRoot() * degree, probability: min(1, mass / total))
+  }
+}

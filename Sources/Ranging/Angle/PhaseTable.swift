@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the phase difference of a pair of antennas depends on the angle, as it was measured.
+///
+/// Real antennas couple with each other and with their ground plane: the curve is not a sine, is
+/// not symmetric, and runs past half a turn. Angles are those to the plane in the middle of the
+/// pair, in radians; the phases are continuous (not wrapped) and rise or fall all the way.
+public struct PhaseTable: Sendable, Hashable {
+  /// Angles in radians, rising.
+  public let angles: [Double]
+  /// The phase difference at each angle in radians, unwrapped, rising or falling throughout.
+  public let phases: [Double]
+  /// Whether phases rise with the angle.
+  private let rises: Bool
+
+  /// From pairs of angle and phase in any order.
+  ///
+  /// Phases may be wrapped: each is taken to be within half a turn of the one before. Where noise
+  /// or saturation makes the curve turn back, neighbours are joined so that it does not.
+  /// - Returns: nil unless there are two different angles, all is finite, and the phase changes.
+  public init?(_ points: [(angle: Double, phase: Double)]) {
+    let sorted = points.sorted { $0.angle < $1.angle }
+    guard sorted.allSatisfy({ $0.angle.isFinite && abs($0.phase) < 1e6 }) else { return nil }
+    var angles: [Double] = []
+    var phases: [Double] = []
+    for point in sorted {
+      guard let last = angles.last, point.angle - last < 1e-9 else {
+        let before = phases.last ?? point.phase
+        angles.append(point.angle)
+        phases.append(before + wrapped(point.phase - before))
+        continue
+      }
+    }
+    guard angles.count >= 2 else { return nil }
+    let rises = phases[phases.count - 1] > phases[0]
+    let monotone = Self.monotone(rises ? phases : phases.map { -$0 })
+    guard monotone[monotone.count - 1] - monotone[0] > 1e-6 else { return nil }
+    self.angles = angles
+    self.phases = rises ? monotone : monotone.map { -$0 }
+    self.rises = rises
+  }
+
+  /// A pair of ideal antennas: 2π·spacing·sin(angle), for angles within a right angle.
+  ///
+  /// - Parameter spacing: in wavelengths, not 0.
+  public init?(spacing: Double) {
+    self.init(
+      unwrapped: stride(from: -90, through: 90, by: 1).map { degrees in
+        let angle = Double(degrees) * .pi / 180
+        return (angle, 2 * .pi * spacing * Functions.sine(angle))
+      })
+  }
+
+  /// From pairs whose phases are continuous already.
+  public init?(unwrapped points: [(angle: Double, phase: Double)]) {
+    let sorted = points.sorted { $0.angle < $1.angle }
+    guard sorted.count >= 2, sorted.allSatisfy({ $0.angle.isFinite && $0.phase.isFinite }),
+      zip(sorted, sorted.dropFirst()).allSatisfy({ $0.angle < $1.angle })
+    else { return nil }
+    let phases = sorted.map(\.phase)
+    let rises = phases[phases.count - 1] > phases[0]
+    let monotone = Self.monotone(rises ? phases : phases.map { -$0 })
+    guard monotone[monotone.count - 1] - monotone[0] > 1e-6 else { return nil }
+    self.angles = sorted.map(\.angle)
+    self.phases = rises ? monotone : monotone.map { -$0 }
+    self.rises = rises
+  }
+
+  /// The nearest rising sequence (pool adjacent violators).
+  private static func monotone(_ values: [Double]) -> [Double] {
+    var blocks: [(sum: Double, count: Int)] = []
+    for value in values {
+      blocks.append((value, 1))
+      while blocks.count > 1 {
+        let (a, b) = (blocks[blocks.count - 2], blocks[blocks.count - 1])
+        guard a.sum / Double(a.count) > b.sum / Double(b.count) else { break }
+        blocks.removeLast(2)
+        blocks.append((a.sum + b.sum, a.count + b.count))
+      }
+    }
+    return blocks.flatMap { Array(repeating: $0.sum / Double($0.count), count: $0.count) }
+  }
+
+  /// The least and the greatest phase.
+  public var span: ClosedRange<Double> {
+    rises ? phases[0]...phases[phases.count - 1] : phases[phases.count - 1]...phases[0]
+  }
+
+  /// The phase at an angle; beyond the table that of its end.
+  public func phase(at angle: Double) -> Double {
+    let (index, part) = place(of: angle, in: angles, rising: true)
+    return phases[index] + part * (phases[index + 1] - phases[index])
+  }
+
+  /// The angle of a continuous phase, and by how much the phase changes with the angle there.
+  /// Beyond the table the angle of its end.
+  @inlinable
+  public func angle(of phase: Double) -> (angle: Double, slope: Double) { inverted(phase) }
+
+  @usableFromInline
+  func inverted(_ phase: Double) -> (angle: Double, slope: Double) {
+    let (index, part) = place(of: phase, in: phases, rising: rises)
+    let (a, b) = (angles[index], angles[index + 1])
+    // The slope over the neighbours as well: one flat step says little of the noise.
+    let (low, high) = (max(0, index - 1), min(angles.count - 1, index + 2))
+    let slope = abs(phases[high] - phases[low]) / (angles[high] - angles[low])
+    return (a + part * (b - a), max(slope, 1e-3))
+  }
+
+  private func place(
+    of value: Double, in knots: [Double], rising: Bool
+  ) -> (index: Int, part: Double) {
+    var (low, high) = (0, knots.count - 1)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if (knots[middle] <= value) == rising { low = middle } else { high = middle }
+    }
+    let width = knots[low + 1] - knots[low]
+    guard width != 0 else { return (low, 0.5) }
+    return (low, max(0, min(1, (value - knots[low]) / width)))
+  }
+}

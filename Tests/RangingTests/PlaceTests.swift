@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import Testing
+
+@Suite struct PlaceTests {
+  static let anchors = [
+    Vector3(0, 0, 0.5), Vector3(6, 0, 2.5), Vector3(6, 5, 0.5), Vector3(0, 5, 2.5),
+    Vector3(3, 6, 1.5),
+  ]
+
+  static func ranges(_ place: Vector3, _ anchors: [Vector3] = anchors) -> [PlaceObservation] {
+    anchors.map { PlaceObservation(.range($0), (place - $0).length, standardDeviation: 0.1) }
+  }
+
+  @Test func exactRangesGiveThePlace() throws {
+    let place = Vector3(2, 3.5, 1.2)
+    let found = try #require(PlaceSolver().solve(Self.ranges(place)))
+    #expect((found.place - place).length < 1e-4)
+    #expect(found.warnings.isEmpty)
+    // One that is wrong by ten metres does not matter.
+    var ranges = Self.ranges(place)
+    ranges[2].value += 10
+    let robust = try #require(
+      PlaceSolver(height: HeightPrior(1.2, standardDeviation: 0.1)).solve(ranges))
+    #expect((robust.place - place).length < 0.15)
+  }
+
+  /// Scaled by ten and turned, everything scales and turns.
+  @Test func scaleAndRotation() throws {
+    let place = Vector3(2, 3.5, 1.2)
+    func turned(_ v: Vector3) -> Vector3 { Vector3(-v.y, v.x, v.z) * 10 }
+    let anchors = Self.anchors.map(turned)
+    let observations = anchors.map {
+      PlaceObservation(.range($0), (turned(place) - $0).length, standardDeviation: 1)
+    }
+    let found = try #require(PlaceSolver().solve(observations))
+    #expect((found.place - turned(place)).length < 1e-3)
+    let plain = try #require(PlaceSolver().solve(Self.ranges(place)))
+    #expect(abs(found.covariance.zz / plain.covariance.zz - 100) < 1)
+  }
+
+  @Test func differencesGiveThePlace() throws {
+    let place = Vector3(2, 3.5, 1.2)
+    let first = Self.anchors[0]
+    let observations = Self.anchors.dropFirst().map {
+      PlaceObservation(
+        .difference(first, $0), (place - $0).length - (place - first).length,
+        standardDeviation: 0.1)
+    }
+    let found = try #require(PlaceSolver().solve(observations))
+    #expect((found.place - place).length < 1e-3)
+  }
+
+  @Test func geometryIsJudged() throws {
+    // On one height: above and below look the same.
+    let flat = Self.anchors.map { Vector3($0.x, $0.y, 2) }
+    let place = Vector3(2, 3, 0.8)
+    let found = try #require(PlaceSolver().solve(Self.ranges(place, flat)))
+    #expect(found.warnings.contains(.coplanar) && found.warnings.contains(.mirror))
+    #expect(abs(found.place.x - 2) < 0.01 && abs(abs(found.place.z - 2) - 1.2) < 0.01)
+    // On one line: left and right look the same, whatever the height.
+    let line = (0..<4).map { Vector3(Double($0), 0, 1) }
+    let height = HeightPrior(1, standardDeviation: 0.02)
+    let mirrored = try #require(
+      PlaceSolver(height: height).solve(Self.ranges(Vector3(1.5, 4, 1), line)))
+    #expect(mirrored.warnings.contains(.mirror))
+    // Far away from a small cluster.
+    let far = try #require(
+      PlaceSolver(height: height).solve(
+        Self.ranges(Vector3(80, 10, 1), Self.anchors.map { $0 * 0.2 })))
+    #expect(far.warnings.contains(.dilution))
+    #expect(PlaceSolver().solve([]) == nil)
+    #expect(PlaceSolver().solve(Self.ranges(place, [.zero, .zero, .zero])) == nil)
+    #expect(PlaceSolver().solve([PlaceObservation(.range(.zero), .nan)]) == nil)
+  }
+
+  /// A walk round the room with wrong ranges and an anchor that measures too far.
+  static func walk(seed: UInt64) -> (samples: [PlaceSample], truth: [Vector3]) {
+    var noise = Noise(seed: seed)
+    var samples: [PlaceSample] = []
+    var truth: [Vector3] = []
+    for step in 0..<1500 {
+      let time = Double(step) / 50
+      let x = time / 8 - (time / 8).rounded(.down)
+      // Round a square with round corners: two triangles a quarter apart.
+      func wave(_ x: Double) -> Double {
+        let part = x - x.rounded(.down)
+        let bend = 2 * part - 1
+        return bend * (1 - abs(bend)) * 4
+      }
+      let place = Vector3(3 + 2 * wave(x), 2.5 + 2 * wave(x + 0.25), 1.2)
+      let source = step % anchors.count
+      var range = (place - anchors[source]).length + 0.05 * noise.normal()
+      if source == 1 { range += 0.25 }
+      if noise.uniform() < 0.02 { range += 40 * noise.uniform() }
+      samples.append(
+        PlaceSample(
+          time: time, observation: PlaceObservation(.range(anchors[source]), range),
+          source: source))
+      truth.append(place)
+    }
+    return (samples, truth)
+  }
+
+  @Test func aWayIsFollowed() throws {
+    let (samples, truth) = Self.walk(seed: 1)
+    var parameters = PlaceTracker.Parameters()
+    parameters.height = HeightPrior(1.2, standardDeviation: 0.1)
+    func rms(live: Bool) throws -> Double {
+      var squares = 0.0
+      for (point, place) in zip(PlaceSmoother(parameters).way(samples, live: live), truth) {
+        let error = try #require(point).estimate.place - place
+        squares += error.x * error.x + error.y * error.y
+      }
+      return (squares / Double(truth.count)).squareRoot()
+    }
+    #expect(try rms(live: true) < 0.3)
+    // With all of it known, the anchor that is wrong is noticed.
+    #expect(try rms(live: false) < 0.08)
+  }
+
+  @Test func whateverComesIn() {
+    var noise = Noise(seed: 5)
+    for _ in 0..<30 {
+      let samples = (0..<40).map { step in
+        PlaceSample(
+          time: Double(step) * noise.uniform() * 3,
+          observation: PlaceObservation(
+            .range(Self.anchors[step % 5]), [0, 1e6, -5, 3][Int(noise.uniform() * 4)]),
+          source: step % 5)
+      }.sorted { $0.time < $1.time }
+      for point in PlaceSmoother().way(samples).compactMap({ $0 }) {
+        #expect(point.estimate.place.isFinite && point.estimate.covariance.xx.isFinite)
+      }
+    }
+    #expect(PlaceSmoother().way([]).isEmpty)
+  }
+}
