@@ -14,6 +14,6 @@ struct Compute: ParsableCommand {
       """,
     subcommands: [
       ComputeDSTWR.self, ComputeSSTWR.self, ComputeFilter.self, ComputeAngle.self,
-      ComputeLocate.self,
+      ComputeLocate.self, ComputeFind.self,
     ])
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import Testing
+
+@Suite struct TargetFinderTests {
+  /// A walk towards one side and then another, with 5 cm of noise and some ranges far too long.
+  static func walk(
+    seed: UInt64, target: Vector3, azimuths: Bool = false, length: Double = 5, bend: Bool = true
+  ) -> [TargetSighting] {
+    var noise = Noise(seed: seed)
+    return (0..<Int(length / 0.1)).map { step in
+      let way = Double(step) * 0.1
+      let half = bend ? length / 2 : length
+      let position = Vector3(min(way, half), max(0, way - half), 1)
+      var sighting = TargetSighting(
+        time: Double(step) * 0.1, pose: Pose(position: position),
+        range: (target - position).length + 0.05 * noise.normal())
+      if step > 0, noise.uniform() < 0.03 { sighting.range += 5 + 50 * noise.uniform() }
+      if azimuths {
+        sighting.azimuth = sighting.pose.azimuth(of: target) + 0.1 * noise.normal()
+      }
+      return sighting
+    }
+  }
+
+  private func degrees(_ estimate: TargetEstimate, _ target: Vector3, _ pose: Pose) -> Double {
+    let error = (estimate.horizontalAngle - pose.azimuth(of: target)) * 180 / .pi
+    return abs(error - 360 * (error / 360).rounded())
+  }
+
+  @Test(arguments: [Vector3(-1, -2, 1), Vector3(4, 1, 0.8), Vector3(-3, 3, 1)])
+  func aWalkRoundACornerFindsIt(_ target: Vector3) throws {
+    for seed in 1...2 {
+      var finder = TargetFinder()
+      for sighting in Self.walk(seed: UInt64(seed), target: target) {
+        guard let estimate = finder.update(sighting) else { continue }
+        if estimate.isConverged { #expect(degrees(estimate, target, sighting.pose) < 8) }
+      }
+      let last = try #require(finder.estimate)
+      #expect(last.isConverged, "\(last.reasons)")
+      #expect(abs(last.place.x - target.x) < 0.4 && abs(last.place.y - target.y) < 0.4)
+    }
+  }
+
+  @Test func aStraightLineDoesNotTellLeftFromRight() throws {
+    let target = Vector3(2, 2, 1)
+    var finder = TargetFinder()
+    for sighting in Self.walk(seed: 5, target: target, bend: false) { finder.update(sighting) }
+    let last = try #require(finder.estimate)
+    #expect(!last.isConverged && last.reasons.contains(.horizontalSweep))
+    // With azimuths the mirror is gone.
+    var informed = TargetFinder()
+    for sighting in Self.walk(seed: 5, target: target, azimuths: true, bend: false) {
+      informed.update(sighting)
+    }
+    #expect(try #require(informed.estimate).isConverged)
+  }
+
+  @Test func atRestNothingIsClaimed() throws {
+    var finder = TargetFinder()
+    for step in 0..<50 {
+      finder.update(
+        TargetSighting(time: Double(step) / 10, pose: Pose(position: .zero), range: 3))
+    }
+    let estimate = try #require(finder.estimate)
+    #expect(!estimate.isConverged && estimate.reasons.contains(.movement))
+  }
+
+  @Test func poses() {
+    // A quarter turn to the left: what is ahead is then to the right.
+    let half = 0.5.squareRoot()
+    let pose = Pose(position: Vector3(1, 1, 0), w: 2 * half, z: 2 * half)
+    #expect(abs(pose.azimuth(of: Vector3(2, 1, 0)) + .pi / 2) < 1e-12)
+    #expect((pose.toDevice(Vector3(0, 3, 1)) - Vector3(3, 0, 1)).length < 1e-12)
+  }
+
+  @Test func whateverComesIn() {
+    var noise = Noise(seed: 7)
+    func any() -> Double { [.nan, 0, 1e9, noise.normal(), 3][Int(noise.uniform() * 5)] }
+    var finder = TargetFinder()
+    for step in 0..<100 {
+      let pose = Pose(
+        position: Vector3(any(), noise.normal(), noise.normal()), w: any(), z: noise.normal())
+      let estimate = finder.update(
+        TargetSighting(time: Double(step) / 10, pose: pose, range: any(), azimuth: any()))
+      if let estimate {
+        #expect(estimate.horizontalAngle.isFinite && estimate.place.isFinite)
+      }
+    }
+  }
+}
