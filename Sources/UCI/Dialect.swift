@@ -69,8 +69,8 @@ extension Dialect {
     var hasMeasurementTail = false
   }
 
-  // Source: published host code of the vendors; Qorvo's UART transport takes the length of every
-  // packet from its fourth octet.
+  // Sources: DW3_QM33_SDK 1.1.0 (uci_transport.c), which takes the length of every packet from its
+  // fourth octet; nxp-uwb/sr250-uwbiot-zephyr.
   private static let traits: [Vendor: Traits] = [
     .qorvo: Traits(uplinkControlLengths: [2, 1], dataLengthInOctet3: true),
     .nxp: Traits(twoOctetConfigIDs: 0xE4...0xE5, hasMeasurementTail: true),

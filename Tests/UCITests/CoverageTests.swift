@@ -54,11 +54,11 @@ enum CoverageVectors {
     "22210008 01000000 05000000", "42210001 00", "620b0005 01000000 01", "620c0006 01000000 01 01",
     "690a0012 010000f0 00 01 01 00 00 00 2d000000 4c2e0000",
     "690a000c 44332211 00 00 0400 80 00 8504", "690a0008 44332211 00 05 aabb",
-    "2a000006 09 01 03 aabbcc", "4a000001 00", "2a010003 09 01 01", "4a010001 00",
+    "2a010003 09 01 01", "4a010001 00",
     "6a010005 00 03 aabbcc", "2a020001 02", "4a020003 00 9e36", "2a040000", "4a040003 00 0100",
     "2a05000a 0b 00 0102 01 0102030405", "4a050005 00 01000000",
     "6b220012 01000000 02000000 01 02 03 00 010203 040506", "2e000002 0000", "4e000001 00",
-    "2e020000", "4e020001 00", "2e040004 0a00 6400", "4e040001 00", "6e060001 02",
+    "2e020000", "4e020001 00", "6e060001 02",
     "6e07000f 01 01000000 00 0a000000 01000000 32",
     "2f000008 01000080 01 670101", "4f000002 00 00",
     "2f000027 010000f0 07 a00101 a50100 a80703760276027602 a90732000000e02e01 ad0101 ae0132"
@@ -116,7 +116,8 @@ enum CoverageVectors {
   /// and of notifications. Not in it, because no public source gives their layouts:
   /// CORE_DEVICE_SUSPEND, SESSION_SET_INITIATOR_DT_ANCHOR_RR_RDM_LIST, Android's timestamp anchor,
   /// Qorvo's secure element, antenna flex, processor statistics, schedulers and regions, NXP's
-  /// data logger, timestamps, CIR pull, coexistence, secure element binding and CCC ranging.
+  /// writing of one-time memory, loop of the secure element, data logger, timestamps, CIR pull,
+  /// coexistence, secure element binding and CCC ranging.
   private static let reference:
     [(Dialect.Vendor, UInt8, commands: [UInt8], notifications: [UInt8])] =
       [
@@ -128,8 +129,8 @@ enum CoverageVectors {
         (.qorvo, 0xB, [1, 2, 7, 0x23, 0x24, 0x26, 0x27], [0, 2, 3, 4, 5, 0x22, 0x31]),
         (.qorvo, 0xE, [0x2A, 0x2B, 0x2E, 0x2F], []), (.qorvo, 0xF, [0], []),
         (.nxp, 0x2, [0x21], [0xB, 0xC]), (.nxp, 0x9, [], [0xA]),
-        (.nxp, 0xA, [0, 1, 2, 4, 5], [1]), (.nxp, 0xB, [], [0x22]),
-        (.nxp, 0xE, [0, 2, 4], [6, 7]),
+        (.nxp, 0xA, [1, 2, 4, 5], [1]), (.nxp, 0xB, [], [0x22]),
+        (.nxp, 0xE, [0, 2], [6, 7]),
         (.nxp, 0xF, [0, 1, 2, 3, 0x21, 0x22, 0x31, 0x32], [1, 0x34]),
       ]
 

@@ -3,7 +3,8 @@
 import Testing
 import UCI
 
-// Constructed by the layouts of AOSP's packet description and of NXP's host code.
+// Constructed by the layouts of AOSP's packet description and of
+// nxp-uwb/sr250-uwbiot-zephyr.
 @Suite struct LogicalLinkTests {
   static let vectors = [
     "22070010 01000000 02 bb02000000000000 02 0a0b", "2207000e 01000000 77 bb02000000000000 00",

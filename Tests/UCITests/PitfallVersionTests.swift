@@ -55,10 +55,9 @@ import UCI
     #expect(try decode("2f000000", as: QorvoResetCalibration.self, dialect: qorvo) != nil)
     #expect(
       try decode("2f000008 01000080 01 670101", as: NXPSetAppConfig.self, dialect: nxp) != nil)
-    #expect(
-      try decode("2e040004 0a006400", as: NXPTestSecureElementLoop.self, dialect: nxp) != nil)
-    #expect(try !isUnderstood("2e040004 0a006400", qorvo))
-    for packet in ["2f000000", "2e040004 0a006400", "6b310001 01", "690a0008 4433221100000000"] {
+    #expect(try decode("6e060001 02", as: NXPBindingStatusNotification.self, dialect: nxp) != nil)
+    #expect(try !isUnderstood("6e060001 02", qorvo))
+    for packet in ["2f000000", "6e060001 02", "6b310001 01", "690a0008 4433221100000000"] {
       #expect(try !isUnderstood(packet, .assumed), "\(packet)")
     }
     // What a vendor's chip says it is decides, not the group.

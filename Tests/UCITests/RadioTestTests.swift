@@ -3,7 +3,7 @@
 import Testing
 import UCI
 
-// Constructed by the layouts of Qorvo's host code and of AOSP's packet description.
+// Constructed by the layouts of AOSP's packet description; Qorvo's by those of UWB Qorvo Tools.
 @Suite struct RadioTestTests {
   static let vectors = [
     "2d00000e 00000000 02 00 04 e8030000 04 01 01", "4d000002 00 00", "4d000004 04 01 09 04",
@@ -91,21 +91,6 @@ import UCI
         Self.vectors.first { $0.hasPrefix("6d090028") } ?? "", as: TestSRRXNotification.self))
     #expect(report.counters == [1000, 999, 0, 1, 999, 1, 998, 997, 998])
     #expect(report.bitmap == [0xFF, 0x7F, 0x07])
-  }
-
-  @Test func whatNXPAddsToAReport() throws {
-    let octets = octets("0f00 00 01 02 0102 00b5 80b0 000a 8014 00fc")
-    let report = try #require(NXPTestReport(trailing: octets))
-    #expect(report.receivers.map(\.antenna) == [1, 2])
-    #expect(report.receivers.map(\.rssiDBm) == [-75, -79.5])
-    #expect(report.receivers.map(\.snrDB) == [10, 20.5])
-    #expect(report.carrierOffsetPPM == -0.5)
-    #expect(report.trailing == octets)
-    // TEST_RX_NTF has no carrier offset.
-    let short = Array(octets.dropLast(2))
-    #expect(NXPTestReport(trailing: [13, 0] + short.dropFirst(2))?.rawCarrierOffset == nil)
-    for length in 0..<13 { #expect(NXPTestReport(trailing: Array(octets.prefix(length))) == nil) }
-    #expect(NXPTestReport(trailing: [0, 0]) == nil)
   }
 
   @Test func whatQorvoSaysOfATest() throws {

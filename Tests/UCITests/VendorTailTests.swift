@@ -5,7 +5,7 @@ import UCI
 
 /// NXP's part behind the measurements and the diagnostics of Qorvo and Android.
 @Suite struct VendorTailTests {
-  // Constructed by the layout of NXP's host code, but for the first, of a published log.
+  // Constructed by the layout, but for the first, of a published log.
   private let log = "0e00 00 00 00 01 01 00 01 01 000000000000"
 
   private func tail(_ text: String, _ count: Int = 1) -> NXPVendorTail? {
@@ -98,9 +98,9 @@ import UCI
       Issue.record("the part behind uplink TDoA was not read")
       return
     }
-    #expect(tail.rawRSSI == [-16_384, -16_640, -16_896])
+    #expect(tail.rawRSSI == [-16_384, -16_640])
     #expect(tail.phases.map(\.rawPDoA) == [1600] && tail.phases.map(\.index) == [832])
-    #expect(tail.controlExtension == 0)
+    #expect(tail.rest == [0x00, 0x00, 0x02, 0x00, 0xBE])
     #expect(NXPOneWayTail(octets("0100 00"), behind: .twoWay([])) == nil)
   }
 

@@ -3,7 +3,7 @@
 import Testing
 import UCI
 
-// NXP: frames of a published log of an SR250. Qorvo: constructed by the layout of its host code.
+// NXP: frames of a published log of an SR250. Qorvo: constructed by the layout of DW3_QM33_SDK.
 @Suite struct VendorTests {
   static let nxp = [
     "2f21000a 00010703250025000400", "4f210001 00", "2f210010 05020d04017848027248037648046900",
@@ -52,7 +52,7 @@ import UCI
   }
 
   @Test func locations() {
-    // Constructed by the layout of Qorvo's host code.
+    // Constructed by the layout of DW3_QM33_SDK.
     #expect(
       AnchorLocation(geographic: octets("0000803000006042c0001e04"))
         == .geographic(latitude: 48.5, longitude: -122.25, altitude: 35.75))

@@ -90,8 +90,7 @@ public enum MessageCatalog {
     .nxp: table(
       commands: [
         NXPDeviceInit.self, NXPSetCalibration.self, NXPGetCalibration.self, NXPGetRandom.self,
-        NXPWriteOTPCalibration.self, NXPReadOTPCalibration.self, NXPReadModuleID.self,
-        NXPSetProfile.self, NXPGetErrorLog.self, NXPTestSecureElementLoop.self,
+        NXPReadOTPCalibration.self, NXPReadModuleID.self, NXPSetProfile.self, NXPGetErrorLog.self,
         NXPSetAppConfig.self, NXPGetAppConfig.self, NXPDeleteURSK.self, NXPGetAllSessions.self,
         NXPBind.self, NXPCheckBinding.self, NXPRangeResume.self,
       ],
@@ -102,7 +101,7 @@ public enum MessageCatalog {
         NXPCIRLogNotification.self,
       ],
       others: [
-        // SR04x has other opcodes for these two. Source: NXP's published host code.
+        // SR04x has other opcodes for these two. Source: nxp-uwb/sr250-uwbiot-zephyr (uci_defs.h).
         Key(type: .notification, opcode: Opcode(.sessionControl, 0x0B)):
           .notification(DataCreditNotification.self),
         Key(type: .notification, opcode: Opcode(.sessionControl, 0x0C)):

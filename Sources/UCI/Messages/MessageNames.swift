@@ -73,7 +73,8 @@ extension MessageCatalog {
     0xC12: "ANDROID_RADAR_GET_APP_CONFIG",
   ]
 
-  // Source: the published host code of both vendors.
+  // Sources: Qorvo's from DW3_QM33_SDK 1.1.0 and UWB Qorvo Tools 1.1.1 and 13.1.0; NXP's from
+  // AOSP hardware/nxp/uwb and nxp-uwb/sr250-uwbiot-zephyr.
   private static let vendorNames: [Dialect.Vendor: [Int: String]] = [
     .qorvo: [
       0x916: "QORVO_SE_LOOPBACK", 0x917: "QORVO_SE_CLEAR", 0x918: "QORVO_SE_GET_BINDING",

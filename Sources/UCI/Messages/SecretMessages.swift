@@ -60,7 +60,7 @@ private enum SecretMessages {
     .init(type: .command, opcode: .sessionUpdateMulticastList): .controlees,
   ]
 
-  // Source: the messages' names in the published host code of both vendors.
+  // Judged by what the messages' names say; for their sources see the table of names.
   static let vendor: [Dialect.Vendor: Rows] = [
     .qorvo: whole(0x9, 0x00...0x3F),  // The secure element.
     .nxp: [

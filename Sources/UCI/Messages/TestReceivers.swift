@@ -2,90 +2,19 @@
 
 /// What one receiver of a chip made of the frames of a radio test.
 public struct TestReceiver: Hashable, Sendable {
-  /// Which antenna; nil where the chip does not say.
-  public var antenna: UInt8?
   /// Received power in Q8.8 dBm.
   public var rawRSSI: Int16
-  /// Signal to noise in Q8.8 dB; nil where the chip does not say.
-  public var rawSNR: Int16?
 
-  /// From its fields.
-  public init(antenna: UInt8? = nil, rawRSSI: Int16, rawSNR: Int16? = nil) {
-    self.antenna = antenna
-    self.rawRSSI = rawRSSI
-    self.rawSNR = rawSNR
-  }
+  /// From its field.
+  public init(rawRSSI: Int16) { self.rawRSSI = rawRSSI }
 
   /// Received power in dBm.
   public var rssiDBm: Double { Double(rawRSSI) / 256 }
-  /// Signal to noise in dB.
-  public var snrDB: Double? { rawSNR.map { Double($0) / 256 } }
-}
-
-/// What NXP's chips add behind the fields of TEST_PER_RX_NTF, TEST_RX_NTF and TEST_LOOPBACK_NTF.
-///
-/// Source: NXP's published host code (UwbApi_RfTest.h, deserializeDataFromLoopbackNtf).
-public struct NXPTestReport: Hashable, Sendable {
-  /// What form this is.
-  public var type: UInt8
-  /// How the receivers were used.
-  public var mode: UInt8
-  /// The receivers, at most 255.
-  public var receivers: [TestReceiver]
-  /// Difference of the carriers in Q5.11 ppm; nil in TEST_RX_NTF.
-  public var rawCarrierOffset: Int16?
-
-  /// From its fields.
-  public init(
-    type: UInt8 = 0, mode: UInt8 = 0, receivers: [TestReceiver], rawCarrierOffset: Int16? = nil
-  ) {
-    self.type = type
-    self.mode = mode
-    self.receivers = receivers
-    self.rawCarrierOffset = rawCarrierOffset
-  }
-
-  /// Difference of the carriers in parts per million.
-  public var carrierOffsetPPM: Double? { rawCarrierOffset.map { Double($0) / 2_048 } }
-
-  /// Reads the octets behind the known fields of a notification; nil where they are none of these.
-  public init?(trailing: [UInt8]) {
-    var reader = unsafe PayloadReader(trailing.span.bytes)
-    do throws(PayloadError) {
-      guard try reader.u16("length") > 0 else { return nil }
-      type = try reader.u8("type")
-      mode = try reader.u8("mode")
-      let count = Int(try reader.u8("number of antennas"))
-      let antennas = try reader.octets(count, "antennas")
-      receivers = []
-      for antenna in antennas {
-        receivers.append(TestReceiver(antenna: antenna, rawRSSI: try reader.i16("RSSI")))
-      }
-      for index in receivers.indices { receivers[index].rawSNR = try reader.i16("SNR") }
-      rawCarrierOffset = reader.remaining >= 2 ? try reader.i16("carrier offset") : nil
-    } catch {
-      return nil
-    }
-  }
-
-  /// The octets with their length in front, as they stand behind the known fields.
-  public var trailing: [UInt8] {
-    var writer = PayloadWriter()
-    writer.u8(type)
-    writer.u8(mode)
-    writer.u8(UInt8(receivers.count))
-    for receiver in receivers { writer.u8(receiver.antenna ?? 0) }
-    for receiver in receivers { writer.i16(receiver.rawRSSI) }
-    for receiver in receivers { writer.i16(receiver.rawSNR ?? 0) }
-    if let rawCarrierOffset { writer.i16(rawCarrierOffset) }
-    var whole = PayloadWriter()
-    whole.u16(UInt16(writer.octets.count))
-    whole.octets(writer.octets)
-    return whole.octets
-  }
 }
 
 /// TEST_DEBUG_NTF of Qorvo's group 0xB: what the receiver saw, once diagnostics are enabled.
+///
+/// Source: UWB Qorvo Tools 1.1.1; DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h).
 public struct QorvoTestDebugNotification: UCINotification, Hashable {
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0xB), 0x00)

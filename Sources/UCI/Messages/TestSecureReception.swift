@@ -14,7 +14,7 @@ public struct TestSRRX: EmptyCommand, Hashable {
 
 /// TEST_SR_RX_NTF: what went right and wrong.
 ///
-/// Source: NXP's published host code (UwbApi_RfTest.h, deserializeDataFromSrRxNtf).
+/// Source: FiRa UCI as published in AOSP (packages/modules/Uwb, uci_packets.pdl, SrRxData).
 public struct TestSRRXNotification: UCINotification, Hashable {
   /// Group and opcode.
   public static let opcode = TestSRRX.opcode
@@ -29,8 +29,8 @@ public struct TestSRRXNotification: UCINotification, Hashable {
   public var status: Status
   /// A number for each of `counterNames`; fewer where the notification ends before.
   public var counters: [UInt32]
-  /// One bit for each frame, from the least significant of the first octet on: whether its STS was
-  /// right. Empty unless STS_DETECT_BITMAP asks for it.
+  /// The bitmap of detected STS as it comes; empty unless STS_DETECT_BITMAP asks for it. Read as a
+  /// bit for each frame, from the least significant of the first octet on, as UCI has its bits.
   public var bitmap: [UInt8]
 
   /// From its fields.

@@ -20,13 +20,13 @@ extension NXPAppConfigParameter {
 extension NXPAppConfigID {
   /// What is known of the parameter; nil where nothing is.
   public var parameter: NXPAppConfigParameter? { NXPAppConfigTable.index[self]?.first }
-  /// The name in NXP's published host code; `NXP_APP_CONFIG_0xNN` where there is none.
+  /// The name as NXP publishes it; `NXP_APP_CONFIG_0xNN` where there is none.
   public var name: String { parameter?.name ?? "NXP_APP_CONFIG_\(hex(rawValue))" }
   /// The value is or holds key material and does not belong into logs.
   public var isSecret: Bool { parameter?.isSecret ?? false }
 }
 
-/// Source: NXP's published host code and API guide.
+/// Source: names and numbers as in nxp-uwb/sr250-uwbiot-zephyr and its UWBIoT API Reference Guide.
 enum NXPAppConfigTable {
   static let index = NXPAppConfigParameter.index(rows)
 

@@ -19,11 +19,13 @@ extension NXPCalibrationParameter {
 extension NXPCalibrationID {
   /// What is known of the parameter; nil where nothing is.
   public var parameter: NXPCalibrationParameter? { NXPCalibrationTable.index[self]?.first }
-  /// The name in NXP's published host code; `CALIBRATION_0xNN` where there is none.
+  /// The name as NXP publishes it; `CALIBRATION_0xNN` where there is none.
   public var name: String { parameter?.name ?? "CALIBRATION_\(hex(rawValue))" }
 }
 
-/// Source: NXP's published host code, API guide and demos.
+/// Sources: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration), which
+/// name and write most of them; AOSP hardware/nxp/uwb and NXPHoverGames/nxp-uwb-ros2 (Apache-2.0);
+/// NXP's UWBIoT API Reference Guide.
 enum NXPCalibrationTable {
   static let index = NXPCalibrationParameter.index(rows)
 
@@ -51,7 +53,7 @@ enum NXPCalibrationTable {
     row(0x64, "TX_ANT_DELAY", "A count, then antenna and delay of 16 bits."),
     row(0x65, "PDOA_MANUFACT_ZERO_OFFSET", "A count, then antenna pair and Q9.7 degrees."),
     row(0x66, "AOA_THRESHOLD_PDOA", "A count, then antenna pair and Q9.7 degrees."),
-    row(0x67, "TX_TEMPERATURE_COMPENSATION_PER_ANTENNA"),
-    row(0x69, "RSSI_CALIBRATION_PER_ANTENNA", "A count, then antenna and 8 bits."),
+    row(0x67, "TX_TEMPERATURE_COMP_PER_ANTENNA"),
+    row(0x69, "RSSI_CALIB_CONSTANT_PER_ANTENNA", "A count, then antenna and 8 bits."),
   ]
 }

@@ -8,7 +8,7 @@
 public struct Parameter<ID: Hashable & Sendable>: Sendable {
   /// Which parameter.
   public let id: ID
-  /// Its name in the specification or in the vendor's published host code.
+  /// Its name in the specification or as the vendor publishes it.
   public let name: String
   /// What it is, in one sentence; empty where the name is all that is known.
   public let summary: String

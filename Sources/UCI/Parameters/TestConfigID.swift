@@ -31,7 +31,9 @@ extension TestConfigParameter {
   public static var all: [TestConfigParameter] { TestConfigTable.rows }
 }
 
-/// Source: Qorvo's host tools; AOSP's packet definitions; NXP's published host code.
+/// Sources: FiRa's as published in AOSP (packages/modules/Uwb: uci_packets.pdl and, with the defaults,
+/// the support library's RfTestOpenSessionParams); RSSI_OUTLIERS in UWB Qorvo Tools; NXP's in
+/// nxp-uwb/sr250-uwbiot-zephyr.
 enum TestConfigTable {
   static let index = TestConfigParameter.index(rows)
 
@@ -47,10 +49,10 @@ enum TestConfigTable {
       summary: "From the start of a frame to that of the next."),
     TestConfigParameter(
       TestConfigID(0x02), "T_START", [4], unit: "us", range: whole, default: 450,
-      summary: "How much earlier than a frame the receiver is switched on."),
+      summary: "Taken to be how much earlier than a frame the receiver is switched on."),
     TestConfigParameter(
       TestConfigID(0x03), "T_WIN", [4], unit: "us", range: whole, default: 750,
-      summary: "How long the receiver stays switched on."),
+      summary: "Taken to be how long the receiver stays switched on."),
     TestConfigParameter(
       TestConfigID(0x04), "RANDOMIZE_PSDU", [1], range: 0...1, default: 0, values: yesNo,
       summary: "Whether the payload of the frames is random."),
@@ -59,16 +61,16 @@ enum TestConfigTable {
       summary: "The ranging bit in the header of the frames."),
     TestConfigParameter(
       TestConfigID(0x06), "RMARKER_TX_START", [4], range: whole, default: 0,
-      summary: "When the first frame is sent, in 1/124.8 µs."),
+      summary: "When the first frame is sent."),
     TestConfigParameter(
       TestConfigID(0x07), "RMARKER_RX_START", [4], range: whole, default: 0,
-      summary: "When the first frame is expected, in 1/124.8 µs."),
+      summary: "When the first frame is expected."),
     TestConfigParameter(
       TestConfigID(0x08), "STS_INDEX_AUTO_INCR", [1], range: 0...1, default: 0, values: yesNo,
       summary: "Whether each frame has the next STS index."),
     TestConfigParameter(
-      TestConfigID(0x09), "STS_DETECT_BITMAP", [1], format: .mask,
-      summary: "Which STS segments have to be found."),
+      TestConfigID(0x09), "STS_DETECT_BITMAP", [1], range: 0...1, default: 0, values: yesNo,
+      summary: "Whether the bitmap of detected STS is reported."),
     TestConfigParameter(
       TestConfigID(0xE5, 0x01), "RSSI_CALIBRATION_OPTION", [], vendors: [.nxp]),
     TestConfigParameter(TestConfigID(0xE5, 0x02), "AGC_GAIN", [], vendors: [.nxp]),

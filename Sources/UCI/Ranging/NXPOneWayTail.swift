@@ -3,8 +3,9 @@
 /// What an NXP chip puts behind the one-way measurements of a SESSION_INFO_NTF, if the parameter
 /// EXTENDED_NOTIFICATIONS is set.
 ///
-/// Every read is bounded by the length at its front; what does not fit it exactly is no tail. Source:
-/// NXP's published host code.
+/// Every read is bounded by the length at its front; what does not fit it exactly is no tail.
+///
+/// Source: nxp-uwb/sr250-uwbiot-zephyr (facts only).
 public enum NXPOneWayTail: Hashable, Sendable {
   /// Of measurements of angles only.
   case angles(OneWayAngles)
@@ -44,12 +45,13 @@ public enum NXPOneWayTail: Hashable, Sendable {
       public var index: UInt16
     }
 
-    /// Received power of the first two receivers, and of the third where there is one: dBm in Q8.8.
+    /// Received power of two receivers: dBm in Q8.8; empty where it is not said.
     public var rawRSSI: [Int16]
     /// Phase differences.
     public var phases: [Phase]
-    /// The chip's extension of the message control; nil on SR1xx.
-    public var controlExtension: UInt16?
+    /// What follows, as it comes: receiver mode, antennas, coexistence with Wi-Fi and a tag, of which
+    /// the exact layout is not known.
+    public var rest: [UInt8]
   }
 
   /// From the octets behind the last measurement; nil for other measurements than these two.
@@ -86,15 +88,19 @@ extension NXPOneWayTail.Uplink {
   fileprivate init(from reader: inout PayloadReader) throws(PayloadError) {
     rawRSSI = []
     phases = []
-    if try reader.u8("extension length") > 0 {
-      rawRSSI = [try reader.i16("RSSI"), try reader.i16("RSSI")]
-      for _ in 0..<(try reader.u8("number of phases")) {
-        phases.append(Phase(rawPDoA: try reader.i16("PDoA"), index: try reader.u16("PDoA index")))
+    rest = []
+    let octets = try reader.counted("extension")
+    if !octets.isEmpty {
+      var body = unsafe PayloadReader(octets.span.bytes)
+      rawRSSI = [try body.i16("RSSI"), try body.i16("RSSI")]
+      for _ in 0..<(try body.u8("number of phases")) {
+        phases.append(Phase(rawPDoA: try body.i16("PDoA"), index: try body.u16("PDoA index")))
+      }
+      guard body.remaining == 0 else {
+        throw PayloadError.invalid(field: "extension", reason: "it is longer than its phases")
       }
     }
-    guard reader.remaining > 0 else { return }
-    controlExtension = try reader.u16("message control extension")
-    if try reader.u8("third receiver") > 0 { rawRSSI.append(try reader.i16("RSSI")) }
+    rest = reader.rest()
   }
 }
 
@@ -127,7 +133,7 @@ extension NXPOneWayTail {
                 Field("index", .number($0.index)),
               ])
             })),
-        Field("control_extension", .number(tail.controlExtension)),
+        Field("rest", .octets(tail.rest)),
       ])
     }
   }

@@ -7,7 +7,8 @@
 /// (modes 0 and 3): then there are no entries of angles. What fits the octets exactly is taken; what
 /// does not fit in any way is no tail.
 ///
-/// Source: NXP's published host code and logs of an SR250.
+/// Source: nxp-uwb/sr250-uwbiot-zephyr (facts only) and the logs of an SR250 in its
+/// UWBIoT_Middleware_Guide.
 public struct NXPVendorTail: Hashable, Sendable {
   /// An angle by one pair of antennas.
   public struct AngleEntry: Hashable, Sendable {

@@ -53,6 +53,6 @@ extension ConfigurationCheck {
     return problems
   }
 
-  // Source: Qorvo's QM33 SDK.
+  // Source: DW3_QM33_SDK 1.1.0.
   private static let roundControls: [Dialect.Vendor: [UInt64]] = [.qorvo: [2, 3, 6, 7]]
 }

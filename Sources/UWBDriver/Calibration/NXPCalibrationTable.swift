@@ -2,7 +2,8 @@
 
 /// The calibration parameters of NXP's SR1xx and SR2xx: `ch9.rx_ant_delay`, or `ch9.0x5C` by number.
 ///
-/// Source: NXP's published host code and API guide.
+/// Sources: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration); AOSP
+/// hardware/nxp/uwb and NXPHoverGames/nxp-uwb-ros2 (Apache-2.0); NXP's UWBIoT API Reference Guide.
 enum NXPCalibrationTable {
   private struct Row {
     var number: UInt8
@@ -43,7 +44,7 @@ enum NXPCalibrationTable {
       summary: "For each pair of antennas: where the phase difference folds over."),
     Row(number: 0x67, name: "tx_temperature_comp_per_ant", form: .octets),
     Row(
-      number: 0x69, name: "rssi_calib_constant_per_ant", form: .numbered(.signed(1), values: 1)),
+      number: 0x69, name: "rssi_calib_constant_per_ant", form: .numbered(.unsigned(1), values: 1)),
   ]
 
   /// Every parameter of every channel.

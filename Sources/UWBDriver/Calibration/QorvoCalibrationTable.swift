@@ -3,8 +3,8 @@
 /// The keys of Qorvo's QM33 SDK with their types.
 ///
 /// In a pattern `#` is a digit: of an antenna, pair, set or table 0…3, a channel 5 or 9, a
-/// reference frame 0…7. Sources: the type list that the SDK publishes (l1_config), and the names in
-/// Qorvo's host tools.
+/// reference frame 0…7. Sources: l1_config.yml of DW3_QM33_SDK 1.1.0 for the types, UWB Qorvo
+/// Tools 1.1.1 for the names.
 enum QorvoCalibrationTable {
   private struct Row {
     var pattern: String

@@ -39,7 +39,8 @@ public enum RadioTest: Sendable, Hashable {
 
 /// How frames look in a radio test, how many there are, and when.
 ///
-/// Source: FiRa's test parameters and their defaults as published in Qorvo's and NXP's host code.
+/// Sources of the defaults: AOSP (packages/modules/Uwb, RfTestOpenSessionParams) for packets, gap,
+/// start, window, slot and STS; UWB Qorvo Tools 1.1.1 for the preamble code and for SP0.
 public struct RadioTestConfiguration: Sendable, Hashable {
   /// 5 or 9 on the chips in the field.
   public var channel: UInt8 = 9
@@ -57,9 +58,10 @@ public struct RadioTestConfiguration: Sendable, Hashable {
   public var packets: UInt32 = 1_000
   /// From the start of a frame to that of the next, in microseconds.
   public var gap: UInt32 = 2_000
-  /// How much earlier than a frame the receiver is switched on, in microseconds.
+  /// T_START in microseconds. Taken to be how much earlier than a frame the receiver is switched on.
   public var receiverLead: UInt32 = 450
-  /// How long the receiver stays switched on, in microseconds; more than `receiverLead`.
+  /// T_WIN in microseconds. Taken to be how long the receiver stays switched on, so it has to be more
+  /// than `receiverLead`: the defaults leave 300 µs for the frame.
   public var receiverWindow: UInt32 = 750
   /// The payload is random, from its first octet as the seed.
   public var isRandom = false
@@ -68,7 +70,7 @@ public struct RadioTestConfiguration: Sendable, Hashable {
   /// Each frame has the next STS index.
   public var incrementsSTSIndex = false
   /// A slot of single-sided ranging in RSTU; 1200 are one millisecond.
-  public var slotDuration: UInt16 = 9_600
+  public var slotDuration: UInt16 = 2_400
   /// Milliseconds to wait for the result beyond the time that the frames take.
   public var patience = 3_000
   /// Application parameters sent behind the others, as they are; one with the id of another takes
@@ -102,8 +104,8 @@ public struct RadioTestConfiguration: Sendable, Hashable {
   /// The parameters of SESSION_SET_APP_CONFIG.
   func parameters(of test: RadioTest) -> [TLV] {
     let frame = rframe ?? (test.hasNoPayload ? 3 : 0)
-    // Two short addresses that stand for the two ends.
-    var (own, other): (UInt16, UInt16) = (0x008C, 0x008D)
+    // The two ends only have to differ and to name each other: the smallest addresses there are.
+    var (own, other): (UInt16, UInt16) = (0x0000, 0x0001)
     var list: [TLV] = []
     if case .ssTWR(let isResponder) = test {
       if isResponder { swap(&own, &other) }
@@ -137,7 +139,7 @@ public struct RadioTestConfiguration: Sendable, Hashable {
       TLV(0x00, Self.octets(packets)), TLV(0x01, Self.octets(gap)),
       TLV(0x02, Self.octets(receiverLead)), TLV(0x03, Self.octets(receiverWindow)),
     ]
-    // A bit for each frame whose STS was right.
+    // With the bitmap of detected STS.
     if case .srRX = test { return frames + [increment, TLV(0x09, [1])] }
     return frames + [TLV(0x04, [isRandom ? 1 : 0]), TLV(0x05, [rangingBit ? 1 : 0])] + start
       + (incrementsSTSIndex ? [increment] : [])

@@ -46,7 +46,7 @@ public struct RadioTestResult: Sendable, Hashable {
 public struct RadioReception: Sendable, Hashable {
   /// Names and counts in the order of the wire; fewer where the chip reports fewer.
   public var counters: [(name: String, count: UInt32)] { zip(names, counts).map { ($0, $1) } }
-  /// A bit for each frame: whether its scrambled timestamps were right. Empty where not asked for.
+  /// The bitmap of frames with the right scrambled timestamps; empty where not asked for.
   public var bitmap: [UInt8]
   private let names: [String]
   private let counts: [UInt32]
@@ -110,10 +110,6 @@ extension RadioTestResult {
       self.init(status: report.status, content: content ?? .nothing)
     default: return nil
     }
-    if let report = NXPTestReport(trailing: message.trailing) {
-      receivers = report.receivers
-      carrierOffsetPPM = report.carrierOffsetPPM
-    }
   }
 
   private init(_ status: Status, _ frame: TestFrame?) {
@@ -122,7 +118,7 @@ extension RadioTestResult {
 
   /// Takes what Qorvo's firmware says beside the result, before it.
   mutating func adopt(_ debug: QorvoTestDebugNotification?) {
-    guard let debug, receivers.isEmpty else { return }
+    guard let debug else { return }
     receivers = debug.receivers
     carrierOffsetPPM = debug.carrierOffsetPPM
   }

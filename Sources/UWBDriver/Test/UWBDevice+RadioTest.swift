@@ -30,7 +30,7 @@ extension UWBDevice {
     return result
   }
 
-  /// Qorvo's host tools use the session id 0 for tests, and no other meaning of it is known.
+  /// The session of tests has the id 0. Source: AOSP (packages/modules/Uwb, RfTestParams).
   private static let testSessionID: UInt32 = 0
 
   private func makeTestSession() async throws(DriverError) -> UInt32 {

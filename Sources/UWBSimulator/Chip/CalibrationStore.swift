@@ -18,7 +18,8 @@ struct CalibrationStore: Sendable {
 
   /// What a DWM3001CDK has of two antennas, with the defaults of its firmware.
   ///
-  /// Source: the defaults that the QM33 SDK publishes (l1_config).
+  /// Source: the defaults in l1_config.yml of DW3_QM33_SDK 1.1.0, as far as it has
+  /// some; the others are made up.
   static let qm33: CalibrationStore = {
     var keys: [String: [UInt8]] = [
       "xtal_trim": [0x2E], "restricted_channels": [0, 0], "alternate_pulse_shape": [0],

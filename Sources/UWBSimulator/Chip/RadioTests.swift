@@ -96,7 +96,7 @@ extension SimulatedChip {
     report(.active)
   }
 
-  /// Ends the test, by itself or because the host wants it. NXP's host waits for the IDLE behind it.
+  /// Ends the test, by itself or because the host wants it; its session is idle then.
   mutating func endRadioTest(at now: UInt64) {
     guard let test = radioTest else { return }
     radioTest = nil
@@ -111,7 +111,7 @@ extension SimulatedChip {
 
   /// Number of octets, and the value while none was set.
   ///
-  /// Source: the defaults of Qorvo's host tools.
+  /// Source: FiRa's test parameters as published in AOSP (RfTestOpenSessionParams).
   private static let testRules: [UInt8: (octets: Int, standard: UInt64)] = [
     0: (4, 1_000), 1: (4, 2_000), 2: (4, 450), 3: (4, 750), 4: (1, 0), 5: (1, 0), 6: (4, 0),
     7: (4, 0), 8: (1, 0), 9: (1, 0),

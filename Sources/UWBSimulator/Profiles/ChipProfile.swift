@@ -108,8 +108,6 @@ public struct ChipProfile: Sendable {
 
   /// The radio tests it has, by their opcodes in group 0xD.
   public var radioTests: Set<UInt8> = [0x02, 0x03, 0x05, 0x06, 0x08]
-  /// It says behind the results of radio tests what its receivers saw, as NXP's chips do.
-  public var reportsTestReceivers = false
 
   /// Octets of payload in a data packet; goes with the capabilities.
   public var maximumDataPayload = 255

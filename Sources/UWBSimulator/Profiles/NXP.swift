@@ -40,9 +40,8 @@ extension ChipProfile {
     profile.extendedLength = true
     profile.maximumDataPayload = 2_039
     profile.calibration = .sr250
-    // Single-sided ranging is not among them.
+    // A choice, so that there is a chip without single-sided ranging and one with TEST_SR_RX.
     profile.radioTests = [0x02, 0x03, 0x05, 0x06, 0x09]
-    profile.reportsTestReceivers = true
     return profile
   }()
 

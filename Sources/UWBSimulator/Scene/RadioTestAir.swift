@@ -147,28 +147,17 @@ extension Simulation {
     _ chip: Int, _ notification: N, hearing sender: Int? = nil
   ) {
     let profile = members[chip].chip.profile
-    var payload = notification.encoded(dialect: profile.dialect)
-    if let sender {
+    if let sender, members[chip].chip.radioTest?.hasDiagnostics == true {
       let distance = position(chip, at: now).distance(to: position(sender, at: now))
-      // -14 dBm sent, 50 dB lost over the first metre at 8 GHz; noise at -95 dBm.
+      // -14 dBm sent, 50 dB lost over the first metre at 8 GHz.
       let dBm = sender == chip ? -40 : -64 - 20 * log10(max(0.05, distance))
       let ppm = members[sender].placement.clockOffset - members[chip].placement.clockOffset
-      if profile.reportsTestReceivers, N.self != TestSSTWRNotification.self {
-        let receiver = TestReceiver(
-          antenna: 1, rawRSSI: Int16(dBm * 256), rawSNR: Int16((dBm + 95) * 256))
-        payload +=
-          NXPTestReport(
-            receivers: [receiver],
-            rawCarrierOffset: N.self == TestRXNotification.self ? nil : Int16(ppm * 2_048)
-          ).trailing
-      } else if members[chip].chip.radioTest?.hasDiagnostics == true {
-        let debug = QorvoTestDebugNotification(
-          rawPDoA: [0, 0], rawRSSI: [UInt16(-dBm * 256)], rawNoise: 0, rawAngles: [0, 0],
-          rawCarrierOffset: UInt32(bitPattern: Int32(ppm * 1e-6 * Double(1 << 26))))
-        members[chip].chip.notify(QorvoTestDebugNotification.opcode, debug.encoded())
-      }
+      let debug = QorvoTestDebugNotification(
+        rawPDoA: [0, 0], rawRSSI: [UInt16(-dBm * 256)], rawNoise: 0, rawAngles: [0, 0],
+        rawCarrierOffset: UInt32(bitPattern: Int32(ppm * 1e-6 * Double(1 << 26))))
+      members[chip].chip.notify(QorvoTestDebugNotification.opcode, debug.encoded())
     }
-    members[chip].chip.notify(N.opcode, payload)
+    members[chip].chip.notify(N.opcode, notification.encoded(dialect: profile.dialect))
     members[chip].chip.endRadioTest(at: now)
   }
 

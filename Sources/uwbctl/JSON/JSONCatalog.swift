@@ -140,9 +140,7 @@ enum JSONCatalog {
     entry.keys += keys.map { JSONEntry.Key(path: $0.0, meaning: $0.1, isOptional: false) }
     entry.keys += [
       .init(path: "receivers", meaning: "what the receivers saw", isOptional: false),
-      .init(path: "receivers[].antenna", meaning: "number", isOptional: true),
       .init(path: "receivers[].rssi_dbm", meaning: "received power, dBm", isOptional: true),
-      .init(path: "receivers[].snr_db", meaning: "signal to noise, dB", isOptional: true),
       .init(
         path: "carrier_offset_ppm", meaning: "difference of the carriers, ppm", isOptional: false),
     ]

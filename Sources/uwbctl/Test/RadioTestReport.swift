@@ -64,13 +64,7 @@ struct RadioTestReport {
   }
 
   private var receiverRows: [(String, String)] {
-    var rows = result.receivers.map { receiver in
-      (
-        receiver.antenna.map { "antenna \($0)" } ?? "receiver",
-        "\(fixed(receiver.rssiDBm, 1)) dBm"
-          + (receiver.snrDB.map { ", \(fixed($0, 1)) dB above noise" } ?? "")
-      )
-    }
+    var rows = result.receivers.map { ("receiver", "\(fixed($0.rssiDBm, 1)) dBm") }
     if let offset = result.carrierOffsetPPM {
       rows.append(("carrier offset", "\(fixed(offset, 3)) ppm"))
     }
@@ -113,9 +107,7 @@ struct RadioTestReport {
       "receivers",
       result.receivers.map { receiver in
         var entry = JSONLine()
-        entry.add("antenna", receiver.antenna)
         entry.add("rssi_dbm", receiver.rssiDBm, digits: 2)
-        entry.add("snr_db", receiver.snrDB, digits: 2)
         return entry
       })
     line.add("carrier_offset_ppm", result.carrierOffsetPPM, digits: 4)

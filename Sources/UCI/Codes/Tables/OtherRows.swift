@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Source of names and numbers: FiRa UCI as published in AOSP's packet definitions; NXP's published
-// middleware for its device states.
+// Source of names and numbers: FiRa UCI as published in AOSP's packet definitions; NXP's
+// device states in AOSP hardware/nxp/uwb and nxp-uwb/sr250-uwbiot-zephyr.
 extension DeviceState {
   static let table = CodeTable([
     CodeExplanation(

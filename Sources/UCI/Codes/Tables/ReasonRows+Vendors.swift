@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reasons of vendors. Sources: AOSP's FiraParams; the headers of Qorvo's QM33 SDK and its tools; the
-// headers of NXP's published middleware.
+// Reasons of vendors. Sources: AOSP's FiraParams; DW3_QM33_SDK 1.1.0 and UWB Qorvo Tools;
+// nxp-uwb/sr250-uwbiot-zephyr.
 extension StateChangeReason {
   static let vendors: [CodeExplanation] = [
     CodeExplanation(

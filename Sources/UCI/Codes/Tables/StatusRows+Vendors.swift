@@ -2,8 +2,8 @@
 
 // Codes of vendors, and codes whose meaning changed between releases.
 //
-// Sources: AOSP's packet definitions and FiraParams; the headers of Qorvo's QM33 SDK; the headers
-// and the published HAL of NXP's middleware.
+// Sources: AOSP's packet definitions and FiraParams; DW3_QM33_SDK 1.1.0; AOSP hardware/nxp/uwb
+// and nxp-uwb/sr250-uwbiot-zephyr.
 extension Status {
   static let vendors: [CodeExplanation] = [
     CodeExplanation(

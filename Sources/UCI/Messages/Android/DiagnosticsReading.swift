@@ -2,7 +2,7 @@
 
 /// What an item of range diagnostics says, read from its octets.
 ///
-/// Source: AOSP's packet definitions and Qorvo's published host code. They do not agree on the
+/// Sources: AOSP's packet definitions; DW3_QM33_SDK 1.1.0 (uci_spec_fira.h). They do not agree on the
 /// scale of the levels of paths, so those stay as they come.
 public enum DiagnosticsReading: Hashable, Sendable {
   /// RSSI of each receiver as it comes.

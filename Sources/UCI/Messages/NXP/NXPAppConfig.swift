@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// NXP's own parameters of sessions, group 0xF. Source: NXP's published host code.
+// NXP's own parameters of sessions, group 0xF. Source: the commands of
+// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo; NXP's UWBIoT API Reference Guide.
 
 /// SET_VENDOR_APP_CONFIG of NXP's group 0xF.
 public struct NXPSetAppConfig: SetParametersCommand, Hashable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What NXP's chips report of single frames, groups 0xB and 0xF. Source: NXP's published host code and
-// its decoder of logs.
+// What NXP's chips report of single frames, groups 0xB and 0xF. Source (facts only):
+// nxp-uwb/sr250-uwbiot-zephyr and nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
 
 /// RFRAME_LOG_NTF of NXP's group 0xB: what the receivers saw in each frame of a round.
 public struct NXPRFrameLogNotification: UCINotification, Hashable {

@@ -2,7 +2,8 @@
 
 /// RADAR_RX_NTF of NXP's group 9: channel impulse responses, or who is there.
 ///
-/// Source: NXP's published host code and demos.
+/// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_ocpd); names of the fields
+/// (facts only) nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
 public struct NXPRadarNotification: UCINotification, Hashable {
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0x9), 0x0A)
@@ -11,19 +12,19 @@ public struct NXPRadarNotification: UCINotification, Hashable {
   public struct Detection: Hashable, Sendable {
     /// Centimetres.
     public var distance: UInt16
-    /// Degrees; only with bit 1 of the mode.
+    /// Degrees.
     public var angle: Int8
-    /// Which track it belongs to.
-    public var track: UInt8
-    /// The value that led to the detection, as it comes; only with bit 4 of the mode.
+    /// A number that names it.
+    public var id: UInt8
+    /// A measure of the signal to noise, as it comes: its unit is not known.
     public var rawValue: UInt32
   }
 
   /// What was measured.
   public enum Content: Hashable, Sendable {
-    /// Channel impulse responses: how many, taps of each, a reserved octet, their octets.
-    case impulseResponses(count: UInt16, taps: UInt8, reserved: UInt8, octets: [UInt8])
-    /// Whether somebody is there, how that was found out (bits), how many, a reserved octet, who.
+    /// Channel impulse responses: how many, units of 4 octets in each, a reserved octet, octets.
+    case impulseResponses(count: UInt16, size: UInt8, reserved: UInt8, octets: [UInt8])
+    /// Whether somebody is there, a mode, how many, a reserved octet, who.
     case presence(
       detected: UInt8, mode: UInt8, count: UInt8, reserved: UInt8, detections: [Detection])
     /// Something else.
@@ -50,7 +51,7 @@ public struct NXPRadarNotification: UCINotification, Hashable {
     switch type {
     case 0:
       content = .impulseResponses(
-        count: try reader.u16("number of responses"), taps: try reader.u8("taps"),
+        count: try reader.u16("number of responses"), size: try reader.u8("size"),
         reserved: try reader.u8("reserved"), octets: reader.rest())
     case 1:
       let detected = try reader.u8("presence")
@@ -62,7 +63,7 @@ public struct NXPRadarNotification: UCINotification, Hashable {
         list.append(
           Detection(
             distance: try reader.u16("distance"),
-            angle: Int8(bitPattern: try reader.u8("angle")), track: try reader.u8("track"),
+            angle: Int8(bitPattern: try reader.u8("angle")), id: try reader.u8("id"),
             rawValue: try reader.u32("detection value")))
       }
       content = .presence(
@@ -77,9 +78,9 @@ public struct NXPRadarNotification: UCINotification, Hashable {
     writer.u8(status.rawValue)
     writer.u8(type)
     switch content {
-    case .impulseResponses(let count, let taps, let reserved, let octets):
+    case .impulseResponses(let count, let size, let reserved, let octets):
       writer.u16(count)
-      writer.u8(taps)
+      writer.u8(size)
       writer.u8(reserved)
       writer.octets(octets)
     case .presence(let detected, let mode, let count, let reserved, let detections):
@@ -87,7 +88,7 @@ public struct NXPRadarNotification: UCINotification, Hashable {
       for detection in detections {
         writer.u16(detection.distance)
         writer.u8(UInt8(bitPattern: detection.angle))
-        writer.u8(detection.track)
+        writer.u8(detection.id)
         writer.u32(detection.rawValue)
       }
     case .other(let octets): writer.octets(octets)
@@ -102,9 +103,9 @@ extension NXPRadarNotification: Describable {
       Field("radar_type", .choice(type, ["CIR", "PRESENCE"])),
     ]
     switch content {
-    case .impulseResponses(let count, let taps, _, let octets):
+    case .impulseResponses(let count, let size, _, let octets):
       return fields + [
-        Field("count", .number(count)), Field("taps", .number(taps)),
+        Field("count", .number(count)), Field("size_words", .number(size)),
         Field("responses", .octets(octets)),
       ]
     case .presence(let detected, let mode, let count, _, let detections):
@@ -117,7 +118,7 @@ extension NXPRadarNotification: Describable {
             detections.map {
               .object([
                 Field("distance_cm", .number($0.distance)), Field("angle_deg", .number($0.angle)),
-                Field("track", .number($0.track)), Field("value_raw", .number($0.rawValue)),
+                Field("id", .number($0.id)), Field("value_raw", .number($0.rawValue)),
               ])
             })),
       ]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// GET_CALIBRATION of NXP's group 0xF: one parameter of a channel.
+///
+/// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration).
 public struct NXPGetCalibration: UCICommand, Hashable {
   /// What the chip answers.
   public typealias Response = NXPCalibrationResponse
@@ -13,34 +15,34 @@ public struct NXPGetCalibration: UCICommand, Hashable {
   public var channel: UInt8
   /// Which parameter.
   public var parameter: UInt8
-  /// Which pair of antennas, for the parameters that have one for each; nil for the others.
-  public var antennaPair: UInt8?
+  /// A third octet: 0 in the published logs that read AOA_ANTENNAS_PDOA_CALIB, nil in all others.
+  public var selector: UInt8?
 
   /// From its fields.
-  public init(channel: UInt8, parameter: UInt8, antennaPair: UInt8? = nil) {
+  public init(channel: UInt8, parameter: UInt8, selector: UInt8? = nil) {
     self.channel = channel
     self.parameter = parameter
-    self.antennaPair = antennaPair
+    self.selector = selector
   }
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     channel = try reader.u8("channel")
     parameter = try reader.u8("parameter")
-    antennaPair = reader.remaining > 0 ? try reader.u8("antenna pair") : nil
+    selector = reader.remaining > 0 ? try reader.u8("selector") : nil
   }
 
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u8(channel)
     writer.u8(parameter)
-    if let antennaPair { writer.u8(antennaPair) }
+    if let selector { writer.u8(selector) }
   }
 }
 
 /// GET_CALIBRATION_RSP of NXP's group 0xF.
 ///
-/// Source: NXP's published host code (deserializeGetCalibResp), and its logs of an SR250.
+/// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration).
 public struct NXPCalibrationResponse: UCIResponse, Hashable {
   /// What was asked for.
   public struct Value: Hashable, Sendable {
@@ -91,6 +93,8 @@ public struct NXPCalibrationResponse: UCIResponse, Hashable {
 }
 
 /// READ_CALIB_DATA of NXP's group 0xA: calibration in the chip's one-time memory.
+///
+/// Source: AOSP hardware/nxp/uwb (Apache-2.0), which reads the crystal's values so.
 public struct NXPReadOTPCalibration: UCICommand, Hashable {
   /// What the chip answers; the value comes in a notification.
   public typealias Response = StatusResponse
@@ -126,7 +130,7 @@ public struct NXPReadOTPCalibration: UCICommand, Hashable {
   }
 }
 
-/// READ_CALIB_DATA_NTF of NXP's group 0xA.
+/// READ_CALIB_DATA_NTF of NXP's group 0xA. Source: AOSP hardware/nxp/uwb (Apache-2.0).
 public struct NXPReadOTPCalibrationNotification: UCINotification, Hashable {
   /// Group and opcode.
   public static let opcode = NXPReadOTPCalibration.opcode
@@ -149,39 +153,10 @@ public struct NXPReadOTPCalibrationNotification: UCINotification, Hashable {
   }
 }
 
-/// WRITE_CALIB_DATA of NXP's group 0xA: calibration for the chip's one-time memory.
-public struct NXPWriteOTPCalibration: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xA), 0x00)
-
-  /// The channel.
-  public var channel: UInt8
-  /// Where it is to be: 1 the one-time memory.
-  public var option: UInt8
-  /// At most 255 octets.
-  public var value: [UInt8]
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    channel = try reader.u8("channel")
-    option = try reader.u8("option")
-    value = try reader.counted("value")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(channel)
-    writer.u8(option)
-    writer.counted(value)
-  }
-}
-
 extension NXPGetCalibration: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [Field("channel", .number(channel)), Field("parameter", .nxpCalibration(parameter))]
-      + (antennaPair.map { [Field("antenna_pair", .number($0))] } ?? [])
+      + (selector.map { [Field("selector", .number($0))] } ?? [])
   }
 }
 
@@ -208,15 +183,6 @@ extension NXPReadOTPCalibration: Describable {
 extension NXPReadOTPCalibrationNotification: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [Field("status", .status(status)), Field("value", .octets(value))]
-  }
-}
-
-extension NXPWriteOTPCalibration: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("channel", .number(channel)), Field("option", .number(option)),
-      Field("value", .octets(value)),
-    ]
   }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sessions in NXP's groups 0xE and 0xF and in the group of session control. Source: NXP's published
-// host code.
+// Sessions in NXP's groups 0xE and 0xF and in the group of session control.
 
 /// GET_ALL_UWB_SESSIONS of NXP's group 0xF.
+///
+/// Source: a published log of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_nearby_interaction).
 public struct NXPGetAllSessions: EmptyCommand, Hashable {
   /// What the chip answers.
   public typealias Response = NXPSessionsResponse
@@ -38,6 +39,8 @@ public struct NXPSessionsResponse: UCIResponse, Hashable {
 }
 
 /// URSK_DELETE of NXP's group 0xF: the chip forgets the ranging keys of sessions.
+///
+/// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
 public struct NXPDeleteURSK: UCICommand, Hashable {
   /// What the chip answers.
   public typealias Response = StatusResponse
@@ -68,6 +71,8 @@ public struct NXPDeleteURSK: UCICommand, Hashable {
 }
 
 /// URSK_DELETE_NTF of NXP's group 0xF: what became of the keys.
+///
+/// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
 public struct NXPDeleteURSKNotification: UCINotification, Hashable {
   /// Group and opcode.
   public static let opcode = NXPDeleteURSK.opcode
@@ -76,7 +81,7 @@ public struct NXPDeleteURSKNotification: UCINotification, Hashable {
   public struct Outcome: Hashable, Sendable {
     /// The session.
     public var sessionID: UInt32
-    /// What became of its key.
+    /// What became of its key: 0 removed, 1 there was none, 2 the secure element did not answer.
     public var result: UInt8
   }
 
@@ -108,7 +113,8 @@ public struct NXPDeleteURSKNotification: UCINotification, Hashable {
 
 /// RANGE_RESUME (GID 2, OID 0x21): a CCC session goes on.
 ///
-/// Source: the opcode from NXP's host code, the layout from a published host for NXP's NCJ29D5.
+/// Source: the layout from a published host for NXP's NCJ29D5 (forthink-xyz/python-uwbzero), the
+/// opcode from nxp-uwb/sr250-uwbiot-zephyr.
 public struct NXPRangeResume: UCICommand, Hashable {
   /// What the chip answers.
   public typealias Response = StatusResponse
@@ -140,6 +146,9 @@ public struct NXPRangeResume: UCICommand, Hashable {
 }
 
 /// SCHEDULER_STATUS_NTF of NXP's group 0xE: how often sessions had the radio.
+///
+/// Source (facts only): nxp-uwb/sr250-uwbiot-zephyr and
+/// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
 public struct NXPSchedulerStatusNotification: UCINotification, Hashable {
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0xE), 0x07)

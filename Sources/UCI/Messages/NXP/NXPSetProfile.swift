@@ -3,7 +3,7 @@
 /// SET_PROFILE of NXP's group 0xA: the chip makes a session from what a phone sent.
 ///
 /// What a phone sends holds the initialisation vector of the static STS, so it is described as
-/// secret. Source: NXP's published host code.
+/// secret. Source: NXP's UWBIoT API Reference Guide, SET_PROFILE.
 public struct NXPSetProfile: UCICommand, Hashable {
   /// What the chip answers.
   public typealias Response = SessionInitResponse

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Small commands of NXP's groups 0xA, 0xE and 0xF. Source: NXP's published host code.
+// Small commands of NXP's groups 0xA, 0xE and 0xF. Sources: GET_ERROR_LOG
+// NXPHoverGames/nxp-uwb-ros2 (Apache-2.0); SE_BIND and SE_BINDING_CHECK AOSP hardware/nxp/uwb
+// (Apache-2.0); READ_MODULE_MAKER_ID NXP's UWBIoT API Reference Guide.
 
 /// GET_ERROR_LOG of NXP's group 0xE: what went wrong before the last reset.
 public struct NXPGetErrorLog: EmptyCommand, Hashable {
@@ -34,37 +36,6 @@ public struct NXPCheckBinding: EmptyCommand, Hashable {
   public init() {}
 }
 
-/// SE test loop of NXP's group 0xE: the chip talks to its secure element again and again.
-public struct NXPTestSecureElementLoop: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xE), 0x04)
-
-  /// How often.
-  public var count: UInt16
-  /// How long between two times.
-  public var interval: UInt16
-
-  /// From its fields.
-  public init(count: UInt16, interval: UInt16) {
-    self.count = count
-    self.interval = interval
-  }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    count = try reader.u16("count")
-    interval = try reader.u16("interval")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u16(count)
-    writer.u16(interval)
-  }
-}
-
 /// READ_MODULE_MAKER_ID of NXP's group 0xA.
 public struct NXPReadModuleID: EmptyCommand, Hashable {
   /// What the chip answers.
@@ -92,12 +63,6 @@ public struct NXPModuleIDResponse: UCIResponse, Hashable {
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u8(status.rawValue)
     if let id { writer.u16(id) }
-  }
-}
-
-extension NXPTestSecureElementLoop: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("count", .number(count)), Field("interval", .number(interval))]
   }
 }
 

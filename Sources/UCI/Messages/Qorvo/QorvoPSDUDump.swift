@@ -2,7 +2,7 @@
 
 /// PSDU dump (GID 0xB, OID 0x22): the octets of frames of a session.
 ///
-/// Source: Qorvo's published host code and tools.
+/// Source: DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h).
 public struct QorvoPSDUDumpNotification: UCINotification, Hashable {
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0xB), 0x22)

@@ -2,7 +2,7 @@
 
 /// Asks a Qorvo chip for all its sessions (SESSION_GET, GID 0xB, OID 0x07).
 ///
-/// Source: Qorvo's published host code.
+/// Source: DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h).
 public struct QorvoGetSessions: EmptyCommand, Hashable {
   /// What the chip answers.
   public typealias Response = QorvoSessionsResponse

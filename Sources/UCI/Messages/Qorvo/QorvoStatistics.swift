@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Statistics of Qorvo's group 0xB. Source: Qorvo's published host code and tools.
+// Statistics of Qorvo's group 0xB. Source: DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h); UWB Qorvo
+// Tools 13.1.0.
 
 /// Asks a Qorvo chip for its memory statistics (GID 0xB, OID 0x23).
 public struct QorvoGetMemoryStats: EmptyCommand, Hashable {

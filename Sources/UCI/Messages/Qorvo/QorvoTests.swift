@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Radio tests of Qorvo's group 0xB. Source: Qorvo's published host code and tools.
+// Radio tests of Qorvo's group 0xB. Source: DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h); UWB Qorvo
+// Tools 1.1.1.
 
 /// TX_CW (GID 0xB, OID 0x01): an unmodulated carrier.
 public struct QorvoTestTXCW: UCICommand, Hashable {

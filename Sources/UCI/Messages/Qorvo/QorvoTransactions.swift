@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Calibration as a whole, Qorvo's groups 0xE and 0xF. Source: Qorvo's host tools of 2025.
+// Calibration as a whole, Qorvo's groups 0xE and 0xF. Source: UWB Qorvo Tools 1.1.1 and 13.1.0.
 
 /// Begins a transaction in which calibration is set (GID 0xE, OID 0x2E).
 public struct QorvoBeginTransaction: QorvoTransactionCommand, Hashable {

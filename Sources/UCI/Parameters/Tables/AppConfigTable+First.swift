@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Source: FiRa UCI application configuration parameters as published in the packet definitions of
-// AOSP and pica, in the Qorvo and NXP host code, and as accepted by real chips. Defaults are those
-// of the specification where the sources agree.
+// AOSP and pica, in DW3_QM33_SDK 1.1.0 and NXP's UWBIoT API Reference Guide, and as accepted by real
+// chips. Defaults are those of the specification where the sources agree.
 extension AppConfigTable {
   static let first: [AppConfigParameter] = [
     AppConfigParameter(

@@ -27,7 +27,7 @@ extension AppConfigTable {
       .suspendRangingRounds, "SUSPEND_RANGING_ROUNDS", [1], range: 0...1, default: 0,
       values: onOff, scope: .controller,
       summary: "Whether ranging is suspended; may be set while ranging."),
-    // Qorvo's first firmware, which spoke FiRa 1.x. Source: first release of Qorvo's host tool.
+    // Qorvo's first firmware, which spoke FiRa 1.x. Source: sasodoma/uwb-ranging (v1_0.py).
     AppConfigParameter(
       .suspendRangingRounds, "RSSI_REPORTING", [1], range: 0...1, default: 0, values: onOff,
       generations: .fira1 ... .fira1, vendors: [.qorvo], summary: "Whether measurements carry RSSI."

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Source: published host code of Qorvo, NXP and Android.
+// Sources: CCC's and Android's as published in AOSP (packages/modules/Uwb); Qorvo's in
+// DW3_QM33_SDK 1.1.0 and UWB Qorvo Tools 1.1.1; NXP's in nxp-uwb/sr250-uwbiot-zephyr and its UWBIoT
+// API Reference Guide.
 extension AppConfigTable {
   static let vendors: [AppConfigParameter] = [
     AppConfigParameter(
@@ -40,8 +42,8 @@ extension AppConfigTable {
     AppConfigParameter(
       .qorvoURSK, "URSK", [32], format: .octets, secret: true, vendors: [.qorvo],
       summary: "Ranging key."),
-    // Source: Qorvo's host tools. The layout of the timing is period in ms (4 octets), sweep period in
-    // RSTU (2) and sweeps in a burst (1).
+    // Source: UWB Qorvo Tools 13.1.0. The timing is a period in ms (4 octets), that of a sweep in RSTU
+    // (2) and the sweeps in a burst (1).
     AppConfigParameter(
       .qorvoRadarTiming, "RADAR_TIMING_PARAMS", [7], format: .octets, vendors: [.qorvo],
       summary: "Period of a burst, period of a sweep, sweeps in a burst."),

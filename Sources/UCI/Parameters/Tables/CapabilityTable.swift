@@ -2,8 +2,9 @@
 
 /// What is known of capabilities: their numbers and how their values read.
 ///
-/// Source: FiRa's as published in AOSP's packet definitions and capability parameters, Qorvo's and
-/// NXP's host code, and as real chips send them.
+/// Sources: FiRa's, CCC's and Android's as published in AOSP's packet definitions and capability
+/// parameters; NXP's in nxp-uwb/sr250-uwbiot-zephyr and its UWBIoT API Reference Guide; all as real
+/// chips send them.
 enum CapabilityTable {
   /// A capability with its numbers.
   struct Row: Sendable {

@@ -2,8 +2,10 @@
 
 /// What is known of parameters of the chip.
 ///
-/// Source: FiRa's two as published in the packet definitions of AOSP; Qorvo's and NXP's as in their
-/// published host code. NXP's default set depends on the chip and the board.
+/// Sources: FiRa's two as published in the packet definitions of AOSP; Qorvo's in UWB Qorvo Tools
+/// 1.1.1; NXP's in AOSP hardware/nxp/uwb, nxp-uwb/sr250-uwbiot-zephyr and its UWBIoT API Reference
+/// Guide, and in the logs of an SR250 that come with it. NXP's default set depends on the chip and
+/// the board.
 enum DeviceConfigTable {
   static let rows: [DeviceConfigParameter] = fira + qorvo + nxp
   static let index = DeviceConfigParameter.index(rows)
