@@ -112,6 +112,23 @@ enum CoverageVectors {
     }
   }
 
+  @Test(
+    "Messages whose layout only a licensed source gives have a name and octets",
+    arguments: [
+      ("2a000006 09 01 03 aabbcc", "NXP_WRITE_OTP_CALIBRATION_CMD"),
+      ("2e040004 0a00 6400", "NXP_SE_TEST_LOOP_CMD"),
+    ])
+  func octetsOnly(_ packet: String, _ name: String) throws {
+    let dialect = Dialect(generation: .fira3, vendor: .nxp)
+    let message = try Message(packet: octets(packet), dialect: dialect)
+    #expect(message.name(dialect: dialect) == name)
+    guard case .opaque(_, nil) = message.content else {
+      Issue.record("\(packet) was understood")
+      return
+    }
+    #expect(message.payload(dialect: dialect) == payload(of: packet))
+  }
+
   /// Messages of the reference with a layout, by group: opcodes of commands (with their responses)
   /// and of notifications. Not in it, because no public source gives their layouts:
   /// CORE_DEVICE_SUSPEND, SESSION_SET_INITIATOR_DT_ANCHOR_RR_RDM_LIST, Android's timestamp anchor,

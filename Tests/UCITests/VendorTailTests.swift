@@ -101,6 +101,10 @@ import UCI
     #expect(tail.rawRSSI == [-16_384, -16_640])
     #expect(tail.phases.map(\.rawPDoA) == [1600] && tail.phases.map(\.index) == [832])
     #expect(tail.rest == [0x00, 0x00, 0x02, 0x00, 0xBE])
+    // One octet too many and one too few for its phases.
+    for body in ["0b00 0a 00c0 00bf 01 4006 4003 00", "0900 08 00c0 00bf 01 4006 40"] {
+      #expect(NXPOneWayTail(octets(body), behind: .uplinkTDoA([])) == nil, "\(body)")
+    }
     #expect(NXPOneWayTail(octets("0100 00"), behind: .twoWay([])) == nil)
   }
 
