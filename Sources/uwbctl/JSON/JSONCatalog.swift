@@ -108,6 +108,7 @@ enum JSONCatalog {
       "azimuth_fom": "figure of merit, 0…100; 0: no azimuth", "elevation_deg": "degrees",
       "elevation_fom": "figure of merit, 0…100; 0: no elevation", "rssi_dbm": "received power, dBm",
       "nlos": "true: no line of sight", "lost_before": "notifications lost just before",
+      "after_interruption": "true: the first one since the device was lost and found again",
     ])
 
   private static let ranging: [JSONEntry] = [

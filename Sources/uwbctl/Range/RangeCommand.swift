@@ -28,11 +28,17 @@ struct RangeCommand: AsyncParsableCommand {
   var count: Int?
   @Option(name: [.customShort("t"), .long], help: "End after so many seconds.")
   var duration: Double?
+  @Option(
+    help: "Wait so many seconds for a device that was unplugged or failed, then go on; 0: end.")
+  var recover = 60.0
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
     if let duration, !(duration > 0 && duration < 1e9) {
       throw ValidationError("--duration takes more than 0 seconds.")
+    }
+    guard recover >= 0 && recover < 1e9 else {
+      throw ValidationError("--recover takes 0 seconds or more.")
     }
   }
 
@@ -54,7 +60,12 @@ struct RangeCommand: AsyncParsableCommand {
     defer { capture.finish(file) }
     var driverOptions = options.driverOptions
     driverOptions.tap = file?.tap
+    if recover > 0 { driverOptions.recovery = Recovery(limit: .seconds(recover)) }
     let device = try await UWBDevice.open(endpoint, options: driverOptions)
+    let watch = Task { [events = device.events] in
+      for await event in events { Self.announce(event) }
+    }
+    defer { watch.cancel() }
     var others: [UWBDevice] = []
     let summary: RangeSummary
     do {
@@ -80,6 +91,18 @@ struct RangeCommand: AsyncParsableCommand {
           + "id, channel, preamble, slot, interval and STS, and with the addresses crossed; uwbctl "
           + "diff compares two ends.\n")
       throw ExitCode(ExitStatus.noPeer.rawValue)
+    }
+  }
+
+  /// Says on standard error when the device is lost and found again; the measurements go on behind.
+  private static func announce(_ event: DeviceEvent) {
+    switch event {
+    case .lost(let cause):
+      standardError.write("uwbctl: \(cause)\n  waiting for the device to come back\n")
+    case .recovered: standardError.write("uwbctl: The device is back, with its session.\n")
+    case .sessionLost(_, let cause):
+      standardError.write("uwbctl: The device is back, but not its session. \(cause)\n")
+    default: break
     }
   }
 

@@ -21,7 +21,8 @@ struct RangePrinter {
     if format == .csv {
       standardOutput.write(
         "time_s,session,sequence,peer,status,distance_cm,estimate_m,estimate_sd_m,velocity_m_s,"
-          + "azimuth_deg,azimuth_fom,elevation_deg,elevation_fom,rssi_dbm,nlos,lost_before\n")
+          + "azimuth_deg,azimuth_fom,elevation_deg,elevation_fom,rssi_dbm,nlos,lost_before,after_interruption\n"
+      )
     }
   }
 
@@ -111,6 +112,7 @@ struct RangePrinter {
     line.add("rssi_dbm", row.rssi, digits: 1)
     line.add("nlos", row.nonLineOfSight)
     line.add("lost_before", row.measurement.lostBefore)
+    line.add("after_interruption", row.measurement.followsInterruption)
     return line.text
   }
 
@@ -126,7 +128,7 @@ struct RangePrinter {
       fixed(result.azimuth.degrees, 2), "\(result.azimuth.figureOfMerit)",
       fixed(result.elevation.degrees, 2), "\(result.elevation.figureOfMerit)",
       row.rssi.map { fixed($0, 1) } ?? "", row.nonLineOfSight.map { "\($0)" } ?? "",
-      "\(row.measurement.lostBefore)",
+      "\(row.measurement.lostBefore)", "\(row.measurement.followsInterruption)",
     ].joined(separator: ",")
   }
 }

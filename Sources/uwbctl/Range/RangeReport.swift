@@ -53,7 +53,9 @@ struct RangeSummary {
 
   mutating func add(_ row: RangeRow) {
     let number = row.measurement.sequenceNumber
-    let before = lastSequences[row.measurement.sessionToken]
+    // A device that was lost counts from 0 again, in a session that it may give the same token.
+    let before =
+      row.measurement.followsInterruption ? nil : lastSequences[row.measurement.sessionToken]
     rowsInRound += 1
     if number != before {
       rounds += 1
