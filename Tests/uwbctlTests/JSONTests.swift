@@ -93,15 +93,25 @@ import Testing
       Self.lines(["replay", file, "--as-device", "--duration", "0.01", "--format", "json"]))
   }
 
+  @Test func problemsOfAProfile() throws {
+    let file = "/tmp/uwbctl-test-\(UUID().uuidString).json"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let profile = #"{"session_id": 1, "parameters": {"SLOTS_PER_RR": 1, "CHANNEL_NUMBER": 9}}"#
+    try profile.write(toFile: file, atomically: true, encoding: .utf8)
+    try Self.check(
+      "profile check", Self.lines(["profile", "check", file, "--format", "json"]))
+  }
+
+  /// `uwbctl diff` is on its way, its documentation with it. Nothing else belongs here.
+  private static let toleratedForNow: Set = ["diff"]
+
   @Test func eachCommandThatPrintsJSONIsDocumented() {
     let documented = Set(JSONCatalog.all.map(\.command))
     for (path, command) in ShellTests.commands
     where command.arguments?.contains(where: { $0.preferredName?.name == "format" }) == true {
       let name = path.dropFirst().joined(separator: " ")
-      // A new command may come before its documentation, but not unnoticed.
-      withKnownIssue("\(name) has no entry in JSONCatalog", isIntermittent: true) {
-        #expect(documented.contains(name), "\(name)")
-      }
+      if Self.toleratedForNow.contains(name) { continue }
+      #expect(documented.contains(name), "\(name) has no entry in JSONCatalog")
     }
   }
 

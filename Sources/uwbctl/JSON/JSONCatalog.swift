@@ -230,5 +230,11 @@ enum JSONCatalog {
         "meaning": "what it means", "causes": "what it comes from", "to_try": "what to do",
         "vendors": "whose code it is; empty: everybody's",
       ]),
+    JSONEntry(
+      "profile check", each: "problem",
+      [
+        "severity": "prevents ranging, refused or advice", "sentence": "what is wrong",
+        "parameters": "names of those it is about", "next_step": "what to do",
+      ]),
   ]
 }
