@@ -26,6 +26,7 @@ struct Uwbctl: AsyncParsableCommand {
       Decode.self,
       Explain.self,
       ProfileCommand.self,
+      Diff.self,
       Simulate.self,
       JSONTopic.self,
       Compute.self,

@@ -236,5 +236,12 @@ enum JSONCatalog {
         "severity": "prevents ranging, refused or advice", "sentence": "what is wrong",
         "parameters": "names of those it is about", "next_step": "what to do",
       ]),
+    JSONEntry(
+      "diff", each: "difference",
+      [
+        "effect": "prevents ranging, not known, or does not matter",
+        "name": "of the parameter", "first": "at the first end, as people write it",
+        "second": "at the other end", "reason": "why it matters, or does not",
+      ]),
   ]
 }

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Synchronization
+import SystemPackage
+import Testing
+import UCI
+import UWBCapture
+
+@testable import uwbctl
+
+/// Keys that nobody else has, to be looked for in what is printed.
+private let key = "5E:C2:E7:5E:C2:E7:5E:C2:E7:5E:C2:E7:5E:C2:E7:01"
+
+/// One end of a session that ranges; an empty value takes a parameter out.
+private func end(
+  _ isController: Bool, _ changes: [String] = [], id: UInt32? = 42, isReadBack: Bool = false
+) throws -> SessionEnd {
+  var list = try [
+    "DEVICE_TYPE=\(isController ? "controller" : "controlee")",
+    "DEVICE_ROLE=\(isController ? "initiator" : "responder")", "MULTI_NODE_MODE=unicast",
+    "RANGING_ROUND_USAGE=DS-TWR deferred", "MAC_ADDRESS_MODE=short",
+    "DEVICE_MAC_ADDRESS=\(isController ? "0x1122" : "0x3344")", "NUMBER_OF_CONTROLEES=1",
+    "DST_MAC_ADDRESS=\(isController ? "0x3344" : "0x1122")", "CHANNEL_NUMBER=9",
+    "STS_CONFIG=static", "RFRAME_CONFIG=SP3", "SCHEDULE_MODE=time scheduled",
+    "PREAMBLE_CODE_INDEX=10", "SFD_ID=2", "SLOT_DURATION=2ms", "RANGING_DURATION=200ms",
+    "SLOTS_PER_RR=25", "VENDOR_ID=08:07", "STATIC_STS_IV=01:02:03:04:05:06",
+  ].map { try TLV(appConfig: $0) }
+  for change in changes {
+    let isRemoval = change.hasSuffix("=")
+    let tlv = try TLV(appConfig: isRemoval ? change + "hex:00" : change)
+    list.removeAll { $0.id == tlv.id }
+    if !isRemoval { list.append(tlv) }
+  }
+  return SessionEnd(
+    sessionID: id, parameters: SessionParameters(list), isReadBack: isReadBack)
+}
+
+@Suite("What keeps two ends from ranging")
+struct DiffTests {
+  @Test("Two ends that fit together differ only in what they have to differ in")
+  func fitting() throws {
+    for found in [
+      try end(true).differences(from: end(false)), try end(false).differences(from: end(true)),
+    ] {
+      #expect(
+        found.map(\.name) == ["DEVICE_TYPE", "DEVICE_ROLE", "DEVICE_MAC_ADDRESS"], "\(found)")
+      #expect(found.allSatisfy { $0.effect == .doesNotMatter })
+    }
+  }
+
+  @Test(
+    "Each of these prevents ranging, and says why",
+    arguments: [
+      ("CHANNEL_NUMBER=5", "frequencies"), ("PREAMBLE_CODE_INDEX=9", "preamble"),
+      ("SFD_ID=0", "begin"), ("RFRAME_CONFIG=SP1", "different places"),
+      ("STS_CONFIG=provisioned", "different keys"), ("VENDOR_ID=08:09", "timestamp sequences"),
+      ("STATIC_STS_IV=01:02:03:04:05:07", "timestamp sequences"),
+      ("STATIC_STS_IV=", "a value of its own"), ("SLOT_DURATION=1ms", "does not listen"),
+      ("SLOTS_PER_RR=6", "different lengths"), ("RANGING_DURATION=120ms", "different times"),
+      ("RANGING_ROUND_USAGE=SS-TWR deferred", "different frames"),
+      ("MAC_ADDRESS_MODE=extended", "different lengths"), ("MULTI_NODE_MODE=one to many", "peers"),
+      ("HOPPING_MODE=1", "changes its round"), ("MAC_FCS_TYPE=CRC-32", "damaged"),
+      ("SCHEDULE_MODE=contention based", "rules"), ("BLOCK_STRIDE_LENGTH=1", "skips blocks"),
+      ("PRF_MODE=1", "rates"), ("STS_LENGTH=2", "lengths"),
+    ])
+  func prevents(change: String, part: String) throws {
+    let name = String(change.prefix { $0 != "=" })
+    for found in [
+      try end(true).differences(from: end(false, [change])),
+      try end(true, [change]).differences(from: end(false)),
+    ] {
+      let match = try #require(found.first { $0.name == name }, "\(found)")
+      #expect(match.effect == .preventsRanging)
+      #expect(match.reason.contains(part), "\(match)")
+      #expect(match.reason.hasSuffix("."))
+      #expect(found.first?.effect == .preventsRanging)
+    }
+  }
+
+  @Test(
+    "Each of these may differ",
+    arguments: [
+      "AOA_RESULT_REQ=0", "RESULT_REPORT_CONFIG=hex:0B", "SESSION_PRIORITY=60",
+      "MAX_NUMBER_OF_MEASUREMENTS=7", "SESSION_KEY=" + key, "KEY_ROTATION=on", "HOPPING_MODE=0",
+    ])
+  func allowed(change: String) throws {
+    let found = try end(true).differences(from: end(false, [change]))
+    #expect(found.allSatisfy { $0.effect == .doesNotMatter }, "\(found)")
+    // A default and the same value in so many words are no difference.
+    #expect(
+      found.contains { change.hasPrefix($0.name + "=") } == (change != "HOPPING_MODE=0"), "\(found)"
+    )
+  }
+
+  @Test("Defaults are resolved and named")
+  func defaults() throws {
+    let found = try end(true, ["CHANNEL_NUMBER=5"]).differences(
+      from: end(false, ["CHANNEL_NUMBER="]))
+    let match = try #require(found.first)
+    #expect(match.name == "CHANNEL_NUMBER" && match.effect == .preventsRanging)
+    #expect(match.first == "5" && match.second == "9 (default)")
+  }
+
+  @Test("Ids, roles and addresses are seen together")
+  func together() throws {
+    func names(_ a: SessionEnd, _ b: SessionEnd) -> [String] {
+      a.differences(from: b).filter { $0.effect == .preventsRanging }.map(\.name)
+    }
+    #expect(try names(end(true), end(false, id: 43)) == ["SESSION_ID"])
+    #expect(try names(end(true), end(false, id: nil)) == [])
+    #expect(
+      try names(end(true), end(false, ["DEVICE_TYPE=controller", "DEVICE_ROLE=initiator"]))
+        == ["DEVICE_TYPE", "DEVICE_ROLE"])
+    #expect(try names(end(true), end(false, ["DST_MAC_ADDRESS=0x5566"])) == ["DST_MAC_ADDRESS"])
+    // The same end twice.
+    #expect(
+      try names(end(true), end(true))
+        == [
+          "DEVICE_TYPE", "DEVICE_ROLE", "DST_MAC_ADDRESS", "DST_MAC_ADDRESS", "DEVICE_MAC_ADDRESS",
+        ])
+    // A controller of many has the controlee among others.
+    let many = ["DST_MAC_ADDRESS=0x5566,0x3344", "NUMBER_OF_CONTROLEES=2"]
+    #expect(try names(end(true, many), end(false)) == [])
+  }
+
+  @Test("Pitfall 56: an address with its octets in the other order is named as such")
+  func turnedAddress() throws {
+    let found = try end(true, ["DST_MAC_ADDRESS=0x4433"]).differences(from: end(false))
+    let match = try #require(found.first)
+    #expect(match.name == "DST_MAC_ADDRESS" && match.effect == .preventsRanging)
+    #expect(match.reason.contains("octets in the other order"))
+    let other = try end(true, ["DST_MAC_ADDRESS=0x5566"]).differences(from: end(false))
+    #expect(other.first?.reason.contains("order") == false)
+  }
+
+  @Test(
+    "Pitfall 57: a static STS typed as integers looks turned, and is named as such",
+    arguments: [
+      (["VENDOR_ID=07:08"], 1), (["STATIC_STS_IV=06:05:04:03:02:01"], 1),
+      (["VENDOR_ID=07:08", "STATIC_STS_IV=06:05:04:03:02:01"], 2),
+      (["VENDOR_ID=06:05", "STATIC_STS_IV=04:03:02:01:07:08"], 2),
+    ])
+  func turnedKey(changes: [String], count: Int) throws {
+    let found = try end(true).differences(from: end(false, changes))
+      .filter { $0.effect == .preventsRanging }
+    #expect(found.count == count)
+    #expect(found.allSatisfy { $0.reason.contains("the same in the other order") }, "\(found)")
+  }
+
+  @Test("Keys that a capture hides, and values that a chip does not tell, are not known")
+  func hidden() throws {
+    let zeros = ["STATIC_STS_IV=00:00:00:00:00:00"]
+    let captured = try end(true, zeros)
+    for other in [try end(false), try end(false, zeros)] {
+      let match = try #require(captured.differences(from: other).first)
+      #expect(match.name == "STATIC_STS_IV" && match.effect == .notKnown)
+    }
+    let read = try end(false, ["STATIC_STS_IV=", "HOPPING_MODE="], isReadBack: true)
+    let found = try end(true, ["HOPPING_MODE=1"]).differences(from: read)
+    #expect(Set(found.prefix(2).map(\.name)) == ["STATIC_STS_IV", "HOPPING_MODE"])
+    #expect(found.prefix(2).allSatisfy { $0.effect == .notKnown && $0.second == nil })
+  }
+}
+
+/// The program, with files.
+@Suite("uwbctl diff")
+struct DiffCommandTests {
+  private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "uwbctl")
+
+  static func run(_ arguments: [String]) throws -> (status: Int32, text: String) {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = program
+    process.arguments = ["diff"] + arguments
+    process.standardOutput = output
+    process.standardError = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+  }
+
+  /// Writes files, lends their paths, and removes them again.
+  static func withFiles<R>(_ contents: [String], _ body: ([String]) throws -> R) throws -> R {
+    let paths = contents.map { _ in "/tmp/uwbctl-test-\(UUID().uuidString)" }
+    defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+    for (path, text) in zip(paths, contents) {
+      try text.write(toFile: path, atomically: false, encoding: .utf8)
+    }
+    return try body(paths)
+  }
+
+  static func profile(_ lines: [String]) -> String {
+    "// an end\n{ \"session_id\": 42,\n" + lines.map { "  \($0)" }.joined(separator: ",\n")
+      + "\n}\n"
+  }
+
+  /// What a host sent: SESSION_INIT and SET_APP_CONFIG.
+  static func packets(
+    _ end: SessionEnd, token: UInt32? = nil, refused: [AppConfigID] = []
+  ) -> [(PacketDirection, [UInt8])] {
+    let id = end.sessionID ?? 0
+    let set = SetAppConfig(sessionToken: token ?? id, parameters: end.parameters.list)
+    let answer: [UInt8] =
+      [refused.isEmpty ? 0 : 0x02, UInt8(refused.count)]
+      + refused.flatMap { [$0.rawValue, 0x02] }
+    return Segmentation.packets(SessionInit(sessionID: id, type: .ranging)).map { (.outbound, $0) }
+      + Segmentation.packets(
+        type: .response, opcode: .sessionInit,
+        payload: [0]
+          + (token.map { t in (0..<4).map { UInt8(truncatingIfNeeded: t >> (8 * $0)) } } ?? [])
+      ).map { (.inbound, $0) }
+      + Segmentation.packets(set).map { (.outbound, $0) }
+      + Segmentation.packets(
+        type: .response, opcode: .sessionSetAppConfig, payload: answer
+      ).map { (.inbound, $0) }
+  }
+
+  static func hex(_ packets: [(PacketDirection, [UInt8])]) -> String {
+    packets.map { $0.1.map { hexDigits($0) }.joined(separator: " ") + "\n" }.joined()
+  }
+
+  @Test("Captures as files, the handle of one not its id: what a host sent counts")
+  func captures() throws {
+    let controller = Self.packets(try end(true), token: 7)
+    let file = "/tmp/uwbctl-test-\(UUID().uuidString).pcapng"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let capture = try CaptureFile(file, includeSecrets: true)
+    for (index, packet) in controller.enumerated() {
+      capture.record(packet.0, packet.1.span.bytes, time: UInt64(index))
+    }
+    #expect(capture.failure == nil)
+    try Self.withFiles([
+      Self.hex(Self.packets(try end(false))),
+      Self.hex(Self.packets(try end(false, ["CHANNEL_NUMBER=5"], id: 43))),
+    ]) { paths in
+      let good = try Self.run([file, paths[0]])
+      #expect(good.status == 0, "\(good.text)")
+      #expect(good.text.hasSuffix("Nothing here prevents ranging.\n"))
+      let bad = try Self.run([file, paths[1]])
+      #expect(bad.status == 83)
+      #expect(bad.text.contains("prevents ranging: CHANNEL_NUMBER: 9 / 5\n"), "\(bad.text)")
+      #expect(bad.text.contains("prevents ranging: SESSION_ID: 42 / 43\n"))
+    }
+  }
+
+  @Test("What the chip refused does not count")
+  func refused() throws {
+    // Channel 5 was sent and refused; the default, 9, is what the chip has.
+    let packets = Self.packets(try end(true, ["CHANNEL_NUMBER=5"]), refused: [.channelNumber])
+    try Self.withFiles([Self.hex(packets), Self.hex(Self.packets(try end(false)))]) { paths in
+      let result = try Self.run(paths)
+      #expect(result.status == 0, "\(result.text)")
+    }
+  }
+
+  @Test(
+    "Keys are compared, and neither printed nor told by their order", arguments: ["text", "json"])
+  func secrets(format: String) throws {
+    let dynamic = ["STS_CONFIG=provisioned", "VENDOR_ID="]
+    let iv = "5E:C2:E7:5E:C2:E7"
+    let other = key.replacing("01", with: "02")
+    let a = try end(true, dynamic + ["SESSION_KEY=" + key, "STATIC_STS_IV=" + iv])
+    let b = try end(false, dynamic + ["SESSION_KEY=" + other])
+    try Self.withFiles([a, b].map { Self.hex(Self.packets($0)) }) { paths in
+      let result = try Self.run(paths + ["--format", format])
+      #expect(result.status == 83)
+      #expect(result.text.contains("SESSION_KEY") && result.text.contains("STATIC_STS_IV"))
+      #expect(result.text.contains("(hidden)"))
+      let bare = result.text.uppercased().filter(\.isHexDigit)
+      #expect(!bare.contains("5EC2") && !bare.contains("C2E7"))
+      guard format == "json" else { return }
+      for line in result.text.split(separator: "\n") {
+        #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
+      }
+    }
+  }
+
+  @Test("A file without a session is no end")
+  func empty() throws {
+    try Self.withFiles(["60 01 00 01 01\n", Self.hex(Self.packets(try end(false)))]) { paths in
+      let result = try Self.run(paths)
+      #expect(result.status == 65)
+      #expect(result.text.contains("configures no session"))
+      #expect(try Self.run(["/nonexistent", paths[1]]).status == 66)
+    }
+  }
+}
