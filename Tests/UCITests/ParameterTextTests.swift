@@ -157,5 +157,30 @@ struct ParameterTextTests {
     #expect(nearestNames(to: "duration", in: names) == ["SLOT_DURATION", "RANGING_DURATION"])
     #expect(nearestNames(to: "", in: names).isEmpty)
     #expect(nearestNames(to: String(repeating: "a", count: 5_000), in: names).isEmpty)
+    // Swapped, left out, put in, replaced; all at once, which is as far away as they may be.
+    #expect(nearestNames(to: "SOLT_DRUATION", in: names) == ["SLOT_DURATION"])
+    #expect(nearestNames(to: "SLT_DURATTON", in: names) == ["SLOT_DURATION"])
+    #expect(nearestNames(to: "x_SLT_DRUATTON", in: names) == ["SLOT_DURATION"])
+    #expect(nearestNames(to: "SLOTDURATIONxxxxxx", in: names) == ["SLOT_DURATION"])
+    #expect(nearestNames(to: "SLOTDURATIONxxxxxxx", in: names).isEmpty)
+    // All letters of a name in another order are another word.
+    #expect(nearestNames(to: "NOITARUD_TOLS", in: names).isEmpty)
+  }
+
+  @Test("Every name and number is found by any way of writing it; names of today come first")
+  func everyName() throws {
+    for parameter in AppConfigParameter.all {
+      let first = try #require(
+        AppConfigParameter.all.first { $0.name == parameter.name })
+      #expect(try AppConfigID(named: parameter.name.lowercased()) == first.id)
+    }
+    for number in UInt8.min...UInt8.max {
+      let id = AppConfigID(rawValue: number)
+      #expect(try AppConfigID(named: "\(number)") == id)
+      let found = try AppConfigID(named: id.name)
+      #expect(found.name == id.name)
+    }
+    #expect(try AppConfigID(named: "ranging interval") == .rangingDuration)
+    #expect(try AppConfigID(named: "NoOfControlee") == .numberOfControlees)
   }
 }

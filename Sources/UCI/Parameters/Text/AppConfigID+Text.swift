@@ -8,24 +8,26 @@ extension AppConfigID {
   ///
   /// - Throws: `ParameterTextError.unknownName` with the nearest names.
   public init(named text: String) throws(ParameterTextError) {
-    let wanted = plain(text)
     if let quantity = Quantity(trimmed(text)), quantity.decimals == 0, quantity.unit.isEmpty,
       let number = UInt8(exactly: quantity.digits)
     {
       self.init(rawValue: number)
-    } else if let found = AppConfigParameter.all.first(where: { plain($0.name) == wanted }) {
-      self = found.id
-    } else if let found = Self.olderNames.first(where: { plain($0.name) == wanted }) {
-      self = found.id
-    } else if let found = (0...UInt8.max).first(where: {
-      plain(AppConfigID(rawValue: $0).name) == wanted
-    }) {
-      self.init(rawValue: found)
+    } else if let found = Self.byName[plain(text)] {
+      self = found
     } else {
       let names = AppConfigParameter.all.map(\.name)
       throw .unknownName(text, nearest: nearestNames(to: text, in: names))
     }
   }
+
+  /// By the letters and digits of the names. What is known by a name comes before older names, and
+  /// those before the names of numbers of which nothing is known.
+  private static let byName: [[UInt8]: AppConfigID] = {
+    let known = AppConfigParameter.all.map { (plain($0.name), $0.id) }
+    let older = olderNames.map { (plain($0.name), $0.id) }
+    let numbers = (0...UInt8.max).map(AppConfigID.init).map { (plain($0.name), $0) }
+    return Dictionary(known + older + numbers) { first, _ in first }
+  }()
 
   // Source: FiRa UCI 1.x as published in AOSP's and pica's packet definitions; Qorvo's tools.
   private static let olderNames: [(name: String, id: AppConfigID)] = [

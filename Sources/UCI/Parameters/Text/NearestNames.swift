@@ -6,13 +6,19 @@
 public func nearestNames(to text: String, in names: some Sequence<String>) -> [String] {
   let wanted = plain(text)
   guard !wanted.isEmpty else { return [] }
+  let limit = max(2, wanted.count / 3)
+  let letters = LetterCounts(wanted)
   var found: [(name: String, distance: Int)] = []
-  for name in names {
+  for name in names where name.utf8.count + limit >= wanted.count {
     let candidate = plain(name)
-    var distance = edits(wanted, candidate)
     // A part of the name that was left out is no typing error.
-    if wanted.count >= 3, contains(candidate, wanted) { distance = min(distance, 1) }
-    if distance <= max(2, wanted.count / 3) { found.append((name, distance)) }
+    let isPart = wanted.count >= 3 && contains(candidate, wanted)
+    // Nearly all names are too far away by their letters alone, which costs little to see.
+    var distance = isPart ? 1 : Int.max
+    if abs(candidate.count - wanted.count) <= limit, letters.distance(to: candidate) <= limit {
+      distance = min(distance, edits(wanted, candidate))
+    }
+    if distance <= limit { found.append((name, distance)) }
   }
   // Sorting is not stable: the order of the list decides between equals.
   let ranked = found.enumerated().sorted {
@@ -29,6 +35,24 @@ func plain(_ text: String) -> [UInt8] {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): octet
     default: nil
     }
+  }
+}
+
+/// How often each letter and digit is in a word.
+private struct LetterCounts {
+  private var counts = [Int](repeating: 0, count: 128)
+
+  init(_ word: [UInt8]) { for octet in word { counts[Int(octet & 0x7F)] += 1 } }
+
+  /// At least so many edits make the other word of it: the order is left out of account.
+  func distance(to other: [UInt8]) -> Int {
+    var rest = counts
+    for octet in other { rest[Int(octet & 0x7F)] -= 1 }
+    var (tooMany, missing) = (0, 0)
+    for count in rest {
+      if count > 0 { tooMany += count } else { missing -= count }
+    }
+    return max(tooMany, missing)
   }
 }
 
