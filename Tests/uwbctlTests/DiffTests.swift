@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Foundation
 import Synchronization
 import SystemPackage
 import Testing
 import UCI
 import UWBCapture
+import UWBSimulator
 
 @testable import uwbctl
 
@@ -163,6 +165,90 @@ struct DiffTests {
   }
 }
 
+@Suite("uwbctl diff with devices")
+struct DiffDeviceTests {
+  @Test(
+    "What stands for a device", arguments: ["sim", "tcp:localhost:1", "usb:1234", "/dev/ttyACM9"])
+  func names(text: String) {
+    #expect(DiffDevice.isNamed(by: text))
+    #expect(!DiffDevice.isNamed(by: "." + text))
+  }
+
+  @Test(
+    "A session on a chip is found and read, and lives on",
+    arguments: [(ChipProfile.qm33, nil as UInt32?), (.qm33, 1), (.fira1, nil)])
+  func session(profile: ChipProfile, token: UInt32?) async throws {
+    let (bench, chip) = try DoctorTests.bench(profile)
+    let left = try end(true, id: 7)
+    try await ConfigTests.withChip(chip) { connection in
+      let handle = try await connection.send(SessionInit(sessionID: 7)).handle
+      let set = try await connection.send(
+        SetAppConfig(sessionToken: handle ?? 7, parameters: left.parameters.list))
+      #expect(set.status == .ok)
+    }
+    let device = try DiffDevice(chip.path, try ChipOptions.parse([]))
+    for _ in 0..<2 {
+      let side = try await device.side(capabilities: false, session: token, ids: [7])
+      guard case .sessions(let ends) = side.content else { throw CancellationError() }
+      let read = try #require(ends.first)
+      #expect(ends.count == 1 && read.isReadBack)
+      #expect(read.sessionID == (profile.dialect.generation == .fira1 ? 7 : nil))
+      let fits = try end(false, id: 7).differences(from: read)
+      #expect(!fits.contains { $0.effect == .preventsRanging }, "\(fits)")
+      let bad = try end(false, ["CHANNEL_NUMBER=5"], id: 7).differences(from: read)
+      #expect(
+        bad.filter { $0.effect == .preventsRanging }.map(\.name) == ["CHANNEL_NUMBER"], "\(bad)")
+    }
+    bench.stop()
+  }
+
+  @Test("What a chip can do, against a session and against another chip")
+  func capabilities() async throws {
+    let (bench, chip) = try DoctorTests.bench()
+    let device = try DiffDevice(chip.path, try ChipOptions.parse([]))
+    let side = try await device.side(capabilities: true, session: nil, ids: [])
+    bench.stop()
+    guard case .capabilities(let list, let dialect) = side.content else {
+      throw CancellationError()
+    }
+    func found(_ changes: [String]) throws -> [SessionDifference] {
+      CapabilityComparison.differences(
+        try end(true, changes), list, dialect, isSwapped: false)
+    }
+    #expect(try found([]).isEmpty)
+    let channel = try #require(try found(["CHANNEL_NUMBER=6"]).first)
+    #expect(channel.effect == .preventsRanging && channel.name == "CHANNEL_NUMBER")
+    #expect(channel.first == "6" && channel.second == nil)
+    // The same chip with other channels: some in common, none.
+    for (mask, effect) in [
+      (UInt8(0b1001), SessionDifference.Effect.doesNotMatter), (0b10, .preventsRanging),
+    ] {
+      var other = list
+      let place = try #require(
+        list.firstIndex {
+          CapabilityID.name(of: $0.id, subID: $0.subID, in: Capabilities(list).numbering)
+            == "CHANNELS"
+        })
+      other[place] = TLV(list[place].id, [mask])
+      let found = CapabilityComparison.differences((list, dialect), (other, dialect))
+      #expect(found.map(\.name) == (list[place].value == [mask] ? [] : ["CHANNELS"]))
+      #expect(found.allSatisfy { $0.effect == effect })
+    }
+  }
+
+  @Test("What caps printed is read")
+  func printed() throws {
+    let lines = #"{"id":1,"name":"x","meaning":"","octets":"0a0b","summary":""}"# + "\n"
+    try DiffCommandTests.withFiles([lines, #"{"id":1,"octets":"0"}"#]) { paths in
+      guard case .capabilities(let list, _) = try DiffSide(file: paths[0]).content else {
+        throw CancellationError()
+      }
+      #expect(list == [TLV(1, [10, 11])])
+      #expect(throws: CaptureError.self) { try DiffSide(file: paths[1]) }
+    }
+  }
+}
+
 /// The program, with files.
 @Suite("uwbctl diff")
 struct DiffCommandTests {
@@ -276,6 +362,21 @@ struct DiffCommandTests {
       for line in result.text.split(separator: "\n") {
         #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
       }
+    }
+  }
+
+  @Test("What a chip can do, in a file, against a profile: what it does not list prevents ranging")
+  func capabilities() throws {
+    let caps = CapabilityList([TLV(0x0E, [0b1001])], dialect: .assumed)
+    #expect(caps.rows.map(\.name) == ["CHANNELS"])
+    let end = try end(true, ["CHANNEL_NUMBER=6"])
+    try Self.withFiles([caps.json, Self.hex(Self.packets(end))]) { paths in
+      for arguments in [paths, paths.reversed()] {
+        let result = try Self.run(arguments)
+        #expect(result.status == 83)
+        #expect(result.text.hasPrefix("prevents ranging: CHANNEL_NUMBER: 6\n"), "\(result.text)")
+      }
+      #expect(try Self.run([paths[0], paths[0]]).status == 0)
     }
   }
 

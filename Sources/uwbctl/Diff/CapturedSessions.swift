@@ -6,7 +6,10 @@ import UWBDriver
 
 /// The sessions that a host configured, from the packets between it and its chip.
 struct CapturedSessions {
-  private var dialect = Dialect.assumed
+  /// How the chip speaks, as far as it said.
+  private(set) var dialect = Dialect.assumed
+  /// What the chip said it can do; nil where it was not asked.
+  private(set) var capabilities: [TLV]?
   private var reassemblers = [Reassembler(), Reassembler()]
   private var pending: SetAppConfig?
   private var opened: SessionInit?
@@ -44,6 +47,8 @@ struct CapturedSessions {
       guard let info = try? DeviceInfoResponse(from: &reader, dialect: dialect).info else { return }
       dialect.generation = .init(rawValue: min(max(info.uciVersion.major, 1), 3)) ?? .fira2
       dialect.vendor = DeviceProfile.matching(info).vendor
+    case (.response, .coreGetCapsInfo):
+      capabilities = (try? TLVListResponse(from: &reader, dialect: dialect))?.parameters
     case (.command, .sessionInit): opened = try? SessionInit(from: &reader, dialect: dialect)
     case (.response, .sessionInit):
       guard let opened, let answer = try? SessionInitResponse(from: &reader, dialect: dialect),

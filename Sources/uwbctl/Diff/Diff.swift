@@ -8,50 +8,105 @@ struct Diff: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Compare two ends of a session and say what prevents ranging.",
     discussion: """
-      Each side is a session profile, or a capture (pcapng, log or hexadecimal) in which the last \
-      configuration of a session counts; parameters that are not set count with their defaults. \
-      For example:
+      Each side is a session profile; a capture (pcapng, log or hexadecimal) in which the last \
+      configuration of a session counts; what caps --format json printed; or a device (a path below \
+      /dev, usb:SERIAL, tcp:host:port), whose session is read without a reset. Parameters that a \
+      host did not set count with their defaults. For example:
         uwbctl diff controller.json controlee.json
         uwbctl diff board-a.pcapng board-b.pcapng
+        uwbctl diff controller.json /dev/ttyACM0
+        uwbctl diff controller.json /dev/ttyACM0 --capabilities
       Ends with status 83 when the two cannot range. Keys are compared, never printed.
       """)
 
   @Argument(help: "One end.", completion: .file()) var first: String
   @Argument(help: "The other end.", completion: .file()) var second: String
-  @Option(help: "How to print it.") var format = OutputFormat.text
+  @Option(
+    help: ArgumentHelp(
+      "A session on a device: its handle since FiRa 2.0, its id before. Twice for two devices. "
+        + "Without it sessions are looked for."))
+  var session: [UInt32] = []
+  @Flag(help: "Of devices, compare what they can do rather than their sessions.")
+  var capabilities = false
+  @OptionGroup(title: "Device") var chip: ChipOptions
+  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
 
   func run() async throws {
-    try await reporting {
-      let sides = try [first, second].map { try DiffSide(file: $0) }
-      for side in sides where side.ends.isEmpty {
-        standardError.write("uwbctl: \(printable(side.name)) configures no session.\n")
-        throw ExitCode(ExitStatus.data.rawValue)
-      }
-      // The last session of each, unless both have one with the same id.
-      let shared = sides[0].ends.last { end in
-        end.sessionID != nil && sides[1].ends.contains { $0.sessionID == end.sessionID }
-      }
-      let a = shared ?? sides[0].ends[sides[0].ends.count - 1]
-      let b =
-        sides[1].ends.last { $0.sessionID != nil && $0.sessionID == a.sessionID }
-        ?? sides[1].ends[sides[1].ends.count - 1]
-      let differences = a.differences(from: b)
-      standardOutput.write(differences.map(format == .json ? json : text).joined())
-      let prevents = differences.contains { $0.effect == .preventsRanging }
-      if format == .text {
-        standardOutput.write(
-          prevents
-            ? "These two cannot range with each other.\n"
-            : "Nothing here prevents ranging.\n")
-      }
-      if prevents { throw ExitCode(ExitStatus.cannotRange.rawValue) }
-    }
+    let this = self
+    try await reporting { try await cancelledBySignals { try await this.compare() } }
   }
 
-  private func text(_ difference: SessionDifference) -> String {
-    let values = [difference.first, difference.second].map { printable($0 ?? "not set") }
-    return "\(difference.effect.words): \(difference.name): \(values[0]) / \(values[1])\n"
-      + "  \(difference.reason)\n"
+  private func compare() async throws {
+    let sides = try await sides()
+    let differences: [SessionDifference]
+    switch (sides[0].content, sides[1].content) {
+    case (.sessions(let a), .sessions(let b)):
+      let (a, b) = try pair(a, b, sides)
+      differences = a.differences(from: b)
+    case (.sessions(let list), .capabilities(let can, let dialect)):
+      let end = try pair(list, list, sides).0
+      differences = CapabilityComparison.differences(end, can, dialect, isSwapped: false)
+    case (.capabilities(let can, let dialect), .sessions(let list)):
+      let end = try pair(list, list, sides.reversed()).0
+      differences = CapabilityComparison.differences(end, can, dialect, isSwapped: true)
+    case (.capabilities(let a, let d), .capabilities(let b, let e)):
+      differences = CapabilityComparison.differences((a, d), (b, e))
+    }
+    let missing = zip(sides, sides.reversed()).map { $0.missing(against: $1) }
+    standardOutput.write(
+      differences.map { format == .json ? json($0) : text($0, missing) }.joined())
+    let prevents = differences.contains { $0.effect == .preventsRanging }
+    if format == .text {
+      standardOutput.write(
+        prevents
+          ? "These two cannot range with each other.\n" : "Nothing here prevents ranging.\n")
+    }
+    if prevents { throw ExitCode(ExitStatus.cannotRange.rawValue) }
+  }
+
+  /// Files first: the ids in them help to find the sessions of devices.
+  private func sides() async throws -> [DiffSide] {
+    let names = [first, second]
+    var sides: [DiffSide?] = try names.map { name in
+      DiffDevice.isNamed(by: name)
+        ? nil : try DiffSide(file: name)
+    }
+    var ids: [UInt32] = []
+    for side in sides {
+      if case .sessions(let ends) = side?.content { ids += ends.compactMap(\.sessionID) }
+    }
+    var wanted = session[...]
+    for index in sides.indices where sides[index] == nil {
+      sides[index] = try await DiffDevice(names[index], chip).side(
+        capabilities: capabilities, session: wanted.popFirst(), ids: ids)
+    }
+    return sides.compactMap(\.self)
+  }
+
+  /// The last session of each, unless both have one with the same id.
+  private func pair(
+    _ a: [SessionEnd], _ b: [SessionEnd], _ sides: [DiffSide]
+  ) throws -> (SessionEnd, SessionEnd) {
+    for (side, ends) in zip(sides, [a, b]) where ends.isEmpty {
+      standardError.write("uwbctl: \(printable(side.name)) configures no session.\n")
+      if DiffDevice.isNamed(by: side.name) {
+        standardError.write(
+          "  try: name its session with --session, or compare what it can do: --capabilities.\n")
+      }
+      throw ExitCode(ExitStatus.data.rawValue)
+    }
+    let shared = a.last { end in
+      end.sessionID != nil && b.contains { $0.sessionID == end.sessionID }
+    }
+    let one = shared ?? a[a.count - 1]
+    return (one, b.last { $0.sessionID != nil && $0.sessionID == one.sessionID } ?? b[b.count - 1])
+  }
+
+  /// - Parameter missing: what stands for a value that is not there; nil: nothing does.
+  private func text(_ difference: SessionDifference, _ missing: [String?]) -> String {
+    let values = zip([difference.first, difference.second], missing).compactMap { $0 ?? $1 }
+    return "\(difference.effect.words): \(difference.name): "
+      + printable(values.joined(separator: " / ")) + "\n  \(printable(difference.reason))\n"
   }
 
   private func json(_ difference: SessionDifference) -> String {

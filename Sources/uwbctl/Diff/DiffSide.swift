@@ -1,30 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import SessionProfiles
 import SystemPackage
 import UCI
 import UWBCapture
 
-/// One side of a comparison: the last configuration of each session in a file.
+/// One side of a comparison.
 struct DiffSide {
-  var name: String
-  var ends: [SessionEnd]
+  /// What is known of it.
+  enum Content {
+    /// The last configuration of each session.
+    case sessions([SessionEnd])
+    /// What a chip says it can do.
+    case capabilities([TLV], Dialect)
+  }
 
-  /// A profile where the file reads as one, a capture otherwise.
+  var name: String
+  var content: Content
+
+  /// A file: a profile, what `caps --format json` printed, or a capture.
   init(file path: String) throws {
     name = path
     let octets = try CaptureReader.contents(ofFile: path)
     // A profile begins with a brace or a comment; nothing a capture begins with does.
-    let first = octets.first { !" \t\r\n".utf8.contains($0) }
-    if first == UInt8(ascii: "{") || first == UInt8(ascii: "/") {
+    let text = octets.drop { " \t\r\n".utf8.contains($0) }
+    if text.starts(with: #"{"id":"#.utf8) {
+      content = .capabilities(try Self.printedCapabilities(octets), .assumed)
+    } else if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "/") {
       let profile = try SessionProfile(octets)
-      ends = [
+      content = .sessions([
         SessionEnd(sessionID: profile.sessionID, parameters: profile.parameters(for: .assumed))
-      ]
+      ])
     } else {
       var sessions = CapturedSessions()
       for packet in try CaptureReader.read(octets).packets { sessions.take(packet) }
-      ends = sessions.ends
+      if let list = sessions.capabilities, sessions.ends.isEmpty {
+        content = .capabilities(list, sessions.dialect)
+      } else {
+        content = .sessions(sessions.ends)
+      }
+    }
+  }
+
+  init(name: String, _ content: Content) {
+    self.name = name
+    self.content = content
+  }
+
+  /// What stands for a value that this side does not have; nil: nothing, as what a chip can do has
+  /// no values for a session's.
+  func missing(against other: DiffSide) -> String? {
+    switch (content, other.content) {
+    case (.capabilities, .sessions): nil
+    case (.capabilities, .capabilities): "not told"
+    case (.sessions(let ends), _): ends.contains(where: \.isReadBack) ? "not told" : "not set"
+    }
+  }
+
+  /// One line of `caps --format json`.
+  private struct Line: Decodable {
+    var id: UInt8
+    var subID: UInt8?
+    var octets: String
+
+    enum CodingKeys: String, CodingKey {
+      case id, octets
+      case subID = "sub_id"
+    }
+  }
+
+  private static func printedCapabilities(_ octets: [UInt8]) throws -> [TLV] {
+    try octets.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { text in
+      guard let line = try? JSONDecoder().decode(Line.self, from: Data(text)),
+        let value = try? FrameText.octets(line.octets)
+      else { throw CaptureError.notACapture }
+      return TLV(line.id, value, subID: line.subID)
     }
   }
 }

@@ -240,7 +240,7 @@ enum JSONCatalog {
       "diff", each: "difference",
       [
         "effect": "prevents ranging, not known, or does not matter",
-        "name": "of the parameter", "first": "at the first end, as people write it",
+        "name": "of the parameter", "first": "at the first end, as people write it; null: none",
         "second": "at the other end", "reason": "why it matters, or does not",
       ]),
   ]

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// What a chip can do, against a session or against another chip.
+enum CapabilityComparison {
+  /// What of a session a chip does not do, by its own word.
+  ///
+  /// - Parameter isSwapped: the chip is the first side.
+  static func differences(
+    _ end: SessionEnd, _ capabilities: [TLV], _ dialect: Dialect, isSwapped: Bool
+  ) -> [SessionDifference] {
+    var parameters = end.parameters
+    parameters.dialect = dialect
+    // What is wrong whatever the chip can do is told by profile check.
+    let anyway = Set(ConfigurationCheck(parameters).problems())
+    return ConfigurationCheck(parameters, capabilities: Capabilities(capabilities)).problems()
+      .filter { !anyway.contains($0) }
+      .map { problem in
+        let id = problem.parameters.first
+        let wanted = id.flatMap { id in
+          parameters[id].map { id.isSecret ? "(hidden)" : id.form.text($0) }
+        }
+        return SessionDifference(
+          problem.severity > .advice ? .preventsRanging : .doesNotMatter, id?.name ?? "",
+          isSwapped ? nil : wanted, isSwapped ? wanted : nil, problem.description)
+      }
+  }
+
+  /// What only one of two chips can do, and what both need and have none of in common.
+  static func differences(
+    _ first: ([TLV], Dialect), _ second: ([TLV], Dialect)
+  ) -> [SessionDifference] {
+    let lists = [first, second].map { CapabilityList($0.0, dialect: $0.1).rows }
+    let names =
+      lists[0].map(\.name)
+      + lists[1].map(\.name).filter { name in
+        !lists[0].contains { $0.name == name }
+      }
+    let found = names.compactMap { name -> SessionDifference? in
+      let rows = lists.map { list in list.first { $0.name == name } }
+      guard rows[0]?.octets != rows[1]?.octets else { return nil }
+      let masks = rows.map { row in row.map { $0.octets } }
+      let effect: SessionDifference.Effect
+      let why: String
+      if let needed = common[name], let a = masks[0], let b = masks[1] {
+        let isShared = zip(a, b).contains { $0 & $1 != 0 }
+        effect = isShared ? .doesNotMatter : .preventsRanging
+        why =
+          isShared
+          ? "Sessions have to use what both have." : "There is no \(needed) that both have."
+      } else if rows.contains(where: { $0 == nil }) {
+        (effect, why) = (.notKnown, "One chip does not tell.")
+      } else {
+        (effect, why) = (.doesNotMatter, "Each chip has its own.")
+      }
+      return SessionDifference(effect, name, rows[0]?.words, rows[1]?.words, why)
+    }
+    return SessionDifference.Effect.allCases.flatMap { effect in
+      found.filter { $0.effect == effect }
+    }
+  }
+
+  // Masks of which both ends of a session use the same bit.
+  private static let common = [
+    "CHANNELS": "channel", "STS_CONFIG": "kind of STS", "RFRAME_CONFIG": "form of frames",
+    "RANGING_METHOD": "way to range", "SCHEDULE_MODE": "kind of schedule",
+    "MULTI_NODE_MODE": "number of peers",
+  ]
+}
