@@ -8,7 +8,7 @@
 #
 #   UWB_CORPUS=folder    more seeds, from uci-frames.jsonl in it
 #   UWB_FUZZ_KEEP=folder what is found goes on from run to run (otherwise from nothing)
-#   UWB_FUZZ_ASAN=0      without AddressSanitizer, twice as fast
+#   UWB_FUZZ_ASAN=0      without AddressSanitizer, twice as fast, built apart in .build-fuzz-plain
 #   UWB_FUZZ_JOBS=n      at a time
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,6 +46,22 @@ build() {
   "${CC:-clang}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g -DFUZZER "$flags" \
     -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" -I "$root/CUWB/include" "$root"/CUWB/*.c \
     "$root/Tests/CUWBTests/Sanitized/fuzz.c" -o "$work/framer"
+}
+
+# An incremental build may link a program without its counters. It runs, and finds nothing.
+counted() { # a target, how many counters its program has to have
+  local counters
+  FUZZ_TARGET=$1 "$(program "$1")" -runs=0 >"$temporary/log" 2>&1 || {
+    tail -n 40 "$temporary/log"
+    exit 1
+  }
+  counters=$(sed -n 's/^INFO: Loaded .*(\([0-9]*\) inline 8-bit counters).*/\1/p' "$temporary/log" |
+    awk '{ sum += $1 } END { print sum + 0 }')
+  echo "$(program "$1"): $counters counters"
+  [ "$counters" -ge "$2" ] || {
+    echo "Fewer than $2 counters, nothing would guide it: remove $work and run this again."
+    exit 1
+  }
 }
 
 # What has to be said about a target: where its program is, how long its inputs may be.
@@ -99,6 +115,8 @@ report() {
 }
 
 build
+counted message 1000
+counted framer 100
 export -f run program longest seeder report
 export here work temporary found keep seconds
 failed=0
