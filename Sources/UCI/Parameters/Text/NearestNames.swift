@@ -29,18 +29,22 @@ public func nearestNames(to text: String, in names: some Sequence<String>) -> [S
 
 /// Lower-case letters, digits and nothing else.
 func plain(_ text: String) -> [UInt8] {
-  text.utf8.compactMap { octet in
+  var letters: [UInt8] = []
+  letters.reserveCapacity(text.utf8.count)
+  for octet in text.utf8 {
     switch octet {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): octet + 32
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): octet
-    default: nil
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): letters.append(octet + 32)
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      letters.append(octet)
+    default: continue
     }
   }
+  return letters
 }
 
 /// How often each letter and digit is in a word.
 private struct LetterCounts {
-  private var counts = [Int](repeating: 0, count: 128)
+  private var counts = InlineArray<128, Int32>(repeating: 0)
 
   init(_ word: [UInt8]) { for octet in word { counts[Int(octet & 0x7F)] += 1 } }
 
@@ -48,11 +52,11 @@ private struct LetterCounts {
   func distance(to other: [UInt8]) -> Int {
     var rest = counts
     for octet in other { rest[Int(octet & 0x7F)] -= 1 }
-    var (tooMany, missing) = (0, 0)
-    for count in rest {
-      if count > 0 { tooMany += count } else { missing -= count }
+    var (tooMany, missing): (Int32, Int32) = (0, 0)
+    for index in rest.indices {
+      if rest[index] > 0 { tooMany += rest[index] } else { missing -= rest[index] }
     }
-    return max(tooMany, missing)
+    return Int(max(tooMany, missing))
   }
 }
 
