@@ -4,7 +4,9 @@
 //
 // One interface (`cuwb_link`), several ways to open it. The rest of the package sees only frames;
 // nothing in here knows what a message means. Only the four header octets are looked at, and only
-// to find where a frame ends.
+// to find where a frame ends. One exception: where that is in doubt, a received application message
+// (DATA_MESSAGE_RCV) counts for more if the length of its data, behind the header, agrees with the
+// header, and for nothing if it does not.
 //
 // Rules that hold for every function:
 //  - nothing is allocated after an open call has returned;
