@@ -45,7 +45,7 @@ struct CapturedSessions {
     switch (header.type, header.opcode) {
     case (.response, .coreGetDeviceInfo):
       guard let info = try? DeviceInfoResponse(from: &reader, dialect: dialect).info else { return }
-      dialect.generation = .init(rawValue: min(max(info.uciVersion.major, 1), 3)) ?? .fira2
+      dialect.generation = .init(info.uciVersion)
       dialect.vendor = DeviceProfile.matching(info).vendor
     case (.response, .coreGetCapsInfo):
       capabilities = (try? TLVListResponse(from: &reader, dialect: dialect))?.parameters

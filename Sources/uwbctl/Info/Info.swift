@@ -20,21 +20,11 @@ struct Info: AsyncParsableCommand {
 
   func run() async throws {
     try await reporting {
-      let peers =
-        options.isSimulated
-        ? try SimulatedPeers(profile: options.simChip.profile, peers: 0, seed: options.seed) : nil
-      let endpoint =
-        try peers.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(options.device)
-      let file = try capture.start(options)
-      defer { capture.finish(file) }
-      var driverOptions = options.driverOptions
-      driverOptions.tap = file?.tap
-      let device = try await UWBDevice.open(endpoint, options: driverOptions)
-      let capabilities = Capabilities(device.capabilities)
-      standardOutput.write(
-        format == .json ? json(device, capabilities) : text(device, capabilities))
-      await device.close()
-      peers?.bench.stop()
+      try await options.withDevice(capture) { device, _ in
+        let capabilities = Capabilities(device.capabilities)
+        standardOutput.write(
+          format == .json ? json(device, capabilities) : text(device, capabilities))
+      }
     }
   }
 

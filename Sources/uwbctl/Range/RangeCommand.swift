@@ -50,18 +50,11 @@ struct RangeCommand: AsyncParsableCommand {
   private func range() async throws {
     let configuration = try session.configuration()
     if !session.force { try configuration.validate() }
-    let peers =
-      options.isSimulated
-      ? try SimulatedPeers(
-        profile: options.simChip.profile, peers: configuration.peers.count, seed: options.seed)
-      : nil
-    let endpoint = try peers.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(options.device)
-    let file = try capture.start(options)
-    defer { capture.finish(file) }
+    let target = try OpenTarget(options, capture, peers: configuration.peers.count)
+    defer { target.finish() }
     var driverOptions = options.driverOptions
-    driverOptions.tap = file?.tap
     if recover > 0 { driverOptions.recovery = Recovery(limit: .seconds(recover)) }
-    let device = try await UWBDevice.open(endpoint, options: driverOptions)
+    let device = try await target.open(driverOptions)
     let watch = Task { [events = device.events] in
       for await event in events { Self.announce(event) }
     }
@@ -69,17 +62,17 @@ struct RangeCommand: AsyncParsableCommand {
     var others: [UWBDevice] = []
     let summary: RangeSummary
     do {
-      others = try await peers?.start(RangeOptions.mirrored(configuration)) ?? []
+      others = try await target.simulated?.start(RangeOptions.mirrored(configuration)) ?? []
       summary = try await device.withSession(configuration, checked: !session.force) {
         try await measure($0)
       }
     } catch {
-      await close(device, others, peers)
+      await close([device] + others)
       throw error
     }
     let statistics = device.statistics
     let failures = summary.failuresExplained(in: device.dialect)
-    await close(device, others, peers)
+    await close([device] + others)
     standardError.write(
       summary.text(
         "\(statistics.octetsSkipped) octets skipped, "
@@ -106,12 +99,8 @@ struct RangeCommand: AsyncParsableCommand {
     }
   }
 
-  private func close(
-    _ device: UWBDevice, _ others: [UWBDevice], _ peers: SimulatedPeers?
-  ) async {
-    await device.close()
-    for other in others { await other.close() }
-    peers?.bench.stop()
+  private func close(_ devices: [UWBDevice]) async {
+    for device in devices { await device.close() }
   }
 
   private func measure(_ session: UWBSession) async throws -> RangeSummary {

@@ -27,11 +27,9 @@ struct Reset: AsyncParsableCommand {
   private func reset() async throws {
     let target = try OpenTarget(options, capture)
     defer { target.finish() }
-    var driverOptions = options.driverOptions
-    driverOptions.tap = target.tap
     let clock = ContinuousClock()
     let start = clock.now
-    let device = try await UWBDevice.open(target.endpoint, options: driverOptions)
+    let device = try await target.open(options.driverOptions)
     let time = clock.now - start
     let name = "\(device.profile.name), UCI \(device.info.uciVersion)"
     await device.close()

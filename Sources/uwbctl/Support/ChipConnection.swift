@@ -41,9 +41,7 @@ final class ChipConnection {
   ) async throws -> ChipConnection {
     if !reset, let plain = try await identified(target, options) { return plain }
     if !reset { notice("The chip answers nothing before a reset: it is reset.") }
-    var options = options
-    options.tap = target.tap
-    let device = try await UWBDevice.open(target.endpoint, options: options)
+    let device = try await target.open(options)
     return ChipConnection(
       info: device.info, profile: device.profile, dialect: device.dialect, way: .driver(device))
   }
@@ -69,7 +67,7 @@ final class ChipConnection {
     let profile = options.profile ?? .matching(info)
     link.adopt(profile)
     let dialect = Dialect(
-      generation: .init(rawValue: min(max(info.uciVersion.major, 1), 3)) ?? .fira2,
+      generation: .init(info.uciVersion),
       vendor: profile.vendor, dataLengthInOctet3: profile.dataLengthInOctet3)
     return ChipConnection(info: info, profile: profile, dialect: dialect, way: .plain(link))
   }

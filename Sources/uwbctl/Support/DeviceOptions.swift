@@ -50,9 +50,9 @@ struct ChipOptions: ParsableArguments {
     return UWBDevice.Options(profile: chip.profile, logger: logger)
   }
 
-  /// The embedded simulated chip that is used like a board, alone.
-  func simulatedChip() throws -> SimulatedPeers {
-    try SimulatedPeers(profile: simChip.profile, peers: 0, seed: seed)
+  /// The embedded simulated chip that is used like a board, and so many others.
+  func simulatedChip(peers: Int = 0) throws -> SimulatedPeers {
+    try SimulatedPeers(profile: simChip.profile, peers: peers, seed: seed)
   }
 }
 
