@@ -125,18 +125,18 @@ public indirect enum CalibrationForm: Sendable, Hashable {
       guard let value = Self.unsigned(text), width == 8 || value >> UInt64(8 * width) == 0 else {
         return nil
       }
-      return Self.little(value, width)
+      return Array(value.littleEndianOctets.prefix(width))
     case .signed(let width):
       guard let value = Int64(text.trimmed), Self.fits(value, width) else { return nil }
-      return Self.little(UInt64(bitPattern: value), width)
+      return Array(value.littleEndianOctets.prefix(width))
     case .unsignedFixed(let width, let fraction):
       guard let value = Self.scaled(text, fraction), value >= 0,
         value >> Int64(8 * width) == 0
       else { return nil }
-      return Self.little(UInt64(value), width)
+      return Array(UInt64(value).littleEndianOctets.prefix(width))
     case .signedFixed(let width, let fraction):
       guard let value = Self.scaled(text, fraction), Self.fits(value, width) else { return nil }
-      return Self.little(UInt64(bitPattern: value), width)
+      return Array(value.littleEndianOctets.prefix(width))
     case .words(let words):
       if let index = words.firstIndex(of: text.lowercased()) { return [UInt8(index)] }
       return Self.unsigned(text).flatMap { UInt8(exactly: $0) }.map { [$0] }
@@ -189,10 +189,6 @@ public indirect enum CalibrationForm: Sendable, Hashable {
 
   private static func fits(_ value: Int64, _ width: Int) -> Bool {
     width == 8 || value >= -(1 << (8 * width - 1)) && value < 1 << (8 * width - 1)
-  }
-
-  private static func little(_ value: UInt64, _ width: Int) -> [UInt8] {
-    (0..<width).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
   }
 
   /// What a value takes, for help and errors: a noun phrase.

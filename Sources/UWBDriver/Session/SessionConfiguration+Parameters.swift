@@ -2,11 +2,6 @@
 public import UCI
 
 extension SessionConfiguration {
-  /// Little-endian octets.
-  static func little(_ value: some FixedWidthInteger) -> [UInt8] {
-    unsafe withUnsafeBytes(of: value.littleEndian) { unsafe Array($0) }
-  }
-
   /// The parameters of SESSION_SET_APP_CONFIG, in an order that strict parsers accept: address mode
   /// and number of controlees before the addresses, the STS before its keys.
   public func parameters(for generation: Dialect.Generation) -> [TLV] {
@@ -25,8 +20,8 @@ extension SessionConfiguration {
       TLV(.scheduleMode, [roundUsage.isContentionBased ? 0 : 1]),
       TLV(.preambleCodeIndex, [preambleCode]),
       TLV(.sfdID, [sfd]),
-      TLV(.slotDuration, Self.little(slotDuration)),
-      TLV(.rangingDuration, Self.little(interval)),
+      TLV(.slotDuration, slotDuration.littleEndianOctets),
+      TLV(.rangingDuration, interval.littleEndianOctets),
       TLV(.slotsPerRR, [slotsPerRound]),
     ]
     list += sts.parameters
@@ -43,7 +38,7 @@ extension SessionConfiguration {
       list += [TLV(.keyRotation, [1]), TLV(.keyRotationRate, [keyRotationRate])]
     }
     if maxMeasurements > 0 {
-      list.append(TLV(.maxNumberOfMeasurements, Self.little(maxMeasurements)))
+      list.append(TLV(.maxNumberOfMeasurements, maxMeasurements.littleEndianOctets))
     }
     list.removeAll { parameter in additional.contains { $0.id == parameter.id } }
     return list + additional

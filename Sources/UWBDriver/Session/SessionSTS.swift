@@ -33,13 +33,13 @@ extension SessionConfiguration {
       case .fixed(let sts): [TLV(.vendorID, sts.vendorID), TLV(.staticSTSIV, sts.iv)]
       case .dynamic: []
       case .dynamicWithControleeKey(let id):
-        id.map { [TLV(.subSessionID, SessionConfiguration.little($0))] } ?? []
+        id.map { [TLV(.subSessionID, $0.littleEndianOctets)] } ?? []
       case .provisioned(let key): [TLV(.sessionKey, key.octets)]
       case .provisionedWithControleeKey(let key, let own):
         [TLV(.sessionKey, key.octets)]
           + (own.map {
             [
-              TLV(.subSessionID, SessionConfiguration.little($0.id)),
+              TLV(.subSessionID, $0.id.littleEndianOctets),
               TLV(.subSessionKey, $0.key.octets),
             ]
           } ?? [])

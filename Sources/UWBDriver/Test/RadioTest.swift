@@ -110,13 +110,13 @@ public struct RadioTestConfiguration: Sendable, Hashable {
     if case .ssTWR(let isResponder) = test {
       if isResponder { swap(&own, &other) }
       list.append(TLV(AppConfigID.deviceRole, [isResponder ? 0 : 1]))
-      list.append(TLV(AppConfigID.slotDuration, Self.octets(slotDuration)))
+      list.append(TLV(AppConfigID.slotDuration, slotDuration.littleEndianOctets))
     }
     list += [
       TLV(AppConfigID.channelNumber, [channel]),
       TLV(AppConfigID.numberOfControlees, [1]),
-      TLV(AppConfigID.deviceMACAddress, Self.octets(own)),
-      TLV(AppConfigID.dstMACAddress, Self.octets(other)),
+      TLV(AppConfigID.deviceMACAddress, own.littleEndianOctets),
+      TLV(AppConfigID.dstMACAddress, other.littleEndianOctets),
       TLV(AppConfigID.macFCSType, [0]),
       TLV(AppConfigID.rframeConfig, [frame]),
       TLV(AppConfigID.preambleCodeIndex, [preambleCode]),
@@ -132,20 +132,16 @@ public struct RadioTestConfiguration: Sendable, Hashable {
 
   /// The parameters of TEST_CONFIG_SET.
   func testParameters(of test: RadioTest) -> [TLV] {
-    let start = [TLV(0x06, Self.octets(UInt32(0))), TLV(0x07, Self.octets(UInt32(0)))]
+    let start = [TLV(0x06, UInt32(0).littleEndianOctets), TLV(0x07, UInt32(0).littleEndianOctets)]
     let increment = TLV(0x08, [incrementsSTSIndex ? 1 : 0])
     if case .ssTWR = test { return start + [increment] }
     let frames = [
-      TLV(0x00, Self.octets(packets)), TLV(0x01, Self.octets(gap)),
-      TLV(0x02, Self.octets(receiverLead)), TLV(0x03, Self.octets(receiverWindow)),
+      TLV(0x00, packets.littleEndianOctets), TLV(0x01, gap.littleEndianOctets),
+      TLV(0x02, receiverLead.littleEndianOctets), TLV(0x03, receiverWindow.littleEndianOctets),
     ]
     // With the bitmap of detected STS.
     if case .srRX = test { return frames + [increment, TLV(0x09, [1])] }
     return frames + [TLV(0x04, [isRandom ? 1 : 0]), TLV(0x05, [rangingBit ? 1 : 0])] + start
       + (incrementsSTSIndex ? [increment] : [])
-  }
-
-  private static func octets(_ value: some FixedWidthInteger) -> [UInt8] {
-    (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 }
