@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "UWBCapture", targets: ["UWBCapture"]),
     .library(name: "SessionProfiles", targets: ["SessionProfiles"]),
     .library(name: "Ranging", targets: ["Ranging"]),
+    .library(name: "AccessoryProtocol", targets: ["AccessoryProtocol"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
   ],
@@ -61,6 +62,9 @@ let package = Package(
       swiftSettings: memorySafe + lifetimes),
     .target(name: "SessionProfiles", dependencies: ["UCI"], swiftSettings: strict),
     .target(name: "Ranging", swiftSettings: memorySafe),
+    .target(
+      name: "AccessoryProtocol", dependencies: ["UCI", "UWBDriver", "Locking", system],
+      swiftSettings: strict + lifetimes),
 
     // The other end of the wire.
     .target(
@@ -121,6 +125,10 @@ let package = Package(
     .testTarget(name: "RangingTests", dependencies: ["Ranging"], swiftSettings: strict),
     .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", system],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "AccessoryProtocolTests",
+      dependencies: ["AccessoryProtocol", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "uwbctlTests",

@@ -16,6 +16,8 @@ let package = Package(
         .product(name: "UCI", package: "swift-uwb"),
         .product(name: "UWBCapture", package: "swift-uwb"),
         .product(name: "SessionProfiles", package: "swift-uwb"),
+        .product(name: "AccessoryProtocol", package: "swift-uwb"),
+        .product(name: "UWBDriver", package: "swift-uwb"),
       ],
       swiftSettings: [
         .swiftLanguageMode(.v6),

@@ -19,7 +19,7 @@ extension Target {
 private var targets: [any Target.Type] {
   [
     MessageTarget.self, SegmentTarget.self, PcapngTarget.self, TextTarget.self, SecretTarget.self,
-    FramerTarget.self, ProfileTarget.self, ParameterTarget.self,
+    FramerTarget.self, ProfileTarget.self, ParameterTarget.self, AccessoryTarget.self,
   ]
 }
 

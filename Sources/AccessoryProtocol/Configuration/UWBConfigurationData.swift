@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+public import UWBDriver
+
+/// What an accessory says of its UWB side: the part of the accessory configuration data that its
+/// UWB firmware makes. All numbers are little-endian on the wire.
+///
+/// Sources: AOSP's ranging test application for the layout of all versions; published captures of
+/// a DWM3001CDK for 1.0 and 1.1.
+public struct UWBConfigurationData: Sendable, Hashable {
+  /// Which fields there are.
+  public var version: ConfigurationVersion
+  /// Who made it; 0x0003F53F Qorvo.
+  public var manufacturer: UInt32
+  /// Which chip, as its manufacturer numbers them; 3000 the DW3000.
+  public var model: UInt32
+  /// Version of the accessory's UWB software, as its manufacturer writes it.
+  public var middleware: UInt32
+  /// The accessory's role: an initiator is the controller, a responder the controlee. The other
+  /// side has the other one.
+  public var role: SessionConfiguration.Role
+  /// The accessory's short address, chosen at random for each session.
+  public var address: UInt16
+  /// How far the accessory's clock may be off, in parts per million. Not in version 1.0.
+  public var clockDrift: UInt16
+  /// What the accessory asks for. Only in version 2.0.
+  public var request: Request
+
+  /// The session that an accessory would like to have, from version 2.0 on. The other side decides.
+  public struct Request: Sendable, Hashable {
+    /// Rounds hop within a block.
+    public var hopping: Bool
+    /// Slots in a ranging round: at least 6 for one-to-one double-sided ranging with deferred
+    /// results.
+    public var slotsPerRound: UInt16
+    /// Length of a slot in RSTU: at least 2400, a multiple of 1200, which are a millisecond.
+    public var slotDuration: UInt16
+    /// From one ranging round to the next, in milliseconds.
+    public var interval: UInt16
+
+    /// A wish; the defaults are AOSP's.
+    public init(
+      hopping: Bool = false, slotsPerRound: UInt16 = 25, slotDuration: UInt16 = 2_400,
+      interval: UInt16 = 200
+    ) {
+      self.hopping = hopping
+      self.slotsPerRound = slotsPerRound
+      self.slotDuration = slotDuration
+      self.interval = interval
+    }
+  }
+
+  /// From its fields; those that the version does not have are not sent.
+  public init(
+    version: ConfigurationVersion = .v11, manufacturer: UInt32 = 0, model: UInt32 = 0,
+    middleware: UInt32 = 0, role: SessionConfiguration.Role, address: UInt16,
+    clockDrift: UInt16 = 100, request: Request = Request()
+  ) {
+    self.version = version
+    self.manufacturer = manufacturer
+    self.model = model
+    self.middleware = middleware
+    self.role = role
+    self.address = address
+    self.clockDrift = clockDrift
+    self.request = request
+  }
+
+  /// How many octets it has in a version.
+  static func length(in version: ConfigurationVersion) -> Int {
+    switch version {
+    case .v10: 19
+    case .v11: 21
+    case .v20: 32
+    }
+  }
+
+  /// Reads octets that a UWB firmware made.
+  ///
+  /// - Throws: `AccessoryProtocolError.invalidConfiguration`.
+  public init(_ octets: [UInt8]) throws(AccessoryProtocolError) {
+    self = try decoded(octets) { (reader) throws(PayloadError) in
+      try Self(from: &reader, length: reader.remaining)
+    }
+  }
+
+  init(from reader: inout PayloadReader, length: Int) throws(PayloadError) {
+    version = try ConfigurationVersion(from: &reader, "UWB configuration version")
+    guard length == Self.length(in: version) else {
+      throw .invalid(
+        field: "UWB configuration length",
+        reason: "is \(length), not \(Self.length(in: version)) as in version \(version)")
+    }
+    manufacturer = try reader.u32("manufacturer")
+    model = try reader.u32("model")
+    middleware = try reader.u32("middleware version")
+    let role = try reader.u8("ranging role")
+    guard let known = SessionConfiguration.Role(rawValue: role) else {
+      throw .invalid(
+        field: "ranging role", reason: "is \(role), neither 0 (responder) nor 1 (initiator)")
+    }
+    self.role = known
+    address = try reader.u16("accessory address")
+    clockDrift = version >= .v11 ? try reader.u16("clock drift") : 0
+    request = Request()
+    if version >= .v20 {
+      _ = try reader.u32("reserved")
+      request.hopping = try reader.flag("requested hopping mode")
+      request.slotsPerRound = try reader.u16("requested slots per round")
+      request.slotDuration = try reader.u16("requested slot duration")
+      request.interval = try reader.u16("requested ranging interval")
+    }
+  }
+
+  func encode(into writer: inout PayloadWriter) {
+    version.encode(into: &writer)
+    writer.u32(manufacturer)
+    writer.u32(model)
+    writer.u32(middleware)
+    writer.u8(role.rawValue)
+    writer.u16(address)
+    if version >= .v11 { writer.u16(clockDrift) }
+    if version >= .v20 {
+      writer.u32(0)
+      writer.u8(request.hopping ? 1 : 0)
+      writer.u16(request.slotsPerRound)
+      writer.u16(request.slotDuration)
+      writer.u16(request.interval)
+    }
+  }
+
+  /// The octets as they are sent.
+  public var octets: [UInt8] {
+    var writer = PayloadWriter()
+    encode(into: &writer)
+    return writer.octets
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import Testing
+import UWBDriver
+
+@Suite struct AccessoryConfigurationDataTests {
+  @Test func qorvoBoard() throws {
+    guard case .accessoryConfigurationData(let data) = try AccessoryMessage(Captured.qorvoMessage)
+    else {
+      Issue.record("another message")
+      return
+    }
+    let configuration = try AccessoryConfigurationData(data)
+    #expect(configuration.preferredUpdateRate == .userInteractive)
+    #expect(configuration.minorVersion == 0)
+    #expect(configuration.uwb.version == .v11)
+    #expect(configuration.uwb.manufacturer == 0x0003_F53F)
+    #expect(configuration.uwb.model == 3_000)
+    #expect(configuration.uwb.middleware == 0x0101_0000)
+    #expect(configuration.uwb.role == .controller)
+    #expect(configuration.uwb.address == 0xD711)
+    #expect(configuration.uwb.clockDrift == 25)
+    #expect(
+      AccessoryMessage.accessoryConfigurationData(configuration.octets).octets
+        == Captured.qorvoMessage)
+  }
+
+  @Test func qorvoBoardWithoutRate() throws {
+    let data = Array(Captured.qorvoAutomatic.dropFirst())
+    let configuration = try AccessoryConfigurationData(data)
+    #expect(configuration.preferredUpdateRate == .automatic)
+    #expect(configuration.uwb.address == 0x0012)
+    #expect(configuration.octets == data)
+  }
+
+  @Test func oldUWBPart() throws {
+    let uwb = try UWBConfigurationData(Captured.qorvoUWB10)
+    #expect(uwb.version == .v10)
+    #expect(uwb.role == .controlee)
+    #expect(uwb.address == 0xAAAA)
+    #expect(uwb.octets == Captured.qorvoUWB10)
+  }
+
+  @Test func version2() throws {
+    let uwb = UWBConfigurationData(
+      version: .v20, manufacturer: 0x0403_0201, model: 5, middleware: 6, role: .controlee,
+      address: 0x0807, clockDrift: 200,
+      request: .init(hopping: true, slotsPerRound: 6, slotDuration: 3_600, interval: 240))
+    let configuration = AccessoryConfigurationData(preferredUpdateRate: .infrequent, uwb: uwb)
+    let expected = octets(
+      "0100 0000 0A 00000000000000000000 20"
+        + "0200 0000 01020304 05000000 06000000 00 0708 C800 00000000 01 0600 100E F000")
+    #expect(configuration.octets == expected)
+    #expect(configuration.octets.count == 48)
+    #expect(try AccessoryConfigurationData(expected) == configuration)
+  }
+
+  @Test func lengthsOfEachVersion() {
+    let lengths = ConfigurationVersion.allCases.map { version in
+      AccessoryConfigurationData(
+        uwb: UWBConfigurationData(version: version, role: .controller, address: 1)
+      ).octets.count
+    }
+    #expect(lengths == [35, 37, 48])
+  }
+
+  @Test func reservedOctetsMayBeAnything() throws {
+    var data = Array(Captured.qorvoMessage.dropFirst())
+    for place in 5..<15 { data[place] = 0xEE }
+    #expect(try AccessoryConfigurationData(data).uwb.address == 0xD711)
+  }
+
+  @Test(arguments: [
+    (0, 2 as UInt8, "major version"), (15, 20, "UWB configuration length"),
+    (16, 3, "UWB configuration version"), (18, 2, "UWB configuration version"),
+    (32, 5, "ranging role"),
+  ])
+  func aWrongValueIsNamed(place: Int, value: UInt8, field: String) {
+    var data = Array(Captured.qorvoMessage.dropFirst())
+    data[place] = value
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in _ = try AccessoryConfigurationData(data) }
+        == field)
+  }
+
+  @Test func everyTruncationIsNamed() {
+    let data = Array(Captured.qorvoMessage.dropFirst())
+    for count in 0..<data.count {
+      let field = invalidField { () throws(AccessoryProtocolError) in
+        _ = try AccessoryConfigurationData(Array(data[..<count]))
+      }
+      #expect(field != nil, "\(count) octets were taken")
+    }
+    let field = invalidField { () throws(AccessoryProtocolError) in
+      _ = try AccessoryConfigurationData(data + [0])
+    }
+    #expect(field == "length")
+  }
+}
+
+@Suite struct ShareableConfigurationDataTests {
+  @Test func phone() throws {
+    let data = try ShareableConfigurationData(Captured.phone)
+    #expect(data.version == .v11)
+    #expect(data.country == Array("EU".utf8))
+    #expect(data.sessionID == 24_488)
+    #expect(data.preambleCode == 11)
+    #expect(data.channel == 9)
+    #expect(data.slotsPerRound == 6)
+    #expect(data.slotDuration == 3_600)
+    #expect(data.interval == 198)
+    #expect(data.roundControl == 3)
+    #expect(data.initialisationVector.octets == octets("397B28D4B8D7"))
+    #expect(data.address == 0xB487)
+    #expect(data.clockDrift == 100)
+    #expect(!data.hopping)
+    #expect(data.octets == Captured.phone)
+  }
+
+  @Test func otherVersions() throws {
+    let vector = try #require(ShareableConfigurationData.InitialisationVector([1, 2, 3, 4, 5, 6]))
+    var data = ShareableConfigurationData(
+      version: .v20, country: Array("US".utf8), sessionID: 0x0403_0201, slotsPerRound: 25,
+      slotDuration: 2_400, interval: 200, initialisationVector: vector, address: 0x0807,
+      clockDrift: 20, hopping: true)
+    let expected = octets(
+      "0200 0000 1E 5553 01020304 0B 09 1900 6009 C800 03 010203040506 0708 1400 00000000 01")
+    #expect(data.octets == expected)
+    #expect(try ShareableConfigurationData(expected) == data)
+    data.version = .v10
+    let older = octets("0100 0000 17 5553 01020304 0B 09 1900 6009 C800 03 010203040506 0708")
+    #expect(data.octets == older)
+    let read = try ShareableConfigurationData(older)
+    #expect(read.clockDrift == 0 && !read.hopping)
+  }
+
+  @Test(arguments: [(0, 3 as UInt8, "version"), (2, 9, "version"), (4, 23, "length")])
+  func aWrongValueIsNamed(place: Int, value: UInt8, field: String) {
+    var data = Captured.phone
+    data[place] = value
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in _ = try ShareableConfigurationData(data) }
+        == field)
+  }
+
+  @Test func everyTruncationIsNamed() {
+    for count in 0..<Captured.phone.count {
+      let field = invalidField { () throws(AccessoryProtocolError) in
+        _ = try ShareableConfigurationData(Array(Captured.phone[..<count]))
+      }
+      #expect(field != nil, "\(count) octets were taken")
+    }
+  }
+
+  @Test func theVectorIsNeverShown() throws {
+    let data = try ShareableConfigurationData(Captured.phone)
+    var dumped = ""
+    dump(data, to: &dumped)
+    dump(AppMessage.configureAndStart(Captured.phone), to: &dumped)
+    let texts = [
+      "\(data)", String(reflecting: data), dumped,
+      "\(AppMessage.configureAndStart(Captured.phone))",
+    ]
+    for text in texts {
+      #expect(!text.contains("57, 123, 40"))
+      #expect(!text.lowercased().contains("397b28"))
+    }
+  }
+}
+
+/// The field that `invalidConfiguration` names; nil where nothing of the kind was thrown.
+func invalidField(_ body: () throws(AccessoryProtocolError) -> Void) -> String? {
+  do {
+    try body()
+    return nil
+  } catch {
+    guard case .invalidConfiguration(let field, _) = error else { return nil }
+    return field
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessoryProtocol
+internal import UWBDriver
+
+/// Messages of the accessory protocol and the configuration data in them, both directions.
+enum AccessoryTarget: Target {
+  static let name = "accessory"
+
+  static func run(_ input: [UInt8]) {
+    attempt { () throws(AccessoryProtocolError) in
+      let message = try AppMessage(input)
+      if message.octets != messageOctets(input, hasData: 0x0B) {
+        fail("\(message) is not as it came")
+      }
+      if case .configureAndStart(let data) = message {
+        shareable(try ShareableConfigurationData(data))
+      }
+    }
+    attempt { () throws(AccessoryProtocolError) in
+      let message = try AccessoryMessage(input)
+      if message.octets != messageOctets(input, hasData: 0x01) {
+        fail("\(message) is not as it came")
+      }
+      if case .accessoryConfigurationData(let data) = message {
+        accessory(try AccessoryConfigurationData(data))
+      }
+    }
+    attempt { () throws(AccessoryProtocolError) in
+      let uwb = try UWBConfigurationData(input)
+      if try UWBConfigurationData(uwb.octets) != uwb {
+        fail("\(uwb) is not read as it was written")
+      }
+    }
+  }
+
+  private static func attempt(_ body: () throws(AccessoryProtocolError) -> Void) {
+    do { try body() } catch { Properties.printable(error.description) }
+  }
+
+  /// Only one message of each direction has data; what follows the others is not kept.
+  private static func messageOctets(_ input: [UInt8], hasData id: UInt8) -> [UInt8] {
+    input[0] == id ? input : [input[0]]
+  }
+
+  private static func shareable(_ data: ShareableConfigurationData) {
+    do {
+      if try ShareableConfigurationData(data.octets) != data { fail("not read as it was written") }
+    } catch { fail("our own data is refused: \(error)") }
+    for role in [SessionConfiguration.Role.controller, .controlee] {
+      let accessory = UWBConfigurationData(role: role, address: 0x1234)
+      do {
+        let near = try data.session(of: .accessory, with: accessory)
+        let far = try data.session(of: .app, with: accessory)
+        if near.role == far.role || [near.address] != far.peers || [far.address] != near.peers
+          || near.sessionID != far.sessionID || near.sts != far.sts
+        {
+          fail("the two ends do not fit together")
+        }
+        _ = near.problems()
+      } catch { Properties.printable(error.description) }
+    }
+  }
+
+  private static func accessory(_ data: AccessoryConfigurationData) {
+    do {
+      if try AccessoryConfigurationData(data.octets) != data { fail("not read as it was written") }
+      let answer = ShareableConfigurationData.answering(data)
+      let errors = try answer.session(of: .app, with: data.uwb).problems().errors
+      if !errors.isEmpty { fail("an answer to \(data) is impossible: \(errors)") }
+    } catch { fail("our own data is refused: \(error)") }
+  }
+
+  static func seeds(_ frames: [[UInt8]]) -> [[UInt8]] {
+    var seeds: [[UInt8]] = [[0x0A], [0x0C], [0x02], [0x03]]
+    for version in ConfigurationVersion.allCases {
+      let uwb = UWBConfigurationData(version: version, role: .controller, address: 0xD711)
+      let configuration = AccessoryConfigurationData(
+        preferredUpdateRate: .userInteractive, uwb: uwb)
+      let shareable = ShareableConfigurationData(
+        version: version, sessionID: 24_488, address: 0xB487)
+      seeds.append(uwb.octets)
+      seeds.append(AccessoryMessage.accessoryConfigurationData(configuration.octets).octets)
+      seeds.append(AppMessage.configureAndStart(shareable.octets).octets)
+    }
+    return seeds
+  }
+}
