@@ -29,6 +29,33 @@ let hasty: DeviceProfile = {
     #expect(chip.packets.map { $0[0...1] } == [[0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
   }
 
+  @Test func aChipAtWorkIsAskedAndNotReset() async throws {
+    let chip = try ScriptedChip { packet, _ in
+      [DWM3001CDK.rxTimeout(sequence: 1)] + DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(opening: .asFound))
+    #expect(!device.wasReset)
+    #expect(device.profile == .qorvo)
+    #expect(device.capabilities.count == 26)
+    await device.close()
+    #expect(chip.packets.map { $0[0...1] } == [[0x20, 0x02], [0x20, 0x03]])
+  }
+
+  @Test func aChipThatAnswersNothingBeforeAResetIsResetAllTheSame() async throws {
+    let wasReset = Atomic(false)
+    let chip = try ScriptedChip { packet, _ in
+      if packet[1] == 0 { wasReset.store(true, ordering: .relaxed) }
+      return wasReset.load(ordering: .relaxed) ? DWM3001CDK.answers(packet) : []
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(opening: .asFound))
+    #expect(device.wasReset)
+    await device.close()
+    #expect(
+      chip.packets.map { $0[0...1] } == [
+        [0x20, 0x02], [0x20, 0x00], [0x20, 0x02], [0x20, 0x03],
+      ])
+  }
+
   @Test func staleNotificationsAndHalfAFrameBeforeTheAnswerDoNoHarm() async throws {
     let stale = (0..<20).flatMap { DWM3001CDK.rxTimeout(sequence: $0) }
     let chip = try ScriptedChip(greeting: [Array(stale[17...])]) { packet, _ in

@@ -14,20 +14,18 @@ import UWBSimulator
   /// A connection to a simulated chip, lent to `body`; also whether the chip was reset for it.
   @discardableResult
   static func withChip(
-    _ chip: SimulatedBench.Chip, reset: Bool = false, _ body: (ChipConnection) async throws -> Void
+    _ chip: SimulatedBench.Chip, reset: Bool = false, _ body: (UWBDevice) async throws -> Void
   ) async throws -> Bool {
     let options = try DeviceOptions.parse(["--device", chip.path])
     let target = try OpenTarget(options, try CaptureOptions.parse([]))
-    var wasReset = false
-    let connection = try await ChipConnection.open(
-      target, options.driverOptions, reset: reset, notice: { _ in wasReset = true })
+    let connection = try await target.open(options.driverOptions, reset ? .reset : .asFound)
     do { try await body(connection) } catch {
       await connection.close()
       throw error
     }
     await connection.close()
     target.finish()
-    return wasReset
+    return connection.wasReset
   }
 
   /// Leaves a configured session on the chip, as a program that crashed does.

@@ -7,6 +7,7 @@ import SystemPackage
 import Testing
 import UCI
 import UWBCapture
+import UWBDriver
 import UWBSimulator
 
 @testable import uwbctl

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Locking
 internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// From an open link to a chip that is known and has no sessions.
+/// From an open link to a chip that is known, and that has no sessions unless they were to go on.
 struct Handshake {
   let engine: Engine
   let router: MessageRouter
@@ -15,6 +16,7 @@ struct Handshake {
     var capabilities: [TLV]
     var profile: DeviceProfile
     var dialect: Dialect
+    var wasReset: Bool
   }
 
   /// How long a chip that has just been opened may take to say something by itself. Long enough for
@@ -25,11 +27,18 @@ struct Handshake {
   /// second (64 octets every 5 ms); at 115200 baud they take 2.8 s.
   private static let backlogMilliseconds = 4_000
 
-  func run(_ given: DeviceProfile?) async throws(DriverError) -> Identity {
+  /// How long a chip may take to say who it is before it is reset instead.
+  private static let identityMilliseconds = 1_000
+
+  func run(
+    _ given: DeviceProfile?, _ opening: UWBDevice.Opening
+  ) async throws(DriverError) -> Identity {
     engine.expectReset(true)
     defer { engine.expectReset(false) }
     if let given { adopt(given, Dialect(vendor: given.vendor)) }
-    let info = try await begin()
+    let found = opening == .asFound ? try await asFound() : nil
+    let info: DeviceInfo
+    if let found { info = found } else { info = try await begin() }
     let profile = given ?? .matching(info)
     let dialect = Dialect(
       generation: .init(info.uciVersion), vendor: profile.vendor,
@@ -40,7 +49,9 @@ struct Handshake {
     let capabilities =
       try await engine.request(GetCapabilities(), from: .recovery).parameters ?? []
     limitSegments(Capabilities(capabilities), profile, dialect)
-    return Identity(info: info, capabilities: capabilities, profile: profile, dialect: dialect)
+    return Identity(
+      info: info, capabilities: capabilities, profile: profile, dialect: dialect,
+      wasReset: found == nil)
   }
 
   /// Commands go out in packets as long as the chip says it takes them, and no longer than its
@@ -64,6 +75,25 @@ struct Handshake {
     let info = try await begin()
     guard info == known.info else { throw .otherDevice }
     limitSegments(Capabilities(known.capabilities), known.profile, known.dialect)
+  }
+
+  /// What a chip that is at work says of itself; nil when it says nothing.
+  private func asFound() async throws(DriverError) -> DeviceInfo? {
+    // The silence in which the link finds the boundary between frames.
+    _ = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
+    let answer = await result { () async throws(DriverError) in
+      try await engine.send(
+        GetDeviceInfo(), timeout: Self.identityMilliseconds, patience: Self.backlogMilliseconds,
+        from: .recovery)
+    }
+    switch answer {
+    case .success(let answer): return answer.info
+    case .failure(.noAnswer):
+      // Should it come after all, it is what will be asked again behind the reset.
+      engine.state.withLock { $0.debts.settle() }
+      return nil
+    case .failure(let error): throw error
+    }
   }
 
   /// Resets the chip and asks who it is.

@@ -17,6 +17,8 @@ public final class UWBDevice: Sendable {
   public let profile: DeviceProfile
   /// How this chip speaks UCI.
   public let dialect: Dialect
+  /// Whether the chip was reset when it was opened.
+  public let wasReset: Bool
 
   let core: DeviceCore
 
@@ -30,8 +32,20 @@ public final class UWBDevice: Sendable {
   public typealias PacketTap =
     @Sendable (_ direction: PacketDirection, _ packet: RawSpan, _ time: UInt64) -> Void
 
+  /// What opening does to the sessions that are on the chip.
+  public enum Opening: Sendable {
+    /// They end: the chip is reset.
+    case reset
+    /// They go on: the chip is asked who it is, and reset only if it does not answer that (chips
+    /// that want a vendor's command first have no sessions to lose). To look at a chip while
+    /// another program's session runs on it.
+    case asFound
+  }
+
   /// How a device is opened.
   public struct Options: Sendable {
+    /// What becomes of sessions that are on the chip.
+    public var opening = Opening.reset
     /// Taken as given instead of found out, for a chip that says nothing before the vendor's
     /// command.
     public var profile: DeviceProfile?
@@ -46,8 +60,9 @@ public final class UWBDevice: Sendable {
     /// Everything found out; nothing logged, nothing tapped, nothing recovered.
     public init(
       profile: DeviceProfile? = nil, logger: Logger? = nil, tap: PacketTap? = nil,
-      recovery: Recovery? = nil
+      recovery: Recovery? = nil, opening: Opening = .reset
     ) {
+      self.opening = opening
       self.profile = profile
       self.tap = tap
       self.recovery = recovery
@@ -55,8 +70,8 @@ public final class UWBDevice: Sendable {
     }
   }
 
-  /// Opens a device: finds the boundary between frames, resets the chip, asks who it is and what it
-  /// can do.
+  /// Opens a device: finds the boundary between frames, resets the chip (`Options.opening`), asks who
+  /// it is and what it can do.
   ///
   /// - Throws: `DriverError`, with the link closed again.
   public static func open(
@@ -66,7 +81,7 @@ public final class UWBDevice: Sendable {
     do { link = try Link(endpoint) } catch { throw .link(error) }
     let core = DeviceCore(link, options)
     do throws(DriverError) {
-      let identity = try await core.handshake.run(options.profile)
+      let identity = try await core.handshake.run(options.profile, options.opening)
       core.run(identity, endpoint)
       return UWBDevice(endpoint, core, identity)
     } catch {
@@ -82,6 +97,7 @@ public final class UWBDevice: Sendable {
     capabilities = identity.capabilities
     profile = identity.profile
     dialect = identity.dialect
+    wasReset = identity.wasReset
   }
 
   deinit { core.shutDown() }

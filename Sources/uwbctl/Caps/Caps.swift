@@ -25,19 +25,10 @@ struct Caps: AsyncParsableCommand {
   }
 
   private func show() async throws {
-    let target = try OpenTarget(options, capture)
-    defer { target.finish() }
-    let chip = try await ChipConnection.open(target, options.driverOptions, reset: reset)
-    let response: TLVListResponse
-    do { response = try await chip.send(GetCapabilities()) } catch {
-      await chip.close()
-      throw error
+    let list = try await options.withDevice(capture, opening: reset ? .reset : .asFound) {
+      device, _ in
+      CapabilityList(device.capabilities, dialect: device.dialect)
     }
-    await chip.close()
-    guard response.status == .ok else {
-      throw DriverError.refused(command: "CORE_GET_CAPS_INFO_CMD", response.status)
-    }
-    let list = CapabilityList(response.parameters ?? [], dialect: chip.dialect)
     standardOutput.write(format == .json ? list.json : list.text)
   }
 }

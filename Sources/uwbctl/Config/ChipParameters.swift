@@ -5,7 +5,7 @@ import UWBDriver
 
 /// Parameters of the chip or of one of its sessions, read and written through a connection.
 struct ChipParameters {
-  let chip: ChipConnection
+  let chip: UWBDevice
   /// What names a session on the wire; nil: parameters of the chip.
   let session: UInt32?
 

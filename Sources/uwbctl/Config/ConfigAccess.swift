@@ -24,19 +24,14 @@ struct ConfigAccess: ParsableArguments {
 
   /// Opens the chip, lends its parameters, and closes it again.
   func withParameters(_ body: (ChipParameters) async throws -> Void) async throws {
-    let target = try OpenTarget(options, capture)
-    defer { target.finish() }
-    let chip = try await ChipConnection.open(target, options.driverOptions, reset: reset)
-    do {
-      try await body(ChipParameters(chip: chip, session: session))
-    } catch let error as ParameterTextError {
-      await chip.close()
-      throw ValidationError(Self.words(error, session: session))
-    } catch {
-      await chip.close()
-      throw error
+    let session = session
+    try await options.withDevice(capture, opening: reset ? .reset : .asFound) { chip, _ in
+      do {
+        try await body(ChipParameters(chip: chip, session: session))
+      } catch let error as ParameterTextError {
+        throw ValidationError(Self.words(error, session: session))
+      }
     }
-    await chip.close()
   }
 
   /// A name that only sessions have is no typing error.

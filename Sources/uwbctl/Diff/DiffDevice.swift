@@ -29,35 +29,21 @@ struct DiffDevice {
   func side(
     capabilities: Bool, session: UInt32?, ids: [UInt32]
   ) async throws -> DiffSide {
-    let target = try OpenTarget(options, try CaptureOptions.parse([]))
-    defer { target.finish() }
-    let chip = try await ChipConnection.open(target, options.driverOptions, reset: false)
-    do {
-      let content =
-        capabilities
-        ? try await Self.capabilities(of: chip)
-        : .sessions(try await Self.sessions(on: chip, session, ids))
-      await chip.close()
-      return DiffSide(name: options.device, content)
-    } catch {
-      await chip.close()
-      throw error
+    let content = try await options.withDevice(
+      try CaptureOptions.parse([]), opening: .asFound
+    ) { chip, _ in
+      capabilities
+        ? .capabilities(chip.capabilities, chip.dialect)
+        : DiffSide.Content.sessions(try await Self.sessions(on: chip, session, ids))
     }
-  }
-
-  static func capabilities(of chip: ChipConnection) async throws -> DiffSide.Content {
-    let response = try await chip.send(GetCapabilities())
-    guard response.status == .ok else {
-      throw DriverError.refused(command: "CORE_GET_CAPS_INFO_CMD", response.status)
-    }
-    return .capabilities(response.parameters ?? [], chip.dialect)
+    return DiffSide(name: options.device, content)
   }
 
   /// Handles are counted from 0 or 1; nothing tells which there are.
   private static let likelyHandles: [UInt32] = Array(0...16)
 
   static func sessions(
-    on chip: ChipConnection, _ session: UInt32?, _ ids: [UInt32]
+    on chip: UWBDevice, _ session: UInt32?, _ ids: [UInt32]
   ) async throws -> [SessionEnd] {
     var tokens = session.map { [$0] } ?? []
     if session == nil {

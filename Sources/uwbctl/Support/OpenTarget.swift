@@ -26,10 +26,20 @@ struct OpenTarget {
   }
 
   /// Opens the device with the driver, recorded.
-  func open(_ options: UWBDevice.Options) async throws(DriverError) -> UWBDevice {
+  ///
+  /// - Parameter opening: what becomes of the sessions on the chip; a chip that has to be reset
+  ///   although it should not is told of on standard error.
+  func open(
+    _ options: UWBDevice.Options, _ opening: UWBDevice.Opening = .reset
+  ) async throws(DriverError) -> UWBDevice {
     var options = options
     options.tap = tap
-    return try await UWBDevice.open(endpoint, options: options)
+    options.opening = opening
+    let device = try await UWBDevice.open(endpoint, options: options)
+    if opening == .asFound, device.wasReset {
+      standardError.write("uwbctl: The chip answers nothing before a reset: it was reset.\n")
+    }
+    return device
   }
 
   /// Says so when the capture is not complete, and ends the simulated chip.
