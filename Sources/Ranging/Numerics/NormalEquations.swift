@@ -35,16 +35,15 @@ struct NormalEquations {
     return Self.substitute(factor, right, count)
   }
 
-  /// The solution and the diagonal of the inverse: the variances, if the weights were inverse
-  /// variances.
-  func solvedWithVariances() -> (values: [Double], variances: [Double])? {
+  /// The inverse, row by row: the covariance, if the weights were inverse variances. nil when there
+  /// is none.
+  func inverse() -> [Double]? {
     guard let factor = factored() else { return nil }
-    let variances = (0..<count).map { index in
+    return (0..<count).flatMap { index in
       var unit = [Double](repeating: 0, count: count)
       unit[index] = 1
-      return Self.substitute(factor, unit, count)[index]
+      return Self.substitute(factor, unit, count)
     }
-    return (Self.substitute(factor, right, count), variances)
   }
 
   /// Cholesky's factor.

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import Testing
+
+@Suite struct AntennaDelayFitTests {
+  /// Boards in a field, each with a delay of its own, and what each pair of them measures.
+  struct Field {
+    var truth: [BoardAntenna: Double] = [:]
+    var measurements: [DelayMeasurement] = []
+
+    init(
+      _ delays: [Double], seed: UInt64, pairs: [(Int, Int)]? = nil, distances: [Double] = [],
+      rounds: Int = 60, noise deviation: Double = 0.03, outliers: Double = 0.05,
+      wrong: [(pair: (Int, Int), by: Double)] = []
+    ) {
+      var noise = Noise(seed: seed)
+      let names = delays.indices.map { BoardAntenna(String(UnicodeScalar(UInt8(65 + $0)))) }
+      for (name, delay) in zip(names, delays) { truth[name] = delay }
+      let all = delays.indices.flatMap { a in (a + 1..<delays.count).map { (a, $0) } }
+      for (a, b) in pairs ?? all {
+        for distance in distances.isEmpty ? [2 + 0.7 * Double(a) + 0.4 * Double(b)] : distances {
+          let extra = wrong.first { $0.pair == (a, b) }?.by ?? 0
+          for _ in 0..<rounds {
+            var measured = distance + delays[a] + delays[b] + extra + deviation * noise.normal()
+            // Reflections are later, never earlier.
+            if noise.uniform() < outliers { measured += 5 * noise.uniform() }
+            measurements.append(
+              DelayMeasurement(names[a], names[b], measured: measured, truth: distance))
+          }
+        }
+      }
+    }
+  }
+
+  private func name(_ letter: String) -> BoardAntenna { BoardAntenna(letter) }
+
+  @Test func threeBoardsTellEachOnesDelay() throws {
+    let field = Field([0.153, 0.121, 0.187], seed: 1)
+    let fit = try AntennaDelayFit(field.measurements)
+    #expect(fit.undetermined.isEmpty && fit.redundancy == 0)
+    for (antenna, truth) in field.truth {
+      let found = try #require(fit.delays[antenna])
+      #expect(abs(found.metres - truth) < 0.012, "\(antenna): \(found.metres) for \(truth)")
+      // Each is half of (sum + sum - sum): the tape's 2 cm three times.
+      #expect(0.014...0.022 ~= found.standardDeviation)
+    }
+    #expect(fit.delays(of: "A")[AntennaPort(channel: 9)] == fit.delays[name("A")]?.metres)
+    #expect(fit.delays(of: "A")[AntennaPort(channel: 5)] == nil)
+  }
+
+  @Test func twoBoardsTellOnlyTheSum() throws {
+    let field = Field([0.15, 0.12], seed: 2, distances: [2, 4])
+    let fit = try AntennaDelayFit(field.measurements)
+    #expect(fit.delays.isEmpty && fit.undetermined == [[name("A"), name("B")]])
+    #expect(fit.sums.count == 1 && fit.redundancy == 1)
+    #expect(abs(fit.sums[0].delay.metres - 0.27) < 0.01)
+    #expect(0.01...0.02 ~= fit.sums[0].delay.standardDeviation)
+    // A reference board makes the other one known.
+    var parameters = AntennaDelayFit.Parameters()
+    parameters.known = [name("A"): 0.15]
+    let referred = try AntennaDelayFit(field.measurements, parameters)
+    #expect(referred.undetermined.isEmpty)
+    #expect(abs(try #require(referred.delays[name("B")]).metres - 0.12) < 0.01)
+  }
+
+  /// A square without diagonals has no odd ring: + on one side and - on the other changes nothing.
+  @Test func aRingOfFourTellsOnlySums() throws {
+    let field = Field([0.1, 0.2, 0.3, 0.4], seed: 3, pairs: [(0, 1), (1, 2), (2, 3), (0, 3)])
+    let fit = try AntennaDelayFit(field.measurements)
+    #expect(fit.delays.isEmpty && fit.undetermined.first?.count == 4)
+    #expect(fit.sums.count == 4)
+    #expect(abs(fit.sums[0].delay.metres - 0.3) < 0.02)
+  }
+
+  @Test func aWrongPairOfFiveBoardsIsFound() throws {
+    let delays = [0.15, 0.12, 0.19, 0.14, 0.17]
+    let field = Field(delays, seed: 4, wrong: [((1, 3), 0.35)])
+    let fit = try AntennaDelayFit(field.measurements)
+    let bad = fit.placements.filter { $0.verdict != .used }
+    #expect(bad.map(\.verdict) == [.outlier])
+    #expect(bad.first?.a == name("B") && bad.first?.b == name("D"))
+    #expect(abs((bad.first?.residual ?? 0) - 0.35) < 0.04)
+    for (antenna, truth) in field.truth {
+      #expect(abs(try #require(fit.delays[antenna]).metres - truth) < 0.015)
+    }
+    #expect(fit.residuals.count == 9 && fit.redundancy == 4)
+  }
+
+  @Test func twoWrongPairsOfSevenBoards() throws {
+    let delays = [0.15, 0.12, 0.19, 0.14, 0.17, 0.16, 0.13]
+    let field = Field(delays, seed: 5, wrong: [((0, 1), 0.5), ((2, 5), 0.3)])
+    let fit = try AntennaDelayFit(field.measurements)
+    #expect(fit.placements.filter { $0.verdict == .outlier }.count == 2)
+    for (antenna, truth) in field.truth {
+      #expect(abs(try #require(fit.delays[antenna]).metres - truth) < 0.015)
+    }
+  }
+
+  /// With four boards an error of one pair looks exactly like one of the opposite pair.
+  @Test func fourBoardsCannotTellWhichPairIsWrong() throws {
+    let field = Field([0.15, 0.12, 0.19, 0.14], seed: 6, wrong: [((0, 1), 0.4)])
+    let fit = try AntennaDelayFit(field.measurements)
+    let suspects = fit.placements.filter { $0.verdict == .suspect }.map { $0.a.board + $0.b.board }
+    #expect(suspects == ["AB", "CD"])
+    #expect(fit.delays.count == 4)
+    for (antenna, truth) in field.truth {
+      let found = try #require(fit.delays[antenna])
+      // Not exact, and it says so.
+      #expect(found.standardDeviation > 0.04)
+      #expect(abs(found.metres - truth) < 3 * found.standardDeviation)
+    }
+  }
+
+  @Test func channelsAndAntennasAreApart() throws {
+    var measurements: [DelayMeasurement] = []
+    let delays: [BoardAntenna: Double] = [
+      BoardAntenna("A", channel: 5): 0.1, BoardAntenna("A", channel: 9): 0.14,
+      BoardAntenna("B", channel: 5): 0.12, BoardAntenna("B", channel: 9): 0.17,
+      BoardAntenna("C", channel: 5): 0.13, BoardAntenna("C", channel: 9): 0.11,
+      BoardAntenna("C", channel: 9, antenna: 1): 0.16,
+    ]
+    for (a, x) in delays {
+      for (b, y) in delays where a < b && a.board != b.board && a.port.channel == b.port.channel {
+        measurements.append(DelayMeasurement(a, b, measured: 3 + x + y, truth: 3))
+      }
+    }
+    let fit = try AntennaDelayFit(measurements)
+    for (antenna, truth) in delays {
+      #expect(abs(try #require(fit.delays[antenna]).metres - truth) < 1e-9, "\(antenna)")
+    }
+    #expect(fit.residuals.rms < 1e-9)
+  }
+
+  /// The standard deviation is what repeated calibrations scatter by.
+  @Test func theDeviationIsHonest() throws {
+    var spread = Spread()
+    var said = 0.0
+    var noise = Noise(seed: 7)
+    for seed in 0..<200 {
+      var field = Field([0.15, 0.12, 0.19, 0.14, 0.17], seed: UInt64(100 + seed), rounds: 20)
+      var tape: [Double: Double] = [:]
+      for index in field.measurements.indices {
+        let truth = field.measurements[index].truth
+        let error = tape[truth] ?? 0.02 * noise.normal()
+        tape[truth] = error
+        field.measurements[index].measured += error
+      }
+      let fit = try AntennaDelayFit(field.measurements)
+      let found = try #require(fit.delays[BoardAntenna("A")])
+      spread.add(found.metres - 0.15)
+      said += found.standardDeviation / 200
+    }
+    #expect(0.75...1.3 ~= spread.deviation / said, "\(spread.deviation) for \(said)")
+    #expect(abs(spread.mean) < 0.004)
+  }
+
+  @Test func whatCannotBe() {
+    #expect(throws: FitFailure.tooFew(0, needed: 1)) { try AntennaDelayFit([]) }
+    #expect(throws: FitFailure.sameAntenna(BoardAntenna("A"))) {
+      try AntennaDelayFit([DelayMeasurement(name("A"), name("A"), measured: 1, truth: 1)])
+    }
+    #expect(throws: FitFailure.tooFew(0, needed: 1)) {
+      try AntennaDelayFit([
+        DelayMeasurement(BoardAntenna("A"), BoardAntenna("B"), measured: .nan, truth: 1)
+      ])
+    }
+  }
+
+  /// The delays are what two-way ranging takes away, channel by channel.
+  @Test func rangingTakesThem() throws {
+    var own = AntennaDelays()
+    own[AntennaPort(channel: 9)] = 0.15
+    own[AntennaPort(channel: 5)] = .nan
+    var peer = AntennaDelays()
+    peer[AntennaPort(channel: 9, antenna: 1)] = 0.12
+    let nine = AntennaPort(channel: 9)
+    let second = AntennaPort(channel: 9, antenna: 1)
+    var scene = TwoWayScene(seed: 8)
+    scene.distance = 10.27
+    let exchange = scene.exchange()
+    let parameters = try #require(TwoWayParameters().with(own, nine, peer, second))
+    #expect(abs(try exchange.distance(parameters).distance - 10) < 1e-3)
+    #expect(
+      abs(try exchange.singleSided.distance(offset: ClockOffset(0), parameters).distance - 10)
+        < 1e-3)
+    #expect(TwoWayParameters().with(own, nine, peer, nine) == nil)
+    #expect(TwoWayParameters().with(own, AntennaPort(channel: 5), peer, second) == nil)
+    #expect(own.ports == [nine])
+  }
+}

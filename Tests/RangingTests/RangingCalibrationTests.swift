@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Ranging
+import Testing
+
+@Suite struct RangingCalibrationTests {
+  private func table() throws -> PhaseTableFit {
+    try PhaseTableFit(
+      (-80...80).map { PhaseSample(angle: Double($0) * .pi / 180, phase: 0.3 + Double($0) / 30) })
+  }
+
+  @Test func savedAndLoaded() throws {
+    var calibration = RangingCalibration()
+    calibration.antenna_delays = [
+      .init(
+        BoardAntenna("A", channel: 5, antenna: 1),
+        AntennaDelayFit.Delay(metres: 0.15, standardDeviation: 0.01))
+    ]
+    calibration.power_bias = [.init(.init(power: -80, bias: 0.02))]
+    calibration.pairs = [.init(column: "pdoa_rad", try table())]
+    let data = try JSONEncoder().encode(calibration)
+    let read = try JSONDecoder().decode(RangingCalibration.self, from: data)
+    #expect(read == calibration)
+    #expect(read.delays(of: "A")[AntennaPort(channel: 5, antenna: 1)] == 0.15)
+    #expect(read.delays(of: "B").ports.isEmpty)
+    #expect(read.powerBias.bias(at: -80) == 0.02)
+    let text = String(decoding: data, as: UTF8.self)
+    #expect(text.contains("\"delay_m\":0.15") && text.contains("\"format\":\"swift-uwb ranging"))
+  }
+
+  /// What is calibrated anew replaces what was; the rest stays.
+  @Test func merging() throws {
+    func antenna(_ board: String, _ metres: Double) -> RangingCalibration.Antenna {
+      .init(BoardAntenna(board), AntennaDelayFit.Delay(metres: metres, standardDeviation: 0))
+    }
+    var old = RangingCalibration()
+    old.antenna_delays = [antenna("A", 0.1), antenna("B", 0.2)]
+    old.pairs = [.init(column: "p", try table()), .init(column: "q", try table())]
+    old.delay_m = 0.3
+    var new = RangingCalibration()
+    new.antenna_delays = [antenna("B", 0.25), antenna("C", 0.4)]
+    new.pairs = [.init(column: "q", try table())]
+    new.delays_m = ["1": 0.2]
+    old.merge(new)
+    #expect(old.antenna_delays?.map(\.delay_m) == [0.1, 0.25, 0.4])
+    #expect(old.pairs?.map(\.column) == ["p", "q"])
+    #expect(old.delay_m == 0.3 && old.delays_m == ["1": 0.2])
+  }
+
+  /// A table that a person wrote, with nothing but what it takes.
+  @Test func byHand() throws {
+    let text = #"{"antenna_delays": [{"board": "A", "delay_m": 0.1}]}"#
+    let read = try JSONDecoder().decode(RangingCalibration.self, from: Data(text.utf8))
+    #expect(read.delays(of: "A")[AntennaPort(channel: 9)] == 0.1)
+  }
+}
