@@ -124,7 +124,7 @@ let package = Package(
       swiftSettings: strict + lifetimes),
     .testTarget(name: "RangingTests", dependencies: ["Ranging"], swiftSettings: strict),
     .testTarget(
-      name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", system],
+      name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "AccessoryProtocolTests",

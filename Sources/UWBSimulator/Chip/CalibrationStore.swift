@@ -135,3 +135,39 @@ extension SimulatedChip {
     respond(QorvoGetCalibration.opcode, response.octets)
   }
 }
+
+/// Ticks between the counter of a chip and the air.
+struct AntennaDelays: Hashable, Sendable {
+  var transmit = 0.0
+  var receive = 0.0
+}
+
+extension CalibrationStore {
+  /// The antenna delays that are set for a channel, in ticks.
+  ///
+  /// Qorvo: `ant_delay` of the antenna that sends and of the one that receives, in ticks. NXP:
+  /// RX_ANT_DELAY of the first antenna; a quarter of it are centimetres of a distance, which is half
+  /// of what the delay itself is (source: UWBIoT API Reference Guide).
+  func delays(channel: UInt8) -> AntennaDelays {
+    func ticks(_ antenna: UInt8?) -> Double {
+      let value = antenna.flatMap { keys?["ant\($0).ch\(channel).ant_delay"] } ?? []
+      return Double(value.reversed().reduce(0) { $0 << 8 | UInt64($1) })
+    }
+    if let keys {
+      return AntennaDelays(
+        transmit: ticks(keys["ant_set0.tx_ant_path"]?.first),
+        receive: ticks(keys["ant_set0.rx_ants"]?.first))
+    }
+    if let list = parameters?[NXPParameter(channel: channel, number: 0x02)], list.count >= 4 {
+      let quarters = Double(UInt16(list[2]) | UInt16(list[3]) << 8)
+      return AntennaDelays(
+        receive: (2 * quarters / 400 / TwoWayStamps.metresPerTick).rounded())
+    }
+    return AntennaDelays()
+  }
+}
+
+extension SimulatedChip {
+  /// What it takes away from its stamps.
+  func delays(channel: UInt8) -> AntennaDelays { calibration.delays(channel: channel) }
+}

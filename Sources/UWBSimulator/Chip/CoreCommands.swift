@@ -26,6 +26,9 @@ extension SimulatedChip {
       case .sessionConfig: try sessionConfig(opcode, payload, at: now)
       case .sessionControl: try sessionControl(opcode, payload, at: now)
       case .test: try radioTest(opcode, payload, at: now)
+      case NXPSetAppConfig.opcode.group
+      where opcode == NXPSetAppConfig.opcode && profile.diagnostics == .nxp:
+        try setVendorParameters(payload)
       default: if try !calibrate(opcode, payload) { vendor(opcode) }
       }
     } catch {

@@ -12,14 +12,18 @@ extension SimulatedChip {
 
   /// A round is over: the host hears of it, and the session goes on or ends.
   ///
-  /// - Parameter next: when the next round ends, in nanoseconds.
-  mutating func finishRound(_ index: Int, _ entries: [TwoWayMeasurement], next: UInt64) {
+  /// - Parameters:
+  ///   - seen: the messages of the round that this chip sent and received.
+  ///   - next: when the next round ends, in nanoseconds.
+  mutating func finishRound(
+    _ index: Int, _ entries: [TwoWayMeasurement], seen: [Observation], next: UInt64
+  ) {
     guard let setup = sessions[index].setup else { return }
     sessions[index].deadline = next
     sessions[index].rounds &+= 1
     let succeeded = entries.contains { $0.status.isSuccess }
     sessions[index].failures = succeeded ? 0 : sessions[index].failures + 1
-    if isWanted(entries, index, setup) { report(entries, index, setup) }
+    if isWanted(entries, index, setup) { report(entries, seen, index, setup) }
     grantCredit(index)
     if setup.maxMeasurements > 0, UInt64(sessions[index].rounds) >= setup.maxMeasurements {
       leaveActive(index, reason: .maxMeasurementsReached)
@@ -46,14 +50,15 @@ extension SimulatedChip {
   }
 
   private mutating func report(
-    _ entries: [TwoWayMeasurement], _ index: Int, _ setup: RangingSetup
+    _ entries: [TwoWayMeasurement], _ seen: [Observation], _ index: Int, _ setup: RangingSetup
   ) {
     let info = SessionInfo(
       sequenceNumber: sessions[index].sequenceNumber, sessionToken: sessions[index].token,
       intervalMilliseconds: UInt32(setup.rangingDuration), twoWay: entries,
       extendedAddresses: setup.address.isExtended)
     sessions[index].sequenceNumber &+= 1
-    let tail = hasExtendedNotifications ? profile.measurementTail : []
+    let tail = hasExtendedNotifications ? measurementTail(index, entries, seen) : []
     notify(.sessionInfo, info.encoded(dialect: profile.dialect) + tail)
+    reportDiagnostics(index, sequence: info.sequenceNumber, seen)
   }
 }

@@ -10,6 +10,8 @@ struct SimulatedSession: Sendable {
   let type: SessionType
   var state = SessionState.initialised
   var parameters: [UInt8: [UInt8]] = [:]
+  /// NXP's own parameters, which have numbers of their own.
+  var vendorParameters: [UInt8: [UInt8]] = [:]
   var destinations: [MACAddress] = []
   /// Set while ranging.
   var setup: RangingSetup?
@@ -54,6 +56,7 @@ struct RangingSetup: Sendable {
   /// Nanoseconds.
   var slot: UInt64
   var slotsPerRound: Int
+  var channel: UInt8
   var usage: UInt64
   var stride: UInt64
   var aoaRequest: UInt64
@@ -78,6 +81,7 @@ struct RangingSetup: Sendable {
     // 1200 RSTU are a millisecond.
     slot = session.number(AppParameter.slotDuration) * 1_000_000 / 1_200
     slotsPerRound = Int(session.number(AppParameter.slotsPerRound))
+    channel = UInt8(truncatingIfNeeded: session.number(AppParameter.channel))
     usage = session.number(AppParameter.roundUsage)
     stride = session.number(AppParameter.blockStride)
     aoaRequest = session.number(AppParameter.aoaRequest)

@@ -100,8 +100,11 @@ public struct ChipProfile: Sendable {
   public var reportsErrorSlot = true
   /// RSSI_REPORTING is honoured.
   public var reportsRSSI = true
-  /// Octets behind the measurements, once the host has switched extended notifications on.
+  /// Octets behind the measurements, once the host has switched extended notifications on and while
+  /// there is nothing else to say there.
   public var measurementTail: [UInt8] = []
+  /// How it reports what its receivers saw.
+  public var diagnostics = DiagnosticsForm.none
   /// Long notifications go out in one packet with a length of 16 bits, once the host has switched
   /// extended notifications on.
   public var extendedLength = false

@@ -24,8 +24,7 @@ extension ChipProfile {
     profile.vendorResponses = [
       // Module id.
       Opcode(GroupID(rawValue: 0xA), 0x02): [0x00, 0x9E, 0x36],
-      // Session parameters of the vendor, all sessions, calibration.
-      Opcode(GroupID(rawValue: 0xF), 0x00): [0x00, 0x00],
+      // All sessions, calibration.
       Opcode(GroupID(rawValue: 0xF), 0x02): [0x00, 0x00],
       Opcode(GroupID(rawValue: 0xF), 0x21): [0x00],
     ]
@@ -40,6 +39,7 @@ extension ChipProfile {
     profile.extendedLength = true
     profile.maximumDataPayload = 2_039
     profile.calibration = .sr250
+    profile.diagnostics = .nxp
     // A choice, so that there is a chip without single-sided ranging and one with TEST_SR_RX.
     profile.radioTests = [0x02, 0x03, 0x05, 0x06, 0x09]
     return profile

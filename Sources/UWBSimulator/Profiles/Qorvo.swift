@@ -22,6 +22,7 @@ extension ChipProfile {
     profile.deviceParameters = [0x01: [1], 0xA0: [9]]
     profile.vendorGroups = [0x9, 0xB, 0xE, 0xF]
     profile.calibration = .qm33
+    profile.diagnostics = .qorvo
     profile.radioTests = [0x02, 0x03, 0x05, 0x08]
     profile.reception = .fourthOctet(garbageTimeout: 100_000_000)
     return profile

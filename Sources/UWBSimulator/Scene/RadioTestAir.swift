@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import UCI
 
 /// What becomes of radio tests on the air.
@@ -126,32 +125,47 @@ extension Simulation {
     guard let responder, scene.loss == 0 || random.uniform() >= scene.loss else {
       return finish(chip, TestSSTWRNotification(status: .rangingRxTimeout, ticks: nil))
     }
-    let (a, b) = (members[chip].placement, members[responder].placement)
-    let metres =
-      position(chip, at: now).distance(to: position(responder, at: now)) + a.antennaDelayError
-      + b.antennaDelayError + scene.distanceNoise * random.normal()
+    let (initiator, answerer) = (
+      Endpoint(chip: chip, session: -1), Endpoint(chip: responder, session: -1)
+    )
+    let channel = test.air.first?.first ?? 9
+    let begin = Instant(test.start)
+    let poll = send(
+      .rangingInitiation, slot: 0, from: initiator, to: answerer,
+      at: members[chip].clock.transmitTick(at: begin), near: begin, channel: channel)
     // The responder answers after a tenth of the slot.
-    let reply = Double(test.slot) * 0.1e-9
-    let tick = 1 / (128 * 499.2e6)
-    let roundTrip = reply + 2 * max(0, metres) / 299_792_458
+    let reply = UInt64(Double(test.slot) * 0.1 * SimulatedClock.ticksPerNanosecond)
+    let due = poll.reception.counter &+ reply
+    let response = send(
+      .rangingResponse, slot: 0, from: answerer, to: initiator,
+      at: due - due % SimulatedClock.transmitGranularity,
+      near: begin.adding(Double(test.slot) * 0.1), channel: channel)
+    func ticks(_ from: UInt64, _ to: UInt64) -> UInt32 {
+      UInt32(truncatingIfNeeded: (to &- from) & SimulatedClock.stampMask)
+    }
     finish(
-      responder, TestSSTWRNotification(status: .ok, ticks: UInt32((reply / tick).rounded())),
-      hearing: chip)
+      responder,
+      TestSSTWRNotification(
+        status: .ok, ticks: ticks(poll.reception.stamp, response.sentStamp)),
+      hearing: chip, poll.reception)
     finish(
-      chip, TestSSTWRNotification(status: .ok, ticks: UInt32((roundTrip / tick).rounded())),
-      hearing: responder)
+      chip,
+      TestSSTWRNotification(
+        status: .ok, ticks: ticks(poll.sentStamp, response.reception.stamp)),
+      hearing: responder, response.reception)
   }
 
   /// Says the result, and what the receiver saw of a sender where the chip tells it.
   private mutating func finish<N: UCINotification>(
-    _ chip: Int, _ notification: N, hearing sender: Int? = nil
+    _ chip: Int, _ notification: N, hearing sender: Int? = nil, _ reception: Reception? = nil
   ) {
     let profile = members[chip].chip.profile
     if let sender, members[chip].chip.radioTest?.hasDiagnostics == true {
       let distance = position(chip, at: now).distance(to: position(sender, at: now))
-      // -14 dBm sent, 50 dB lost over the first metre at 8 GHz.
-      let dBm = sender == chip ? -40 : -64 - 20 * log10(max(0.05, distance))
-      let ppm = members[sender].placement.clockOffset - members[chip].placement.clockOffset
+      let dBm = reception?.level ?? (sender == chip ? -40 : Channel.openLevel(distance))
+      let ppm =
+        reception.map { $0.carrier * 1e6 }
+        ?? members[sender].clock.offset - members[chip].clock.offset
       let debug = QorvoTestDebugNotification(
         rawPDoA: [0, 0], rawRSSI: [UInt16(-dBm * 256)], rawNoise: 0, rawAngles: [0, 0],
         rawCarrierOffset: UInt32(bitPattern: Int32(ppm * 1e-6 * Double(1 << 26))))

@@ -6,14 +6,18 @@
 public struct Scene: Hashable, Sendable {
   /// Every random number of a simulation follows from this one: equal seeds, equal octets.
   public var seed: UInt64
-  /// Standard deviation of a distance, in metres.
+  /// Standard deviation of a distance by double-sided ranging, in metres: what the noise of the
+  /// stamps of received frames makes of it.
   public var distanceNoise: Double
-  /// Standard deviation of an angle, in degrees.
+  /// Standard deviation of an angle in front of the antennas, in degrees: what the noise of phase
+  /// differences makes of it.
   public var angleNoise: Double
   /// Beyond this many metres nothing is heard.
   public var range: Double
   /// How often an exchange with one peer fails for no reason, 0…1.
   public var loss: Double
+  /// Crystals, levels, reflections, walls.
+  public var radio = RadioConditions()
 
   /// Conditions; see the properties for the units.
   public init(
@@ -34,10 +38,31 @@ public struct Placement: Hashable, Sendable {
   public var motion: Motion
   /// Where its antenna looks: degrees counterclockwise from the x axis, seen from above.
   public var yaw: Double
-  /// Error of its crystal in parts per million; positive: it runs fast.
+  /// Error of its crystal in parts per million; positive: it runs fast. `RadioConditions.clockSpread`
+  /// comes on top of it.
   public var clockOffset: Double
-  /// What its antenna delay adds to every distance, in metres; 0: calibrated.
+  /// What its antenna delay adds to every distance, in metres; 0: calibrated as it leaves the
+  /// factory.
   public var antennaDelayError: Double
+  /// The same for single channels, apart for its two antennas; on top of it.
+  public var delayErrors: [UInt8: DelayError] = [:]
+  /// The antennas with which it measures azimuth; nil: an ideal pair 0.45 wavelengths apart, which is
+  /// what the chip takes every pair for.
+  public var antenna: AntennaCurve?
+
+  /// By how much the delays of the two antennas differ from what the chip is calibrated to.
+  public struct DelayError: Hashable, Sendable {
+    /// Metres that the sending antenna adds to a distance.
+    public var transmit: Double
+    /// Metres that the receiving antenna adds to a distance.
+    public var receive: Double
+
+    /// From its parts.
+    public init(transmit: Double, receive: Double) {
+      self.transmit = transmit
+      self.receive = receive
+    }
+  }
 
   /// A moving chip; see the properties for the units.
   public init(

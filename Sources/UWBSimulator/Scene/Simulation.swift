@@ -17,7 +17,24 @@ public struct Simulation: Sendable {
     var name: String
     var placement: Placement
     var chip: SimulatedChip
+    /// Runs from the beginning of the scene on, with or without power.
+    var clock: SimulatedClock
+    /// Parts per million beside what the placement says.
+    var spread: Double
     var output: [[UInt8]] = []
+
+    /// Ticks between counter and air, as they really are.
+    func delays(channel: UInt8) -> AntennaDelays {
+      let error = placement.delayErrors[channel] ?? .init(transmit: 0, receive: 0)
+      // A distance has the sum of two delays of each board, halved.
+      func ticks(_ metres: Double) -> Double {
+        (placement.antennaDelayError + 2 * metres) / TwoWayStamps.metresPerTick
+      }
+      var delays = chip.profile.calibration.delays(channel: channel)
+      delays.transmit += ticks(error.transmit)
+      delays.receive += ticks(error.receive)
+      return delays
+    }
   }
 
   /// The conditions all chips share. The seed is read once, by `init`.
@@ -26,6 +43,9 @@ public struct Simulation: Sendable {
   public private(set) var now: UInt64 = 0
   var members: [Member] = []
   var random: RandomSource
+  /// Whether the stamps of exchanges are kept for `takeExchanges()`.
+  public var recordsExchanges = false
+  var exchanges: [RecordedExchange] = []
 
   /// A scene without chips.
   public init(scene: Scene = Scene()) {
@@ -40,10 +60,16 @@ public struct Simulation: Sendable {
   public mutating func add(
     _ profile: ChipProfile, placement: Placement, name: String? = nil
   ) -> ChipID {
-    var chip = SimulatedChip(profile: profile)
-    chip.clockOffset = placement.clockOffset
+    // Apart from the other random numbers, so that a chip more does not change them.
+    var own = RandomSource(seed: scene.seed &+ UInt64(members.count + 1) &* 0xA24B_AED4_963E_E407)
+    let clock = SimulatedClock(
+      origin: own.next() & SimulatedClock.stampMask,
+      offset: scene.radio.clockSpread * (2 * own.uniform() - 1), wander: scene.radio.clockWander)
     members.append(
-      Member(name: name ?? "chip\(members.count + 1)", placement: placement, chip: chip))
+      Member(
+        name: name ?? "chip\(members.count + 1)", placement: placement,
+        chip: SimulatedChip(profile: profile), clock: clock, spread: clock.offset))
+    adjustClock(members.count - 1)
     return ChipID(index: members.count - 1)
   }
 
@@ -99,8 +125,14 @@ public struct Simulation: Sendable {
     get { members[id.index].placement }
     set {
       members[id.index].placement = newValue
-      members[id.index].chip.clockOffset = newValue.clockOffset
+      adjustClock(id.index)
     }
+  }
+
+  private mutating func adjustClock(_ index: Int) {
+    let offset = members[index].placement.clockOffset + members[index].spread
+    members[index].clock.offset = offset
+    members[index].chip.clockOffset = offset
   }
 
   /// The name of a chip.

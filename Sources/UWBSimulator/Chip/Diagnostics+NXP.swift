@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+// Layouts and switches as nxp-uwb/sr250-uwbiot-zephyr and nxp-appcodehub/an-sr250-uwb-plug-and-play-demo
+// have them (facts only): ANTENNAS_CONFIGURATION_RX and RFRAME_LOG_NTF among the vendor's parameters,
+// extended notifications in the device configuration.
+extension SimulatedChip {
+  private enum NXPParameter {
+    static let receivingAntennas: UInt8 = 0x03
+    static let frameLog: UInt8 = 0x7B
+  }
+
+  /// SET_VENDOR_APP_CONFIG: whatever is set is kept.
+  mutating func setVendorParameters(_ payload: [UInt8]) throws(PayloadError) {
+    let command = try read(NXPSetAppConfig.self, payload)
+    guard let index = session(command.sessionToken) else {
+      return respond(NXPSetAppConfig.opcode, .sessionNotExist)
+    }
+    for parameter in command.parameters {
+      sessions[index].vendorParameters[parameter.id] = parameter.value
+    }
+    respond(NXPSetAppConfig.opcode, ConfigurationResponse(status: .ok, refused: []).encoded())
+  }
+
+  /// What goes behind the measurements of a round: as a published log of an SR250 has it while no
+  /// angles are configured, with phases and levels as soon as pairs of antennas are.
+  func measurementTail(
+    _ index: Int, _ entries: [TwoWayMeasurement], _ seen: [Observation]
+  ) -> [UInt8] {
+    let antennas = sessions[index].vendorParameters[NXPParameter.receivingAntennas] ?? []
+    guard profile.diagnostics == .nxp, antennas.first == 1, antennas.count >= 2,
+      antennas.count == 2 + Int(antennas[1])
+    else { return profile.measurementTail }
+    let pairs = antennas[2...]
+    // First version, no Wi-Fi, AoA; then the receivers of the first pair.
+    var body: [UInt8] = [0x00, 0x00, 0x01, UInt8(pairs.count)] + pairs + [0x01, 2, 1, 2]
+    for entry in entries {
+      let reception = seen.first {
+        $0.reception != nil && $0.emitter == entry.peer && $0.message.isRanging
+      }?
+      .reception
+      for pair in pairs { body += angles(pair, entry, reception) }
+      for _ in 0..<2 { body += receiver(reception) }
+    }
+    // Nothing proves where it comes from.
+    return UInt16(body.count).octets + body + [0]
+  }
+
+  /// Pair 1 is the one for azimuth, pair 2 that for elevation, as on Murata's 2BP.
+  private func angles(
+    _ pair: UInt8, _ entry: TwoWayMeasurement, _ reception: Reception?
+  ) -> [UInt8] {
+    guard let reception else { return [UInt8](repeating: 0, count: 6) }
+    let isElevation = pair == 2
+    let phase = isElevation ? reception.phases.up : reception.phases.right
+    return (isElevation ? entry.elevation : entry.azimuth).raw.octets + phase.degreesQ7
+      + UInt16(Self.firstPath).octets
+  }
+
+  /// Where the first path is in the receiver's window: 13 ns in Q10.6, as in logs of an SR150.
+  private static let firstPath = 832.0
+
+  private func receiver(_ reception: Reception?) -> [UInt8] {
+    guard let reception else { return [UInt8](repeating: 0, count: 6) }
+    let seen = PathsSeen(reception)
+    return [seen.snrFirst, seen.snrMain] + seen.first.octets + seen.main.octets
+  }
+
+  private struct PathsSeen {
+    var snrFirst, snrMain: UInt8
+    var first, main: UInt16
+
+    init(_ reception: Reception) {
+      let channel = reception.channel
+      func decibels(_ value: Double) -> UInt8 { UInt8(max(0, min(255, value.rounded()))) }
+      let off = reception.level - channel.level
+      snrFirst = decibels(reception.firstPathLevel - channel.noise)
+      snrMain = decibels(channel.peak.level + off - channel.noise)
+      first = UInt16(SimulatedChip.firstPath)
+      main = UInt16(
+        SimulatedChip.firstPath
+          + ((channel.peak.delay - channel.firstPath.delay) * 64).rounded())
+    }
+  }
+
+  /// RFRAME_LOG_NTF: an entry for each receiver and frame.
+  mutating func reportFrameLog(_ index: Int, _ sequence: UInt32, _ seen: [Observation]) {
+    let session = sessions[index]
+    guard session.vendorParameters[NXPParameter.frameLog]?.first == 1 else { return }
+    let entries = seen.flatMap { observation in
+      (0..<UInt8(2)).compactMap { receiver in
+        observation.reception.map { entry($0, slot: observation.slot, receiver: receiver) }
+      }
+    }
+    guard !entries.isEmpty else { return }
+    var log = PayloadWriter()
+    log.u32(session.token)
+    log.u32(sequence)
+    log.octets([1, UInt8(min(255, entries.count)), UInt8(entries[0].count), 0])
+    for entry in entries.prefix(255) { log.octets(entry) }
+    notify(NXPRFrameLogNotification.opcode, log.octets)
+  }
+
+  private func entry(_ reception: Reception, slot: Int, receiver: UInt8) -> [UInt8] {
+    let channel = reception.channel
+    let seen = PathsSeen(reception)
+    func power(_ dBm: Double) -> [UInt8] {
+      // Units are not published: relative to the noise.
+      UInt32(max(0, min(4e9, power10(dBm - channel.noise) * 256))).octets
+    }
+    let phase = receiver == 0 ? 0 : reception.phases.right
+    let taps = channel.response(samples: 16, firstPathAt: 4, phase: phase)
+    // 512 ticks are a unit of 1/124.8 µs.
+    let units = UInt32(truncatingIfNeeded: reception.stamp >> 9)
+    let part = Int16(reception.stamp & 511)
+    var octets: [UInt8] = [receiver << 6 | UInt8(min(63, slot)), 4, profile.lineOfSight.rawValue]
+    octets += seen.first.octets + seen.main.octets + [seen.snrMain, seen.snrFirst]
+    octets += ((reception.level - channel.noise).q8) + reception.level.q8
+    octets += power(channel.peak.level) + power(channel.firstPath.level) + UInt32(256).octets
+    octets += Int16(max(-32_768, min(32_767, (reception.carrier * 1e6 * 2048).rounded()))).octets
+    octets += phase.degreesQ7
+    octets += taps.flatMap { $0.real.sample + $0.imaginary.sample }
+    return octets + units.octets + part.octets
+  }
+}
+
+extension RoundMessage {
+  /// Its stamps make a distance.
+  var isRanging: Bool {
+    switch self {
+    case .rangingInitiation, .rangingResponse, .rangingFinal: true
+    case .control, .measurementReport, .resultReport: false
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// What the way between two antennas does to a frame.
+struct Channel: Hashable, Sendable {
+  struct Path: Hashable, Sendable {
+    /// Nanoseconds behind a signal that goes straight through air.
+    var delay: Double
+    /// dBm.
+    var level: Double
+    /// Of the carrier at its arrival, radians.
+    var phase: Double
+  }
+
+  /// The direct path, then the reflection.
+  var paths: [Path]
+  /// dBm.
+  var noise: Double
+
+  /// The way over `distance` metres: -14 dBm sent, 50 dB lost over the first metre at 8 GHz.
+  init(from a: Position, to b: Position, _ radio: RadioConditions) {
+    let open = Self.openLevel(a.distance(to: b))
+    let walls = radio.walls.filter { $0.isBetween(a, b) }
+    paths = [
+      Path(
+        delay: walls.reduce(0) { $0 + $1.delay }, level: open - walls.reduce(0) { $0 + $1.loss },
+        phase: 0),
+      // Its phase has nothing to do with that of the direct path; it goes around the walls.
+      Path(delay: radio.reflectionDelay, level: open - radio.reflectionLoss, phase: 2),
+    ]
+    noise = radio.noiseLevel
+  }
+
+  /// Received level without anything in the way, in dBm.
+  static func openLevel(_ metres: Double) -> Double { -64 - 20 * log10(max(0.05, metres)) }
+
+  /// What the detector of the leading edge takes for the first path: it finds what stands out of
+  /// the noise by 6 dB and is at most 10 dB below the strongest path.
+  var firstPath: Path {
+    let least = max(noise + 6, peak.level - 10)
+    return paths.first { $0.level >= least } ?? peak
+  }
+
+  /// The strongest path.
+  var peak: Path { paths.max { $0.level < $1.level } ?? paths[0] }
+
+  /// Level of all paths together, in dBm.
+  var level: Double { 10 * log10(paths.reduce(0) { $0 + pow(10, $1.level / 10) }) }
+
+  /// The impulse response: so many samples of 1.0016 ns, the first path at one of them, as
+  /// amplitudes in units of the noise.
+  func response(
+    samples: Int, firstPathAt index: Int, phase: Double
+  ) -> [(real: Double, imaginary: Double)] {
+    (0..<samples).map { sample in
+      var sum = (real: 0.0, imaginary: 0.0)
+      for path in paths {
+        let place = (path.delay - firstPath.delay) / 1.0016 + Double(index)
+        let off = (Double(sample) - place) / 1.2
+        // A pulse of 500 MHz is about two samples wide.
+        let height = pow(10, (path.level - noise) / 20) * exp(-off * off)
+        let angle = path.phase + phase
+        sum.real += height * cos(angle)
+        sum.imaginary += height * sin(angle)
+      }
+      return sum
+    }
+  }
+}
+
+/// A power ratio of decibels.
+func power10(_ decibels: Double) -> Double { pow(10, decibels / 10) }
+
+extension Double {
+  /// Radians as degrees in Q9.7, in the order of the wire.
+  var degreesQ7: [UInt8] { Int16((self * 180 / .pi * 128).rounded()).octets }
+  /// Q8.8 in the order of the wire.
+  var q8: [UInt8] { Int16((self * 256).rounded()).octets }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A moment of the scene: whole nanoseconds and a part of one, because a tick is 16 ps.
+struct Instant: Hashable, Sendable {
+  var nanoseconds: UInt64
+  /// 0 or more, less than 1.
+  var fraction: Double
+
+  init(_ nanoseconds: UInt64, fraction: Double = 0) {
+    self.nanoseconds = nanoseconds
+    self.fraction = fraction
+  }
+
+  /// The moment so many nanoseconds later; not before the beginning of the scene.
+  func adding(_ more: Double) -> Instant {
+    let sum = fraction + more
+    let whole = sum.rounded(.down)
+    let moved = Int64(clamping: nanoseconds) + Int64(whole)
+    return moved < 0 ? Instant(0) : Instant(UInt64(moved), fraction: sum - whole)
+  }
+}
+
+/// The clock of one chip: a counter of 1/(128·499.2 MHz) behind a crystal that is not exact.
+struct SimulatedClock: Hashable, Sendable {
+  /// Ticks in a nanosecond of an exact clock: 63.8976.
+  static let ticksPerNanosecond = 128 * 0.4992
+  /// Stamps are the low 40 bits: they wrap every 17.2 s.
+  static let stampMask: UInt64 = 1 << 40 - 1
+  /// A transmission begins at a multiple of so many ticks: the lowest 9 bits of the time a host
+  /// asks for are ignored by DW1000 and DW3000.
+  static let transmitGranularity: UInt64 = 512
+  /// Seconds in which the offset swings once around its mean.
+  private static let period = 100.0
+
+  /// What the counter showed at the beginning of the scene.
+  var origin: UInt64
+  /// Parts per million by which it runs fast.
+  var offset: Double
+  /// Parts per million by which the offset swings around its mean.
+  var wander: Double
+
+  /// By which part it runs fast.
+  func rate(at instant: Instant) -> Double {
+    let seconds = Double(instant.nanoseconds) * 1e-9
+    return (offset + wander * sin(2 * .pi * seconds / Self.period)) * 1e-6
+  }
+
+  /// What the counter shows, beyond 40 bits, and how far it is into the next tick.
+  func reading(at instant: Instant) -> (ticks: UInt64, part: Double) {
+    // 63.8976 is 39936/625: exact, however long the scene has lasted.
+    let product = instant.nanoseconds.multipliedFullWidth(by: 39_936)
+    let (whole, rest) = UInt64(625).dividingFullWidth(product)
+    let seconds = Double(instant.nanoseconds) * 1e-9
+    let swung = wander * Self.period / (2 * .pi) * (1 - cos(2 * .pi * seconds / Self.period))
+    let ahead = (offset * seconds + swung) * 1e3 * Self.ticksPerNanosecond
+    let parts = Double(rest) / 625 + instant.fraction * Self.ticksPerNanosecond + ahead
+    let carried = parts.rounded(.down)
+    return (origin &+ whole &+ UInt64(bitPattern: Int64(carried)), parts - carried)
+  }
+
+  /// When the counter shows `ticks`, near a moment at which it shows about that.
+  func instant(showing ticks: UInt64, near: Instant) -> Instant {
+    var guess = near
+    for _ in 0..<3 {
+      let now = reading(at: guess)
+      let missing = Double(Int64(bitPattern: ticks &- now.ticks)) - now.part
+      guess = guess.adding(missing / (Self.ticksPerNanosecond * (1 + rate(at: guess))))
+    }
+    return guess
+  }
+
+  /// The last tick not after `instant` at which a transmission can begin.
+  func transmitTick(at instant: Instant) -> UInt64 {
+    let ticks = reading(at: instant).ticks
+    return ticks - ticks % Self.transmitGranularity
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The stamps of one exchange, as the two chips hold them: antenna delays are corrected with what
+/// each chip is calibrated to. This is the arithmetic of the chips themselves, apart from that of
+/// the hosts, with which it is compared.
+struct TwoWayStamps: Hashable, Sendable {
+  /// Sent by the initiator, received and answered by the responder, received by the initiator.
+  var t1, t2, t3, t4: UInt64
+  /// The final at both ends; nil in single-sided ranging.
+  var final: Final?
+  struct Final: Hashable, Sendable {
+    var t5, t6: UInt64
+  }
+
+  /// Metres in a tick one way: the speed of light in air over the rate of the counter.
+  static let metresPerTick = speedOfLight * 1e-9 / SimulatedClock.ticksPerNanosecond
+  /// In air, metres per second: what the drivers of DW1000, DW3000 and QM33 calculate with.
+  static let speedOfLight = 299_702_547.0
+
+  private static func between(_ a: UInt64, _ b: UInt64) -> Int128 {
+    Int128((b &- a) & SimulatedClock.stampMask)
+  }
+
+  /// Metres.
+  ///
+  /// - Parameter carrier: by which part the initiator's clock runs faster than the responder's, as
+  ///   its receiver has it; only single-sided ranging needs it.
+  func distance(carrier: Double) -> Double {
+    let (round1, reply1) = (Self.between(t1, t4), Self.between(t2, t3))
+    guard let final else {
+      let flight = (Double(round1 - reply1) - Double(reply1) * carrier) / 2
+      return flight * Self.metresPerTick
+    }
+    let (round2, reply2) = (Self.between(t3, final.t6), Self.between(t4, final.t5))
+    // Source: Neirynck, Luk, McLaughlin, WPNC 2016; exact in integers of 80 bits.
+    let numerator = round1 * round2 - reply1 * reply2
+    let denominator = round1 + round2 + reply1 + reply2
+    return denominator > 0 ? Double(numerator) / Double(denominator) * Self.metresPerTick : 0
+  }
+}

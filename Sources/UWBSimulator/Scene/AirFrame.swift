@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// A message of a ranging round. The numbers are those of Qorvo's range diagnostics.
+enum RoundMessage: UInt8, Sendable {
+  /// The initiator's first ranging frame.
+  case rangingInitiation = 0
+  /// The responder's answer.
+  case rangingResponse = 1
+  /// The initiator's last ranging frame.
+  case rangingFinal = 2
+  /// The controller's announcement of the round.
+  case control = 3
+  /// What the initiator measured.
+  case measurementReport = 4
+  /// What the responder measured.
+  case resultReport = 5
+}
+
+/// A frame of a round, on its way from one chip to another.
+struct AirFrame: Sendable {
+  var message: RoundMessage
+  var slot: Int
+  var sender: Endpoint
+  var receiver: Endpoint
+  /// The sender's stamp, 40 bits, antenna delay corrected.
+  var sentStamp: UInt64
+  var reception: Reception
+}
+
+/// What a receiver makes of a frame.
+struct Reception: Hashable, Sendable {
+  /// 40 bits, antenna delay corrected.
+  var stamp: UInt64
+  /// What the counter showed, beyond 40 bits.
+  var counter: UInt64
+  /// (the sender's clock / the own one) - 1, as the carrier has it.
+  var carrier: Double
+  var phases: Phases
+  /// dBm.
+  var level: Double
+  var firstPathLevel: Double
+  var channel: Channel
+}
+
+/// What one chip knows of a frame of a round.
+struct Observation: Sendable {
+  var message: RoundMessage
+  var slot: Int
+  /// The sender's address.
+  var emitter: MACAddress
+  /// nil: the chip sent it.
+  var reception: Reception?
+}

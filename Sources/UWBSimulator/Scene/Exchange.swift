@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// What comes of a round with one peer.
+struct ExchangeResult {
+  var mine, theirs: TwoWayMeasurement
+  var frames: [AirFrame] = []
+}
+
+// Frames on their way, stamped by the clocks of both ends.
+extension Simulation {
+  /// Standard deviation of a reception stamp in ticks. With it distances by double-sided ranging with
+  /// equal replies, in which the three reception stamps count 1/4, 1/2 and 1/4, are as noisy as the
+  /// scene says.
+  private var stampNoise: Double {
+    scene.distanceNoise / 0.375.squareRoot() / TwoWayStamps.metresPerTick
+  }
+
+  /// Sends a frame when the sender's counter shows `tick`.
+  mutating func send(
+    _ message: RoundMessage, slot: Int, from sender: Endpoint, to receiver: Endpoint,
+    at tick: UInt64,
+    near: Instant, channel number: UInt8
+  ) -> AirFrame {
+    let (a, b) = (members[sender.chip], members[receiver.chip])
+    let (sending, receiving) = (a.delays(channel: number), b.delays(channel: number))
+    let begins = a.clock.instant(showing: tick, near: near)
+    let emitted = begins.adding(sending.transmit / SimulatedClock.ticksPerNanosecond)
+    let here = position(sender.chip, at: emitted.nanoseconds)
+    let there = position(receiver.chip, at: emitted.nanoseconds)
+    let channel = Channel(from: here, to: there, scene.radio)
+    let flight = here.distance(to: there) / TwoWayStamps.speedOfLight * 1e9
+    let arrival = emitted.adding(flight + channel.firstPath.delay)
+    let level = channel.level + scene.radio.levelNoise * random.normal()
+    let seen = b.clock.reading(at: arrival)
+    let late =
+      receiving.receive + scene.radio.bias(at: channel.level) / TwoWayStamps.metresPerTick
+      + stampNoise * random.normal()
+    let counter = seen.ticks &+ UInt64(bitPattern: Int64((seen.part + late).rounded()))
+    let configuredSend = UInt64(a.chip.delays(channel: number).transmit)
+    let configuredReceive = UInt64(b.chip.delays(channel: number).receive)
+    let ratio = (1 + a.clock.rate(at: arrival)) / (1 + b.clock.rate(at: arrival)) - 1
+    let (azimuth, elevation) = there.direction(to: here, yaw: b.placement.yaw)
+    let phases = Phases(azimuth: azimuth, elevation: elevation, curve: b.placement.antenna)
+    // The noise of an angle in front of ideal antennas, as a phase.
+    let phaseNoise = scene.angleNoise * .pi / 180 * 2 * .pi * AntennaCurve.spacing
+    let reception = Reception(
+      stamp: (counter &- configuredReceive) & SimulatedClock.stampMask, counter: counter,
+      carrier: ratio + scene.radio.carrierNoise * 1e-6 * random.normal(),
+      phases: phases.received { phaseNoise * random.normal() }, level: level,
+      firstPathLevel: channel.firstPath.level + scene.radio.levelNoise * random.normal(),
+      channel: channel)
+    return AirFrame(
+      message: message, slot: slot, sender: sender, receiver: receiver,
+      sentStamp: (tick &+ configuredSend) & SimulatedClock.stampMask, reception: reception)
+  }
+
+  /// The messages of a round between a controller and one of its controlees.
+  ///
+  /// - Parameter place: of the controlee in the controller's list.
+  private mutating func frames(
+    controller: Endpoint, controlee: Endpoint, _ setup: RangingSetup, place: Int
+  ) -> [AirFrame] {
+    let count = members[controller.chip].chip.sessions[controller.session].destinations.count
+    let (initiator, responder) =
+      setup.isInitiator ? (controller, controlee) : (controlee, controller)
+    let isDoubleSided = setup.usage == 2 || setup.usage == 4
+    let isDeferred = setup.usage == 1 || setup.usage == 2
+    let length = setup.slot * UInt64(setup.slotsPerRound)
+    let start = Instant(now > length ? now - length : 0)
+    let slotTicks = UInt64(Double(setup.slot) * SimulatedClock.ticksPerNanosecond)
+    let clock = members[initiator.chip].clock
+    func after(_ slots: Int) -> Instant { start.adding(Double(setup.slot) * Double(slots)) }
+    func granular(_ ticks: UInt64) -> UInt64 { ticks - ticks % SimulatedClock.transmitGranularity }
+
+    var frames: [AirFrame] = []
+    let announcer = members[controller.chip].clock
+    frames.append(
+      send(
+        .control, slot: 0, from: controller, to: controlee, at: announcer.transmitTick(at: start),
+        near: start, channel: setup.channel))
+    let poll = clock.transmitTick(at: after(1))
+    let first = send(
+      .rangingInitiation, slot: 1, from: initiator, to: responder, at: poll, near: after(1),
+      channel: setup.channel)
+    frames.append(first)
+    // The responder counts its slots from the poll, by its own clock.
+    let answer = granular(first.reception.counter &+ slotTicks * UInt64(1 + place))
+    frames.append(
+      send(
+        .rangingResponse, slot: 2 + place, from: responder, to: initiator, at: answer,
+        near: after(2 + place), channel: setup.channel))
+    if isDoubleSided {
+      frames.append(
+        send(
+          .rangingFinal, slot: 2 + count, from: initiator, to: responder,
+          at: granular(poll &+ slotTicks * UInt64(1 + count)), near: after(2 + count),
+          channel: setup.channel))
+    }
+    guard isDeferred else { return frames }
+    let next = isDoubleSided ? 3 + count : 2 + count
+    frames.append(
+      send(
+        .measurementReport, slot: next, from: initiator, to: responder,
+        at: granular(poll &+ slotTicks * UInt64(next - 1)), near: after(next),
+        channel: setup.channel))
+    if next + 1 + place < setup.slotsPerRound {
+      frames.append(
+        send(
+          .resultReport, slot: next + 1 + place, from: responder, to: initiator,
+          at: granular(first.reception.counter &+ slotTicks * UInt64(next + place)),
+          near: after(next + 1 + place), channel: setup.channel))
+    }
+    return frames
+  }
+
+  mutating func exchange(
+    _ own: Endpoint, _ peer: Endpoint, _ match: Match, place: Int
+  ) -> ExchangeResult {
+    let controller = members[own.chip].chip
+    let controlee = members[peer.chip].chip
+    guard let a = controller.sessions[own.session].setup,
+      let b = controlee.sessions[peer.session].setup
+    else { preconditionFailure("only ranging sessions exchange messages") }
+    let lateFailure = controller.failure(of: b.address, .rangingRxTimeout, slot: 2 + place)
+    guard match == .agree else {
+      return ExchangeResult(
+        mine: lateFailure,
+        theirs: controlee.failure(of: a.address, .rangingRxPhyStsFailed, slot: 1))
+    }
+    var isReportLost = false
+    if scene.loss > 0, random.uniform() < scene.loss {
+      // Most often an early message is lost and both fail; at times only the last report is.
+      if random.uniform() < 0.75 {
+        return ExchangeResult(
+          mine: lateFailure, theirs: controlee.failure(of: a.address, .rangingRxTimeout, slot: 1))
+      }
+      isReportLost = true
+    }
+    let frames = frames(controller: own, controlee: peer, a, place: place)
+    let metres = distance(frames, a)
+    let theirs = measure(peer, own, distance: metres, frames)
+    if isReportLost { return ExchangeResult(mine: lateFailure, theirs: theirs, frames: frames) }
+    var result = ExchangeResult(
+      mine: measure(own, peer, distance: metres, frames), theirs: theirs, frames: frames)
+    let ours = result.mine
+    result.mine.adoptDestination(theirs, resultReport: b.resultReport)
+    result.theirs.adoptDestination(ours, resultReport: a.resultReport)
+    return result
+  }
+
+  /// Metres as the chips compute them of their stamps.
+  private mutating func distance(_ frames: [AirFrame], _ setup: RangingSetup) -> Double {
+    func frame(_ message: RoundMessage) -> AirFrame? { frames.first { $0.message == message } }
+    guard let poll = frame(.rangingInitiation), let response = frame(.rangingResponse) else {
+      return 0
+    }
+    let final = frame(.rangingFinal)
+    let stamps = TwoWayStamps(
+      t1: poll.sentStamp, t2: poll.reception.stamp, t3: response.sentStamp,
+      t4: response.reception.stamp,
+      final: final.map { .init(t5: $0.sentStamp, t6: $0.reception.stamp) })
+    record(stamps, poll, response)
+    // The receiver of the response compares the responder with itself, the formula the other way.
+    return stamps.distance(carrier: 1 / (1 + response.reception.carrier) - 1)
+  }
+
+  /// What one of two ends knows of the frames between them.
+  func observations(of frames: [AirFrame], by own: Endpoint) -> [Observation] {
+    var list: [Observation] = []
+    for frame in frames {
+      let isOwn = frame.sender == own
+      let emitter = members[frame.sender.chip].chip.sessions[frame.sender.session].setup?.address
+      // One message to several controlees is one message.
+      if isOwn, list.contains(where: { $0.reception == nil && $0.message == frame.message }) {
+        continue
+      }
+      list.append(
+        Observation(
+          message: frame.message, slot: frame.slot, emitter: emitter ?? MACAddress(0),
+          reception: isOwn ? nil : frame.reception))
+    }
+    return list.sorted { $0.slot < $1.slot }
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import UCI
+
+// What chips make of the frames they received.
+extension Simulation {
+  /// What `own` makes of an exchange with `peer`.
+  mutating func measure(
+    _ own: Endpoint, _ peer: Endpoint, distance metres: Double, _ frames: [AirFrame]
+  ) -> TwoWayMeasurement {
+    let profile = members[own.chip].chip.profile
+    guard let setup = members[own.chip].chip.sessions[own.session].setup,
+      let other = members[peer.chip].chip.sessions[peer.session].setup
+    else { preconditionFailure("only ranging sessions exchange messages") }
+    let centimetres = (metres * 100).rounded()
+    var result = TwoWayMeasurement(
+      peer: other.address, status: centimetres < 0 ? .okNegativeDistance : .ok,
+      lineOfSight: profile.lineOfSight, rawDistance: UInt16(min(abs(centimetres), 65_534)))
+    // The first ranging frame that this end received.
+    let heard = frames.first {
+      $0.receiver == own
+        && ($0.message == .rangingInitiation || $0.message == .rangingResponse)
+    }
+    guard let heard = heard?.reception else { return result }
+    let (azimuth, elevation) = heard.phases.direction(profile.angles)
+    let wantsAll = setup.aoaRequest == 1 || setup.aoaRequest == 0xF0
+    if wantsAll || setup.aoaRequest == 2,
+      !profile.angles.isDisjoint(with: [.azimuth90, .azimuth180])
+    {
+      let isAllRound = profile.angles.contains(.azimuth180)
+      result.azimuth = angle(azimuth, quality: isAllRound ? 1 : cos(azimuth * .pi / 180), profile)
+    }
+    if wantsAll || setup.aoaRequest == 3, profile.angles.contains(.elevation) {
+      result.elevation = angle(elevation, quality: cos(elevation * .pi / 180), profile)
+    }
+    if profile.reportsRSSI, setup.reportsRSSI {
+      result.rawRSSI = UInt8(max(1, min(255, (-2 * heard.level).rounded())))
+    }
+    return result
+  }
+
+  private func angle(_ degrees: Double, quality: Double, _ profile: ChipProfile) -> Angle {
+    let merit = profile.angles.contains(.figureOfMerit) ? 50 + 50 * max(0, quality) : 0
+    return Angle(
+      raw: Int16((degrees * 128).rounded()), figureOfMerit: UInt8(merit.rounded()))
+  }
+}
+
+extension TwoWayMeasurement {
+  /// Takes over the angles the peer measured, as far as its report carries them.
+  mutating func adoptDestination(_ theirs: TwoWayMeasurement, resultReport: UInt64) {
+    func reported(_ angle: Angle, _ bit: UInt64) -> Angle {
+      guard resultReport & bit != 0 else { return Angle(raw: 0, figureOfMerit: 0) }
+      return Angle(
+        raw: angle.raw, figureOfMerit: resultReport & 8 != 0 ? angle.figureOfMerit : 0)
+    }
+    destinationAzimuth = reported(theirs.azimuth, 2)
+    destinationElevation = reported(theirs.elevation, 4)
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The stamps of one exchange and what is true, for those who compute distances themselves. Real
+/// chips keep the stamps to themselves.
+public struct RecordedExchange: Hashable, Sendable {
+  /// When the poll left, in seconds since the beginning of the scene.
+  public var time: Double
+  /// The chips, in the order in which they were added.
+  public var initiator, responder: Int
+  /// Ticks of 40 bits: poll sent and received, response sent and received; odd pairs by alternating
+  /// clocks. Each chip has taken away the antenna delays it is calibrated to.
+  public var t1, t2, t3, t4: UInt64
+  /// Final sent and received; nil in single-sided ranging.
+  public var t5, t6: UInt64?
+  /// Carrier offset as the initiator's receiver has it, in parts per million: positive where the
+  /// initiator's clock runs faster than the responder's.
+  public var carrierOffset: Double
+  /// Received level at the initiator, in dBm.
+  public var level: Double
+  /// Metres between the chips when the poll left.
+  public var truth: Double
+}
+
+extension Simulation {
+  /// Exchanges of at most this many are kept.
+  static let recordLimit = 100_000
+
+  /// The exchanges since the last call, if `recordsExchanges` is set.
+  public mutating func takeExchanges() -> [RecordedExchange] {
+    defer { exchanges.removeAll() }
+    return exchanges
+  }
+
+  mutating func record(_ stamps: TwoWayStamps, _ poll: AirFrame, _ response: AirFrame) {
+    guard recordsExchanges, exchanges.count < Self.recordLimit else { return }
+    let (a, b) = (poll.sender.chip, poll.receiver.chip)
+    exchanges.append(
+      RecordedExchange(
+        time: Double(now) * 1e-9, initiator: a, responder: b, t1: stamps.t1, t2: stamps.t2,
+        t3: stamps.t3, t4: stamps.t4, t5: stamps.final?.t5, t6: stamps.final?.t6,
+        carrierOffset: (1 / (1 + response.reception.carrier) - 1) * 1e6,
+        level: response.reception.level,
+        truth: position(a, at: now).distance(to: position(b, at: now))))
+  }
+}
