@@ -21,6 +21,7 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let benchmark = Target.Dependency.product(name: "Benchmark", package: "swift-benchmark")
 
 let package = Package(
@@ -33,6 +34,7 @@ let package = Package(
     .library(name: "SessionProfiles", targets: ["SessionProfiles"]),
     .library(name: "Ranging", targets: ["Ranging"]),
     .library(name: "AccessoryProtocol", targets: ["AccessoryProtocol"]),
+    .library(name: "PeerTokens", targets: ["PeerTokens"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
   ],
@@ -41,6 +43,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/google/swift-benchmark", from: "0.1.2"),
   ],
@@ -64,6 +67,9 @@ let package = Package(
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
       name: "AccessoryProtocol", dependencies: ["UCI", "UWBDriver", "Locking", system],
+      swiftSettings: strict + lifetimes),
+    .target(
+      name: "PeerTokens", dependencies: ["UCI", "UWBDriver", crypto],
       swiftSettings: strict + lifetimes),
 
     // The other end of the wire.
@@ -129,6 +135,10 @@ let package = Package(
     .testTarget(
       name: "AccessoryProtocolTests",
       dependencies: ["AccessoryProtocol", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", system],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "PeerTokensTests",
+      dependencies: ["PeerTokens", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", crypto, system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "uwbctlTests",

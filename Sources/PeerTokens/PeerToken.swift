@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Crypto
+internal import FoundationEssentials
+internal import UCI
+
+/// What one end of a session between two Linux machines gives to the other, by whatever way: its
+/// address, what its chip can do, and a public key that is new with each session.
+///
+/// Nothing in it is secret. Who has only tokens cannot range: the keys on the air follow from a
+/// private key that never leaves its process. So a token that is used again, or that was made for
+/// another session, leads to other keys and to no distance.
+///
+/// ## Format, version 1: 50 octets, numbers little-endian
+///
+/// | offset | octets | field |
+/// |---|---|---|
+/// | 0 | 4 | `UWBP` in ASCII |
+/// | 4 | 1 | version: 1 |
+/// | 5 | 1 | channels: bits as in the UCI capability CHANNELS (5, 6, 8, 9, 10, 12, 13, 14) |
+/// | 6 | 2 | capabilities: bits as in `Capabilities` |
+/// | 8 | 2 | short address, 1…0xFFFD |
+/// | 10 | 2 | ranging interval wished for, in milliseconds, at least 1 |
+/// | 12 | 2 | shortest slot of the chip, in RSTU, at least 1 |
+/// | 14 | 32 | X25519 public key (RFC 7748) |
+/// | 46 | 4 | the first octets of SHA-256 of all the octets before |
+///
+/// What both ends derive from two tokens is described at `PeerIdentity.session(with:)`.
+public struct PeerToken: Sendable, Hashable {
+  /// What the chip and the software at this end can do, as bits. Bits without a name are kept.
+  public struct Capabilities: OptionSet, Sendable, Hashable {
+    /// The bits on the wire.
+    public let rawValue: UInt16
+    /// Any bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// Measures distances.
+    public static let preciseDistance = Self(rawValue: 1 << 0)
+    /// Measures the azimuth.
+    public static let direction = Self(rawValue: 1 << 1)
+    /// Measures the elevation.
+    public static let elevation = Self(rawValue: 1 << 2)
+    /// Can take the poses of a camera, or of anything in its place.
+    public static let cameraAssistance = Self(rawValue: 1 << 3)
+    /// Measures distances beyond the usual range.
+    public static let extendedDistance = Self(rawValue: 1 << 4)
+    /// Receives DL-TDoA.
+    public static let downlinkTDoA = Self(rawValue: 1 << 5)
+    /// Measures distances by Bluetooth channel sounding.
+    public static let channelSounding = Self(rawValue: 1 << 6)
+    /// The chip takes keys for a provisioned STS.
+    public static let provisionedSTS = Self(rawValue: 1 << 7)
+    /// The chip can be the controller and initiator.
+    public static let controller = Self(rawValue: 1 << 8)
+    /// The chip can be the controlee and responder.
+    public static let controlee = Self(rawValue: 1 << 9)
+  }
+
+  /// The version that this software writes.
+  public static let version: UInt8 = 1
+  /// Octets of a token of that version.
+  public static let length = 50
+  static let magic: [UInt8] = Array("UWBP".utf8)
+  static let keyLength = 32
+
+  /// Channels of the chip, as bits in the order of the UCI capability.
+  public let channelMask: UInt8
+  /// What this end can do.
+  public let capabilities: Capabilities
+  /// Its short address.
+  public let address: UInt16
+  /// The interval that it wishes for, in milliseconds; the longer of both wishes counts.
+  public let interval: UInt16
+  /// The shortest slot of its chip, in RSTU.
+  public let minimumSlot: UInt16
+  /// Its public key, 32 octets.
+  public let publicKey: [UInt8]
+
+  init(
+    channelMask: UInt8, capabilities: Capabilities, address: UInt16, interval: UInt16,
+    minimumSlot: UInt16, publicKey: [UInt8]
+  ) {
+    self.channelMask = channelMask
+    self.capabilities = capabilities
+    self.address = address
+    self.interval = interval
+    self.minimumSlot = minimumSlot
+    self.publicKey = publicKey
+  }
+
+  /// Reads the octets that the other end gave.
+  ///
+  /// - Throws: `PeerTokenError.malformed` or `.unknownVersion`.
+  public init(_ octets: [UInt8]) throws(PeerTokenError) {
+    guard octets.starts(with: Self.magic) else {
+      throw .malformed(field: "the beginning", reason: "is not UWBP")
+    }
+    guard octets.count > 4 else { throw .malformed(field: "version", reason: "is missing") }
+    guard octets[4] == Self.version else { throw .unknownVersion(octets[4]) }
+    guard octets.count == Self.length else {
+      throw .malformed(field: "length", reason: "is \(octets.count), not \(Self.length)")
+    }
+    guard Self.checksum(octets.dropLast(4)) == Array(octets.suffix(4)) else {
+      throw .malformed(field: "checksum", reason: "does not match")
+    }
+    func number(_ place: Int) -> UInt16 { UInt16(octets[place]) | UInt16(octets[place + 1]) << 8 }
+    guard (1...0xFFFD).contains(number(8)) else {
+      throw .malformed(field: "address", reason: "is \(number(8)), not 1 to 65533")
+    }
+    guard number(10) > 0 else { throw .malformed(field: "interval", reason: "is 0") }
+    guard number(12) > 0 else { throw .malformed(field: "shortest slot", reason: "is 0") }
+    self.init(
+      channelMask: octets[5], capabilities: Capabilities(rawValue: number(6)), address: number(8),
+      interval: number(10), minimumSlot: number(12), publicKey: Array(octets[14..<46]))
+  }
+
+  /// The octets to give to the other end.
+  public var octets: [UInt8] {
+    var writer = PayloadWriter()
+    writer.octets(Self.magic)
+    writer.u8(Self.version)
+    writer.u8(channelMask)
+    writer.u16(capabilities.rawValue)
+    writer.u16(address)
+    writer.u16(interval)
+    writer.u16(minimumSlot)
+    writer.octets(publicKey)
+    return writer.octets + Self.checksum(writer.octets[...])
+  }
+
+  private static func checksum(_ octets: ArraySlice<UInt8>) -> [UInt8] {
+    Array(SHA256.hash(data: Array(octets)).prefix(4))
+  }
+}
