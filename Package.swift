@@ -102,13 +102,17 @@ let package = Package(
       name: "CUWBTestSupport", path: "Tests/CUWBTestSupport",
       cSettings: [.define("_GNU_SOURCE")]),
     .target(
+      name: "CUWBScenarios", dependencies: ["CUWB"], path: "Tests/CUWBScenarios",
+      cSettings: [.define("_GNU_SOURCE")]),
+    .target(
       name: "UWBTestSupport", dependencies: ["UWBLink", system], path: "Tests/UWBTestSupport",
       swiftSettings: strict),
     .target(
       name: "LineSimulation", dependencies: ["CUWB"], path: "Tests/LineSimulation",
       swiftSettings: strict),
     .testTarget(
-      name: "CUWBTests", dependencies: ["CUWB", "CUWBTestSupport", "LineSimulation"],
+      name: "CUWBTests",
+      dependencies: ["CUWB", "CUWBTestSupport", "CUWBScenarios", "LineSimulation"],
       exclude: ["Sanitized"],
       swiftSettings: strict),
     .testTarget(name: "UCITests", dependencies: ["UCI"], swiftSettings: strict + lifetimes),

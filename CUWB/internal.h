@@ -4,14 +4,15 @@
 #ifndef CUWB_INTERNAL_H
 #define CUWB_INTERNAL_H
 
+#include <poll.h>
+
 #include "cuwb.h"
 #include "cuwb_framer.h"
 
 #define CUWB_FOR_EVER UINT64_MAX
 
-// What a kind of link has to do. Streams of octets share one implementation (stream.c); an
-// interface that transfers whole packets (SPI, a character device) would get its own and read
-// straight into the caller's memory.
+// What a kind of link has to do. Streams of octets share one implementation (stream.c), chips on SPI
+// another one (wired/wired.c); each kind of character device has its own (node/).
 struct cuwb_link_ops {
   // A wake that was asked for before the call has already been reported; one that is asked for
   // while it waits ends it with CUWB_WOKEN.
@@ -50,6 +51,9 @@ struct cuwb_link {
   // Whether the last read has left nothing in the kernel.
   bool drained;
   cuwb_framer *framer;
+
+  // Links of whole packets only: what the kind of link keeps.
+  void *device;
 };
 
 // ---------------------------------------------------------------------------------------- results
@@ -79,6 +83,13 @@ void cuwb_link_free(cuwb_link *link);
 // Takes note of a wake and forgets it. Returns whether there was one.
 bool cuwb_link_consume_wake(cuwb_link *link);
 
+// The same where a poll has seen the eventfd: it is emptied in any case. False: an echo of a wake
+// that has been reported, or a nudge.
+bool cuwb_link_answer_wake(cuwb_link *link);
+
+// Ends the poll of the reader without a wake: something waits for it that no descriptor tells of.
+void cuwb_link_nudge(cuwb_link *link);
+
 // ------------------------------------------------------------------------------------- stream.c
 
 // A link on a descriptor that is ready for use. On failure the descriptor is still the caller's.
@@ -95,6 +106,9 @@ int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts);
 
 // CUWB_FOR_EVER for a negative timeout.
 uint64_t cuwb_deadline(int32_t timeout_ms);
+
+// poll(2) until `deadline_ns`; interruption by a signal is not seen. 0 or an errno.
+int cuwb_poll(struct pollfd *polled, nfds_t count, uint64_t deadline_ns);
 
 // Waits for `events` on `fd`, or for octets on `wake_fd` (-1: none), until `deadline_ns`. Returns
 // 0 with the events seen in *seen (none: the time is over) and *woken, or an errno. Interruption

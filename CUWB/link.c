@@ -64,6 +64,10 @@ cuwb_framing cuwb_link_get_framing(const cuwb_link *link) { return link->framing
 void cuwb_link_wake(cuwb_link *link) {
   // If the flag is up already, whoever has raised it has written or is about to write.
   if (__atomic_exchange_n(&link->wake_pending, 1, __ATOMIC_ACQ_REL)) return;
+  cuwb_link_nudge(link);
+}
+
+void cuwb_link_nudge(cuwb_link *link) {
   uint64_t one = 1;
   ssize_t written;
   do {
@@ -73,6 +77,10 @@ void cuwb_link_wake(cuwb_link *link) {
 
 bool cuwb_link_consume_wake(cuwb_link *link) {
   if (!__atomic_load_n(&link->wake_pending, __ATOMIC_RELAXED)) return false;
+  return cuwb_link_answer_wake(link);
+}
+
+bool cuwb_link_answer_wake(cuwb_link *link) {
   // The eventfd first, the flag second: a wake in between finds the flag up and counts as this
   // one. If the writer has not reached its write yet, the next poll ends early and finds no flag.
   uint64_t count;

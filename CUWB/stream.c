@@ -81,13 +81,9 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   bool woken;
   int error = cuwb_wait(link->fd, POLLIN, link->wake_fd, until, &seen, &woken);
   if (error) return cuwb_failed(error);
-  if (woken) {
-    if (cuwb_link_consume_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
-    // The echo of a wake that has been reported: its write came after our look at the flag.
-    uint64_t count;
-    ssize_t got = read(link->wake_fd, &count, sizeof(count));
-    (void)got;
-  }
+  // Without a flag it is the echo of a wake that has been reported: its write came after our look
+  // at the flag.
+  if (woken && cuwb_link_answer_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
   if (seen) {
     link->drained = false;
     // Nothing depended on the silence while it lasted, but the frame that ends it begins for

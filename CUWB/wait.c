@@ -30,16 +30,21 @@ static struct timespec until(uint64_t deadline_ns) {
   return (struct timespec){.tv_sec = (time_t)(left / NS_PER_S), .tv_nsec = (long)(left % NS_PER_S)};
 }
 
-int cuwb_wait(int fd, short events, int wake_fd, uint64_t deadline_ns, short *seen, bool *woken) {
-  // poll(2) skips a negative descriptor.
-  struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = wake_fd, .events = POLLIN}};
-  int count;
+int cuwb_poll(struct pollfd *polled, nfds_t count, uint64_t deadline_ns) {
+  int ready;
   do {
     struct timespec left;
     if (deadline_ns != CUWB_FOR_EVER) left = until(deadline_ns);
-    count = ppoll(polled, 2, deadline_ns == CUWB_FOR_EVER ? NULL : &left, NULL);
-  } while (count < 0 && errno == EINTR);
-  if (count < 0) return errno;
+    ready = ppoll(polled, count, deadline_ns == CUWB_FOR_EVER ? NULL : &left, NULL);
+  } while (ready < 0 && errno == EINTR);
+  return ready < 0 ? errno : 0;
+}
+
+int cuwb_wait(int fd, short events, int wake_fd, uint64_t deadline_ns, short *seen, bool *woken) {
+  // poll(2) skips a negative descriptor.
+  struct pollfd polled[2] = {{.fd = fd, .events = events}, {.fd = wake_fd, .events = POLLIN}};
+  int error = cuwb_poll(polled, 2, deadline_ns);
+  if (error) return error;
   *seen = polled[0].revents;
   *woken = polled[1].revents != 0;
   return 0;

@@ -44,6 +44,9 @@ typedef enum cuwb_outcome {
   CUWB_INVALID = 7,
   /// The host's name could not be resolved; `error` is the EAI_ code of getaddrinfo.
   CUWB_UNRESOLVED = 8,
+  /// The chip does not take part in the protocol of its bus: it is off, in another mode, not
+  /// wired like that, or another chip.
+  CUWB_NO_ANSWER = 9,
 } cuwb_outcome;
 
 /// The outcome of a call and, where the kernel gave one, its errno (0 otherwise).
@@ -124,6 +127,86 @@ cuwb_result cuwb_open_descriptor(int descriptor, cuwb_link *_Nullable *_Nonnull 
 /// host. Resolving a name takes as long as the system's resolver likes.
 cuwb_result cuwb_open_tcp(const char *host, const char *port, int32_t timeout_ms,
                           cuwb_link *_Nullable *_Nonnull link);
+
+// ------------------------------------------------------------------------------------------ SPI
+
+/// What is spoken on the wires of a chip on SPI.
+typedef enum cuwb_wired_protocol {
+  /// NXP SR100T, SR150, SR160: CE, IRQ and RI.
+  CUWB_WIRED_SR1XX = 0,
+  /// NXP SR200T, SR250: RSTN and IRQ.
+  CUWB_WIRED_SR2XX = 1,
+  /// Qorvo QM35: HSSPI with SS_IRQ and SS_RDY.
+  CUWB_WIRED_HSSPI = 2,
+} cuwb_wired_protocol;
+
+/// What becomes of the chip when it is opened.
+typedef enum cuwb_start {
+  /// It is switched on if it is off, and left alone otherwise.
+  CUWB_START_KEEP = 0,
+  /// It is switched off and on; an SR1xx has lost its firmware then.
+  CUWB_START_CYCLE = 1,
+} cuwb_start;
+
+/// A chip on a spidev device, with its lines on GPIO character devices.
+///
+/// A line is named by its name (`GPIO24`), looked for on every GPIO chip, or by chip and offset
+/// (`gpiochip0:24`, `/dev/gpiochip0:24`, `0:24`). NULL: not connected.
+typedef struct cuwb_spi_options {
+  cuwb_wired_protocol protocol;
+  cuwb_start start;
+  /// Hertz; 0: what the maker's driver uses, 16 MHz for NXP and 3 MHz for Qorvo.
+  uint32_t speed_hz;
+  /// NXP IRQ, Qorvo SS_IRQ.
+  const char *_Nullable irq;
+  /// Qorvo SS_RDY.
+  const char *_Nullable ready;
+  /// Qorvo EXTON.
+  const char *_Nullable awake;
+  /// NXP CE or RSTN, Qorvo RESET: low holds the chip off or in reset.
+  const char *_Nullable power;
+  /// NXP RI.
+  const char *_Nullable read;
+  /// Qorvo WAKEUP.
+  const char *_Nullable wake;
+} cuwb_spi_options;
+
+/// What an open call was doing when it failed.
+typedef enum cuwb_spi_step {
+  /// Opening the spidev device, or locking it (EBUSY).
+  CUWB_SPI_DEVICE = 0,
+  /// Setting mode, word and clock. ENOTTY: it is no spidev device.
+  CUWB_SPI_SETTINGS = 1,
+  /// A line that the protocol needs was not given.
+  CUWB_SPI_LINE_NEEDED = 2,
+  /// Looking for a line. ENOENT: there is none of that name, or no such chip; ENOTUNIQ: several have
+  /// the name; ERANGE: the chip has fewer lines.
+  CUWB_SPI_LINE_LOOKUP = 3,
+  /// Asking for a line. EBUSY: `consumer` has it.
+  CUWB_SPI_LINE_REQUEST = 4,
+  /// Starting the chip.
+  CUWB_SPI_CHIP = 5,
+} cuwb_spi_step;
+
+/// More about an open call that failed.
+typedef struct cuwb_spi_trouble {
+  cuwb_spi_step step;
+  /// For the steps about lines: the bit of the line, as in `cuwb_line` of cuwb_wires.h.
+  uint32_t line;
+  /// Who has the line, as it calls itself; empty where the kernel does not say.
+  char consumer[32];
+} cuwb_spi_trouble;
+
+/// Opens a spidev device and its lines. The device is locked with flock.
+cuwb_result cuwb_open_spi(const char *device, const cuwb_spi_options *options,
+                          cuwb_link *_Nullable *_Nonnull link, cuwb_spi_trouble *trouble);
+
+/// What spidev moves while a chip is selected (its module's parameter `bufsiz`): a longer packet
+/// ends a read, or is refused by a write, with EMSGSIZE in `error`. 4096 unless it was raised; NXP's
+/// longest packets have 4200 octets.
+uint32_t cuwb_spi_bufsiz(void);
+
+// ------------------------------------------------------------------------------- every open link
 
 /// Closes the descriptor and frees the link. The reader must have returned.
 void cuwb_link_close(cuwb_link *link);

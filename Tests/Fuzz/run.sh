@@ -45,7 +45,7 @@ build() {
     exit 1
   }
   "${CC:-clang}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g -DFUZZER "$flags" \
-    -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" -I "$root/CUWB/include" "$root"/CUWB/*.c \
+    -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" -I "$root/CUWB/include" $(find "$root/CUWB" -name '*.c') \
     "$root/Tests/CUWBTests/Sanitized/fuzz.c" -o "$work/framer"
 }
 

@@ -1,15 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [seconds [seed]]: builds CUWB and fuzz.c under the address and undefined-behaviour
-# sanitizers and runs seeded random inputs. CC chooses the compiler (clang), LD its linker (lld).
+# run.sh [seconds [seed]]: under the address and undefined-behaviour sanitizers, every scenario of
+# Tests/CUWBScenarios, then seeded random inputs for fuzz.c. CC chooses the compiler (clang), LD its
+# linker (lld).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
-program=$(mktemp)
-trap 'rm -f "$program"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-"${CC:-clang}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g \
-  -fsanitize=address,undefined -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" \
-  -I "$root/CUWB/include" "$root"/CUWB/*.c "$here/fuzz.c" -o "$program"
-"$program" "${1:-5}" "${2:-1}"
+build() { # the program, then its sources and options
+  program=$1
+  shift
+  # The names of our own files have no spaces.
+  # shellcheck disable=SC2046
+  "${CC:-clang}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g \
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" \
+    -I "$root/CUWB/include" $(find "$root/CUWB" -name '*.c') "$@" -o "$work/$program"
+}
+
+build scenarios -I "$root/Tests/CUWBScenarios/include" "$root"/Tests/CUWBScenarios/*.c \
+  "$here/scenarios.c"
+"$work/scenarios"
+
+build fuzz "$here/fuzz.c"
+"$work/fuzz" "${1:-5}" "${2:-1}"

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Protocols on SPI against a scripted far side with a clock of its own. In C, so that they also run
+// under the sanitizers without a Swift build; see Tests/CUWBTests/Sanitized/run.sh.
+#ifndef CUWB_SCENARIOS_H
+#define CUWB_SCENARIOS_H
+
+#pragma clang assume_nonnull begin
+
+unsigned cuwb_scenario_count(void);
+
+/// What is to hold, as a sentence.
+const char *cuwb_scenario_name(unsigned number);
+
+/// NULL, or what did not hold. The text is valid until the next call.
+const char *_Nullable cuwb_scenario_run(unsigned number);
+
+#pragma clang assume_nonnull end
+
+#endif

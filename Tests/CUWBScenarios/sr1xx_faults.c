@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NXP SR1xx, and hosts, that do not do as they should.
+#include <errno.h>
+
+#include "far_sr1xx.h"
+
+#define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ)
+
+static struct bench bench;
+static struct far_sr1xx chip;
+static cuwb_link *link;
+static uint8_t memory[8192];
+static cuwb_frame frame;
+static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
+
+static void open_chip(uint32_t longest) {
+  far_sr1xx_reset(&chip, &bench);
+  cuwb_wires wires = bench_wires(&bench, LINES);
+  if (longest) wires.longest = longest;
+  CHECK_EQUAL(cuwb_open_wires(wires, CUWB_WIRED_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
+}
+
+static cuwb_outcome read_packet(int32_t timeout_ms) {
+  return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
+}
+
+static void expect_ready(void) {
+  CHECK_EQUAL(read_packet(4000), CUWB_OK);
+  CHECK_EQUAL(frame.length, 5);
+  CHECK(memcmp(memory, status_ready, 5) == 0);
+}
+
+static void close_chip(void) {
+  cuwb_link_close(link);
+  CHECK(!bench.levels[CUWB_LINE_READ]);
+}
+
+// The host's GPIO reports no edge at all: levels have to do.
+static void missed_edges(void) {
+  static uint8_t packet[300];
+  open_chip(0);
+  bench.is_deaf[CUWB_LINE_IRQ] = true;
+  for (unsigned i = 0; i < 20; i++) {
+    uint32_t length = make_packet(packet, 0x62, 0, 20, (uint8_t)i);
+    far_sr1xx_say(&chip, packet, length, 3 * MS);
+    CHECK_EQUAL(read_packet(4000), CUWB_OK);
+    CHECK(memcmp(memory, packet, length) == 0);
+  }
+  CHECK_EQUAL(chip.early_reads, 0);
+  close_chip();
+}
+
+// The edge that announces a packet is missed by a reader that waits for ever.
+static void missed_announcement(void) {
+  open_chip(0);
+  bench.is_deaf[CUWB_LINE_IRQ] = true;
+  far_sr1xx_say(&chip, status_ready, 5, 3 * MS);
+  uint64_t begin = bench.now;
+  CHECK_EQUAL(read_packet(-1), CUWB_OK);
+  CHECK(bench.now - begin < 1000 * MS);
+  close_chip();
+}
+
+// RI is not seen. The host goes by the level, reads zeros, and tries again.
+static void read_indication_is_missed(void) {
+  open_chip(0);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  chip.ignores = 2;
+  expect_ready();
+  CHECK_EQUAL(chip.early_reads, 2);
+  CHECK_EQUAL(chip.wrong_lengths, 0);
+  CHECK(cuwb_link_get_stats(link).resynchronisations >= 2);
+  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 8);
+  close_chip();
+}
+
+static void gives_up(void) {
+  open_chip(0);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  chip.never_loads = true;
+  uint64_t begin = bench.now;
+  CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);
+  CHECK(bench.now - begin < 4000 * MS);
+  CHECK_EQUAL(bench_selections(&bench), 0);
+  close_chip();
+}
+
+// It loads late: RI low and a new try, and the packet is not lost.
+static void loads_late(void) {
+  open_chip(0);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  chip.load_ns = 700 * MS;
+  CHECK_EQUAL(read_packet(650), CUWB_TIMEOUT);
+  chip.load_ns = 100 * US;
+  expect_ready();
+  CHECK_EQUAL(chip.early_reads, 0);
+  close_chip();
+}
+
+// Behind the start of the firmware the bus reads FF, or zeros.
+static void junk_behind_the_start(void) {
+  static const uint8_t ones[] = {0xFF, 0xFF, 0xFF, 0xFF};
+  static const uint8_t zeros[] = {0x00, 0x00, 0x00, 0x00};
+  open_chip(0);
+  far_sr1xx_say(&chip, ones, 4, 1 * MS);
+  far_sr1xx_say(&chip, zeros, 4, 1 * MS);
+  far_sr1xx_say(&chip, ones, 4, 1 * MS);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  // Not even a header of the right form: the chip never loads a payload for it.
+  chip.lengths[0] = chip.lengths[2] = 4;
+  expect_ready();
+  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 12);
+  CHECK_EQUAL(cuwb_link_get_stats(link).frames_read, 1);
+  close_chip();
+}
+
+static void empty_packets(void) {
+  static const uint8_t empty[] = {0x62, 0x00, 0x00, 0x00};
+  open_chip(0);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  far_sr1xx_say(&chip, empty, 4, 1 * MS);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  expect_ready();
+  expect_ready();
+  CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
+  close_chip();
+}
+
+// Nothing drives MISO and IRQ is stuck: not for ever.
+static void stuck_irq(void) {
+  open_chip(0);
+  bench.levels[CUWB_LINE_IRQ] = true;
+  uint64_t begin = bench.now;
+  CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);
+  CHECK(bench.now - begin < 10000 * MS);
+  close_chip();
+}
+
+static void a_pulse_is_no_packet(void) {
+  open_chip(0);
+  bench_plan(&bench, 1 * MS, CUWB_LINE_IRQ, true);
+  bench_plan(&bench, 1 * MS + 100, CUWB_LINE_IRQ, false);
+  CHECK_EQUAL(read_packet(100), CUWB_TIMEOUT);
+  CHECK_EQUAL(bench_selections(&bench), 0);
+  close_chip();
+}
+
+static void irq_stays_high(void) {
+  static uint8_t packet[300];
+  open_chip(0);
+  chip.keeps_irq = true;
+  for (unsigned i = 0; i < 5; i++) {
+    far_sr1xx_say(&chip, packet, make_packet(packet, 0x62, 0, 20, (uint8_t)i), 1 * MS);
+  }
+  for (unsigned i = 0; i < 5; i++) {
+    uint32_t length = make_packet(packet, 0x62, 0, 20, (uint8_t)i);
+    CHECK_EQUAL(read_packet(4000), CUWB_OK);
+    CHECK(memcmp(memory, packet, length) == 0);
+  }
+  close_chip();
+}
+
+// A header that promises more than any packet has.
+static void impossible_length(void) {
+  static uint8_t packet[4300];
+  open_chip(0);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  expect_ready();
+  make_packet(packet, 0x62, 0x80, 4197, 1);
+  far_sr1xx_say(&chip, packet, 4201, 1 * MS);
+  CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);
+  close_chip();
+}
+
+// spidev moves 4096 octets unless its bufsiz was raised; NXP's packets have up to 4200.
+static void bufsiz(void) {
+  static uint8_t packet[4300];
+  open_chip(4096);
+  uint32_t length = make_packet(packet, 0x62, 0x80, 4096, 1);
+  far_sr1xx_say(&chip, packet, length, 1 * MS);
+  CHECK_EQUAL(read_packet(4000), CUWB_OK);
+  CHECK(memcmp(memory, packet, length) == 0);
+  length = make_packet(packet, 0x62, 0x80, 4097, 1);
+  far_sr1xx_say(&chip, packet, length, 1 * MS);
+  cuwb_result result = cuwb_read_frame(link, memory, sizeof(memory), 4000, &frame);
+  CHECK_EQUAL(result.outcome, CUWB_FAILED);
+  CHECK_EQUAL(result.error, EMSGSIZE);
+  result = cuwb_write_frame(link, packet, 4097, 1000);
+  CHECK_EQUAL(result.outcome, CUWB_FAILED);
+  CHECK_EQUAL(result.error, EMSGSIZE);
+  close_chip();
+}
+
+static void device_gone(void) {
+  open_chip(0);
+  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  bench.refusal = ESHUTDOWN;
+  CHECK_EQUAL(read_packet(-1), CUWB_GONE);
+  const uint8_t command[] = {0x20, 0x02, 0x00, 0x00};
+  CHECK_EQUAL(cuwb_write_frame(link, command, 4, 1000).outcome, CUWB_GONE);
+  close_chip();
+}
+
+const struct scenario sr1xx_fault_scenarios[] = {
+    {"SR1xx: edges are missed, levels suffice", missed_edges},
+    {"SR1xx: the edge that announces a packet is missed", missed_announcement},
+    {"SR1xx: RI is missed", read_indication_is_missed},
+    {"SR1xx: a chip that never loads is given up", gives_up},
+    {"SR1xx: a packet that loads late is not lost", loads_late},
+    {"SR1xx: junk behind the start of the firmware is dropped", junk_behind_the_start},
+    {"SR1xx: packets without contents are dropped", empty_packets},
+    {"SR1xx: a stuck IRQ is given up", stuck_irq},
+    {"SR1xx: a pulse of IRQ is no packet", a_pulse_is_no_packet},
+    {"SR1xx: IRQ may stay high behind a packet", irq_stays_high},
+    {"SR1xx: an impossible length is given up", impossible_length},
+    {"SR1xx: more than spidev moves", bufsiz},
+    {"SR1xx: the controller goes away", device_gone},
+    {0},
+};
