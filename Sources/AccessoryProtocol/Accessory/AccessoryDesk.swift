@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+internal import UWBDriver
+
+/// The state of one app at an accessory, and what each letter makes of it. Used by one task.
+struct AccessoryDesk {
+  /// A session on the chip, and who watches it.
+  private struct Running {
+    var run: Int
+    var session: UWBSession
+    var data: [UInt8]
+    var watches: [Task<Void, Never>]
+  }
+
+  private let client: AccessoryClient
+  private let accessory: Accessory
+  private var channel: (any DataChannel)?
+  /// What the app was told last; it may begin with it more than once.
+  private var offered: UWBConfigurationData?
+  private var running: Running?
+  private var runs = 0
+  private(set) var isClosed = false
+
+  var hasSession: Bool { running != nil }
+
+  init(_ client: AccessoryClient, _ accessory: Accessory) {
+    self.client = client
+    self.accessory = accessory
+  }
+
+  mutating func handle(_ letter: AccessoryClient.Letter) async {
+    switch letter {
+    case .attached(let channel, let receipt):
+      attach(channel)
+      receipt.resume()
+    case .message(let octets, let sender, let receipt):
+      if sender === channel { await take(octets) }
+      receipt.resume()
+    case .detached(let former, let receipt):
+      if former === channel {
+        channel = nil
+        accessory.report(.disconnected(client.app, former.failure))
+      }
+      receipt.resume()
+    case .silent(let run) where run == running?.run: await end(.silence)
+    case .ended(let run, let error) where run == running?.run: await end(.byChip(error))
+    case .close:
+      await end(.closed)
+      channel?.close()
+      isClosed = true
+    case .silent, .ended: break
+    }
+  }
+
+  private mutating func attach(_ new: any DataChannel) {
+    guard !isClosed else { return new.close() }
+    channel?.close()
+    channel = new
+    accessory.report(.connected(client.app))
+  }
+
+  // MARK: messages
+
+  private mutating func take(_ octets: [UInt8]) async {
+    let message: AppMessage
+    do throws(AccessoryProtocolError) { message = try AppMessage(octets) } catch {
+      return accessory.report(.ignored(client.app, error))
+    }
+    switch message {
+    case .initialize: await offer()
+    case .configureAndStart(let data): await start(data)
+    case .stop:
+      if running == nil { return await send(.accessoryUwbDidStop) }
+      await end(.byApp)
+    }
+  }
+
+  private func send(_ message: AccessoryMessage) async {
+    // A channel that takes nothing ends, and is heard of as that.
+    try? await channel?.send(message.octets)
+  }
+
+  private func refuse(_ error: AccessoryError) async {
+    accessory.report(.refused(client.app, error))
+    await send(.accessoryUwbDidStop)
+  }
+
+  /// The app wants to begin, or to begin anew.
+  private mutating func offer() async {
+    await end(.replaced, tell: false)
+    do throws(AccessoryError) {
+      let uwb = try UWBConfigurationData(
+        for: accessory.device, accessory.options, except: offered?.address)
+      let data = AccessoryConfigurationData(
+        preferredUpdateRate: accessory.options.updateRate, uwb: uwb)
+      offered = uwb
+      accessory.report(.offered(client.app, data))
+      await send(.accessoryConfigurationData(data.octets))
+    } catch {
+      await refuse(error)
+    }
+  }
+
+  private mutating func start(_ data: [UInt8]) async {
+    if let running, running.data == data { return await send(.accessoryUwbDidStart) }
+    do throws(AccessoryError) {
+      let plan = try plan(data)
+      await end(.replaced, tell: false)
+      try accessory.admit(client)
+      try await begin(plan, data)
+    } catch {
+      await refuse(error)
+    }
+  }
+
+  private func plan(_ data: [UInt8]) throws(AccessoryError) -> SessionConfiguration {
+    guard let offered else { throw .notInitialized }
+    let angles = Capabilities(accessory.device.capabilities).angles ?? []
+    do throws(AccessoryProtocolError) {
+      return try ShareableConfigurationData(data).session(
+        of: .accessory, with: offered, angles: !angles.isEmpty)
+    } catch {
+      throw .message(error)
+    }
+  }
+
+  // MARK: the session
+
+  private mutating func begin(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(AccessoryError) {
+    do throws(DriverError) {
+      let session = try await accessory.device.makeSession(configuration)
+      runs += 1
+      let watches = watch(session, run: runs)
+      running = Running(run: runs, session: session, data: data, watches: watches)
+      try await session.start()
+    } catch {
+      await abandon()
+      throw .device(error)
+    }
+    accessory.report(.started(client.app, sessionID: configuration.sessionID))
+    await send(.accessoryUwbDidStart)
+  }
+
+  /// Looks at a session until it is cancelled; asked for before the start, so that nothing is missed.
+  private func watch(_ session: UWBSession, run: Int) -> [Task<Void, Never>] {
+    let (client, accessory) = (client, accessory)
+    let (stream, events) = (session.measurements(), session.device.events)
+    let interval = session.configuration.interval
+    let measuring = Task {
+      var silence: UInt32 = 0
+      do throws(DriverError) {
+        for try await measurement in stream {
+          accessory.report(.measured(client.app, measurement))
+          silence = measurement.result.status.isSuccess ? 0 : silence &+ interval
+          guard accessory.options.silence > 0, silence >= accessory.options.silence else {
+            continue
+          }
+          return client.post(.silent(run: run))
+        }
+      } catch {
+        client.post(.ended(run: run, error))
+      }
+    }
+    let watching = Task {
+      for await event in events {
+        guard let error = event.end(of: session) else { continue }
+        return client.post(.ended(run: run, error))
+      }
+    }
+    return [measuring, watching]
+  }
+
+  private mutating func end(_ reason: Accessory.StopReason, tell: Bool = true) async {
+    guard running != nil else { return }
+    await abandon()
+    accessory.report(.stopped(client.app, reason))
+    if tell { await send(.accessoryUwbDidStop) }
+  }
+
+  /// Removes the session from the chip, whatever has become of it.
+  private mutating func abandon() async {
+    if let ended = running.take() {
+      for watch in ended.watches { watch.cancel() }
+      // A chip that is gone has lost it anyway.
+      try? await ended.session.close()
+    }
+    client.setRanging(false)
+  }
+}
+
+extension DeviceEvent {
+  /// What ended a session, when this is its end and nobody here has asked for it.
+  fileprivate func end(of session: UWBSession) -> DriverError? {
+    switch self {
+    case .sessionStatus(let status):
+      guard status.sessionToken == session.token, status.state != .active,
+        status.reason != .managementCommand
+      else { return nil }
+      return .sessionEnded(status.state, status.reason)
+    case .sessionLost(session.configuration.sessionID, let error): return error
+    case .disconnected(let error): return .link(error)
+    default: return nil
+    }
+  }
+}

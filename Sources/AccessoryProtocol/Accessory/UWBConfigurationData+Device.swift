@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+internal import UWBDriver
+
+extension UWBConfigurationData {
+  /// What an accessory with this chip says of itself, with a new address.
+  ///
+  /// - Throws: `AccessoryError.unsuitableChip`.
+  init(
+    for device: UWBDevice, _ options: Accessory.Options, except taken: UInt16? = nil
+  ) throws(AccessoryError) {
+    let chip = Capabilities(device.capabilities)
+    let maker = Maker(device.info)
+    self.init(
+      version: options.version, manufacturer: options.manufacturer ?? maker.manufacturer,
+      model: options.model ?? maker.model, middleware: maker.middleware,
+      role: try Self.role(chip, options.role), address: .shortAddress(except: taken),
+      clockDrift: maker.clockDrift, request: options.request)
+    // An iPhone's session with this role, to see whether the chip could do it at all.
+    let sample = ShareableConfigurationData(sessionID: 1, address: .shortAddress(except: address))
+    let problems: [ConfigurationProblem]
+    do throws(AccessoryProtocolError) {
+      problems = try sample.session(of: .accessory, with: self)
+        .problems(for: device.dialect, capabilities: chip).errors
+    } catch {
+      throw .message(error)
+    }
+    guard problems.isEmpty else {
+      throw .unsuitableChip(problems.map(\.sentence).joined(separator: " "))
+    }
+  }
+
+  /// The role that the chip can take.
+  private static func role(
+    _ chip: Capabilities, _ wanted: SessionConfiguration.Role?
+  ) throws(AccessoryError) -> SessionConfiguration.Role {
+    let types = chip.deviceTypes ?? [.controller, .controlee]
+    let roles = chip.roles ?? [.initiator, .responder]
+    let possible: [SessionConfiguration.Role] =
+      (types.contains(.controller) && roles.contains(.initiator) ? [.controller] : [])
+      + (types.contains(.controlee) && roles.contains(.responder) ? [.controlee] : [])
+    guard let role = wanted ?? possible.first else {
+      throw .unsuitableChip("it can neither be a controller nor a controlee")
+    }
+    guard possible.contains(role) else { throw .unsuitableChip("it cannot be a \(role)") }
+    return role
+  }
+}
+
+/// How manufacturers identify their chips. Sources: captures of a DWM3001CDK; for NXP the public
+/// sources of its Zephyr SDK.
+private struct Maker {
+  var manufacturer: UInt32 = 0
+  var model: UInt32 = 0
+  var middleware: UInt32 = 0
+  /// Parts per million.
+  var clockDrift: UInt16 = 100
+
+  init(_ info: DeviceInfo) {
+    switch info.vendorDetails {
+    case .qorvo(let chip):
+      manufacturer = 0x0003_F53F
+      model = 3_000
+      clockDrift = 25
+      // 1.1.0 goes as 00 00 01 01 on the wire.
+      let numbers = chip.firmware.split { $0 == "." || $0 == "-" }.compactMap { UInt8($0) }
+      if numbers.count >= 2 {
+        middleware = UInt32(numbers[0]) << 24 | UInt32(numbers[1]) << 16
+      }
+    case .nxp(let chip):
+      manufacturer = 0x0010_1132
+      let numbers = (chip.firmware ?? "").split(separator: ".").compactMap { UInt8($0, radix: 16) }
+      let kind: UInt32? =
+        chip.deviceName.hasPrefix("SR150")
+        ? 1 : chip.deviceName.hasPrefix("SR04") ? 2 : chip.deviceName.hasPrefix("SR2") ? 3 : nil
+      if let major = numbers.first, let kind { model = UInt32(major) | kind << 8 }
+      clockDrift = chip.maxPPM.map(UInt16.init) ?? 100
+    case nil: break
+    }
+  }
+}

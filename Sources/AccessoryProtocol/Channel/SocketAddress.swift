@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import SystemPackage
+
+/// Sockets by their addresses; blocks while a name is looked up.
+enum SocketAddress {
+  /// Opens a stream socket for each address of a place until `body` takes one.
+  static func withSocket(
+    _ endpoint: ChannelEndpoint, forListening: Bool,
+    _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Errno?
+  ) throws(DataChannelError) -> FileDescriptor {
+    switch endpoint {
+    case .unix(let path):
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      let octets = Array(path.utf8)
+      guard octets.count < MemoryLayout.size(ofValue: address.sun_path) else {
+        throw .system(.fileNameTooLong, endpoint: endpoint.description)
+      }
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
+      let tried = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          attempt(AF_UNIX, $0, socklen_t(MemoryLayout<sockaddr_un>.size), body)
+        }
+      }
+      return try tried.value(endpoint)
+    case .tcp(let host, let port):
+      var hints = addrinfo()
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+      hints.ai_flags = forListening ? AI_PASSIVE : 0
+      var list: UnsafeMutablePointer<addrinfo>?
+      guard getaddrinfo(host, "\(port)", &hints, &list) == 0, let list else {
+        throw .unresolvedHost(host)
+      }
+      defer { freeaddrinfo(list) }
+      var outcome = Attempt.failed(.noSuchAddressOrDevice)
+      var entry: UnsafeMutablePointer<addrinfo>? = list
+      while let current = entry {
+        outcome = attempt(
+          current.pointee.ai_family, current.pointee.ai_addr, current.pointee.ai_addrlen, body)
+        if case .opened = outcome { break }
+        entry = current.pointee.ai_next
+      }
+      return try outcome.value(endpoint)
+    }
+  }
+
+  private enum Attempt {
+    case opened(FileDescriptor)
+    case failed(Errno)
+
+    func value(_ endpoint: ChannelEndpoint) throws(DataChannelError) -> FileDescriptor {
+      switch self {
+      case .opened(let descriptor): return descriptor
+      case .failed(let error): throw .system(error, endpoint: endpoint.description)
+      }
+    }
+  }
+
+  private static func attempt(
+    _ family: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t,
+    _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Errno?
+  ) -> Attempt {
+    let number = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { return .failed(Errno(rawValue: errno)) }
+    if let error = body(number, address, length) {
+      Glibc.close(number)
+      return .failed(error)
+    }
+    return .opened(FileDescriptor(rawValue: number))
+  }
+
+  /// Where a socket listens: the port that the kernel chose.
+  static func port(of descriptor: FileDescriptor) -> UInt16? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let known = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        getsockname(descriptor.rawValue, $0, &length)
+      }
+    }
+    guard known == 0, [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return nil }
+    // Both kinds of address have the port behind the family.
+    return withUnsafeBytes(of: &storage) {
+      UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+    }
+  }
+}

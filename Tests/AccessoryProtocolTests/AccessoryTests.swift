@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import Testing
+import UCI
+import UWBDriver
+import UWBSimulator
+
+/// An accessory and apps on simulated chips, with real sockets and pseudo-terminals in between.
+@Suite struct AccessoryTests {
+  @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
+  func theWholeHandshakeEndsWithDistances(role: SessionConfiguration.Role) async throws {
+    let stage = try await Stage()
+    var options = Accessory.Options()
+    options.role = role
+    let accessory = try Accessory(stage.device, options: options)
+    let events = accessory.events
+    var phone = try Phone(of: accessory)
+    try await phone.initialize()
+    #expect(phone.accessory?.uwb.role == role)
+    let data = try phone.shareable()
+    let session = try await phone.session(data, on: stage.phones[0])
+    let stream = session.measurements()
+    try await session.start()
+    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
+    #expect(abs(try await meanDistance(stream) - 3) < 0.1)
+    let own = await events.first { event -> Double? in
+      guard case .measured(_, let measurement) = event else { return nil }
+      return measurement.result.distanceCentimetres.map { Double($0) / 100 }
+    }
+    #expect(abs(try #require(own) - 3) < 0.2)
+    #expect(accessory.rangingApps.map(\.name) == ["app 1"])
+    #expect(try await phone.stop() == .accessoryUwbDidStop)
+    #expect(try await stage.sessions() == 0)
+    #expect(accessory.rangingApps.isEmpty)
+    await stage.end()
+  }
+
+  @Test(arguments: ["qm33", "sr250", "fira1"])
+  func chipsSayWhoTheyAre(name: String) async throws {
+    let profile = try #require(ChipProfile.named(name))
+    let stage = try await Stage(profile, phones: [])
+    let uwb = try Accessory(stage.device).configurationData().uwb
+    switch profile.name {
+    case "qm33":
+      #expect(uwb.manufacturer == 0x0003_F53F && uwb.model == 3_000 && uwb.clockDrift == 25)
+      // As in the capture of a board with this firmware.
+      #expect(uwb.middleware == 0x0101_0000)
+    case "sr250":
+      #expect(uwb.manufacturer == 0x0010_1132 && uwb.clockDrift == 100)
+      #expect(uwb.model == 0x0000_0301)
+    default: #expect(uwb.manufacturer == 0)
+    }
+    #expect(uwb.version == .v11)
+    await stage.end()
+  }
+
+  @Test func severalPhonesAtOnceUpToTheLimit() async throws {
+    let stage = try await Stage(phones: [.qm33, .qm33, .qm33])
+    var options = Accessory.Options()
+    options.maximumSessions = 2
+    let accessory = try Accessory(stage.device, options: options)
+    let events = accessory.events
+    var streams: [MeasurementStream] = []
+    var phones: [Phone] = []
+    for index in 0..<3 {
+      var phone = try Phone(of: accessory, as: "phone \(index)")
+      try await phone.initialize()
+      let data = try phone.shareable()
+      let answer = try await phone.configure(data)
+      #expect(answer == (index < 2 ? .accessoryUwbDidStart : .accessoryUwbDidStop))
+      if index < 2 {
+        let session = try await phone.session(data, on: stage.phones[index])
+        streams.append(session.measurements())
+        try await session.start()
+      }
+      phones.append(phone)
+    }
+    for (index, stream) in streams.enumerated() {
+      #expect(abs(try await meanDistance(stream) - Double(3 + index)) < 0.1)
+    }
+    let refusal = await events.first { event -> (Accessory.App, AccessoryError)? in
+      guard case .refused(let app, let error) = event else { return nil }
+      return (app, error)
+    }
+    #expect(refusal?.0.name == "phone 2")
+    #expect(refusal?.1 == .tooManySessions(limit: 2))
+    #expect(Set(phones.map { $0.accessory?.uwb.address }).count == 3)
+    // Room again.
+    #expect(try await phones[0].stop() == .accessoryUwbDidStop)
+    #expect(try await phones[2].configure(phones[2].shareable()) == .accessoryUwbDidStart)
+    await accessory.close()
+    #expect(try await stage.sessions() == 0)
+    await stage.end()
+  }
+
+  @Test func theChipsOwnLimitIsToldAsWell() async throws {
+    let stage = try await Stage(phones: [])
+    let accessory = try Accessory(stage.device)
+    let events = accessory.events
+    var last: AccessoryMessage?
+    for _ in 0..<6 {
+      var phone = try Phone(of: accessory)
+      try await phone.initialize()
+      last = try await phone.configure(phone.shareable())
+    }
+    #expect(last == .accessoryUwbDidStop)
+    let refusal = await events.first { event -> AccessoryError? in
+      guard case .refused(_, let error) = event else { return nil }
+      return error
+    }
+    #expect(
+      refusal == .device(.refused(command: "SESSION_INIT_CMD", .maxSessionsExceeded)))
+    #expect(accessory.rangingApps.count == 5)
+    await accessory.close()
+    await stage.end()
+  }
+
+  @Test func aLostChannelDoesNotEndRanging() async throws {
+    let stage = try await Stage()
+    let accessory = try Accessory(stage.device)
+    let events = accessory.events
+    var phone = try Phone(of: accessory, as: "phone")
+    try await phone.initialize()
+    let data = try phone.shareable()
+    let session = try await phone.session(data, on: stage.phones[0])
+    let stream = session.measurements()
+    try await session.start()
+    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
+    phone.channel.close()
+    let isGone = await events.first { event -> Bool? in
+      if case .disconnected = event { return true }
+      return nil
+    }
+    #expect(isGone == true)
+    #expect(abs(try await meanDistance(stream, of: 5) - 3) < 0.1)
+    // The app comes back and finds its session.
+    var again = try Phone(of: accessory, as: "phone")
+    #expect(try await again.configure(data) == .accessoryUwbDidStart)
+    #expect(try await stage.sessions() == 1)
+    #expect(try await again.stop() == .accessoryUwbDidStop)
+    #expect(try await stage.sessions() == 0)
+    await stage.end()
+  }
+
+  @Test func hundredCyclesLeaveNothingBehind() async throws {
+    let stage = try await Stage(phones: [])
+    let accessory = try Accessory(stage.device)
+    func cycle() async throws {
+      var phone = try Phone(of: accessory)
+      try await phone.initialize()
+      #expect(try await phone.configure(phone.shareable()) == .accessoryUwbDidStart)
+      #expect(try await phone.stop() == .accessoryUwbDidStop)
+      phone.channel.close()
+    }
+    for _ in 0..<100 { try await cycle() }
+    #expect(try await stage.sessions() == 0)
+    #expect(accessory.rangingApps.isEmpty)
+    await accessory.close()
+    await stage.end()
+  }
+}

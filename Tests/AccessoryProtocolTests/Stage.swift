@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import Glibc
+import SystemPackage
+import Testing
+import UCI
+import UWBDriver
+import UWBLink
+import UWBSimulator
+
+/// Chips in one scene: the accessory's at the origin, phones' 3, 4, … metres before it.
+struct Stage {
+  let bench: SimulatedBench
+  let device: UWBDevice
+  let phones: [UWBDevice]
+
+  init(_ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [.qm33PDoA]) async throws {
+    bench = SimulatedBench(scene: Scene(seed: 11))
+    let chip = try bench.add(profile: profile, at: Position(0, 0))
+    let others = try phones.enumerated().map { [bench] index, profile in
+      try bench.add(
+        profile: profile, placement: Placement(at: Position(3 + Double(index), 0), yaw: 180))
+    }
+    bench.start()
+    device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
+    var devices: [UWBDevice] = []
+    for other in others {
+      devices.append(try await UWBDevice.open(.serial(path: FilePath(other.path))))
+    }
+    self.phones = devices
+  }
+
+  func end() async {
+    for device in [device] + phones { await device.close() }
+    bench.stop()
+  }
+
+  /// Sessions on the accessory's chip, as it counts them.
+  func sessions() async throws -> UInt8? {
+    try await device.send(GetSessionCount()).count
+  }
+}
+
+/// An app on a phone, step by step.
+struct Phone {
+  let channel: SocketChannel
+  var incoming: AsyncStream<[UInt8]>.Iterator
+  var accessory: AccessoryConfigurationData?
+
+  /// Over a socket to an accessory that serves it.
+  init(of accessory: Accessory, as name: String? = nil) throws {
+    var ends: [Int32] = [0, 0]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    let served = SocketChannel(FileDescriptor(rawValue: ends[1]))
+    Task { await accessory.serve(served, as: name) }
+    self.init(SocketChannel(FileDescriptor(rawValue: ends[0])))
+  }
+
+  init(_ channel: SocketChannel) {
+    self.channel = channel
+    incoming = channel.messages.makeAsyncIterator()
+  }
+
+  mutating func next() async throws -> AccessoryMessage? {
+    guard let octets = await incoming.next() else { return nil }
+    return try AccessoryMessage(octets)
+  }
+
+  mutating func initialize() async throws {
+    try await channel.send(AppMessage.initialize.octets)
+    guard case .accessoryConfigurationData(let data) = try await next() else {
+      Issue.record("no configuration data")
+      return
+    }
+    accessory = try AccessoryConfigurationData(data)
+  }
+
+  /// Shareable data for the accessory, quick enough for a test.
+  func shareable() throws -> ShareableConfigurationData {
+    var data = ShareableConfigurationData.answering(try #require(accessory))
+    data.interval = 20
+    data.slotDuration = 2_400
+    return data
+  }
+
+  /// The phone's own end of the session.
+  func session(
+    _ data: ShareableConfigurationData, on device: UWBDevice
+  ) async throws -> UWBSession {
+    try await device.makeSession(
+      try data.session(of: .app, with: try #require(accessory).uwb))
+  }
+
+  /// Sends the data and waits for the answer.
+  mutating func configure(_ data: ShareableConfigurationData) async throws -> AccessoryMessage? {
+    try await channel.send(AppMessage.configureAndStart(data.octets).octets)
+    return try await next()
+  }
+
+  mutating func stop() async throws -> AccessoryMessage? {
+    try await channel.send(AppMessage.stop.octets)
+    return try await next()
+  }
+}
+
+extension AsyncStream {
+  /// The first element that `body` makes something of.
+  func first<Value>(_ body: (Element) -> Value?) async -> Value? {
+    for await element in self {
+      if let value = body(element) { return value }
+    }
+    return nil
+  }
+}
+
+/// The mean of the next measured distances, in metres.
+func meanDistance(_ stream: MeasurementStream, of count: Int = 10) async throws -> Double {
+  var sum = 0.0
+  var found = 0
+  for try await measurement in stream {
+    guard let centimetres = measurement.result.distanceCentimetres else { continue }
+    sum += Double(centimetres) / 100
+    found += 1
+    if found == count { break }
+  }
+  return sum / Double(max(1, found))
+}
