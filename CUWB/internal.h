@@ -23,6 +23,12 @@ struct cuwb_link_ops {
   cuwb_result (*write_frame)(cuwb_link *link, const void *octets, size_t length,
                              int32_t timeout_ms);
   void (*close)(cuwb_link *link);
+
+  // NULL where there is no loader.
+  cuwb_result (*boot_begin)(cuwb_link *link);
+  cuwb_result (*boot_write)(cuwb_link *link, const void *octets, size_t length);
+  cuwb_result (*boot_read)(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
+  cuwb_result (*boot_end)(cuwb_link *link);
 };
 
 // What is behind a descriptor, as far as it matters: how it ends, and how it is written to.
@@ -51,6 +57,9 @@ struct cuwb_link {
   // Whether the last read has left nothing in the kernel.
   bool drained;
   cuwb_framer *framer;
+  // Not 0: this octet and the frame's length, its higher octet first, go before each frame that is
+  // written.
+  uint8_t wrapper;
 
   // Links of whole packets only: what the kind of link keeps.
   void *device;

@@ -99,6 +99,28 @@ cuwb_result cuwb_write_frame(cuwb_link *link, const void *octets, size_t length,
   return result;
 }
 
+// ----------------------------------------------------------------------------------------- loader
+
+cuwb_result cuwb_boot_begin(cuwb_link *link) {
+  if (!link->ops->boot_begin) return cuwb_outcome_of(CUWB_INVALID);
+  return link->ops->boot_begin(link);
+}
+
+cuwb_result cuwb_boot_write(cuwb_link *link, const void *octets, size_t length) {
+  if (!link->ops->boot_begin || length == 0) return cuwb_outcome_of(CUWB_INVALID);
+  return link->ops->boot_write(link, octets, length);
+}
+
+cuwb_result cuwb_boot_read(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms) {
+  if (!link->ops->boot_begin || length == 0) return cuwb_outcome_of(CUWB_INVALID);
+  return link->ops->boot_read(link, memory, length, timeout_ms);
+}
+
+cuwb_result cuwb_boot_end(cuwb_link *link) {
+  if (!link->ops->boot_begin) return cuwb_outcome_of(CUWB_INVALID);
+  return link->ops->boot_end(link);
+}
+
 // ------------------------------------------------------------------------------------------- rest
 
 cuwb_stats cuwb_link_get_stats(const cuwb_link *link) {

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -180,13 +181,13 @@ static void stream_framing_changed(cuwb_link *link) {
 
 // MSG_NOSIGNAL has no counterpart for pipes. SIGPIPE is sent to the thread that writes, so it can
 // be held back and taken away again there, unless one was pending already.
-static ssize_t write_to_pipe(int fd, const uint8_t *octets, size_t length) {
+static ssize_t write_to_pipe(int fd, const struct iovec *parts, int count_of_parts) {
   sigset_t pipe_signal, before, pending;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
   sigpending(&pending);
   pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-  ssize_t count = write(fd, octets, length);
+  ssize_t count = writev(fd, parts, count_of_parts);
   int error = errno;
   if (count < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE)) {
     const struct timespec at_once = {0, 0};
@@ -198,11 +199,32 @@ static ssize_t write_to_pipe(int fd, const uint8_t *octets, size_t length) {
   return count;
 }
 
-static ssize_t write_some(const cuwb_link *link, const uint8_t *octets, size_t length) {
+// What is left to write: what goes before the frame, and the frame.
+struct parts {
+  struct iovec at[2];
+};
+
+static ssize_t write_some(const cuwb_link *link, struct parts *left) {
+  // An empty part would be a write of its own on some devices.
+  int first = left->at[0].iov_len == 0;
+  struct iovec *parts = left->at + first;
+  int count = 2 - first;
   switch (link->medium) {
-  case CUWB_MEDIUM_SOCKET: return send(link->fd, octets, length, MSG_NOSIGNAL);
-  case CUWB_MEDIUM_PIPE: return write_to_pipe(link->fd, octets, length);
-  default: return write(link->fd, octets, length);
+  case CUWB_MEDIUM_SOCKET: {
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)count};
+    return sendmsg(link->fd, &message, MSG_NOSIGNAL);
+  }
+  case CUWB_MEDIUM_PIPE: return write_to_pipe(link->fd, parts, count);
+  default: return writev(link->fd, parts, count);
+  }
+}
+
+static void advance(struct parts *left, size_t count) {
+  for (unsigned i = 0; i < 2; i++) {
+    size_t here = count < left->at[i].iov_len ? count : left->at[i].iov_len;
+    left->at[i].iov_base = (uint8_t *)left->at[i].iov_base + here;
+    left->at[i].iov_len -= here;
+    count -= here;
   }
 }
 
@@ -211,15 +233,16 @@ static ssize_t write_some(const cuwb_link *link, const uint8_t *octets, size_t l
 // firmware after 100 ms), so a caller does well to leave one before it tries again.
 static cuwb_result stream_write(cuwb_link *link, const void *memory, size_t length,
                                 int32_t timeout_ms) {
-  const uint8_t *octets = memory;
+  if (link->wrapper && length > UINT16_MAX) return cuwb_failed(EMSGSIZE);
+  uint8_t wrapper[3] = {link->wrapper, (uint8_t)(length >> 8), (uint8_t)length};
+  struct parts left = {{{wrapper, link->wrapper ? sizeof(wrapper) : 0}, {(void *)memory, length}}};
   uint64_t deadline = 0;
   bool hung_up = false;
-  while (length > 0) {
-    ssize_t count = write_some(link, octets, length);
+  while (left.at[1].iov_len > 0) {
+    ssize_t count = write_some(link, &left);
     if (count > 0) {
       cuwb_count(&link->stats.octets_written, (uint64_t)count);
-      octets += count;
-      length -= (size_t)count;
+      advance(&left, (size_t)count);
       hung_up = false;
       continue;
     }

@@ -206,6 +206,65 @@ cuwb_result cuwb_open_spi(const char *device, const cuwb_spi_options *options,
 /// longest packets have 4200 octets.
 uint32_t cuwb_spi_bufsiz(void);
 
+// ---------------------------------------------------------------------- vendors' character devices
+
+/// Opens a device of NXP's kernel drivers: /dev/srxxx, /dev/sr1xx, /dev/sr200. It is locked with
+/// flock, as the drivers let any number of programs in. ENOTTY in `error`: it is no such device.
+///
+/// The drivers have no poll(2): a thread of the link reads, and is unblocked by the driver's own
+/// request when the link is closed. The chip stays switched on then.
+cuwb_result cuwb_open_srxxx(const char *path, cuwb_start start,
+                            cuwb_link *_Nullable *_Nonnull link);
+
+/// States of a QM35 behind Qorvo's kernel driver.
+typedef enum cuwb_uci_state {
+  CUWB_UCI_UNKNOWN = 0x00,
+  CUWB_UCI_OFF = 0x01,
+  CUWB_UCI_IN_RESET = 0x02,
+  /// The firmware has failed and its memory is being saved.
+  CUWB_UCI_COREDUMP = 0x04,
+  CUWB_UCI_READY = 0x08,
+  CUWB_UCI_LOADING_FIRMWARE = 0x10,
+  CUWB_UCI_RUNNING = 0x20,
+} cuwb_uci_state;
+
+/// Opens a device of Qorvo's kernel driver: /dev/uci, /dev/uci0. EBUSY in `error`: somebody else has
+/// it, or the driver saves the memory of a firmware that failed or loads another one; `state` tells.
+cuwb_result cuwb_open_uci(const char *path, cuwb_start start, cuwb_link *_Nullable *_Nonnull link,
+                          uint32_t *state);
+
+// -------------------------------------------------------------------------------- NXP's USB boards
+
+/// An NXP board whose microcontroller passes UCI on over USB.
+typedef struct cuwb_bridge_options {
+  /// 3000000 with `rts_cts` is what NXP's own tools set.
+  cuwb_serial_options serial;
+  /// Resets the chip behind it.
+  cuwb_start start;
+  /// An SR2xx, which starts in its loader and has to be told to leave it.
+  bool leaves_loader;
+} cuwb_bridge_options;
+
+/// Opens such a board. CUWB_NO_ANSWER: it does not answer the reset as NXP's firmware for it does.
+cuwb_result cuwb_open_bridge(const char *path, cuwb_bridge_options options,
+                             cuwb_link *_Nullable *_Nonnull link);
+
+// ------------------------------------------------------------------------- the loader of a chip
+
+/// Switches the chip off and on and into its loader, where the link has one: an NXP chip on SPI or
+/// behind NXP's kernel driver. Before the first `cuwb_read_frame`. CUWB_INVALID: it has none.
+cuwb_result cuwb_boot_begin(cuwb_link *link);
+
+/// Sends octets as they are, in one selection of the chip.
+cuwb_result cuwb_boot_write(cuwb_link *link, const void *octets, size_t length);
+
+/// Reads exactly so many octets in one selection, once the chip offers something. `timeout_ms` 0: it
+/// has done so already, and these are the rest.
+cuwb_result cuwb_boot_read(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
+
+/// The firmware runs; frames from here on.
+cuwb_result cuwb_boot_end(cuwb_link *link);
+
 // ------------------------------------------------------------------------------- every open link
 
 /// Closes the descriptor and frees the link. The reader must have returned.

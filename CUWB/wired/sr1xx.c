@@ -160,10 +160,29 @@ static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t 
   return error ? cuwb_wired_refused(error) : cuwb_outcome_of(CUWB_OK);
 }
 
+// The loader (HBCI) uses IRQ alone, and reads and writes as they are.
+static int boot_write(struct cuwb_wired *wired, const uint8_t *octets, uint32_t length) {
+  cuwb_segment segment = {.out = octets, .length = length};
+  return cuwb_wired_transfer(wired, &segment, 1);
+}
+
+static int boot_read(struct cuwb_wired *wired, uint8_t *octets, uint32_t length,
+                     uint64_t wait_ns) {
+  int error = wait_ns ? cuwb_wired_wait_irq(wired, wait_ns) : 0;
+  cuwb_edges forgotten;
+  if (!error) error = cuwb_wired_edges(wired, CUWB_LINE_IRQ, &forgotten);
+  cuwb_segment segment = {.in = octets, .length = length};
+  if (!error) error = cuwb_wired_transfer(wired, &segment, 1);
+  // Otherwise the level of this answer could be taken for the next one.
+  return error ? error : wait_taken(wired);
+}
+
 const struct cuwb_wired_rules cuwb_wired_sr1xx = {
     .needed = 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ,
     .overhead = 0,
     .start = start,
     .receive = receive,
     .send = send,
+    .boot_write = boot_write,
+    .boot_read = boot_read,
 };

@@ -92,10 +92,29 @@ static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t 
   return cuwb_outcome_of(CUWB_OK);
 }
 
+// The loader (HDLL) is spoken to in the same way.
+static int boot_write(struct cuwb_wired *wired, const uint8_t *octets, uint32_t length) {
+  cuwb_result result = send(wired, octets, length);
+  if (result.outcome == CUWB_GONE) return ENODEV;
+  return result.error;
+}
+
+static int boot_read(struct cuwb_wired *wired, uint8_t *octets, uint32_t length,
+                     uint64_t wait_ns) {
+  int error = wait_ns ? cuwb_wired_wait_irq(wired, wait_ns) : 0;
+  if (error) return error;
+  cuwb_wired_pause(wired, READ_NS);
+  error = read_part(wired, octets, length);
+  cuwb_wired_pause(wired, AFTER_READ_NS);
+  return error;
+}
+
 const struct cuwb_wired_rules cuwb_wired_sr2xx = {
     .needed = 1u << CUWB_LINE_IRQ,
     .overhead = 1,
     .start = start,
     .receive = receive,
     .send = send,
+    .boot_write = boot_write,
+    .boot_read = boot_read,
 };

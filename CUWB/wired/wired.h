@@ -27,6 +27,10 @@ struct cuwb_wired_rules {
   // chip has nothing to say.
   cuwb_result (*receive)(struct cuwb_wired *wired);
   cuwb_result (*send)(struct cuwb_wired *wired, const uint8_t *octets, size_t length);
+
+  // The loader; NULL where there is none. `wait_ns` 0: the chip has offered it already.
+  int (*boot_write)(struct cuwb_wired *wired, const uint8_t *octets, uint32_t length);
+  int (*boot_read)(struct cuwb_wired *wired, uint8_t *octets, uint32_t length, uint64_t wait_ns);
 };
 
 extern const struct cuwb_wired_rules cuwb_wired_sr1xx;
@@ -98,6 +102,9 @@ cuwb_result cuwb_wired_refused(int error);
 
 // A chip that did not do as it should: CUWB_OK (look again) until it has happened too often.
 cuwb_result cuwb_wired_misbehaved(struct cuwb_wired *wired, uint32_t patience);
+
+// Waits for IRQ to be high. 0, ETIMEDOUT, or what the kernel says.
+int cuwb_wired_wait_irq(struct cuwb_wired *wired, uint64_t wait_ns);
 
 // Octets that belong to no packet.
 void cuwb_wired_skip(struct cuwb_wired *wired, uint64_t octets);

@@ -17,6 +17,8 @@ extern const struct scenario sr1xx_fault_scenarios[];
 extern const struct scenario sr2xx_scenarios[];
 extern const struct scenario hsspi_scenarios[];
 extern const struct scenario hsspi_fault_scenarios[];
+extern const struct scenario node_scenarios[];
+extern const struct scenario packet_scenarios[];
 
 // Keeps the first failure.
 void scenario_fail(const char *file, int line, const char *format, ...)

@@ -51,6 +51,10 @@ final class Link: @unchecked Sendable {
     try self.init { cuwb_open_serial(path, options, $0) }
   }
 
+  convenience init(bridge path: String, _ options: cuwb_bridge_options) throws {
+    try self.init { cuwb_open_bridge(path, options, $0) }
+  }
+
   convenience init(host: String, port: String, timeout: Int32 = 10_000) throws {
     try self.init { cuwb_open_tcp(host, port, timeout, $0) }
   }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CUWB
+import Glibc
+import Testing
+
+/// An NXP board whose microcontroller passes UCI on, on a pseudo-terminal. Octets as in the sequence
+/// of NXP's demo for the SR250.
+@Suite("Link: NXP's USB boards")
+struct BridgeTests {
+  private static let resetCommand: [UInt8] = [0x04, 0x00, 0x00]
+  private static let leaveLoaderCommand: [UInt8] = [0x12, 0x00, 0x00]
+  private static let initialising: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x00]
+  private static let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
+
+  private static func options(
+    _ start: cuwb_start, leavesLoader: Bool = true
+  ) -> cuwb_bridge_options {
+    cuwb_bridge_options(
+      serial: cuwb_serial_options(baud: 3_000_000, rts_cts: true, shared: false), start: start,
+      leaves_loader: leavesLoader)
+  }
+
+  @Test("It is reset and told to leave its loader; each packet has its length before it")
+  func sequence() throws {
+    let (board, _, path) = pseudoTerminal()
+    let stale: [UInt8] = [0x01, 0x02, 0x62, 0x00, 0x00]
+    let worker = Worker {
+      #expect(board.receive(3) == Self.resetCommand)
+      // What the chip was saying before comes first.
+      board.send(stale + [0x01, 0x02, 0x03, 0x04])
+      #expect(board.receive(3) == Self.leaveLoaderCommand)
+      board.send(Self.initialising + Self.ready)
+    }
+    let link = try Link(bridge: path, Self.options(CUWB_START_CYCLE))
+    worker.wait()
+    #expect(link.read().octets == Self.initialising)
+    #expect(link.read().octets == Self.ready)
+    #expect(link.stats.octets_skipped == 0)
+
+    let command: [UInt8] = [0x2F, 0x21, 0x00, 0xFF] + [UInt8](repeating: 7, count: 255)
+    #expect(link.write(command) == .ok)
+    #expect(board.receive(3 + command.count) == [0x01, 0x01, 0x03] + command)
+    #expect(link.stats.frames_written == 1)
+    #expect(cuwb_link_get_framing(link.link).extended_length)
+  }
+
+  @Test("An SR1xx has no loader to leave")
+  func withoutLoader() throws {
+    let (board, _, path) = pseudoTerminal()
+    let worker = Worker {
+      #expect(board.receive(3) == Self.resetCommand)
+      board.send([0x01, 0x02, 0x03, 0x04])
+    }
+    let link = try Link(bridge: path, Self.options(CUWB_START_CYCLE, leavesLoader: false))
+    worker.wait()
+    #expect(link.write([0x20, 0x02, 0x00, 0x00]) == .ok)
+    #expect(board.receive(7) == [0x01, 0x00, 0x04, 0x20, 0x02, 0x00, 0x00])
+  }
+
+  @Test("Left as it is, it is sent nothing")
+  func kept() throws {
+    let (board, _, path) = pseudoTerminal()
+    let link = try Link(bridge: path, Self.options(CUWB_START_KEEP))
+    #expect(link.write([0x20, 0x02, 0x00, 0x00]) == .ok)
+    #expect(board.receive(7) == [0x01, 0x00, 0x04, 0x20, 0x02, 0x00, 0x00])
+  }
+
+  @Test("A device that does not answer the reset is not such a board, and is free again")
+  func otherDevice() throws {
+    let (board, _, path) = pseudoTerminal()
+    board.send([0x40, 0x00, 0x00, 0x01, 0x05])
+    let error = #expect(throws: OpenFailure.self) {
+      _ = try Link(bridge: path, Self.options(CUWB_START_CYCLE))
+    }
+    #expect(error?.result == cuwb_result(outcome: CUWB_NO_ANSWER, error: 0))
+    #expect(board.receive(6) == Self.resetCommand + Self.resetCommand)
+    _ = try Link(serial: path)
+  }
+}
