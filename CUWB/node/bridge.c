@@ -21,7 +21,7 @@ enum {
 static const uint8_t reset_answer[4] = {0x01, 0x02, 0x03, 0x04};
 
 #define TRIES 2
-#define ANSWER_MS 1000
+#define ANSWER_MS 500
 
 static cuwb_result command(cuwb_link *link, uint8_t type) {
   // A length of 0.

@@ -29,6 +29,16 @@ public final class Link: @unchecked Sendable {
       result = cuwb_open_serial(path.string, options, &raw)
     case .usb:
       result = cuwb_result(outcome: CUWB_INVALID, error: 0)
+    case .spi(let spi):
+      try spi.open(&raw)
+      result = cuwb_result(outcome: CUWB_OK, error: 0)
+    case .srxxx(let device):
+      result = cuwb_open_srxxx(device.path.string, device.start.raw, &raw)
+    case .uci(let path, let start):
+      try LinkEndpoint.openUCI(path, start, &raw)
+      result = cuwb_result(outcome: CUWB_OK, error: 0)
+    case .nxpBoard(let board):
+      result = board.open(&raw)
     case .tcp(let host, let port):
       result = cuwb_open_tcp(host, port, connectTimeout, &raw)
     case .descriptor(let descriptor):

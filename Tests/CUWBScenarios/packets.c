@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -82,24 +84,36 @@ static void no_loader(void) {
   close_packets();
 }
 
+// A file of our own: a link locks what it opens.
+static int make_file(char *path) {
+  strcpy(path, "/tmp/cuwb-scenario-XXXXXX");
+  return mkstemp(path);
+}
+
 static void not_such_a_device(void) {
+  char path[64];
+  int file = make_file(path);
   uint32_t state;
-  cuwb_result result = cuwb_open_uci("/dev/null", CUWB_START_KEEP, &device, &state);
+  cuwb_result result = cuwb_open_uci(path, CUWB_START_KEEP, &device, &state);
   CHECK_EQUAL(result.outcome, CUWB_FAILED);
   CHECK_EQUAL(result.error, ENOTTY);
   result = cuwb_open_uci("/dev/no-such-device", CUWB_START_KEEP, &device, &state);
   CHECK_EQUAL(result.error, ENOENT);
-  result = cuwb_open_srxxx("/dev/null", CUWB_START_KEEP, &device);
+  result = cuwb_open_srxxx(path, CUWB_START_KEEP, &device);
   CHECK_EQUAL(result.outcome, CUWB_FAILED);
   CHECK_EQUAL(result.error, ENOTTY);
   result = cuwb_open_srxxx("/dev/no-such-device", CUWB_START_KEEP, &device);
   CHECK_EQUAL(result.error, ENOENT);
+  close(file);
+  unlink(path);
 }
 
 static void no_spidev(void) {
+  char path[64];
+  int file = make_file(path);
   cuwb_spi_trouble trouble;
   cuwb_spi_options options = {.protocol = CUWB_WIRED_SR1XX, .irq = "GPIO24"};
-  cuwb_result result = cuwb_open_spi("/dev/null", &options, &device, &trouble);
+  cuwb_result result = cuwb_open_spi(path, &options, &device, &trouble);
   CHECK_EQUAL(result.outcome, CUWB_INVALID);
   CHECK_EQUAL(trouble.step, CUWB_SPI_LINE_NEEDED);
   CHECK_EQUAL(trouble.line, 4);
@@ -107,9 +121,20 @@ static void no_spidev(void) {
   result = cuwb_open_spi("/dev/no-such-device", &options, &device, &trouble);
   CHECK_EQUAL(result.error, ENOENT);
   CHECK_EQUAL(trouble.step, CUWB_SPI_DEVICE);
-  result = cuwb_open_spi("/dev/null", &options, &device, &trouble);
+  result = cuwb_open_spi(path, &options, &device, &trouble);
   CHECK_EQUAL(result.error, ENOTTY);
   CHECK_EQUAL(trouble.step, CUWB_SPI_SETTINGS);
+  // Somebody else has it.
+  int other = open(path, O_RDWR);
+  CHECK_EQUAL(flock(other, LOCK_EX), 0);
+  result = cuwb_open_spi(path, &options, &device, &trouble);
+  CHECK_EQUAL(result.error, EBUSY);
+  CHECK_EQUAL(trouble.step, CUWB_SPI_DEVICE);
+  result = cuwb_open_srxxx(path, CUWB_START_KEEP, &device);
+  CHECK_EQUAL(result.error, EBUSY);
+  close(other);
+  close(file);
+  unlink(path);
   CHECK(cuwb_spi_bufsiz() >= 4096);
 }
 

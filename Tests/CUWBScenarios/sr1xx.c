@@ -155,7 +155,7 @@ static void say_one(struct far_sr1xx *far) {
 static void irq_at_any_moment_of_a_write(void) {
   uint8_t expected[64];
   uint32_t length = make_packet(expected, 0x62, 0, 56, 9);
-  for (uint64_t moment = 0; moment < 400 * US && !scenario_has_failed(); moment += 500) {
+  for (uint64_t moment = 0; moment < 400 * US && !scenario_has_failed(); moment += 2 * US) {
     open_chip(CUWB_START_KEEP);
     chip.next_ns = moment;
     far_sr1xx_say(&chip, expected, length, moment);

@@ -59,13 +59,9 @@ public struct LinkReturn: Sendable {
 
   /// What to watch: the path, what it leads to, or the folder of all device nodes.
   private var paths: [FilePath] {
-    switch endpoint {
-    case .serial(let path, _, _):
-      [path]
-        + (FileTree.target(of: path).map { path.removingLastComponent().pushing($0) }.map { [$0] }
-          ?? [])
-    case .usb: [discovery.dev.appending("ttyACM0")]
-    case .tcp, .descriptor: []
-    }
+    if case .usb = endpoint { return [discovery.dev.appending("ttyACM0")] }
+    guard let path = endpoint.path else { return [] }
+    let target = FileTree.target(of: path).map { path.removingLastComponent().pushing($0) }
+    return [path] + (target.map { [$0] } ?? [])
   }
 }

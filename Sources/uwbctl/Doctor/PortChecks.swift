@@ -10,10 +10,7 @@ struct PortChecks {
 
   /// The path, where it has one; `usb:` is looked up.
   private var path: FilePath? {
-    guard case .serial(let path, _, _) = try? endpoint.resolved(with: machine.discovery) else {
-      return nil
-    }
-    return path
+    (try? endpoint.resolved(with: machine.discovery))?.path
   }
 
   /// The checks in their order; the device itself comes first.
@@ -44,7 +41,15 @@ struct PortChecks {
     switch resolved {
     case .tcp: return .ok(.device, "\(endpoint): over the network, nothing to see before opening")
     case .descriptor, .usb: return .ok(.device, "\(endpoint)")
-    case .serial(let path, _, _):
+    case .spi, .srxxx, .uci:
+      guard let path = resolved.path, DeviceAccess(of: path) != nil else {
+        return .fail(
+          .device, .unavailable, "There is no device at \(resolved).",
+          "Enable SPI on this machine, or load the vendor's kernel driver, and see: ls /dev")
+      }
+      return .ok(.device, "\(resolved)")
+    case .serial, .nxpBoard:
+      guard let path = resolved.path else { return .ok(.device, "\(resolved)") }
       guard let port = machine.discovery.port(at: path) else {
         guard DeviceAccess(of: path) != nil else {
           return .fail(.device, .unavailable, "There is no device at \(path).", candidates)

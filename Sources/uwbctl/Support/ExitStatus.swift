@@ -46,14 +46,14 @@ enum ExitStatus: Int32, CaseIterable {
 
   init(_ error: LinkError) {
     switch error.code {
-    case .notFound, .connectionRefused: self = .unavailable
+    case .notFound, .connectionRefused, .lineNotFound: self = .unavailable
     case .permissionDenied: self = .permission
-    case .busy: self = .busy
-    case .notASerialDevice, .invalidEndpoint, .ambiguous: self = .usage
+    case .busy, .lineBusy: self = .busy
+    case .notASerialDevice, .otherKindOfDevice, .invalidEndpoint, .ambiguous: self = .usage
     case .unresolvedHost: self = .noHost
-    case .timeout: self = .silent
+    case .timeout, .chipSilent: self = .silent
     case .closedByPeer, .deviceGone: self = .deviceGone
-    case .system: self = .system
+    case .system, .packetTooLong: self = .system
     }
   }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import SystemPackage
+
+extension LinkEndpoint {
+  /// From text.
+  ///
+  /// | form | what it is |
+  /// |---|---|
+  /// | `/dev/ttyACM0`, `/dev/ttyUSB0?baud=3000000&rtscts` | a serial port |
+  /// | `usb:SERIAL`, `usb:SERIAL?if=2` | the port of the USB device with that number, interface 2 |
+  /// | `spi:/dev/spidev0.0?chip=sr150&irq=GPIO24&ri=GPIO23&ce=GPIO18&fw=FILE` | NXP SR1xx on SPI |
+  /// | `spi:/dev/spidev0.0?chip=sr250&irq=0:24&rst=0:18` | NXP SR2xx on SPI |
+  /// | `spi:/dev/spidev0.0?chip=qm35&irq=…&rdy=…&rst=…&exton=…&wakeup=…` | Qorvo QM35 on SPI |
+  /// | `sr1xx:/dev/srxxx?fw=FILE` | NXP's kernel driver |
+  /// | `uci:/dev/uci0` | Qorvo's kernel driver |
+  /// | `nxp-usb:/dev/ttyACM0`, `nxp-usb:/dev/ttyACM0?chip=sr150` | an NXP board on USB |
+  /// | `tcp:host:port`, `tcp:[::1]:port` | a simulator or a serial server |
+  ///
+  /// Lines are names, or GPIO chip and offset (`gpiochip0:24`, `0:24`). `speed=` is SPI's clock in
+  /// hertz; `start=keep` leaves a chip that runs as it is, `start=cycle` switches it off and on.
+  ///
+  /// - Throws: `LinkError` with code `invalidEndpoint`.
+  public init(_ text: String) throws(LinkError) {
+    var parts = try EndpointText(text)
+    switch parts.scheme {
+    case "tcp": self = try Self.tcp(text, parts)
+    case "usb": self = try Self.usb(&parts)
+    case "spi": self = .spi(try SPIEndpoint(&parts))
+    case "sr1xx": self = .srxxx(try SRxxxEndpoint(&parts))
+    case "uci":
+      self = .uci(
+        path: FilePath(try parts.path("/dev/uci0")), start: try parts.word("start") ?? .keep)
+    case "nxp-usb": self = .nxpBoard(try NXPBoardEndpoint(&parts))
+    default:
+      self = .serial(
+        path: FilePath(try parts.path("/dev/ttyACM0")), baud: try parts.number("baud") ?? 115_200,
+        hardwareFlowControl: try parts.flag("rtscts"))
+    }
+    if parts.scheme != "tcp" { try parts.finish() }
+  }
+
+  private static func tcp(
+    _ text: String, _ parts: EndpointText
+  ) throws(LinkError) -> LinkEndpoint {
+    let rest = text.dropFirst(4)
+    guard let colon = rest.lastIndex(of: ":") else { throw parts.invalid("there is no port") }
+    let port = rest[rest.index(after: colon)...]
+    var host = rest[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { throw parts.invalid("there is no host") }
+    guard let number = UInt16(port), number > 0 else {
+      throw parts.invalid("the port has to be a number from 1 to 65535")
+    }
+    return .tcp(host: String(host), port: String(number))
+  }
+
+  private static func usb(_ parts: inout EndpointText) throws(LinkError) -> LinkEndpoint {
+    guard !parts.place.isEmpty else { throw parts.invalid("there is no serial number") }
+    return .usb(
+      serial: parts.place, interface: try parts.number("if"),
+      baud: try parts.number("baud") ?? 115_200, hardwareFlowControl: try parts.flag("rtscts"))
+  }
+}
+
+extension SPIEndpoint {
+  init(_ parts: inout EndpointText) throws(LinkError) {
+    let device = try parts.path("/dev/spidev0.0")
+    guard let chip = try parts.word("chip", Chip.self) else {
+      let chips = Chip.allCases.map(\.rawValue).joined(separator: ", ")
+      throw parts.invalid("the chip is missing: chip=… with one of \(chips)")
+    }
+    var lines: [Line: String] = [:]
+    for line in Line.allCases {
+      guard let key = line.key(chip.family) else { continue }
+      lines[line] = try parts.value(key)
+      if lines[line] == nil, line.isNeeded(chip.family) {
+        throw parts.invalid("the line \(key)=… is missing; \(chip.rawValue) needs it")
+      }
+    }
+    self.init(
+      device: FilePath(device), chip: chip, lines: lines, speed: try parts.number("speed"),
+      start: try parts.word("start") ?? .keep,
+      firmware: chip.family == .hsspi ? nil : try parts.value("fw").map { FilePath($0) })
+  }
+}
+
+extension SRxxxEndpoint {
+  init(_ parts: inout EndpointText) throws(LinkError) {
+    self.init(
+      path: FilePath(try parts.path("/dev/srxxx")), start: try parts.word("start") ?? .keep,
+      firmware: try parts.value("fw").map { FilePath($0) })
+  }
+}
+
+extension NXPBoardEndpoint {
+  init(_ parts: inout EndpointText) throws(LinkError) {
+    let path = try parts.path("/dev/ttyACM0")
+    let chip = try parts.word("chip", SPIEndpoint.Chip.self) ?? .sr250
+    guard chip.family != .hsspi else { throw parts.invalid("\(chip.rawValue) is not NXP's") }
+    self.init(
+      path: FilePath(path), baud: try parts.number("baud") ?? 3_000_000,
+      start: try parts.word("start") ?? .cycle, startsInLoader: chip.family == .sr2xx)
+  }
+}
+
+extension LinkEndpoint: CustomStringConvertible {
+  /// The form `init(_:)` reads, as far as it names the device; a descriptor is named by its number.
+  public var description: String {
+    switch self {
+    case .serial(let path, _, _): path.string
+    case .usb(let serial, let interface, _, _):
+      "usb:\(serial)" + (interface.map { "?if=\($0)" } ?? "")
+    case .spi(let spi): "spi:\(spi.device)"
+    case .srxxx(let device): "sr1xx:\(device.path)"
+    case .uci(let path, _): "uci:\(path)"
+    case .nxpBoard(let board): "nxp-usb:\(board.path)"
+    case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
+    }
+  }
+}

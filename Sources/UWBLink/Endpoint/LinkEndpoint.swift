@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+public import SystemPackage
+
+/// Where a chip is.
+public enum LinkEndpoint: Sendable, Hashable {
+  /// A serial device: a tty, a USB CDC port, a pseudo-terminal.
+  case serial(path: FilePath, baud: UInt32 = 115_200, hardwareFlowControl: Bool = false)
+  /// The serial port of the USB device with this serial number, whatever its path: looked for when
+  /// the link is opened. `interface` tells apart several ports of one device; nil: it has only one.
+  case usb(
+    serial: String, interface: UInt8? = nil, baud: UInt32 = 115_200,
+    hardwareFlowControl: Bool = false)
+  /// A chip on SPI and GPIO lines.
+  case spi(SPIEndpoint)
+  /// A device of NXP's kernel drivers.
+  case srxxx(SRxxxEndpoint)
+  /// A device of Qorvo's kernel driver.
+  case uci(path: FilePath, start: ChipStart = .keep)
+  /// An NXP board on USB.
+  case nxpBoard(NXPBoardEndpoint)
+  /// A simulator or a serial server that carries bare UCI.
+  case tcp(host: String, port: String)
+  /// A descriptor that is open for reading and writing. The link takes it over and closes it.
+  case descriptor(FileDescriptor)
+
+  /// The firmware file that belongs to the device, where one was named.
+  public var firmware: FilePath? {
+    switch self {
+    case .spi(let spi): spi.firmware
+    case .srxxx(let device): device.firmware
+    default: nil
+    }
+  }
+
+  /// The device node; nil where there is none.
+  public var path: FilePath? {
+    switch self {
+    case .serial(let path, _, _), .uci(let path, _): path
+    case .spi(let spi): spi.device
+    case .srxxx(let device): device.path
+    case .nxpBoard(let board): board.path
+    case .usb, .tcp, .descriptor: nil
+    }
+  }
+}
