@@ -82,7 +82,7 @@ extension LinkError: CustomStringConvertible {
     case .otherKindOfDevice: "\(endpoint) is another kind of device."
     case .lineNotFound, .lineBusy: "\(endpoint): \(detail ?? "a GPIO line is missing")."
     case .packetTooLong:
-      "\(endpoint): a packet is longer than spidev moves at once (\(cuwb_spi_bufsiz()) octets)."
+      "\(endpoint): a packet is longer than the \(cuwb_spi_bufsiz()) octets spidev moves at once."
     case .chipSilent: "The chip at \(endpoint) does not take part: \(detail ?? "no answer")."
     case .notASerialDevice: "\(endpoint) is not a serial device."
     case .invalidEndpoint: "'\(endpoint)' does not name a device: \(detail ?? "see the form")."
