@@ -111,7 +111,8 @@ extension LinkError: CustomStringConvertible {
     case .notASerialDevice: "Give the path of a tty, such as /dev/ttyACM0."
     case .otherKindOfDevice:
       "Give a path that fits: spi:/dev/spidev0.0, sr1xx:/dev/srxxx, uci:/dev/uci0."
-    case .lineNotFound, .lineBusy: "List the lines and who holds them with gpioinfo (package gpiod)."
+    case .lineNotFound, .lineBusy:
+      "List the lines and who holds them with gpioinfo (package gpiod)."
     case .packetTooLong:
       "Raise the limit: spidev.bufsiz=8192 on the kernel's command line, or 'options spidev "
         + "bufsiz=8192' in /etc/modprobe.d/spidev.conf where spidev is a module; then restart."
@@ -196,10 +197,14 @@ extension LinkEndpoint {
 
   /// Better advice than for a serial port.
   fileprivate func nextStep(after code: LinkError.Code) -> String? {
-    switch (self, code) {
+    if case .serial = self { return nil }
+    return switch (self, code) {
     case (.spi, .notFound):
       "Enable SPI (Raspberry Pi: dtparam=spi=on in config.txt) and see ls /dev/spidev*; elsewhere "
         + "the device tree has to name the device, with spidev as its driver_override."
+    case (_, .busy):
+      // With its scheme before it a path means nothing to other programs.
+      path.map { "See who holds it with: fuser -v \($0) (often a second uwbctl)." }
     case (.srxxx, .notFound), (.uci, .notFound):
       "Load the vendor's kernel driver and see sudo dmesg; without one use spi:/dev/spidev0.0."
     case (.spi(let spi), .chipSilent):
