@@ -23,7 +23,9 @@ struct BridgeTests {
 
   @Test("It is reset and told to leave its loader; each packet has its length before it")
   func sequence() throws {
-    let (board, _, path) = pseudoTerminal()
+    let (board, slave, path) = pseudoTerminal()
+    // Without it the master is at its end before the link is open.
+    defer { slave.close() }
     let stale: [UInt8] = [0x01, 0x02, 0x62, 0x00, 0x00]
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
@@ -47,7 +49,9 @@ struct BridgeTests {
 
   @Test("An SR1xx has no loader to leave")
   func withoutLoader() throws {
-    let (board, _, path) = pseudoTerminal()
+    let (board, slave, path) = pseudoTerminal()
+    // Without it the master is at its end before the link is open.
+    defer { slave.close() }
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
       board.send([0x01, 0x02, 0x03, 0x04])
@@ -60,7 +64,9 @@ struct BridgeTests {
 
   @Test("Left as it is, it is sent nothing")
   func kept() throws {
-    let (board, _, path) = pseudoTerminal()
+    let (board, slave, path) = pseudoTerminal()
+    // Without it the master is at its end before the link is open.
+    defer { slave.close() }
     let link = try Link(bridge: path, Self.options(CUWB_START_KEEP))
     #expect(link.write([0x20, 0x02, 0x00, 0x00]) == .ok)
     #expect(board.receive(7) == [0x01, 0x00, 0x04, 0x20, 0x02, 0x00, 0x00])
@@ -68,7 +74,9 @@ struct BridgeTests {
 
   @Test("A device that does not answer the reset is not such a board, and is free again")
   func otherDevice() throws {
-    let (board, _, path) = pseudoTerminal()
+    let (board, slave, path) = pseudoTerminal()
+    // Without it the master is at its end before the link is open.
+    defer { slave.close() }
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
       board.send([0x40, 0x00, 0x00, 0x01, 0x05])
