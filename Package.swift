@@ -91,7 +91,7 @@ let package = Package(
       name: "UWBBenchmarks",
       dependencies: [
         "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWBDriver", "Ranging",
-        "UWBSimulator",
+        "RangingScenes", "UWBSimulator",
         system, logging, benchmark,
       ],
       path: "Benchmarks",
@@ -132,7 +132,11 @@ let package = Package(
     .testTarget(
       name: "SessionProfilesTests", dependencies: ["UCI", "UWBDriver", "SessionProfiles"],
       swiftSettings: strict + lifetimes),
-    .testTarget(name: "RangingTests", dependencies: ["Ranging"], swiftSettings: strict),
+    .target(
+      name: "RangingScenes", dependencies: ["Ranging"], path: "Tests/RangingScenes",
+      swiftSettings: strict),
+    .testTarget(
+      name: "RangingTests", dependencies: ["Ranging", "RangingScenes"], swiftSettings: strict),
     .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
       swiftSettings: strict + lifetimes),

@@ -8,26 +8,41 @@ struct Settings {
   var quick = false
 }
 
-/// Without options: everything, with two tables at the end; ends with 1 when what has to be reliable
-/// is not. With `--quick`, or `UWB_QUICK=1` in the environment: the same with fewer samples. With
-/// `--reliability`: the second table only. With any other option the batches only, by
+/// Without arguments: everything, with three tables at the end; ends with 1 when what has to be
+/// reliable is not, or an accuracy is missed that was reached before. With `--quick`, or `UWB_QUICK=1`
+/// in the environment: the same with fewer samples. With `--reliability`: the second table only. With
+/// `accuracy [--datasets FOLDER]`: the third one only. With any other option the batches only, by
 /// google/swift-benchmark, whose options they are (`--help` lists them).
 @main
 enum UWBBenchmarks {
   static func main() {
-    let options = CommandLine.arguments.dropFirst()
-    guard options.allSatisfy({ ["--quick", "--reliability"].contains($0) }) else {
+    var options = Array(CommandLine.arguments.dropFirst())
+    var datasets: String?
+    if let index = options.firstIndex(of: "--datasets"), index + 1 < options.count {
+      datasets = options[index + 1]
+      options.removeSubrange(index...index + 1)
+    }
+    let own = ["--quick", "--reliability", "accuracy"]
+    guard options.allSatisfy(own.contains) else {
       Benchmark.main([Batches.makeSuite()])
       return
     }
     let inEnvironment = getenv("UWB_QUICK").map { String(cString: $0) == "1" } ?? false
     let settings = Settings(quick: options.contains("--quick") || inEnvironment)
     #if DEBUG
-      print("a debug build: these figures mean nothing")
+      print("a debug build: times mean nothing")
     #endif
-    if !options.contains("--reliability") { measureTimes(settings) }
+    let parts = own.dropFirst().filter(options.contains)
+    if parts.isEmpty { measureTimes(settings) }
     // Times depend on the machine, so they are for people to judge; these have to be reached.
-    guard Reliability.write(Reliability.rows(settings)) else { exit(1) }
+    var isWell = true
+    if parts.isEmpty || parts.contains("--reliability") {
+      isWell = Reliability.write(Reliability.rows(settings)) && isWell
+    }
+    if parts.isEmpty || parts.contains("accuracy") {
+      isWell = Accuracy.run(settings, datasets: datasets) && isWell
+    }
+    if !isWell { exit(1) }
   }
 
   private static func measureTimes(_ settings: Settings) {

@@ -2,22 +2,6 @@
 import Ranging
 import Testing
 
-/// SplitMix64 with normally distributed numbers (the sum of twelve uniform ones).
-struct Noise {
-  var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func uniform() -> Double {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Double((z ^ (z >> 31)) >> 11) * 0x1p-53
-  }
-
-  mutating func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + uniform() } }
-}
-
 extension RangeEstimator {
   /// The estimate after `sample`; a failure of the test where there is none.
   mutating func taken(_ sample: RangeSample) throws -> RangeEstimate {

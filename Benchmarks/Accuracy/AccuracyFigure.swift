@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A figure of accuracy: what the library reaches, the textbook estimator beside it in the same run,
+/// and the aim.
+struct AccuracyFigure {
+  enum Aim {
+    case atMost(Double)
+    case atLeast(Double)
+
+    func isMet(by value: Double) -> Bool {
+      switch self {
+      case .atMost(let limit): value <= limit
+      case .atLeast(let limit): value >= limit
+      }
+    }
+  }
+
+  /// As the list of figures names it: T1, A1, …
+  var id: String
+  var quantity: String
+  var unit: String
+  var textbook: (name: String, value: Double)?
+  /// Over everything.
+  var value: Double
+  /// The same for each seed, split, track or antenna.
+  var parts: [Double] = []
+  var aim: Aim?
+  /// Whether it is known that the aim is not reached: it is listed, and does not end the run.
+  var isKnownMiss = false
+
+  var isMet: Bool { aim?.isMet(by: value) ?? value.isFinite }
+
+  var verdict: String {
+    guard let aim else { return "" }
+    let isMetByAll = parts.allSatisfy { aim.isMet(by: $0) }
+    if isMet { return isMetByAll ? "met" : "met, not by each" }
+    return isKnownMiss ? "MISSED (known)" : "MISSED"
+  }
+
+  /// Prints a table. Returns whether no aim is missed that was not known to be.
+  static func write(_ figures: [AccuracyFigure]) -> Bool {
+    let header = ["figure", "", "unit", "textbook", "", "here", "least", "most", "aim", ""]
+    let lines = [header] + figures.map(\.cells)
+    let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+    print("")
+    for (index, line) in lines.enumerated() {
+      let padded = line.enumerated().map { column, cell in
+        let space = String(repeating: " ", count: widths[column] - cell.count)
+        return [4, 5, 6, 7].contains(column) ? space + cell : cell + space
+      }
+      print("| " + padded.joined(separator: " | ") + " |")
+      if index == 0 {
+        print("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
+      }
+    }
+    return figures.allSatisfy { $0.isMet || $0.isKnownMiss }
+  }
+
+  private var cells: [String] {
+    var limit = ""
+    switch aim {
+    case .atMost(let value): limit = "<= " + Self.text(value)
+    case .atLeast(let value): limit = ">= " + Self.text(value)
+    case nil: break
+    }
+    return [
+      id, quantity, unit, textbook?.name ?? "", textbook.map { Self.text($0.value) } ?? "",
+      Self.text(value), parts.min().map(Self.text) ?? "", parts.max().map(Self.text) ?? "", limit,
+      verdict,
+    ]
+  }
+
+  /// Three digits that count, or two behind the point.
+  static func text(_ value: Double) -> String {
+    guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
+    let digits = abs(value) < 0.1 ? 4 : abs(value) < 10 ? 2 : abs(value) < 100 ? 1 : 0
+    let scale = [1.0, 10, 100, 1000, 10000][digits]
+    let scaled = Int((abs(value) * scale).rounded())
+    let sign = value < 0 && scaled != 0 ? "-" : ""
+    guard digits > 0 else { return "\(sign)\(scaled)" }
+    let (whole, rest) = scaled.quotientAndRemainder(dividingBy: Int(scale))
+    let part = String(rest)
+    return "\(sign)\(whole)." + String(repeating: "0", count: digits - part.count) + part
+  }
+}
+
+/// Errors of an estimator, gathered in parts.
+struct Errors {
+  private(set) var all: [Double] = []
+  private(set) var parts: [[Double]] = []
+
+  mutating func add(_ part: [Double]) {
+    all += part
+    parts.append(part)
+  }
+
+  static func rms(_ values: [Double]) -> Double {
+    (values.reduce(0) { $0 + $1 * $1 } / Double(max(1, values.count))).squareRoot()
+  }
+
+  static func mean(_ values: [Double]) -> Double {
+    values.reduce(0, +) / Double(max(1, values.count))
+  }
+
+  static func deviation(_ values: [Double]) -> Double {
+    let middle = mean(values)
+    return rms(values.map { $0 - middle })
+  }
+
+  /// A figure by a statistic of the errors, each multiplied by `scale`.
+  func figure(
+    _ id: String, _ quantity: String, _ unit: String, scale: Double = 1,
+    textbook: (name: String, value: Double)? = nil, aim: AccuracyFigure.Aim? = nil,
+    isKnownMiss: Bool = false, _ statistic: ([Double]) -> Double
+  ) -> AccuracyFigure {
+    AccuracyFigure(
+      id: id, quantity: quantity, unit: unit, textbook: textbook.map { ($0.name, $0.value) },
+      value: statistic(all) * scale, parts: parts.map { statistic($0) * scale }, aim: aim,
+      isKnownMiss: isKnownMiss)
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import RangingScenes
+
+/// Angles out of simulated phases: A1, A2.
+enum AngleFigures {
+  /// An antenna with a ground plane: not a sine, not symmetric, past half a turn. In radians.
+  struct Antenna {
+    var name: String
+    /// Half of the span, its middle, and what bends, in degrees of phase.
+    var half: Double
+    var middle: Double
+    var bend: Double
+    /// 0: a sine; 1: a line.
+    var linear: Double
+
+    func phase(_ angle: Double) -> Double {
+      let sine = sine(angle)
+      let line = angle / (.pi / 2)
+      return degree
+        * (half * ((1 - linear) * sine + linear * line) + middle + bend * sine * sine)
+    }
+
+    /// As a turntable with steps of six degrees would show it.
+    var table: PhaseTable? {
+      PhaseTable(
+        stride(from: -90.0, through: 90, by: 6).map { ($0 * degree, phase($0 * degree)) })
+    }
+  }
+
+  /// Like published tables of boards: spans of -194…166, -159…180 and -166…178 degrees.
+  static let antennas = [
+    Antenna(name: "0.45", half: 180, middle: -14, bend: 0, linear: 0.1),
+    Antenna(name: "0.51", half: 170, middle: 6, bend: 5, linear: 0),
+    Antenna(name: "0.42", half: 172, middle: -4, bend: 10, linear: 0.3),
+  ]
+
+  static func rows(_ settings: Settings) -> [AccuracyFigure] {
+    var result: [AccuracyFigure] = []
+    for (limit, aim) in [(45.0, 2.1), (60, 2.6), (80, 3.6)] {
+      var (here, live, textbook) = (Errors(), Errors(), Errors())
+      for (index, antenna) in antennas.enumerated() {
+        let runs = sweep(
+          antenna, limit: limit, seed: UInt64(index) + 31, count: settings.quick ? 600 : 3000)
+        here.add(runs.smoothed)
+        live.add(runs.live)
+        textbook.add(runs.textbook)
+      }
+      let plain = ("arcsin, 0.45", Errors.rms(textbook.all) / degree)
+      result.append(
+        here.figure(
+          "A1", "AoA within +-\(Int(limit)) deg, RMSE", "deg", scale: 1 / degree, textbook: plain,
+          aim: .atMost(aim), Errors.rms))
+      result.append(
+        live.figure(
+          "A1", "the same as it comes", "deg", scale: 1 / degree, textbook: plain,
+          aim: .atMost(aim), Errors.rms))
+    }
+    return result + ring(settings)
+  }
+
+  /// To and fro, as somebody walks by, at 10 Hz.
+  private static func sweep(
+    _ antenna: Antenna, limit: Double, seed: UInt64, count: Int
+  ) -> (smoothed: [Double], live: [Double], textbook: [Double]) {
+    guard let table = antenna.table,
+      let finder = DirectionFinder([AntennaPair(.table(table, x: 0, y: 1, z: 0))])
+    else { return ([], [], []) }
+    var noise = Noise(seed: seed)
+    var rows: [(time: Double, phases: [Double?])] = []
+    var truth: [Double] = []
+    var phase = noise.uniform(0, 6)
+    for step in 0..<count {
+      phase += 0.1 * (20 / limit) * noise.uniform(0.5, 1.5)
+      let angle = limit * degree * sine(phase)
+      truth.append(angle)
+      rows.append(
+        (Double(step) * 0.1, [wrap(antenna.phase(angle) + 5 * degree * noise.normal())]))
+    }
+    func errors(_ found: [DirectionFinder.Direction?]) -> [Double] {
+      zip(found, truth).map { ($0?.azimuth ?? 0) - $1 }
+    }
+    let plain = zip(rows, truth).map { row, angle in
+      arcSine((row.phases[0] ?? 0) / (2 * .pi * 0.45)) - angle
+    }
+    return (
+      errors(finder.directions(rows)), errors(finder.directions(rows, live: true)), plain
+    )
+  }
+
+  /// Four antennas in a ring, one phase in a hundred wrong: all round on a walk, and rows that have
+  /// nothing to do with each other.
+  private static func ring(_ settings: Settings) -> [AccuracyFigure] {
+    // 0.42 wavelengths from one to the next: at half a wavelength ahead and behind are one phase.
+    let places = [(0.3, 0.0), (0, 0.3), (-0.3, 0), (0, -0.3)]
+    let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
+      AntennaPair(
+        .baseline(x: places[a].0 - places[b].0, y: places[a].1 - places[b].1, z: 0),
+        offset: 0.2 * Double(a))
+    }
+    guard let finder = DirectionFinder(pairs) else { return [] }
+    var (walk, apart, one) = (Errors(), Errors(), Errors())
+    for seed in 41...43 {
+      var noise = Noise(seed: UInt64(seed))
+      func rows(_ azimuths: [Double], spacing: Double) -> [(time: Double, phases: [Double?])] {
+        azimuths.enumerated().map { step, azimuth in
+          let phases = pairs.map { pair -> Double? in
+            if noise.uniform() < 0.01 { return noise.uniform(-.pi, .pi) }
+            return wrap(pair.phase(azimuth: azimuth, elevation: 0) + 5 * degree * noise.normal())
+          }
+          return (Double(step) * spacing, phases)
+        }
+      }
+      let count = settings.quick ? 720 : 3600
+      let round = (0..<count).map { wrap(Double($0) * degree) }
+      let any = (0..<count).map { _ in noise.uniform(-.pi, .pi) }
+      let walked = rows(round, spacing: 0.1)
+      let random = rows(any, spacing: 0.1)
+      walk.add(zip(finder.directions(walked), round).map { wrap(($0?.azimuth ?? 0) - $1) })
+      apart.add(zip(finder.directions(random), any).map { wrap(($0?.azimuth ?? 0) - $1) })
+      one.add(
+        zip(random, any).map { row, azimuth in
+          // The branch is given for free: of the two cones the nearer one.
+          let cone = arcSine(wrap((row.phases[0] ?? 0)) / (2 * .pi * 0.3 * 2.0.squareRoot()))
+          let axis = arcTangent(-1, 1)
+          let angles = [axis + (.pi / 2 - cone), axis - (.pi / 2 - cone)]
+          return angles.map { wrap($0 - azimuth) }.min { abs($0) < abs($1) } ?? .pi
+        })
+    }
+    let plain = ("one pair", Errors.rms(one.all) / degree)
+    return [
+      walk.figure(
+        "A2", "ring of four, all round, a walk, RMSE", "deg", scale: 1 / degree, textbook: plain,
+        aim: .atMost(4), Errors.rms),
+      apart.figure(
+        "A2", "the same, each row on its own", "deg", scale: 1 / degree, textbook: plain,
+        aim: .atMost(4), Errors.rms),
+    ]
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import RangingScenes
+
+/// Filtered streams of simulated ranges: F1.
+enum FilterFigures {
+  static func rows(_ settings: Settings) -> [AccuracyFigure] {
+    var (live, smoothed, textbook, beginning) = (Errors(), Errors(), Errors(), Errors())
+    for seed in 51...(settings.quick ? 54 : 60) {
+      let (samples, truth) = stream(UInt64(seed), first: false)
+      textbook.add(zip(plainKalman(samples), truth).map { $0 - $1 })
+      live.add(zip(asTheyCome(samples), truth).map { $0 - $1 })
+      smoothed.add(
+        zip(RangeSmoother().smoothed(samples), truth).map { ($0?.distance ?? 1e3) - $1 })
+      let (late, known) = stream(UInt64(seed), first: true)
+      // At the first one nothing else is known.
+      beginning.add(zip(asTheyCome(late), known).dropFirst().map { $0 - $1 })
+    }
+    let plain = ("Kalman without a gate", Errors.rms(textbook.all) * 100)
+    return [
+      live.figure(
+        "F1", "ranges, 1 % wrong by up to 100 m, as they come, RMSE", "cm", scale: 100,
+        textbook: plain, aim: .atMost(12), Errors.rms),
+      smoothed.figure(
+        "F1", "the same, recorded", "cm", scale: 100, textbook: plain, aim: .atMost(12),
+        Errors.rms),
+      beginning.figure(
+        "F1", "as they come, the very first wrong", "cm", scale: 100, textbook: plain,
+        aim: .atMost(12), Errors.rms),
+    ]
+  }
+
+  /// Somebody who walks and stops, 5.5 Hz, 6 cm, 1 % gross outliers of up to 100 m.
+  private static func stream(
+    _ seed: UInt64, first: Bool
+  ) -> (samples: [RangeSample], truth: [Double]) {
+    var noise = Noise(seed: seed)
+    var samples: [RangeSample] = []
+    var truth: [Double] = []
+    var (distance, speed, wanted) = (5.0, 0.0, 1.0)
+    for step in 0..<2000 {
+      let dt = 1 / 5.5
+      if noise.uniform() < 0.03 { wanted = noise.uniform(-1.5, 1.5) }
+      if distance < 1 { wanted = abs(wanted) }
+      if distance > 20 { wanted = -abs(wanted) }
+      // A second and a half to change one's speed.
+      speed += (wanted - speed) * dt / 0.6
+      distance += speed * dt
+      truth.append(distance)
+      var measured = distance + 0.06 * noise.normal()
+      let isWrong = first && step == 0
+      if noise.uniform() < 0.01 || isWrong { measured = distance + noise.uniform(1, 100) }
+      samples.append(RangeSample(time: Double(step) * dt, distance: measured))
+    }
+    return (samples, truth)
+  }
+
+  static func asTheyCome(_ samples: [RangeSample]) -> [Double] {
+    var estimator = RangeEstimator()
+    return samples.map { estimator.update($0)?.distance ?? 1e3 }
+  }
+
+  /// Constant velocity, white acceleration, nothing refused.
+  static func plainKalman(_ samples: [RangeSample]) -> [Double] {
+    var parameters = RangeEstimator.Parameters()
+    parameters.gate = 1e9
+    parameters.tailFreedom = 1e12
+    parameters.correlationTime = 0
+    var estimator = RangeEstimator(parameters)
+    return samples.map { estimator.update($0)?.distance ?? 1e3 }
+  }
+}

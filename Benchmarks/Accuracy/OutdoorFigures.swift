@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import RangingScenes
+
+/// DW1000 outdoors: T5, M2.
+enum OutdoorFigures {
+  /// Ranges of one kind of path with the filtered level, corrected for the clocks.
+  static func ranges(
+    _ exchanges: [Hanyang.Exchange]
+  ) -> [(range: KnownRange, taped: Int, stand: Int)] {
+    var parameters = TwoWayParameters()
+    parameters.counter = .bits32
+    var clock = ClockOffsetTracker(parameters)
+    var level = LevelTracker()
+    var stand = -1
+    var result: [(range: KnownRange, taped: Int, stand: Int)] = []
+    for one in exchanges {
+      if one.stand != stand {
+        (clock, level) = (ClockOffsetTracker(parameters), LevelTracker())
+        stand = one.stand
+      }
+      clock.takePoll(
+        sent: one.exchange.pollSent, received: one.exchange.pollReceived, time: one.time)
+      let power = level.update(one.power, time: one.time)
+      // Exchanges with corrupt stamps are left out, as whoever published the figure did.
+      guard let offset = clock.offset,
+        let found = try? one.exchange.distance(offset: offset, parameters),
+        abs(found.distance - one.chip) < 5
+      else { continue }
+      result.append(
+        (KnownRange(measured: found.distance, truth: one.truth, power: power), one.taped, stand))
+    }
+    return result
+  }
+
+  static func stands(_ settings: Settings, _ recordings: Recordings) -> [AccuracyFigure] {
+    guard let hanyang = Hanyang(recordings) else { return [] }
+    let exchanges = hanyang.exchanges("LOS")
+    let free = ranges(exchanges)
+    let blocked = ranges(hanyang.exchanges("NLOS"))
+    let textbook = Errors.rms(constantOnly(exchanges)) * 100
+    var (here, there, other) = (Errors(), Errors(), Errors())
+    for learnedAt in splits(Set(free.map(\.taped)).sorted()) {
+      func learned(_ from: [(range: KnownRange, taped: Int, stand: Int)]) -> RangeBiasFit? {
+        RangeBiasFit(from.filter { learnedAt.contains($0.taped) }.map(\.range))
+      }
+      func rests(
+        _ fit: RangeBiasFit?, _ at: [(range: KnownRange, taped: Int, stand: Int)]
+      ) -> [Double] {
+        guard let fit else { return [.infinity] }
+        return at.filter { !learnedAt.contains($0.taped) }.map { one in
+          one.range.measured - one.range.truth - fit.delays[0]
+            - fit.powerBias.bias(at: one.range.power ?? 0)
+        }
+      }
+      let fit = learned(free)
+      here.add(rests(fit, free))
+      there.add(rests(fit, blocked))
+      other.add(rests(learned(blocked), blocked))
+    }
+    var result: [AccuracyFigure] = []
+    for (name, errors, aims) in [
+      ("LOS", here, [4.7, 3.2, 9.3]), ("NLOS", other, [7.4, 4.8, 14.2]),
+      ("NLOS, learned at LOS", there, [7.4, 4.8, 14.2]),
+    ] {
+      let statistics: [(String, ([Double]) -> Double)] = [
+        ("RMSE", Errors.rms), ("median", { quantile($0.map { abs($0) }, 0.5) }),
+        ("95 %", { quantile($0.map { abs($0) }, 0.95) }),
+      ]
+      for ((word, statistic), aim) in zip(statistics, aims) {
+        result.append(
+          errors.figure(
+            "T5", "hanyang \(name): other distances than learned, \(word)", "cm", scale: 100,
+            textbook: word == "RMSE" && name == "LOS" ? ("SS, one constant", textbook) : nil,
+            aim: .atMost(aim), statistic))
+      }
+    }
+    result.append(within(free))
+    return result
+  }
+
+  /// Single-sided without the clocks, less the median error.
+  private static func constantOnly(_ exchanges: [Hanyang.Exchange]) -> [Double] {
+    var parameters = TwoWayParameters()
+    parameters.counter = .bits32
+    let errors = exchanges.compactMap { one -> Double? in
+      guard
+        let found = try? one.exchange.distance(offset: ClockOffset(0), parameters),
+        abs(found.distance - one.chip) < 5
+      else { return nil }
+      return found.distance - one.truth
+    }
+    let middle = quantile(errors, 0.5)
+    return errors.map { $0 - middle }
+  }
+
+  /// Which distances are learned: every other one, either way.
+  private static func splits(_ taped: [Int]) -> [Set<Int>] {
+    [0, 1].map { rest in Set(taped.enumerated().filter { $0.offset % 2 == rest }.map(\.element)) }
+  }
+
+  private static func within(
+    _ ranges: [(range: KnownRange, taped: Int, stand: Int)]
+  ) -> AccuracyFigure {
+    var deviations: [Double] = []
+    for (_, stand) in Dictionary(grouping: ranges, by: \.stand) {
+      let middle = Errors.mean(stand.map(\.range.measured))
+      deviations.append(Errors.rms(stand.map { $0.range.measured - middle }) * 100)
+    }
+    return AccuracyFigure(
+      id: "T5", quantity: "hanyang LOS: within one position, mean deviation", unit: "cm",
+      value: Errors.mean(deviations), parts: deviations, aim: .atMost(2.2))
+  }
+
+  static func walks(_ settings: Settings, _ recordings: Recordings) -> [AccuracyFigure] {
+    guard let hanyang = Hanyang(recordings) else { return [] }
+    var result: [AccuracyFigure] = []
+    for (kind, aim) in [("LOS", 0.62), ("NLOS", 0.69)] {
+      var (recorded, live, published, filter) = (Errors(), Errors(), Errors(), Errors())
+      for walk in hanyang.walks(kind) {
+        published.add(
+          walk.leastSquares.compactMap { error($0.place, at: $0.time, walk.truth) })
+        filter.add(walk.kalman.compactMap { error($0.place, at: $0.time, walk.truth) })
+        var parameters = PlaceTracker.Parameters()
+        parameters.height = HeightPrior(1, standardDeviation: 0.02)
+        for isLive in [false, true] {
+          let way = PlaceSmoother(parameters).way(walk.samples, live: isLive)
+          let errors = zip(way, walk.samples).compactMap { point, sample in
+            error(
+              point?.estimate.place ?? Vector3(100, 100, 0), at: sample.time, walk.truth)
+          }
+          if isLive { live.add(errors) } else { recorded.add(errors) }
+        }
+      }
+      let plain = ("published least squares", Errors.rms(published.all))
+      let other = ("published ESKF", Errors.rms(filter.all))
+      result.append(
+        recorded.figure(
+          "M2", "hanyang \(kind): position, four anchors, recorded, RMSE", "m", textbook: plain,
+          aim: .atMost(aim), Errors.rms))
+      result.append(
+        live.figure(
+          "M2", "the same as they come", "m", textbook: other, aim: .atMost(aim), Errors.rms))
+    }
+    return result
+  }
+
+  /// In the plane, against the truth between its points; nil outside.
+  static func error(
+    _ place: Vector3, at time: Double, _ truth: [(time: Double, place: Vector3)]
+  ) -> Double? {
+    guard let first = truth.first, let last = truth.last, first.time...last.time ~= time else {
+      return nil
+    }
+    var (low, high) = (0, truth.count - 1)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if truth[middle].time <= time { low = middle } else { high = middle }
+    }
+    let part = (time - truth[low].time) / max(1e-9, truth[high].time - truth[low].time)
+    let known = truth[low].place + (truth[high].place - truth[low].place) * part
+    return TrolleyFigures.flat(place - known)
+  }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import RangingScenes
+
+/// A trolley among eight anchors indoors: F2, L1, L2, M1.
+enum TrolleyFigures {
+  static func rows(_ settings: Settings, _ recordings: Recordings) -> [AccuracyFigure] {
+    guard let lias = Lias(recordings) else { return [] }
+    return filtered(lias, settings) + found(lias, settings) + located(lias, settings)
+  }
+
+  /// Each of the 24 ranges less its constant error at known places, then filtered.
+  private static func filtered(_ lias: Lias, _ settings: Settings) -> [AccuracyFigure] {
+    var (raw, recorded, live, slow, slowLive) = (Errors(), Errors(), Errors(), Errors(), Errors())
+    for index in 0..<24 {
+      var samples: [RangeSample] = []
+      var truth: [Double] = []
+      for epoch in lias.epochs where epoch.ranges[index].isFinite {
+        samples.append(
+          RangeSample(time: epoch.time, distance: epoch.ranges[index] - lias.biases[index]))
+        truth.append(lias.truth(index, at: epoch.time))
+      }
+      func errors(_ found: [Double], _ truth: [Double]) -> [Double] {
+        zip(found, truth).map { $0 - $1 }
+      }
+      let tenth = stride(from: 0, to: samples.count, by: 10).map { samples[$0] }
+      let known = stride(from: 0, to: samples.count, by: 10).map { truth[$0] }
+      raw.add(errors(samples.map(\.distance), truth))
+      recorded.add(
+        errors(RangeSmoother().smoothed(samples).map { $0?.distance ?? 1e3 }, truth))
+      live.add(errors(FilterFigures.asTheyCome(samples), truth))
+      slow.add(errors(RangeSmoother().smoothed(tenth).map { $0?.distance ?? 1e3 }, known))
+      slowLive.add(errors(FilterFigures.asTheyCome(tenth), known))
+    }
+    let plain = ("raw", Errors.rms(raw.all) * 100)
+    return [
+      ("lias: ranges recorded at 100 Hz, RMSE", recorded), ("the same as they come", live),
+      ("recorded at 10 Hz", slow), ("10 Hz as they come", slowLive),
+    ].map { name, errors in
+      errors.figure(
+        "F2", name, "cm", scale: 100, textbook: plain, aim: .atMost(6.3), Errors.rms)
+    }
+  }
+
+  /// Each anchor in turn as the target of walks of 5 m, with 1 % and 1 degree a minute of drift.
+  private static func found(_ lias: Lias, _ settings: Settings) -> [AccuracyFigure] {
+    var result: [AccuracyFigure] = []
+    for hasAzimuth in [false, true] {
+      var (errors, ungated) = (Errors(), Errors())
+      var (converged, walks) = (0.0, 0.0)
+      for target in 0..<8 {
+        var (part, all): ([Double], [Double]) = ([], [])
+        for start in stride(from: 0, to: 60, by: settings.quick ? 12.0 : 3) {
+          let walk = TrolleyWalk(
+            lias, target: target, tag: 1, from: start, seed: UInt64(target * 100) + UInt64(start),
+            azimuths: hasAzimuth)
+          var finder = TargetFinder()
+          for (sighting, azimuth) in zip(walk.sightings, walk.truth) {
+            guard let estimate = finder.update(sighting), estimate.isConverged else { continue }
+            part.append(abs(wrap(estimate.horizontalAngle - azimuth)) / degree)
+          }
+          guard let last = finder.estimate, let azimuth = walk.truth.last else { continue }
+          walks += 1
+          converged += last.isConverged ? 1 : 0
+          all.append(abs(wrap(last.horizontalAngle - azimuth)) / degree)
+        }
+        errors.add(part)
+        ungated.add(all)
+      }
+      let name = hasAzimuth ? "with azimuths of 6 deg" : "ranges only"
+      result.append(
+        errors.figure(
+          "L1", "lias: bearing of a target, \(name), 95 % when converged", "deg",
+          textbook: ("all after 5 m", quantile(ungated.all, 0.95)), aim: .atMost(5)
+        ) { quantile($0, 0.95) })
+      result.append(
+        AccuracyFigure(
+          id: "L2", quantity: "converged after 5 m, \(name)", unit: "", textbook: nil,
+          value: converged / max(1, walks), parts: [],
+          aim: .atLeast(hasAzimuth ? 0.96 : 0.87)))
+    }
+    return result
+  }
+
+  /// Each tag among the eight anchors, at 10 Hz.
+  private static func located(_ lias: Lias, _ settings: Settings) -> [AccuracyFigure] {
+    let step = settings.quick ? 20 : 10
+    var (recorded, live, single) = (Errors(), Errors(), Errors())
+    for tag in 0..<3 {
+      var samples: [PlaceSample] = []
+      var singles: [Double] = []
+      let solver = PlaceSolver(height: HeightPrior(0.97, standardDeviation: 0.02))
+      for index in stride(from: 0, to: lias.epochs.count, by: step) {
+        let epoch = lias.epochs[index]
+        var observations: [PlaceObservation] = []
+        for anchor in 0..<8 where epoch.ranges[3 * anchor + tag].isFinite {
+          let range = epoch.ranges[3 * anchor + tag] - lias.biases[3 * anchor + tag]
+          observations.append(PlaceObservation(.range(Lias.anchors[anchor]), range))
+          samples.append(
+            PlaceSample(time: epoch.time, observation: observations.last!, source: anchor))
+        }
+        var plain = solver
+        plain.tailFreedom = 1e9
+        if let found = plain.solve(observations) {
+          singles.append(flat(found.place - lias.place(ofTag: tag, at: epoch.time)))
+        }
+      }
+      single.add(singles)
+      for isLive in [false, true] {
+        var parameters = PlaceTracker.Parameters()
+        parameters.height = HeightPrior(0.97, standardDeviation: 0.02)
+        let way = PlaceSmoother(parameters).way(samples, live: isLive)
+        let errors = zip(way, samples).map { point, sample in
+          point.map { flat($0.estimate.place - lias.place(ofTag: tag, at: sample.time)) } ?? 100
+        }
+        if isLive { live.add(errors) } else { recorded.add(errors) }
+      }
+    }
+    let plain = ("least squares", Errors.rms(single.all) * 100)
+    let worst = ("least squares", (single.all.max() ?? 0) * 100)
+    var result: [AccuracyFigure] = []
+    for (name, errors) in [("recorded", recorded), ("as they come", live)] {
+      result.append(
+        errors.figure(
+          "M1", "lias: position, eight anchors, \(name), RMSE", "cm", scale: 100, textbook: plain,
+          aim: .atMost(7.3), Errors.rms))
+      result.append(
+        errors.figure(
+          "M1", "the same, greatest error", "cm", scale: 100, textbook: worst, aim: .atMost(21)
+        ) { $0.max() ?? .infinity })
+    }
+    return result
+  }
+
+  static func flat(_ v: Vector3) -> Double { (v.x * v.x + v.y * v.y).squareRoot() }
+}
+
+/// Sightings of an anchor along 5 m of the trolley's way, as a device would have them whose own
+/// tracking drifts.
+struct TrolleyWalk {
+  var sightings: [TargetSighting] = []
+  /// The azimuth of the target as the device is really turned.
+  var truth: [Double] = []
+
+  init(
+    _ lias: Lias, target: Int, tag: Int, from start: Double, seed: UInt64, azimuths: Bool,
+    length: Double = 5
+  ) {
+    var noise = Noise(seed: seed)
+    let stretch = noise.uniform() < 0.5 ? 1.01 : 0.99
+    let turn = (noise.uniform() < 0.5 ? 1 : -1) * degree / 60
+    let index = 3 * target + tag
+    var way = 0.0
+    var begun: Double?
+    var own = Vector3.zero
+    var last = Vector3.zero
+    for number in stride(from: 0, to: lias.epochs.count, by: 10) {
+      let epoch = lias.epochs[number]
+      let place = lias.place(ofTag: tag, at: epoch.time)
+      let before = way
+      if number > 0 { way += (place - last).length }
+      let step = place - last
+      last = place
+      guard before >= start else { continue }
+      if way > start + length { break }
+      let pose = lias.pose(at: epoch.time)
+      let from = begun ?? epoch.time
+      if begun == nil { own = place }
+      if begun != nil {
+        let bend = turn * (epoch.time - from)
+        own =
+          own
+          + Vector3(
+            cosine(bend) * step.x - sine(bend) * step.y,
+            sine(bend) * step.x + cosine(bend) * step.y, step.z) * stretch
+      }
+      begun = from
+      let bend = turn * (epoch.time - from) / 2
+      // The turn of the drift before the own one.
+      let (c, s) = (cosine(bend), sine(bend))
+      let drifted = Pose(
+        position: own, w: c * pose.w - s * pose.z, x: c * pose.x - s * pose.y,
+        y: c * pose.y + s * pose.x, z: c * pose.z + s * pose.w)
+      guard epoch.ranges[index].isFinite else { continue }
+      var real = pose
+      real.position = place
+      let bearing = real.azimuth(of: Lias.anchors[target])
+      var sighting = TargetSighting(
+        time: epoch.time, pose: drifted, range: epoch.ranges[index] - lias.biases[index])
+      // Antennas see 60 degrees to each side; one azimuth in twelve is anything.
+      if azimuths, abs(bearing) < 60 * degree {
+        sighting.azimuth =
+          noise.uniform() < 0.08
+          ? noise.uniform(-60 * degree, 60 * degree) : wrap(bearing + 6 * degree * noise.normal())
+      }
+      sightings.append(sighting)
+      truth.append(bearing)
+    }
+  }
+}

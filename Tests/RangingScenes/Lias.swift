@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Ranging
+
+/// A trolley with three tags among eight anchors, with motion capture:
+/// LIAS-CUHKSZ/Efficient-Pose-Estimation-via-UWB-measurements (MIT).
+package struct Lias {
+  /// Metres, as the README beside the recording says.
+  package static let anchors = [
+    Vector3(-3.4203, 3.0053, 1.0442), Vector3(0.0016, 3.0110, 1.0446),
+    Vector3(3.6056, 2.9795, 1.0463), Vector3(3.6011, -0.0008, 1.0422),
+    Vector3(3.5674, -3.0087, 1.0443), Vector3(-0.0072, -2.9652, 1.0444),
+    Vector3(-3.4673, -2.9587, 1.0445), Vector3(-3.4858, -0.0098, 1.0457),
+  ]
+  /// On the trolley.
+  package static let tags = [
+    Vector3(-0.0689, -0.1423, 0.0011), Vector3(-0.0750, 0.1402, 0.0016),
+    Vector3(0.2034, 0.1451, -0.0008),
+  ]
+
+  /// All ranges of one time: 3·anchor + tag.
+  package private(set) var epochs: [(time: Double, ranges: [Double])] = []
+  /// Poses of the trolley.
+  package private(set) var path: [(time: Double, pose: Pose)] = []
+  /// By how much each of the 24 ranges is too long, from stands at known places.
+  package private(set) var biases: [Double]
+
+  /// nil when it is not there.
+  package init?(_ recordings: Recordings) {
+    let root = recordings.folder + "/lias/Planar_Dataset"
+    guard
+      let ranges = RecordedTable("\(root)/Dynamic/UWB_dynamic_exp_fast.csv", hasHeader: false),
+      let path = RecordedTable("\(root)/Dynamic/motion_capture_dynamic_exp_fast.csv")
+    else { return nil }
+    biases = Self.biases("\(root)/Static/8.14")
+    for row in path.rows where row.count >= 8 && row.allSatisfy(\.isFinite) {
+      // The rigid body of the motion capture is upside down: half a turn about its x.
+      let (w, x, y, z) = (row[4], row[5], row[6], row[7])
+      let pose = Pose(position: Vector3(row[1], row[2], row[3]), w: -x, x: w, y: z, z: -y)
+      self.path.append((row[0], pose))
+    }
+    guard let first = self.path.first, let last = self.path.last else { return nil }
+    for row in ranges.rows where row.count >= 25 && first.time...last.time ~= row[0] {
+      epochs.append((row[0] - first.time, Array(row[1...24])))
+    }
+    for index in self.path.indices { self.path[index].time -= first.time }
+  }
+
+  /// The pose at a time, between those that were captured.
+  package func pose(at time: Double) -> Pose {
+    var (low, high) = (0, path.count - 1)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if path[middle].time <= time { low = middle } else { high = middle }
+    }
+    let (a, b) = (path[low], path[high])
+    let part = max(0, min(1, (time - a.time) / max(1e-9, b.time - a.time)))
+    func between(_ x: Double, _ y: Double) -> Double { x + (y - x) * part }
+    // A quaternion and its negative are the same turn.
+    let (p, q) = (a.pose, b.pose)
+    let sign = p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z < 0 ? -1.0 : 1.0
+    return Pose(
+      position: p.position + (q.position - p.position) * part, w: between(p.w, sign * q.w),
+      x: between(p.x, sign * q.x), y: between(p.y, sign * q.y), z: between(p.z, sign * q.z))
+  }
+
+  /// Where a tag is at a time.
+  package func place(ofTag tag: Int, at time: Double) -> Vector3 {
+    let pose = pose(at: time)
+    let back = Pose(position: .zero, w: pose.w, x: -pose.x, y: -pose.y, z: -pose.z)
+    return pose.position + back.toDevice(Self.tags[tag])
+  }
+
+  /// What a range would be without error.
+  package func truth(_ index: Int, at time: Double) -> Double {
+    (place(ofTag: index % 3, at: time) - Self.anchors[index / 3]).length
+  }
+
+  /// The stands that are given: position and yaw as the README says.
+  private static let stands: [(file: String, yaw: Double, x: Double, y: Double)] = [
+    ("pos1_deg_0", -0.019, -1.9298, -1.2368), ("pos1_deg_120", 119.623, -1.7694, -1.2333),
+    ("pos1_deg_240", 239.020, -1.7584, -1.2758), ("pos3_deg_0", 1.375, 1.7362, 1.2086),
+    ("pos3_deg_120", 121.417, 1.7556, 1.2200), ("pos3_deg_240", 240.619, 1.8427, 1.2911),
+    ("pos5_deg_0", 0.233, -0.0475, -0.0122), ("pos5_deg_120", 119.408, 0.0089, 0.0259),
+    ("pos5_deg_240", 240.289, -0.0111, 0.0741),
+  ]
+
+  private static func biases(_ folder: String) -> [Double] {
+    var errors = [[Double]](repeating: [], count: 24)
+    for stand in stands {
+      guard
+        let table = RecordedTable(
+          "\(folder)/UWB_static_exp_8_14_\(stand.file).csv", hasHeader: false)
+      else { continue }
+      let half = stand.yaw * .pi / 360
+      // The quaternion of a turn to the left.
+      let pose = Pose(position: .zero, w: cosine(half), z: -sine(half))
+      for index in 0..<24 {
+        var tag = tags[index % 3]
+        tag.z = 0
+        let place = Vector3(stand.x, stand.y, 0.97) + pose.toDevice(tag)
+        let truth = (place - anchors[index / 3]).length
+        let found = table.rows.compactMap { $0.count > index + 1 ? $0[index + 1] : nil }
+          .filter(\.isFinite).sorted()
+        if !found.isEmpty { errors[index].append(found[found.count / 2] - truth) }
+      }
+    }
+    return errors.map { $0.isEmpty ? 0 : $0.reduce(0, +) / Double($0.count) }
+  }
+}
