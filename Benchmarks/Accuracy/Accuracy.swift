@@ -22,11 +22,11 @@ enum Accuracy {
   static func run(_ settings: Settings, datasets: String?) -> Bool {
     let recordings = Recordings(datasets)
     var figures = TwoWayFigures.rows(settings)
-    figures += OutdoorFigures.stands(settings, recordings)
+    figures += OutdoorFigures.stands(recordings)
     figures += AngleFigures.rows(settings)
     figures += FilterFigures.rows(settings)
-    figures += TrolleyFigures.rows(settings, recordings)
-    figures += OutdoorFigures.walks(settings, recordings)
+    figures += TrolleyFigures.rows(recordings)
+    figures += OutdoorFigures.walks(recordings)
     for index in figures.indices {
       let name = figures[index].id + " " + figures[index].quantity
       figures[index].isKnownMiss = knownMisses.contains(name)

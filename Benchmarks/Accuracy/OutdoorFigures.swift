@@ -33,7 +33,7 @@ enum OutdoorFigures {
     return result
   }
 
-  static func stands(_ settings: Settings, _ recordings: Recordings) -> [AccuracyFigure] {
+  static func stands(_ recordings: Recordings) -> [AccuracyFigure] {
     guard let hanyang = Hanyang(recordings) else { return [] }
     let exchanges = hanyang.exchanges("LOS")
     let free = ranges(exchanges)
@@ -112,7 +112,7 @@ enum OutdoorFigures {
       value: Errors.mean(deviations), parts: deviations, aim: .atMost(2.2))
   }
 
-  static func walks(_ settings: Settings, _ recordings: Recordings) -> [AccuracyFigure] {
+  static func walks(_ recordings: Recordings) -> [AccuracyFigure] {
     guard let hanyang = Hanyang(recordings) else { return [] }
     var result: [AccuracyFigure] = []
     for (kind, aim) in [("LOS", 0.62), ("NLOS", 0.69)] {

@@ -4,13 +4,13 @@ import RangingScenes
 
 /// A trolley among eight anchors indoors: F2, L1, L2, M1.
 enum TrolleyFigures {
-  static func rows(_ settings: Settings, _ recordings: Recordings) -> [AccuracyFigure] {
+  static func rows(_ recordings: Recordings) -> [AccuracyFigure] {
     guard let lias = Lias(recordings) else { return [] }
-    return filtered(lias, settings) + found(lias, settings) + located(lias, settings)
+    return filtered(lias) + found(lias) + located(lias)
   }
 
   /// Each of the 24 ranges less its constant error at known places, then filtered.
-  private static func filtered(_ lias: Lias, _ settings: Settings) -> [AccuracyFigure] {
+  private static func filtered(_ lias: Lias) -> [AccuracyFigure] {
     var (raw, recorded, live, slow, slowLive) = (Errors(), Errors(), Errors(), Errors(), Errors())
     for index in 0..<24 {
       var samples: [RangeSample] = []
@@ -43,14 +43,14 @@ enum TrolleyFigures {
   }
 
   /// Each anchor in turn as the target of walks of 5 m, with 1 % and 1 degree a minute of drift.
-  private static func found(_ lias: Lias, _ settings: Settings) -> [AccuracyFigure] {
+  private static func found(_ lias: Lias) -> [AccuracyFigure] {
     var result: [AccuracyFigure] = []
     for hasAzimuth in [false, true] {
       var (errors, ungated) = (Errors(), Errors())
       var (converged, walks) = (0.0, 0.0)
       for target in 0..<8 {
         var (part, all): ([Double], [Double]) = ([], [])
-        for start in stride(from: 0, to: 60, by: settings.quick ? 12.0 : 3) {
+        for start in stride(from: 0, to: 60, by: 3.0) {
           let walk = TrolleyWalk(
             lias, target: target, tag: 1, from: start, seed: UInt64(target * 100) + UInt64(start),
             azimuths: hasAzimuth)
@@ -83,8 +83,8 @@ enum TrolleyFigures {
   }
 
   /// Each tag among the eight anchors, at 10 Hz.
-  private static func located(_ lias: Lias, _ settings: Settings) -> [AccuracyFigure] {
-    let step = settings.quick ? 20 : 10
+  private static func located(_ lias: Lias) -> [AccuracyFigure] {
+    let step = 10
     var (recorded, live, single) = (Errors(), Errors(), Errors())
     for tag in 0..<3 {
       var samples: [PlaceSample] = []
