@@ -82,6 +82,7 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "UCI", "UWBLink", "UWBDriver", "UWBCapture", "SessionProfiles", "Ranging", "UWBSimulator",
+        "AccessoryProtocol",
         system, logging,
         arguments,
       ],
@@ -152,7 +153,7 @@ let package = Package(
       name: "uwbctlTests",
       dependencies: [
         "uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBCapture", "UWBSimulator", "UWBTestSupport",
-        "SessionProfiles",
+        "SessionProfiles", "AccessoryProtocol",
         arguments, system,
       ],
       swiftSettings: strict + lifetimes),

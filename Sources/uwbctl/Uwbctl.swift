@@ -13,6 +13,7 @@ struct Uwbctl: AsyncParsableCommand {
       Doctor.self,
       RangeCommand.self,
       Multicast.self,
+      AccessoryCommand.self,
       TestCommand.self,
       CalibrationCommand.self,
       Replay.self,

@@ -61,6 +61,7 @@ import Testing
     ("config set", ["config", "set", "LOW_POWER_MODE=1"]), ("reset", ["reset"]),
     ("send", ["send", "20", "02", "00", "00"]), ("explain", ["explain", "0x21"]),
     ("decode", ["decode", "6001000101"]),
+    ("accessory", ["accessory", "-n", "1", "--listen", "tcp:0"]),
   ]
 
   @Test(arguments: runs.indices)

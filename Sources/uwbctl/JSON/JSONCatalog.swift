@@ -114,6 +114,18 @@ enum JSONCatalog {
   private static let ranging: [JSONEntry] = [
     measurement, measurement.also("replay"),
     JSONEntry(
+      "accessory", each: "thing that happens",
+      [
+        "event":
+          "listening, connected, offered, started, measured, stopped, refused, ignored, disconnected",
+        "app": "who it is about", "endpoint?": "where it listens",
+        "address?": "of the accessory, told to the app", "role?": "controller or controlee",
+        "version?": "of the configuration data", "session_id?": "session id",
+        "status?": "of the measurement, by name", "distance_cm?": "centimetres",
+        "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "why, in words",
+        "next_step?": "what to do",
+      ]),
+    JSONEntry(
       "replay --as-device", each: "recorded chip",
       [
         "path": "what to open", "requests": "requests it has an answer to",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocol
 import ArgumentParser
 import SessionProfiles
+import SystemPackage
 import UWBCapture
 import UWBDriver
 import UWBLink
@@ -73,6 +75,27 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
+  init(_ error: DataChannelError) {
+    switch error {
+    case .invalidEndpoint, .unfit: self = .usage
+    case .unresolvedHost: self = .noHost
+    case .system(.addressInUse, _), .system(.fileExists, _): self = .busy
+    case .system(.permissionDenied, _): self = .permission
+    case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _): self = .unavailable
+    case .system: self = .system
+    case .closed, .notTaken, .flooded, .stream: self = .deviceGone
+    case .notFramed: self = .protocolError
+    }
+  }
+
+  init(_ error: AccessoryError) {
+    switch error {
+    case .device(let error): self.init(error)
+    case .message: self = .protocolError
+    case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
+    }
+  }
+
   init(_ error: DriverError) {
     switch error {
     case .link(let error): self.init(error)
@@ -106,6 +129,12 @@ func reporting(_ body: () async throws -> Void) async throws {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as CaptureError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch let error as DataChannelError {
+    throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch let error as AccessoryError {
+    throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch let error as AccessoryProtocolError {
+    throw fail(.protocolError, error.description, error.suggestion)
   } catch is CancellationError {
     return
   }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import ArgumentParser
+import UCI
+import UWBDriver
+import UWBLink
+
+/// `uwbctl accessory`: a chip as a Nearby Interaction accessory.
+struct AccessoryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accessory",
+    abstract: "Serve a chip as a Nearby Interaction accessory.",
+    discussion: """
+      Apps connect to a socket, get the accessory's configuration data and range with the chip, each \
+      in a session of its own. Before each message stands its length in two octets, the lower one \
+      first; a Unix socket lets in its owner only, TCP whoever can reach it. Without --device \
+      embedded simulated chips play both sides. Ends with Ctrl-C.
+      """)
+
+  enum Rate: String, ExpressibleByArgument, CaseIterable {
+    case automatic, infrequent
+    case userInteractive = "user-interactive"
+    var value: AccessoryConfigurationData.UpdateRate {
+      switch self {
+      case .automatic: .automatic
+      case .infrequent: .infrequent
+      case .userInteractive: .userInteractive
+      }
+    }
+  }
+
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Accessory") var accessory: AccessoryOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
+
+  @Option(help: "text or json.") var format = OutputFormat.text
+  @Option(name: [.customShort("n"), .long], help: "End after so many measured rounds.")
+  var count: Int?
+  @Option(name: [.customShort("t"), .long], help: "End after so many seconds.")
+  var duration: Double?
+  @Option(
+    help: "Wait so many seconds for a device that was unplugged or failed, then go on; 0: end.")
+  var recover = 60.0
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
+    if let duration, !(duration > 0 && duration < 1e9) {
+      throw ValidationError("--duration takes more than 0 seconds.")
+    }
+    guard recover >= 0 && recover < 1e9 else {
+      throw ValidationError("--recover takes 0 seconds or more.")
+    }
+  }
+
+  func run() async throws {
+    let this = self
+    try await reporting { try await cancelledBySignals { try await this.serve() } }
+  }
+
+  private func serve() async throws {
+    let target = try OpenTarget(options, capture, peers: 1)
+    defer { target.finish() }
+    var driverOptions = options.driverOptions
+    if recover > 0 { driverOptions.recovery = Recovery(limit: .seconds(recover)) }
+    let device = try await target.open(driverOptions)
+    do {
+      try await serve(device, target.simulated)
+    } catch {
+      await device.close()
+      throw error
+    }
+    await device.close()
+  }
+
+  private func serve(_ device: UWBDevice, _ simulated: SimulatedPeers?) async throws {
+    let accessory = try Accessory(device, options: accessory.options)
+    let listener = try SocketListener(try ChannelEndpoint(self.accessory.listen))
+    let printer = AccessoryPrinter(format)
+    printer.print(listening: listener.endpoint)
+    let (events, ends) = (accessory.events, device.events)
+    let this = self
+    // What ends it: enough rounds, the time, the device, Ctrl-C.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await accessory.serve(listener) }
+      group.addTask { await this.print(events, printer) }
+      group.addTask {
+        for await case .disconnected(let error) in ends { throw error }
+        // Cancelled; whoever did that is the end.
+        try await Task.sleep(for: .seconds(1e9))
+      }
+      if let seconds = duration { group.addTask { try await Task.sleep(for: .seconds(seconds)) } }
+      if let simulated {
+        group.addTask { try await SimulatedApp(simulated).range(over: listener.endpoint) }
+      }
+      let outcome = await group.nextResult()
+      group.cancelAll()
+      await accessory.close()
+      try outcome?.get()
+    }
+  }
+
+  /// Until so many rounds have been measured.
+  private func print(
+    _ events: AsyncStream<Accessory.Event>, _ printer: AccessoryPrinter
+  ) async {
+    var left = count ?? Int.max
+    for await event in events {
+      printer.print(event)
+      guard case .measured(_, let measurement) = event, measurement.result.status.isSuccess else {
+        continue
+      }
+      left -= 1
+      if left == 0 { return }
+    }
+  }
+}
