@@ -35,6 +35,9 @@ let package = Package(
     .library(name: "Ranging", targets: ["Ranging"]),
     .library(name: "AccessoryProtocol", targets: ["AccessoryProtocol"]),
     .library(name: "PeerTokens", targets: ["PeerTokens"]),
+    .library(name: "NearbyInteraction", targets: ["NearbyInteraction"]),
+    // For apps that write `import simd`, and bring no module of that name themselves.
+    .library(name: "simd", targets: ["simd"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
   ],
@@ -70,6 +73,15 @@ let package = Package(
       swiftSettings: strict + lifetimes),
     .target(
       name: "PeerTokens", dependencies: ["UCI", "UWBDriver", crypto],
+      swiftSettings: strict + lifetimes),
+    .target(name: "SIMDMath", swiftSettings: strict),
+    .target(name: "simd", dependencies: ["SIMDMath"], swiftSettings: strict),
+    .target(
+      name: "NearbyInteraction",
+      dependencies: [
+        "SIMDMath", "AccessoryProtocol", "PeerTokens", "UCI", "UWBLink", "UWBDriver", "Ranging",
+        "Locking", system,
+      ],
       swiftSettings: strict + lifetimes),
 
     // The other end of the wire.
@@ -148,6 +160,17 @@ let package = Package(
     .testTarget(
       name: "PeerTokensTests",
       dependencies: ["PeerTokens", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", crypto, system],
+      swiftSettings: strict + lifetimes),
+    // Like apps: the language mode and the settings that most of them have.
+    .testTarget(
+      name: "NearbyInteractionCompileTests", dependencies: ["NearbyInteraction", "simd"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "NearbyInteractionTests",
+      dependencies: [
+        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "PeerTokens", "UCI", "UWBLink",
+        "UWBDriver", "Ranging", "UWBSimulator", "UWBTestSupport", "Locking", system,
+      ],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "uwbctlTests",

@@ -42,9 +42,16 @@ public struct RangeZone: Sendable, Hashable {
   ///
   /// - Returns: what happened with it, if something did.
   public mutating func update(_ estimate: RangeEstimate) -> Event? {
-    guard estimate.distance.isFinite else { return nil }
-    let isNear = estimate.distance < enter
-    let isFar = estimate.distance > leave
+    update(distance: estimate.distance)
+  }
+
+  /// Takes a distance in metres in that somebody has smoothed already.
+  ///
+  /// - Returns: what happened with it, if something did.
+  public mutating func update(distance: Double) -> Event? {
+    guard distance.isFinite else { return nil }
+    let isNear = distance < enter
+    let isFar = distance > leave
     let wanted: Bool? = isNear ? true : isFar ? false : nil
     guard let wanted, wanted != isInside else {
       agreeing = 0

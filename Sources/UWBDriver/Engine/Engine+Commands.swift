@@ -174,7 +174,7 @@ extension Engine {
   ) async throws(DriverError) -> [UInt8]? {
     logger.trace("send", metadata: ["command": "\(request.name)"])
     let id = newID()
-    var timer: Task<Void, Never>?
+    var timer: OneShotTimer?
     let outcome = await withCheckedContinuation { continuation in
       let end: DriverError? = state.withLock { state in
         guard state.end == nil else { return state.end }
@@ -188,9 +188,8 @@ extension Engine {
         return
       }
       // Weak: a timer must not keep the engine when its owner lets go of it.
-      timer = Self.after(milliseconds: request.milliseconds) { [weak self] in
-        await self?.waitForBacklog(atMost: patience)
-        if !Task.isCancelled { self?.complete(id, .timeout) }
+      timer = OneShotTimer(after: .milliseconds(request.milliseconds)) { [weak self] in
+        self?.expire(id, patience: patience, seen: nil)
       }
       write(request.packets, for: id)
     }
@@ -205,15 +204,16 @@ extension Engine {
     }
   }
 
-  private func waitForBacklog(atMost patience: Int) async {
-    var left = patience
-    var seen = statistics.framesRead
-    while left > 0, !Task.isCancelled {
-      try? await Task.sleep(for: .milliseconds(Self.backlogPause))
-      left -= Self.backlogPause
-      let now = statistics.framesRead
-      if now == seen { return }
-      seen = now
+  /// Gives up on an answer, but not while the chip still sends what had piled up before.
+  ///
+  /// - Parameters:
+  ///   - patience: milliseconds.
+  ///   - seen: how many frames there had been at the last look; nil at the first.
+  private func expire(_ id: UInt64, patience: Int, seen: UInt64?) {
+    let now = UInt64(statistics.framesRead)
+    guard patience > 0, seen != now else { return complete(id, .timeout) }
+    OneShotTimer.call(after: .milliseconds(Self.backlogPause)) { [weak self] in
+      self?.expire(id, patience: patience - Self.backlogPause, seen: now)
     }
   }
 

@@ -19,7 +19,7 @@ extension Engine {
     milliseconds: Int, until condition: @escaping @Sendable (ChipState) -> Bool
   ) async throws(DriverError) -> ChipState? {
     let id = newID()
-    var timer: Task<Void, Never>?
+    var timer: OneShotTimer?
     let result = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>) in
       let now: Result<ChipState?, DriverError>? = state.withLock { state in
@@ -32,7 +32,7 @@ extension Engine {
         continuation.resume(returning: now)
         return
       }
-      timer = Self.after(milliseconds: milliseconds) { [weak self] in
+      timer = OneShotTimer(after: .milliseconds(milliseconds)) { [weak self] in
         let waiter = self?.state.withLock { $0.waiters.removeValue(forKey: id) }
         waiter?.continuation.resume(returning: .success(nil))
       }

@@ -131,16 +131,6 @@ final class Engine: Sendable {
     }
   }
 
-  /// Calls `body` after a time, unless it is cancelled first.
-  static func after(
-    milliseconds: Int, _ body: @escaping @Sendable () async -> Void
-  ) -> Task<Void, Never> {
-    Task {
-      try? await Task.sleep(for: .milliseconds(milliseconds))
-      if !Task.isCancelled { await body() }
-    }
-  }
-
   // MARK: links
 
   var statistics: Link.Statistics {

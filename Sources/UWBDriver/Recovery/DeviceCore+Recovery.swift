@@ -60,7 +60,7 @@ extension DeviceCore {
       })
     else { return }
     let limit = recovery?.limit.map { limit in
-      Engine.after(milliseconds: Int(limit / .milliseconds(1))) { self.giveUp(cause) }
+      OneShotTimer(after: limit) { self.giveUp(cause) }
     }
     defer { limit?.cancel() }
     var pause = 20

@@ -40,7 +40,10 @@ extension SessionConfiguration {
     if maxMeasurements > 0 {
       list.append(TLV(.maxNumberOfMeasurements, maxMeasurements.littleEndianOctets))
     }
-    list.removeAll { parameter in additional.contains { $0.id == parameter.id } }
+    list.removeAll { parameter in
+      omitted.contains(AppConfigID(rawValue: parameter.id))
+        || additional.contains { $0.id == parameter.id }
+    }
     return list + additional
   }
 

@@ -104,6 +104,8 @@ public struct SessionConfiguration: Sendable, Hashable {
   public var maxMeasurements: UInt16 = 0
   /// Sent behind the others, as they are; one with the id of another takes its place.
   public var additional: [TLV] = []
+  /// Not sent, for sessions that are no two-way ranging and have no such parameter.
+  public var omitted: Set<AppConfigID> = []
 
   /// A session with FiRa's defaults.
   public init(role: Role, sessionID: UInt32, address: MACAddress, peers: [MACAddress]) {

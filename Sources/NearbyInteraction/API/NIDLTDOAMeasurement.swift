@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+public import SIMDMath
+
+/// What coordinates of anchors mean.
+public enum NIDLTDOACoordinatesType: Int, Sendable {
+  /// Latitude and longitude in degrees, altitude in metres.
+  case geodetic = 0
+  /// Metres along x, y and z of a system of the anchors' own.
+  case relative = 1
+}
+
+/// Which message of an anchor was received.
+public enum NIDLTDOAMeasurementType: Int, Sendable {
+  /// The first, from the initiator.
+  case poll = 0
+  /// The answer of a responder.
+  case response = 1
+  /// The last, from the initiator.
+  case final = 2
+}
+
+/// A message of an anchor, received in a downlink-TDoA session.
+open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+  // Sound: nothing in it changes.
+
+  /// On which floor an anchor is.
+  public final class FloorElevation: NSObject, NSCopying, Sendable {
+    /// Itself: it does not change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+  }
+
+  /// All there is to say, as a value.
+  struct Values: Codable, Hashable, Sendable {
+    var address: Int
+    var clusterInitiatorAddress = 0
+    var type: Int
+    var rawTransmitTime: UInt64
+    var rawReceiveTime: UInt64
+    var signalStrength: Double
+    var carrierFrequencyOffset: Double
+    var responderClockFrequencyOffset: Double?
+    var coordinatesType = NIDLTDOACoordinatesType.relative.rawValue
+    /// nil: the anchor did not say where it is.
+    var coordinates: SIMD3<Double>?
+    var block: Int
+    var round: Int
+  }
+  let values: Values
+
+  /// Ticks of the raw times in a second: 128 · 499.2 MHz, about 15.65 ps each.
+  private static let ticksPerSecond = 63_897_600_000.0
+
+  init(_ values: Values) {
+    self.values = values
+    super.init()
+  }
+
+  /// The anchor's address.
+  public var address: Int { values.address }
+  /// The address of the anchor that began the round; 0 where it was not heard.
+  public var clusterInitiatorAddress: Int { values.clusterInitiatorAddress }
+  /// Which message it is.
+  public var measurementType: NIDLTDOAMeasurementType { .init(rawValue: values.type) ?? .poll }
+  /// When it was sent, in seconds of the anchors' clock.
+  public var transmitTime: Double { Double(values.rawTransmitTime) / Self.ticksPerSecond }
+  /// When it was received, in seconds of the chip's clock.
+  public var receiveTime: Double { Double(values.rawReceiveTime) / Self.ticksPerSecond }
+  /// When it was sent, in ticks of 15.65 ps.
+  public var rawTransmitTime: UInt64 { values.rawTransmitTime }
+  /// When it was received, in ticks of 15.65 ps.
+  public var rawReceiveTime: UInt64 { values.rawReceiveTime }
+  /// dBm; 0 where the chip gives none.
+  public var signalStrength: Double { values.signalStrength }
+  /// How much faster the anchor's clock runs than the chip's: 1e-6 is one part in a million.
+  public var carrierFrequencyOffset: Double { values.carrierFrequencyOffset }
+  /// How much faster the responder's clock runs than the initiator's; nil for other messages than
+  /// responses.
+  public var responderClockFrequencyOffset: Double? { values.responderClockFrequencyOffset }
+  /// What `coordinates` mean.
+  public var coordinatesType: NIDLTDOACoordinatesType {
+    .init(rawValue: values.coordinatesType) ?? .relative
+  }
+  /// Where the anchor is: latitude, longitude and altitude, or x, y and z. Zeros where it did not
+  /// say; see `hasCoordinates`.
+  public var coordinates: simd_double3 { values.coordinates ?? .zero }
+  /// Always nil: FiRa's messages have no floors.
+  public var floorElevation: FloorElevation? { nil }
+
+  /// Always so.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Reads what `encode(with:)` wrote.
+  public required init?(coder: NSCoder) {
+    guard let data = coder.decodeObject(of: NSData.self, forKey: "values"),
+      let values = try? JSONDecoder().decode(Values.self, from: Data(referencing: data))
+    else { return nil }
+    self.values = values
+    super.init()
+  }
+
+  /// Writes what `init(coder:)` reads.
+  open func encode(with coder: NSCoder) {
+    if let data = try? JSONEncoder().encode(values) {
+      coder.encode(NSData(data: data), forKey: "values")
+    }
+  }
+
+  /// Itself: it does not change.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// The same message with the same values.
+  open override func isEqual(_ object: Any?) -> Bool {
+    (object as? NIDLTDOAMeasurement)?.values == values
+  }
+
+  /// Equal for equal messages.
+  open override var hash: Int { values.hashValue }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+
+/// The domain of `NIError` as an `NSError`.
+public let NIErrorDomain = "com.apple.NearbyInteraction"
+
+/// Why a session ended, or a configuration could not be made.
+///
+/// Apps tell errors apart in three ways, and all work: `case NIError.userDidNotAllow` matched against
+/// any error, `(error as? NIError)?.code`, and `(error as NSError).code`.
+public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
+  // Sound: an NSError without mutable values does not change.
+
+  /// The codes, with the numbers of Apple's framework.
+  public enum Code: Int, Sendable {
+    /// There is no UWB chip, or the chip cannot do this at all.
+    case unsupportedPlatform = -5889
+    /// The configuration is wrong, or its token is.
+    case invalidConfiguration = -5888
+    /// The session failed for good; begin a new one.
+    case sessionFailed = -5887
+    /// The session ran longer than `NISession.Timeouts.activity` allows.
+    case resourceUsageTimeout = -5886
+    /// The chip has no room for one more session.
+    case activeSessionsLimitExceeded = -5885
+    /// This user may not open the device.
+    case userDidNotAllow = -5884
+    /// Movement was asked for, and there is no `PoseSource`.
+    case invalidARConfiguration = -5883
+    /// The accessory with this Bluetooth identifier is not connected.
+    case accessoryPeerDeviceUnavailable = -5882
+    /// The peer cannot do what the configuration asks for.
+    case incompatiblePeerDevice = -5881
+    /// More than one session over extended distances.
+    case activeExtendedDistanceSessionsLimitExceeded = -5880
+  }
+
+  private let stored: NSError
+
+  /// An error, with what else there is to say of it under the keys of `NSError`.
+  public init(_ code: Code, userInfo: [String: Any] = [:]) {
+    stored = NSError(domain: NIErrorDomain, code: code.rawValue, userInfo: userInfo)
+  }
+
+  /// An error in words.
+  ///
+  /// - Parameters:
+  ///   - reason: the cause, a sentence.
+  ///   - recovery: the next step to try.
+  init(_ code: Code, reason: String, recovery: String? = nil) {
+    var info: [String: Any] = [
+      NSLocalizedDescriptionKey: code.words + " " + reason,
+      NSLocalizedFailureReasonErrorKey: reason,
+    ]
+    if let recovery { info[NSLocalizedRecoverySuggestionErrorKey] = recovery }
+    self.init(code, userInfo: info)
+  }
+
+  /// `NIErrorDomain`.
+  public static var errorDomain: String { NIErrorDomain }
+  /// What kind of error it is.
+  public var code: Code { Code(rawValue: stored.code) ?? .sessionFailed }
+  /// The raw value of `code`.
+  public var errorCode: Int { stored.code }
+  /// The same as `userInfo`.
+  public var errorUserInfo: [String: Any] { userInfo }
+  /// What else there is to say, under the keys of `NSError`: the cause under
+  /// `NSLocalizedFailureReasonErrorKey`, what to try under `NSLocalizedRecoverySuggestionErrorKey`.
+  public var userInfo: [String: Any] { stored.userInfo }
+  /// The cause in words.
+  public var localizedDescription: String {
+    userInfo[NSLocalizedDescriptionKey] as? String ?? code.words
+  }
+
+  /// The same code and the same words.
+  public static func == (a: NIError, b: NIError) -> Bool {
+    a.stored.code == b.stored.code && a.localizedDescription == b.localizedDescription
+  }
+
+  /// Hashes the code.
+  public func hash(into hasher: inout Hasher) { hasher.combine(stored.code) }
+}
+
+extension NIError {
+  /// See `Code.unsupportedPlatform`.
+  public static var unsupportedPlatform: Code { .unsupportedPlatform }
+  /// See `Code.invalidConfiguration`.
+  public static var invalidConfiguration: Code { .invalidConfiguration }
+  /// See `Code.sessionFailed`.
+  public static var sessionFailed: Code { .sessionFailed }
+  /// See `Code.resourceUsageTimeout`.
+  public static var resourceUsageTimeout: Code { .resourceUsageTimeout }
+  /// See `Code.activeSessionsLimitExceeded`.
+  public static var activeSessionsLimitExceeded: Code { .activeSessionsLimitExceeded }
+  /// See `Code.userDidNotAllow`.
+  public static var userDidNotAllow: Code { .userDidNotAllow }
+  /// See `Code.invalidARConfiguration`.
+  public static var invalidARConfiguration: Code { .invalidARConfiguration }
+  /// See `Code.accessoryPeerDeviceUnavailable`.
+  public static var accessoryPeerDeviceUnavailable: Code { .accessoryPeerDeviceUnavailable }
+  /// See `Code.incompatiblePeerDevice`.
+  public static var incompatiblePeerDevice: Code { .incompatiblePeerDevice }
+  /// See `Code.activeExtendedDistanceSessionsLimitExceeded`.
+  public static var activeExtendedDistanceSessionsLimitExceeded: Code {
+    .activeExtendedDistanceSessionsLimitExceeded
+  }
+}
+
+extension NIError.Code {
+  /// Matches any error with this code: an `NIError`, or an `NSError` of its domain.
+  public static func ~= (pattern: NIError.Code, error: any Error) -> Bool {
+    if let error = error as? NIError { return error.code == pattern }
+    let other = error as NSError
+    return other.domain == NIErrorDomain && other.code == pattern.rawValue
+  }
+
+  /// The kind of error in a sentence.
+  var words: String {
+    switch self {
+    case .unsupportedPlatform: "This machine cannot do that."
+    case .invalidConfiguration: "The configuration is not valid."
+    case .sessionFailed: "The session failed."
+    case .resourceUsageTimeout: "The session ran for too long."
+    case .activeSessionsLimitExceeded: "There are too many sessions."
+    case .userDidNotAllow: "This user may not use the device."
+    case .invalidARConfiguration: "There is no source of poses."
+    case .accessoryPeerDeviceUnavailable: "The accessory is not connected."
+    case .incompatiblePeerDevice: "The peer cannot do that."
+    case .activeExtendedDistanceSessionsLimitExceeded:
+      "There are too many sessions over extended distances."
+    }
+  }
+}
+
+extension NIError: CustomStringConvertible {
+  /// The cause, and what to try.
+  public var description: String {
+    let next = userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
+    return localizedDescription + (next.map { " " + $0 } ?? "")
+  }
+}

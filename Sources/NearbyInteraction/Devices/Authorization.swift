@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import SystemPackage
+internal import UWBLink
+
+/// Whether this process may use the chip.
+enum Authorization {
+  /// Why it may not; nil where it may, or where nobody can tell before trying.
+  static func problem(with device: String?) -> NIError? {
+    if case .denied(let error) = status(of: device) { error } else { nil }
+  }
+
+  static func status(of device: String?) -> NISession.AuthorizationStatus {
+    guard case .success(let endpoint) = DeviceChoice.endpoint(named: device),
+      let path = path(of: endpoint), let access = DeviceAccess(of: path)
+    else { return .notDetermined }
+    return access.isAllowed ? .authorized : .denied(denial(path, access))
+  }
+
+  private static func path(of endpoint: LinkEndpoint) -> FilePath? {
+    if case .usb(let serial, let interface, _, _) = endpoint {
+      return try? Discovery().port(serial: serial, interface: interface).path
+    }
+    return endpoint.path
+  }
+
+  static func denial(_ path: FilePath, _ access: DeviceAccess) -> NIError {
+    let recovery =
+      if access.needsNewLogin {
+        "The user is in the group \(access.group) already: log in again."
+      } else if access.group == "root" {
+        "Install udev/60-uwb.rules and plug the device in again."
+      } else {
+        "Install udev/60-uwb.rules and plug the device in again, or join the group: "
+          + "sudo usermod -aG \(access.group) $USER, then log in again."
+      }
+    return NIError(
+      .userDidNotAllow,
+      reason: "This user may not open \(path.string) (\(access)).", recovery: recovery)
+  }
+}

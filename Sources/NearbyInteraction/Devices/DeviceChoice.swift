@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import UWBLink
+
+/// Which chip a session uses.
+enum DeviceChoice {
+  /// The one that is named, or else the one that the environment names, or else the first that is
+  /// found.
+  static func endpoint(
+    named name: String?, discovery: Discovery = Discovery()
+  ) -> Result<LinkEndpoint, NIError> {
+    let named = name ?? getenv("UWB_DEVICE").map { unsafe String(cString: $0) }
+    if let named, !named.isEmpty {
+      do throws(LinkError) {
+        return .success(try LinkEndpoint(named))
+      } catch {
+        return .failure(
+          NIError(.invalidConfiguration, reason: error.description, recovery: error.suggestion))
+      }
+    }
+    let ports = discovery.ports()
+    func first(_ kind: KnownProduct.Kind) -> SerialPort? {
+      ports.first { $0.usb?.known?.kind == kind }
+    }
+    // Behind a bridge can be anything; a debug probe has no UCI.
+    guard let port = first(.board) ?? first(.bridge) else {
+      return .failure(
+        NIError(
+          .unsupportedPlatform, reason: "No UWB board was found.",
+          recovery: "Plug one in, or name it in UWB_DEVICE or NISession.device, such as "
+            + "/dev/ttyACM0 or usb:SERIAL."))
+    }
+    return .success(port.endpoint)
+  }
+}

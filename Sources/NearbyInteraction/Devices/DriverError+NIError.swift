@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+internal import UWBDriver
+internal import UWBLink
+
+extension NIError {
+  /// What an app is told of a failure of the driver.
+  init(_ error: DriverError, in dialect: Dialect? = nil) {
+    let code: Code =
+      switch error {
+      case .link(let link) where link.code == .permissionDenied: .userDidNotAllow
+      case .link(let link) where link.code == .invalidEndpoint: .invalidConfiguration
+      case .refused(_, .maxSessionsExceeded): .activeSessionsLimitExceeded
+      case .parametersRefused, .configurationProblems, .invalidConfiguration: .invalidConfiguration
+      default: .sessionFailed
+      }
+    self.init(
+      code, reason: error.description(in: dialect), recovery: error.suggestion(in: dialect))
+  }
+}
+
+extension DriverError {
+  /// The device is not there for now, or another program has it: waiting may help.
+  var mayPass: Bool {
+    switch self {
+    case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true
+    case .link(let error):
+      switch error.code {
+      case .notFound, .busy, .deviceGone, .closedByPeer, .connectionRefused: true
+      default: false
+      }
+    default: false
+    }
+  }
+}

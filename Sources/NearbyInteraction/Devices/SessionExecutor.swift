@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+
+/// Runs the tasks of this module on a queue of its own: an app that blocks the threads of Swift's
+/// tasks, as `deviceCapabilities` has to do, does not block its sessions.
+final class SessionExecutor: TaskExecutor {
+  static let shared = SessionExecutor()
+
+  private let queue = DispatchQueue(label: "NearbyInteraction")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    queue.async { job.runSynchronously(on: executor) }
+  }
+}

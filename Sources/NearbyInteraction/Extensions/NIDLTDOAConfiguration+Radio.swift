@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+internal import UWBDriver
+
+extension NIDLTDOAConfiguration {
+  /// Beyond Apple: what the anchors of a network send with. On Apple's platforms the system learns it
+  /// from the anchors by Bluetooth; here it has to be known.
+  public struct Radio: Sendable, Hashable, Codable {
+    /// 5 or 9.
+    public var channel: UInt8 = 9
+    /// 9…12.
+    public var preambleCode: UInt8 = 10
+    /// Slot in RSTU; 1200 are one millisecond.
+    public var slotDuration: UInt16 = 2_400
+    /// Slots in a ranging round.
+    public var slotsPerRound: UInt8 = 25
+    /// From one block to the next, in milliseconds.
+    public var interval: UInt32 = 200
+    /// The two octets VENDOR_ID and the six of STATIC_STS_IV, in the order of the wire.
+    public var staticSTS: [UInt8] = [0x08, 0x07, 1, 2, 3, 4, 5, 6]
+    /// This device's short address.
+    public var address: UInt16 = 0x7A60
+    /// The ranging rounds to listen to.
+    public var rounds: [UInt8] = [0]
+
+    /// FiRa's defaults.
+    public init() {}
+  }
+
+  /// Beyond Apple: what the anchors send with.
+  public var radio: Radio {
+    get { radioSettings }
+    set { radioSettings = newValue }
+  }
+}
+
+extension NIDLTDOAConfiguration.Radio {
+  /// The session of a tag. Sources: DEVICE_ROLE 8, RANGING_ROUND_USAGE 5 as AOSP's stack sends them
+  /// for a tag; it sends no DEVICE_TYPE and no peers.
+  func configuration(id: UInt32) -> SessionConfiguration {
+    var session = SessionConfiguration(
+      role: .controlee, sessionID: id, address: MACAddress(address), peers: [])
+    session.channel = channel
+    session.preambleCode = preambleCode
+    session.slotDuration = slotDuration
+    session.slotsPerRound = slotsPerRound
+    session.interval = interval
+    session.sts = .fixed(
+      .init(vendorID: Array(staticSTS.prefix(2)), iv: Array(staticSTS.dropFirst(2))))
+    session.rframe = 1
+    session.additional = [
+      TLV(.rangingRoundUsage, [5]), TLV(.deviceRole, [8]), TLV(.multiNodeMode, [1]),
+    ]
+    session.omitted = [.deviceType, .numberOfControlees, .dstMACAddress, .resultReportConfig]
+    return session
+  }
+}

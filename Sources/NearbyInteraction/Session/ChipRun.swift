@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+internal import UWBDriver
+internal import UWBLink
+
+/// One run of a session on a chip: opens the device, ranges, waits for what happens, tidies up.
+final class ChipRun: Sendable {
+  private enum Signal: Sendable {
+    case end(tellPeer: Bool)
+    case device(DeviceEvent)
+  }
+
+  let number: Int
+  private let plan: SessionPlan
+  private let core: SessionCore
+  private let registry: DeviceRegistry
+  private let signals: AsyncStream<Signal>
+  private let signal: AsyncStream<Signal>.Continuation
+
+  init(_ number: Int, _ plan: SessionPlan, _ core: SessionCore, _ registry: DeviceRegistry) {
+    self.number = number
+    self.plan = plan
+    self.core = core
+    self.registry = registry
+    (signals, signal) = AsyncStream.makeStream()
+  }
+
+  /// Ends it, whatever it is at. It may take until the chip has answered.
+  func end(tellPeer: Bool) { signal.yield(.end(tellPeer: tellPeer)) }
+
+  /// From the beginning to the end.
+  func perform() async {
+    defer { signal.finish() }
+    let endpoint: LinkEndpoint
+    switch DeviceChoice.endpoint(named: plan.device) {
+    case .success(let found): endpoint = found
+    case .failure(let error): return report(.failed(error))
+    }
+    switch await registry.acquire(endpoint) {
+    case .success(let device):
+      await range(on: device)
+      registry.release(endpoint)
+    case .failure(let error) where error.mayPass: await wait(for: endpoint)
+    case .failure(let error): report(.failed(NIError(error)))
+    }
+  }
+
+  private func report(_ report: SessionEvent.Report) {
+    core.handle(.report(run: number, report))
+  }
+
+  /// The device is not there yet, or somebody else has it.
+  private func wait(for endpoint: LinkEndpoint) async {
+    report(.unavailable)
+    let isThere = await withTaskGroup(of: Bool.self) { group in
+      // Opened to see that it can be, and closed again.
+      group.addTask { await LinkReturn(of: endpoint).open() != nil }
+      group.addTask { [signals] in
+        for await case .end in signals { break }
+        return false
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? false
+    }
+    if isThere { report(.available) }
+  }
+
+  // MARK: on a device
+
+  private func range(on device: UWBDevice) async {
+    let events = device.events
+    let forwarding = Task(executorPreference: SessionExecutor.shared) { [signal] in
+      for await event in events { signal.yield(.device(event)) }
+    }
+    defer { forwarding.cancel() }
+    let made: SessionPlan.Made
+    switch plan.make(for: device) {
+    case .success(let value): made = value
+    case .failure(let error): return report(.failed(error))
+    }
+    let built = await outcome { () async throws(DriverError) in
+      try await device.makeSession(made.configuration, checked: plan.isChecked)
+    }
+    switch built {
+    case .success(let session): await range(session, made)
+    case .failure(let error): await give(up: error, device, isUnderWay: false)
+    }
+  }
+
+  private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
+    let stopMeasuring = session.onMeasurements(
+      core.measurements(of: number, AngleUse(Capabilities(session.device.capabilities))))
+    let started = await outcome { () async throws(DriverError) in
+      try await plan.prepare(session)
+      try await session.start()
+    }
+    var error: DriverError?
+    if case .failure(let failure) = started { error = failure }
+    if error == nil {
+      core.keep(made.shareable, for: number)
+      report(.started(needsData: made.shareable != nil))
+      error = await stay(session, made.configuration.role)
+    }
+    stopMeasuring()
+    // Tells the chip whatever became of it; a chip that is gone has lost it anyway.
+    try? await session.close()
+    if let error { await give(up: error, session.device, isUnderWay: true) }
+  }
+
+  /// Until somebody ends it: nil, or what ended it.
+  private func stay(_ session: UWBSession, _ role: SessionConfiguration.Role) async -> DriverError?
+  {
+    for await signal in signals {
+      switch signal {
+      case .end(let tellPeer):
+        if !tellPeer, role == .controller {
+          // A controller that stops tells its controlees, unless it is told not to. Not every chip
+          // takes this while it ranges; then they learn of it.
+          try? await session.configure([TLV(.inBandTerminationAttemptCount, [0])])
+        }
+        return nil
+      case .device(.sessionStatus(let status))
+      where status.sessionToken == session.token && status.state != .active
+        && status.reason != .managementCommand:
+        return .sessionEnded(status.state, status.reason)
+      case .device(.lost(let cause)): return cause
+      case .device(.disconnected(let cause)): return .link(cause)
+      case .device(.sessionLost(_, let cause)): return cause
+      case .device: break
+      }
+    }
+    return nil
+  }
+
+  /// It failed; where the device is only lost, waits for it.
+  private func give(up error: DriverError, _ device: UWBDevice, isUnderWay: Bool) async {
+    if case .sessionEnded(_, .stoppedInBand) = error { return report(.peerEnded) }
+    guard error.mayPass else { return report(.failed(NIError(error, in: device.dialect))) }
+    report(isUnderWay ? .lost : .unavailable)
+    for await signal in signals {
+      switch signal {
+      case .end: return
+      case .device(.recovered): return report(.available)
+      default: break
+      }
+    }
+  }
+}
+
+/// As a value: `do` and `catch` of typed errors in tasks have crashed the compiler.
+private func outcome<Value: Sendable>(
+  _ body: () async throws(DriverError) -> Value
+) async -> Result<Value, DriverError> {
+  do throws(DriverError) { return .success(try await body()) } catch { return .failure(error) }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import Locking
+internal import PeerTokens
+
+/// What `run` was asked for, looked at before anything is done.
+struct RunRequest {
+  var plan: SessionPlan?
+  /// Names the object; nil: there is none.
+  var token: NIDiscoveryToken?
+  var finder: MotionFinder?
+  var problem: NIError?
+
+  init(_ configuration: NIConfiguration, of session: NISession) {
+    let options = session.options.withLock { $0 }
+    let device = options.device ?? NISession.device
+    // Apps ask for permission by a run that fails for another reason, so this comes first.
+    problem = Authorization.problem(with: device)
+    guard problem == nil else { return }
+    switch configuration {
+    case let accessory as NINearbyAccessoryConfiguration:
+      token = accessory.accessoryDiscoveryToken
+      switch accessory.accessory {
+      case .ranges(let data): plan = SessionPlan(target: .accessory(data), device: device)
+      case .channelSounding:
+        problem = NIError(
+          .unsupportedPlatform, reason: "Linux hosts have no Bluetooth channel sounding.",
+          recovery: "Use init(data:) with the accessory's configuration data.")
+      }
+      if accessory.isCameraAssistanceEnabled { find(options) }
+    case let anchors as NIDLTDOAConfiguration:
+      guard let id = UInt32(exactly: anchors.networkIdentifier) else {
+        problem = NIError(
+          .invalidConfiguration,
+          reason: "The network identifier \(anchors.networkIdentifier) is no session id.",
+          recovery: "Session ids go from 0 to 4294967295.")
+        return
+      }
+      plan = SessionPlan(target: .anchors(id: id, anchors.radio), device: device)
+    case let peer as NINearbyPeerConfiguration: take(peer, session, device, options)
+    default:
+      problem = NIError(
+        .invalidConfiguration, reason: "\(type(of: configuration)) is no configuration to run.")
+    }
+  }
+
+  private mutating func take(
+    _ peer: NINearbyPeerConfiguration, _ session: NISession, _ device: String?,
+    _ options: NISession.Options
+  ) {
+    token = peer.peerDiscoveryToken
+    guard !peer.isExtendedDistanceMeasurementEnabled else {
+      problem = NIError(
+        .incompatiblePeerDevice, reason: "No chip here measures over extended distances.",
+        recovery: "Set it only where deviceCapabilities of both ends have it.")
+      return
+    }
+    switch session.identity.plan(with: peer.peerDiscoveryToken, device) {
+    case .success(let made): plan = made
+    case .failure(let error): problem = error
+    }
+    if peer.isCameraAssistanceEnabled { find(options) }
+  }
+
+  private mutating func find(_ options: NISession.Options) {
+    guard let source = options.poseSource ?? NISession.poseSource, !options.isPoseSourceWrong else {
+      problem =
+        problem
+        ?? NIError(
+          .invalidARConfiguration,
+          reason: options.isPoseSourceWrong
+            ? "What was given to setARSession is no PoseSource."
+            : "Camera assistance was asked for, and there is no PoseSource.",
+          recovery: "Set NISession.poseSource, or leave isCameraAssistanceEnabled off.")
+      return
+    }
+    finder = MotionFinder(source)
+  }
+}

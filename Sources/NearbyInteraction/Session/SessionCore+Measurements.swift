@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import Locking
+internal import Ranging
+internal import SIMDMath
+internal import UCI
+internal import UWBDriver
+internal import UWBLink
+
+// The way of a measurement: from the reader's thread to the delegate's queue.
+extension SessionCore {
+  /// What takes the chip's reports of a run, on the reader's thread.
+  func measurements(of run: Int, _ angles: AngleUse) -> MeasurementCallback {
+    { [weak self] view, info in
+      guard let self else { return }
+      if view.type == .twoWay {
+        // One session, one object.
+        guard view.count > 0 else { return }
+        take(
+          view.twoWayMeasurement(at: 0), view.sequenceNumber, info.receivedAt, run, angles)
+      } else {
+        var reader = PayloadReader(view.payload)
+        guard let report = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
+        takeAnchors(report.measurements, run)
+      }
+    }
+  }
+
+  private func take(
+    _ measurement: TwoWayMeasurement, _ sequenceNumber: UInt32, _ time: UInt64, _ run: Int,
+    _ angles: AngleUse
+  ) {
+    guard let centimetres = measurement.distanceCentimetres else { return }
+    let raw = Double(centimetres) / 100
+    state.withLock { state in
+      guard state.machine.isRanging(run), let token = state.token else { return }
+      apply(.report(run: run, .heard), &state)
+      guard state.machine.isRanging(run) else { return }
+      let isBlocked = measurement.lineOfSight.isBlocked
+      let estimate = state.estimator.update(
+        RangeSample(time: Double(time) * 1e-9, distance: raw, nonLineOfSight: isBlocked))
+      let sample = NISample(
+        rawDistance: Float(raw), standardDeviation: Float(estimate?.standardDeviation ?? 0.1),
+        isOutlier: estimate?.isOutlier ?? false, azimuth: angles.azimuth(measurement.azimuth),
+        azimuthFigureOfMerit: angles.hasMerit ? measurement.azimuth.figureOfMerit : nil,
+        elevation: angles.elevation(measurement.elevation),
+        elevationFigureOfMerit: angles.hasMerit ? measurement.elevation.figureOfMerit : nil,
+        rssi: measurement.rssiDBm.map { Float($0) },
+        nonLineOfSightProbability: isBlocked.map { $0 ? 1 : 0 }, sequenceNumber: sequenceNumber,
+        receivedAt: time)
+      let distance = Float(max(0, estimate?.distance ?? raw))
+      let direction = sample.direction
+      guard let finder = state.finder else {
+        let object = NINearbyObject(
+          token: token, distance: distance, direction: direction, values: sample)
+        send(.didUpdate([object]), run: run, &state)
+        return
+      }
+      let azimuth = angles.isAllRound ? sample.azimuth.map { Double($0) } : nil
+      finder.queue.async { [weak self] in
+        let finding = finder.take(time: time, range: raw, azimuth: azimuth)
+        let object = NINearbyObject(
+          token: token, distance: distance, direction: direction ?? finding.direction,
+          horizontalAngle: finding.horizontalAngle, vertical: finding.vertical, values: sample)
+        self?.send(object, finding, run)
+      }
+    }
+  }
+
+  private func send(_ object: NINearbyObject, _ finding: MotionFinder.Finding, _ run: Int) {
+    state.withLock { state in
+      guard state.machine.isRanging(run), !state.isSilenced else { return }
+      if finding.isNews {
+        send(
+          .didUpdateAlgorithmConvergence(NIAlgorithmConvergence(finding.status), object), &state)
+      }
+      send(.didUpdate([object]), run: run, &state)
+    }
+  }
+
+  private func takeAnchors(_ measurements: SessionInfo.Measurements, _ run: Int) {
+    state.withLock { state in
+      guard state.machine.isRanging(run) else { return }
+      let list = state.anchors.take(measurements)
+      guard !list.isEmpty else { return }
+      apply(.report(run: run, .heard), &state)
+      guard state.machine.isRanging(run) else { return }
+      send(.didUpdateDLTDOA(list), run: run, &state)
+    }
+  }
+}
+
+extension NISample {
+  /// Where the antenna sees the object, in the frame of `NINearbyObject.direction`; level where the
+  /// chip tells no elevation.
+  var direction: simd_float3? {
+    guard let azimuth else { return nil }
+    let height = elevation ?? 0
+    return simd_float3(
+      sin(azimuth) * cos(height), sin(height), -cos(azimuth) * cos(height))
+  }
+}
+
+extension LineOfSight {
+  /// nil where the chip cannot tell.
+  var isBlocked: Bool? {
+    switch self {
+    case .lineOfSight: false
+    case .nonLineOfSight: true
+    default: nil
+    }
+  }
+}

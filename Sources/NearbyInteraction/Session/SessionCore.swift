@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Foundation
+internal import Locking
+internal import Ranging
+internal import UWBDriver
+
+/// The inside of a session: the machine with its effects carried out, and the way of a measurement to
+/// the delegate. Any thread may call; what happens at the same time happens one after the other.
+final class SessionCore: Sendable {
+  /// Carries a run out on a chip. Tests put something else in its place.
+  protocol Runner: Sendable {
+    func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore)
+    func end(tellPeer: Bool)
+  }
+
+  /// Updates that may wait for the app's queue; then the newest are dropped.
+  static let pendingLimit = 64
+
+  struct State {
+    var machine = SessionMachine()
+    weak var session: NISession?
+    weak var delegate: (any NISessionDelegate)?
+    var queue: DispatchQueue?
+    /// Of the last run.
+    var plan: SessionPlan?
+    var token: NIDiscoveryToken?
+    var shareable: [UInt8]?
+    var estimator = RangeEstimator()
+    var finder: MotionFinder?
+    var anchors = AnchorMessages()
+    var timers: [SessionMachine.Timer: @Sendable () -> Void] = [:]
+    var slept = Duration.zero
+    /// The app has ended the session itself: nothing more is said.
+    var isSilenced = false
+    var pending = 0
+    var dropped = 0
+    var takers: [Int: AsyncStream<NISession.Event>.Continuation] = [:]
+    var nextTaker = 0
+  }
+
+  let state = Locked(State())
+  let clock: any SessionClock
+  private let runner: any Runner
+
+  init(clock: any SessionClock = SystemClock(), runner: any Runner = ChipRunner()) {
+    self.clock = clock
+    self.runner = runner
+    let slept = clock.slept
+    state.withLock { $0.slept = slept }
+  }
+
+  // MARK: events
+
+  func handle(_ event: SessionEvent) { state.withLock { apply(event, &$0) } }
+
+  /// The app runs the session: what it ranges with and how goes with the event.
+  func run(
+    _ plan: SessionPlan?, token: NIDiscoveryToken?, finder: MotionFinder?, problem: NIError?
+  ) {
+    state.withLock { state in
+      if state.machine.phase != .invalidated {
+        (state.plan, state.token, state.finder) = (plan, token, finder)
+        state.shareable = nil
+        state.estimator.reset()
+        state.anchors = AnchorMessages()
+        // What was asleep before this run is over.
+        state.slept = clock.slept
+      } else {
+        state.isSilenced = false
+      }
+      apply(.run(hasObject: token != nil, problem: problem), &state)
+    }
+  }
+
+  /// Data for the accessory, made by a run.
+  func keep(_ shareable: [UInt8]?, for run: Int) {
+    state.withLock { if $0.machine.run == run { $0.shareable = shareable } }
+  }
+
+  func apply(_ event: SessionEvent, _ state: inout State) {
+    let slept = clock.slept
+    // The clocks are read one after the other, so they may differ by a little.
+    if slept - state.slept > .seconds(1) {
+      state.slept = slept
+      carryOut(state.machine.handle(.slept, at: clock.now), &state)
+    }
+    if event == .invalidate { state.isSilenced = true }
+    carryOut(state.machine.handle(event, at: clock.now), &state)
+  }
+
+  private func carryOut(_ effects: [SessionEffect], _ state: inout State) {
+    for effect in effects {
+      switch effect {
+      case .begin(let run): if let plan = state.plan { runner.begin(run, plan, self) }
+      case .end(let tellPeer): runner.end(tellPeer: tellPeer)
+      case .set(let timer, let time):
+        state.timers[timer]?()
+        state.timers[timer] = clock.after(time) { [weak self] in self?.handle(.timer(timer)) }
+      case .stopTimers:
+        for stop in state.timers.values { stop() }
+        state.timers = [:]
+      case .call(let callback): call(callback, &state)
+      }
+    }
+  }
+
+  // MARK: the app
+
+  private func call(_ callback: SessionEffect.Callback, _ state: inout State) {
+    guard !state.isSilenced else { return }
+    let object = state.token.map { NINearbyObject(token: $0) }
+    switch callback {
+    case .started: send(.didStartRunning, &state)
+    case .suspended: send(.wasSuspended, &state)
+    case .suspensionEnded: send(.suspensionEnded, &state)
+    case .shareable:
+      guard let object, let data = state.shareable else { return }
+      send(.didGenerateShareableConfigurationData(Data(data), object), &state)
+    case .removed(let reason):
+      guard let object else { return }
+      send(.didRemove(object, reason), &state)
+    case .invalidated(let error):
+      send(.didInvalidate(error), &state)
+      for taker in state.takers.values { taker.finish() }
+      state.takers = [:]
+    }
+  }
+
+  /// Hands an event to the app: to the delegate on its queue, and to whoever iterates.
+  func send(_ event: NISession.Event, run: Int? = nil, _ state: inout State) {
+    for taker in state.takers.values { taker.yield(event) }
+    if run != nil {
+      guard state.pending < Self.pendingLimit else {
+        state.dropped += 1
+        return
+      }
+      state.pending += 1
+    }
+    // In the lock, so that what happened first is said first.
+    (state.queue ?? .main).async { [self] in deliver(event, run) }
+  }
+
+  /// On the app's queue.
+  private func deliver(_ event: NISession.Event, _ run: Int?) {
+    let target = state.withLock { state -> (NISession, any NISessionDelegate)? in
+      if let run {
+        state.pending -= 1
+        // Paused, removed or run anew meanwhile.
+        guard state.machine.isRanging(run) else { return nil }
+      }
+      guard !state.isSilenced, let session = state.session, let delegate = state.delegate else {
+        return nil
+      }
+      return (session, delegate)
+    }
+    guard let (session, delegate) = target else { return }
+    event.deliver(to: delegate, session)
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessoryProtocol
+internal import UCI
+internal import UWBDriver
+
+/// What a run is to do on a chip.
+struct SessionPlan: Sendable {
+  /// With whom.
+  enum Target: Sendable {
+    case accessory(AccessoryConfigurationData)
+    case peer(SessionConfiguration)
+    case anchors(id: UInt32, NIDLTDOAConfiguration.Radio)
+  }
+
+  var target: Target
+  /// The chip's name; nil: found.
+  var device: String?
+
+  /// A session for a chip, and what the other side has to be told.
+  struct Made: Sendable {
+    var configuration: SessionConfiguration
+    var shareable: [UInt8]?
+  }
+
+  /// Makes the session. For an accessory it is another one each time.
+  func make(for device: UWBDevice) -> Result<Made, NIError> {
+    let angles = AngleUse(Capabilities(device.capabilities))
+    switch target {
+    case .accessory(let accessory):
+      let data = ShareableConfigurationData.answering(accessory)
+      do throws(AccessoryProtocolError) {
+        let session = try data.session(of: .app, with: accessory.uwb, angles: angles.azimuth)
+        return .success(Made(configuration: session, shareable: data.octets))
+      } catch {
+        return .failure(
+          NIError(.invalidConfiguration, reason: error.description, recovery: error.suggestion))
+      }
+    case .peer(let session): return .success(Made(configuration: session, shareable: nil))
+    case .anchors(let id, let radio):
+      guard Capabilities(device.capabilities).roles?.contains(.dtTag) ?? true else {
+        return .failure(
+          NIError(
+            .unsupportedPlatform, reason: "The chip receives no downlink TDoA.",
+            recovery: "Check NISession.deviceCapabilities.supportsDLTDOAMeasurement first."))
+      }
+      return .success(Made(configuration: radio.configuration(id: id), shareable: nil))
+    }
+  }
+}
+
+/// Which angles of a chip are to be believed.
+struct AngleUse: Sendable, Hashable {
+  var azimuth: Bool
+  var elevation: Bool
+  /// The azimuth tells front from back.
+  var isAllRound: Bool
+  /// Angles come with figures of merit; 0 then means that there is no angle.
+  var hasMerit: Bool
+
+  init(_ capabilities: Capabilities) {
+    let angles = capabilities.angles ?? []
+    azimuth = !angles.isDisjoint(with: [.azimuth90, .azimuth180])
+    elevation = angles.contains(.elevation)
+    isAllRound = angles.contains(.azimuth180)
+    hasMerit = angles.contains(.figureOfMerit)
+  }
+
+  /// Radians; nil where there is none.
+  func azimuth(_ angle: Angle) -> Float? { azimuth ? radians(angle) : nil }
+  /// Radians; nil where there is none.
+  func elevation(_ angle: Angle) -> Float? { elevation ? radians(angle) : nil }
+
+  private func radians(_ angle: Angle) -> Float? {
+    hasMerit && angle.figureOfMerit == 0 ? nil : Float(angle.degrees * .pi / 180)
+  }
+}
+
+extension SessionPlan {
+  /// Whether the driver looks at the session before it is sent; it knows two-way ranging only.
+  var isChecked: Bool {
+    switch target {
+    case .accessory, .peer: true
+    case .anchors: false
+    }
+  }
+
+  /// What there is to do between the making of the session and its start.
+  func prepare(_ session: UWBSession) async throws(DriverError) {
+    guard case .anchors(_, let radio) = target, !radio.rounds.isEmpty else { return }
+    let command = UpdateDTTagRounds(sessionToken: session.token, rounds: radio.rounds)
+    let response = try await session.device.send(command)
+    guard response.status == .ok else {
+      throw .refused(command: "SESSION_UPDATE_DT_TAG_RANGING_ROUNDS_CMD", response.status)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import UWBDriver
+import UWBSimulator
+
+@testable import NearbyInteraction
+
+/// The app's side and an accessory, each with a simulated chip behind a pseudo-terminal.
+@Suite struct AccessorySessionTests {
+  @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
+  func distancesAndAzimuthsAgreeWithTheScene(_ role: SessionConfiguration.Role) async throws {
+    // 4 m away, 30 degrees to the right of where the antenna looks.
+    let place = Position(4 * cos(-Double.pi / 6), 4 * sin(-Double.pi / 6), 1)
+    let stage = try Stage(others: [place])
+    let accessory = try await TestAccessory(stage.others[0], role: role)
+    let recorder = Recorder()
+    recorder.connect(to: accessory)
+    let session = recorder.session(on: stage.path)
+    let configuration = try accessory.configuration()
+    session.run(configuration)
+    #expect(await recorder.waitForUpdates(40))
+    session.invalidate()
+    recorder.drain()
+    #expect(recorder.milestones.first == .started && recorder.milestones.count == 2)
+    #expect(recorder.strayCalls == 0)
+    let objects = recorder.objects
+    #expect(objects.allSatisfy { $0.discoveryToken == configuration.accessoryDiscoveryToken })
+    let last = try #require(objects.last)
+    #expect(abs(try #require(last.distance) - 4) < 0.1)
+    let azimuths = objects.compactMap { $0.direction.map { asin($0.x) * 180 / .pi } }
+    #expect(azimuths.count == objects.count)
+    #expect(abs(azimuths.reduce(0, +) / Float(azimuths.count) - 30) < 5)
+    let direction = try #require(last.direction)
+    #expect(direction.z < 0 && abs(simd_length(direction) - 1) < 1e-5)
+    let sample = try #require(last.sample)
+    #expect(abs(sample.rawDistance - 4) < 0.2 && !sample.isOutlier)
+    #expect(sample.standardDeviation > 0.001 && sample.standardDeviation < 0.1)
+    #expect(try #require(sample.azimuthFigureOfMerit) > 50 && sample.elevation == nil)
+    #expect(try #require(sample.rssi) < -50 && sample.nonLineOfSightProbability == nil)
+    let rounds = objects.compactMap { $0.sample?.sequenceNumber }
+    #expect(zip(rounds, rounds.dropFirst()).allSatisfy { $0 < $1 })
+    await accessory.close()
+    stage.bench.stop()
+  }
+
+  @Test func eachRunMakesOtherDataAndTheCachedConfigurationRanges() async throws {
+    let stage = try Stage()
+    let accessory = try await TestAccessory(stage.others[0])
+    let recorder = Recorder()
+    recorder.connect(to: accessory)
+    let session = recorder.session(on: stage.path)
+    session.run(try accessory.configuration())
+    #expect(await recorder.waitForUpdates(5))
+    session.pause()
+    session.run(try #require(session.configuration))
+    #expect(
+      await recorder.wait { calls in
+        calls.count(where: { $0 == .started }) == 2 && calls.last != .started
+          && calls.suffix(4).allSatisfy { if case .updated = $0 { true } else { false } }
+      })
+    session.invalidate()
+    let data = recorder.calls.compactMap { if case .shareable(let data) = $0 { data } else { nil } }
+    #expect(data.count == 2 && Set(data).count == 2)
+    await accessory.close()
+    stage.bench.stop()
+  }
+
+  @Test func anAccessoryThatGetsNoDataTimesOutAndTriesAgain() async throws {
+    let stage = try Stage()
+    let accessory = try await TestAccessory(stage.others[0], role: .controlee)
+    let recorder = Recorder()
+    let session = recorder.session(on: stage.path)
+    session.timeouts.preparedness = .milliseconds(300)
+    let configuration = try accessory.configuration()
+    session.run(configuration)
+    #expect(await recorder.wait { $0.last == .removed(.timeout) })
+    session.timeouts.preparedness = .seconds(20)
+    recorder.connect(to: accessory)
+    session.run(configuration)
+    #expect(await recorder.waitForUpdates(3))
+    session.invalidate()
+    await accessory.close()
+    stage.bench.stop()
+  }
+
+  @Test func anAccessoryThatEndsAsTheControllerSaysSo() async throws {
+    let stage = try Stage()
+    let accessory = try await TestAccessory(stage.others[0], role: .controller)
+    let recorder = Recorder()
+    recorder.connect(to: accessory)
+    let session = recorder.session(on: stage.path)
+    session.run(try accessory.configuration())
+    #expect(await recorder.waitForUpdates(3))
+    await accessory.stop()
+    #expect(await recorder.wait { $0.contains(.removed(.peerEnded)) })
+    recorder.drain()
+    #expect(recorder.calls.last == .removed(.peerEnded))
+    session.invalidate()
+    await accessory.close()
+    stage.bench.stop()
+  }
+
+  @Test func anAccessoryThatFallsSilentTimesOut() async throws {
+    let stage = try Stage()
+    let accessory = try await TestAccessory(stage.others[0], role: .controlee)
+    let recorder = Recorder()
+    recorder.connect(to: accessory)
+    let session = recorder.session(on: stage.path)
+    session.timeouts.silence = .milliseconds(200)
+    session.run(try accessory.configuration())
+    #expect(await recorder.waitForUpdates(3))
+    stage.others[0].unplug()
+    #expect(await recorder.wait { $0.last == .removed(.timeout) })
+    session.invalidate()
+    await accessory.close()
+    stage.bench.stop()
+  }
+
+  @Test func severalSessionsShareAChip() async throws {
+    let stage = try Stage(others: [Position(2, 0, 1), Position(5, 1, 1)])
+    var accessories: [TestAccessory] = []
+    var recorders: [Recorder] = []
+    var sessions: [NISession] = []
+    for (index, chip) in stage.others.enumerated() {
+      let accessory = try await TestAccessory(
+        chip, role: index == 0 ? .controller : .controlee, address: UInt16(0x100 + index))
+      let recorder = Recorder()
+      recorder.connect(to: accessory)
+      let session = recorder.session(on: stage.path)
+      session.run(try accessory.configuration())
+      accessories.append(accessory)
+      recorders.append(recorder)
+      sessions.append(session)
+    }
+    let truth: [Float] = [2, Float(26).squareRoot()]
+    for (recorder, distance) in zip(recorders, truth) {
+      #expect(await recorder.waitForUpdates(10))
+      #expect(abs(try #require(recorder.objects.last?.distance) - distance) < 0.1)
+    }
+    for session in sessions { session.invalidate() }
+    for accessory in accessories { await accessory.close() }
+    stage.bench.stop()
+  }
+
+  @Test func theChipSaysHowManySessionsThereMayBe() async throws {
+    var profile = ChipProfile.qm33PDoA
+    profile.maximumSessions = 2
+    let stage = try Stage(profile)
+    let accessory = try await TestAccessory(stage.others[0])
+    let recorders = (0..<3).map { _ in Recorder() }
+    var sessions: [NISession] = []
+    for (index, recorder) in recorders.enumerated() {
+      let session = recorder.session(on: stage.path)
+      session.run(try accessory.configuration())
+      if index < 2 { #expect(await recorder.wait { $0.contains(.started) }) }
+      sessions.append(session)
+    }
+    #expect(await recorders[2].wait { !$0.isEmpty })
+    #expect(recorders[2].calls == [.invalidated(.activeSessionsLimitExceeded)])
+    for session in sessions { session.invalidate() }
+    await accessory.close()
+    stage.bench.stop()
+  }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import NearbyInteraction
+
+/// The rows of the table of behaviour, each as events and the calls that follow.
+@Suite struct MachineTests {
+  private let failure = NIError(.sessionFailed, reason: "x")
+
+  // MARK: run has one of three outcomes
+
+  @Test func aNewSessionSaysNothing() {
+    var run = MachineRun()
+    run.pass(.seconds(1_000))
+    #expect(run.effects.isEmpty && run.machine.phase == .ready)
+  }
+
+  @Test func runSucceeds() {
+    var run = MachineRun()
+    run.run()
+    #expect(run.effects == [.begin(run: 1)])
+    run.report(.started(needsData: false))
+    #expect(run.calls == [.started])
+    run.report(.heard)
+    #expect(run.calls == [.started] && run.machine.isRanging(1))
+  }
+
+  @Test func runIsSuspendedWhereThereIsNoDevice() {
+    var run = MachineRun()
+    run.run()
+    run.report(.unavailable)
+    #expect(run.calls == [.suspended] && run.machine.phase == .suspended)
+  }
+
+  @Test func runFails() {
+    var run = MachineRun()
+    run.run()
+    run.report(.failed(failure))
+    #expect(run.calls == [.invalidated(failure)])
+    #expect(run.orders == [.begin(run: 1), .end(tellPeer: true)])
+    // The last call.
+    for report: SessionEvent.Report in [.started(needsData: true), .lost, .peerEnded, .heard] {
+      run.report(report)
+    }
+    run.pass(.seconds(1_000))
+    #expect(run.calls == [.invalidated(failure)])
+  }
+
+  @Test func runWithAProblemTouchesNoChip() {
+    var run = MachineRun()
+    run.run(problem: failure)
+    #expect(run.effects == [.call(.invalidated(failure))])
+  }
+
+  // MARK: shareable data
+
+  @Test func anAccessoryGetsDataOnceForEachRun() {
+    var run = MachineRun()
+    run.run()
+    run.report(.started(needsData: true))
+    #expect(run.calls == [.started, .shareable])
+    run.report(.started(needsData: true))
+    #expect(run.calls == [.started, .shareable])
+    run.run()
+    run.report(.started(needsData: true))
+    #expect(run.calls == [.started, .shareable, .started, .shareable])
+  }
+
+  @Test func anAccessoryThatStaysSilentAfterTheDataTimesOut() {
+    var run = MachineRun()
+    run.run()
+    run.report(.started(needsData: true))
+    run.pass(.milliseconds(19_999))
+    #expect(run.machine.phase == .running)
+    run.pass(.milliseconds(1))
+    #expect(run.calls == [.started, .shareable, .removed(.timeout)])
+    #expect(run.orders.last == .end(tellPeer: false))
+  }
+
+  // MARK: removal
+
+  @Test func silenceEndsInATimeout() {
+    var run = MachineRun.ranging()
+    run.pass(.seconds(9))
+    run.report(.heard)
+    run.pass(.milliseconds(9_999))
+    #expect(run.calls.isEmpty)
+    run.pass(.milliseconds(1))
+    #expect(run.calls == [.removed(.timeout)] && run.machine.phase == .removed)
+  }
+
+  @Test func silenceCountsFromTheFirstAnswerOn() {
+    var run = MachineRun.ranging()
+    run.pass(.milliseconds(9_999))
+    #expect(run.calls.isEmpty)
+    run.pass(.milliseconds(1))
+    #expect(run.calls == [.removed(.timeout)])
+  }
+
+  @Test func thePublishedTimesCanBeChanged() {
+    var run = MachineRun()
+    run.machine.timeouts.preparedness = .seconds(2)
+    run.machine.timeouts.silence = .seconds(1)
+    run.run()
+    run.report(.started(needsData: false))
+    run.pass(.seconds(1.9))
+    run.report(.heard)
+    run.pass(.seconds(0.9))
+    #expect(run.calls == [.started])
+    run.pass(.seconds(0.2))
+    #expect(run.calls == [.started, .removed(.timeout)])
+  }
+
+  @Test func thePeerSaysThatItEnds() {
+    var run = MachineRun.ranging()
+    run.report(.peerEnded)
+    #expect(run.calls == [.removed(.peerEnded)])
+    run.pass(.seconds(1_000))
+    #expect(run.calls == [.removed(.peerEnded)])
+  }
+
+  @Test func afterARemovalNothingOfTheOldRunIsOfInterestAndRunTriesAgain() {
+    var run = MachineRun.ranging(needsData: true)
+    run.report(.peerEnded)
+    run.forget()
+    run.report(.heard)
+    #expect(!run.machine.isRanging(1))
+    run.run()
+    run.handle(.report(run: 1, .lost))
+    run.report(.started(needsData: true))
+    #expect(run.calls == [.started, .shareable])
+    #expect(run.machine.isRanging(2) && !run.machine.isRanging(1))
+  }
+
+  @Test func listeningToAnchorsRemovesNobody() {
+    var run = MachineRun()
+    run.run(hasObject: false)
+    run.report(.started(needsData: false))
+    run.pass(.seconds(1_000))
+    #expect(run.calls == [.started])
+  }
+
+  // MARK: suspension
+
+  @Test func aLostDeviceSuspendsAndItsReturnDoesNotResume() {
+    var run = MachineRun.ranging()
+    run.report(.lost)
+    #expect(run.calls == [.suspended])
+    run.pass(.seconds(60))
+    run.report(.available)
+    #expect(run.calls == [.suspended, .suspensionEnded])
+    #expect(run.orders == [.end(tellPeer: false)])
+    run.pass(.seconds(10_000))
+    run.report(.heard)
+    #expect(run.calls == [.suspended, .suspensionEnded])
+    run.run()
+    run.report(.started(needsData: false))
+    #expect(run.calls.last == .started)
+  }
+
+  @Test func runBeforeTheSuspensionEndedIsSuspendedAgain() {
+    var run = MachineRun.ranging()
+    run.report(.lost)
+    run.run()
+    #expect(run.orders == [.end(tellPeer: false), .begin(run: 2)])
+    run.handle(.report(run: 1, .available))
+    #expect(run.calls == [.suspended])
+    run.report(.unavailable)
+    #expect(run.calls == [.suspended, .suspended])
+    run.report(.available)
+    #expect(run.calls == [.suspended, .suspended, .suspensionEnded])
+  }
+
+  @Test func aMachineThatSleptWasSuspendedAndIsNotAnyMore() {
+    var run = MachineRun.ranging()
+    run.handle(.slept)
+    #expect(run.calls == [.suspended, .suspensionEnded])
+    #expect(run.orders == [.end(tellPeer: false)])
+    run.handle(.slept)
+    #expect(run.calls == [.suspended, .suspensionEnded])
+  }
+
+  @Test func suspendedForTooLongIsTheEnd() {
+    var run = MachineRun.ranging()
+    run.report(.lost)
+    run.pass(.seconds(299))
+    #expect(run.calls == [.suspended])
+    run.pass(.seconds(1))
+    guard case .invalidated(let error)? = run.calls.last else {
+      Issue.record("\(run.calls)")
+      return
+    }
+    #expect(error.code == .sessionFailed && run.machine.phase == .invalidated)
+    run.report(.available)
+    #expect(run.calls.count == 2)
+  }
+
+  // MARK: pause
+
+  @Test func pauseSaysNothingAndRunGoesOn() {
+    var run = MachineRun.ranging()
+    run.handle(.pause)
+    run.pass(.seconds(1_000))
+    #expect(run.effects == [.end(tellPeer: false)])
+    run.report(.lost)
+    run.report(.heard)
+    #expect(run.calls.isEmpty && run.machine.phase == .paused)
+    run.run()
+    run.report(.started(needsData: false))
+    #expect(run.calls == [.started])
+  }
+
+  @Test func pauseOfWhatDoesNotRangeDoesNothing() {
+    for phase in 0..<3 {
+      var run = MachineRun.ranging()
+      if phase == 0 { run = MachineRun() }
+      if phase == 1 { run.report(.lost) }
+      if phase == 2 { run.report(.peerEnded) }
+      let before = run.machine.phase
+      run.handle(.pause)
+      #expect(run.machine.phase == before)
+    }
+  }
+
+  // MARK: the end
+
+  @Test func invalidateSaysNothingHereAndTellsThePeer() {
+    var run = MachineRun.ranging()
+    run.handle(.invalidate)
+    #expect(run.effects == [.end(tellPeer: true)])
+    run.handle(.invalidate)
+    run.report(.heard)
+    run.report(.peerEnded)
+    run.handle(.pause)
+    run.handle(.slept)
+    run.pass(.seconds(1_000))
+    #expect(run.effects == [.end(tellPeer: true)])
+  }
+
+  @Test func runAfterTheEndIsAnErrorEachTime() {
+    var run = MachineRun()
+    run.handle(.invalidate)
+    run.run()
+    run.run(problem: NIError(.userDidNotAllow, reason: "x"))
+    let codes = run.calls.map { call -> NIError.Code? in
+      if case .invalidated(let error) = call { error.code } else { nil }
+    }
+    #expect(codes == [.sessionFailed, .userDidNotAllow])
+    #expect(run.orders.isEmpty)
+  }
+
+  @Test func anAllowanceOfTimeEndsTheSession() {
+    var run = MachineRun()
+    run.machine.timeouts.activity = .seconds(60)
+    run.run()
+    run.report(.started(needsData: false))
+    for _ in 0..<59 {
+      run.pass(.seconds(1))
+      run.report(.heard)
+    }
+    #expect(run.calls == [.started])
+    run.pass(.seconds(1))
+    guard case .invalidated(let error)? = run.calls.last else {
+      Issue.record("\(run.calls)")
+      return
+    }
+    #expect(error.code == .resourceUsageTimeout)
+  }
+
+  // MARK: another configuration
+
+  @Test func runWhileRangingBeginsAnew() {
+    var run = MachineRun.ranging()
+    run.run()
+    #expect(run.orders == [.end(tellPeer: false), .begin(run: 2)])
+    run.handle(.report(run: 1, .heard))
+    run.handle(.report(run: 1, .failed(failure)))
+    #expect(run.calls.isEmpty)
+    run.report(.started(needsData: true))
+    #expect(run.calls == [.started, .shareable])
+  }
+
+  /// Whatever comes in whatever order: at most one end, nothing behind it, and never two runs on the
+  /// chip at a time.
+  @Test func anyOrderOfEventsKeepsTheRules() {
+    var state: UInt64 = 7
+    func random(_ count: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % count
+    }
+    for _ in 0..<2_000 {
+      var run = MachineRun()
+      for _ in 0..<30 {
+        let reports: [SessionEvent.Report] = [
+          .started(needsData: true), .unavailable, .lost, .available, .heard, .peerEnded,
+          .failed(failure),
+        ]
+        switch random(12) {
+        case 0, 1: run.run()
+        case 2: run.handle(.pause)
+        case 3: if random(8) == 0 { run.handle(.invalidate) }
+        case 4: run.handle(.slept)
+        case 5: run.pass(.seconds(random(400)))
+        default: run.report(reports[random(6 + (random(10) == 0 ? 1 : 0))])
+        }
+      }
+      var open = 0
+      var ended = false
+      for effect in run.effects {
+        switch effect {
+        case .begin:
+          open += 1
+          #expect(open == 1 && !ended)
+        case .end: open -= 1
+        case .call(.invalidated): ended = true
+        case .call: #expect(!ended)
+        default: break
+        }
+        #expect((0...1).contains(open))
+      }
+    }
+  }
+}

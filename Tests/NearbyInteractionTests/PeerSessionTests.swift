@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PeerTokens
+import Testing
+import UWBSimulator
+
+@testable import NearbyInteraction
+
+/// Two Linux hosts that have each other's token.
+@Suite struct PeerSessionTests {
+  private func sent(_ token: NIDiscoveryToken?) throws -> NIDiscoveryToken {
+    let data = try NSKeyedArchiver.archivedData(
+      withRootObject: try #require(token), requiringSecureCoding: true)
+    return try #require(
+      try NSKeyedUnarchiver.unarchivedObject(ofClass: NIDiscoveryToken.self, from: data))
+  }
+
+  @Test(arguments: [ChipProfile.qm33PDoA, .sr250])
+  func bothSeeEachOther(_ profile: ChipProfile) async throws {
+    let stage = try Stage(profile, others: [Position(2, 1, 1)])
+    let recorders = [Recorder(), Recorder()]
+    let sessions = [
+      recorders[0].session(on: stage.path), recorders[1].session(on: stage.others[0].path),
+    ]
+    let tokens = try await waiting { try sessions.map { try sent($0.discoveryToken) } }
+    #expect(tokens[0] != tokens[1] && tokens[0] == sessions[0].discoveryToken)
+    #expect(tokens[0].deviceCapabilities.supportsDirectionMeasurement)
+    sessions[0].run(NINearbyPeerConfiguration(peerToken: tokens[1]))
+    sessions[1].run(NINearbyPeerConfiguration(peerToken: tokens[0]))
+    for (recorder, peer) in zip(recorders, tokens.reversed()) {
+      #expect(await recorder.waitForUpdates(3))
+      let last = try #require(recorder.objects.last)
+      #expect(last.discoveryToken == peer)
+      #expect(abs(try #require(last.distance) - Float(5).squareRoot()) < 0.15)
+      #expect(recorder.milestones == [.started])
+    }
+    for session in sessions { session.invalidate() }
+    stage.bench.stop()
+  }
+
+  @Test func aTokenOfAnotherSessionDoesNotRange() async throws {
+    let stage = try Stage(others: [Position(2, 1, 1)])
+    let recorders = [Recorder(), Recorder()]
+    let old = NISession()
+    old.device = stage.others[0].path
+    let sessions = [
+      recorders[0].session(on: stage.path), recorders[1].session(on: stage.others[0].path),
+    ]
+    let replayed = try await waiting { try sent(old.discoveryToken) }
+    sessions[0].timeouts.preparedness = .milliseconds(900)
+    sessions[1].run(
+      NINearbyPeerConfiguration(peerToken: try #require(sessions[0].discoveryToken)))
+    #expect(await recorders[1].wait { $0 == [.started] })
+    sessions[0].run(NINearbyPeerConfiguration(peerToken: replayed))
+    #expect(await recorders[0].wait { $0 == [.started, .removed(.timeout)] })
+    #expect(recorders[1].objects.isEmpty)
+    for session in sessions { session.invalidate() }
+    stage.bench.stop()
+  }
+
+  @Test func tokensThatCannotBeUsedAreErrors() async throws {
+    let stage = try Stage(others: [])
+    let recorder = Recorder()
+    let own = recorder.session(on: stage.path)
+    own.run(NINearbyPeerConfiguration(peerToken: try #require(own.discoveryToken)))
+    #expect(await recorder.wait { $0 == [.invalidated(.invalidConfiguration)] })
+    // Once more, as apps do that want to know whether they may range.
+    own.run(NINearbyPeerConfiguration(peerToken: try #require(own.discoveryToken)))
+    #expect(await recorder.wait { $0.count == 2 && $0.last == .invalidated(.invalidConfiguration) })
+    let second = Recorder()
+    let wrong = second.session(on: stage.path)
+    wrong.run(NINearbyPeerConfiguration(peerToken: .accessory()))
+    #expect(await second.wait { $0 == [.invalidated(.invalidConfiguration)] })
+    let third = Recorder()
+    let session = third.session(on: stage.path)
+    let wide = NINearbyPeerConfiguration(peerToken: try #require(NISession().discoveryToken))
+    wide.isExtendedDistanceMeasurementEnabled = true
+    session.run(wide)
+    #expect(await third.wait { $0 == [.invalidated(.incompatiblePeerDevice)] })
+    stage.bench.stop()
+  }
+
+  @Test func theOctetsOfATokenAreEnough() throws {
+    let token = NIDiscoveryToken(
+      .peer, PeerIdentity(capabilities: [.preciseDistance, .controller]).token.octets)
+    #expect(try NIDiscoveryToken(data: token.data) == token)
+    #expect(throws: NIError.self) { try NIDiscoveryToken(data: token.data.dropLast()) }
+    #expect(throws: NIError.self) { try NIDiscoveryToken(data: Data()) }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Locking
+
+@testable import NearbyInteraction
+
+/// A clock that only tests move.
+final class VirtualClock: SessionClock {
+  private struct Alarm {
+    var id: Int
+    var due: Duration
+    var body: @Sendable () -> Void
+  }
+  private struct State {
+    var now = Duration.seconds(1_000)
+    var slept = Duration.zero
+    var alarms: [Alarm] = []
+    var next = 0
+  }
+  private let state = Locked(State())
+
+  var now: Duration { state.withLock { $0.now } }
+  var slept: Duration { state.withLock { $0.slept } }
+
+  func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let id = state.withLock { state in
+      state.next += 1
+      state.alarms.append(Alarm(id: state.next, due: state.now + time, body: body))
+      return state.next
+    }
+    return { [weak self] in self?.state.withLock { $0.alarms.removeAll { $0.id == id } } }
+  }
+
+  /// The machine sleeps: the clock stands still.
+  func sleep(_ time: Duration) { state.withLock { $0.slept += time } }
+
+  func advance(_ time: Duration) {
+    let end = now + time
+    while let alarm = takeAlarm(before: end) { alarm() }
+    state.withLock { $0.now = end }
+  }
+
+  private func takeAlarm(before end: Duration) -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      guard let first = state.alarms.min(by: { $0.due < $1.due }), first.due <= end else {
+        return nil
+      }
+      state.alarms.removeAll { $0.id == first.id }
+      state.now = max(state.now, first.due)
+      return first.body
+    }
+  }
+}
+
+/// In the place of a chip: keeps what it is asked for.
+final class ScriptedRunner: SessionCore.Runner {
+  enum Order: Equatable {
+    case begin(Int)
+    case end(tellPeer: Bool)
+  }
+  private let kept = Locked<[Order]>([])
+  var orders: [Order] { kept.withLock { $0 } }
+
+  func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {
+    kept.withLock { $0.append(.begin(run)) }
+  }
+  func end(tellPeer: Bool) { kept.withLock { $0.append(.end(tellPeer: tellPeer)) } }
+}
