@@ -6,14 +6,16 @@ public struct PlaceSample: Sendable, Hashable {
   public var time: Double
   /// What was measured.
   public var observation: PlaceObservation
-  /// Which anchor or pair of anchors it is from, counted from 0: to know what shares its error.
+  /// Which anchor it is from, counted from 0, to know what shares its error; of a difference the
+  /// second.
   public var source: Int
+  /// The first anchor of a difference.
+  public var reference: Int?
 
   /// From its parts.
-  public init(time: Double, observation: PlaceObservation, source: Int) {
-    self.time = time
-    self.observation = observation
-    self.source = source
+  public init(time: Double, observation: PlaceObservation, source: Int, reference: Int? = nil) {
+    (self.time, self.observation) = (time, observation)
+    (self.source, self.reference) = (source, reference)
   }
 }
 
@@ -26,12 +28,8 @@ public struct PlaceSmoother: Sendable {
   /// Seconds without a measurement after which the place is found anew.
   public var gap = 5.0
 
-  /// Rounds in which the constant error of each source is learned from what the whole way leaves
-  /// over; 0: none. Needs movement: errors of places look different from everywhere, errors of an
-  /// anchor do not.
-  public var biasRounds = 20
-  /// How great those errors are, in metres, one standard deviation.
-  public var biasDeviation = 0.3
+  /// How the measurements err beside their noise.
+  public var errors = PlaceErrorModel()
 
   /// One time of the way.
   public struct Point: Sendable {
@@ -50,157 +48,120 @@ public struct PlaceSmoother: Sendable {
 
   /// The place at each sample.
   ///
-  /// - Parameter samples: in order of time.
+  /// - Parameters:
+  ///   - samples: in order of time.
+  ///   - live: from what was known at the time of each sample.
   /// - Returns: nil for samples from which no place could be found.
   public func way(_ samples: [PlaceSample], live: Bool = false) -> [Point?] {
-    var corrected = samples
-    var result = once(corrected, live: live)
-    guard !live else { return result }
-    for _ in 0..<biasRounds {
-      var rests: [Int: [Double]] = [:]
-      for (sample, point) in zip(corrected, result) {
-        guard let point, point.isAccepted else { continue }
-        let expected = sample.observation.expected(at: point.estimate.place).value
-        rests[sample.source, default: []].append(sample.observation.value - expected)
+    let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
+    var points = [Point?](repeating: nil, count: samples.count)
+    /// The samples of each mark, and what may be wrong with the place then.
+    var marks: [(samples: Range<Int>, warnings: GeometryWarnings)] = []
+    var filter: PlaceTracker?
+    var warnings: GeometryWarnings = []
+    var isLost = true
+    var index = 0
+    var lastAccepted = 0
+    while index < samples.count {
+      let time = samples[index].time
+      let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
+      if let before = index > 0 ? samples[index - 1].time : nil, time - before > gap {
+        isLost = true
       }
-      let noise = samples.first?.observation.standardDeviation ?? 1
-      let biases = rests.mapValues { rest in
-        // Of a few measurements little is believed; hundreds within a second are few.
-        let count = Double(rest.count) / 10
-        let prior = biasDeviation * biasDeviation
-        return 1.5 * rest.quantile(0.5) * count * prior / (count * prior + noise * noise)
-      }
-      for index in corrected.indices {
-        corrected[index].observation.value -= biases[corrected[index].source] ?? 0
-      }
-      result = once(corrected, live: false)
-      if biases.values.allSatisfy({ abs($0) < 0.003 }) { break }
-    }
-    return result
-  }
-
-  private func once(_ samples: [PlaceSample], live: Bool) -> [Point?] {
-    var result = [Point?](repeating: nil, count: samples.count)
-    var start = 0
-    while start < samples.count {
-      var end = start + 1
-      while end < samples.count, samples[end].time - samples[end - 1].time <= gap { end += 1 }
-      var from = start
-      while from < end {
-        guard let stretch = follow(samples, from..<end, live: live) else {
+      if isLost {
+        guard let place = begin(samples, index, filter, sources, live: live) else {
           // No place in this beginning: perhaps in the next.
-          from += 1
+          index = end
           continue
         }
-        for (offset, point) in stretch.points.enumerated() { result[from + offset] = point }
-        from += max(1, stretch.points.count)
+        if filter == nil {
+          filter = PlaceTracker(
+            at: place, time: time, sources: sources, errors: errors, parameters)
+          if !live { filter?.tape = PlaceTape(sources: sources) }
+        } else {
+          filter?.restart(at: place, time: time)
+        }
+        warnings = place.warnings
+        isLost = false
+        lastAccepted = index
       }
-      start = end
+      guard filter != nil else { break }
+      var wasUsed: [Bool] = []
+      for sample in samples[index..<end] { wasUsed.append(filter?.update(sample) ?? false) }
+      if wasUsed.contains(true) { lastAccepted = end }
+      if let marked = filter?.mark() {
+        marks.append((index..<end, warnings))
+        for (offset, isAccepted) in wasUsed.enumerated() {
+          points[index + offset] = Point(
+            time: time,
+            estimate: PlaceEstimate(
+              place: marked.place, covariance: marked.covariance, warnings: warnings),
+            isAccepted: isAccepted)
+        }
+      }
+      index = end
+      if filter?.rejections ?? 0 >= parameters.rejectionLimit * max(1, sources) {
+        // Lost since the last accepted one: find the place anew from there.
+        isLost = true
+        if lastAccepted < index, lastAccepted > 0 {
+          for lost in lastAccepted..<index { points[lost] = nil }
+          index = lastAccepted
+        }
+      }
     }
-    return result
+    guard let tape = filter?.tape else { return points }
+    for (mark, state) in zip(marks, tape.smoothed()) {
+      for index in mark.samples where points[index] != nil {
+        points[index]?.estimate.place = state.place
+        points[index]?.estimate.covariance = state.covariance
+      }
+    }
+    return points
   }
 
-  private struct Step {
-    var state: PlaceTracker.State
-    var predicted: PlaceTracker.State
-    var isAccepted: Bool
-  }
-
-  /// Follows the place until the end or until it is lost.
-  private func follow(
-    _ samples: [PlaceSample], _ range: Range<Int>, live: Bool
-  ) -> (points: [Point], isLost: Bool)? {
-    let first = samples[range.lowerBound].time
+  /// Where the place is, from the measurements of a short time.
+  private func begin(
+    _ samples: [PlaceSample], _ index: Int, _ filter: PlaceTracker?, _ sources: Int, live: Bool
+  ) -> PlaceEstimate? {
+    let first = samples[index].time
     var solver = PlaceSolver(height: parameters.height)
     solver.tailFreedom = parameters.tailFreedom
-    let window = range.prefix { samples[$0].time - first <= beginning }
-    let places = solver.candidates(window.map { samples[$0].observation })
-    guard !places.isEmpty else { return nil }
+    let window = samples[index...].prefix { $0.time - first <= beginning }
+    let places = solver.candidates(
+      window.map { sample in
+        var observation = sample.observation
+        observation.value -= filter?.error(of: sample) ?? 0
+        return observation
+      }
+    ).map { $0.beginning(parameters, within: beginning) }
+    guard var best = places.first else { return nil }
     // Where a mirror fits as well, what follows decides.
-    let trial = range.prefix { samples[$0].time - first <= (places.count > 1 ? 30 : 0) }
-    var best = places[0]
-    if places.count > 1 {
+    if places.count > 1, !live {
       var most = -Double.infinity
+      let trial = samples[index...].prefix { $0.time - first <= 30 }
       for place in places {
-        let evidence = forward(samples, trial, from: place).evidence
-        if evidence > most { (most, best) = (evidence, place) }
+        var run = PlaceTracker(
+          at: place, time: first, sources: sources, errors: errors, parameters)
+        for sample in trial { run.update(sample) }
+        if run.evidence > most { (most, best) = (run.evidence, place) }
       }
     }
-    let run = forward(samples, range, from: best)
-    guard !run.steps.isEmpty else { return nil }
-    let states = live ? run.steps.map(\.state) : backward(run.steps)
-    let points = states.enumerated().map { offset, state in
-      Point(
-        time: samples[range.lowerBound + offset].time,
-        estimate: PlaceEstimate(
-          place: Vector3(state.mean[0], state.mean[1], state.mean[2]),
-          covariance: state.placeCovariance, warnings: best.warnings),
-        isAccepted: run.steps[offset].isAccepted)
-    }
-    return (points, run.isLost)
-  }
-
-  private func forward(
-    _ samples: [PlaceSample], _ range: Range<Int>, from place: PlaceEstimate
-  ) -> (steps: [Step], evidence: Double, isLost: Bool) {
-    var wide = place
-    // The same measurements come again: they must not count twice.
-    wide.covariance = wide.covariance.scaled(9)
-    var tracker = PlaceTracker(at: wide, time: samples[range.lowerBound].time, parameters)
-    var last: [Int: Double] = [:]
-    var steps: [Step] = []
-    steps.reserveCapacity(range.count)
-    for index in range {
-      let sample = samples[index]
-      tracker.advance(to: sample.time)
-      let predicted = tracker.state
-      let interval = last[sample.source].map { sample.time - $0 } ?? .infinity
-      last[sample.source] = sample.time
-      let isAccepted = tracker.update(
-        sample.observation, time: sample.time, interval: interval)
-      steps.append(Step(state: tracker.state, predicted: predicted, isAccepted: isAccepted))
-      if tracker.rejections >= parameters.rejectionLimit * max(1, last.count) {
-        // Lost since the last accepted one: find the place anew from there.
-        while let step = steps.last, !step.isAccepted { steps.removeLast() }
-        return (steps, tracker.evidence, true)
-      }
-    }
-    return (steps, tracker.evidence, false)
-  }
-
-  /// Rauch, Tung and Striebel's pass.
-  private func backward(_ steps: [Step]) -> [PlaceTracker.State] {
-    var states = steps.map(\.state)
-    for index in (0..<states.count - 1).reversed() {
-      let own = steps[index].state
-      let predicted = steps[index + 1].predicted
-      let dt = predicted.time - own.time
-      guard let inverse = predicted.covariance.inverse else { continue }
-      // P·Fᵀ: the columns of the place take dt times those of the velocity.
-      var gain = own.covariance
-      for row in 0..<6 {
-        for axis in 0..<3 { gain[row, axis] += dt * own.covariance[row, axis + 3] }
-      }
-      gain = gain.times(inverse)
-      let next = states[index + 1]
-      var difference = Vector6()
-      for row in 0..<6 { difference[row] = next.mean[row] - predicted.mean[row] }
-      let change = gain.times(difference)
-      let spread = gain.times(next.covariance.minus(predicted.covariance)).times(gain.transposed)
-      for row in 0..<6 {
-        states[index].mean[row] += change[row]
-        for column in 0..<6 { states[index].covariance[row, column] += spread[row, column] }
-        states[index].covariance[row, row] = max(states[index].covariance[row, row], 1e-12)
-      }
-    }
-    return states
+    return best
   }
 }
 
-extension Symmetric3 {
-  func scaled(_ factor: Double) -> Symmetric3 {
-    Symmetric3(
-      xx: xx * factor, xy: xy * factor, xz: xz * factor, yy: yy * factor, yz: yz * factor,
-      zz: zz * factor)
+extension PlaceEstimate {
+  /// To begin with: as uncertain as a place can be that was taken to be at rest while it moved, and
+  /// whose measurements come again and must not count twice.
+  func beginning(_ parameters: PlaceTracker.Parameters, within seconds: Double) -> PlaceEstimate {
+    var wide = self
+    let moved = parameters.initialVelocity * seconds
+    wide.covariance.xx = 9 * covariance.xx + moved * moved
+    wide.covariance.yy = 9 * covariance.yy + moved * moved
+    wide.covariance.zz = 9 * covariance.zz + moved * moved
+    wide.covariance.xy = 9 * covariance.xy
+    wide.covariance.xz = 9 * covariance.xz
+    wide.covariance.yz = 9 * covariance.yz
+    return wide
   }
 }

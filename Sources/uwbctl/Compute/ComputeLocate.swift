@@ -161,11 +161,15 @@ struct AnchorEpochs {
         isDifference ? .difference(from.place, to.place) : .range(from.place),
         measured - (isDifference ? to.bias - from.bias : from.bias),
         standardDeviation: deviation)
-      let name = b.map { a + "\u{0}" + $0 } ?? a
-      let source = sources[name] ?? sources.count
-      sources[name] = source
+      func number(_ anchor: String) -> Int {
+        let known = sources[anchor] ?? sources.count
+        sources[anchor] = known
+        return known
+      }
       list[index].samples.append(
-        PlaceSample(time: time, observation: observation, source: source))
+        PlaceSample(
+          time: time, observation: observation, source: number(b ?? a),
+          reference: isDifference ? number(a) : nil))
     }
   }
 
