@@ -119,6 +119,65 @@ import Testing
     #expect(try rms(live: false) < 0.08)
   }
 
+  /// Thirty walks, ranges or differences of them, through rooms whose anchors err as the model says.
+  @Test(arguments: [false, true]) func theUncertaintyOfAWayIsItsError(differences: Bool) throws {
+    let model = PlaceErrorModel()
+    var (live, smooth) = (Spread(), Spread())
+    for seed in 0..<30 {
+      var noise = Noise(seed: UInt64(100 + seed))
+      let shared = model.shared * noise.normal()
+      let own = Self.anchors.map { _ in shared + model.own * noise.normal() }
+      var slow = Self.anchors.map { _ in model.slow * noise.normal() }
+      let fade = 0.95
+      var samples: [PlaceSample] = []
+      var truth: [Vector3] = []
+      for step in 0..<200 {
+        let time = Double(step) * 0.1
+        let turn = time / 3
+        let place = Vector3(
+          3 + 1.5 * wave(turn), 2.5 + 1.5 * wave(turn + 1.57), 1.2 + 0.4 * wave(turn * 2))
+        for index in slow.indices {
+          slow[index] =
+            fade * slow[index] + model.slow * (1 - fade * fade).squareRoot() * noise.normal()
+        }
+        let (a, b) = (step % 5, (step * 3 + 1) % 5)
+        func error(_ index: Int) -> Double { own[index] + slow[index] }
+        func length(_ index: Int) -> Double { (place - Self.anchors[index]).length }
+        if differences {
+          guard a != b else { continue }
+          samples.append(
+            PlaceSample(
+              time: time,
+              observation: PlaceObservation(
+                .difference(Self.anchors[a], Self.anchors[b]),
+                length(b) - length(a) + error(b) - error(a) + 0.15 * noise.normal()),
+              source: b, reference: a))
+        } else {
+          samples.append(
+            PlaceSample(
+              time: time,
+              observation: PlaceObservation(
+                .range(Self.anchors[a]), length(a) + error(a) + 0.15 * noise.normal()),
+              source: a))
+        }
+        truth.append(place)
+      }
+      var parameters = PlaceTracker.Parameters()
+      parameters.height = HeightPrior(1.2, standardDeviation: 0.4)
+      let smoother = PlaceSmoother(parameters)
+      // The first seconds are those of the search.
+      for (point, place) in zip(smoother.way(samples, live: true), truth).dropFirst(50) {
+        live.add(try #require(point).estimate, place)
+      }
+      for (point, place) in zip(smoother.way(samples), truth).dropFirst(50) {
+        smooth.add(try #require(point).estimate, place)
+      }
+    }
+    #expect((0.5...1.6).contains(live.normalised), "\(live)")
+    #expect((0.5...1.6).contains(smooth.normalised), "\(smooth)")
+    #expect(smooth.squares < 0.75 * live.squares, "\(smooth) \(live)")
+  }
+
   @Test func whateverComesIn() {
     var noise = Noise(seed: 5)
     for _ in 0..<5 {
@@ -135,4 +194,27 @@ import Testing
     }
     #expect(PlaceSmoother().way([]).isEmpty)
   }
+}
+
+/// Errors of places in the plane, and those in units of what was claimed.
+private struct Spread {
+  var squares = 0.0
+  private var claimed = 0.0
+  private var count = 0.0
+  var normalised: Double { claimed / count }
+
+  mutating func add(_ estimate: PlaceEstimate, _ truth: Vector3) {
+    let error = estimate.place - truth
+    squares += error.x * error.x + error.y * error.y
+    claimed += error.x * error.x / estimate.covariance.xx
+    claimed += error.y * error.y / estimate.covariance.yy
+    count += 2
+  }
+}
+
+/// A smooth wave of period 2π and height 1, near a sine: a parabola for each half.
+private func wave(_ phase: Double) -> Double {
+  let turn = phase / (2 * .pi)
+  let bend = 2 * (turn - turn.rounded(.down)) - 1
+  return -bend * (1 - abs(bend)) * 4
 }
