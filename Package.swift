@@ -33,6 +33,7 @@ let package = Package(
     .library(name: "UWBCapture", targets: ["UWBCapture"]),
     .library(name: "SessionProfiles", targets: ["SessionProfiles"]),
     .library(name: "Ranging", targets: ["Ranging"]),
+    .library(name: "UWBEstimation", targets: ["UWBEstimation"]),
     .library(name: "AccessoryProtocol", targets: ["AccessoryProtocol"]),
     .library(name: "PeerTokens", targets: ["PeerTokens"]),
     .library(name: "NearbyInteraction", targets: ["NearbyInteraction"]),
@@ -69,6 +70,9 @@ let package = Package(
     .target(name: "SessionProfiles", dependencies: ["UCI"], swiftSettings: strict),
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
+      name: "UWBEstimation", dependencies: ["UCI", "UWBLink", "UWBDriver", "Ranging"],
+      swiftSettings: memorySafe + lifetimes),
+    .target(
       name: "AccessoryProtocol", dependencies: ["UCI", "UWBDriver", "Locking", system],
       swiftSettings: strict + lifetimes),
     .target(
@@ -93,8 +97,8 @@ let package = Package(
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "UCI", "UWBLink", "UWBDriver", "UWBCapture", "SessionProfiles", "Ranging", "UWBSimulator",
-        "AccessoryProtocol",
+        "UCI", "UWBLink", "UWBDriver", "UWBCapture", "SessionProfiles", "Ranging", "UWBEstimation",
+        "UWBSimulator", "AccessoryProtocol",
         system, logging,
         arguments,
       ],
@@ -150,6 +154,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RangingTests", dependencies: ["Ranging", "RangingScenes"], swiftSettings: strict),
+    .testTarget(
+      name: "UWBEstimationTests",
+      dependencies: [
+        "UCI", "UWBLink", "UWBDriver", "UWBSimulator", "Ranging", "UWBEstimation",
+        "CUWBTestSupport", system,
+      ],
+      swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
       swiftSettings: strict + lifetimes),

@@ -107,6 +107,13 @@ public struct PhasorMean: Sendable, Hashable {
     self.weight += weight
   }
 
+  /// Adds all phases of another mean.
+  public mutating func add(_ other: PhasorMean) {
+    real += other.real
+    imaginary += other.imaginary
+    weight += other.weight
+  }
+
   /// The mean in -π...π; nil when there is none.
   public var phase: Double? {
     weight > 0 && concentration > 1e-9 ? Functions.arcTangent(imaginary, real) : nil

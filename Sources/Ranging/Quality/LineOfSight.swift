@@ -58,23 +58,26 @@ public struct LineOfSightModel: Sendable, Hashable {
 
   /// The probability that the direct path is blocked; nil when no diagnostic is known.
   public func probability(_ diagnostics: ReceptionDiagnostics) -> Double? {
-    var sum = 0.0
-    var count = 0.0
-    func add(_ value: Double?, _ evidence: Evidence) {
-      guard let value, value.isFinite else { return }
-      sum += max(-8, min(8, (value - evidence.middle) / evidence.width))
-      count += 1
-    }
+    // Not a closure over the sums: without optimisation it would allocate.
+    var sum = (evidence: 0.0, count: 0.0)
     if let all = diagnostics.receivedPower, let first = diagnostics.firstPathPower {
-      add(all - first, powerRatio)
+      Self.add(all - first, powerRatio, to: &sum)
     }
-    add(diagnostics.peakOverFirstPath, peakOverFirstPath)
-    add(diagnostics.peakDelay, peakDelay)
-    add(diagnostics.segmentDisagreement, segmentDisagreement)
-    guard count > 0 else { return nil }
+    Self.add(diagnostics.peakOverFirstPath, peakOverFirstPath, to: &sum)
+    Self.add(diagnostics.peakDelay, peakDelay, to: &sum)
+    Self.add(diagnostics.segmentDisagreement, segmentDisagreement, to: &sum)
+    guard sum.count > 0 else { return nil }
     let odds = Functions.logarithm(prior / (1 - prior)) + Functions.logarithm(0.85 / 0.15)
     // Half dependent: n pieces weigh as the root of n independent ones.
-    return 1 / (1 + Functions.exponential(-(odds + sum / count.squareRoot())))
+    return 1 / (1 + Functions.exponential(-(odds + sum.evidence / sum.count.squareRoot())))
+  }
+
+  private static func add(
+    _ value: Double?, _ evidence: Evidence, to sum: inout (evidence: Double, count: Double)
+  ) {
+    guard let value, value.isFinite else { return }
+    sum.evidence += max(-8, min(8, (value - evidence.middle) / evidence.width))
+    sum.count += 1
   }
 
   /// The standard deviation of a distance whose path is blocked with a probability: of the mixture.

@@ -62,6 +62,14 @@ public struct PayloadReader: ~Escapable {
     return unsafe bytes.extracting(offset..<offset + count).withUnsafeBytes { unsafe Array($0) }
   }
 
+  /// Passes over `count` octets.
+  public mutating func skip(_ count: Int, _ field: String) throws(PayloadError) {
+    guard count >= 0, remaining >= count else {
+      throw PayloadError.tooShort(field: field, needed: count, available: remaining)
+    }
+    offset += count
+  }
+
   /// Everything that has not been read.
   public mutating func rest() -> [UInt8] {
     defer { offset = bytes.byteCount }

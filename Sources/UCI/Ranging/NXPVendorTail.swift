@@ -149,7 +149,7 @@ extension PayloadReader {
       fieldOfViewFlag: hasFlag ? try u8("field of view") : nil)
   }
 
-  fileprivate mutating func receiverEntry(
+  mutating func receiverEntry(
     isLong: Bool
   ) throws(PayloadError) -> NXPVendorTail.ReceiverEntry {
     NXPVendorTail.ReceiverEntry(

@@ -41,6 +41,7 @@ extension DeviceCore {
     guard chip != nil else {
       throw .stateNotReached(expected: .idle, last: engine.chip.sessions[token]?.state)
     }
+    try await requestDiagnostics(record, from: sender)
   }
 
   /// SESSION_INIT, at most twice: only after the chip has shown that it did not do it.

@@ -37,6 +37,11 @@ public struct DeviceProfile: Sendable, Hashable {
   public var bootNotification: Opcode?
   /// How its calibration is read and written.
   public var calibration = CalibrationScheme.unknown
+  /// How it is asked for what its receivers see in single frames.
+  public var diagnosticsScheme = DiagnosticsScheme.unknown
+  /// The notifications that say it, at most four: each begins with the session and the sequence
+  /// number of the round.
+  public var diagnostics = [RangeDiagnosticsNotification.opcode]
 
   /// How long the response to a command may take, in milliseconds.
   public func responseTimeout(for opcode: Opcode) -> Int {
@@ -53,12 +58,14 @@ public struct DeviceProfile: Sendable, Hashable {
     name: "Qorvo QM33", vendor: .qorvo,
     slowCommands: [Opcode(GroupID(rawValue: 0xF), 0x00): 6_000], commandSegment: 250,
     dataLengthInOctet3: true, bootNotification: QorvoBootNotification.opcode,
-    calibration: .namedKeys)
+    calibration: .namedKeys, diagnosticsScheme: .fields,
+    diagnostics: [RangeDiagnosticsNotification.qorvoOpcode, RangeDiagnosticsNotification.opcode])
 
   /// NXP SR1xx and SR2xx.
   public static let nxp = DeviceProfile(
     name: "NXP SR1xx/SR2xx", vendor: .nxp, needsDeviceInit: true, extendedLength: true,
-    calibration: .numberedParameters)
+    calibration: .numberedParameters, diagnosticsScheme: .vendorParameters,
+    diagnostics: [NXPRFrameLogNotification.opcode])
 
   /// The row for a chip that has said who it is.
   public static func matching(_ info: DeviceInfo) -> DeviceProfile {

@@ -20,6 +20,8 @@ final class MessageRouter: @unchecked Sendable {
   private let version = Atomic<Int>(0)
   private let subscriptions = Locked<[Subscription]>([])
   private let dataLengthInOctet3 = Atomic<Bool>(false)
+  /// Up to four opcodes of diagnostics, 16 bits each.
+  private let diagnostics = Atomic<UInt64>(0)
   private let isNewLink = Atomic<Bool>(false)
   private let lastHeard = Atomic<UInt64>(Engine.now())
 
@@ -30,6 +32,8 @@ final class MessageRouter: @unchecked Sendable {
 
   func adopt(_ profile: DeviceProfile) {
     dataLengthInOctet3.store(profile.dataLengthInOctet3, ordering: .relaxed)
+    diagnostics.store(
+      profile.diagnostics.prefix(4).reduce(0) { $0 << 16 | UInt64($1.word) }, ordering: .relaxed)
   }
 
   /// When the chip last said anything, CLOCK_MONOTONIC in nanoseconds. Any thread.
@@ -108,6 +112,11 @@ final class MessageRouter: @unchecked Sendable {
       measurement(payload, info)
       return
     }
+    if header.type == .notification, isDiagnostics(header.opcode),
+      diagnostics(header.opcode, payload, info)
+    {
+      return
+    }
     if header.type == .notification, header.opcode == .sessionStatus { sessionStatus(payload) }
     engine.receive(type: header.type, opcode: header.opcode, payload: payload)
   }
@@ -123,6 +132,32 @@ final class MessageRouter: @unchecked Sendable {
         report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
       }
     }
+  }
+
+  private func isDiagnostics(_ opcode: Opcode) -> Bool {
+    var known = diagnostics.load(ordering: .relaxed)
+    while known != 0 {
+      if UInt32(known & 0xFFFF) == opcode.word { return true }
+      known >>= 16
+    }
+    return false
+  }
+
+  /// Whether somebody takes them: otherwise they are a message like any other.
+  private func diagnostics(_ opcode: Opcode, _ payload: RawSpan, _ info: FrameInfo) -> Bool {
+    var reader = PayloadReader(payload)
+    guard let token = try? reader.u32("session token") else { return false }
+    refresh()
+    var isTaken = false
+    for index in 0..<current.count where current[index].token == token {
+      let subscription = current[index].subscription
+      guard subscription.takesDiagnostics else { continue }
+      isTaken = true
+      if subscription.deliver(opcode, payload, info) {
+        report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
+      }
+    }
+    return isTaken
   }
 
   private func refresh() {

@@ -7,12 +7,21 @@ public import UWBLink
 public typealias MeasurementCallback =
   @Sendable (borrowing SessionInfoView, FrameInfo) -> Void
 
-/// One taker of the measurements of one session: a callback, or a ring.
+/// One taker of the measurements of one session, or of all that is said of its rounds: a callback, or
+/// a ring.
 final class Subscription: @unchecked Sendable {
   // Sound: `producer` and `isInterrupted` are used on the reader's thread only; the rest is locked.
 
   let session: SessionRecord
+  /// Whether it takes diagnostics, too.
+  let takesDiagnostics: Bool
   private let callback: MeasurementCallback?
+  private let taker: RoundTaker?
+
+  /// Not a closure alone: without optimisation one in an optional costs an allocation each time.
+  private struct RoundTaker {
+    let body: RoundCallback
+  }
   private var producer: FrameProducer?
   private var isInterrupted = false
 
@@ -25,16 +34,30 @@ final class Subscription: @unchecked Sendable {
   }
   private let notes = Locked(Notes())
 
-  init(session: SessionRecord, producer: consuming FrameProducer) {
+  init(
+    session: SessionRecord, producer: consuming FrameProducer, takesDiagnostics: Bool = false
+  ) {
     self.session = session
     self.producer = .some(producer)
+    self.takesDiagnostics = takesDiagnostics
     callback = nil
+    taker = nil
   }
 
   init(session: SessionRecord, callback: @escaping MeasurementCallback) {
     self.session = session
     self.callback = callback
     producer = nil
+    taker = nil
+    takesDiagnostics = false
+  }
+
+  init(session: SessionRecord, roundCallback: @escaping RoundCallback) {
+    self.session = session
+    taker = RoundTaker(body: roundCallback)
+    producer = nil
+    callback = nil
+    takesDiagnostics = true
   }
 
   var dropped: Int { producer?.dropped ?? 0 }
@@ -48,7 +71,22 @@ final class Subscription: @unchecked Sendable {
       callback(view, info)
       return false
     }
+    if let taker {
+      taker.body(RoundNotification(.measurements, view.payload, info))
+      return false
+    }
     let outcome = producer?.offer(view.payload, receivedAt: info.receivedAt, mayBeDropped: true)
+    return outcome == .dropped
+  }
+
+  /// Hands diagnostics over; true when they had to be dropped.
+  func deliver(_ opcode: Opcode, _ payload: RawSpan, _ info: FrameInfo) -> Bool {
+    if let taker {
+      taker.body(RoundNotification(.diagnostics(opcode), payload, info))
+      return false
+    }
+    let outcome = producer?.offer(
+      payload, receivedAt: info.receivedAt, tag: opcode.word, mayBeDropped: true)
     return outcome == .dropped
   }
 
@@ -61,6 +99,7 @@ final class Subscription: @unchecked Sendable {
       if producer != nil { $0.causes.append(cause) }
     }
     put(.interrupted)
+    tell(.interrupted(cause))
   }
 
   /// Measurements follow again.
@@ -69,6 +108,7 @@ final class Subscription: @unchecked Sendable {
     isInterrupted = false
     notes.withLock { $0.interruption = nil }
     put(.resumed)
+    tell(.resumed)
   }
 
   /// A mark among the measurements: one octet, which no notification is.
@@ -77,6 +117,13 @@ final class Subscription: @unchecked Sendable {
   private func put(_ mark: Mark) {
     let octet = [mark.rawValue]
     producer?.offer(unsafe octet.span.bytes, receivedAt: Engine.now(), mayBeDropped: false)
+  }
+
+  private func tell(_ kind: RoundNotification.Kind) {
+    guard let taker else { return }
+    let nothing: [UInt8] = []
+    taker.body(
+      RoundNotification(kind, unsafe nothing.span.bytes, FrameInfo(receivedAt: Engine.now())))
   }
 
   // MARK: any thread

@@ -100,6 +100,9 @@ public struct SessionConfiguration: Sendable, Hashable {
   public var hopping = false
   /// Frame check sequence.
   public var fcs: FCS = .crc16
+  /// What the chip is asked to report of single frames, where it is known how; nil: nothing. Chips
+  /// that cannot be asked range without.
+  public var diagnostics: DiagnosticsRequest?
   /// The chip stops after so many measurements; 0: never.
   public var maxMeasurements: UInt16 = 0
   /// Sent behind the others, as they are; one with the id of another takes its place.

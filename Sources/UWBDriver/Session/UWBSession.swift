@@ -20,6 +20,11 @@ public final class UWBSession: Sendable {
   /// another after the device was recovered.
   public var token: UInt32 { record.token }
 
+  /// Whether the chip was asked to report what its receivers see in single frames.
+  public var hasDiagnostics: Bool {
+    configuration.diagnostics != nil && device.core.profile.diagnosticsScheme != .unknown
+  }
+
   /// The state the chip last reported; nil before its first report, after the end, and while the
   /// device is being recovered.
   public var state: SessionState? { device.core.engine.chip.sessions[token]?.state }
@@ -61,6 +66,31 @@ public final class UWBSession: Sendable {
   @discardableResult
   public func onMeasurements(_ body: @escaping MeasurementCallback) -> @Sendable () -> Void {
     let subscription = Subscription(session: record, callback: body)
+    let router = device.core.router
+    router.add(subscription)
+    return { router.remove(subscription) }
+  }
+
+  /// A stream of all that the chip says of its rounds from now on: measurements, and what its
+  /// receivers saw (`SessionConfiguration.diagnostics`). Ask before `start` to get the first.
+  ///
+  /// - Parameter capacity: notifications it holds while they are not taken.
+  public func rounds(capacity: Int = 256) -> RoundStream {
+    let ends = FrameRing.make(capacity: capacity)
+    let subscription = Subscription(
+      session: record, producer: ends.producer, takesDiagnostics: true)
+    let router = device.core.router
+    router.add(subscription)
+    return RoundStream(consumer: ends.consumer, subscription: subscription) { router.remove($0) }
+  }
+
+  /// Calls `body` with all that the chip says of its rounds, in place, on the reader's thread.
+  /// `body` must not wait for anything, above all not for this device.
+  ///
+  /// - Returns: ends the calls when called; one call may still be under way.
+  @discardableResult
+  public func onRounds(_ body: @escaping RoundCallback) -> @Sendable () -> Void {
+    let subscription = Subscription(session: record, roundCallback: body)
     let router = device.core.router
     router.add(subscription)
     return { router.remove(subscription) }

@@ -13,13 +13,18 @@ public struct FrameInfo: Sendable, Hashable {
   /// Octets the link threw away before this frame because they could not belong to one; 0 for a
   /// frame out of a ring.
   public var skippedBefore: UInt32
+  /// What the producer of a ring said of the frame; 0 for a frame that comes from the link itself.
+  public var tag: UInt32
 
   /// From its parts.
   @inlinable
-  public init(receivedAt: UInt64, lostBefore: UInt32 = 0, skippedBefore: UInt32 = 0) {
+  public init(
+    receivedAt: UInt64, lostBefore: UInt32 = 0, skippedBefore: UInt32 = 0, tag: UInt32 = 0
+  ) {
     self.receivedAt = receivedAt
     self.lostBefore = lostBefore
     self.skippedBefore = skippedBefore
+    self.tag = tag
   }
 }
 
@@ -83,7 +88,9 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
       start: header.outside ?? slot + FrameRingStorage.octetsOffset, count: Int(header.length))
     // Sound: the producer does not touch the slot before `tail` has been stored.
     return try body(
-      octets.bytes, FrameInfo(receivedAt: header.receivedAt, lostBefore: header.lostBefore))
+      octets.bytes,
+      FrameInfo(
+        receivedAt: header.receivedAt, lostBefore: header.lostBefore, tag: header.tag))
   }
 
   @usableFromInline @inline(never)
@@ -101,7 +108,8 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     guard let frame else { return nil }
     return try body(
       frame.octets.span.bytes,
-      FrameInfo(receivedAt: frame.receivedAt, lostBefore: frame.lostBefore))
+      FrameInfo(
+        receivedAt: frame.receivedAt, lostBefore: frame.lostBefore, tag: frame.tag))
   }
 
   /// Whether the producer has finished and everything has been taken.

@@ -46,11 +46,12 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - frame: copied.
   ///   - receivedAt: CLOCK_MONOTONIC in nanoseconds.
+  ///   - tag: handed to the consumer with the frame; the ring does not look at it.
   ///   - mayBeDropped: what to do when the ring is full.
   @inlinable
   @discardableResult
   public mutating func offer(
-    _ frame: RawSpan, receivedAt: UInt64, mayBeDropped: Bool
+    _ frame: RawSpan, receivedAt: UInt64, tag: UInt32 = 0, mayBeDropped: Bool
   ) -> Outcome {
     if frame.byteCount <= FrameRing.slotCapacity, storage.overflowIsEmpty,
       let slot = freeSlot()
@@ -64,10 +65,11 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
       publish(
         slot,
         SlotHeader(
-          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, outside: nil))
+          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, tag: tag, outside: nil)
+      )
       return .stored
     }
-    return offerSlowly(frame, receivedAt: receivedAt, mayBeDropped: mayBeDropped)
+    return offerSlowly(frame, receivedAt: receivedAt, tag: tag, mayBeDropped: mayBeDropped)
   }
 
   @inlinable @inline(__always)
@@ -81,7 +83,7 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
 
   @usableFromInline @inline(never)
   mutating func offerSlowly(
-    _ frame: RawSpan, receivedAt: UInt64, mayBeDropped: Bool
+    _ frame: RawSpan, receivedAt: UInt64, tag: UInt32, mayBeDropped: Bool
   ) -> Outcome {
     if storage.overflowIsEmpty, frame.byteCount > FrameRing.slotCapacity, let slot = freeSlot() {
       // Longer than a slot: data messages and large vendor notifications. These allocate.
@@ -92,7 +94,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
       publish(
         slot,
         SlotHeader(
-          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, outside: outside))
+          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, tag: tag,
+          outside: outside))
       return .stored
     }
     guard !mayBeDropped else {
@@ -104,7 +107,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     let lostBefore = lost
     lost = 0
     storage.overflow.withLock {
-      $0.append(.init(octets: octets, receivedAt: receivedAt, lostBefore: lostBefore))
+      $0.append(
+        .init(octets: octets, receivedAt: receivedAt, lostBefore: lostBefore, tag: tag))
       storage.overflowCount.store($0.count, ordering: .releasing)
     }
     storage.wakeIfSleeping()

@@ -49,13 +49,19 @@ struct SlotHeader {
   @usableFromInline var receivedAt: UInt64
   /// Where the octets are when they do not fit into the slot; freed by the consumer.
   @usableFromInline var outside: UnsafeMutableRawPointer?
-  @usableFromInline var padding: UInt64 = 0
+  /// What the producer says of the frame.
+  @usableFromInline var tag: UInt32
+  @usableFromInline var padding: UInt32 = 0
 
   @usableFromInline
-  init(length: Int, lostBefore: UInt32, receivedAt: UInt64, outside: UnsafeMutableRawPointer?) {
+  init(
+    length: Int, lostBefore: UInt32, receivedAt: UInt64, tag: UInt32,
+    outside: UnsafeMutableRawPointer?
+  ) {
     self.length = UInt32(truncatingIfNeeded: length)
     self.lostBefore = lostBefore
     self.receivedAt = receivedAt
+    self.tag = tag
     self.outside = outside
   }
 }
@@ -89,6 +95,7 @@ final class FrameRingStorage: @unchecked Sendable {
     var octets: [UInt8]
     var receivedAt: UInt64
     var lostBefore: UInt32
+    var tag: UInt32
   }
   let overflow = Locked<Deque<Overflown>>([])
   let continuation = Locked<UnsafeContinuation<Void, Never>?>(nil)

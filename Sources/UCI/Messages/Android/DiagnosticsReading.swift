@@ -101,11 +101,7 @@ extension RangeDiagnosticsNotification.Item {
     case 1:
       var list: [DiagnosticsReading.AoA] = []
       while reader.remaining > 0 {
-        list.append(
-          .init(
-            rawTDoA: try reader.i16("TDoA"), rawPDoA: try reader.i16("PDoA"),
-            rawAngle: try reader.i16("AoA"), figureOfMerit: try reader.u8("FoM"),
-            axis: try reader.u8("axis")))
+        list.append(try .init(from: &reader))
       }
       return .aoa(list)
     case 3: return .frameStatus(try reader.u16("frame status"))
@@ -114,11 +110,7 @@ extension RangeDiagnosticsNotification.Item {
     case 6:
       var list: [DiagnosticsReading.Segment] = []
       while reader.remaining > 0 {
-        list.append(
-          .init(
-            id: try reader.u8("segment"), rawNoise: try reader.i16("noise"),
-            rawLevel: try reader.u16("level"), firstPath: try reader.path(),
-            peakPath: try reader.path()))
+        list.append(try .init(from: &reader))
       }
       return .segments(list)
     case 7:
@@ -135,6 +127,28 @@ extension RangeDiagnosticsNotification.Item {
       return nil
     default: return nil
     }
+  }
+}
+
+extension DiagnosticsReading.AoA {
+  /// Reads one; throws `PayloadError` where the octets end.
+  public init(from reader: inout PayloadReader) throws(PayloadError) {
+    rawTDoA = try reader.i16("TDoA")
+    rawPDoA = try reader.i16("PDoA")
+    rawAngle = try reader.i16("AoA")
+    figureOfMerit = try reader.u8("FoM")
+    axis = try reader.u8("axis")
+  }
+}
+
+extension DiagnosticsReading.Segment {
+  /// Reads one; throws `PayloadError` where the octets end.
+  public init(from reader: inout PayloadReader) throws(PayloadError) {
+    id = try reader.u8("segment")
+    rawNoise = try reader.i16("noise")
+    rawLevel = try reader.u16("level")
+    firstPath = try reader.path()
+    peakPath = try reader.path()
   }
 }
 

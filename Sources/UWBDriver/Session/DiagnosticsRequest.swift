@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// What the chip is asked to report of single frames, beside its measurements.
+public struct DiagnosticsRequest: Sendable, Hashable {
+  /// Parts of the report. Chips that report all or nothing report all.
+  public struct Content: OptionSet, Sendable, Hashable {
+    /// Bits of this set, not of the wire.
+    public let rawValue: UInt8
+    /// Any bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Phase differences between antennas.
+    public static let phases = Content(rawValue: 1)
+    /// The peer's clock against the own one, as the carrier has it.
+    public static let carrierOffset = Content(rawValue: 2)
+    /// Levels and places of first and strongest path.
+    public static let levels = Content(rawValue: 4)
+    /// Who sent: tells peers apart in one-to-many.
+    public static let emitter = Content(rawValue: 8)
+    /// Channel impulse responses: some hundred octets for each frame.
+    public static let impulseResponses = Content(rawValue: 16)
+    /// All but impulse responses.
+    public static let usual: Content = [.phases, .carrierOffset, .levels, .emitter]
+  }
+
+  /// What is wanted.
+  public var content: Content
+  /// NXP: the pairs of antennas that measure angles, by the numbers that the device configuration
+  /// gives them; empty: antennas stay as they are, and no phases are reported.
+  public var antennaPairs: [UInt8]
+
+  /// From its parts.
+  public init(_ content: Content = .usual, antennaPairs: [UInt8] = []) {
+    self.content = content
+    self.antennaPairs = antennaPairs
+  }
+}
+
+/// How a family of chips is asked for diagnostics.
+public enum DiagnosticsScheme: Sendable, Hashable {
+  /// It cannot be asked, or nobody knows how.
+  case unknown
+  /// ENABLE_DIAGNOSTICS and DIAGNOSTICS_FRAME_REPORTS_FIELDS of the session.
+  case fields
+  /// Extended notifications of the device, and vendor parameters of the session.
+  case vendorParameters
+}
+
+extension DiagnosticsRequest {
+  /// Bits of DIAGNOSTICS_FRAME_REPORTS_FIELDS.
+  ///
+  /// Source: DW3_QM33_SDK 1.1.0 (fira_region_params.h).
+  var fields: UInt8 {
+    var bits: UInt8 = 0
+    if content.contains(.phases) { bits |= 0x02 }
+    if content.contains(.carrierOffset) { bits |= 0x08 }
+    if content.contains(.emitter) { bits |= 0x10 }
+    if content.contains(.levels) { bits |= 0x20 }
+    if content.contains(.impulseResponses) { bits |= 0x40 }
+    return bits
+  }
+}
+
+extension DeviceCore {
+  /// Asks the chip for diagnostics of a session that does not range yet. A chip of which it is not
+  /// known how is not asked.
+  func requestDiagnostics(
+    _ record: SessionRecord, from sender: Engine.Sender
+  ) async throws(DriverError) {
+    guard let request = record.configuration.diagnostics else { return }
+    switch profile.diagnosticsScheme {
+    case .unknown: return
+    case .fields:
+      try await configure(record, [TLV(0xE8, [1]), TLV(0xE9, [request.fields])], sender)
+    case .vendorParameters:
+      // Source: UWBIoT API Reference Guide; nxp-uwb/sr250-uwbiot-zephyr (facts only).
+      try await engine.request(SetConfig([TLV(0xE4, [1], subID: 0x33)]), from: sender)
+      var parameters = [TLV(0x7B, [1])]
+      let pairs = request.antennaPairs
+      if request.content.contains(.phases), !pairs.isEmpty {
+        parameters.append(TLV(0x03, [1, UInt8(clamping: pairs.count)] + pairs))
+      }
+      try await engine.request(
+        NXPSetAppConfig(sessionToken: record.token, parameters: parameters), from: sender)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SystemPackage
+import UCI
+import UWBDriver
+import UWBEstimation
+import UWBLink
+import UWBSimulator
+
+/// A controller at the origin and a controlee, on pseudo-terminals, ranging every 10 ms.
+struct Bench {
+  let bench: SimulatedBench
+  let devices: [UWBDevice]
+  let sessions: [UWBSession]
+
+  /// - Parameter peer: where the controlee is.
+  init(
+    _ profile: ChipProfile, _ scene: Scene, own: Placement = Placement(at: Position(0, 0)),
+    peer: Placement, diagnostics: DiagnosticsRequest?
+  ) async throws {
+    bench = SimulatedBench(scene: scene)
+    let chips = [
+      try bench.add(profile: profile, placement: own),
+      try bench.add(profile: profile, placement: peer),
+    ]
+    bench.start()
+    var devices: [UWBDevice] = []
+    var sessions: [UWBSession] = []
+    for (index, chip) in chips.enumerated() {
+      let device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
+      var configuration = SessionConfiguration(
+        role: index == 0 ? .controller : .controlee, sessionID: 42,
+        address: MACAddress(UInt16(index)), peers: [MACAddress(UInt16(1 - index))])
+      configuration.interval = 10
+      configuration.slotDuration = 600
+      configuration.slotsPerRound = 10
+      configuration.diagnostics = diagnostics
+      devices.append(device)
+      sessions.append(try await device.makeSession(configuration))
+    }
+    (self.devices, self.sessions) = (devices, sessions)
+  }
+
+  /// Starts both ends, the controlee first.
+  func start() async throws {
+    try await sessions[1].start()
+    try await sessions[0].start()
+  }
+
+  func close() async {
+    for device in devices { await device.close() }
+    bench.stop()
+  }
+
+  /// So many measurements of one end that succeeded, from its start on.
+  func measure(
+    _ count: Int, _ settings: EstimationSettings = EstimationSettings(), end: Int = 0
+  ) async throws -> [EstimatedMeasurement] {
+    let stream = sessions[end].estimates(settings)
+    try await start()
+    var list: [EstimatedMeasurement] = []
+    for try await estimate in stream where estimate.measurement.result.status.isSuccess {
+      list.append(estimate)
+      if list.count == count { break }
+    }
+    return list
+  }
+}
+
+func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
+
+func deviation(_ values: [Double]) -> Double {
+  let middle = mean(values)
+  return mean(values.map { ($0 - middle) * ($0 - middle) }).squareRoot()
+}
