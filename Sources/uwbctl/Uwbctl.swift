@@ -31,5 +31,6 @@ struct Uwbctl: AsyncParsableCommand {
       Simulate.self,
       JSONTopic.self,
       Compute.self,
+      Calibrate.self,
     ])
 }

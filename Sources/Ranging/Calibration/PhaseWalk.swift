@@ -99,14 +99,14 @@ public struct PhaseWalk: Sendable {
     isLagKnown = path.goesBothWays && parameters.greatestLag > 0
     var best = 0.0
     if isLagKnown {
-      // Twice, with some of the phases: over all lags, and finely around the best.
-      let stride = max(1, phases.count / 300)
+      // Over all lags with some of the phases, then finely around the best with more of them.
       var width = parameters.greatestLag
-      for _ in 0..<2 {
+      for (count, steps) in [(300, 20), (1200, 10)] {
+        let stride = max(1, phases.count / count)
         let middle = best
         var least = Double.infinity
-        for step in -20...20 {
-          let lag = middle + width * Double(step) / 20
+        for step in -steps...steps {
+          let lag = middle + width * Double(step) / Double(steps)
           // Nothing fits at some lags: these are not it.
           guard abs(lag) <= parameters.greatestLag,
             case (let tried, _, let fit)? = try? fitted(lag, every: stride, rounds: 6)
@@ -119,7 +119,7 @@ public struct PhaseWalk: Sendable {
             } / Double(max(1, tried.count))
           if cost < least { (least, best) = (cost, lag) }
         }
-        width /= 10
+        width *= 0.15
       }
     }
     lag = best

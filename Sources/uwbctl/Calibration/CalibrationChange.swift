@@ -27,8 +27,13 @@ struct CalibrationChange {
 
   /// Shows what is to change, asks, writes and reads back.
   ///
-  /// - Parameter warning: shown above the question.
-  func carryOut(_ consent: Consent, warning: String? = nil) async throws {
+  /// - Parameters:
+  ///   - warning: shown above the question.
+  ///   - isWhole: values that belong together: a signal waits for the last of them, and when one
+  ///     fails those before it get their old octets again.
+  func carryOut(
+    _ consent: Consent, warning: String? = nil, isWhole: Bool = false
+  ) async throws {
     guard !changes.isEmpty else {
       standardError.write("Nothing to change: the chip has these values already.\n")
       return
@@ -45,14 +50,32 @@ struct CalibrationChange {
             + "asking.\n")
         throw ExitCode(ExitStatus.usage.rawValue)
       }
-      standardError.write("Write \(count) to \(printable(device.endpoint.description))? [y/N] ")
-      guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+      let question = "Write \(count) to \(printable(device.endpoint.description))? [y/N] "
+      guard let answer = try await Prompt.shared.ask(question),
+        ["y", "yes"].contains(answer.lowercased())
+      else {
         standardError.write("Nothing was written.\n")
         throw ExitCode(ExitStatus.usage.rawValue)
       }
     }
-    try await device.calibrate(changes.map(\.new))
+    try Task.checkCancellation()
+    if isWhole { try await writeWhole() } else { try await device.calibrate(changes.map(\.new)) }
     standardError.write(
       "\(changes.count) written and read back.\n")
+  }
+
+  private func writeWhole() async throws {
+    let (device, changes) = (device, changes)
+    // A task of its own is not cancelled with this one.
+    try await Task {
+      do { try await device.calibrate(changes.map(\.new)) } catch {
+        for change in changes where !change.old.isEmpty {
+          try? await device.calibrate([
+            CalibrationEntry(name: change.new.name, octets: change.old)
+          ])
+        }
+        throw error
+      }
+    }.value
   }
 }

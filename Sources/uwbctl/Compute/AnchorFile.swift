@@ -88,10 +88,7 @@ struct AnchorFile: Decodable {
   }
 
   init(file path: String) throws(ComputeError) {
-    let octets = try ComputeFiles.read(path)
-    do { self = try JSONDecoder().decode(Self.self, from: Data(octets)) } catch {
-      throw .badFile(path, "not a list of anchors: \(jsonProblem(error))")
-    }
+    self = try JSONFile.read(path, as: "a list of anchors")
     guard !anchors.isEmpty else { throw .badFile(path, "it has no anchors") }
   }
 }

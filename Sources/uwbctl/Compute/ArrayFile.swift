@@ -1,57 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Ranging
 
 /// Antennas and their calibration, as `compute angle` reads them.
-struct ArrayFile: Codable {
-  struct Point: Codable {
-    var angle_deg: Double
-    var phase_rad: Double?
-    var phase_deg: Double?
-  }
-  struct Harmonic: Codable {
-    var cos_rad: Double
-    var sin_rad: Double
-  }
-  struct Pair: Codable {
-    /// The column with the phase difference.
-    var column: String
-    /// Two names of `antennas`: the phase is that of the first less that of the second.
-    var antennas: [String]?
-    /// Instead of antennas: how far two antennas are apart.
-    var spacing_m: Double?
-    var spacing_wavelengths: Double?
-    /// The line they stand on; (0, 1, 0), side by side, where it is not given.
-    var axis: [Double]?
-    /// Instead of both: the measured curve.
-    var table: [Point]?
-    var offset_rad: Double?
-    var harmonics: [Harmonic]?
-    var noise_rad: Double?
-  }
-
-  /// Metres, device frame: x forward, y left, z up.
-  var antennas: [String: [Double]]?
-  var pairs: [Pair]
-  /// 5 or 9, or one of the next two.
-  var channel: Int?
-  var frequency_hz: Double?
-  var wavelength_m: Double?
-  /// Assumed where the antennas cannot tell.
-  var elevation_deg: Double?
-  /// Noise of a phase difference, one standard deviation.
-  var noise_rad: Double?
-}
-
-extension ArrayFile {
-  init(file path: String) throws(ComputeError) {
-    let octets = try ComputeFiles.read(path)
-    do { self = try JSONDecoder().decode(Self.self, from: Data(octets)) } catch {
-      throw .badFile(path, "not a description of antennas: \(jsonProblem(error))")
-    }
-  }
-
+extension RangingCalibration {
   /// Metres; nil when the file does not say.
   private var wavelength: Double? {
     if let wavelength_m { return wavelength_m }
@@ -64,7 +16,7 @@ extension ArrayFile {
   }
 
   func antennaPairs(_ path: String) throws(ComputeError) -> [AntennaPair] {
-    guard !pairs.isEmpty else { throw .badFile(path, "it has no pairs") }
+    guard let pairs, !pairs.isEmpty else { throw .badFile(path, "it has no pairs") }
     var result: [AntennaPair] = []
     for pair in pairs {
       var model: AntennaPair.Model

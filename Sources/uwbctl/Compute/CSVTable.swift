@@ -4,13 +4,23 @@ import Glibc
 
 /// A CSV file in memory: a header, and cells that are read when they are asked for.
 ///
-/// Commas, or the semicolons or tabulators of a header that has none; quotes around cells; either
-/// end of line; empty lines and those that begin with `#` are skipped.
+/// Commas, or the semicolons or tabulators of a header that has none; quotes around cells, in which
+/// there may be ends of lines; either end of line; a byte order mark; empty lines and those that
+/// begin with `#` are skipped.
 struct CSVTable {
   /// The names of the columns, without spaces around them.
   private(set) var header: [String] = []
   private(set) var rowCount = 0
+  /// The line of the header, and of each row: where it begins, counted from 1.
+  private(set) var headerLine = 1
+  private var lines: [UInt32] = []
+  /// Rows with another number of cells than the header has: how many, and the first.
+  private(set) var ragged: (count: Int, line: Int, cells: Int)?
   private let octets: [UInt8]
+  private let hasQuotes: Bool
+  private var lineNumber = 0
+  /// Ends of lines within the quotes of the line before.
+  private var extraLines = 0
   /// Where each cell begins and ends, `header.count` of them for each row. Rows that are too short
   /// have empty cells; what is too much is left out.
   private var bounds: [UInt32] = []
@@ -19,10 +29,18 @@ struct CSVTable {
   init(_ octets: [UInt8]) throws(ComputeError) {
     guard octets.count < Int(UInt32.max) else { throw .tooLong }
     self.octets = octets
+    hasQuotes = octets.contains(UInt8(ascii: "\""))
+    if octets.starts(with: [0xFF, 0xFE]) || octets.starts(with: [0xFE, 0xFF]) {
+      throw .notText(line: 1, "it is UTF-16")
+    }
+    if let zero = octets.firstIndex(of: 0) {
+      throw .notText(line: 1 + octets[..<zero].count { $0 == 10 }, "there is a zero octet")
+    }
     var position = octets.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    var line = takeLine(&position)
-    while let found = line, isSkipped(found) { line = takeLine(&position) }
+    var line = try takeLine(&position)
+    while let found = line, isSkipped(found) { line = try takeLine(&position) }
     guard let first = line else { throw .noHeader }
+    headerLine = lineNumber
     let head = octets[first]
     if !head.contains(separator) {
       for other in [UInt8(ascii: ";"), UInt8(ascii: "\t")] where head.contains(other) {
@@ -32,18 +50,21 @@ struct CSVTable {
     var cells: [UInt32] = []
     Self.split(octets, separator, first, atMost: .max, into: &cells)
     for index in 0..<(cells.count / 2) {
-      var name = String(
-        decoding: octets[unquoted(Int(cells[2 * index])..<Int(cells[2 * index + 1]))],
-        as: UTF8.self)
+      var name = plain(Int(cells[2 * index])..<Int(cells[2 * index + 1]))
       // Some tools mark the header as a comment.
       if index == 0, let mark = name.first, mark == "#" || mark == "%" { name.removeFirst() }
       header.append(name)
     }
     bounds.reserveCapacity(octets.count / 6)
-    while let line = takeLine(&position) {
+    while let line = try takeLine(&position) {
       if isSkipped(line) { continue }
       let before = bounds.count
-      Self.split(octets, separator, line, atMost: header.count, into: &bounds)
+      let cells = Self.split(octets, separator, line, atMost: header.count, into: &bounds)
+      lines.append(UInt32(lineNumber))
+      if cells != header.count {
+        let (count, line, first) = ragged ?? (0, lineNumber, cells)
+        ragged = (count + 1, line, first)
+      }
       let missing = 2 * header.count - (bounds.count - before)
       if missing > 0 {
         bounds.append(contentsOf: repeatElement(UInt32(line.upperBound), count: missing))
@@ -57,8 +78,11 @@ struct CSVTable {
 
   /// The text of a cell without quotes and spaces around it.
   func text(_ row: Int, _ column: Int) -> String {
-    String(decoding: octets[unquoted(range(row, column))], as: UTF8.self)
+    plain(range(row, column))
   }
+
+  /// The line at which a row begins.
+  func line(_ row: Int) -> Int { Int(lines[row]) }
 
   func isEmpty(_ row: Int, _ column: Int) -> Bool { unquoted(range(row, column)).isEmpty }
 
@@ -79,16 +103,36 @@ struct CSVTable {
     return Int(bounds[index])..<Int(bounds[index + 1])
   }
 
-  private func takeLine(_ position: inout Int) -> Range<Int>? {
+  /// The next line without its end; the number of where it begins is then `lineNumber`.
+  private mutating func takeLine(_ position: inout Int) throws(ComputeError) -> Range<Int>? {
     guard position < octets.count else { return nil }
+    lineNumber += 1 + extraLines
+    extraLines = 0
     let start = position
-    let end = octets.withUnsafeBytes { all in
-      memchr(all.baseAddress! + start, 10, all.count - start).map {
-        UnsafeRawPointer($0) - all.baseAddress!
-      } ?? all.count
+    var end = lineEnd(from: start)
+    // Quoted cells may have ends of lines in them.
+    while hasQuotes, isOpen(start..<end) {
+      guard end < octets.count else { throw .openQuote(line: lineNumber) }
+      extraLines += 1
+      end = lineEnd(from: end + 1)
     }
     position = end + 1
     return start..<(end > start && octets[end - 1] == 13 ? end - 1 : end)
+  }
+
+  private func lineEnd(from start: Int) -> Int {
+    octets.withUnsafeBytes { all in
+      guard start < all.count, let base = all.baseAddress else { return all.count }
+      return memchr(base + start, 10, all.count - start).map { UnsafeRawPointer($0) - base }
+        ?? all.count
+    }
+  }
+
+  /// Whether a line ends within quotes.
+  private func isOpen(_ line: Range<Int>) -> Bool {
+    var quotes = QuoteState()
+    for index in line { quotes.take(octets[index], separator) }
+    return quotes.isOpen
   }
 
   private func isSkipped(_ line: Range<Int>) -> Bool {
@@ -97,28 +141,46 @@ struct CSVTable {
   }
 
   /// Static, so that `cells` may be a property: it is not copied then.
+  ///
+  /// - Returns: how many cells the line has, also those beyond `limit`.
+  @discardableResult
   private static func split(
     _ octets: [UInt8], _ separator: UInt8, _ line: Range<Int>, atMost limit: Int,
     into cells: inout [UInt32]
-  ) {
-    let quote = UInt8(ascii: "\"")
+  ) -> Int {
     octets.withUnsafeBufferPointer { all in
       var start = line.lowerBound
-      var isQuoted = false
+      var quotes = QuoteState()
       var count = 0
-      var index = start
-      while index <= line.upperBound, count < limit {
-        if index == line.upperBound || (all[index] == separator && !isQuoted) {
-          cells.append(UInt32(start))
-          cells.append(UInt32(index))
+      for index in line.lowerBound...line.upperBound {
+        if index == line.upperBound || (all[index] == separator && !quotes.isOpen) {
+          if count < limit {
+            cells.append(UInt32(start))
+            cells.append(UInt32(index))
+          }
           count += 1
           start = index + 1
-        } else if all[index] == quote {
-          isQuoted.toggle()
         }
-        index += 1
+        if index < line.upperBound { quotes.take(all[index], separator) }
       }
+      return count
     }
+  }
+
+  /// Without quotes and spaces around, and with single quotes for double ones.
+  private func plain(_ range: Range<Int>) -> String {
+    let inner = unquoted(range)
+    let text = octets[inner]
+    guard hasQuotes, inner.lowerBound > range.lowerBound,
+      octets[inner.lowerBound - 1] == UInt8(ascii: "\""), text.contains(UInt8(ascii: "\""))
+    else { return String(decoding: text, as: UTF8.self) }
+    var result: [UInt8] = []
+    var isSecond = false
+    for octet in text {
+      isSecond = octet == UInt8(ascii: "\"") && !isSecond
+      if !isSecond { result.append(octet) }
+    }
+    return String(decoding: result, as: UTF8.self)
   }
 
   private func unquoted(_ range: Range<Int>) -> Range<Int> {
@@ -131,6 +193,28 @@ struct CSVTable {
       high -= 1
     }
     return low..<high
+  }
+}
+
+/// Where quotes are open: they open at the beginning of a cell only, so that the inches of 5" do not.
+private struct QuoteState {
+  private(set) var isOpen = false
+  private var isAtStart = true
+  private var wasQuote = false
+
+  @inline(__always)
+  mutating func take(_ octet: UInt8, _ separator: UInt8) {
+    let isQuote = octet == UInt8(ascii: "\"")
+    if isOpen {
+      if isQuote { isOpen = false }
+      wasQuote = isQuote
+    } else if isQuote, isAtStart || wasQuote {
+      // The second of two is one that belongs to the text.
+      (isOpen, isAtStart, wasQuote) = (true, false, false)
+    } else {
+      isAtStart = octet == separator || (isAtStart && (octet == 32 || octet == 9))
+      wasQuote = false
+    }
   }
 }
 
@@ -163,7 +247,12 @@ func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     let value = Double(digits) / powersOfTen[scale]
     return isNegative ? -value : value
   }
-  guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else {
+  // Only decimal numbers: the library also takes 0x10, inf and nan.
+  let isDecimal = text.allSatisfy {
+    48...57 ~= $0 || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e")
+      || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
+  }
+  guard isDecimal, let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else {
     return nil
   }
   return value

@@ -13,6 +13,8 @@ struct CSVWriter {
   private let mustClose: Bool
   private var buffer: [UInt8] = []
   private var cellsInRow = 0
+  private var row: Int?
+  private var problems = RowProblems()
 
   /// - Parameter path: where to; nil for standard output.
   init(_ table: CSVTable, to path: String?, adding columns: [String]) throws(ComputeError) {
@@ -54,6 +56,7 @@ struct CSVWriter {
 
   /// Begins a row with the cells of a row of the input.
   mutating func begin(copying row: Int) {
+    self.row = row
     for column in table.header.indices {
       separate()
       buffer.append(contentsOf: table.raw(row, column))
@@ -80,9 +83,10 @@ struct CSVWriter {
     }
   }
 
-  /// Adds a word.
+  /// Adds a word; what it says of the input is counted when it is a status.
   mutating func add(_ text: String) {
     separate()
+    problems.take(text, row: row)
     buffer.append(contentsOf: quoted(text).utf8)
   }
 
@@ -93,10 +97,13 @@ struct CSVWriter {
     if buffer.count > 1 << 16 { try flush() }
   }
 
-  /// Writes what is left.
+  /// Writes what is left, and says on standard error which rows could not be used.
+  ///
+  /// - Throws: also `.noRow` when that is all of them.
   mutating func finish() throws(ComputeError) {
     try flush()
     if mustClose { try? descriptor.close() }
+    try problems.report(table)
   }
 
   private mutating func separate() {

@@ -30,15 +30,45 @@ extension CSVTable {
   /// The column of that quantity, whose name is `name`, an underscore and a unit; nil when there is
   /// none. Case does not matter.
   func find(_ name: String, _ quantity: Quantity) -> Column? {
+    if let column = lookUp(name, quantity) { return column }
+    if let other = unknownUnit(name, quantity) {
+      standardError.write(
+        "uwbctl: Line \(headerLine): \(printable(other)) is not used: its unit is not known, "
+          + "\(accepted(name, quantity).joined(separator: ", ")) are.\n")
+    }
+    return nil
+  }
+
+  private func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
     for unit in quantity.units {
       if let column = column(named: "\(name)_\(unit.suffix)", unit.factor) { return column }
     }
     return column(named: name, quantity.units.first?.factor ?? 1)
   }
 
+  private func accepted(_ name: String, _ quantity: Quantity) -> [String] {
+    quantity.units.map { "\(name)_\($0.suffix)" }
+  }
+
+  /// A column that seems to be what is looked for, in a unit that is none.
+  private func unknownUnit(_ name: String, _ quantity: Quantity) -> String? {
+    guard !quantity.units.isEmpty else { return nil }
+    let start = name.lowercased() + "_"
+    return header.first { column in
+      let lower = column.lowercased()
+      return lower.hasPrefix(start)
+        && (1...4).contains(lower.count - start.count)
+        && lower.dropFirst(start.count).allSatisfy { $0.isLetter || $0 == "µ" }
+    }
+  }
+
   /// The same for a column without which nothing can be computed.
   func require(_ name: String, _ quantity: Quantity) throws(ComputeError) -> Column {
-    guard let column = find(name, quantity) else {
+    guard let column = lookUp(name, quantity) else {
+      if let other = unknownUnit(name, quantity) {
+        throw .unknownUnit(
+          line: headerLine, column: other, accepted: accepted(name, quantity))
+      }
       let unit = quantity.units.first.map { "_" + $0.suffix } ?? ""
       throw .missingColumn(quantity == .ticks ? name : name + unit, has: header)
     }

@@ -28,6 +28,7 @@ struct ComputeAngle: ParsableCommand {
       """)
 
   @OptionGroup var files: ComputeFiles
+  @OptionGroup var plot: PlotOptions
   @Option(help: "Antennas and calibration (JSON).") var geometry: String
   @Option(help: "How far peers wander in a second, in degrees, as a random walk.")
   var wander = 30.0
@@ -41,14 +42,14 @@ struct ComputeAngle: ParsableCommand {
 
   func run() throws {
     try computing {
-      let file = try ArrayFile(file: geometry)
+      let file = try RangingCalibration(file: geometry)
       let elevation = (file.elevation_deg ?? 0) * .pi / 180
       guard var finder = DirectionFinder(try file.antennaPairs(geometry), elevation: elevation)
       else { throw ComputeError.badFile(geometry, "it has no pairs") }
       finder.wander = wander * .pi / 180
       let table = try files.table()
       let time = try table.require("time", .time)
-      let columns = try file.pairs.map { pair throws(ComputeError) in
+      let columns = try (file.pairs ?? []).map { pair throws(ComputeError) in
         guard let index = table.header.firstIndex(of: pair.column) else {
           throw .missingColumn(pair.column, has: table.header)
         }
@@ -73,6 +74,14 @@ struct ComputeAngle: ParsableCommand {
         let found = finder.directions(rows.map { ($0.time, $0.phases) }, live: live)
         for (row, direction) in zip(rows, found) { directions[row.row] = direction }
       }
+      var chart = AngleChart(finder.pairs, names: columns.map(\.name))
+      if plot.plot != nil {
+        for row in peers.values.joined().sorted(by: { $0.row < $1.row }) {
+          if let direction = directions[row.row] {
+            chart.add(time: row.time, phases: row.phases, direction)
+          }
+        }
+      }
       var writer = try files.writer(
         table, adding: ["azimuth_deg", "elevation_deg", "sigma_deg", "status"])
       for row in 0..<table.rowCount {
@@ -85,6 +94,7 @@ struct ComputeAngle: ParsableCommand {
         writer.add(statuses[row].word)
         try writer.end()
       }
+      try plot.write(chart.charts)
       try writer.finish()
     }
   }

@@ -10,7 +10,8 @@ struct ComputeDSTWR: ParsableCommand {
     abstract: "Distances from the six stamps of double-sided ranging.",
     discussion: """
       Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps: poll sent and received, response sent and \
-      received, final sent and received [, peer, time_s, rx_power_dbm].
+      received, final sent and received [, peer, time_s, rx_power_dbm]; for --calibration with the \
+      delays of boards also board_a,board_b [, channel, antenna_a, antenna_b].
       Output: distance_m, sigma_m, status. Where only the final is missing, the distance is \
       single-sided with the clock offset of that peer's earlier rounds, and the status is \
       single_sided.
@@ -18,7 +19,9 @@ struct ComputeDSTWR: ParsableCommand {
 
   @OptionGroup var files: ComputeFiles
   @OptionGroup var radio: RadioOptions
-  @Option(help: "Delay and power table as ss-twr --learn writes them.") var calibration: String?
+  @OptionGroup var plot: PlotOptions
+  @Option(help: "Delays and power table, as calibrate and ss-twr --learn write them.")
+  var calibration: String?
 
   func run() throws {
     try computing {
@@ -27,8 +30,11 @@ struct ComputeDSTWR: ParsableCommand {
       let peerColumn = table.find("peer", .number)
       let timeColumn = table.find("time", .time)
       let powerColumn = table.find("rx_power", .level)
-      let calibration = try calibration.map { try RangeCalibration(file: $0).correction }
+      let correction = try calibration.map { path in
+        try RangeCorrection(RangingCalibration(file: path), table, path: path)
+      }
       var writer = try files.writer(table, adding: ["distance_m", "sigma_m", "status"])
+      var chart = RangeChart("Double-sided two-way ranging", hasTime: timeColumn != nil)
       var responders: [String: ResponderRanging] = [:]
       var levels: [String: LevelTracker] = [:]
       for row in 0..<table.rowCount {
@@ -54,11 +60,20 @@ struct ComputeDSTWR: ParsableCommand {
             if whole != nil || error != .unknownClockOffset { status.word = error.word }
           }
         }
-        if let calibration {
+        if let correction {
           let power = table.value(row, powerColumn).map {
             levels[peer, default: LevelTracker()].update($0, time: time)
           }
-          result?.distance -= calibration.bias(peer: peer, power: power)
+          if let bias = correction.bias(row, peer: peer, power: power, &status) {
+            result?.distance -= bias
+          } else {
+            result = nil
+          }
+        }
+        if plot.plot != nil, let result {
+          chart.add(
+            peer: peer, time: time ?? Double(row), measured: nil, estimate: result.distance,
+            sigma: result.standardDeviation)
         }
         writer.begin(copying: row)
         writer.add(result?.distance, digits: 4)
@@ -66,6 +81,7 @@ struct ComputeDSTWR: ParsableCommand {
         writer.add(status.word)
         try writer.end()
       }
+      try plot.write([chart.chart])
       try writer.finish()
     }
   }

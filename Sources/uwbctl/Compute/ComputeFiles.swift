@@ -33,15 +33,4 @@ struct ComputeFiles: ParsableArguments {
       }
     } catch { throw .unreadable(name == "-" ? "standard input" : name, "\(error)") }
   }
-
-  /// Writes a file whole.
-  static func write(_ text: String, to path: String) throws(ComputeError) {
-    do {
-      let descriptor = try FileDescriptor.open(
-        FilePath(path), .writeOnly, options: [.create, .truncate],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
-      defer { try? descriptor.close() }
-      try descriptor.writeAll(text.utf8)
-    } catch { throw .notCreated(path, "\(error)") }
-  }
 }

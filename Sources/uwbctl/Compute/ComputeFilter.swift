@@ -17,6 +17,7 @@ struct ComputeFilter: ParsableCommand {
       """)
 
   @OptionGroup var files: ComputeFiles
+  @OptionGroup var plot: PlotOptions
   @Option(help: "Noise of one range in metres, one standard deviation, where no column says it.")
   var sigma = 0.1
   @Option(
@@ -34,7 +35,9 @@ struct ComputeFilter: ParsableCommand {
   func run() throws {
     try computing {
       let table = try files.table()
-      var ranges = FilteredRanges(try RangeColumns(table), sigma)
+      let columns = try RangeColumns(table)
+      var ranges = FilteredRanges(columns, sigma)
+      var chart = RangeChart("Filtered ranges", hasTime: true)
       var parameters = RangeEstimator.Parameters()
       parameters.accelerationDensity = acceleration
       if live { ranges.filter(parameters) } else { ranges.smooth(parameters) }
@@ -42,6 +45,12 @@ struct ComputeFilter: ParsableCommand {
         table, adding: ["range_m", "sigma_m", "accepted", "status"])
       for row in 0..<table.rowCount {
         let estimate = ranges.estimates[row]
+        if plot.plot != nil, let time = table.value(row, columns.time) {
+          chart.add(
+            peer: columns.peer.map { table.text(row, $0.index) } ?? "", time: time,
+            measured: table.value(row, columns.range), estimate: estimate?.distance,
+            sigma: estimate?.standardDeviation, isOutlier: estimate?.isAccepted == false)
+        }
         writer.begin(copying: row)
         writer.add(estimate?.distance, digits: 4)
         writer.add(estimate?.standardDeviation, digits: 4)
@@ -49,6 +58,7 @@ struct ComputeFilter: ParsableCommand {
         writer.add(ranges.invalid[row] ?? estimate?.disposition.word ?? "no_estimate")
         try writer.end()
       }
+      try plot.write([chart.chart])
       try writer.finish()
     }
   }

@@ -18,6 +18,7 @@ struct ComputeFind: ParsableCommand {
       """)
 
   @OptionGroup var files: ComputeFiles
+  @OptionGroup var plot: PlotOptions
   @Option(help: "Noise of one range in metres, one standard deviation.") var sigma = 0.1
   @Option(help: "Noise of an azimuth in degrees, one standard deviation.") var azimuthSigma = 6.0
 
@@ -39,6 +40,7 @@ struct ComputeFind: ParsableCommand {
       var parameters = TargetFinder.Parameters()
       parameters.rangeDeviation = sigma
       parameters.azimuthDeviation = azimuthSigma * .pi / 180
+      var chart = TrackChart("Target seen from the own way")
       var finders: [String: TargetFinder] = [:]
       var writer = try files.writer(
         table,
@@ -61,6 +63,10 @@ struct ComputeFind: ParsableCommand {
           estimate = finders[peer, default: TargetFinder(parameters)].update(
             TargetSighting(
               time: seconds, pose: pose, range: measured, azimuth: table.value(row, azimuth)))
+          if plot.plot != nil { chart.way.append(pose.position) }
+          if plot.plot != nil, let estimate, estimate.isConverged {
+            chart.add(peer: peer, estimate.place, estimate.covariance)
+          }
         }
         if status.isOK, estimate == nil { status.word = "no_estimate" }
         writer.begin(copying: row)
@@ -75,6 +81,7 @@ struct ComputeFind: ParsableCommand {
         writer.add(status.word)
         try writer.end()
       }
+      try plot.write([chart.chart])
       try writer.finish()
     }
   }

@@ -21,6 +21,7 @@ struct ComputeLocate: ParsableCommand {
       """)
 
   @OptionGroup var files: ComputeFiles
+  @OptionGroup var plot: PlotOptions
   @Option(help: "Where the anchors are (JSON).") var anchors: String
   @Option(help: "Noise of one range in metres, one standard deviation, where no column says it.")
   var sigma = 0.15
@@ -76,8 +77,13 @@ struct ComputeLocate: ParsableCommand {
           }
         }
       }
+      var chart = TrackChart("Places from anchors")
+      chart.landmarks = file.anchors.sorted { $0.key < $1.key }.map { ($0.key, $0.value.place) }
       for (index, epoch) in epochs.list.enumerated() {
         let estimate = estimates[index]
+        if plot.plot != nil, let estimate, used[index] > 0 {
+          chart.add(peer: epoch.peer, estimate.place, estimate.covariance)
+        }
         writer.begin(copying: epoch.row)
         writer.add(estimate?.place.x, digits: 4)
         writer.add(estimate?.place.y, digits: 4)
@@ -88,6 +94,7 @@ struct ComputeLocate: ParsableCommand {
         writer.add(epoch.status(estimate, used: used[index]))
         try writer.end()
       }
+      try plot.write([chart.chart])
       try writer.finish()
     }
   }
@@ -98,6 +105,7 @@ struct AnchorEpochs {
   struct Epoch {
     /// The first row.
     var row: Int
+    var peer: String
     var time: Double
     var samples: [PlaceSample] = []
     /// Why its rows say nothing.
@@ -139,7 +147,7 @@ struct AnchorEpochs {
       var index = open[peer]
       if index == nil || list[index ?? 0].time != time || time == nil {
         index = list.count
-        list.append(Epoch(row: row, time: time ?? .nan))
+        list.append(Epoch(row: row, peer: peer, time: time ?? .nan))
         if time != nil {
           open[peer] = index
           byPeer[peer, default: []].append(list.count - 1)

@@ -10,7 +10,8 @@ struct ComputeSSTWR: ParsableCommand {
     abstract: "Distances from the four stamps of single-sided ranging.",
     discussion: """
       Input: t1,t2,t3,t4 in ticks of 15.65 ps: poll sent and received, response sent and received \
-      [, cfo_ppm, peer, rx_power_dbm, time_s]. cfo_ppm says by how much the initiator's clock is \
+      [, cfo_ppm, peer, rx_power_dbm, time_s; for --calibration with the delays of boards also \
+      board_a, board_b, channel, antenna_a, antenna_b]. cfo_ppm says by how much the initiator's clock is \
       faster than the responder's. It is used for rounds whose polls cannot be compared with those \
       of the round before; comparing needs time_s when polls are further apart than the counter \
       counts (17.2 s with 40 bits, 67 ms with 32).
@@ -29,10 +30,12 @@ struct ComputeSSTWR: ParsableCommand {
 
   @OptionGroup var files: ComputeFiles
   @OptionGroup var radio: RadioOptions
+  @OptionGroup var plot: PlotOptions
   @Option(help: "Write delay and power table here (JSON); needs --truth.") var learn: String?
   @Option(help: "The column with the true distance (distance_m), or a number in metres.")
   var truth: String?
-  @Option(help: "Delay and power table as --learn writes them.") var calibration: String?
+  @Option(help: "Delays and power table, as calibrate and --learn write them.")
+  var calibration: String?
   @Option(help: "Without --calibration: the vendor's table of the bias by received level.")
   var powerTable = PowerTable.none
 
@@ -48,37 +51,47 @@ struct ComputeSSTWR: ParsableCommand {
   func run() throws {
     try computing {
       let table = try files.table()
-      let ranges = try SingleSidedRanges(table, radio.parameters)
-      var correction = try calibration.map { try RangeCalibration(file: $0).correction }
+      var ranges = try SingleSidedRanges(table, radio.parameters)
+      var correction = try calibration.map { path in
+        try RangeCorrection(RangingCalibration(file: path), table, path: path)
+      }
       if let learn, let truth {
         let learned = try ranges.learned(truth: truth)
         try learned.write(to: learn)
-        correction = learned.correction
+        correction = try RangeCorrection(learned, table, path: learn)
         standardError.write(learned.summary + "\n")
       } else if correction == nil {
-        correction = RangeCorrection(powerTable)
+        correction = powerTable.correction
       }
+      if let correction { ranges.take(correction) }
+      let timeColumn = table.find("time", .time)
+      var chart = RangeChart("Single-sided two-way ranging", hasTime: timeColumn != nil)
       var writer = try files.writer(table, adding: ["distance_m", "sigma_m", "status"])
       for row in 0..<table.rowCount {
         let result = ranges.results[row]
-        let bias = correction?.bias(peer: ranges.peers[row], power: ranges.powers[row]) ?? 0
+        if plot.plot != nil, let result {
+          chart.add(
+            peer: ranges.peers[row], time: table.value(row, timeColumn) ?? Double(row),
+            measured: nil, estimate: result.distance, sigma: result.standardDeviation)
+        }
         writer.begin(copying: row)
-        writer.add((result?.distance).map { $0 - bias }, digits: 4)
+        writer.add(result?.distance, digits: 4)
         writer.add(result?.standardDeviation, digits: 4)
         writer.add(ranges.statuses[row].word)
         try writer.end()
       }
+      try plot.write([chart.chart])
       try writer.finish()
     }
   }
 }
 
-extension RangeCorrection {
-  init?(_ table: ComputeSSTWR.PowerTable) {
-    switch table {
-    case .none: return nil
-    case .dw1000PRF64: self.init(delay: 0, powerBias: .dw1000PRF64)
-    case .dw1000PRF16: self.init(delay: 0, powerBias: .dw1000PRF16)
+extension ComputeSSTWR.PowerTable {
+  var correction: RangeCorrection? {
+    switch self {
+    case .none: nil
+    case .dw1000PRF64: RangeCorrection(.dw1000PRF64)
+    case .dw1000PRF16: RangeCorrection(.dw1000PRF16)
     }
   }
 }

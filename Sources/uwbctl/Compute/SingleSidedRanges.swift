@@ -81,10 +81,21 @@ struct SingleSidedRanges {
     }
   }
 
+  /// Takes away what calibration says.
+  mutating func take(_ correction: RangeCorrection) {
+    for row in results.indices where results[row] != nil {
+      if let bias = correction.bias(row, peer: peers[row], power: powers[row], &statuses[row]) {
+        results[row]?.distance -= bias
+      } else {
+        results[row] = nil
+      }
+    }
+  }
+
   /// The calibration that makes the distances true.
   ///
   /// - Parameter truth: a column in metres, or a number of metres for all rows.
-  func learned(truth: String) throws(ComputeError) -> RangeCalibration {
+  func learned(truth: String) throws(ComputeError) -> RangingCalibration {
     let column: Column? =
       Double(truth) == nil ? try table.require(truth, .length) : nil
     var numbers: [String: Int] = [:]
@@ -102,12 +113,11 @@ struct SingleSidedRanges {
       throw .tooLittle("No row has both a distance and its truth.")
     }
     let delays = numbers.mapValues { fit.delays[$0] }
-    return RangeCalibration(
-      delay_m: fit.delays.reduce(0, +) / Double(fit.delays.count),
-      delays_m: numbers.count > 1 ? delays : nil,
-      power_bias: fit.powerBias.knots.map { .init(rx_power_dbm: $0.power, bias_m: $0.bias) },
-      residuals: .init(
-        count: fit.residuals.count, rmse_m: fit.residuals.rms, median_m: fit.residuals.median,
-        p95_m: fit.residuals.percentile95))
+    var result = RangingCalibration()
+    result.delay_m = fit.delays.reduce(0, +) / Double(fit.delays.count)
+    result.delays_m = numbers.count > 1 ? delays : nil
+    result.power_bias = fit.powerBias.knots.map { .init($0) }
+    result.residuals = .init(fit.residuals)
+    return result
   }
 }

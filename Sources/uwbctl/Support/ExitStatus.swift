@@ -45,6 +45,8 @@ enum ExitStatus: Int32, CaseIterable {
   case noPeer = 82
   /// The two ends that were compared cannot range with each other.
   case cannotRange = 83
+  /// A calibration was ended before it had a result; nothing was written.
+  case unfinished = 84
 
   init(_ error: LinkError) {
     switch error.code {
