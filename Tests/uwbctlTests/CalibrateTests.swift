@@ -91,7 +91,8 @@ import UWBSimulator
     for arguments in [
       ["delay", "--write", "--output", "x"], ["delay", "--board", "A"],
       ["delay", "--pair", "A,A=1"],
-      ["delay", "--pair", "A,B"], ["power", "--write"], ["angle"], ["delay", "--known", "A"],
+      ["delay", "--pair", "A,B"], ["power", "--write"], ["angle", "--way", "x"],
+      ["delay", "--known", "A"],
       ["delay", "--board", "A=/dev/x", "--board", "A=/dev/y"], ["power", "--distance", "-1"],
     ] {
       #expect(throws: (any Error).self, "\(arguments)") { try Calibrate.parseAsRoot(arguments) }
@@ -214,6 +215,20 @@ import UWBSimulator
     // Two boards with 0.12 and 0.171 m.
     #expect(abs((found.delay_m ?? 0) - 0.291) < 0.04)
     #expect((found.power_bias?.count ?? 0) > 3)
+  }
+
+  /// The simulated pair is ideal, 0.45 wavelengths apart.
+  @Test func anglesOfASimulatedBoard() async throws {
+    let folder = try ComputeFolder()
+    defer { folder.remove() }
+    try await run(
+      ["angle", "--yes", "--rounds", "12", "--interval", "10", "--output", folder.path("a.json")]
+        + ["-60", "-30", "0", "30", "60"].flatMap { ["--angle", $0] })
+    let points = try #require(try calibration(folder, "a.json").pairs?.first?.table)
+    for end in [points[0], points[points.count - 1]] {
+      let ideal = 2 * Double.pi * 0.45 * sin(60 * Double.pi / 180)
+      #expect(abs(abs(end.phase_rad ?? 0) - ideal) < 0.15 && abs(abs(end.angle_deg) - 60) < 1e-6)
+    }
   }
 
   @Test func withoutAnswersOrDistancesNothingIsMeasured() async throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 import Synchronization
 import SystemPackage
 import UCI
@@ -13,6 +14,8 @@ final class BoardBench: Sendable {
   struct Board: Sendable {
     var name: String
     var device: UWBDevice
+    /// Phases of single frames, where the chip reports them.
+    var phases: PhaseTap
     /// Of simulated boards, which are placed by program.
     fileprivate var chip: SimulatedBench.Chip?
   }
@@ -65,8 +68,11 @@ final class BoardBench: Sendable {
     let result: R
     do {
       for (name, endpoint, chip) in places {
-        let device = try await UWBDevice.open(endpoint, options: options.chip.driverOptions)
-        boards.append(Board(name: name, device: device, chip: chip))
+        var driverOptions = options.chip.driverOptions
+        let phases = PhaseTap()
+        driverOptions.tap = { direction, packet, _ in phases.take(direction, packet) }
+        let device = try await UWBDevice.open(endpoint, options: driverOptions)
+        boards.append(Board(name: name, device: device, phases: phases, chip: chip))
       }
       result = try await body(
         BoardBench(boards: boards, options: options, simulation: simulation))
@@ -106,23 +112,36 @@ final class BoardBench: Sendable {
 
   /// Ranges between two boards.
   ///
-  /// - Parameter distance: where simulated boards go.
-  /// - Throws: also `ExitCode` when nothing was measured.
-  func range(_ a: Int, _ b: Int, distance: Double) async throws -> [Reading] {
+  /// - Parameters:
+  ///   - distance: where simulated boards go.
+  ///   - angle: degrees to the left, as the first one sees the other.
+  ///   - wantsPhases: whether the chip is asked for phases of single frames.
+  func range(
+    _ a: Int, _ b: Int, distance: Double, angle: Double = 0, wantsPhases: Bool = false
+  ) async throws -> [Reading] {
     if simulation != nil {
+      let (x, y) = (cos(angle * .pi / 180), sin(angle * .pi / 180))
       boards[a].chip?.placement.motion = .still(Position(0, 0, 1))
-      boards[b].chip?.placement.motion = .still(Position(distance, 0, 1))
+      boards[a].chip?.placement.yaw = 0
+      boards[b].chip?.placement.motion = .still(Position(distance * x, distance * y, 1))
     }
     // An id of its own for each: a controller ends its session in band, some milliseconds after it
     // is gone, and that must not end the next one.
     let id = lastSession.add(1, ordering: .relaxed).newValue
-    let (controller, controlee) = try options.session(id: id)
+    let (plain, controlee) = try options.session(id: id)
+    var controller = plain
+    if wantsPhases {
+      // Qorvo's ENABLE_DIAGNOSTICS, and of its reports the angles.
+      controller.additional += [TLV(0xE8, [1]), TLV(0xE9, [0x02])]
+    }
+    _ = boards[a].phases.drain()
     let rounds = options.rounds
     let label = "\(boards[a].name) – \(boards[b].name)"
     let first = boards[a].device
-    return try await boards[b].device.withSession(controlee) { other in
+    let (ends, others) = (controller, controlee)
+    return try await boards[b].device.withSession(others) { other in
       try await other.start()
-      return try await first.withSession(controller) { session in
+      return try await first.withSession(ends) { session in
         try await Self.take(rounds, session, label)
       }
     }

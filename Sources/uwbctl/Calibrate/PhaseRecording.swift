@@ -127,6 +127,17 @@ struct PhaseReport {
 
   private static let degrees = 180 / Double.pi
 
+  /// A line on phases of one place.
+  static func summary(_ phases: [Double]) -> String {
+    var mean = PhasorMean()
+    for phase in phases { mean.add(phase) }
+    guard let middle = mean.phase else { return "\(phases.count) phases, nothing in common" }
+    let rests = phases.map { ($0 - middle).remainder(dividingBy: 2 * .pi) }
+    let spread = (rests.reduce(0) { $0 + $1 * $1 } / Double(rests.count)).squareRoot()
+    return "\(phases.count) phases, \(fixed(middle * degrees, 1))°, spread "
+      + "\(fixed(spread * degrees, 1))°"
+  }
+
   private func degrees(_ radians: Double, _ digits: Int = 1) -> String {
     fixed(radians * Self.degrees, digits) + "°"
   }
