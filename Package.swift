@@ -104,6 +104,26 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
 
+    // Stories of Nearby Interaction, each played by an app and simulated chips.
+    .target(
+      name: "ExampleStage",
+      dependencies: ["AccessoryProtocol", "UWBDriver", "UWBLink", "UWBSimulator", system],
+      path: "Sources/Examples/Stage", swiftSettings: strict),
+    .executableTarget(
+      name: "AccessoryRegions",
+      dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      path: "Sources/Examples/AccessoryRegions", swiftSettings: strict),
+    .executableTarget(
+      name: "SeveralAccessories",
+      dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      path: "Sources/Examples/SeveralAccessories", swiftSettings: strict),
+    .executableTarget(
+      name: "GuidedFinding", dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      path: "Sources/Examples/GuidedFinding", swiftSettings: strict),
+    .executableTarget(
+      name: "PeerRanging", dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      path: "Sources/Examples/PeerRanging", swiftSettings: strict),
+
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [

@@ -8,6 +8,21 @@ import UWBSimulator
 
 /// An accessory and apps on simulated chips, with real sockets and pseudo-terminals in between.
 @Suite struct AccessoryTests {
+  /// From the first message to distances on the phone.
+  private func range(
+    _ stage: Stage, _ accessory: Accessory
+  ) async throws -> (Phone, ShareableConfigurationData) {
+    var phone = try Phone(of: accessory)
+    try await phone.initialize()
+    let data = try phone.shareable()
+    let session = try await phone.session(data, on: stage.phones[0])
+    let stream = session.measurements()
+    try await session.start()
+    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
+    #expect(abs(try await meanDistance(stream) - 3) < 0.1)
+    return (phone, data)
+  }
+
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
   func theWholeHandshakeEndsWithDistances(role: SessionConfiguration.Role) async throws {
     let stage = try await Stage()
@@ -15,15 +30,8 @@ import UWBSimulator
     options.role = role
     let accessory = try Accessory(stage.device, options: options)
     let events = accessory.events
-    var phone = try Phone(of: accessory)
-    try await phone.initialize()
+    var (phone, _) = try await range(stage, accessory)
     #expect(phone.accessory?.uwb.role == role)
-    let data = try phone.shareable()
-    let session = try await phone.session(data, on: stage.phones[0])
-    let stream = session.measurements()
-    try await session.start()
-    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
-    #expect(abs(try await meanDistance(stream) - 3) < 0.1)
     let own = await events.first { event -> Double? in
       guard case .measured(_, let measurement) = event else { return nil }
       return measurement.result.distanceCentimetres.map { Double($0) / 100 }
@@ -53,6 +61,32 @@ import UWBSimulator
     }
     #expect(uwb.version == .v11)
     await stage.end()
+  }
+
+  @Test func aChipThatDecodesTheDataItself() async throws {
+    let stage = try await Stage(.sr250)
+    var options = Accessory.Options()
+    options.leavesDataToChip = true
+    let accessory = try Accessory(stage.device, options: options)
+    let events = accessory.events
+    var (phone, data) = try await range(stage, accessory)
+    #expect(try await phone.stop() == .accessoryUwbDidStop)
+    #expect(try await stage.sessions() == 0)
+    // What the chip cannot read it refuses, here with a version of which it knows nothing.
+    data.version = .v20
+    #expect(try await phone.configure(data) == .accessoryUwbDidStop)
+    let refusal = await events.first { event -> AccessoryError? in
+      guard case .refused(_, let error) = event else { return nil }
+      return error
+    }
+    guard case .device(.refused) = refusal else {
+      Issue.record("\(String(describing: refusal))")
+      return
+    }
+    await stage.end()
+    let other = try await Stage(.qm33, phones: [])
+    #expect(throws: AccessoryError.self) { try Accessory(other.device, options: options) }
+    await other.end()
   }
 
   @Test func severalPhonesAtOnceUpToTheLimit() async throws {

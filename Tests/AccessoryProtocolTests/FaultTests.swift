@@ -187,6 +187,33 @@ import UWBSimulator
     await stage.end()
   }
 
+  @Test func aChipThatIsPluggedInAgainRangesOn() async throws {
+    let stage = try await Stage(recovery: Recovery(limit: .seconds(20)))
+    let accessory = try Accessory(stage.device)
+    var phone = try Phone(of: accessory)
+    try await phone.initialize()
+    let data = try phone.shareable()
+    let session = try await phone.session(data, on: stage.phones[0])
+    let stream = session.measurements()
+    try await session.start()
+    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
+    _ = try await meanDistance(stream, of: 2)
+    let events = accessory.events
+    let chip = stage.bench.chips[0]
+    chip.unplug()
+    try chip.replug()
+    var isBack = false
+    let distance = await events.first { event -> Int? in
+      guard case .measured(_, let measurement) = event else { return nil }
+      isBack = isBack || measurement.followsInterruption
+      return isBack ? measurement.result.distanceCentimetres : nil
+    }
+    #expect(abs(try #require(distance) - 300) < 20)
+    #expect(try await phone.stop() == .accessoryUwbDidStop)
+    #expect(try await stage.sessions() == 0)
+    await stage.end()
+  }
+
   @Test func theOtherSidesEndIsTheChipsWord() async throws {
     let stage = try await Stage()
     var options = Accessory.Options()

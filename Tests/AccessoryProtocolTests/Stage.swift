@@ -15,7 +15,11 @@ struct Stage {
   let device: UWBDevice
   let phones: [UWBDevice]
 
-  init(_ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [.qm33PDoA]) async throws {
+  /// - Parameter recovery: whether the accessory's driver waits for a chip that was unplugged.
+  init(
+    _ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [.qm33PDoA],
+    recovery: Recovery? = nil
+  ) async throws {
     bench = SimulatedBench(scene: Scene(seed: 11))
     let chip = try bench.add(profile: profile, at: Position(0, 0))
     let others = try phones.enumerated().map { [bench] index, profile in
@@ -23,7 +27,11 @@ struct Stage {
         profile: profile, placement: Placement(at: Position(3 + Double(index), 0), yaw: 180))
     }
     bench.start()
-    device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
+    // The same path, wherever the chip is plugged in.
+    let path = "/tmp/uwb-test-\(getpid())-\(chip.path.filter(\.isNumber))"
+    try chip.link(at: path)
+    device = try await UWBDevice.open(
+      .serial(path: FilePath(path)), options: .init(recovery: recovery))
     var devices: [UWBDevice] = []
     for other in others {
       devices.append(try await UWBDevice.open(.serial(path: FilePath(other.path))))

@@ -130,7 +130,7 @@ struct AccessoryDesk {
     _ configuration: SessionConfiguration, _ data: [UInt8]
   ) async throws(AccessoryError) {
     do throws(DriverError) {
-      let session = try await accessory.device.makeSession(configuration)
+      let session = try await makeSession(configuration, data)
       runs += 1
       let watches = watch(session, run: runs)
       running = Running(run: runs, session: session, data: data, watches: watches)
@@ -141,6 +141,19 @@ struct AccessoryDesk {
     }
     accessory.report(.started(client.app, sessionID: configuration.sessionID))
     await send(.accessoryUwbDidStart)
+  }
+
+  private func makeSession(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(DriverError) -> UWBSession {
+    guard accessory.options.leavesDataToChip else {
+      return try await accessory.device.makeSession(configuration)
+    }
+    let role = configuration.role.rawValue
+    let profile = NXPSetProfile(
+      profile: NXPSetProfile.apple, deviceType: role,
+      address: UInt16(truncatingIfNeeded: configuration.address.value), role: role, data: data)
+    return try await accessory.device.makeSession(from: profile, as: configuration)
   }
 
   /// Looks at a session until it is cancelled; asked for before the start, so that nothing is missed.

@@ -24,6 +24,10 @@ extension Accessory {
     /// Apps with which it ranges at a time; nil: as many as the chip takes.
     public var maximumSessions: Int?
 
+    /// Leaves shareable data to the chip, which decodes it itself: NXP chips can (SET_PROFILE), in
+    /// versions 1.0 and 1.1. Otherwise it becomes parameters of a session here.
+    public var leavesDataToChip = false
+
     /// Everything as most accessories have it.
     public init() {}
   }

@@ -9,6 +9,9 @@ extension UWBConfigurationData {
   init(
     for device: UWBDevice, _ options: Accessory.Options, except taken: UInt16? = nil
   ) throws(AccessoryError) {
+    if options.leavesDataToChip, device.profile.vendor != .nxp || options.version > .v11 {
+      throw .unsuitableChip("only NXP's decode shareable data themselves, up to version 1.1")
+    }
     let chip = Capabilities(device.capabilities)
     let maker = Maker(device.info)
     self.init(

@@ -30,11 +30,18 @@ extension DeviceCore {
   func build(
     _ record: SessionRecord, from sender: Engine.Sender = .caller
   ) async throws(DriverError) {
-    let token = try await initialise(
-      record.configuration.sessionID, record.configuration.type, sender)
+    let id = record.configuration.sessionID
+    let token: UInt32
+    if let profile = record.profile {
+      token = try await engine.request(profile, from: sender).handle ?? id
+    } else {
+      token = try await initialise(id, record.configuration.type, sender)
+    }
     record.take(token: token)
     router.sessionsChanged()
-    try await configure(record, record.parameters(for: engine.dialect.generation), sender)
+    if record.profile == nil {
+      try await configure(record, record.parameters(for: engine.dialect.generation), sender)
+    }
     let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
       $0.sessions[token]?.state == .idle
     }

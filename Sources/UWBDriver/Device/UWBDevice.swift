@@ -143,7 +143,23 @@ public final class UWBDevice: Sendable {
     if checked {
       try configuration.validate(for: dialect, capabilities: Capabilities(capabilities))
     }
-    let record = SessionRecord(configuration: configuration)
+    return try await makeSession(SessionRecord(configuration: configuration))
+  }
+
+  /// Lets an NXP chip make a session from what an app sent (SET_PROFILE); the chip decodes it itself
+  /// and reports IDLE when it could start.
+  ///
+  /// - Parameters:
+  ///   - profile: goes to the chip as it is.
+  ///   - configuration: what the session is taken to be; nothing of it is sent.
+  /// - Throws: `DriverError`, with the session removed from the chip again.
+  public func makeSession(
+    from profile: NXPSetProfile, as configuration: SessionConfiguration
+  ) async throws(DriverError) -> UWBSession {
+    try await makeSession(SessionRecord(configuration: configuration, profile: profile))
+  }
+
+  private func makeSession(_ record: SessionRecord) async throws(DriverError) -> UWBSession {
     let built = await result { () async throws(DriverError) in try await core.build(record) }
     core.register(record)
     let session = UWBSession(device: self, record: record)

@@ -8,6 +8,8 @@ internal import UCI
 final class SessionRecord: Sendable {
   /// What the session was made with.
   let configuration: SessionConfiguration
+  /// What an NXP chip makes the session from instead, parameters included.
+  let profile: NXPSetProfile?
 
   private struct State {
     /// What the chip calls it, or called it last.
@@ -28,8 +30,9 @@ final class SessionRecord: Sendable {
   private let state: Locked<State>
   private let takers = Broadcast<ReceivedData>()
 
-  init(configuration: SessionConfiguration) {
+  init(configuration: SessionConfiguration, profile: NXPSetProfile? = nil) {
     self.configuration = configuration
+    self.profile = profile
     state = Locked(State(token: configuration.sessionID))
   }
 

@@ -106,7 +106,7 @@ extension SimulatedChip {
     return rule.allowed.contains(value) ? nil : .invalidParameter
   }
 
-  private static func addresses(in parameters: [UInt8: [UInt8]]) -> [MACAddress] {
+  static func addresses(in parameters: [UInt8: [UInt8]]) -> [MACAddress] {
     let size = parameters[AppParameter.addressMode] == [2] ? 8 : 2
     let octets = parameters[AppParameter.destinationAddress] ?? []
     return stride(from: 0, to: octets.count, by: size).compactMap {

@@ -29,6 +29,9 @@ extension SimulatedChip {
       case NXPSetAppConfig.opcode.group
       where opcode == NXPSetAppConfig.opcode && profile.diagnostics == .nxp:
         try setVendorParameters(payload)
+      case NXPSetProfile.opcode.group
+      where opcode == NXPSetProfile.opcode && profile.dialect.vendor == .nxp:
+        setProfile(try read(NXPSetProfile.self, payload))
       default: if try !calibrate(opcode, payload) { vendor(opcode) }
       }
     } catch {

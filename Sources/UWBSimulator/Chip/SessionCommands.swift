@@ -55,19 +55,29 @@ extension SimulatedChip {
     guard command.type.rawValue <= 5 || command.type == .deviceTest else {
       return respond(opcode, .invalidParameter)
     }
-    guard !sessions.contains(where: { $0.id == command.sessionID }) else {
-      return respond(opcode, profile.duplicateSession)
-    }
-    guard sessions.count < profile.maximumSessions else {
-      return respond(opcode, .maxSessionsExceeded)
-    }
-    let token = profile.usesHandles ? nextHandle : command.sessionID
-    nextHandle &+= 1
-    sessions.append(SimulatedSession(id: command.sessionID, token: token, type: command.type))
+    guard let index = addSession(command.sessionID, command.type, opcode) else { return }
     respond(
       opcode,
-      SessionInitResponse(status: .ok, handle: profile.usesHandles ? token : nil).encoded())
-    move(sessions.count - 1, to: .initialised)
+      SessionInitResponse(
+        status: .ok, handle: profile.usesHandles ? sessions[index].token : nil
+      ).encoded())
+    move(index, to: .initialised)
+  }
+
+  /// Makes a session; says why not in the response to `opcode`, and returns nil.
+  mutating func addSession(_ id: UInt32, _ type: SessionType, _ opcode: Opcode) -> Int? {
+    guard !sessions.contains(where: { $0.id == id }) else {
+      respond(opcode, profile.duplicateSession)
+      return nil
+    }
+    guard sessions.count < profile.maximumSessions else {
+      respond(opcode, .maxSessionsExceeded)
+      return nil
+    }
+    let token = profile.usesHandles ? nextHandle : id
+    nextHandle &+= 1
+    sessions.append(SimulatedSession(id: id, token: token, type: type))
+    return sessions.count - 1
   }
 
   private mutating func deinitialise(_ token: UInt32, at now: UInt64) {

@@ -40,6 +40,9 @@ struct AccessoryOptions: ParsableArguments {
   @Option(help: "Range with so many apps at a time; without it as many as the chip takes.")
   var apps: Int?
 
+  @Flag(help: "Leave the app's data to the chip, which decodes it itself (NXP).")
+  var dataToChip = false
+
   func validate() throws {
     do { _ = try ChannelEndpoint(listen) } catch {
       throw ValidationError("\(printable(error.description)) \(error.suggestion)")
@@ -57,6 +60,7 @@ struct AccessoryOptions: ParsableArguments {
     options.version = dataVersion.value
     options.silence = UInt32(silence * 1_000)
     options.maximumSessions = apps
+    options.leavesDataToChip = dataToChip
     return options
   }
 }

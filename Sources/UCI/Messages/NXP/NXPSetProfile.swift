@@ -10,7 +10,10 @@ public struct NXPSetProfile: UCICommand, Hashable {
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0xA), 0x05)
 
-  /// Whose profile: 0x0B Apple.
+  /// Apple's profile.
+  public static let apple: UInt8 = 0x0B
+
+  /// Whose profile: `apple`.
   public var profile: UInt8
   /// 0 controlee, 1 controller.
   public var deviceType: UInt8

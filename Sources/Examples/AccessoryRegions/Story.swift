@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import ExampleStage
+import NearbyInteraction
+import UWBSimulator
+
+/// An accessory walks towards the phone and away again, through two regions; then it is out of reach
+/// for a while, and comes back.
+@main
+enum Story {
+  static func main() async throws {
+    let stage = try ExampleStage(phone: .qm33PDoA, at: Placement(at: Position(0, 0, 1)))
+    let walk = Placement(
+      .between(Position(5, 0.5, 1), Position(0.8, 0.2, 1), period: 14), yaw: 180)
+    let served = try await stage.serve("lamp", at: walk)
+
+    let app = RegionsApp { DataCommunicationChannel(to: served.endpoint, queue: $0) }
+    let expected = [
+      "entered 3.0 m", "entered 1.5 m", "left 1.5 m", "left 3.0 m", "timeout", "retry",
+      "first distance",
+    ]
+    app.happened = { what in
+      switch what {
+      case "left 3.0 m": served.chip.placement = Placement(at: Position(500, 0, 1))
+      // In reach again while the app tries.
+      case "retry": served.chip.placement = Placement(at: Position(2, 0, 1), yaw: 180)
+      case "first distance" where app.story.contains("retry"):
+        let told = app.story.filter(expected.contains)
+        // The first distance of all comes before everything.
+        guard Array(told.dropFirst()) == expected else { fail("another story: \(app.story)") }
+        succeed("two regions, a timeout and a retry: as expected")
+      default: break
+      }
+    }
+    failAfter(seconds: 60) { "\(app.queue.sync { app.story })" }
+    app.start()
+    try await Task.sleep(for: .seconds(120))
+  }
+}
