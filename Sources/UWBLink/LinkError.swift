@@ -104,7 +104,7 @@ extension LinkError: CustomStringConvertible {
     case .ambiguous:
       "Add the interface, such as usb:SERIAL?if=0, or give one of the paths."
     case .permissionDenied:
-      "Install udev/60-uwb.rules, or join the group of the device: "
+      "Install the udev rules with sudo uwbctl setup --install, or join the group of the device: "
         + "sudo usermod -aG \(detail ?? "dialout") $USER, then log in again."
     case .busy:
       "See who holds it with: fuser -v \(endpoint) (often ModemManager, or a second uwbctl)."

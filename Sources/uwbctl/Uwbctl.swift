@@ -10,6 +10,7 @@ struct Uwbctl: AsyncParsableCommand {
     abstract: "Look at and drive Ultra-Wideband chips which speak UCI.",
     subcommands: [
       ListCommand.self,
+      Setup.self,
       Doctor.self,
       RangeCommand.self,
       Multicast.self,

@@ -41,7 +41,7 @@ import UWBTestSupport
     let port = try Self.port(machine, "ttyACM1")
     let missing = checks.udevRule(port)
     #expect(missing.verdict == .warn)
-    #expect(missing.advice?.contains("sudo cp udev/60-uwb.rules") == true)
+    #expect(missing.advice?.contains("sudo uwbctl setup --install") == true)
     try machine.file("etc/udev/rules.d/60-uwb.rules", "")
     let idle = checks.udevRule(port)
     #expect(idle.verdict == .warn)
@@ -101,7 +101,7 @@ import UWBTestSupport
     let refused = checks.permission(port.path, port)
     #expect(refused.status == .permission)
     #expect(refused.text.hasPrefix("rw-rw---- root:dialout"))
-    #expect(refused.advice?.contains("60-uwb.rules") == true)
+    #expect(refused.advice?.contains("uwbctl setup --install") == true)
     #expect(refused.advice?.contains("usermod -aG dialout") == true)
     port.access?.needsNewLogin = true
     let later = checks.permission(port.path, port)

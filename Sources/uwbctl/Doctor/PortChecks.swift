@@ -94,7 +94,7 @@ struct PortChecks {
         "Log out and in again, or try at once with: newgrp \(access.group)")
     }
     let rule =
-      port?.usb == nil ? "" : "Install udev/60-uwb.rules (see the file's head) and replug, or "
+      port?.usb == nil ? "" : "Install the udev rules: sudo uwbctl setup --install; or "
     return .fail(
       .permission, .permission, "\(access): this user may not open it.",
       rule + "join the group and log in again: sudo usermod -aG \(access.group) $USER")
@@ -112,14 +112,13 @@ struct PortChecks {
     }
     guard let rule = machine.installedRule else {
       return .warn(
-        .udevRule, "udev/60-uwb.rules is not installed.",
-        "sudo cp udev/60-uwb.rules /etc/udev/rules.d/ && sudo udevadm control --reload "
-          + "&& sudo udevadm trigger")
+        .udevRule, "The udev rules are not installed.",
+        "sudo uwbctl setup --install (uwbctl setup shows what that does)")
     }
     return .warn(
       .udevRule, "\(rule) is there, but not in effect on this port.",
       "sudo udevadm control --reload && sudo udevadm trigger, or replug the board; is the file the "
-        + "one of this version?")
+        + "one of this version? uwbctl setup compares them")
   }
 
   func holder(_ path: FilePath) -> Finding {
@@ -135,7 +134,7 @@ struct PortChecks {
     return .fail(
       .holder, .busy, "It is open in \(names).",
       first.name == Self.modemManager
-        ? "ModemManager takes the board for a modem; install udev/60-uwb.rules and replug, or: "
+        ? "ModemManager takes the board for a modem; sudo uwbctl setup --install and replug, or: "
           + "sudo systemctl stop ModemManager"
         : "End that program (kill \(first.pid)), then try again.")
   }
@@ -160,7 +159,7 @@ struct PortChecks {
       .modemManager,
       "runs (process \(daemon.pid)) and may take this device for a modem: it sends AT commands when "
         + "the board is plugged in, which misalign its parser.",
-      "Install udev/60-uwb.rules, which sets ID_MM_DEVICE_IGNORE and ID_MM_PORT_IGNORE, and replug; "
-        + "or: sudo systemctl disable --now ModemManager")
+      "sudo uwbctl setup --install, which sets ID_MM_DEVICE_IGNORE and ID_MM_PORT_IGNORE, and "
+        + "replug; or: sudo systemctl disable --now ModemManager")
   }
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SystemPackage
+
+/// Files that give users access to UWB devices, as they are to be and as they are.
+struct SetupPlan {
+  /// A file that is to be there, or not.
+  struct File: Equatable {
+    enum State: Equatable {
+      case missing, same, different
+    }
+
+    var path: FilePath
+    /// nil: is to be removed.
+    var text: String?
+    var state: State
+  }
+
+  enum Failure: Error {
+    case refused(FilePath, Errno)
+  }
+
+  /// Where udev looks for rules of this machine.
+  let folder: FilePath
+  private(set) var files: [File]
+
+  /// - Parameters:
+  ///   - root: of the system: `/`, or a folder for an image that is being made.
+  ///   - nodes: kernel names of nodes to be made accessible; none: whatever was set up before stays.
+  init(root: FilePath, nodes: [String]) {
+    folder = root.appending("etc").appending("udev").appending("rules.d")
+    files = [Self.file(folder.appending(UdevRules.name), UdevRules.text)]
+    if !nodes.isEmpty {
+      let path = folder.appending(UdevRules.nodesName)
+      files.append(Self.file(path, UdevRules.text(forNodes: nodes)))
+    }
+  }
+
+  /// Everything that `setup` has ever installed goes.
+  init(removingFrom root: FilePath) {
+    folder = root.appending("etc").appending("udev").appending("rules.d")
+    let paths = [UdevRules.name, UdevRules.nodesName].map(folder.appending)
+    files = paths.map { Self.file($0, nil) }.filter { $0.state != .missing }
+  }
+
+  /// Whether there is anything to do.
+  var isDone: Bool {
+    files.allSatisfy { $0.text == nil ? $0.state == .missing : $0.state == .same }
+  }
+
+  private static func file(_ path: FilePath, _ text: String?) -> File {
+    guard let descriptor = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else {
+      return File(path: path, text: text, state: .missing)
+    }
+    defer { try? descriptor.close() }
+    var octets = [UInt8](repeating: 0, count: 65_536)
+    let count = (try? octets.withUnsafeMutableBytes { try descriptor.read(into: $0) }) ?? 0
+    let isSame = text.map { Array($0.utf8) == Array(octets[..<count]) } ?? false
+    return File(path: path, text: text, state: isSame ? .same : .different)
+  }
+
+  // MARK: doing it
+
+  /// Writes what is missing or different, and removes what is to go. A file that was different is
+  /// kept beside the new one, with `.old` at its end, which udev does not read.
+  ///
+  /// - Returns: what was done, a sentence each.
+  func carryOut() throws(Failure) -> [String] {
+    var done: [String] = []
+    for file in files {
+      guard let text = file.text else {
+        try remove(file.path)
+        done.append("Removed \(file.path).")
+        continue
+      }
+      guard file.state != .same else { continue }
+      if file.state == .different {
+        let old = FilePath(file.path.string + ".old")
+        guard rename(file.path.string, old.string) == 0 else { throw failure(file.path) }
+        done.append("Kept the former \(file.path) as \(old).")
+      }
+      try write(text, to: file.path)
+      done.append("Wrote \(file.path).")
+    }
+    return done
+  }
+
+  private func remove(_ path: FilePath) throws(Failure) {
+    guard unlink(path.string) == 0 || errno == ENOENT else { throw failure(path) }
+  }
+
+  /// Whole or not at all: under another name first.
+  private func write(_ text: String, to path: FilePath) throws(Failure) {
+    try makeFolders()
+    let draft = FilePath(path.string + ".new")
+    do {
+      let descriptor = try FileDescriptor.open(
+        draft, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow],
+        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+      defer { try? descriptor.close() }
+      try descriptor.writeAll(text.utf8)
+      // Whatever the umask of the shell is.
+      guard fchmod(descriptor.rawValue, 0o644) == 0 else { throw Errno(rawValue: errno) }
+    } catch {
+      unlink(draft.string)
+      throw .refused(path, error as? Errno ?? .ioError)
+    }
+    guard rename(draft.string, path.string) == 0 else { throw failure(path) }
+  }
+
+  private func makeFolders() throws(Failure) {
+    var path = FilePath(folder.string.hasPrefix("/") ? "/" : "")
+    for component in folder.components {
+      path.append(component)
+      guard mkdir(path.string, 0o755) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES
+      else { throw failure(path) }
+    }
+  }
+
+  private func failure(_ path: FilePath) -> Failure { .refused(path, Errno(rawValue: errno)) }
+}
