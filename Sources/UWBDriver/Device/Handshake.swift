@@ -23,6 +23,11 @@ struct Handshake {
   /// the link to find the silence that ends stale frames; a chip that says nothing is no failure.
   private static let settleMilliseconds = 150
 
+  /// How long a chip that has just spoken may take for each of its first two resets before they are
+  /// repeated. Its firmware forgets the beginning of a command after 100 ms, but only when more comes,
+  /// and forgets that as well: the third is answered at the latest.
+  private static let firstResetMilliseconds = 300
+
   /// Qorvo's firmware keeps up to 32 kB for a host that does not read and sends them at 12.8 kB a
   /// second (64 octets every 5 ms); at 115200 baud they take 2.8 s.
   private static let backlogMilliseconds = 4_000
@@ -128,12 +133,28 @@ struct Handshake {
       return
     }
     let heard = engine.statistics.octetsRead
+    // Before the line is raw, the kernel echoes: a chip that spoke then has got its own words back,
+    // takes them for the beginning of a command, and swallows what follows.
+    for _ in 0..<2 where engine.chip.device != nil {
+      let early = await result { () async throws(DriverError) in
+        try await reset(timeout: Self.firstResetMilliseconds)
+      }
+      switch early {
+      case .success: return
+      case .failure(.noAnswer) where engine.statistics.octetsRead == heard:
+        logger.info("no answer to the reset; repeating it")
+      case .failure(let error): throw error
+      }
+    }
     do {
       try await reset(timeout: engine.profile.responseTimeout)
     } catch let first {
       guard case .noAnswer = first, engine.statistics.octetsRead == heard else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
-      do throws(DriverError) { try await initialise() } catch { throw first }
+      do throws(DriverError) { try await initialise() } catch {
+        // A chip that refuses it is there, and is none of NXP's: what it had before is gone now.
+        guard case .refused = error else { throw first }
+      }
       try await reset(timeout: nil)
     }
   }
