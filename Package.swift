@@ -134,6 +134,13 @@ let package = Package(
       path: "Benchmarks",
       swiftSettings: strict + lifetimes),
 
+    // Runs inside of the virtual machine of Tests/VirtualBench/run.
+    .executableTarget(
+      name: "VirtualBench", dependencies: ["UCI", "UWBDriver", "UWBLink", "UWBSimulator"],
+      path: "Tests/VirtualBench",
+      exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],
+      swiftSettings: strict + lifetimes),
+
     // Tests.
     .target(
       name: "CUWBTestSupport", path: "Tests/CUWBTestSupport",

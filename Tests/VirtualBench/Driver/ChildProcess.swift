@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A program whose standard output is read line by line.
+struct ChildProcess {
+  let pid: pid_t
+  let output: Int32
+  private var buffer = LineBuffer()
+  private(set) var hasEnded = false
+
+  /// Starts a program found in PATH.
+  init(_ arguments: [String]) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { fail("no pipe: \(lastError)") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var pid = pid_t()
+    let code = posix_spawnp(&pid, arguments[0], &actions, nil, &words, environ)
+    guard code == 0 else { fail("\(arguments[0]): \(String(cString: strerror(code)))") }
+    close(ends[1])
+    (self.pid, output) = (pid, ends[0])
+  }
+
+  /// The lines of the next moment; none after `milliseconds` in which nothing came. `hasEnded` is
+  /// set at the end of its output.
+  mutating func lines(within milliseconds: Int32) -> [String] {
+    var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    guard !hasEnded, poll(&waiting, 1, milliseconds) > 0 else { return [] }
+    guard let lines = buffer.lines(from: output) else {
+      hasEnded = true
+      return []
+    }
+    return lines
+  }
+
+  /// Open descriptors and threads now.
+  var resources: (descriptors: Int, threads: Int) {
+    (Self.count("/proc/\(pid)/fd"), Self.count("/proc/\(pid)/task"))
+  }
+
+  /// Waits for its end; what it ended with, or 128 and the signal.
+  func wait() -> Int32 {
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+  }
+
+  private static func count(_ folder: String) -> Int {
+    guard let stream = opendir(folder) else { return -1 }
+    defer { closedir(stream) }
+    var count = -2
+    while readdir(stream) != nil { count += 1 }
+    return count
+  }
+}

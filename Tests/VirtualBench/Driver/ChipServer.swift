@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import UWBSimulator
+
+/// Simulated chips behind gadgets, in one scene, powered by the cable: unplugging one forgets
+/// everything, as on a board.
+struct ChipServer {
+  private var simulation = Simulation(scene: Scene(seed: 7))
+  private var ports: [GadgetPort]
+  private var chips: [Simulation.ChipID] = []
+  private var control: Control.Reader
+  private let beginning = monotonic()
+  /// Boards that are plugged in again at a time.
+  private var returns: [(port: Int, at: UInt64)] = []
+  /// Boards whose next notification is cut in its middle by pulling the plug.
+  private var cuts: Set<Int> = []
+  private var returnAfterCut: UInt64?
+
+  static func run(_ arguments: [String]) {
+    var arguments = arguments
+    guard let control = option("--control", in: &arguments), !arguments.isEmpty else {
+      fail("chips --control FIFO [--profile NAME] TERMINAL,GADGET,CONTROLLER…")
+    }
+    let name = option("--profile", in: &arguments) ?? "qm33"
+    guard let profile = ChipProfile.named(name) else { fail("'\(name)' is no profile") }
+    var server = ChipServer(
+      ports: arguments.map(GadgetPort.init), profile: profile, control: control)
+    while true { server.step() }
+  }
+
+  private init(ports: [GadgetPort], profile: ChipProfile, control: String) {
+    self.ports = ports
+    self.control = Control.Reader(control)
+    for index in ports.indices {
+      chips.append(simulation.add(profile, at: Position(3 * Double(index), 0, 1)))
+    }
+    for index in ports.indices { followCable(index) }
+  }
+
+  private var now: UInt64 { monotonic() - beginning }
+
+  private mutating func step() {
+    simulation.advance(to: now)
+    for index in ports.indices { pass(simulation.takeOutput(of: chips[index]), to: index) }
+    var waiting = [pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0)]
+    waiting += ports.flatMap(\.waiting)
+    let deadline = ([simulation.nextDeadline] + returns.map(\.at)).compactMap { $0 }.min()
+    let wait = deadline.map { $0 > now ? Int32(clamping: ($0 - now + 999_999) / 1_000_000) : 0 }
+    poll(&waiting, nfds_t(waiting.count), wait ?? -1)
+
+    for index in ports.indices {
+      if waiting[1 + 2 * index].revents != 0 { followCable(index) }
+      if waiting[2 + 2 * index].revents != 0 { serve(index) }
+    }
+    let time = now
+    for (port, at) in returns where at <= time { ports[port].plug() }
+    returns.removeAll { $0.at <= time }
+    if waiting[0].revents != 0 { for line in control.lines() { obey(line) } }
+  }
+
+  private mutating func serve(_ index: Int) {
+    guard let octets = ports[index].received() else {
+      // The cable is out; /dev/ttyGS hangs up and has to be opened anew.
+      ports[index].closeTerminal()
+      if ports[index].isConfigured { ports[index].openTerminal() }
+      return
+    }
+    simulation.advance(to: now)
+    if !octets.isEmpty { simulation.receive(octets, by: chips[index]) }
+    ports[index].flush()
+  }
+
+  private mutating func followCable(_ index: Int) {
+    guard let isConfigured = ports[index].stateChange() else { return }
+    simulation.advance(to: now)
+    ports[index].closeTerminal()
+    if isConfigured {
+      ports[index].openTerminal()
+      simulation.powerUp(chips[index])
+    } else {
+      simulation.powerDown(chips[index])
+    }
+  }
+
+  private mutating func pass(_ packets: [[UInt8]], to index: Int) {
+    for packet in packets {
+      // A notification of a measurement is long enough to have a middle.
+      guard cuts.contains(index), packet.count > 16 else {
+        ports[index].send(packet)
+        continue
+      }
+      cuts.remove(index)
+      ports[index].send(Array(packet[..<(packet.count / 2)]))
+      ports[index].drain()
+      // The half that has left the port is still to cross the USB.
+      usleep(20_000)
+      pull(index)
+      if let returnAfterCut { returns.append((index, now + returnAfterCut)) }
+      return
+    }
+  }
+
+  private mutating func pull(_ index: Int) {
+    ports[index].unplug()
+    followCable(index)
+  }
+
+  // MARK: commands
+
+  /// `hello`, `unplug N`, `plug N`, `replug N MS`, `cut N [MS]`, `chatter N HEX`.
+  private mutating func obey(_ line: String) {
+    let words = line.split(separator: " ").map(String.init)
+    let index = words.count > 1 ? Int(words[1]) ?? 0 : 0
+    guard ports.indices.contains(index) else { return say("there is no board \(index)") }
+    let milliseconds = words.count > 2 ? UInt64(words[2]) : nil
+    switch words.first {
+    case "hello": say("\(ports.count) chips")
+    case "unplug": pull(index)
+    case "plug": ports[index].plug()
+    case "replug":
+      pull(index)
+      returns.append((index, now + (milliseconds ?? 100) * 1_000_000))
+    case "cut":
+      cuts.insert(index)
+      returnAfterCut = milliseconds.map { $0 * 1_000_000 }
+    case "chatter":
+      ports[index].send(Control.octets(words.count > 2 ? words[2] : ""))
+    default: say("'\(line)' is no command")
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The program of the virtual bench that runs inside of it; `run` in this folder boots the machine.
+///
+/// It plays chips behind the kernel's virtual devices, pulls plugs, and looks at what the kernel
+/// recorded of it. Its callers are the stages in `Guest/stages`.
+@main
+enum VirtualBench {
+  static func main() async {
+    var arguments = Array(CommandLine.arguments.dropFirst())
+    let command = arguments.isEmpty ? "" : arguments.removeFirst()
+    switch command {
+    case "chips": ChipServer.run(arguments)
+    case "tell": Control.tell(arguments)
+    case "replug": Replug.run(arguments)
+    case "usbmon": USBMonitor.run(arguments)
+    case "order": Order.run(arguments)
+    case "far": FarServer.run(arguments)
+    case "sessions": await Sessions.run(arguments)
+    default:
+      fail(
+        "chips, tell, replug, usbmon, order, far and sessions are its commands, not '\(command)'")
+    }
+  }
+}
+
+/// Ends the program with 1, having said why.
+func fail(_ text: String) -> Never {
+  say("VirtualBench: \(text)", on: STDERR_FILENO)
+  exit(1)
+}
+
+/// Writes a line at once.
+func say(_ line: String, on descriptor: Int32 = STDOUT_FILENO) {
+  let octets = Array((line + "\n").utf8)
+  _ = write(descriptor, octets, octets.count)
+}
+
+/// Takes an option with its value out of arguments.
+func option(_ name: String, in arguments: inout [String]) -> String? {
+  guard let index = arguments.firstIndex(of: name), index + 1 < arguments.count else { return nil }
+  defer { arguments.removeSubrange(index...(index + 1)) }
+  return arguments[index + 1]
+}
+
+/// CLOCK_MONOTONIC in nanoseconds.
+func monotonic() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// The last error in words.
+var lastError: String { String(cString: strerror(errno)) }
+
+/// Writes a text into a file of the kernel's in one piece.
+@discardableResult
+func put(_ text: String, into path: String) -> Bool {
+  let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return false }
+  defer { close(descriptor) }
+  return write(descriptor, text, text.utf8.count) == text.utf8.count
+}
+
+/// The whole text of a small file.
+func text(of path: String) -> String? {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var octets = [UInt8](repeating: 0, count: 65_536)
+  let count = read(descriptor, &octets, octets.count)
+  return count < 0 ? nil : String(decoding: octets[..<count], as: UTF8.self)
+}
+
+/// Cuts octets into lines as they come.
+struct LineBuffer {
+  private var rest: [UInt8] = []
+
+  /// What a descriptor has now, as whole lines; nil at its end.
+  mutating func lines(from descriptor: Int32) -> [String]? {
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    let count = read(descriptor, &buffer, buffer.count)
+    if count < 0 { return errno == EAGAIN || errno == EINTR ? [] : nil }
+    guard count > 0 else { return nil }
+    rest += buffer[..<count]
+    var lines: [String] = []
+    while let end = rest.firstIndex(of: 0x0A) {
+      lines.append(String(decoding: rest[..<end], as: UTF8.self))
+      rest.removeFirst(end + 1)
+    }
+    return lines
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// `replug`: pulls the plug of board 0 again and again while a program ranges over it, and plugs it
+/// in again; the program has to go on each time, without a descriptor or a thread more than before.
+struct Replug {
+  private var child: ChildProcess
+  private let control: String
+  private let how: String
+  /// The slowest return so far in nanoseconds.
+  private var slowest: UInt64 = 0
+  private var total: UInt64 = 0
+
+  /// Nothing takes this long, not even in emulation.
+  private static let limit: UInt64 = 30_000_000_000
+
+  static func run(_ arguments: [String]) {
+    var arguments = arguments
+    guard let divider = arguments.firstIndex(of: "--") else { fail("replug … -- PROGRAM…") }
+    let program = Array(arguments[(divider + 1)...])
+    arguments.removeSubrange(divider...)
+    guard let control = option("--control", in: &arguments),
+      let cycles = Int(option("--cycles", in: &arguments) ?? "1"), !program.isEmpty
+    else { fail("replug --control FIFO [--cycles N] [--how replug|cut] [--no-return] -- PROGRAM…") }
+    let how = option("--how", in: &arguments) ?? "replug"
+    var replug = Replug(child: ChildProcess(program), control: control, how: how)
+    if arguments.contains("--no-return") { exit(replug.end()) }
+    replug.go(through: cycles)
+  }
+
+  /// Pulls once; what the program ends with then.
+  private mutating func end() -> Int32 {
+    measurements(3)
+    tell("\(how) 0")
+    while !child.hasEnded { _ = child.lines(within: -1) }
+    return child.wait()
+  }
+
+  private mutating func go(through cycles: Int) {
+    measurements(3)
+    var before = child.resources
+    var most = before
+    for cycle in 1...cycles {
+      let began = monotonic()
+      // Out for between 20 and 500 ms, the same each time.
+      tell("\(how) 0 \(20 + (cycle &* 7_919) % 481)")
+      next("cycle \(cycle): the first measurement behind the gap") { $0.hasSuffix(",true") }
+      let took = monotonic() - began
+      slowest = max(slowest, took)
+      total += took
+      measurements(2)
+      let now = child.resources
+      most = (max(most.descriptors, now.descriptors), max(most.threads, now.threads))
+      // Whatever is made once is there after a few.
+      if cycle == min(5, cycles) { (before, most) = (now, now) }
+      guard now.descriptors == before.descriptors || cycle < 5 else {
+        leaves("\(now.descriptors) descriptors after \(cycle) cycles, \(before.descriptors) before")
+      }
+    }
+    // The pool of threads may add one when it is busy, and keeps it.
+    guard most.threads <= before.threads + 1 else {
+      leaves("up to \(most.threads) threads, \(before.threads) after the first cycles")
+    }
+    kill(child.pid, SIGINT)
+    while !child.hasEnded { _ = child.lines(within: -1) }
+    let status = child.wait()
+    guard status == 0 else { fail("the program ended with \(status)") }
+    say(
+      "\(cycles) cycles; back after \(total / UInt64(cycles) / 1_000_000) ms on average, "
+        + "\(slowest / 1_000_000) ms at most; \(before.descriptors) descriptors, "
+        + "\(before.threads) threads, at most \(most.threads)")
+  }
+
+  private func tell(_ command: String) {
+    guard Control.send(command, to: control) else { leaves("\(control): \(lastError)") }
+  }
+
+  private mutating func measurements(_ count: Int) {
+    for _ in 0..<count { next("a measurement") { $0.hasSuffix(",false") || $0.hasSuffix(",true") } }
+  }
+
+  private var pending: [String] = []
+
+  private mutating func next(_ what: String, where fits: (String) -> Bool) {
+    let end = monotonic() + Self.limit
+    while monotonic() < end {
+      while !pending.isEmpty { if fits(pending.removeFirst()) { return } }
+      guard !child.hasEnded else { fail("the program ended with \(child.wait()) before \(what)") }
+      pending += child.lines(within: 1_000)
+    }
+    leaves("\(what) did not come within \(Self.limit / 1_000_000_000) s")
+  }
+
+  /// Ends the program and this one.
+  private func leaves(_ why: String) -> Never {
+    kill(child.pid, SIGKILL)
+    fail(why)
+  }
+
+  private init(child: ChildProcess, control: String, how: String) {
+    (self.child, self.control, self.how) = (child, control, how)
+  }
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by stages: USB boards, plugged into the kernel's virtual controllers (dummy_hcd) as
+# gadgets, with the ids and texts of real ones. Behind each is a simulated chip.
+gadgets=/sys/kernel/config/usb_gadget
+chips=/run/chips
+
+# board NAME VENDOR PRODUCT RELEASE MANUFACTURER PRODUCT-TEXT SERIAL PORTS: makes one with so many
+# serial ports; the kernel calls their far ends /dev/ttyGS0, 1, … in the order they are made.
+board() {
+  local folder=$gadgets/$1 index=0
+  mkdir -p "$folder/strings/0x409" "$folder/configs/c.1/strings/0x409"
+  echo "$2" >"$folder/idVendor"
+  echo "$3" >"$folder/idProduct"
+  echo "$4" >"$folder/bcdDevice"
+  # As devices with several functions say it.
+  echo 0xEF >"$folder/bDeviceClass"
+  echo 2 >"$folder/bDeviceSubClass"
+  echo 1 >"$folder/bDeviceProtocol"
+  echo "$5" >"$folder/strings/0x409/manufacturer"
+  echo "$6" >"$folder/strings/0x409/product"
+  [ -z "$7" ] || echo "$7" >"$folder/strings/0x409/serialnumber"
+  while [ $index -lt "$8" ]; do
+    mkdir "$folder/functions/acm.$index"
+    ln -s "$folder/functions/acm.$index" "$folder/configs/c.1/"
+    index=$((index + 1))
+  done
+}
+# plug NAME CONTROLLER: and waits until the host has its ports, and udev is done with them.
+plug() {
+  local bus tries=0
+  bus=$(cat /sys/devices/platform/dummy_hcd."${2#*.}"/usb*/busnum)
+  echo "$2" >"$gadgets/$1/UDC"
+  until ls "/sys/bus/usb/devices/$bus-1:1.0"/tty/* >/dev/null 2>&1 || [ $tries = 200 ]; do
+    tries=$((tries + 1))
+    sleep 0.05
+  done
+  udevadm settle
+}
+unplug() { echo >"$gadgets/$1/UDC" && udevadm settle; }
+
+# The boards of the bench. Sources of ids and texts: qorvo.md 1.1 (sdk_config.h of Qorvo's
+# DW3_QM33_SDK: DWM3001CDK and its likes), nxp.md 4.1 (detect_com.py of nxp-appcodehub's
+# an-sr250-uwb-plug-and-play-demo), SEGGER's vendor id with the product id of a two-port J-Link.
+make_boards() {
+  [ ! -d $gadgets/kit-a ] || return 0
+  modprobe dummy_hcd num=4
+  modprobe -a libcomposite usb_f_acm usbmon
+  mount -t configfs none /sys/kernel/config 2>/dev/null
+  board kit-a 0x1915 0x520F 0x0100 "Nordic Semiconductor" "nRF52 USB Product" C0FFEE00000A 1
+  board kit-b 0x1915 0x520F 0x0100 "Nordic Semiconductor" "nRF52 USB Product" C0FFEE00000B 1
+  board jlink 0x1366 0x1051 0x0100 SEGGER J-Link 000760123456 2
+  board rw612 0x1FC9 0x0095 0x0100 "NXP Semiconductors" "FRDM-RW612" RW612000001 1
+  board stranger 0x1915 0x520F 0x0100 "Nordic Semiconductor" "Another Product" 112233445566 1
+}
+
+# Simulated chips behind kit-a and kit-b, served until the stage ends.
+start_chips() { # options
+  rm -f $chips
+  mkfifo -m 666 $chips
+  VirtualBench chips --control $chips "$@" \
+    "/dev/ttyGS0,$gadgets/kit-a,dummy_udc.0" "/dev/ttyGS1,$gadgets/kit-b,dummy_udc.1" >&4 2>&4 &
+  chips_process=$!
+}

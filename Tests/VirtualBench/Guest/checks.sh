@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by the stages: checks, and what they have in common.
+export SWIFT_BACKTRACE=enable=no
+out=/tmp/out
+not_held=0
+done_so_far=0
+
+# check NAME COMMAND…: holds if the command ends with 0.
+check() {
+  local name=$1
+  shift
+  done_so_far=$((done_so_far + 1))
+  if "$@" >/tmp/check 2>&1; then
+    echo "ok    $name"
+  else
+    not_held=$((not_held + 1))
+    echo "FAIL  $name"
+    sed 's/^/      | /' /tmp/check | tail -n 30
+  fi
+}
+# ends STATUS COMMAND…: the command ends with this status; what it printed is in $out.
+ends() {
+  local expected=$1 got=0
+  shift
+  "$@" >$out 2>&1 || got=$?
+  [ "$got" = "$expected" ] || {
+    cat $out
+    echo "'$*' ended with $got, not $expected"
+    return 1
+  }
+}
+says() { # TEXT: what the last command of `ends` printed has this in it
+  grep -q -e "$1" $out || {
+    cat $out
+    echo "there is no '$1' in this"
+    return 1
+  }
+}
+note() { echo "      $*"; }
+
+# as USER COMMAND…: as an ordinary user.
+as() {
+  local user=$1
+  shift
+  su "$user" -c "exec $*"
+}
+
+finish() {
+  echo "$done_so_far checks, $not_held did not hold"
+  [ "$not_held" = 0 ] && [ "$done_so_far" -gt 0 ]
+}
+
+# The number of rounds and cycles: short or long.
+rounds() { if [ "$BENCH_LENGTH" = short ]; then echo "$1"; else echo "$2"; fi; }

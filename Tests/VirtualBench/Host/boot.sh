@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# boot.sh PACKAGES KERNEL WORK LENGTH STAGES: boots WORK/image and passes on what its stages print.
+# Called by run.
+set -euo pipefail
+packages=$1 kernel=$2 work=$3 length=$4 stages=$5
+
+limit=900
+[ "$length" = short ] || limit=5400
+
+# The machine's own QEMU, or that of the packages with its libraries.
+if [ -x "$packages/usr/bin/qemu-system-x86_64" ]; then
+  qemu=(env "LD_LIBRARY_PATH=$packages/usr/lib/x86_64-linux-gnu:$packages/lib/x86_64-linux-gnu"
+    "$packages/usr/bin/qemu-system-x86_64" -L "$packages/usr/share/qemu"
+    -L "$packages/usr/share/seabios")
+elif command -v qemu-system-x86_64 >/dev/null; then
+  qemu=(qemu-system-x86_64)
+else
+  echo "virtual bench: skipped: there is no qemu-system-x86_64; run it with --install"
+  exit 77
+fi
+
+(cd "$work/image" && find . | LC_ALL=C sort | "$packages/bin/busybox" cpio -o -H newc -R root:root) \
+  >"$work/initrd" 2>"$work/cpio"
+rm -rf "$work/image"
+
+# The console goes into a file; the second serial line is what the stages print.
+accel=${VIRTUAL_BENCH_ACCEL:-tcg}
+cpu=(-cpu host)
+# The clock of the machine counts instructions, one a nanosecond, and skips the time in which there is
+# nothing to do: however slow and busy this machine is, no timeout in there sees it.
+[ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount shift=0,sleep=off,align=off -rtc clock=vm)
+mkfifo "$work/lines"
+status=0
+timeout --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc -smp 1 -m 1536 \
+  -nodefaults -display none -no-reboot -kernel "$packages/boot/vmlinuz-$kernel" \
+  -initrd "$work/initrd" \
+  -append "console=ttyS0 loglevel=4 panic=-1 rdinit=/init bench.length=$length bench.stages=${stages// /,}" \
+  -serial "file:$work/console" -serial "file:$work/lines" 2>"$work/qemu" &
+machine=$!
+tee "$work/report" <"$work/lines"
+wait "$machine" || status=$?
+
+if result=$(sed -n 's/^bench ended with \([0-9]*\).*$/\1/p' "$work/report") && [ -n "$result" ]; then
+  [ "$result" = 0 ] || tail -n 40 "$work/console"
+  exit "$result"
+fi
+echo "the virtual machine did not come to its end (status $status of QEMU; limit $limit s):"
+cat "$work/qemu"
+tail -n 60 "$work/console"
+exit 1

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by run: makes the initial file system of the virtual machine.
+
+# Kernel modules that the stages use; those they depend on follow.
+kernel_modules=(dummy_hcd libcomposite usb_f_acm cdc-acm usbmon cuse)
+
+copy_module() { # its name, into this folder
+  local name=${1//-/_} line path
+  line=$(tr - _ <"$modules/modules.dep" | grep -nE "^[^:]*/$name\.ko(\.[a-z]*)?:" | cut -d: -f1)
+  # Built in, if it is no module.
+  [ -n "$line" ] || return 0
+  line=$(sed -n "${line}p" "$modules/modules.dep")
+  for path in ${line%%:*} ${line#*:}; do
+    mkdir -p "$2/lib/modules/$kernel/$(dirname "$path")"
+    cp -u "$modules/$path" "$2/lib/modules/$kernel/$path"
+  done
+}
+
+# A program and the libraries it loads; what is not in the machine's own folders is taken from the
+# packages. Path in the image: as on this machine, or as in the package.
+copy_program() { # from, to, into
+  local library path
+  install -D "$1" "$3$2"
+  while read -r library path; do
+    [ -e "$path" ] || fail "$1 needs $library, which is not here"
+    [ -e "$3${path#"$packages"}" ] || install -D "$path" "$3${path#"$packages"}"
+  done < <(LD_LIBRARY_PATH=$libraries ldd "$1" |
+    awk '$2 == "=>" { print $1, $3 == "not" ? "-" : $3 } $1 ~ /^\// { print $1, $1 }')
+}
+
+make_image() { # the folder to make it in
+  local image=$1 name
+  libraries=$packages/usr/lib/x86_64-linux-gnu:$packages/lib/x86_64-linux-gnu
+  libraries+=:$packages/usr/lib/x86_64-linux-gnu/systemd:$packages/lib/systemd
+  mkdir -p "$image"/{dev,proc,sys,run,tmp,root,etc,home/visitor,usr/{bin,sbin,lib,lib64}}
+  for name in bin sbin lib lib64; do ln -s "usr/$name" "$image/$name"; done
+  chmod 1777 "$image/tmp"
+
+  install "$packages/bin/busybox" "$image/usr/bin/busybox"
+  for name in $("$image/usr/bin/busybox" --list); do
+    [ "$name" = busybox ] || ln -s busybox "$image/usr/bin/$name"
+  done
+  rm -f "$image"/usr/bin/{modprobe,insmod,rmmod,lsmod,depmod}
+
+  copy_program "$packages/bin/kmod" /usr/bin/kmod "$image"
+  for name in modprobe insmod rmmod lsmod; do ln -s ../bin/kmod "$image/usr/sbin/$name"; done
+  copy_program "$packages/bin/udevadm" /usr/bin/udevadm "$image"
+  install -d "$image/usr/lib/systemd" "$image/usr/lib/udev" "$image/etc/udev/rules.d"
+  ln -s ../../bin/udevadm "$image/usr/lib/systemd/systemd-udevd"
+  cp -a "$packages/lib/udev/rules.d" "$image/usr/lib/udev/"
+
+  for name in "${kernel_modules[@]}"; do copy_module "$name" "$image"; done
+  cp "$modules"/modules.{builtin,order,builtin.modinfo} "$image/lib/modules/$kernel/"
+  dependencies "$image"
+
+  copy_program "$bin/uwbctl" /usr/bin/uwbctl "$image"
+  copy_program "$bin/VirtualBench" /usr/bin/VirtualBench "$image"
+  install -D "$root/udev/60-uwb.rules" "$image/usr/share/uwb/60-uwb.rules"
+  cp -a "$here/Guest" "$image/bench"
+  cp "$work/module/uwb_far.ko" "$image/bench/"
+  install "$here/Guest/init" "$image/init"
+  # root; somebody who is logged in; somebody in the group.
+  printf '%s\n' root:x:0:0::/root:/bin/sh visitor:x:1000:1000::/home/visitor:/bin/sh \
+    member:x:1001:1001::/tmp:/bin/sh >"$image/etc/passwd"
+  printf '%s\n' root:x:0: tty:x:5: disk:x:6: dialout:x:20:member kmem:x:15: input:x:101: \
+    video:x:44: audio:x:29: lp:x:7: sgx:x:102: kvm:x:103: render:x:104: cdrom:x:24: tape:x:26: \
+    users:x:100: plugdev:x:46: visitor:x:1000: member:x:1001: >"$image/etc/group"
+  echo "passwd: files
+group: files" >"$image/etc/nsswitch.conf"
+}

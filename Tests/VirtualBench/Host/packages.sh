@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by run: finds QEMU, a Debian kernel with its modules and headers, and the programs of the
+# virtual machine. They are unpacked into the cache folder and used from there.
+
+# What goes into the virtual machine, or builds for it.
+guest_packages=(busybox-static systemd udev libsystemd-shared libudev1 kmod libkmod2)
+packages=$cache/root
+
+# The newest kernel that the package source knows, by its own name: linux-image-6.1.0-56-amd64.
+newest_kernel() {
+  apt_get cache depends linux-image-amd64 2>/dev/null |
+    sed -n 's/^ *Depends: linux-image-\([0-9].*\)$/\1/p' | head -n 1
+}
+
+# apt-get and apt-cache; with lists of our own where the machine's are empty.
+private_lists=()
+apt_get() {
+  local tool=$1
+  shift
+  "apt-$tool" "${private_lists[@]}" -o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
+}
+use_private_lists() {
+  mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
+  private_lists=(-o "Dir::State::lists=$cache/apt/lists" -o "Dir::Cache=$cache/apt"
+    -o "Dir::Cache::archives=$cache/apt/archives")
+  apt_get get -qq update >"$cache/apt/log" 2>&1 ||
+    skip "the package lists cannot be had: $(tail -n 1 "$cache/apt/log")"
+}
+
+# Names of packages that are missing on this machine for the given ones, those included.
+closure() {
+  apt_get get -qq -y --no-install-recommends --print-uris install "$@" 2>/dev/null |
+    awk '{ print $2 }' | sed 's/_.*//'
+}
+
+download() {
+  local version names
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+    skip "packages are downloaded with apt-get and dpkg-deb, which are not here"
+  mkdir -p "$cache/debs"
+  version=$(newest_kernel)
+  if [ -z "$version" ]; then
+    use_private_lists
+    version=$(newest_kernel)
+  fi
+  [ -n "$version" ] || skip "no Debian kernel (linux-image-amd64) in this machine's package sources"
+  names=$(closure qemu-system-x86 qemu-system-data seabios | grep -v '^ipxe-qemu$')
+  names+=" ${guest_packages[*]} $(closure linux-headers-"$version" | grep '^linux-')"
+  names+=" linux-image-$version linux-headers-$version"
+  # Packages of this machine itself that QEMU needs anyway stay where they are.
+  echo "downloading $(wc -w <<<"$names") packages into $cache"
+  (cd "$cache/debs" && rm -f ./*.deb && printf '%s\n' $names | sort -u |
+    xargs "apt-get" "${private_lists[@]}" -o APT::Sandbox::User= -qq download) >"$cache/log" 2>&1 ||
+    skip "packages cannot be downloaded: $(tail -n 1 "$cache/log")"
+  rm -rf "$packages.new"
+  mkdir -p "$packages.new"
+  for deb in "$cache"/debs/*.deb; do dpkg-deb -x "$deb" "$packages.new"; done
+  rm -rf "$packages" "$cache/debs"
+  # Newer releases have everything below /usr.
+  for folder in bin sbin lib; do
+    [ -e "$packages.new/$folder" ] || ln -s "usr/$folder" "$packages.new/$folder"
+  done
+  mv "$packages.new" "$packages"
+  echo "$version" >"$cache/kernel"
+}
+
+# Sets `kernel` to the version and `qemu` to the program, or skips.
+find_packages() {
+  if [ ! -s "$cache/kernel" ]; then
+    [ -n "$install" ] || skip "no packages in $cache; run it with --install to download them"
+    download
+  fi
+  kernel=$(cat "$cache/kernel")
+  modules=$packages/lib/modules/$kernel
+  [ -s "$modules/modules.dep" ] || dependencies "$packages"
+}
+
+# depmod of the packages, for the modules below a folder.
+dependencies() {
+  (exec -a depmod "$packages/bin/kmod" -b "$1" -F "$packages/boot/System.map-$kernel" "$kernel")
+}
