@@ -46,7 +46,8 @@ import Testing
   static let runs: [(command: String, arguments: [String])] = [
     ("doctor", ["doctor", "sim"]), ("info", ["info"]),
     ("simulate", ["simulate", "--duration", "0"]),
-    ("range", ["range", "-n", "2"]), ("test per-rx", ["test", "per-rx"] + short),
+    ("range", ["range", "-n", "2"]), ("range", ["range", "-n", "2", "--diagnostics"]),
+    ("test per-rx", ["test", "per-rx"] + short),
     (
       "test per-rx",
       ["test", "per-rx", "--sim-chip", "sr250", "--chip", "nxp"] + short

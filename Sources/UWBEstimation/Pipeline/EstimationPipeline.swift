@@ -45,7 +45,7 @@ public struct EstimationPipeline: Sendable {
   }
 
   /// What one notification of diagnostics says: a frame each.
-  private struct Reports: Sendable {
+  struct Reports: Sendable {
     struct Frame: Sendable {
       /// The responder's answer: one for each peer of an initiator.
       var isResponse: Bool
@@ -200,7 +200,7 @@ public struct EstimationPipeline: Sendable {
       var seen: PeerDiagnostics? = index < waiting.tails.count ? waiting.tails[index] : nil
       var use = isMissing ? DiagnosticsUse.missing : .none
       if let reports {
-        if let found = Self.of(measurement.result, index, waiting.measurements, reports) {
+        if let found = reports.seen(of: measurement.result, index, among: waiting.measurements) {
           seen?.join(found)
           seen = seen ?? found
         } else if !reports.frames.isEmpty {
@@ -213,41 +213,6 @@ public struct EstimationPipeline: Sendable {
     }
     waiting.measurements.removeAll(keepingCapacity: true)
     waiting.tails.removeAll(keepingCapacity: true)
-  }
-
-  /// What is said of one of the peers of a round; nil when nothing tells whom it is about.
-  private static func of(
-    _ result: TwoWayMeasurement, _ index: Int, _ all: [RangingMeasurement], _ reports: Reports
-  ) -> PeerDiagnostics? {
-    guard result.status.isSuccess else { return nil }
-    // By index: without optimisation iterators allocate.
-    let frames = reports.frames
-    var sum = PeerDiagnostics()
-    if all.count == 1 {
-      for index in 0..<frames.count { sum.join(frames[index].seen) }
-      return sum.frames > 0 ? sum : nil
-    }
-    let address = UInt16(truncatingIfNeeded: result.peer.value)
-    var responses = 0
-    for index in 0..<frames.count {
-      if frames[index].seen.emitter == address { sum.join(frames[index].seen) }
-      if frames[index].isResponse { responses += 1 }
-    }
-    if sum.frames > 0 { return sum }
-    // Answers come in the order of the peers, where none is missing.
-    var place = 0
-    var successes = 0
-    for other in 0..<all.count where all[other].result.status.isSuccess {
-      if other < index { place += 1 }
-      successes += 1
-    }
-    guard responses == successes else { return nil }
-    for index in 0..<frames.count where frames[index].isResponse {
-      if frames[index].seen.emitter != nil { return nil }
-      if place == 0 { return frames[index].seen }
-      place -= 1
-    }
-    return nil
   }
 
   private mutating func estimate(

@@ -48,6 +48,17 @@ public final class SimulatedBench: Sendable {
   /// Stops serving and waits for the thread. The pseudo-terminals stay until the bench goes.
   public func stop() { thread.stop() }
 
+  /// Whether the stamps of exchanges are kept for `takeExchanges()`.
+  public var recordsExchanges: Bool {
+    get { core.withSimulation { $0.recordsExchanges } }
+    set { core.withSimulation { $0.recordsExchanges = newValue } }
+  }
+
+  /// The exchanges since the last call, if `recordsExchanges` is set; at most 100 000.
+  public func takeExchanges() -> [RecordedExchange] {
+    core.withSimulation { $0.takeExchanges() }
+  }
+
   /// A chip on the bench.
   public struct Chip: Sendable {
     let core: BenchCore

@@ -109,6 +109,21 @@ enum JSONCatalog {
       "elevation_fom": "figure of merit, 0…100; 0: no elevation", "rssi_dbm": "received power, dBm",
       "nlos": "true: no line of sight", "lost_before": "notifications lost just before",
       "after_interruption": "true: the first one since the device was lost and found again",
+      "computed_m": "distance of this round, calibrated, metres",
+      "computed_sd_m": "its standard deviation, metres",
+      "no_computed": "why there is none: not_measured or no_distance",
+      "computed_azimuth_deg": "from phases of single frames, degrees to the right",
+      "computed_azimuth_sd_deg": "its standard deviation, degrees",
+      "no_computed_azimuth":
+        "why there is none: not_measured, no_antenna_table, no_phases or phases_disagree",
+      "computed_elevation_deg": "from phases of single frames, degrees upwards",
+      "computed_elevation_sd_deg": "its standard deviation, degrees",
+      "nlos_probability": "that the direct path is blocked, 0…1",
+      "cfo_ppm": "by how much the peer's clock is faster, parts per million",
+      "rx_power_dbm": "received power as it was computed with, dBm",
+      "fp_power_dbm": "power of the first path, dBm",
+      "diagnostics": "of the round: used, missing, ambiguous or none",
+      "diagnostics_frames": "frames or antennas they are of",
     ])
 
   private static let ranging: [JSONEntry] = [

@@ -3,6 +3,7 @@
 import ArgumentParser
 import UCI
 import UWBDriver
+import UWBEstimation
 import UWBLink
 import UWBSimulator
 
@@ -20,6 +21,8 @@ struct RangeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Session") var session: RangeOptions
+  @OptionGroup(title: "Diagnostics") var diagnostics: DiagnosticsOptions
+  @OptionGroup(title: "Computed values") var estimation: EstimationOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
 
   @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
@@ -48,7 +51,10 @@ struct RangeCommand: AsyncParsableCommand {
   }
 
   private func range() async throws {
-    let configuration = try session.configuration()
+    var configuration = try session.configuration()
+    configuration.diagnostics = diagnostics.request
+    let settings = try estimation.settings(
+      channel: Int(configuration.channel), peers: configuration.peers)
     if !session.force { try configuration.validate() }
     let target = try OpenTarget(options, capture, peers: configuration.peers.count)
     defer { target.finish() }
@@ -64,7 +70,7 @@ struct RangeCommand: AsyncParsableCommand {
     do {
       others = try await target.simulated?.start(RangeOptions.mirrored(configuration)) ?? []
       summary = try await device.withSession(configuration, checked: !session.force) {
-        try await measure($0)
+        try await measure($0, settings)
       }
     } catch {
       await close([device] + others)
@@ -103,10 +109,13 @@ struct RangeCommand: AsyncParsableCommand {
     for device in devices { await device.close() }
   }
 
-  private func measure(_ session: UWBSession) async throws -> RangeSummary {
+  private func measure(
+    _ session: UWBSession, _ settings: EstimationSettings
+  ) async throws -> RangeSummary {
     var pipeline = RangePipeline(
-      format ?? .standard, hasRSSI: session.device.dialect.generation >= .fira2)
-    let stream = session.measurements(capacity: 1_024)
+      format ?? .standard, hasRSSI: session.device.dialect.generation >= .fira2,
+      showsComputed: session.hasDiagnostics || estimation.calibration != nil)
+    let stream = session.estimates(settings, capacity: 1_024)
     try await session.start()
     // Without a folder for its socket ranging works as well; multicast will say that it finds none.
     let control =
@@ -121,13 +130,13 @@ struct RangeCommand: AsyncParsableCommand {
       }
     }
     defer { timer?.cancel() }
-    for try await measurement in stream {
+    for try await estimate in stream {
       if let count, pipeline.summary.rounds == count,
-        measurement.sequenceNumber != pipeline.summary.lastSequence
+        estimate.measurement.sequenceNumber != pipeline.summary.lastSequence
       {
         break
       }
-      pipeline.take(measurement)
+      pipeline.take(estimate)
       if let count, pipeline.summary.rounds == count,
         configurationIsComplete(session, pipeline.summary)
       {

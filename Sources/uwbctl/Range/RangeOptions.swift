@@ -112,6 +112,7 @@ struct RangeOptions: ParsableArguments {
       other.role = configuration.role == .controller ? .controlee : .controller
       other.address = peer
       other.peers = [configuration.address]
+      other.diagnostics = nil
       // A profile may have made the controller the responder.
       other.additional = other.additional.map { tlv in
         tlv.id == AppConfigID.deviceRole.rawValue

@@ -15,13 +15,16 @@ struct RangePrinter {
   let format: RangeFormat
   private var drawnLines = 0
   private var drawnAt = -1.0
+  private let showsComputed: Bool
 
-  init(_ format: RangeFormat) {
+  init(_ format: RangeFormat, showsComputed: Bool = false) {
     self.format = format
+    self.showsComputed = showsComputed
     if format == .csv {
       standardOutput.write(
         "time_s,session,sequence,peer,status,distance_cm,estimate_m,estimate_sd_m,velocity_m_s,"
-          + "azimuth_deg,azimuth_fom,elevation_deg,elevation_fom,rssi_dbm,nlos,lost_before,after_interruption\n"
+          + "azimuth_deg,azimuth_fom,elevation_deg,elevation_fom,rssi_dbm,nlos,lost_before,after_interruption,"
+          + ComputedColumns.header + "\n"
       )
     }
   }
@@ -63,6 +66,8 @@ struct RangePrinter {
           + (row.rssi.map { "\(fixed($0, 1)) dBm" } ?? "–").right(10) + path.right(6)
           + "\(peer.measured)/\(peer.failed)".right(11)
           + (result.status.isSuccess ? "" : "  \(result.status)"))
+      let computed = ComputedColumns(computed: row.computed).text
+      if showsComputed, !computed.isEmpty { lines.append("        computed  " + computed) }
     }
     lines.append("\(summary.rounds) rounds, \(fixed(summary.rate, 1)) Hz; Ctrl-C ends")
     // Up to where the last table began, and each line cleared to its end.
@@ -89,6 +94,8 @@ struct RangePrinter {
     } else {
       line += "  \(result.status)"
     }
+    let computed = ComputedColumns(computed: row.computed).text
+    if showsComputed, !computed.isEmpty { line += "  computed: \(computed)" }
     return line
   }
 
@@ -113,12 +120,13 @@ struct RangePrinter {
     line.add("nlos", row.nonLineOfSight)
     line.add("lost_before", row.measurement.lostBefore)
     line.add("after_interruption", row.measurement.followsInterruption)
+    ComputedColumns(computed: row.computed).add(to: &line)
     return line.text
   }
 
   private func csv(_ row: RangeRow) -> String {
     let result = row.result
-    return [
+    let own: [String] = [
       fixed(row.seconds, 6), "\(row.measurement.sessionToken)",
       "\(row.measurement.sequenceNumber)", result.peer.description, result.status.description,
       result.distanceCentimetres.map { "\($0)" } ?? "",
@@ -129,6 +137,8 @@ struct RangePrinter {
       fixed(result.elevation.degrees, 2), "\(result.elevation.figureOfMerit)",
       row.rssi.map { fixed($0, 1) } ?? "", row.nonLineOfSight.map { "\($0)" } ?? "",
       "\(row.measurement.lostBefore)", "\(row.measurement.followsInterruption)",
-    ].joined(separator: ",")
+    ]
+    let computed = ComputedColumns(computed: row.computed).csv
+    return own.joined(separator: ",") + "," + computed.joined(separator: ",")
   }
 }

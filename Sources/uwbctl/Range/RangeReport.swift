@@ -3,6 +3,7 @@
 import Ranging
 import UCI
 import UWBDriver
+import UWBEstimation
 
 /// One measurement with the estimate it led to.
 struct RangeRow {
@@ -10,6 +11,7 @@ struct RangeRow {
   var measurement: RangingMeasurement
   var estimate: RangeEstimate?
   var hasRSSI: Bool
+  var computed: EstimatedMeasurement?
 
   var result: TwoWayMeasurement { measurement.result }
 

@@ -3,6 +3,8 @@
 import UCI
 import UWBCapture
 import UWBDriver
+import UWBEstimation
+import UWBLink
 
 /// The two-way measurements in the packets of a capture, joined and read as the driver does it.
 struct CapturedMeasurements {
@@ -12,23 +14,70 @@ struct CapturedMeasurements {
   private(set) var unreadable = 0
   private var reassembler = Reassembler()
   private var last: UInt64 = 0
+  private var pipelines: [UInt32: EstimationPipeline] = [:]
 
   /// Measurements that this packet completes. Their times never go back; where the capture has
   /// none, they are an interval apart.
   mutating func take(_ packet: CapturedPacket) -> [RangingMeasurement] {
-    guard packet.direction != .outbound else { return [] }
+    guard let (header, payload) = message(packet) else { return [] }
+    return read(header, payload.span.bytes, packet.time)
+  }
+
+  /// The same with what is computed of them. What waits for diagnostics comes with a later packet.
+  mutating func estimates(
+    _ packet: CapturedPacket, _ settings: EstimationSettings
+  ) -> [EstimatedMeasurement] {
+    guard let (header, payload) = message(packet) else { return [] }
+    let measured = read(header, payload.span.bytes, packet.time)
+    guard header.type == .notification, payload.count >= 8 else { return [] }
+    var list: [EstimatedMeasurement] = []
+    if header.opcode == .sessionInfo, !measured.isEmpty,
+      let view = try? SessionInfoView(payload.span.bytes)
+    {
+      pipelines[view.sessionToken, default: EstimationPipeline(settings)].take(
+        view, FrameInfo(receivedAt: last)
+      ) { list.append($0) }
+    } else if let token = try? SessionToken(payload) {
+      pipelines[token.value]?.takeDiagnostics(header.opcode, payload.span.bytes) {
+        list.append($0)
+      }
+    }
+    return list
+  }
+
+  /// What still waits.
+  mutating func remaining() -> [EstimatedMeasurement] {
+    var list: [EstimatedMeasurement] = []
+    for token in pipelines.keys.sorted() { pipelines[token]?.flush { list.append($0) } }
+    return list
+  }
+
+  /// A whole message; nil while segments are missing.
+  private mutating func message(_ packet: CapturedPacket) -> (PacketHeader, [UInt8])? {
+    guard packet.direction != .outbound else { return nil }
     let octets = packet.octets.span.bytes
     guard packet.isWhole, let header = try? PacketHeader(parsing: octets) else {
       unreadable += 1
-      return []
+      return nil
     }
     let payload = octets.extracting(PacketHeader.length..<octets.byteCount)
     switch reassembler.take(header, payload: payload) {
-    case .incomplete: return []
-    case .whole: return read(header, payload, packet.time)
+    case .incomplete: return nil
+    case .whole: return (header, payload.withUnsafeBytes { Array($0) })
     case .completed:
-      let whole = reassembler.withPayload(of: header.type) { $0.withUnsafeBytes { Array($0) } }
-      return read(header, whole.span.bytes, packet.time)
+      return (
+        header, reassembler.withPayload(of: header.type) { $0.withUnsafeBytes { Array($0) } }
+      )
+    }
+  }
+
+  /// What notifications of a session begin with.
+  private struct SessionToken {
+    var value: UInt32
+
+    init(_ payload: [UInt8]) throws(PayloadError) {
+      var reader = PayloadReader(payload.span.bytes)
+      value = try reader.u32("session token")
     }
   }
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import UWBCapture
 import UWBDriver
+import UWBEstimation
 
 /// `uwbctl replay`: what a capture measured, as `range` prints it; or the recorded chip for a host.
 struct Replay: AsyncParsableCommand {
@@ -45,6 +46,7 @@ struct Replay: AsyncParsableCommand {
   @Option(help: "1 as recorded, 2 twice as fast, max without waiting.") var speed = Speed.times(1)
   @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
   var format: RangeFormat?
+  @OptionGroup(title: "Computed values") var estimation: EstimationOptions
   @Flag(help: "Be the recorded chip on a pseudo-terminal.") var asDevice = false
   @Option(
     help: "With --as-device: make a symbolic link to the pseudo-terminal.", completion: .file())
@@ -76,15 +78,19 @@ struct Replay: AsyncParsableCommand {
     let capture = try CaptureReader.read(file: file)
     for problem in capture.problems { standardError.write("\(file): \(problem)\n") }
     var measurements = CapturedMeasurements()
-    var pipeline = RangePipeline(format ?? .standard, hasRSSI: measurements.hasRSSI)
+    // The peers of a capture are not known ahead: their delays count by address.
+    let settings = try estimation.settings(channel: 9, peers: [])
+    var pipeline = RangePipeline(
+      format ?? .standard, hasRSSI: measurements.hasRSSI,
+      showsComputed: estimation.calibration != nil)
     let clock = ContinuousClock()
     let start = clock.now
     var first: UInt64?
     do {
       for packet in capture.packets {
-        let batch = measurements.take(packet)
+        let batch = measurements.estimates(packet, settings)
         pipeline.hasRSSI = measurements.hasRSSI
-        guard let time = batch.first?.receivedAt else { continue }
+        guard let time = batch.first?.measurement.receivedAt else { continue }
         try Task.checkCancellation()
         if case .times(let factor) = speed {
           let beginning = first ?? time
@@ -92,8 +98,9 @@ struct Replay: AsyncParsableCommand {
           let seconds = Double(time - beginning) / 1e9 / factor
           try await clock.sleep(until: start + .seconds(min(seconds, 1e9)))
         }
-        for measurement in batch { pipeline.take(measurement) }
+        for estimate in batch { pipeline.take(estimate) }
       }
+      for estimate in measurements.remaining() { pipeline.take(estimate) }
     } catch is CancellationError {
       // Ctrl-C: what has been seen is summed up.
     }

@@ -12,6 +12,13 @@ struct Simulate: AsyncParsableCommand {
       Prints one line for every chip: its name, its profile and the path to open in the place of a
       serial port. The chips share one scene, so that they can range with each other. Ends with
       Ctrl-C.
+
+      --scene takes JSON; everything may be left out: distance_noise_m, angle_noise_deg, loss,
+      range_m, clock_ppm (each chip's clock is off by plus to minus so much), clock_wander_ppm,
+      carrier_noise_ppm, level_noise_db, power_bias [{rx_power_dbm, bias_m}], reflection_delay_ns,
+      reflection_loss_db, noise_dbm, walls [{from [x,y], to [x,y], loss_db, delay_ns}], and chips by
+      their names, or "all": {position [x,y,z], yaw_deg, clock_ppm, antenna_delay_m,
+      delays {"9": {tx_m, rx_m}}, antenna [{angle_deg, phase_rad}]}.
       """)
 
   enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -43,6 +50,14 @@ struct Simulate: AsyncParsableCommand {
   @Option(help: "Standard deviation of distances in centimetres.")
   var noise = 3.0
 
+  @Option(help: "Crystals, levels, walls, antennas: JSON, see above.", completion: .file())
+  var scene: String?
+
+  @Option(
+    help: "Write the stamps of every exchange and the truth as CSV: what compute ds-twr reads.",
+    completion: .file())
+  var stamps: String?
+
   @Option(help: "Make symbolic links PREFIX-a, PREFIX-b and so on to the paths.")
   var link: String?
 
@@ -68,24 +83,48 @@ struct Simulate: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let scene = Scene(seed: seed, distanceNoise: noise / 100, loss: loss)
+    try await reporting { try await simulate() }
+  }
+
+  private func simulate() async throws {
+    var scene = Scene(seed: seed, distanceNoise: noise / 100, loss: loss)
+    let conditions = try self.scene.map { path throws(ComputeError) in try SceneFile(file: path) }
+    conditions?.apply(to: &scene)
     let pair = try SimulatedPair(
       profiles: profile.profiles, controlees: chips - 1, scene: scene,
       movement: SimulatedPair.Movement(rawValue: motion) ?? .walk, distance: distance)
     for chip in pair.bench.chips {
+      conditions?.apply(to: chip)
       if let link { try chip.link(at: "\(link)-\(chip.name.lowercased())") }
     }
+    let file = try stamps.map { path throws(ComputeError) in try ExchangeFile(path) }
+    pair.bench.recordsExchanges = file != nil
     pair.bench.start()
     let lines = pair.bench.chips.map { line(for: $0) + "\n" }.joined()
     let seconds = duration
-    try await reporting {
+    defer { pair.bench.stop() }
+    do {
       try await cancelledBySignals {
         // Not before a signal would end the chips in good order.
         standardOutput.write(lines)
-        try await Task.sleep(for: .seconds(seconds ?? 1e9))
+        try await Self.wait(seconds ?? 1e9, writing: file, pair.bench)
       }
+    } catch is CancellationError {
+      // Ctrl-C: what has come since is written, too.
     }
-    pair.bench.stop()
+    try file?.write(pair.bench.takeExchanges())
+  }
+
+  /// Until the time has passed or the task is cancelled; stamps are written as they come.
+  private static func wait(
+    _ seconds: Double, writing file: ExchangeFile?, _ bench: SimulatedBench
+  ) async throws {
+    guard let file else { return try await Task.sleep(for: .seconds(seconds)) }
+    let end = ContinuousClock.now + .seconds(seconds)
+    while ContinuousClock.now < end {
+      try await Task.sleep(until: min(end, .now + .milliseconds(200)))
+      try file.write(bench.takeExchanges())
+    }
   }
 
   private func line(for chip: SimulatedBench.Chip) -> String {

@@ -41,6 +41,11 @@ struct ChipOptions: ParsableArguments {
   @Option(help: "Seed of the simulated noise.")
   var seed: UInt64 = 1
 
+  @Option(
+    help: "Conditions of the embedded simulated chips, own and \"peer 1\", …: see simulate.",
+    completion: .file())
+  var scene: String?
+
   @Flag(name: .shortAndLong, help: "Say on standard error what the driver does; twice: more.")
   var verbose: Int
 
@@ -52,7 +57,9 @@ struct ChipOptions: ParsableArguments {
 
   /// The embedded simulated chip that is used like a board, and so many others.
   func simulatedChip(peers: Int = 0) throws -> SimulatedPeers {
-    try SimulatedPeers(profile: simChip.profile, peers: peers, seed: seed)
+    let conditions = try scene.map { path throws(ComputeError) in try SceneFile(file: path) }
+    return try SimulatedPeers(
+      profile: simChip.profile, peers: peers, seed: seed, conditions: conditions)
   }
 }
 

@@ -137,6 +137,8 @@ func reporting(_ body: () async throws -> Void) async throws {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as AccessoryProtocolError {
     throw fail(.protocolError, error.description, error.suggestion)
+  } catch let error as ComputeError {
+    throw fail(error.status, error.cause, error.suggestion)
   } catch is CancellationError {
     return
   }

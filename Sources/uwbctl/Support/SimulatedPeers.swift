@@ -13,8 +13,12 @@ struct SimulatedPeers {
   let others: [SimulatedBench.Chip]
 
   /// Chips a few metres apart; the first peer walks to and fro, the others stay.
-  init(profile: ChipProfile, peers: Int, seed: UInt64) throws {
-    bench = SimulatedBench(scene: Scene(seed: seed))
+  init(
+    profile: ChipProfile, peers: Int, seed: UInt64, conditions: SceneFile? = nil
+  ) throws {
+    var scene = Scene(seed: seed)
+    conditions?.apply(to: &scene)
+    bench = SimulatedBench(scene: scene)
     own = try bench.add(profile: profile, at: Position(0, 0, 1), name: "own")
     others = try (0..<peers).map { [bench] index in
       let place = Position(2 + 0.5 * Double(index), Double(index % 3) - 1, 1)
@@ -24,6 +28,7 @@ struct SimulatedPeers {
         : Placement(at: place, yaw: 180)
       return try bench.add(profile: profile, placement: placement, name: "peer \(index + 1)")
     }
+    if let conditions { for chip in bench.chips { conditions.apply(to: chip) } }
     bench.start()
   }
 
