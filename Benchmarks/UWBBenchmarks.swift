@@ -62,6 +62,8 @@ enum UWBBenchmarks {
     report.takeControl()
     report.add(LineFigures.rows(settings))
     report.takeControl()
+    report.add(EstimationFigures.rows(settings))
+    report.takeControl()
     report.write()
   }
 }

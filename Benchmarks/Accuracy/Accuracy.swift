@@ -12,8 +12,6 @@ enum Accuracy {
     "A2 the same, each row on its own",
     "F1 as they come, the very first wrong",
     "F2 the same as they come", "F2 10 Hz as they come",
-    "L2 converged after 5 m, ranges only",
-    "L2 converged after 5 m, with azimuths of 6 deg",
     "M1 the same, greatest error",
     "M2 the same as they come",
   ]

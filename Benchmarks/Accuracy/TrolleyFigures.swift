@@ -144,7 +144,7 @@ struct TrolleyWalk {
 
   init(
     _ lias: Lias, target: Int, tag: Int, from start: Double, seed: UInt64, azimuths: Bool,
-    length: Double = 5
+    length: Double = 5, isCorrected: Bool = true
   ) {
     var noise = Noise(seed: seed)
     let stretch = noise.uniform() < 0.5 ? 1.01 : 0.99
@@ -186,7 +186,7 @@ struct TrolleyWalk {
       real.position = place
       let bearing = real.azimuth(of: Lias.anchors[target])
       var sighting = TargetSighting(
-        time: epoch.time, pose: drifted, range: epoch.ranges[index] - lias.biases[index])
+        time: epoch.time, pose: drifted, range: epoch.ranges[index] - (isCorrected ? lias.biases[index] : 0))
       // Antennas see 60 degrees to each side; one azimuth in twelve is anything.
       if azimuths, abs(bearing) < 60 * degree {
         sighting.azimuth =

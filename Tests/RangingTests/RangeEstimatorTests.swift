@@ -105,13 +105,21 @@ extension RangeEstimator {
     #expect(worst < 0.3)
   }
 
+  /// One against one: the longer distance is the wrong one, until a third one tells.
   @Test func anOutlierAtTheStartIsGivenUpSoon() throws {
     var estimator = RangeEstimator()
     estimator.update(RangeSample(time: 0, distance: 300))
-    #expect(try estimator.taken(RangeSample(time: 0.1, distance: 4)).isOutlier)
-    let second = try estimator.taken(RangeSample(time: 0.2, distance: 4))
-    #expect(second.disposition == .restartedAfterRejections)
-    #expect(second.distance == 4)
+    let second = try estimator.taken(RangeSample(time: 0.1, distance: 4))
+    #expect(second.disposition == .restartedAfterRejections && second.distance == 4)
+    var other = RangeEstimator()
+    other.update(RangeSample(time: 0, distance: 4))
+    #expect(try other.taken(RangeSample(time: 0.1, distance: 300)).isOutlier)
+    #expect(try other.taken(RangeSample(time: 0.2, distance: 4)).disposition == .accepted)
+    var short = RangeEstimator()
+    short.update(RangeSample(time: 0, distance: 4))
+    #expect(try short.taken(RangeSample(time: 0.1, distance: 30)).isOutlier)
+    let third = try short.taken(RangeSample(time: 0.2, distance: 30))
+    #expect(third.disposition == .restartedAfterRejections && third.distance == 30)
   }
 
   @Test func aJumpBeginsAgainAfterARunOfRejections() throws {

@@ -56,6 +56,26 @@ import Testing
     #expect(try #require(informed.estimate).isConverged)
   }
 
+  /// Once converged it stays so while the direction is not much less certain, and not without limit.
+  @Test func whatIsReportedDoesNotComeAndGo() throws {
+    let target = Vector3(-1, -2, 1)
+    var changes = [1.0: 0, 1.6: 0]
+    for slack in changes.keys {
+      var parameters = TargetFinder.Parameters()
+      parameters.convergedSlack = slack
+      var finder = TargetFinder(parameters)
+      var was = false
+      for sighting in Self.walk(seed: 3, target: target, length: 8) {
+        guard let estimate = finder.update(sighting) else { continue }
+        if estimate.isConverged != was { changes[slack, default: 0] += 1 }
+        was = estimate.isConverged
+        #expect(!was || estimate.angleDeviation <= 1.6 * parameters.convergedAngle + 0.03)
+      }
+      #expect(was)
+    }
+    #expect(changes[1.6] == 1 && changes[1.0]! >= 1)
+  }
+
   @Test func atRestNothingIsClaimed() throws {
     var finder = TargetFinder()
     for step in 0..<50 {

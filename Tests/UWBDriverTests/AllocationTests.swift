@@ -140,6 +140,41 @@ struct AllocationTests {
     #expect(inThread.allocations == 0)
   }
 
+  /// Stamps to a distance, filtered, and a phase to an angle, for three peers.
+  @Test func anEstimationDoesNotAllocate() throws {
+    let table = try #require(PhaseTable(spacing: 0.45))
+    var peers = (0..<3).map { _ in
+      (
+        ranging: ResponderRanging(), filter: RangeEstimator(), angle: AngleTracker(table),
+        zone: RangeZone(around: 10)
+      )
+    }
+    var (before, found) = (UInt64(0), 0)
+    for round in 0..<300 {
+      if round == 100 { before = cuwb_test_thread_allocations() }
+      let start = UInt64(round) * 6_389_760_000
+      for index in peers.indices {
+        var collected = ExchangeCollector()
+        for (number, event) in ExchangeCollector.Event.allCases.enumerated() {
+          let far: UInt64 = [0, 2132, 2132, 4264, 4264, 6396][number]
+          let reply = UInt64(number / 2) * 127_795_200
+          collected.take(event, at: TickStamp(start + far + reply), round: UInt32(round))
+        }
+        let time = Double(round) / 10
+        let distance = try peers[index].ranging.distance(collected, time: time)
+        let range = peers[index].filter.update(
+          RangeSample(time: time, distance: distance.distance))
+        let angle = peers[index].angle.update(phase: 1, time: time)
+        if let range, angle != nil {
+          _ = peers[index].zone.update(range)
+          found += 1
+        }
+      }
+    }
+    #expect(cuwb_test_thread_allocations() == before)
+    #expect(found == 900)
+  }
+
   /// A SESSION_INFO_NTF of one peer, 4 m away.
   static func frame() -> [UInt8] {
     let message = SessionInfo(

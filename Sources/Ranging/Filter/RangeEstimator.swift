@@ -61,7 +61,8 @@ public struct RangeEstimator: Sendable, Hashable {
       var next = self
       next.time = time + dt
       next.r = r + v * dt
-      next.rr = rr + dt * (2 * rv + dt * (vv + q * dt / 3))
+      // Not below a micrometre: rounding could make it negative where both are nearly one.
+      next.rr = max(1e-12, rr + dt * (2 * rv + dt * (vv + q * dt / 3)))
       next.rv = rv + dt * (vv + q * dt / 2)
       next.vv = vv + q * dt
       return next
@@ -83,9 +84,7 @@ public struct RangeEstimator: Sendable, Hashable {
   ///   invalid the last estimate. nil only when no valid sample has come yet.
   @discardableResult
   public mutating func update(_ sample: RangeSample) -> RangeEstimate? {
-    guard sample.time.isFinite, sample.distance.isFinite, sample.standardDeviation.isFinite,
-      sample.standardDeviation > 0
-    else { return state.map { Self.estimate($0, .invalid) } }
+    guard sample.isUsable else { return state.map { Self.estimate($0, .invalid) } }
     guard let known = state else { return begin(sample, .started) }
     let dt = sample.time - known.time
     if dt < 0 || sample.time < lastTime {
@@ -106,6 +105,8 @@ public struct RangeEstimator: Sendable, Hashable {
     let normalised = surprise * surprise / (next.rr + noise)
     if normalised > parameters.gate * parameters.gate {
       rejections += 1
+      // One against one: what is wrong by much is too long, a corrupt stamp or a detour.
+      if support < 2, surprise < 0 { return begin(sample, .restartedAfterRejections) }
       let limit =
         support < 2 ? parameters.unconfirmedRejectionLimit : parameters.rejectionLimit
       if rejections >= limit { return begin(sample, .restartedAfterRejections) }
@@ -113,7 +114,8 @@ public struct RangeEstimator: Sendable, Hashable {
     }
     noise *= 1 + normalised / parameters.tailFreedom
     if interval < parameters.correlationTime {
-      noise *= min(parameters.correlationTime / interval, 100)
+      // An interval may be nothing, or minus nothing.
+      noise *= min(parameters.correlationTime / max(interval, 1e-9), 100)
     }
     let total = next.rr + noise
     let (gainR, gainV) = (next.rr / total, next.rv / total)
@@ -123,6 +125,8 @@ public struct RangeEstimator: Sendable, Hashable {
     // rr·noise/(rr + noise) rather than a difference, so that rounding cannot make it negative.
     next.rv *= noise / total
     next.rr *= noise / total
+    // Rounding must not leave more correlation than there is variance.
+    if next.rv * next.rv > next.rr * next.vv { next.vv = next.rv * next.rv / max(next.rr, 1e-300) }
     state = next
     rejections = 0
     support = 2
@@ -133,8 +137,9 @@ public struct RangeEstimator: Sendable, Hashable {
   /// sample has come yet.
   public func prediction(at time: Double) -> RangeEstimate? {
     state.map {
-      Self.estimate(
-        $0.advanced(max(0, time - $0.time), parameters.accelerationDensity), .predicted)
+      // Beyond a day nothing is left to predict.
+      let dt = min(max(0, time - $0.time), 86_400)
+      return Self.estimate($0.advanced(dt, parameters.accelerationDensity), .predicted)
     }
   }
 

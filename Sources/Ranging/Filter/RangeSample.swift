@@ -24,6 +24,12 @@ public struct RangeSample: Sendable, Hashable {
     self.standardDeviation = standardDeviation
     self.nonLineOfSight = nonLineOfSight
   }
+
+  /// Whether it can be calculated with: a thousand kilometres, errors from a micrometre to a
+  /// thousand kilometres, and times of which microseconds are left are enough for everything.
+  var isUsable: Bool {
+    abs(time) <= 1e12 && abs(distance) <= 1e6 && 1e-6...1e6 ~= standardDeviation
+  }
 }
 
 /// What is known about the distance to one peer at one time.
@@ -44,7 +50,8 @@ public struct RangeEstimate: Sendable, Hashable {
     case duplicate
     /// Older than what the estimate already contains; not used.
     case outOfOrder
-    /// Not a number, or its standard deviation is not greater than 0; not used.
+    /// Not a number, beyond any distance (1000 km), or its standard deviation is not from 1 µm to
+    /// 1000 km; not used.
     case invalid
     /// No sample was given: a prediction.
     case predicted

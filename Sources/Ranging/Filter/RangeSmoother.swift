@@ -31,7 +31,7 @@ public struct RangeSmoother: Sendable {
     var result = [RangeEstimate?](repeating: nil, count: samples.count)
     var stretch: [Int] = []
     var latest = -Double.infinity
-    for (index, sample) in samples.enumerated() where isValid(sample) {
+    for (index, sample) in samples.enumerated() where sample.isUsable {
       // A clock that goes back further than samples overtake each other has begun again.
       if sample.time < latest - parameters.gap {
         smooth(samples, stretch, &result)
@@ -43,11 +43,6 @@ public struct RangeSmoother: Sendable {
     }
     smooth(samples, stretch, &result)
     return result
-  }
-
-  private func isValid(_ sample: RangeSample) -> Bool {
-    sample.time.isFinite && sample.distance.isFinite && sample.standardDeviation.isFinite
-      && sample.standardDeviation > 0
   }
 
   private func smooth(

@@ -78,21 +78,25 @@ public struct TargetFinder: Sendable {
     public var rangeDeviation = 0.1
     /// Constant error of all ranges in metres, one standard deviation; nearly unobservable on short
     /// ways.
-    public var biasDeviation = 0.15
+    public var biasDeviation = 0.12
     /// Noise of an azimuth in radians.
     public var azimuthDeviation = 6 * Double.pi / 180
     /// The probability that an azimuth is wrong altogether.
     public var azimuthOutliers = 0.08
     /// How far the own position drifts, as part of the way.
     public var drift = 0.01
-    /// Height of the target relative to the own way before anything is known: one standard deviation.
-    public var heightDeviation = 1.0
+    /// Height of the target relative to the own way before anything is known, in metres: one standard
+    /// deviation. Both are mostly between the knees and the ceiling.
+    public var heightDeviation = 0.8
     /// Metres of way after which a sighting is kept, and seconds in any case.
     public var spacing = 0.05
     /// Most sightings kept; the oldest are thinned out.
     public var capacity = 240
     /// The standard deviation of the horizontal angle that counts as known.
     public var convergedAngle = 3 * Double.pi / 180
+    /// By how much more than that it may be afterwards, so that what is reported does not come and
+    /// go.
+    public var convergedSlack = 1.6
     /// By how much another place must be less likely: logarithm.
     public var separation = 4.0
 
@@ -258,7 +262,9 @@ public struct TargetFinder: Sendable {
     }
     let extent = problem.extent
     if sightings.count < 5 { reasons.insert(.signal) }
-    if rival || estimate.angleDeviation > parameters.convergedAngle {
+    let wasConverged = self.estimate?.isConverged == true
+    let limit = parameters.convergedAngle * (wasConverged ? parameters.convergedSlack : 1)
+    if rival || estimate.angleDeviation > limit {
       let isShort = extent.length < max(0.5, 0.5 * bearing.length)
       reasons.insert(isShort ? .movement : .horizontalSweep)
     }

@@ -23,11 +23,13 @@ public struct LevelTracker: Sendable, Hashable {
   /// - Parameters:
   ///   - power: dBm.
   ///   - time: seconds; nil where nothing tells, a tenth of a second is then supposed.
-  /// - Returns: the level in dBm; what was given if it is no number.
+  /// - Returns: the level in dBm; what was given if it is no number, or none that a level can be.
   public mutating func update(_ power: Double, time: Double? = nil) -> Double {
-    guard power.isFinite else { return power }
+    guard abs(power) < 1000 else { return power }
     var seconds = 0.1
-    if let time, let last = self.time, (time - last).isFinite { seconds = max(0, time - last) }
+    if let time, let last = self.time, (time - last).isFinite {
+      seconds = min(max(0, time - last), 1e6)
+    }
     self.time = time
     variance += wander * wander * seconds
     let total = variance + noise * noise
@@ -36,7 +38,7 @@ public struct LevelTracker: Sendable, Hashable {
       (level, variance) = (power, noise * noise)
       return power
     }
-    level += surprise * variance / total
+    level += surprise * (variance / total)
     variance *= noise * noise / total
     return level
   }
