@@ -10,7 +10,6 @@ enum Accuracy {
     "T5 hanyang NLOS, learned at LOS: other distances than learned, 95 %",
     "T5 hanyang LOS: within one position, mean deviation",
     "A2 the same, each row on its own",
-    "F1 as they come, the very first wrong",
     "F2 the same as they come", "F2 10 Hz as they come",
     "M1 the same, greatest error",
     "M2 the same as they come",

@@ -186,7 +186,8 @@ struct TrolleyWalk {
       real.position = place
       let bearing = real.azimuth(of: Lias.anchors[target])
       var sighting = TargetSighting(
-        time: epoch.time, pose: drifted, range: epoch.ranges[index] - (isCorrected ? lias.biases[index] : 0))
+        time: epoch.time, pose: drifted,
+        range: epoch.ranges[index] - (isCorrected ? lias.biases[index] : 0))
       // Antennas see 60 degrees to each side; one azimuth in twelve is anything.
       if azimuths, abs(bearing) < 60 * degree {
         sighting.azimuth =

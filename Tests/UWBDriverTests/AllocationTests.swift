@@ -149,16 +149,20 @@ struct AllocationTests {
         zone: RangeZone(around: 10)
       )
     }
+    let events = Array(ExchangeCollector.Event.allCases)
+    // 10 m one after the other, replies of 2 ms.
+    let stamps: [UInt64] = [
+      0, 2132, 127_797_332, 127_799_464, 255_594_664, 255_596_796,
+    ]
     var (before, found) = (UInt64(0), 0)
     for round in 0..<300 {
       if round == 100 { before = cuwb_test_thread_allocations() }
       let start = UInt64(round) * 6_389_760_000
       for index in peers.indices {
         var collected = ExchangeCollector()
-        for (number, event) in ExchangeCollector.Event.allCases.enumerated() {
-          let far: UInt64 = [0, 2132, 2132, 4264, 4264, 6396][number]
-          let reply = UInt64(number / 2) * 127_795_200
-          collected.take(event, at: TickStamp(start + far + reply), round: UInt32(round))
+        for number in events.indices {
+          collected.take(
+            events[number], at: TickStamp(start + stamps[number]), round: UInt32(round))
         }
         let time = Double(round) / 10
         let distance = try peers[index].ranging.distance(collected, time: time)

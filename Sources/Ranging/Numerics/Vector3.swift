@@ -64,6 +64,13 @@ public struct Symmetric3: Sendable, Hashable {
     zz += weight * v.z * v.z
   }
 
+  /// All elements times a factor.
+  func scaled(_ factor: Double) -> Symmetric3 {
+    Symmetric3(
+      xx: xx * factor, xy: xy * factor, xz: xz * factor, yy: yy * factor, yz: yz * factor,
+      zz: zz * factor)
+  }
+
   /// Product with a vector.
   @inlinable
   public func times(_ v: Vector3) -> Vector3 {

@@ -232,16 +232,19 @@ public struct TargetFinder: Sendable {
     information.xx += 1e-4
     information.yy += 1e-4
     information.zz += 1e-4
-    guard let covariance = information.inverse else { return }
+    guard var covariance = information.inverse else { return }
+    // Ranges that scatter more than supposed tell less than supposed.
+    let misfit = problem.misfit(at: best)
+    covariance = covariance.scaled(max(1, misfit * misfit))
     let fresh = TargetEstimate(
       place: best.place, covariance: covariance, horizontalAngle: 0, angleDeviation: .pi,
       vertical: .unknown, isConverged: false, reasons: [])
-    estimate = judged(fresh, found, problem, pose)
+    estimate = judged(fresh, found, problem, misfit, pose)
   }
 
   private func judged(
     _ raw: TargetEstimate, _ found: [TargetProblem.Minimum], _ problem: TargetProblem,
-    _ pose: Pose
+    _ misfit: Double, _ pose: Pose
   ) -> TargetEstimate {
     var estimate = seen(raw, from: pose)
     var reasons: TargetEstimate.Reasons = []
@@ -268,7 +271,7 @@ public struct TargetFinder: Sendable {
       let isShort = extent.length < max(0.5, 0.5 * bearing.length)
       reasons.insert(isShort ? .movement : .horizontalSweep)
     }
-    if problem.misfit(at: best) > 2.5 { reasons.insert(.signal) }
+    if misfit > 2.5 { reasons.insert(.signal) }
     if extent.z < 0.3 { reasons.insert(.verticalSweep) }
     estimate.isConverged = reasons.subtracting(.verticalSweep).isEmpty
     estimate.reasons = reasons
