@@ -11,8 +11,6 @@ enum Accuracy {
     "T5 hanyang LOS: within one position, mean deviation",
     "A2 the same, each row on its own",
     "F2 the same as they come", "F2 10 Hz as they come",
-    "M1 the same, greatest error",
-    "M2 the same as they come",
   ]
 
   /// Prints all figures. Returns whether none is missed that was not known to be.
