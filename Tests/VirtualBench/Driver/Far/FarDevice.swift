@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The far side of the kernel's SPI controller and GPIO chip: /dev/uwb-far of `Module/uwb_far.c`.
+/// The far side of the kernel's SPI controller and GPIO chip: /dev/uwb-far of `Module`.
 struct FarDevice {
   /// A line beside SPI; numbers of `Module/uwb_far.h`.
   enum Line: UInt32 {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The controller: each message is handed out as one selection of the chip. */
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "far.h"
+
+static int move_message(struct spi_controller *controller, struct spi_message *message)
+{
+	struct uwb_far_record record = { .kind = UWB_FAR_SELECTED };
+	struct spi_transfer *transfer;
+	u32 at = 0;
+	u8 *octets = NULL;
+
+	list_for_each_entry(transfer, &message->transfers, transfer_list) {
+		record.length += transfer->len;
+		record.transfers++;
+		record.speed_hz = transfer->speed_hz;
+		if (transfer->delay.unit == SPI_DELAY_UNIT_USECS)
+			record.delay_us = max_t(u32, record.delay_us, transfer->delay.value);
+	}
+	record.mode = message->spi->mode;
+	record.time_ns = ktime_get_ns();
+	message->status = -EMSGSIZE;
+	if (record.length > UWB_FAR_MOST)
+		goto end;
+	message->status = -ENOMEM;
+	octets = kzalloc(record.length + 1, GFP_KERNEL);
+	if (!octets)
+		goto end;
+	list_for_each_entry(transfer, &message->transfers, transfer_list) {
+		if (transfer->tx_buf)
+			memcpy(octets + at, transfer->tx_buf, transfer->len);
+		at += transfer->len;
+	}
+	reinit_completion(&far->answered);
+	memset(far->answer, 0, record.length);
+	far->wanted_length = record.length;
+	WRITE_ONCE(far->wanted, true);
+	far_tell(&record, octets);
+	/* The bus takes its time: 8 clocks for each octet, and the delays. */
+	if (record.speed_hz)
+		udelay(1 + (u64)record.length * 8 * 1000000 / record.speed_hz);
+	/* Without a far side nobody drives the line: zeros. */
+	if (READ_ONCE(far->is_open))
+		wait_for_completion_timeout(&far->answered, HZ);
+	WRITE_ONCE(far->wanted, false);
+	at = 0;
+	list_for_each_entry(transfer, &message->transfers, transfer_list) {
+		if (transfer->rx_buf)
+			memcpy(transfer->rx_buf, far->answer + at, transfer->len);
+		at += transfer->len;
+		spi_transfer_delay_exec(transfer);
+	}
+	message->actual_length = record.length;
+	message->status = 0;
+end:
+	kfree(octets);
+	spi_finalize_current_message(controller);
+	return 0;
+}
+
+int far_add_spi(struct device *parent, const char *chip)
+{
+	struct spi_board_info info = { .max_speed_hz = 50000000, .mode = SPI_MODE_0 };
+	int error;
+
+	far->controller = spi_alloc_master(parent, 0);
+	if (!far->controller)
+		return -ENOMEM;
+	far->controller->bus_num = -1;
+	far->controller->num_chipselect = 1;
+	far->controller->mode_bits = SPI_CPOL | SPI_CPHA | SPI_CS_HIGH;
+	far->controller->bits_per_word_mask = SPI_BPW_MASK(8);
+	far->controller->transfer_one_message = move_message;
+	error = devm_spi_register_controller(parent, far->controller);
+	if (error) {
+		spi_controller_put(far->controller);
+		return error;
+	}
+	strscpy(info.modalias, chip, sizeof(info.modalias));
+	far->device = spi_new_device(far->controller, &info);
+	return far->device ? 0 : -ENODEV;
+}
