@@ -198,4 +198,35 @@ import Testing
       #expect((found.place - moved(target)).length < 1e-3)
     }
   }
+
+  /// Something fast that turns sharply, which nobody said: lost at times, and found again.
+  @Test func aLostPlaceIsFoundAgain() {
+    var noise = Noise(seed: 19)
+    var (samples, truth): ([PlaceSample], [Vector3]) = ([], [])
+    var (place, heading) = (Vector3(3, 2.5, 1.2), 0.0)
+    for step in 0..<150 {
+      if step % 8 == 0 { heading = noise.uniform(-.pi, .pi) }
+      // Back to the middle from outside.
+      if (place - Vector3(3, 2.5, 1.2)).length > 6 {
+        heading = arcTangent(2.5 - place.y, 3 - place.x)
+      }
+      place = place + Vector3(cosine(heading), sine(heading), 0) * 0.6
+      for (source, anchor) in PlaceTests.anchors.enumerated() {
+        let range = (place - anchor).length + 0.05 * noise.normal()
+        samples.append(
+          PlaceSample(
+            time: Double(step) / 8, observation: PlaceObservation(.range(anchor), range),
+            source: source))
+        truth.append(place)
+      }
+    }
+    var parameters = PlaceTracker.Parameters()
+    parameters.height = HeightPrior(1.2, standardDeviation: 0.1)
+    for live in [false, true] {
+      let errors = zip(PlaceSmoother(parameters).way(samples, live: live), truth).map {
+        point, place in point.map { ($0.estimate.place - place).length } ?? 100
+      }
+      #expect(quantile(errors, 0.5) < 0.5 && quantile(errors, 0.9) < 2.5)
+    }
+  }
 }

@@ -61,7 +61,8 @@ public struct PlaceSmoother: Sendable {
     var warnings: GeometryWarnings = []
     var isLost = true
     var index = 0
-    var lastAccepted = 0
+    /// Where the place was found, and until where nothing was doubted.
+    var (found, sound) = (0, 0)
     while index < samples.count {
       let time = samples[index].time
       let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
@@ -83,12 +84,12 @@ public struct PlaceSmoother: Sendable {
         }
         warnings = place.warnings
         isLost = false
-        lastAccepted = index
+        (found, sound) = (index, index)
       }
       guard filter != nil else { break }
       var wasUsed: [Bool] = []
       for sample in samples[index..<end] { wasUsed.append(filter?.update(sample) ?? false) }
-      if wasUsed.contains(true) { lastAccepted = end }
+      if filter?.doubt == 0 { sound = end }
       if let marked = filter?.mark() {
         marks.append((index..<end, warnings))
         for (offset, isAccepted) in wasUsed.enumerated() {
@@ -100,12 +101,12 @@ public struct PlaceSmoother: Sendable {
         }
       }
       index = end
-      if filter?.rejections ?? 0 >= parameters.rejectionLimit * max(1, sources) {
-        // Lost since the last accepted one: find the place anew from there.
+      if filter?.doubt ?? 0 >= max(parameters.rejectionLimit, 2 * sources) {
+        // Lost since then: find the place anew from there. Not from where it was found already.
         isLost = true
-        if lastAccepted < index, lastAccepted > 0 {
-          for lost in lastAccepted..<index { points[lost] = nil }
-          index = lastAccepted
+        if sound > found {
+          for lost in sound..<index { points[lost] = nil }
+          index = sound
         }
       }
     }

@@ -21,7 +21,8 @@ public struct PlaceTracker: Sendable {
     /// What is known of the height. It is recalled once in each second, so that heights which the
     /// anchors do not tell do not drift.
     public var height: HeightPrior?
-    /// Rejections in a row, for each anchor, after which the place is lost.
+    /// By how many rejections have to outweigh what was accepted for the place to be lost: so many,
+    /// or two for each anchor where that is more.
     public var rejectionLimit = 8
 
     /// The values for people and trolleys.
@@ -59,6 +60,9 @@ public struct PlaceTracker: Sendable {
   public private(set) var evidence = 0.0
   /// Measurements rejected as outliers since the last accepted one.
   public private(set) var rejections = 0
+  /// Rejections less what was accepted, since the first began to outweigh the second: at a wrong
+  /// place a measurement still fits now and then.
+  public private(set) var doubt = 0
   /// What it does is kept here, if there is one, to smooth the way.
   var tape: PlaceTape?
 
@@ -91,7 +95,7 @@ public struct PlaceTracker: Sendable {
   /// Begins at another place and time. What is known of the errors stays.
   public mutating func restart(at place: PlaceEstimate, time: Double) {
     self.time = time
-    rejections = 0
+    (rejections, doubt) = (0, 0)
     (mean[0], mean[1], mean[2]) = (place.place.x, place.place.y, place.place.z)
     for axis in 3..<6 { mean[axis] = 0 }
     for row in 0..<6 {
@@ -197,9 +201,11 @@ public struct PlaceTracker: Sendable {
       + Functions.logarithm(own + noise) / 2
     guard normalised <= parameters.gate * parameters.gate else {
       rejections += 1
+      doubt += 1
       return false
     }
     rejections = 0
+    doubt = max(0, doubt - 1)
     join(
       gradient, sample.source, sample.reference, surprise,
       own + noise * (1 + normalised / freedom))
