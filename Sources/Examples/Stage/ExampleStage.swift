@@ -51,8 +51,7 @@ public final class ExampleStage: Sendable {
     // It waits for an app that may come back.
     options.silence = 60_000
     let accessory = try Accessory(device, options: options)
-    let listener = try SocketListener(
-      .unix(path: "/tmp/uwb-example-\(getpid())-\(name).sock"))
+    let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
     Task { await accessory.serve(listener) }
     return Served(chip: chip, accessory: accessory, endpoint: listener.endpoint)
   }
