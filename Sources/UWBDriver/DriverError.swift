@@ -6,6 +6,8 @@ public import UWBLink
 public enum DriverError: Error, Sendable, Hashable {
   /// The link failed, or ended.
   case link(LinkError)
+  /// The chip's firmware could not be loaded.
+  case firmware(FirmwareError)
   /// The chip did not answer in time. `garbage` octets that are no UCI arrived meanwhile.
   case noAnswer(command: String, milliseconds: Int, garbage: UInt64)
   /// The chip asked for the same command again too often.
@@ -52,6 +54,7 @@ extension DriverError: CustomStringConvertible {
   public func description(in dialect: Dialect?) -> String {
     switch self {
     case .link(let error): error.description
+    case .firmware(let error): error.description
     case .noAnswer(let command, let milliseconds, 0):
       "The device did not answer \(command) within \(milliseconds) ms."
     case .noAnswer(let command, let milliseconds, let garbage):
@@ -121,6 +124,7 @@ extension DriverError: CustomStringConvertible {
   public func suggestion(in dialect: Dialect?) -> String? {
     switch self {
     case .link(let error): error.suggestion
+    case .firmware(let error): error.suggestion
     case .noAnswer(_, _, 0):
       "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
         + "USB connector J20, not the J-Link); press its reset button and try again."

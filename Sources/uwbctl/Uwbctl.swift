@@ -21,6 +21,7 @@ struct Uwbctl: AsyncParsableCommand {
       Monitor.self,
       Send.self,
       Reset.self,
+      FirmwareCommand.self,
       CaptureCommand.self,
       Info.self,
       Caps.self,

@@ -56,6 +56,8 @@ public final class UWBDevice: Sendable {
     /// What to do when the device is unplugged, fails or starts anew by itself; nil: streams and
     /// commands fail with the cause.
     public var recovery: Recovery?
+    /// Sees how far the firmware is that `fw=` in the device's name names, on a thread of its own.
+    public var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
 
     /// Everything found out; nothing logged, nothing tapped, nothing recovered.
     public init(
@@ -77,8 +79,30 @@ public final class UWBDevice: Sendable {
   public static func open(
     _ endpoint: LinkEndpoint, options: Options = Options()
   ) async throws(DriverError) -> UWBDevice {
-    let link: Link
-    do { link = try Link(endpoint) } catch { throw .link(error) }
+    guard endpoint.firmware != nil, options.opening == .asFound else {
+      return try await open(
+        endpoint.openWithFirmware(progress: options.firmwareProgress), endpoint, options)
+    }
+    // A chip that runs keeps its sessions; one that does not has no firmware yet.
+    let first = await result { () async throws(DriverError) in
+      let link: Link
+      do { link = try Link(endpoint) } catch { throw .link(error) }
+      return try await open(link, endpoint, options)
+    }
+    switch first {
+    case .success(let device): return device
+    case .failure(.noAnswer), .failure(.link):
+      var options = options
+      options.opening = .reset
+      return try await open(
+        endpoint.openWithFirmware(progress: options.firmwareProgress), endpoint, options)
+    case .failure(let error): throw error
+    }
+  }
+
+  private static func open(
+    _ link: Link, _ endpoint: LinkEndpoint, _ options: Options
+  ) async throws(DriverError) -> UWBDevice {
     let core = DeviceCore(link, options)
     do throws(DriverError) {
       let identity = try await core.handshake.run(options.profile, options.opening)

@@ -95,6 +95,8 @@ extension DeviceCore {
     let losses = state.withLock { $0.losses }
     if !engine.hasLink {
       guard let link = await home.open() else { throw .closed }
+      // It may have lost its power; a chip without flash has lost its firmware then.
+      if let image = try home.endpoint.firmwareToLoad() { try await link.load(image, nil) }
       router.linkChanges()
       engine.attach(link)
       reader.attach(link)

@@ -80,7 +80,8 @@ extension SPIEndpoint {
     self.init(
       device: FilePath(device), chip: chip, lines: lines, speed: try parts.number("speed"),
       start: try parts.word("start") ?? .keep,
-      firmware: chip.family == .hsspi ? nil : try parts.value("fw").map { FilePath($0) })
+      // Flash is not written by the way, but by a command of its own.
+      firmware: chip.family == .sr1xx ? try parts.value("fw").map { FilePath($0) } : nil)
   }
 }
 

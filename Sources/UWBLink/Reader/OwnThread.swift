@@ -3,7 +3,7 @@ internal import Glibc
 internal import Locking
 
 /// Runs what may block on a thread of its own, away from those that run tasks.
-func onOwnThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+package func onOwnThread<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
   // Through a lock rather than the continuation: ThreadSanitizer does not see that a task goes on
   // behind what a thread of nobody's has done.
   let outcome = Locked<R?>(nil)

@@ -13,7 +13,7 @@ public struct LinkReturn: Sendable {
 
   /// Looks the device up: to be made while it is there.
   public init(of endpoint: LinkEndpoint, discovery: Discovery = Discovery()) {
-    self.endpoint = discovery.stableEndpoint(of: endpoint)
+    self.endpoint = discovery.stableEndpoint(of: endpoint).resetting
     self.discovery = discovery
   }
 
@@ -63,5 +63,22 @@ public struct LinkReturn: Sendable {
     guard let path = endpoint.path else { return [] }
     let target = FileTree.target(of: path).map { path.removingLastComponent().pushing($0) }
     return [path] + (target.map { [$0] } ?? [])
+  }
+}
+
+extension LinkEndpoint {
+  /// The same with the chip switched off and on, or reset, where it does not lose its firmware by
+  /// that: whatever it hangs in is over then.
+  fileprivate var resetting: LinkEndpoint {
+    switch self {
+    case .spi(var spi) where spi.chip.family != .sr1xx:
+      spi.start = .cycle
+      return .spi(spi)
+    case .uci(let path, _): return .uci(path: path, start: .cycle)
+    case .nxpBoard(var board):
+      board.start = .cycle
+      return .nxpBoard(board)
+    default: return self
+    }
   }
 }

@@ -98,9 +98,23 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
+  init(_ error: FirmwareError) {
+    switch error {
+    case .unreadable: self = .noInput
+    case .notAnImage: self = .data
+    case .notNeeded: self = .usage
+    case .link(let error): self.init(error)
+    case .noAnswer: self = .silent
+    case .wrongAnswer: self = .protocolError
+    case .refused, .cancelled, .halfWritten: self = .deviceFailure
+    case .givenUp(_, let last): self.init(last)
+    }
+  }
+
   init(_ error: DriverError) {
     switch error {
     case .link(let error): self.init(error)
+    case .firmware(let error): self.init(error)
     case .noAnswer(_, _, garbage: 0): self = .silent
     case .noAnswer, .malformedAnswer: self = .protocolError
     case .retriesExhausted, .deviceError, .stateNotReached, .closed, .deviceFailed,
@@ -126,6 +140,8 @@ func reporting(_ body: () async throws -> Void) async throws {
   } catch let error as DriverError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as LinkError {
+    throw fail(ExitStatus(error), error.description, error.suggestion)
+  } catch let error as FirmwareError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as ProfileError {
     throw fail(ExitStatus(error), error.description, error.suggestion)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import Locking
+public import UWBLink
+
+/// Loading the firmware of a chip from a file of the user's. NXP's images may not be redistributed.
+public enum Firmware {
+  /// What was loaded, and what the loader said of the chip.
+  public struct Report: Sendable, Hashable {
+    /// Octets of the image.
+    public var octets: Int
+    /// SR1xx: whether the chip takes images signed for production; nil: it did not say.
+    public var isProduction: Bool?
+    /// SR1xx: 0xB0, 0xB1 or 0xB2.
+    public var revision: UInt8?
+  }
+
+  /// Loads an image. The link is not read from yet.
+  ///
+  /// - SR1xx: into memory; at most five attempts, with the chip switched off and on before each.
+  /// - SR2xx: into flash; one attempt. An error in the middle of it says how far it got.
+  ///
+  /// - Parameter progress: called on a thread of its own, after each step and segment.
+  /// - Throws: `FirmwareError`.
+  public static func load(
+    _ image: FirmwareImage, onto link: Link,
+    progress: @escaping @Sendable (FirmwareProgress) -> Void = { _ in }
+  ) async throws(FirmwareError) -> Report {
+    try await load(image, through: link, progress: progress, pause: { usleep(UInt32($0) * 1_000) })
+  }
+
+  static func load(
+    _ image: FirmwareImage, through port: some LoaderPort,
+    progress: @escaping @Sendable (FirmwareProgress) -> Void,
+    pause: @escaping @Sendable (Int) -> Void
+  ) async throws(FirmwareError) -> Report {
+    let cancelled = Locked(false)
+    let isCancelled: @Sendable () -> Bool = { cancelled.withLock { $0 } }
+    let result = await withTaskCancellationHandler {
+      await onOwnThread { () -> Result<Report, FirmwareError> in
+        Result { () throws(FirmwareError) in
+          switch image.kind {
+          case .hbci:
+            let chip = try HBCILoader(
+              port: port, image: image.octets, isCancelled: isCancelled, progress: progress,
+              pause: pause
+            ).load()
+            return Report(
+              octets: image.octets.count, isProduction: chip.isProduction, revision: chip.revision)
+          case .hdll:
+            try HDLLLoader(
+              port: port, image: image, isCancelled: isCancelled, progress: progress
+            ).load()
+            return Report(octets: image.octets.count)
+          }
+        }
+      }
+    } onCancel: {
+      cancelled.withLock { $0 = true }
+    }
+    return try result.get()
+  }
+}
+
+extension LinkEndpoint {
+  /// Which loader the chip has; nil where firmware is not loaded over this link.
+  public var firmwareKind: FirmwareImage.Kind? {
+    switch self {
+    case .spi(let spi):
+      switch spi.chip.family {
+      case .sr1xx: .hbci
+      case .sr2xx: .hdll
+      case .hsspi: nil
+      }
+    case .srxxx: .hbci
+    default: nil
+    }
+  }
+
+  /// Opens a link, and loads the firmware named with the endpoint where a chip loses it with its power.
+  ///
+  /// - Throws: `DriverError`.
+  func openWithFirmware(
+    progress: (@Sendable (FirmwareProgress) -> Void)?
+  ) async throws(DriverError) -> Link {
+    // Before anything is opened: a wrong file costs the chip nothing.
+    let image = try firmwareToLoad()
+    let link: Link
+    do { link = try Link(self) } catch { throw .link(error) }
+    if let image { try await link.load(image, progress) }
+    return link
+  }
+
+  /// Reads and checks the file.
+  ///
+  /// - Throws: `DriverError.firmware`.
+  func firmwareToLoad() throws(DriverError) -> FirmwareImage? {
+    guard let firmware, firmwareKind == .hbci else { return nil }
+    do { return try FirmwareImage(path: firmware.string, kind: .hbci) } catch {
+      throw .firmware(error)
+    }
+  }
+}
+
+extension Link {
+  func load(
+    _ image: FirmwareImage, _ progress: (@Sendable (FirmwareProgress) -> Void)?
+  ) async throws(DriverError) {
+    do { _ = try await Firmware.load(image, onto: self, progress: progress ?? { _ in }) } catch {
+      throw .firmware(error)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UWBLink
+
+/// Why a firmware was not loaded.
+public enum FirmwareError: Error, Sendable, Hashable {
+  /// The file cannot be read.
+  case unreadable(path: String, why: String)
+  /// The file is no firmware for this family of chips. Nothing was sent.
+  case notAnImage(path: String, why: String)
+  /// Firmware is not loaded into this chip over this link. Nothing was sent.
+  case notNeeded(chip: String)
+  /// The link failed.
+  case link(LinkError)
+  /// The loader of the chip did not answer.
+  case noAnswer(step: FirmwareStep)
+  /// The loader answered something else than it should.
+  case wrongAnswer(step: FirmwareStep, [UInt8])
+  /// The loader refused a step: `code` is what it answered.
+  case refused(step: FirmwareStep, code: UInt8, meaning: String?)
+  /// Somebody called it off.
+  case cancelled(step: FirmwareStep)
+  /// Every attempt has failed; the last one with this.
+  indirect case givenUp(attempts: Int, FirmwareError)
+  /// The flash was being written: `written` of `total` octets are in it, and nothing runs before all
+  /// of them are.
+  indirect case halfWritten(written: Int, total: Int, FirmwareError)
+
+  /// Whether another attempt could end otherwise.
+  var isWorthAnotherAttempt: Bool {
+    switch self {
+    case .noAnswer, .wrongAnswer: true
+    // The chip did not get what was sent; what is wrong with the image stays wrong.
+    case .refused(let step, let code, _): step != .accepting && HBCI.isTransmissionError(code)
+    case .link(let error): error.code == .timeout || error.code == .chipSilent
+    default: false
+    }
+  }
+}
+
+/// How far loading has come.
+public enum FirmwareStep: String, Sendable, Hashable {
+  /// The chip is switched on, or reset.
+  case starting = "starting the loader"
+  /// The loader is asked which chip it is.
+  case identifying = "asking which chip it is"
+  /// The loader is told that an image follows.
+  case entering = "announcing the image"
+  /// The image is sent.
+  case sending = "sending the image"
+  /// The loader checks the image.
+  case accepting = "having the image accepted"
+  /// The firmware starts.
+  case leaving = "starting the firmware"
+}
+
+/// Where loading is.
+public struct FirmwareProgress: Sendable, Hashable {
+  /// What is being done.
+  public var step: FirmwareStep
+  /// Octets of the image that the chip has acknowledged.
+  public var sent: Int
+  /// Octets of the image.
+  public var total: Int
+  /// Which attempt this is, from 1.
+  public var attempt: Int
+
+  /// From its parts.
+  public init(step: FirmwareStep, sent: Int, total: Int, attempt: Int) {
+    self.step = step
+    self.sent = sent
+    self.total = total
+    self.attempt = attempt
+  }
+}
+
+extension FirmwareError: CustomStringConvertible {
+  /// The cause in one sentence, and what state the chip is in.
+  public var description: String {
+    switch self {
+    case .unreadable(let path, let why): "The firmware file \(path) cannot be read: \(why)."
+    case .notAnImage(let path, let why):
+      "\(path) is no firmware for this chip: \(why). Nothing was sent."
+    case .notNeeded(let chip): "A \(chip) does not take its firmware over this link."
+    case .link(let error): error.description
+    case .noAnswer(let step): "The chip's loader did not answer while \(step.rawValue)."
+    case .wrongAnswer(let step, let octets):
+      "The chip's loader answered \(Self.hexadecimal(octets)) while \(step.rawValue)."
+    case .refused(let step, let code, let meaning):
+      "The chip's loader refused with \(Self.hexadecimal([code])) while \(step.rawValue)"
+        + (meaning.map { ": \($0)." } ?? ".")
+    case .cancelled(.starting): "Loading was called off before anything was sent."
+    case .cancelled(let step):
+      "Loading was called off while \(step.rawValue); the chip has no firmware now."
+    case .givenUp(let attempts, let last):
+      "\(last.description) After \(attempts) attempts the chip has no firmware."
+    case .halfWritten(let written, let total, let cause):
+      "\(cause.description) The flash is half written (\(written) of \(total) octets): the chip stays "
+        + "in its loader until all of it is."
+    }
+  }
+
+  /// What to try next; nil where there is nothing better than the cause itself.
+  public var suggestion: String? {
+    switch self {
+    case .unreadable: "Check the path and its permissions."
+    case .notAnImage: "Give the file that came with the chip's software package."
+    case .notNeeded: nil
+    case .link(let error): error.suggestion
+    case .noAnswer, .wrongAnswer:
+      "Check the wiring of irq, ce and rst and the kind of chip. Without a line that switches the chip "
+        + "off, switch it off and on by hand."
+    case .refused(.accepting, _, _):
+      "The image has to fit the chip: production or development, and its revision; see what "
+        + "uwbctl firmware load -v says of it."
+    case .refused: "Try again; if it stays, lower the clock with speed=8000000."
+    case .cancelled: "Load it again."
+    case .givenUp(_, let last): last.suggestion
+    case .halfWritten: "Load the same file again: writing begins anew."
+    }
+  }
+
+  static func hexadecimal(_ octets: [UInt8]) -> String {
+    octets.prefix(16).map { octet in
+      let digits = String(octet, radix: 16, uppercase: true)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined(separator: " ")
+  }
+}

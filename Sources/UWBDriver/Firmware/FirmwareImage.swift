@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import SystemPackage
+
+/// A firmware file that has been looked at before anything of it is sent.
+public struct FirmwareImage: Sendable, Hashable {
+  /// Which loader takes it.
+  public enum Kind: Sendable, Hashable {
+    /// NXP SR1xx: into memory, each time the chip is switched on.
+    case hbci
+    /// NXP SR2xx: into flash.
+    case hdll
+  }
+
+  /// Which loader takes it.
+  public let kind: Kind
+  /// All of it.
+  public let octets: [UInt8]
+  /// Where each frame of an HDLL image ends.
+  let frameEnds: [Int]
+
+  /// The largest image an SR1xx takes. Source: AOSP's HAL.
+  static let longestHBCI = 256 * 1_024
+  /// No such file is longer; the one of an SR250 has 378 kB.
+  static let longest = 16 * 1_024 * 1_024
+
+  /// Reads a file and looks at it.
+  ///
+  /// - Throws: `FirmwareError`: `unreadable`, `notAnImage`.
+  public init(path: String, kind: Kind) throws(FirmwareError) {
+    let octets: [UInt8]
+    do { octets = try Self.read(path) } catch {
+      throw .unreadable(path: path, why: "\(error)")
+    }
+    try self.init(octets, kind: kind, path: path)
+  }
+
+  /// From what a file holds; `path` is for errors.
+  ///
+  /// - Throws: `FirmwareError.notAnImage`.
+  public init(_ octets: [UInt8], kind: Kind, path: String = "") throws(FirmwareError) {
+    self.kind = kind
+    self.octets = octets
+    func refuse(_ why: String) -> FirmwareError { .notAnImage(path: path, why: why) }
+    guard let first = octets.first else { throw refuse("it is empty") }
+    guard octets.contains(where: { $0 != first }) else {
+      throw refuse("all its octets are the same")
+    }
+    if let format = Self.format(octets) { throw refuse("it is \(format)") }
+    switch kind {
+    case .hbci:
+      guard octets.count <= Self.longestHBCI else {
+        throw refuse("it has \(octets.count) octets, and the chip takes \(Self.longestHBCI)")
+      }
+      if (try? Self.frames(octets, refuse)) != nil { throw refuse("it is one for an SR2xx") }
+      frameEnds = []
+    case .hdll:
+      frameEnds = try Self.frames(octets, refuse)
+    }
+  }
+
+  /// Major and minor version, where the file says so: octets 4 and 5 of its second frame.
+  public var version: (major: UInt8, minor: UInt8)? {
+    guard frameEnds.count > 1, frameEnds[1] - frameEnds[0] > 5 else { return nil }
+    return (octets[frameEnds[0] + 4], octets[frameEnds[0] + 5])
+  }
+
+  /// An image for an SR2xx is nothing but frames, each with its check.
+  private static func frames(
+    _ octets: [UInt8], _ refuse: (String) -> FirmwareError
+  ) throws(FirmwareError) -> [Int] {
+    var ends: [Int] = []
+    var start = 0
+    while start < octets.count {
+      let length = HDLL.length(of: octets[start...])
+      guard length > HDLL.headerLength + HDLL.checkLength, length <= HDLL.longestFrame,
+        start + length <= octets.count
+      else {
+        throw refuse("no frame is at octet \(start); it may have been cut off")
+      }
+      guard HDLL.isIntact(octets[start..<start + length]) else {
+        throw refuse("the frame at octet \(start) does not fit its check: the file is damaged")
+      }
+      start += length
+      ends.append(start)
+    }
+    return ends
+  }
+
+  /// What people give by mistake.
+  private static func format(_ octets: [UInt8]) -> String? {
+    let beginnings: [([UInt8], String)] = [
+      (Array("PK\u{3}\u{4}".utf8), "a zip file: unpack it first"), ([0x1F, 0x8B], "compressed"),
+      ([0x7F, 0x45, 0x4C, 0x46], "a program (ELF)"),
+      (Array("version https".utf8), "a Git LFS pointer"),
+      (Array("<!".utf8), "a web page"), (Array("<html".utf8), "a web page"),
+    ]
+    if let known = beginnings.first(where: { octets.starts(with: $0.0) }) { return known.1 }
+    let isText = octets.prefix(256).allSatisfy {
+      (0x20..<0x7F).contains($0) || (9...13).contains($0)
+    }
+    return isText ? "text" : nil
+  }
+
+  private static func read(_ path: String) throws -> [UInt8] {
+    let file = try FileDescriptor.open(FilePath(path), .readOnly)
+    return try file.closeAfter {
+      var octets: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 65_536)
+      while octets.count <= longest {
+        let count = try piece.withUnsafeMutableBytes { unsafe try file.read(into: $0) }
+        if count == 0 { break }
+        octets += piece[..<count]
+      }
+      return octets
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CUWB
+
+/// A chip before its firmware runs: octets to and from its loader.
+///
+/// All of it waits; so not on a thread that runs tasks.
+public protocol LoaderPort: Sendable {
+  /// Switches the chip off and on, and into its loader.
+  ///
+  /// - Throws: `LinkError`; code `invalidEndpoint` where this kind of link has no loader.
+  func beginLoading() throws(LinkError)
+
+  /// Sends octets as they are, in one selection of the chip.
+  func sendToLoader(_ octets: [UInt8]) throws(LinkError)
+
+  /// Reads so many octets in one selection, once the chip offers something.
+  ///
+  /// - Parameter timeout: milliseconds; 0: it has offered them already.
+  /// - Throws: `LinkError`; code `timeout` when it offers nothing in time.
+  func receiveFromLoader(_ count: Int, timeout: Int32) throws(LinkError) -> [UInt8]
+
+  /// The firmware runs: frames from here on.
+  func endLoading() throws(LinkError)
+}
+
+extension Link: LoaderPort {
+  /// Switches the chip off and on, and into its loader. Before a reader is started.
+  public func beginLoading() throws(LinkError) {
+    let result = cuwb_boot_begin(raw)
+    guard result.outcome != CUWB_INVALID else {
+      throw LinkError(
+        .invalidEndpoint, endpoint: endpoint.description,
+        detail: "firmware cannot be loaded through it",
+        nextStep: "Use spi:/dev/spidev0.0?chip=…, or sr1xx:/dev/srxxx.")
+    }
+    try check(result)
+  }
+
+  /// Sends octets as they are, in one selection of the chip.
+  public func sendToLoader(_ octets: [UInt8]) throws(LinkError) {
+    try check(cuwb_boot_write(raw, octets, octets.count))
+  }
+
+  /// Reads so many octets in one selection, once the chip offers something.
+  public func receiveFromLoader(
+    _ count: Int, timeout: Int32
+  ) throws(LinkError) -> [UInt8] {
+    var octets = [UInt8](repeating: 0, count: count)
+    try check(cuwb_boot_read(raw, &octets, count, timeout))
+    return octets
+  }
+
+  /// The firmware runs: frames from here on.
+  public func endLoading() throws(LinkError) { try check(cuwb_boot_end(raw)) }
+
+  private func check(_ result: cuwb_result) throws(LinkError) {
+    guard result.outcome == CUWB_OK else { throw LinkError(result, endpoint: endpoint) }
+  }
+}
