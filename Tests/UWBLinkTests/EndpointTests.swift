@@ -11,11 +11,11 @@ struct EndpointTests {
   func spi() throws {
     let endpoint = try LinkEndpoint(
       "spi:/dev/spidev0.0?chip=sr150&irq=GPIO24&ri=gpiochip0:23&ce=0:18&speed=20000000"
-        + "&start=cycle&fw=/lib/firmware/uwb.bin")
+        + "&start=cycle&fw=/lib/firmware/uwb.bin&board=murata-2bp")
     let expected = SPIEndpoint(
       device: "/dev/spidev0.0", chip: .sr150,
       lines: [.interrupt: "GPIO24", .readIndication: "gpiochip0:23", .power: "0:18"],
-      speed: 20_000_000, start: .cycle, firmware: "/lib/firmware/uwb.bin")
+      speed: 20_000_000, start: .cycle, firmware: "/lib/firmware/uwb.bin", board: "murata-2bp")
     #expect(endpoint == .spi(expected))
     #expect(endpoint.firmware == "/lib/firmware/uwb.bin")
     #expect(endpoint.path == "/dev/spidev0.0")

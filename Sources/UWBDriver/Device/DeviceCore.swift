@@ -38,9 +38,10 @@ final class DeviceCore: Sendable {
   let broadcast = Broadcast<DeviceEvent>()
   let logger: Logger
   let recovery: Recovery?
+  let board: NXPBoard?
   let state = Locked(State())
 
-  init(_ link: Link, _ options: UWBDevice.Options) {
+  init(_ link: Link, _ options: UWBDevice.Options, _ board: NXPBoard? = nil) {
     let broadcast = broadcast
     let report: @Sendable (DeviceEvent) -> Void = { broadcast.send($0) }
     let core = Later<DeviceCore>()
@@ -62,6 +63,7 @@ final class DeviceCore: Sendable {
     self.router = router
     logger = options.logger
     recovery = options.recovery
+    self.board = board
     reader = FrameReader(
       link, staysForNextLink: options.recovery != nil, handler: handler,
       ended: { core.value?.linkEnded($0) })
@@ -83,7 +85,7 @@ final class DeviceCore: Sendable {
   }
 
   var handshake: Handshake {
-    Handshake(engine: engine, router: router, reader: reader, logger: logger)
+    Handshake(engine: engine, router: router, reader: reader, board: board, logger: logger)
   }
 
   /// No session follows on this one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
+internal import UWBLink
 
 /// The oddities of one family of chips, as data.
 ///
@@ -61,11 +62,27 @@ public struct DeviceProfile: Sendable, Hashable {
     calibration: .namedKeys, diagnosticsScheme: .fields,
     diagnostics: [RangeDiagnosticsNotification.qorvoOpcode, RangeDiagnosticsNotification.opcode])
 
+  /// Qorvo QM35 on SPI or behind Qorvo's kernel driver, which read the length of data packets as the
+  /// standard has it.
+  public static let qorvoQM35 = DeviceProfile(
+    name: "Qorvo QM35", vendor: .qorvo, bootNotification: QorvoBootNotification.opcode,
+    calibration: .namedKeys)
+
   /// NXP SR1xx and SR2xx.
   public static let nxp = DeviceProfile(
     name: "NXP SR1xx/SR2xx", vendor: .nxp, needsDeviceInit: true, extendedLength: true,
     calibration: .numberedParameters, diagnosticsScheme: .vendorParameters,
     diagnostics: [NXPRFrameLogNotification.opcode])
+
+  /// The row for a chip of which only the way to it is known; nil: it could be any.
+  static func expected(at endpoint: LinkEndpoint) -> DeviceProfile? {
+    switch endpoint {
+    case .spi(let spi): spi.chip.family == .hsspi ? .qorvoQM35 : .nxp
+    case .srxxx, .nxpBoard: .nxp
+    case .uci: .qorvoQM35
+    case .serial, .usb, .tcp, .descriptor: nil
+    }
+  }
 
   /// The row for a chip that has said who it is.
   public static func matching(_ info: DeviceInfo) -> DeviceProfile {

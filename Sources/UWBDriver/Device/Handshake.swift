@@ -9,6 +9,7 @@ struct Handshake {
   let engine: Engine
   let router: MessageRouter
   let reader: FrameReader
+  let board: NXPBoard?
   let logger: Logger
 
   struct Identity: Sendable {
@@ -105,6 +106,7 @@ struct Handshake {
   private func begin() async throws(DriverError) -> DeviceInfo {
     let chip = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
     try await wakeAndReset(bootStateSeen: chip?.device == .initialising)
+    if let board { try await setUp(board) }
     let answer = try await engine.request(GetDeviceInfo(), from: .recovery)
     guard let info = answer.info else {
       throw .malformedAnswer(
@@ -166,7 +168,9 @@ struct Handshake {
     engine.adopt(boot, Dialect(vendor: .nxp))
     do throws(DriverError) {
       let ready = engine.chip.readyCount
-      let response = try await engine.send(NXPDeviceInit(), from: .recovery)
+      let variant = (board ?? .plain).variant
+      let response = try await engine.send(
+        NXPDeviceInit(boardVariant: variant.board, boardVersion: variant.version), from: .recovery)
       guard response.status == .ok else {
         throw DriverError.refused(command: "CORE_DEVICE_INIT_CMD", response.status)
       }
@@ -194,5 +198,17 @@ struct Handshake {
         command: "CORE_DEVICE_RESET_CMD (READY afterwards)",
         milliseconds: engine.profile.resetTimeout, garbage: 0)
     }
+  }
+
+  /// Tells the chip what the board around it is like; a reset has made it forget.
+  private func setUp(_ board: NXPBoard) async throws(DriverError) {
+    for parameters in board.configuration {
+      let response = try await engine.send(SetConfig(parameters), from: .recovery)
+      guard response.status == .ok else {
+        throw .parametersRefused(response.status, response.refused ?? [])
+      }
+    }
+    for command in board.calibration { try await engine.request(command, from: .recovery) }
+    logger.info("board", metadata: ["name": "\(board.name)"])
   }
 }

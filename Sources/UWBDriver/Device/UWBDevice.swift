@@ -58,6 +58,8 @@ public final class UWBDevice: Sendable {
     public var recovery: Recovery?
     /// Sees how far the firmware is that `fw=` in the device's name names, on a thread of its own.
     public var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
+    /// The board around an NXP chip; nil: what `board=` in the device's name says, or nothing.
+    public var board: NXPBoard?
 
     /// Everything found out; nothing logged, nothing tapped, nothing recovered.
     public init(
@@ -85,9 +87,7 @@ public final class UWBDevice: Sendable {
     }
     // A chip that runs keeps its sessions; one that does not has no firmware yet.
     let first = await result { () async throws(DriverError) in
-      let link: Link
-      do { link = try Link(endpoint) } catch { throw .link(error) }
-      return try await open(link, endpoint, options)
+      try await open(endpoint.openLink(), endpoint, options)
     }
     switch first {
     case .success(let device): return device
@@ -103,9 +103,12 @@ public final class UWBDevice: Sendable {
   private static func open(
     _ link: Link, _ endpoint: LinkEndpoint, _ options: Options
   ) async throws(DriverError) -> UWBDevice {
-    let core = DeviceCore(link, options)
+    let named = try endpoint.namedBoard()
+    let board = options.board ?? named
+    let core = DeviceCore(link, options, board)
     do throws(DriverError) {
-      let identity = try await core.handshake.run(options.profile, options.opening)
+      let profile = options.profile ?? .expected(at: endpoint)
+      let identity = try await core.handshake.run(profile, options.opening)
       core.run(identity, endpoint)
       return UWBDevice(endpoint, core, identity)
     } catch {

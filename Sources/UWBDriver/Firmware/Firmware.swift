@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import Locking
+internal import SystemPackage
 public import UWBLink
 
 /// Loading the firmware of a chip from a file of the user's. NXP's images may not be redistributed.
@@ -85,10 +86,13 @@ extension LinkEndpoint {
   ) async throws(DriverError) -> Link {
     // Before anything is opened: a wrong file costs the chip nothing.
     let image = try firmwareToLoad()
-    let link: Link
-    do { link = try Link(self) } catch { throw .link(error) }
+    let link = try openLink()
     if let image { try await link.load(image, progress) }
     return link
+  }
+
+  func openLink() throws(DriverError) -> Link {
+    do { return try Link(self) } catch { throw .link(error) }
   }
 
   /// Reads and checks the file.

@@ -107,7 +107,8 @@ public struct FirmwareImage: Sendable, Hashable {
       var octets: [UInt8] = []
       var piece = [UInt8](repeating: 0, count: 65_536)
       while octets.count <= longest {
-        let count = try piece.withUnsafeMutableBytes { unsafe try file.read(into: $0) }
+        // The descriptor writes into the array while it is lent, and no further.
+        let count = try unsafe piece.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
         if count == 0 { break }
         octets += piece[..<count]
       }

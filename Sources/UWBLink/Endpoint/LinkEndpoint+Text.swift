@@ -17,7 +17,8 @@ extension LinkEndpoint {
   /// | `tcp:host:port`, `tcp:[::1]:port` | a simulator or a serial server |
   ///
   /// Lines are names, or GPIO chip and offset (`gpiochip0:24`, `0:24`). `speed=` is SPI's clock in
-  /// hertz; `start=keep` leaves a chip that runs as it is, `start=cycle` switches it off and on.
+  /// hertz; `start=keep` leaves a chip that runs as it is, `start=cycle` switches it off and on;
+  /// `board=murata-2bp` tells an NXP chip how its antennas are wired (`NXPBoard`).
   ///
   /// - Throws: `LinkError` with code `invalidEndpoint`.
   public init(_ text: String) throws(LinkError) {
@@ -81,7 +82,8 @@ extension SPIEndpoint {
       device: FilePath(device), chip: chip, lines: lines, speed: try parts.number("speed"),
       start: try parts.word("start") ?? .keep,
       // Flash is not written by the way, but by a command of its own.
-      firmware: chip.family == .sr1xx ? try parts.value("fw").map { FilePath($0) } : nil)
+      firmware: chip.family == .sr1xx ? try parts.value("fw").map { FilePath($0) } : nil,
+      board: chip.family == .hsspi ? nil : try parts.value("board"))
   }
 }
 
@@ -89,7 +91,7 @@ extension SRxxxEndpoint {
   init(_ parts: inout EndpointText) throws(LinkError) {
     self.init(
       path: FilePath(try parts.path("/dev/srxxx")), start: try parts.word("start") ?? .keep,
-      firmware: try parts.value("fw").map { FilePath($0) })
+      firmware: try parts.value("fw").map { FilePath($0) }, board: try parts.value("board"))
   }
 }
 
@@ -100,7 +102,8 @@ extension NXPBoardEndpoint {
     guard chip.family != .hsspi else { throw parts.invalid("\(chip.rawValue) is not NXP's") }
     self.init(
       path: FilePath(path), baud: try parts.number("baud") ?? 3_000_000,
-      start: try parts.word("start") ?? .cycle, startsInLoader: chip.family == .sr2xx)
+      start: try parts.word("start") ?? .cycle, startsInLoader: chip.family == .sr2xx,
+      board: try parts.value("board"))
   }
 }
 

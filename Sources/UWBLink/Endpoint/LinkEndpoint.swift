@@ -32,6 +32,16 @@ public enum LinkEndpoint: Sendable, Hashable {
     }
   }
 
+  /// What the board around the chip is called, where it was named.
+  public var board: String? {
+    switch self {
+    case .spi(let spi): spi.board
+    case .srxxx(let device): device.board
+    case .nxpBoard(let board): board.board
+    default: nil
+    }
+  }
+
   /// The device node; nil where there is none.
   public var path: FilePath? {
     switch self {

@@ -91,12 +91,15 @@ public struct SPIEndpoint: Sendable, Hashable {
   public var start: ChipStart
   /// A firmware file to load, where the chip needs one.
   public var firmware: FilePath?
+  /// What the board around the chip is called, where the chip has to be told about it.
+  public var board: String?
 
   /// From its parts.
   public init(
     device: FilePath, chip: Chip, lines: [Line: String], speed: UInt32? = nil,
-    start: ChipStart = .keep, firmware: FilePath? = nil
+    start: ChipStart = .keep, firmware: FilePath? = nil, board: String? = nil
   ) {
+    self.board = board
     self.device = device
     self.chip = chip
     self.lines = lines
@@ -114,9 +117,14 @@ public struct SRxxxEndpoint: Sendable, Hashable {
   public var start: ChipStart
   /// A firmware file to load, where the chip needs one.
   public var firmware: FilePath?
+  /// What the board around the chip is called, where the chip has to be told about it.
+  public var board: String?
 
   /// From its parts.
-  public init(path: FilePath, start: ChipStart = .keep, firmware: FilePath? = nil) {
+  public init(
+    path: FilePath, start: ChipStart = .keep, firmware: FilePath? = nil, board: String? = nil
+  ) {
+    self.board = board
     self.path = path
     self.start = start
     self.firmware = firmware
@@ -135,12 +143,15 @@ public struct NXPBoardEndpoint: Sendable, Hashable {
   public var start: ChipStart
   /// The chip starts in its loader and has to be told to leave it: an SR2xx.
   public var startsInLoader: Bool
+  /// What the board is called, where the chip has to be told about it.
+  public var board: String?
 
   /// From its parts.
   public init(
     path: FilePath, baud: UInt32 = 3_000_000, hardwareFlowControl: Bool = true,
-    start: ChipStart = .cycle, startsInLoader: Bool = true
+    start: ChipStart = .cycle, startsInLoader: Bool = true, board: String? = nil
   ) {
+    self.board = board
     self.path = path
     self.baud = baud
     self.hardwareFlowControl = hardwareFlowControl

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+internal import UWBLink
+
+/// What a board with an NXP chip needs to be told after it has been switched on: which board it is,
+/// how its antennas are wired, and what belongs to them.
+///
+/// Rows of a table; a chip on a board that has none works with the chip's own settings, without angles.
+public struct NXPBoard: Sendable, Hashable {
+  /// As in `board=` of a device's name.
+  public var name: String
+  /// For people.
+  public var summary: String
+  /// CORE_DEVICE_INIT: variant and version.
+  public var variant: (board: UInt8, version: UInt8) {
+    (variantOctets[0], variantOctets[1])
+  }
+  private var variantOctets: [UInt8]
+  /// CORE_SET_CONFIG after the reset, one command for each list.
+  public var configuration: [[TLV]]
+  /// SET_DEVICE_CALIBRATION after it.
+  public var calibration: [NXPSetCalibration]
+
+  private init(
+    _ name: String, _ summary: String, _ variant: (UInt8, UInt8),
+    configuration: [[TLV]] = [], calibration: [NXPSetCalibration] = []
+  ) {
+    self.name = name
+    self.summary = summary
+    variantOctets = [variant.0, variant.1]
+    self.configuration = configuration
+    self.calibration = calibration
+  }
+
+  /// By its name.
+  public init?(named name: String) {
+    guard let row = Self.all.first(where: { $0.name == name }) else { return nil }
+    self = row
+  }
+
+  // MARK: rows
+
+  /// Every board that is known.
+  public static let all: [NXPBoard] = [
+    plain, rhodesV4, reference1, reference2, custom, murata2BP,
+  ]
+
+  /// The chip's own settings. Source of all variants: NXP's UWBIoT middleware guide.
+  public static let plain = NXPBoard("plain", "the chip's own settings", (0x00, 0x00))
+  /// NXP Rhodes V4.
+  public static let rhodesV4 = NXPBoard("rhodes-v4", "NXP Rhodes V4", (0x73, 0x04))
+  /// NXP's first reference design.
+  public static let reference1 = NXPBoard(
+    "nxp-reference-1", "NXP's reference design, first version", (0x01, 0x01))
+  /// NXP's second reference design.
+  public static let reference2 = NXPBoard(
+    "nxp-reference-2", "NXP's reference design, second version", (0x01, 0x02))
+  /// A board of one's own, in NXP's numbering.
+  public static let custom = NXPBoard("custom", "a board of one's own", (0x2A, 0x03))
+
+  /// Murata's module Type 2BP with an SR150 and three antennas. Source: NXPHoverGames/nxp-uwb-ros2
+  /// (Apache-2.0), src/hal/sr1xx-core.c. Its tables of phase over angle belong to single boards and
+  /// are no part of this: `uwbctl calibration restore` loads one's own.
+  public static let murata2BP = NXPBoard(
+    "murata-2bp", "Murata Type 2BP: SR150, angles by azimuth (pair 1) and elevation (pair 2)",
+    (0x00, 0x00),
+    configuration: [
+      common,
+      [
+        sendingSR1xx([.init(1, gpio: .ef1, high: false), .init(2, gpio: .ef1, high: true)]),
+        receiving([
+          .init(1, port: 1, gpio: .ef2, high: true), .init(2, port: 1, gpio: .ef2, high: false),
+          .init(3, port: 2, gpio: .ef1, high: true), .init(4, port: 2, gpio: .ef1, high: false),
+        ]),
+        pairs([(id: 1, 2, 3), (id: 2, 1, 3)]),
+      ],
+    ],
+    calibration: [receiveDelay(channel: 9, antennas: 1...4, raw: 0x3AD0)])
+
+  /// For any board: deep power-down after half a second of idleness, waiting-time extensions, and the
+  /// vendor's part of measurements.
+  private static let common: [TLV] = [
+    TLV(0xE4, [0x00], subID: 0x02),
+    TLV(0xE4, [0x14], subID: 0x03),
+    TLV(0xE4, [0xF4, 0x01], subID: 0x04),
+    TLV(0xE4, [0x2F, 0x2F, 0x2F, 0x00], subID: 0x28),
+    TLV(0xE4, [0x01], subID: 0x33),
+  ]
+}
+
+// MARK: antennas
+
+extension NXPBoard {
+  /// A pin that switches antennas, as a bit of the masks.
+  struct GPIO: Sendable {
+    var mask: UInt16
+    static let ef1 = GPIO(mask: 0x01)
+    static let ef2 = GPIO(mask: 0x02)
+  }
+
+  /// An antenna: which level of which pin selects it, and for receiving the port it leads to (SR1xx:
+  /// 1 is RX1, 2 is RX2).
+  struct Antenna: Sendable {
+    var id: UInt8
+    var port: UInt8
+    var mask: UInt16
+    var value: UInt16
+
+    init(_ id: UInt8, port: UInt8 = 0, gpio: GPIO, high: Bool) {
+      self.id = id
+      self.port = port
+      mask = gpio.mask
+      value = high ? gpio.mask : 0
+    }
+
+    fileprivate var selection: [UInt8] { mask.littleEndianOctets + value.littleEndianOctets }
+  }
+
+  /// RX_ANTENNAS_DEFINE: a count; id, port, mask and value of each.
+  static func receiving(_ antennas: [Antenna]) -> TLV {
+    TLV(
+      0xE4, [UInt8(antennas.count)] + antennas.flatMap { [$0.id, $0.port] + $0.selection },
+      subID: 0x60)
+  }
+
+  /// TX_ANTENNAS_DEFINE of an SR1xx: a count; id, mask and value of each.
+  static func sendingSR1xx(_ antennas: [Antenna]) -> TLV {
+    TLV(0xE4, [UInt8(antennas.count)] + antennas.flatMap { [$0.id] + $0.selection }, subID: 0x61)
+  }
+
+  /// RX_ANTENNA_PAIRS_DEFINE: a count; pair, its antennas (a third one: none) and field of view (0:
+  /// not limited) of each.
+  static func pairs(_ pairs: [(id: UInt8, UInt8, UInt8)]) -> TLV {
+    TLV(
+      0xE4, [UInt8(pairs.count)] + pairs.flatMap { [$0.id, $0.1, $0.2, 0x00, 0x00, 0x00] },
+      subID: 0x62)
+  }
+
+  /// RX_ANT_DELAY: a count; antenna and delay (Q14.2) of each.
+  static func receiveDelay(
+    channel: UInt8, antennas: ClosedRange<UInt8>, raw: UInt16
+  ) -> NXPSetCalibration {
+    NXPSetCalibration(
+      channel: channel, parameter: 0x02,
+      value: [UInt8(antennas.count)] + antennas.flatMap { [$0] + raw.littleEndianOctets })
+  }
+}
+
+extension LinkEndpoint {
+  /// The board that the device's name names.
+  ///
+  /// - Throws: `DriverError.link` with code `invalidEndpoint`: there is none of that name.
+  func namedBoard() throws(DriverError) -> NXPBoard? {
+    guard let board else { return nil }
+    if let row = NXPBoard(named: board) { return row }
+    let names = NXPBoard.all.map(\.name).joined(separator: ", ")
+    throw .link(
+      LinkError(
+        .invalidEndpoint, endpoint: description, detail: "'\(board)' is no board; \(names) are"))
+  }
+}
