@@ -165,6 +165,10 @@ static void stubborn_close(void *context) {
 }
 
 static void stubborn(void) {
+#if __has_feature(thread_sanitizer)
+  // It takes a thread that is cancelled inside read(2) for one that has not come back from it.
+  return;
+#endif
   cuwb_node node = {.read = stubborn_read,
                     .write = stubborn_write,
                     .control = stubborn_control,

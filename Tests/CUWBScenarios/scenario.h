@@ -19,6 +19,8 @@ extern const struct scenario hsspi_scenarios[];
 extern const struct scenario hsspi_fault_scenarios[];
 extern const struct scenario node_scenarios[];
 extern const struct scenario packet_scenarios[];
+extern const struct scenario loader_scenarios[];
+extern const struct scenario thread_scenarios[];
 
 // Keeps the first failure.
 void scenario_fail(const char *file, int line, const char *format, ...)

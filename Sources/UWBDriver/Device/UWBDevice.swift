@@ -81,6 +81,8 @@ public final class UWBDevice: Sendable {
   public static func open(
     _ endpoint: LinkEndpoint, options: Options = Options()
   ) async throws(DriverError) -> UWBDevice {
+    // A board that is not known costs the chip nothing.
+    _ = try endpoint.namedBoard()
     guard endpoint.firmware != nil, options.opening == .asFound else {
       return try await open(
         endpoint.openWithFirmware(progress: options.firmwareProgress), endpoint, options)

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread reads, another one writes, a third one wakes, and the clock is the machine's. For
+// ThreadSanitizer, and for what a single thread cannot show: who takes whose turn, and wakes that get
+// lost.
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+
+#include "far_sr1xx.h"
+
+#define NOTIFICATIONS 600
+#define COMMANDS 200
+
+static struct bench bench;
+static struct far_sr1xx chip;
+static cuwb_wires base;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cuwb_link *link;
+static unsigned heard;
+static bool all_heard;
+
+// ------------------------------------------------------------------------ wires in the machine's time
+
+static void catch_up(void) { bench_advance(&bench, cuwb_monotonic_ns()); }
+
+static int real_transfer(void *context, const cuwb_segment *segments, uint32_t count) {
+  pthread_mutex_lock(&lock);
+  catch_up();
+  int error = base.transfer(context, segments, count);
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
+static int real_drive(void *context, cuwb_line line, bool high) {
+  pthread_mutex_lock(&lock);
+  catch_up();
+  int error = base.drive(context, line, high);
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
+static int real_sense(void *context, cuwb_line line, bool *high) {
+  pthread_mutex_lock(&lock);
+  catch_up();
+  int error = base.sense(context, line, high);
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
+static int real_edges(void *context, cuwb_line line, cuwb_edges *seen) {
+  pthread_mutex_lock(&lock);
+  catch_up();
+  int error = base.edges(context, line, seen);
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
+// The clock of the bench may be ahead by what its transfers take.
+static uint64_t real_now(void *context) {
+  (void)context;
+  pthread_mutex_lock(&lock);
+  catch_up();
+  uint64_t now = bench.now;
+  pthread_mutex_unlock(&lock);
+  return now;
+}
+
+static int real_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns) {
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    catch_up();
+    bool there = false;
+    for (unsigned line = 0; line < CUWB_LINES; line++) {
+      bool edge = bench.latched[line].rising || bench.latched[line].falling;
+      there |= edge && (lines >> line & 1);
+    }
+    bool over = bench.now >= until_ns;
+    pthread_mutex_unlock(&lock);
+    if (there || over) return 0;
+    struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
+    struct timespec slice = {0, 50000};
+    if (ppoll(&polled, 1, &slice, NULL) > 0) return 0;
+  }
+  (void)context;
+}
+
+static void real_pause(void *context, uint64_t duration_ns) {
+  uint64_t until = real_now(context) + duration_ns;
+  while (real_now(context) < until) {
+    struct timespec slice = {0, 10000};
+    nanosleep(&slice, NULL);
+  }
+}
+
+// ---------------------------------------------------------------------------------------- threads
+
+static void *read_all(void *context) {
+  (void)context;
+  static uint8_t memory[8192], packet[300];
+  while (heard < NOTIFICATIONS) {
+    cuwb_frame frame;
+    cuwb_result result = cuwb_read_frame(link, memory, sizeof(memory), 20000, &frame);
+    if (result.outcome == CUWB_WOKEN) continue;
+    uint32_t length = make_packet(packet, 0x62, 0, 1 + heard % 200, (uint8_t)heard);
+    if (result.outcome != CUWB_OK || frame.length != length ||
+        memcmp(memory, packet, length) != 0) {
+      break;
+    }
+    heard++;
+  }
+  __atomic_store_n(&all_heard, true, __ATOMIC_SEQ_CST);
+  return NULL;
+}
+
+static void *wake_often(void *context) {
+  (void)context;
+  while (!__atomic_load_n(&all_heard, __ATOMIC_SEQ_CST)) {
+    cuwb_link_wake(link);
+    struct timespec slice = {0, 300000};
+    nanosleep(&slice, NULL);
+  }
+  return NULL;
+}
+
+static void say_some(unsigned *said) {
+  uint8_t packet[300];
+  pthread_mutex_lock(&lock);
+  catch_up();
+  while (chip.count < 8 && *said < NOTIFICATIONS) {
+    uint32_t length = make_packet(packet, 0x62, 0, 1 + *said % 200, (uint8_t)*said);
+    far_sr1xx_say(&chip, packet, length, (*said % 7) * 30 * US);
+    ++*said;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+static void all_at_once(void) {
+  far_sr1xx_reset(&chip, &bench);
+  bench.now = cuwb_monotonic_ns();
+  base = bench_wires(&bench, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
+  cuwb_wires wires = base;
+  wires.transfer = real_transfer;
+  wires.drive = real_drive;
+  wires.sense = real_sense;
+  wires.edges = real_edges;
+  wires.wait = real_wait;
+  wires.now = real_now;
+  wires.pause = real_pause;
+  CHECK_EQUAL(cuwb_open_wires(wires, CUWB_WIRED_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
+  heard = 0;
+  all_heard = false;
+  pthread_t reader, waker;
+  CHECK_EQUAL(pthread_create(&reader, NULL, read_all, NULL), 0);
+  CHECK_EQUAL(pthread_create(&waker, NULL, wake_often, NULL), 0);
+
+  unsigned said = 0, sent = 0, refused = 0;
+  while (sent < COMMANDS && !__atomic_load_n(&all_heard, __ATOMIC_SEQ_CST)) {
+    say_some(&said);
+    uint8_t command[32];
+    uint32_t length = make_packet(command, 0x21, 0x00, 5 + sent % 20, (uint8_t)sent);
+    cuwb_outcome outcome = cuwb_write_frame(link, command, length, 1000).outcome;
+    if (outcome == CUWB_OK) sent++;
+    refused += outcome != CUWB_OK;
+  }
+  while (!__atomic_load_n(&all_heard, __ATOMIC_SEQ_CST)) {
+    say_some(&said);
+    struct timespec slice = {0, 200000};
+    nanosleep(&slice, NULL);
+  }
+  pthread_join(reader, NULL);
+  pthread_join(waker, NULL);
+  CHECK_EQUAL(heard, NOTIFICATIONS);
+  CHECK_EQUAL(refused, 0);
+  CHECK_EQUAL(chip.command_count, sent);
+  CHECK_EQUAL(chip.wrong_lengths, 0);
+  CHECK_EQUAL(chip.hasty_payloads, 0);
+  cuwb_link_close(link);
+}
+
+const struct scenario thread_scenarios[] = {
+    {"Threads: one reads, one writes, one wakes, and nothing is lost", all_at_once},
+    {0},
+};
