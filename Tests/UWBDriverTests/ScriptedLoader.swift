@@ -114,7 +114,7 @@ extension ScriptedLoader.State {
     return octets
   }
 
-  private mutating func take(_ header: [UInt8], _ octets: [UInt8]) {
+  fileprivate mutating func take(_ header: [UInt8], _ octets: [UInt8]) {
     let length = Int(header[2]) + Int(header[3]) * 256
     let isLast = length < 0x8000
     if octets.count != (isLast ? length : 2_049) { faults.append("segment of \(octets.count)") }
