@@ -309,14 +309,16 @@ typedef struct cuwb_stats {
   uint64_t octets_written;
   /// Octets thrown away because they could not belong to a frame.
   uint64_t octets_skipped;
-  /// How often the boundary between frames was lost and looked for again.
+  /// How often the boundary between frames was lost and looked for again; on SPI and behind NXP's
+  /// drivers, how often a chip offered something and did not hand it over.
   uint64_t resynchronisations;
 } cuwb_stats;
 
 /// A copy of the counters; each is exact, together they may be one frame apart.
 cuwb_stats cuwb_link_get_stats(const cuwb_link *link);
 
-/// The descriptor below, for diagnosis only. -1 where a link has none.
+/// The descriptor below, for diagnosis only. -1 where a link has none that could be read from like a
+/// stream: SPI, NXP's drivers.
 int cuwb_link_descriptor(const cuwb_link *link);
 
 // ----------------------------------------------------------------------- sleeping and the clock

@@ -45,10 +45,6 @@ cuwb_result cuwb_open_srxxx(const char *path, cuwb_start start, cuwb_link **link
       .close = device_close,
   };
   cuwb_result result = cuwb_open_node(node, start, link);
-  if (result.outcome == CUWB_OK) {
-    (*link)->fd = fd;
-  } else {
-    close(fd);
-  }
+  if (result.outcome != CUWB_OK) close(fd);
   return result;
 }

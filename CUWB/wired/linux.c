@@ -159,10 +159,7 @@ cuwb_result cuwb_open_spi(const char *path, const cuwb_spi_options *options, cuw
   }
   trouble->step = CUWB_SPI_CHIP;
   result = cuwb_open_wires(wires, options->protocol, options->start, link);
-  if (result.outcome == CUWB_OK) {
-    (*link)->fd = machine->spi.fd;
-    return result;
-  }
+  if (result.outcome == CUWB_OK) return result;
 
 close:
   machine_close(machine);

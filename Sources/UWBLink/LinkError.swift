@@ -153,7 +153,7 @@ extension LinkError {
       case .permissionDenied, .notPermitted: code = .permissionDenied
       case .resourceBusy, .resourceTemporarilyUnavailable: code = .busy
       case .inappropriateIOCTLForDevice, .isDirectory:
-        code = endpoint.isSerial ? .notASerialDevice : .otherKindOfDevice
+        code = endpoint.isStream ? .notASerialDevice : .otherKindOfDevice
       case .messageTooLong: code = .packetTooLong
       case .connectionRefused: code = .connectionRefused
       case Errno(rawValue: 19): code = .deviceGone
@@ -178,13 +178,6 @@ extension LinkError {
 }
 
 extension LinkEndpoint {
-  fileprivate var isSerial: Bool {
-    switch self {
-    case .serial, .usb, .nxpBoard, .tcp, .descriptor: true
-    case .spi, .srxxx, .uci: false
-    }
-  }
-
   fileprivate var whyItIsSilent: String {
     switch self {
     case .spi(let spi) where spi.chip.family == .hsspi:

@@ -42,6 +42,15 @@ public enum LinkEndpoint: Sendable, Hashable {
     }
   }
 
+  /// Whether octets come without boundaries between packets; on SPI and from the vendors' kernel
+  /// drivers whole packets come.
+  public var isStream: Bool {
+    switch self {
+    case .serial, .usb, .nxpBoard, .tcp, .descriptor: true
+    case .spi, .srxxx, .uci: false
+    }
+  }
+
   /// The device node; nil where there is none.
   public var path: FilePath? {
     switch self {

@@ -31,7 +31,7 @@ struct LineChecks {
       return false
     }
     defer { link.close() }
-    report(.ok(.open, "raw, 8N1, exclusive"))
+    report(.ok(.open, endpoint.isStream ? "raw, 8N1, exclusive" : "whole packets, exclusive"))
     report(lines(link.modemLines))
     var sessions: Finding?
     do {
