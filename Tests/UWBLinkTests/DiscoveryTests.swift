@@ -61,6 +61,25 @@ import UWBTestSupport
     #expect(machine.discovery.port(at: "/dev/no-such-port") == nil)
   }
 
+  @Test func whatADeviceCouldBeCalledIsReadAsThat() throws {
+    let machine = try FakeMachine.desk()
+    for node in ["srxxx", "sr200", "uci", "uci0", "ucix", "spidev0.0", "null"] {
+      try machine.file("dev/\(node)", "")
+    }
+    let names = machine.discovery.names()
+    let dev = machine.root + "/dev/"
+    for name in [
+      dev + "ttyACM1", "usb:E5A1B2C3D4F6", "sr1xx:\(dev)srxxx", "sr1xx:\(dev)sr200",
+      "uci:\(dev)uci", "uci:\(dev)uci0", "spi:\(dev)spidev0.0?chip=qm35&irq=",
+    ] {
+      #expect(names.contains(name), "\(name)")
+    }
+    #expect(!names.contains { $0.contains("ucix") || $0.contains("null") })
+    for name in names where !name.hasPrefix("spi:") {
+      #expect(throws: Never.self) { try LinkEndpoint(name) }
+    }
+  }
+
   @Test func aSerialNumberNamesOnePort() throws {
     let machine = try FakeMachine.desk()
     #expect(

@@ -53,7 +53,8 @@ import Testing
   func completionKnowsEveryCommand(_ name: String, _ shell: CompletionShell) throws {
     let script = Uwbctl.completionScript(for: shell)
     for (path, _) in Self.commands { #expect(script.contains(path.last ?? ""), "\(path)") }
-    #expect(script.contains("/dev/serial/by-id"))
+    // Devices are asked for when they are needed.
+    #expect(script.contains("---completion"))
     guard
       let shell = ["/usr/bin/", "/bin/"].map({ $0 + name }).first(where: {
         FileManager.default.isExecutableFile(atPath: $0)

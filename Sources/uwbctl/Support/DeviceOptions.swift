@@ -68,17 +68,10 @@ struct DeviceOptions: ParsableArguments {
   /// The name of the embedded simulated chip.
   static let simulated = "sim"
 
-  /// What there may be, for the shell: ports that boards have, the vendors' drivers, SPI with what a
-  /// chip on it needs, and the beginnings of the other forms. Colons would end a word in bash.
-  static let completion = CompletionKind.shellCommand(
-    """
-    ls -1 /dev/uwb/* /dev/serial/by-id/* /dev/ttyACM* /dev/ttyUSB* 2>/dev/null; \
-    for d in /dev/srxxx /dev/sr1xx /dev/sr200; do [ -e $d ] && echo sr1xx:$d; done; \
-    for d in /dev/uci /dev/uci[0-9]*; do [ -e $d ] && echo uci:$d; done; \
-    for d in /dev/ttyACM*; do [ -e $d ] && echo nxp-usb:$d; done; \
-    for d in /dev/spidev*; do [ -e $d ] && echo "spi:$d?chip="; done; \
-    echo usb:; echo tcp:localhost:; echo sim
-    """)
+  /// What there may be, for the shell.
+  static let completion = CompletionKind.custom { _, _, _ in
+    Discovery().names() + ["usb:", "tcp:localhost:", simulated]
+  }
 
   @Option(
     name: .shortAndLong,
