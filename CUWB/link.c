@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "cuwb_chips.h"
 #include "internal.h"
 
 cuwb_link *cuwb_link_allocate(int *error) {

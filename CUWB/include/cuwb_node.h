@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "cuwb.h"
+#include "cuwb_chips.h"
 
 #pragma clang assume_nonnull begin
 

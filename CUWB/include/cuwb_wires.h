@@ -8,7 +8,7 @@
 #ifndef CUWB_WIRES_H
 #define CUWB_WIRES_H
 
-#include "cuwb.h"
+#include "cuwb_chips.h"
 
 #pragma clang assume_nonnull begin
 

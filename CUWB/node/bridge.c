@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../internal.h"
+#include "cuwb_chips.h"
 
 enum {
   TYPE_UCI = 0x01,

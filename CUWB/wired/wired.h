@@ -106,6 +106,12 @@ cuwb_result cuwb_wired_misbehaved(struct cuwb_wired *wired, uint32_t patience);
 // Waits for IRQ to be high. 0, ETIMEDOUT, or what the kernel says.
 int cuwb_wired_wait_irq(struct cuwb_wired *wired, uint64_t wait_ns);
 
+// The operations of cuwb_link_ops; loader.c.
+cuwb_result cuwb_wired_boot_begin(cuwb_link *link);
+cuwb_result cuwb_wired_boot_write(cuwb_link *link, const void *octets, size_t length);
+cuwb_result cuwb_wired_boot_read(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
+cuwb_result cuwb_wired_boot_end(cuwb_link *link);
+
 // Octets that belong to no packet.
 void cuwb_wired_skip(struct cuwb_wired *wired, uint64_t octets);
 

@@ -60,7 +60,8 @@ struct HBCITests {
   }
 
   @Test(
-    "A refused segment, a lost answer and a damaged one: again from the beginning", arguments: 0..<3)
+    "A refused segment, a lost answer and a damaged one: again from the beginning", arguments: 0..<3
+  )
   func anotherAttempt(_ fault: Int) async throws {
     let loader = ScriptedLoader()
     let image = try Self.image(9_000)
