@@ -16,8 +16,8 @@
 // With the lock held. False: the link is being closed.
 static bool put(struct srxxx *device, const uint8_t *octets, size_t length, uint64_t now) {
   cuwb_frame frame = {.length = (uint32_t)length, .received_ns = now};
+  // The reader knows that there is something: one read does not fill the inbox.
   while (device->phase == PHASE_READING && !cuwb_inbox_put(&device->inbox, octets, frame)) {
-    cuwb_link_nudge(device->link);
     pthread_cond_wait(&device->changed, &device->lock);
   }
   return device->phase == PHASE_READING;

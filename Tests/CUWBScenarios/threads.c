@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "far_sr1xx.h"
 
@@ -75,7 +76,8 @@ static int real_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_n
       bool edge = bench.latched[line].rising || bench.latched[line].falling;
       there |= edge && (lines >> line & 1);
     }
-    bool over = bench.now >= until_ns;
+    // A reader that is not woken is not to be saved by looking again.
+    bool over = wake_fd < 0 && bench.now >= until_ns;
     pthread_mutex_unlock(&lock);
     if (there || over) return 0;
     struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
@@ -135,7 +137,7 @@ static void say_some(unsigned *said) {
   pthread_mutex_unlock(&lock);
 }
 
-static void all_at_once(void) {
+static void open_chip(void) {
   far_sr1xx_reset(&chip, &bench);
   bench.now = cuwb_monotonic_ns();
   base = bench_wires(&bench, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
@@ -150,6 +152,10 @@ static void all_at_once(void) {
   CHECK_EQUAL(cuwb_open_wires(wires, CUWB_WIRED_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
   heard = 0;
   all_heard = false;
+}
+
+static void all_at_once(void) {
+  open_chip();
   pthread_t reader, waker;
   CHECK_EQUAL(pthread_create(&reader, NULL, read_all, NULL), 0);
   CHECK_EQUAL(pthread_create(&waker, NULL, wake_often, NULL), 0);
@@ -178,7 +184,46 @@ static void all_at_once(void) {
   cuwb_link_close(link);
 }
 
+static void *read_one(void *context) {
+  static uint8_t memory[8192];
+  cuwb_frame frame;
+  *(cuwb_outcome *)context = cuwb_read_frame(link, memory, sizeof(memory), -1, &frame).outcome;
+  return NULL;
+}
+
+// The reader sees no edge; the writer finds the packet and takes it.
+static void brought_along(void) {
+  static const uint8_t command[] = {0x20, 0x02, 0x00, 0x00};
+  uint8_t packet[64];
+  cuwb_outcome outcome = CUWB_TIMEOUT;
+  open_chip();
+  bench.is_deaf[CUWB_LINE_IRQ] = true;
+  pthread_t reader;
+  CHECK_EQUAL(pthread_create(&reader, NULL, read_one, &outcome), 0);
+  // Until it sleeps, or is about to: the nudge is kept for it either way.
+  struct timespec moment = {0, 5000000};
+  nanosleep(&moment, NULL);
+  pthread_mutex_lock(&lock);
+  catch_up();
+  far_sr1xx_say(&chip, packet, make_packet(packet, 0x62, 0, 20, 1), 0);
+  catch_up();
+  pthread_mutex_unlock(&lock);
+  CHECK_EQUAL(cuwb_write_frame(link, command, sizeof(command), 1000).outcome, CUWB_OK);
+  struct timespec limit;
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 10;
+  int joined = pthread_timedjoin_np(reader, NULL, &limit);
+  CHECK_EQUAL(joined, 0);
+  if (joined != 0) {
+    cuwb_link_wake(link);
+    pthread_join(reader, NULL);
+  }
+  CHECK_EQUAL(outcome, CUWB_OK);
+  cuwb_link_close(link);
+}
+
 const struct scenario thread_scenarios[] = {
+    {"Threads: what a write has brought along wakes the reader", brought_along},
     {"Threads: one reads, one writes, one wakes, and nothing is lost", all_at_once},
     {0},
 };

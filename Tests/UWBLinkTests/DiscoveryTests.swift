@@ -69,7 +69,7 @@ import UWBTestSupport
     let names = machine.discovery.names()
     let dev = machine.root + "/dev/"
     for name in [
-      dev + "ttyACM1", "usb:E5A1B2C3D4F6", "sr1xx:\(dev)srxxx", "sr1xx:\(dev)sr200",
+      dev + "ttyACM1", "usb:E5A1B2C3D4F6?if=0", "sr1xx:\(dev)srxxx", "sr1xx:\(dev)sr200",
       "uci:\(dev)uci", "uci:\(dev)uci0", "spi:\(dev)spidev0.0?chip=qm35&irq=",
     ] {
       #expect(names.contains(name), "\(name)")
