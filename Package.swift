@@ -166,8 +166,8 @@ let package = Package(
     .testTarget(
       name: "UWBDriverTests",
       dependencies: [
-        "UCI", "UWBLink", "UWBDriver", "UWBSimulator", "Ranging", "CUWBTestSupport", system,
-        logging,
+        "UCI", "UWBLink", "UWBDriver", "UWBSimulator", "Ranging", "CUWBTestSupport",
+        "UWBTestSupport", "Locking", system, logging,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

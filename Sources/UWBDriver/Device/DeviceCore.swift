@@ -39,6 +39,7 @@ final class DeviceCore: Sendable {
   let logger: Logger
   let recovery: Recovery?
   let board: NXPBoard?
+  private let isChipStarted: Bool
   let state = Locked(State())
 
   init(_ link: Link, _ options: UWBDevice.Options, _ board: NXPBoard? = nil) {
@@ -64,6 +65,7 @@ final class DeviceCore: Sendable {
     logger = options.logger
     recovery = options.recovery
     self.board = board
+    isChipStarted = link.endpoint.startsChip
     reader = FrameReader(
       link, staysForNextLink: options.recovery != nil, handler: handler,
       ended: { core.value?.linkEnded($0) })
@@ -85,7 +87,9 @@ final class DeviceCore: Sendable {
   }
 
   var handshake: Handshake {
-    Handshake(engine: engine, router: router, reader: reader, board: board, logger: logger)
+    Handshake(
+      engine: engine, router: router, reader: reader, board: board,
+      isChipStarted: isChipStarted, logger: logger)
   }
 
   /// No session follows on this one.

@@ -10,6 +10,8 @@ struct Handshake {
   let router: MessageRouter
   let reader: FrameReader
   let board: NXPBoard?
+  /// The chip has just been started, and says so when it is ready for its first command.
+  let isChipStarted: Bool
   let logger: Logger
 
   struct Identity: Sendable {
@@ -104,7 +106,8 @@ struct Handshake {
 
   /// Resets the chip and asks who it is.
   private func begin() async throws(DriverError) -> DeviceInfo {
-    let chip = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
+    let settle = isChipStarted ? engine.profile.resetTimeout : Self.settleMilliseconds
+    let chip = try await engine.wait(milliseconds: settle) { $0.device != nil }
     try await wakeAndReset(bootStateSeen: chip?.device == .initialising)
     if let board { try await setUp(board) }
     let answer = try await engine.request(GetDeviceInfo(), from: .recovery)

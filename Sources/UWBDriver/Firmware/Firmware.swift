@@ -78,6 +78,16 @@ extension LinkEndpoint {
     }
   }
 
+  /// Whether opening it starts the chip, so that what it says first is worth waiting for.
+  var startsChip: Bool {
+    switch self {
+    case .spi(let spi): spi.firmware != nil || (spi.chip.family != .sr1xx && spi.start == .cycle)
+    case .srxxx(let device): device.firmware != nil
+    case .nxpBoard(let board): board.start == .cycle
+    case .serial, .usb, .uci, .tcp, .descriptor: false
+    }
+  }
+
   /// Opens a link, and loads the firmware named with the endpoint where a chip loses it with its power.
   ///
   /// - Throws: `DriverError`.

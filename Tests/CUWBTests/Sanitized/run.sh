@@ -16,7 +16,7 @@ build() { # the program, then its sources and options
   # The names of our own files have no spaces.
   # shellcheck disable=SC2046
   "${CC:-clang}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g \
-    -fsanitize=address,undefined -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" \
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" -pthread \
     -I "$root/CUWB/include" $(find "$root/CUWB" -name '*.c') "$@" -o "$work/$program"
 }
 
