@@ -66,7 +66,8 @@ public struct DeviceProfile: Sendable, Hashable {
   /// standard has it.
   public static let qorvoQM35 = DeviceProfile(
     name: "Qorvo QM35", vendor: .qorvo, bootNotification: QorvoBootNotification.opcode,
-    calibration: .namedKeys)
+    calibration: .namedKeys, diagnosticsScheme: .fields,
+    diagnostics: [RangeDiagnosticsNotification.qorvoOpcode, RangeDiagnosticsNotification.opcode])
 
   /// NXP SR1xx and SR2xx.
   public static let nxp = DeviceProfile(
