@@ -33,6 +33,8 @@ struct LineFigures {
       ("ring, sleeping thread", ThreadWay(capacity: capacity)),
       ("ring, task on the reader", TaskWay(capacity: capacity, onReader: true)),
       ("ring, task on the global executor", TaskWay(capacity: capacity, onReader: false)),
+      ("handler, then a queue", QueueWay(capacity: capacity)),
+      ("delegate of an NISession on a queue", DelegateWay(capacity: capacity)),
     ]
     names = all.map(\.0)
     ways = all.map(\.1)
@@ -100,7 +102,7 @@ struct LineFigures {
     var rows = [
       row(0, floor: 0, nil), row(1, floor: 0, .ratio(1.2)), row(2, floor: 0, .ratio(2.2)),
       row(3, floor: 1, .above(1)), row(3, floor: 0, nil), row(4, floor: 0, nil),
-      row(4, floor: 2, nil),
+      row(4, floor: 2, nil), row(5, floor: 0, nil), row(6, floor: 5, .above(5)),
     ]
     if let handler = ways[1] as? HandlerWay {
       let entry = measured.map {

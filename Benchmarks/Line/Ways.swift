@@ -44,10 +44,14 @@ class ReaderWay: Way {
   let destination: Destination
   let reader: FrameReader
 
-  init(capacity: Int, _ makeHandler: (Destination) -> FrameReader.Handler) {
+  init(
+    capacity: Int, destination: Destination? = nil,
+    _ makeHandler: (Destination) -> FrameReader.Handler
+  ) {
     let line = openLine()
     chip = line.chip
-    destination = Destination(capacity: capacity)
+    let destination = destination ?? Destination(capacity: capacity)
+    self.destination = destination
     guard let link = try? Link(.descriptor(FileDescriptor(rawValue: line.host))) else {
       fatalError("the link to a pseudo-terminal could not be opened")
     }

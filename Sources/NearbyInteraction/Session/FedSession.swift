@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+package import UWBDriver
+
+extension NISession {
+  /// A session that ranges without a chip: whoever measures what delivery costs hands it the reports.
+  ///
+  /// - Returns: the session, and what takes reports on the thread of a reader.
+  package static func fed() -> (session: NISession, take: MeasurementCallback) {
+    struct Nobody: SessionCore.Runner {
+      func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {}
+      func end(tellPeer: Bool) {}
+    }
+    let core = SessionCore(runner: Nobody())
+    let session = NISession(core: core)
+    core.run(nil, token: .accessory(), finder: nil, problem: nil)
+    core.handle(.report(run: 1, .started(needsData: false)))
+    return (session, core.measurements(of: 1, AngleUse(Capabilities([]))))
+  }
+}
