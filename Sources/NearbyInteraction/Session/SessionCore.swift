@@ -142,18 +142,17 @@ final class SessionCore: Sendable {
 
   /// On the app's queue.
   private func deliver(_ event: NISession.Event, _ run: Int?) {
-    let target = state.withLock { state -> (NISession, any NISessionDelegate)? in
+    // Both leave the lock: whoever lets go of the last reference to a session ends it, which takes
+    // the lock.
+    let target = state.withLock { state -> (NISession?, (any NISessionDelegate)?)? in
       if let run {
         state.pending -= 1
         // Paused, removed or run anew meanwhile.
         guard state.machine.isRanging(run) else { return nil }
       }
-      guard !state.isSilenced, let session = state.session, let delegate = state.delegate else {
-        return nil
-      }
-      return (session, delegate)
+      return state.isSilenced ? nil : (state.session, state.delegate)
     }
-    guard let (session, delegate) = target else { return }
+    guard let session = target?.0, let delegate = target?.1 else { return }
     event.deliver(to: delegate, session)
   }
 }

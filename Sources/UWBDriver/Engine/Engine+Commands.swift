@@ -174,7 +174,7 @@ extension Engine {
   ) async throws(DriverError) -> [UInt8]? {
     logger.trace("send", metadata: ["command": "\(request.name)"])
     let id = newID()
-    var timer: OneShotTimer?
+    var stopTimer: (@Sendable () -> Void)?
     let outcome = await withCheckedContinuation { continuation in
       let end: DriverError? = state.withLock { state in
         guard state.end == nil else { return state.end }
@@ -188,12 +188,12 @@ extension Engine {
         return
       }
       // Weak: a timer must not keep the engine when its owner lets go of it.
-      timer = OneShotTimer(after: .milliseconds(request.milliseconds)) { [weak self] in
+      stopTimer = OneShotTimer.start(.milliseconds(request.milliseconds)) { [weak self] in
         self?.expire(id, patience: patience, seen: nil)
       }
       write(request.packets, for: id)
     }
-    timer?.cancel()
+    stopTimer?()
     switch outcome {
     case .answer(let payload): return payload
     case .failure(let error): throw error

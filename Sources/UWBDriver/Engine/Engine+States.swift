@@ -19,7 +19,7 @@ extension Engine {
     milliseconds: Int, until condition: @escaping @Sendable (ChipState) -> Bool
   ) async throws(DriverError) -> ChipState? {
     let id = newID()
-    var timer: OneShotTimer?
+    var stopTimer: (@Sendable () -> Void)?
     let result = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>) in
       let now: Result<ChipState?, DriverError>? = state.withLock { state in
@@ -32,12 +32,12 @@ extension Engine {
         continuation.resume(returning: now)
         return
       }
-      timer = OneShotTimer(after: .milliseconds(milliseconds)) { [weak self] in
+      stopTimer = OneShotTimer.start(.milliseconds(milliseconds)) { [weak self] in
         let waiter = self?.state.withLock { $0.waiters.removeValue(forKey: id) }
         waiter?.continuation.resume(returning: .success(nil))
       }
     }
-    timer?.cancel()
+    stopTimer?()
     return try result.get()
   }
 
