@@ -85,6 +85,11 @@ static int take_packet(struct cuwb_wired *wired, uint32_t *length) {
     cuwb_wired_skip(wired, CUWB_HEADER_LENGTH);
     return 0;
   }
+  // Edges from before are not those of a packet that was taken: after a second pulse of IRQ one is
+  // left over, and RI would be lowered, and raised again, while IRQ is still high.
+  cuwb_edges before;
+  error = cuwb_wired_edges(wired, CUWB_LINE_IRQ, &before);
+  if (error) return error;
   cuwb_segment rest = {.in = octets + CUWB_HEADER_LENGTH, .length = payload};
   error = cuwb_wired_transfer(wired, &rest, 1);
   if (error) return error;
