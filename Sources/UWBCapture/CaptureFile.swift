@@ -38,10 +38,8 @@ public final class CaptureFile: Sendable {
     }
     state = Locked(State(encoder: PcapngEncoder(includeSecrets: includeSecrets)))
     epoch = Self.now(CLOCK_REALTIME) &- Self.now(CLOCK_MONOTONIC)
-    if let failure = write(PcapngEncoder.preamble(description)) {
-      try? descriptor.close()
-      throw failure
-    }
+    // Where this throws, all that is stored is there, so `deinit` closes the file.
+    if let failure = write(PcapngEncoder.preamble(description)) { throw failure }
   }
 
   deinit { try? descriptor.close() }

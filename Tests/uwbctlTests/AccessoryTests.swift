@@ -32,6 +32,7 @@ import UWBSimulator
   private final class Child {
     let process = Process()
     private let output = Pipe()
+    private let complaints = Pipe()
 
     init(_ stage: Stage) throws {
       process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -40,13 +41,19 @@ import UWBSimulator
         "accessory", "--device", stage.accessory.path, "--listen", stage.place,
       ]
       process.standardOutput = output
-      process.standardError = FileHandle.nullDevice
+      process.standardError = complaints
       process.standardInput = FileHandle.nullDevice
       try process.run()
       let line = output.fileHandleForReading.availableData
-      try #require(String(decoding: line, as: UTF8.self).hasPrefix("listening at "))
+      guard String(decoding: line, as: UTF8.self).hasPrefix("listening at ") else {
+        process.waitUntilExit()
+        throw Failure(
+          what: String(decoding: complaints.fileHandleForReading.availableData, as: UTF8.self))
+      }
       // Nobody may wait for a reader of the rest.
-      output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+      for pipe in [output, complaints] {
+        pipe.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+      }
     }
 
     deinit { end() }
@@ -57,7 +64,7 @@ import UWBSimulator
     }
 
     func end() {
-      output.fileHandleForReading.readabilityHandler = nil
+      for pipe in [output, complaints] { pipe.fileHandleForReading.readabilityHandler = nil }
       if process.isRunning { process.terminate() }
       process.waitUntilExit()
     }

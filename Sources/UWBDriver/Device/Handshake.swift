@@ -146,7 +146,7 @@ struct Handshake {
       }
       switch early {
       case .success: return
-      case .failure(.noAnswer) where engine.statistics.octetsRead == heard:
+      case .failure(.noAnswer):
         logger.info("no answer to the reset; repeating it")
       case .failure(let error): throw error
       }

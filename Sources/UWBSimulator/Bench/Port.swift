@@ -52,8 +52,10 @@ struct Port {
   }
 
   func close() {
-    terminal?.hangUp()
+    // The link first: once the terminal is gone, its number may be another one's, and whoever waits
+    // for this device would open that.
     if let link { unlink(link) }
+    terminal?.hangUp()
   }
 }
 
