@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessoryProtocol
+internal import UCI
 internal import UWBDriver
 
 /// Messages of the accessory protocol and the configuration data in them, both directions.
