@@ -133,6 +133,48 @@ import UWBSimulator
     board.remove()
   }
 
+  @Test func lostAgainWhileItIsBeingRecoveredAllSessionsRangeAgain() async throws {
+    let board = try Board()
+    // Pulled out again when the first session ranges again and the second is about to.
+    let starts = Atomic<Int>(0)
+    let tap: UWBDevice.PacketTap = { direction, packet, _ in
+      guard direction == .outbound, packet.byteCount > 1,
+        unsafe packet.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == 0x22,
+        unsafe packet.unsafeLoad(fromByteOffset: 1, as: UInt8.self) == 0x00
+      else { return }
+      guard starts.add(1, ordering: .relaxed).newValue == 4 else { return }
+      board.chip.unplug()
+      try? board.chip.replug()
+    }
+    let device = try await UWBDevice.open(
+      .serial(path: FilePath(board.path)), options: .init(tap: tap, recovery: Recovery()))
+    let reports = device.events
+    var sessions: [UWBSession] = []
+    var streams: [MeasurementStream.Events.Iterator] = []
+    for id in [42, 43] as [UInt32] {
+      var configuration = Ends.configurations().controller
+      configuration.sessionID = id
+      let session = try await device.makeSession(configuration)
+      streams.append(session.measurements().events.makeAsyncIterator())
+      sessions.append(session)
+      try await session.start()
+    }
+    board.chip.unplug()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    try #require(sessions.map(\.state) == [.active, .active])
+    // The first was told of both losses.
+    var turns = 0
+    while turns < 4 {
+      let seen = try await Self.events(&streams[0]) { !Self.isMeasurement($0) }
+      if case .interrupted? = seen.last { #expect(turns % 2 == 0) } else { #expect(turns % 2 == 1) }
+      turns += 1
+    }
+    for index in 0...1 { _ = try await Self.events(&streams[index], until: Self.isMeasurement) }
+    await device.close()
+    board.remove()
+  }
+
   enum Loss: CaseIterable, Sendable { case failure, restart, boot }
 
   /// Makes a chip lose its sessions while its port stays.

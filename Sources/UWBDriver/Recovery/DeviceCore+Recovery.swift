@@ -23,6 +23,7 @@ extension DeviceCore {
   func lost(_ cause: DriverError) {
     let isNew = state.withLock { state -> Bool in
       state.losses += 1
+      // In the middle of a recovery it is known already which of them are to range again.
       guard case .running = state.phase else { return false }
       for record in state.sessions {
         record.lose(ranging: engine.chip.sessions[record.token]?.state == .active)
@@ -45,9 +46,9 @@ extension DeviceCore {
     } else {
       // In the middle of a recovery as well: its commands fail, and it begins again.
       engine.interrupt(cause)
-      guard isNew else { return }
+      // Streams that had just been told that they go on are told again.
       router.interrupt(cause)
-      broadcast.send(.lost(cause))
+      if isNew { broadcast.send(.lost(cause)) }
     }
   }
 
@@ -118,6 +119,8 @@ extension DeviceCore {
       let isLostAgain = state.losses != losses
       if state.closed.isEmpty, !isLostAgain, case .recovering = state.phase {
         state.phase = .running
+        // Not before: had the device been lost again, all of them would have had to be started again.
+        for record in state.sessions { record.forgetRanging() }
       }
       return (state.closed, isLostAgain)
     }
@@ -144,7 +147,6 @@ extension DeviceCore {
       if !record.liveChanges.isEmpty {
         try await self.configure(record, record.liveChanges, .recovery)
       }
-      record.forgetRanging()
     }
   }
 
