@@ -38,9 +38,22 @@ struct ChildProcess {
     return lines
   }
 
-  /// Open descriptors and threads now.
-  var resources: (descriptors: Int, threads: Int) {
-    (Self.count("/proc/\(pid)/fd"), Self.count("/proc/\(pid)/task"))
+  /// What a process holds.
+  struct Resources {
+    var descriptors: Int
+    var threads: Int
+    /// Of its own, in kB.
+    var memory: Int
+  }
+
+  /// What it holds now.
+  var resources: Resources {
+    let status = text(of: "/proc/\(pid)/status") ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    let memory = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+    return Resources(
+      descriptors: Self.count("/proc/\(pid)/fd"), threads: Self.count("/proc/\(pid)/task"),
+      memory: memory ?? -1)
   }
 
   /// Waits for its end; what it ended with, or 128 and the signal.

@@ -16,26 +16,29 @@ struct ChipServer {
   /// Boards whose next notification is cut in its middle by pulling the plug.
   private var cuts: Set<Int> = []
   private var returnAfterCut: UInt64?
+  private var stamps: [Stamps] = []
 
   static func run(_ arguments: [String]) {
     var arguments = arguments
     guard let control = option("--control", in: &arguments), !arguments.isEmpty else {
-      fail("chips --control FIFO [--profile NAME] TERMINAL,GADGET,CONTROLLER…")
+      fail("chips --control FIFO TERMINAL,GADGET,CONTROLLER[,bridge]…")
     }
-    let name = option("--profile", in: &arguments) ?? "qm33"
-    guard let profile = ChipProfile.named(name) else { fail("'\(name)' is no profile") }
-    var server = ChipServer(
-      ports: arguments.map(GadgetPort.init), profile: profile, control: control)
+    var server = ChipServer(ports: arguments.map(GadgetPort.init), control: control)
     while true { server.step() }
   }
 
-  private init(ports: [GadgetPort], profile: ChipProfile, control: String) {
+  private init(ports: [GadgetPort], control: String) {
     self.ports = ports
     self.control = Control.Reader(control)
+    stamps = ports.map { _ in Stamps() }
     for index in ports.indices {
+      let name = ports[index].bridge == nil ? "qm33" : "sr250"
+      guard let profile = ChipProfile.named(name) else { fail("'\(name)' is no profile") }
       chips.append(simulation.add(profile, at: Position(3 * Double(index), 0, 1)))
     }
-    for index in ports.indices { followCable(index) }
+    for index in ports.indices {
+      if ports[index].hasCable { followCable(index) } else { simulation.powerUp(chips[index]) }
+    }
   }
 
   private var now: UInt64 { monotonic() - beginning }
@@ -46,8 +49,7 @@ struct ChipServer {
     var waiting = [pollfd(fd: control.descriptor, events: Int16(POLLIN), revents: 0)]
     waiting += ports.flatMap(\.waiting)
     let deadline = ([simulation.nextDeadline] + returns.map(\.at)).compactMap { $0 }.min()
-    let wait = deadline.map { $0 > now ? Int32(clamping: ($0 - now + 999_999) / 1_000_000) : 0 }
-    poll(&waiting, nfds_t(waiting.count), wait ?? -1)
+    poll(&waiting, nfds_t(waiting.count), milliseconds(until: deadline, from: now))
 
     for index in ports.indices {
       if waiting[1 + 2 * index].revents != 0 { followCable(index) }
@@ -67,7 +69,11 @@ struct ChipServer {
       return
     }
     simulation.advance(to: now)
-    if !octets.isEmpty { simulation.receive(octets, by: chips[index]) }
+    if ports[index].bridge == nil {
+      if !octets.isEmpty { simulation.receive(octets, by: chips[index]) }
+    } else {
+      for command in ports[index].bridge?.take(octets) ?? [] { obey(command, index) }
+    }
     ports[index].flush()
   }
 
@@ -77,14 +83,27 @@ struct ChipServer {
     ports[index].closeTerminal()
     if isConfigured {
       ports[index].openTerminal()
-      simulation.powerUp(chips[index])
+      // The chip behind a bridge starts in its loader, until it is told to leave it.
+      if ports[index].bridge == nil { simulation.powerUp(chips[index]) }
     } else {
       simulation.powerDown(chips[index])
     }
   }
 
+  /// What the host has said to the board itself.
+  private mutating func obey(_ command: Bridge.Command, _ index: Int) {
+    switch command {
+    case .packet(let packet): simulation.receive(packet, by: chips[index])
+    case .reset:
+      simulation.powerDown(chips[index])
+      ports[index].send(Bridge.resetAnswer)
+    case .leaveLoader: simulation.powerUp(chips[index])
+    }
+  }
+
   private mutating func pass(_ packets: [[UInt8]], to index: Int) {
     for packet in packets {
+      stamps[index].note(packet)
       // A notification of a measurement is long enough to have a middle.
       guard cuts.contains(index), packet.count > 16 else {
         ports[index].send(packet)
@@ -108,7 +127,8 @@ struct ChipServer {
 
   // MARK: commands
 
-  /// `hello`, `unplug N`, `plug N`, `replug N MS`, `cut N [MS]`, `chatter N HEX`.
+  /// `hello`, `unplug N`, `plug N`, `replug N MS`, `cut N [MS]`, `chatter N HEX`, `mute N 0|1`,
+  /// `stamps N FILE`, `report N FILE`.
   private mutating func obey(_ line: String) {
     let words = line.split(separator: " ").map(String.init)
     let index = words.count > 1 ? Int(words[1]) ?? 0 : 0
@@ -126,6 +146,10 @@ struct ChipServer {
       returnAfterCut = milliseconds.map { $0 * 1_000_000 }
     case "chatter":
       ports[index].send(Control.octets(words.count > 2 ? words[2] : ""))
+    case "mute": simulation[faults: chips[index]].mute = milliseconds == 1
+    case "stamps" where words.count > 2: stamps[index].save(to: words[2])
+    case "report" where words.count > 2:
+      Stamps.save([ports[index].bridge?.text ?? "no bridge"], to: words[2])
     default: say("'\(line)' is no command")
     }
   }

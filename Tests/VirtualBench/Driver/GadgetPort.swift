@@ -12,22 +12,36 @@ struct GadgetPort {
   /// The controller it is plugged into, such as dummy_udc.0.
   let controller: String
 
+  /// A microcontroller between USB and the chip.
+  var bridge: Bridge?
+
   private(set) var descriptor: Int32 = -1
   private var queue: [UInt8] = []
   /// What the controller says of the cable; the kernel wakes pollers when it changes.
   let state: Int32
   private(set) var isConfigured = false
 
-  /// `/dev/ttyGS0,/sys/kernel/config/usb_gadget/NAME,dummy_udc.0`
+  /// `/dev/ttyGS0,/sys/kernel/config/usb_gadget/NAME,dummy_udc.0`, and perhaps `,bridge`; or
+  /// `pty,LINK`: no cable, but a pseudo-terminal, to compare with.
   init(_ text: String) {
     let parts = text.split(separator: ",").map(String.init)
-    guard parts.count == 3 else { fail("'\(text)' is not TERMINAL,GADGET,CONTROLLER") }
+    if parts.count == 2, parts[0] == "pty" {
+      (terminal, gadget, controller, state) = (parts[1], "", "", -1)
+      descriptor = pseudoTerminal(parts[1])
+      return
+    }
+    guard parts.count == 3 || parts.count == 4 && parts[3] == "bridge" else {
+      fail("'\(text)' is not TERMINAL,GADGET,CONTROLLER[,bridge]")
+    }
+    bridge = parts.count == 4 ? Bridge() : nil
     (terminal, gadget, controller) = (parts[0], parts[1], parts[2])
     state = open("/sys/class/udc/\(controller)/state", O_RDONLY | O_CLOEXEC)
     guard state >= 0 else { fail("\(controller) is not there: \(lastError)") }
   }
 
   // MARK: the cable
+
+  var hasCable: Bool { state >= 0 }
 
   /// Reads the state anew; true when it has become configured, false when it has ceased to be.
   mutating func stateChange() -> Bool? {
@@ -67,6 +81,7 @@ struct GadgetPort {
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1
     queue = []
+    bridge?.forget()
   }
 
   /// What the host has sent; nil after a hang-up.

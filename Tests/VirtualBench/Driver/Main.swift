@@ -19,9 +19,13 @@ enum VirtualBench {
     case "order": Order.run(arguments)
     case "far": FarServer.run(arguments)
     case "sessions": await Sessions.run(arguments)
+    case "rounds": await Rounds.run(arguments)
+    case "latency": Latency.run(arguments)
+    case "image": Image.run(arguments)
     default:
       fail(
-        "chips, tell, replug, usbmon, order, far and sessions are its commands, not '\(command)'")
+        "chips, tell, replug, usbmon, order, far, sessions, rounds, latency and image are its "
+          + "commands, not '\(command)'")
     }
   }
 }
@@ -50,6 +54,11 @@ func monotonic() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// How long to wait in poll(2) until then; nil: for ever.
+func milliseconds(until time: UInt64?, from now: UInt64) -> Int32 {
+  time.map { $0 > now ? Int32(clamping: ($0 - now + 999_999) / 1_000_000) : 0 } ?? -1
 }
 
 /// The last error in words.

@@ -3,7 +3,8 @@
 import Glibc
 
 /// `replug`: pulls the plug of board 0 again and again while a program ranges over it, and plugs it
-/// in again; the program has to go on each time, without a descriptor or a thread more than before.
+/// in again; the program has to go on each time, without a descriptor or a thread more than before,
+/// or memory that grows.
 struct Replug {
   private var child: ChildProcess
   private let control: String
@@ -12,6 +13,8 @@ struct Replug {
   private var slowest: UInt64 = 0
   private var total: UInt64 = 0
 
+  /// Memory may grow by so many kB: the allocator's own doing.
+  private static let slack = 1_024
   /// Nothing takes this long, not even in emulation.
   private static let limit: UInt64 = 30_000_000_000
 
@@ -41,20 +44,22 @@ struct Replug {
     measurements(3)
     var before = child.resources
     var most = before
+    let settled = min(20, (cycles + 1) / 2)
     for cycle in 1...cycles {
       let began = monotonic()
       // Out for between 20 and 500 ms, the same each time.
       tell("\(how) 0 \(20 + (cycle &* 7_919) % 481)")
-      next("cycle \(cycle): the first measurement behind the gap") { $0.hasSuffix(",true") }
+      next("cycle \(cycle): the first measurement behind the gap") { $0 == "true" }
       let took = monotonic() - began
       slowest = max(slowest, took)
       total += took
       measurements(2)
       let now = child.resources
-      most = (max(most.descriptors, now.descriptors), max(most.threads, now.threads))
+      most.threads = max(most.threads, now.threads)
+      most.memory = max(most.memory, now.memory)
       // Whatever is made once is there after a few.
-      if cycle == min(5, cycles) { (before, most) = (now, now) }
-      guard now.descriptors == before.descriptors || cycle < 5 else {
+      if cycle == settled { (before, most) = (now, now) }
+      guard now.descriptors == before.descriptors || cycle < settled else {
         leaves("\(now.descriptors) descriptors after \(cycle) cycles, \(before.descriptors) before")
       }
     }
@@ -62,14 +67,18 @@ struct Replug {
     guard most.threads <= before.threads + 1 else {
       leaves("up to \(most.threads) threads, \(before.threads) after the first cycles")
     }
+    guard most.memory <= before.memory + Self.slack else {
+      leaves("up to \(most.memory) kB of memory, \(before.memory) kB after the first cycles")
+    }
     kill(child.pid, SIGINT)
     while !child.hasEnded { _ = child.lines(within: -1) }
     let status = child.wait()
     guard status == 0 else { fail("the program ended with \(status)") }
     say(
       "\(cycles) cycles; back after \(total / UInt64(cycles) / 1_000_000) ms on average, "
-        + "\(slowest / 1_000_000) ms at most; \(before.descriptors) descriptors, "
-        + "\(before.threads) threads, at most \(most.threads)")
+        + "\(slowest / 1_000_000) ms at most; from cycle \(settled) on \(before.descriptors) descriptors, "
+        + "\(before.threads) threads, at most \(most.threads), \(before.memory) kB of memory, at most "
+        + "\(most.memory) kB")
   }
 
   private func tell(_ command: String) {
@@ -77,15 +86,29 @@ struct Replug {
   }
 
   private mutating func measurements(_ count: Int) {
-    for _ in 0..<count { next("a measurement") { $0.hasSuffix(",false") || $0.hasSuffix(",true") } }
+    for _ in 0..<count { next("a measurement") { _ in true } }
   }
 
   private var pending: [String] = []
+  /// The column that says whether the device was lost before the measurement.
+  private var column: Int?
+
+  /// What a line says in that column; nil: it is no measurement.
+  private mutating func isBehindGap(_ line: String) -> String? {
+    let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    guard let column, column < fields.count else {
+      column = fields.firstIndex(of: "after_interruption")
+      return nil
+    }
+    return fields[column]
+  }
 
   private mutating func next(_ what: String, where fits: (String) -> Bool) {
     let end = monotonic() + Self.limit
     while monotonic() < end {
-      while !pending.isEmpty { if fits(pending.removeFirst()) { return } }
+      while !pending.isEmpty {
+        if let word = isBehindGap(pending.removeFirst()), fits(word) { return }
+      }
       guard !child.hasEnded else { fail("the program ended with \(child.wait()) before \(what)") }
       pending += child.lines(within: 1_000)
     }

@@ -15,4 +15,10 @@ for stage in /bench/stages/*.sh; do
   # A shell of its own: nothing of one stage is seen by the next one but the machine.
   sh -c ". /bench/checks.sh; . $stage; finish" || failed=1
 done
+if [ -s /run/latency ]; then
+  echo "--- from the chip having a measurement to the program's thread having it, in this emulated machine"
+  echo "    (its clock counts instructions: compare, do not quote)              us"
+  echo "    link                                         rounds  median     p99 longest"
+  sed 's/^/    /' /run/latency
+fi
 exit $failed

@@ -54,11 +54,17 @@ make_boards() {
   board stranger 0x1915 0x520F 0x0100 "Nordic Semiconductor" "Another Product" 112233445566 1
 }
 
-# Simulated chips behind kit-a and kit-b, served until the stage ends.
-start_chips() { # options
+# Simulated chips behind boards, served until the stage ends: TERMINAL,BOARD,CONTROLLER[,bridge]…, and
+# one on the pseudo-terminal /run/peer.
+start_chips() {
+  local arguments='' port rest
+  for port in "$@"; do
+    rest=${port#*,}
+    arguments="$arguments /dev/${port%%,*},$gadgets/${rest%%,*},${rest#*,}"
+  done
   rm -f $chips
   mkfifo -m 666 $chips
-  VirtualBench chips --control $chips "$@" \
-    "/dev/ttyGS0,$gadgets/kit-a,dummy_udc.0" "/dev/ttyGS1,$gadgets/kit-b,dummy_udc.1" >&4 2>&4 &
+  # Each of them is one word.
+  VirtualBench chips --control $chips $arguments pty,/run/peer >&4 2>&4 &
   chips_process=$!
 }

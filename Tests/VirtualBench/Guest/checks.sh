@@ -37,6 +37,8 @@ says() { # TEXT: what the last command of `ends` printed has this in it
     return 1
   }
 }
+quiet_kernel() { ! dmesg | grep -E "BUG:|Oops|WARNING: |hung task"; }
+none_stuck() { ! ps | grep "[u]wbctl"; }
 note() { echo "      $*"; }
 
 # as USER COMMAND…: as an ordinary user.

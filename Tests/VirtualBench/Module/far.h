@@ -30,10 +30,16 @@ extern struct far *far;
 /* To the far side: a record, and octets behind it. */
 void far_tell(const struct uwb_far_record *record, const u8 *octets);
 /* From the far side: a line of the chip's. */
-void far_drive(unsigned int offset, bool high);
+void far_drive(unsigned int offset, u32 level);
+/* From the far side: a record for the vendor's device. */
+int far_vendor_takes(const struct uwb_far_record *record, const u8 *octets);
+/* Hands a record to the far side and waits for UWB_FAR_ANSWER. */
+void far_ask(const struct uwb_far_record *record, const u8 *octets, u32 wanted);
 
 int far_add_gpio(struct device *parent);
 int far_add_spi(struct device *parent, const char *chip);
+int far_add_vendor(const char *kind);
+void far_remove_vendor(void);
 int far_add_node(void);
 void far_remove_node(void);
 

@@ -83,17 +83,32 @@ static const struct irq_chip interrupts = {
 	GPIOCHIP_IRQ_RESOURCE_HELPERS,
 };
 
-void far_drive(unsigned int offset, bool high)
+static void edge(unsigned int offset, bool high)
 {
 	u32 bit = BIT(offset);
 	unsigned long flags;
 
-	if (!change(offset, high) || (far->masked & bit) || !((high ? far->rising : far->falling) & bit))
+	if ((far->masked & bit) || !((high ? far->rising : far->falling) & bit))
 		return;
 	/* As from an interrupt of hardware. */
 	local_irq_save(flags);
 	generic_handle_domain_irq(far->gpio.irq.domain, offset);
 	local_irq_restore(flags);
+}
+
+void far_drive(unsigned int offset, u32 level)
+{
+	/* Nothing else runs between the two edges of a pulse. */
+	preempt_disable();
+	if (level & UWB_FAR_PULSE) {
+		if (change(offset, true))
+			edge(offset, true);
+		if (change(offset, false))
+			edge(offset, false);
+	} else if (change(offset, level & UWB_FAR_HIGH) && !(level & UWB_FAR_SILENT)) {
+		edge(offset, level & UWB_FAR_HIGH);
+	}
+	preempt_enable();
 }
 
 int far_add_gpio(struct device *parent)

@@ -3,7 +3,8 @@
  * A controller for SPI and a GPIO chip whose far side is a program: whoever opens /dev/uwb-far is
  * told of each selection of the chip and of each line the host sets, says what the chip answers, and
  * sets the chip's lines. Between it and the program under test is the kernel's own code for SPI,
- * spidev, GPIO and interrupts. For tests in a virtual machine only.
+ * spidev, GPIO and interrupts. With `vendor`, one of the vendors' character devices instead, with
+ * their quirks. For tests in a virtual machine only.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -13,6 +14,10 @@
 static char *chip = "sr150";
 module_param(chip, charp, 0444);
 MODULE_PARM_DESC(chip, "name of the SPI device");
+
+static char *vendor = "";
+module_param(vendor, charp, 0444);
+MODULE_PARM_DESC(vendor, "srxxx, srxxx-long or uci: a vendor's device instead of SPI and GPIO");
 
 struct far *far;
 static struct platform_device *platform;
@@ -38,9 +43,13 @@ static int __init far_init(void)
 	error = far_add_node();
 	if (error)
 		goto unregister;
-	error = far_add_gpio(&platform->dev);
-	if (!error)
-		error = far_add_spi(&platform->dev, chip);
+	if (*vendor) {
+		error = far_add_vendor(vendor);
+	} else {
+		error = far_add_gpio(&platform->dev);
+		if (!error)
+			error = far_add_spi(&platform->dev, chip);
+	}
 	if (!error)
 		return 0;
 	far_remove_node();
@@ -54,6 +63,7 @@ free:
 
 static void __exit far_exit(void)
 {
+	far_remove_vendor();
 	far_remove_node();
 	platform_device_unregister(platform);
 	kfree(far->answer);

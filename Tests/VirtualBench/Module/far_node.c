@@ -32,6 +32,19 @@ void far_tell(const struct uwb_far_record *record, const u8 *octets)
 	wake_up_interruptible(&far->readers);
 }
 
+/* Without a far side nobody drives the line: zeros. */
+void far_ask(const struct uwb_far_record *record, const u8 *octets, u32 wanted)
+{
+	reinit_completion(&far->answered);
+	memset(far->answer, 0, wanted);
+	far->wanted_length = wanted;
+	WRITE_ONCE(far->wanted, true);
+	far_tell(record, octets);
+	if (READ_ONCE(far->is_open))
+		wait_for_completion_timeout(&far->answered, HZ);
+	WRITE_ONCE(far->wanted, false);
+}
+
 static int far_open(struct inode *inode, struct file *file)
 {
 	unsigned long flags;
@@ -99,6 +112,16 @@ static ssize_t far_write(struct file *file, const char __user *buffer, size_t co
 	if (record.kind == UWB_FAR_DRIVE && record.line < UWB_FAR_LINES) {
 		far_drive(record.line, record.level);
 		return count;
+	}
+	if (record.kind == UWB_FAR_OFFER || record.kind == UWB_FAR_STATE) {
+		u8 *octets = memdup_user(buffer + sizeof(record), record.length);
+		int error;
+
+		if (IS_ERR(octets))
+			return PTR_ERR(octets);
+		error = far_vendor_takes(&record, octets);
+		kfree(octets);
+		return error ? error : count;
 	}
 	if (record.kind != UWB_FAR_ANSWER || !READ_ONCE(far->wanted))
 		return -EINVAL;

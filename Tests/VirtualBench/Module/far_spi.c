@@ -33,18 +33,10 @@ static int move_message(struct spi_controller *controller, struct spi_message *m
 			memcpy(octets + at, transfer->tx_buf, transfer->len);
 		at += transfer->len;
 	}
-	reinit_completion(&far->answered);
-	memset(far->answer, 0, record.length);
-	far->wanted_length = record.length;
-	WRITE_ONCE(far->wanted, true);
-	far_tell(&record, octets);
 	/* The bus takes its time: 8 clocks for each octet, and the delays. */
 	if (record.speed_hz)
 		udelay(1 + (u64)record.length * 8 * 1000000 / record.speed_hz);
-	/* Without a far side nobody drives the line: zeros. */
-	if (READ_ONCE(far->is_open))
-		wait_for_completion_timeout(&far->answered, HZ);
-	WRITE_ONCE(far->wanted, false);
+	far_ask(&record, octets, record.length);
 	at = 0;
 	list_for_each_entry(transfer, &message->transfers, transfer_list) {
 		if (transfer->rx_buf)

@@ -25,9 +25,23 @@ enum uwb_far_kind {
   UWB_FAR_LINE = 2,
   /* From the far side: the octets that the chip sends in the selection. */
   UWB_FAR_ANSWER = 3,
-  /* From the far side: the chip sets line `line` to `level`. */
+  /* From the far side: the chip sets line `line` to `level`, UWB_FAR_HIGH and so on. */
   UWB_FAR_DRIVE = 4,
+  /* To the far side: `length` octets were written to the vendor's device. */
+  UWB_FAR_WRITTEN = 5,
+  /* To the far side: request number `line` of the vendor's device, with the argument `level`. */
+  UWB_FAR_CONTROL = 6,
+  /* From the far side: `length` octets for whoever reads the vendor's device. */
+  UWB_FAR_OFFER = 7,
+  /* From the far side: the state that the vendor's device reports is `level` (uci). */
+  UWB_FAR_STATE = 8,
 };
+
+/* Levels of UWB_FAR_DRIVE. SILENT: the edge is lost on the way, and no interrupt happens. PULSE: high
+ * and low again, shorter than any program can look at. */
+#define UWB_FAR_HIGH 1
+#define UWB_FAR_SILENT 2
+#define UWB_FAR_PULSE 4
 
 struct uwb_far_record {
   __u32 kind;

@@ -14,7 +14,20 @@ struct FarDevice {
   enum Event {
     /// The chip was selected while the host sent these octets; it has to answer as many.
     case selected([UInt8], Selection)
-    case line(Line, high: Bool)
+    case line(Line, high: Bool, at: UInt64)
+    /// Octets were written to the vendor's device.
+    case written([UInt8])
+    /// A request to the vendor's device.
+    case control(number: UInt32, value: UInt32)
+  }
+
+  /// How the host sees a line change; numbers of `Module/uwb_far.h`.
+  enum Edge: UInt32 {
+    case seen = 0
+    /// The edge is lost on its way.
+    case lost = 2
+    /// High and low again at once.
+    case pulse = 4
   }
 
   /// How a selection was made.
@@ -25,6 +38,8 @@ struct FarDevice {
     var speed: UInt32
     var transfers: UInt32
     var mode: UInt32
+    /// Microseconds of the longest pause behind one of its transfers.
+    var hold: UInt32
   }
 
   let descriptor: Int32
@@ -49,10 +64,13 @@ struct FarDevice {
     case 1:
       return .selected(
         Array(buffer[Self.header..<count]),
-        Selection(began: time, speed: word(24), transfers: word(28), mode: word(32)))
+        Selection(began: time, speed: word(24), transfers: word(28), mode: word(32), hold: word(36))
+      )
     case 2:
       guard let line = Line(rawValue: word(8)) else { return nil }
-      return .line(line, high: word(12) != 0)
+      return .line(line, high: word(12) != 0, at: time)
+    case 5: return .written(Array(buffer[Self.header..<count]))
+    case 6: return .control(number: word(8), value: word(12))
     default: return nil
     }
   }
@@ -61,7 +79,15 @@ struct FarDevice {
   func answer(_ octets: [UInt8]) { put(kind: 3, octets: octets) }
 
   /// The chip sets one of its lines.
-  func drive(_ line: Line, high: Bool) { put(kind: 4, line: line.rawValue, level: high ? 1 : 0) }
+  func drive(_ line: Line, high: Bool, _ edge: Edge) {
+    put(kind: 4, line: line.rawValue, level: (high ? 1 : 0) | edge.rawValue)
+  }
+
+  /// Something for whoever reads the vendor's device.
+  func offer(_ octets: [UInt8]) { put(kind: 7, octets: octets) }
+
+  /// What the vendor's device (Qorvo's) says of its state.
+  func report(state: UInt32) { put(kind: 8, level: state) }
 
   private func put(kind: UInt32, line: UInt32 = 0, level: UInt32 = 0, octets: [UInt8] = []) {
     var record: [UInt8] = []

@@ -3,7 +3,8 @@
 import Glibc
 import UWBSimulator
 
-/// A simulated chip on SPI, and a second one on a pseudo-terminal for it to range with.
+/// A simulated chip on SPI or behind a vendor's device, and a second one on a pseudo-terminal for it
+/// to range with.
 struct FarServer {
   private var device: FarDevice
   private var side: any ChipSide
@@ -13,35 +14,45 @@ struct FarServer {
   private let terminal: Int32
   private var control: Control.Reader
   private let beginning = monotonic()
+  private var stamps = (chip: Stamps(), peer: Stamps())
 
   static func run(_ arguments: [String]) {
     var arguments = arguments
     guard let kind = option("--chip", in: &arguments),
       let control = option("--control", in: &arguments),
       let link = option("--peer", in: &arguments)
-    else { fail("far --chip sr150|sr250 --control FIFO --peer LINK [--faults LIST]") }
+    else {
+      fail("far --chip NAME --control FIFO --peer LINK [--faults LIST] [--loader]")
+    }
     let faults = FarFaults(option("--faults", in: &arguments) ?? "")
+    let loader = arguments.contains("--loader")
     let device = FarDevice()
     let side: any ChipSide
     switch kind {
-    case "sr150": side = SR1xxSide(device, faults)
-    case "sr250": side = SR2xxSide(device, faults)
+    case "sr150": side = SR1xxSide(device, faults, startsInLoader: loader)
+    case "sr250": side = SR2xxSide(device, faults, startsInLoader: loader)
+    case "qm35": side = HSSPISide(device, faults)
+    case "srxxx": side = SRxxxSide(device, faults, startsInLoader: loader)
+    case "uci": side = UCINodeSide(device, faults)
     default: fail("'\(kind)' is no chip")
     }
-    var server = FarServer(device, side, control: control, peer: link)
+    let profile = kind == "qm35" || kind == "uci" ? "qm33" : "sr250"
+    var server = FarServer(device, side, profile, control: control, peer: link)
     while true { server.step() }
   }
 
-  private init(_ device: FarDevice, _ side: any ChipSide, control: String, peer link: String) {
+  private init(
+    _ device: FarDevice, _ side: any ChipSide, _ name: String, control: String, peer link: String
+  ) {
     self.device = device
     self.side = side
     self.control = Control.Reader(control)
-    guard let profile = ChipProfile.named("sr250"), let other = ChipProfile.named("qm33") else {
+    guard let profile = ChipProfile.named(name), let other = ChipProfile.named("qm33") else {
       fail("the simulator has no such profile")
     }
     chip = simulation.add(profile, at: Position(0, 0, 1))
     peer = simulation.add(other, at: Position(3, 0, 1))
-    terminal = Self.pseudoTerminal(link)
+    terminal = pseudoTerminal(link)
     simulation.powerUp(peer)
   }
 
@@ -49,15 +60,15 @@ struct FarServer {
 
   private mutating func step() {
     simulation.advance(to: now)
-    side.offer(simulation.takeOutput(of: chip))
-    for packet in simulation.takeOutput(of: peer) { _ = write(terminal, packet, packet.count) }
-    var waiting = [device.descriptor, terminal, control.descriptor].map {
-      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    let packets = simulation.takeOutput(of: chip)
+    for packet in packets { stamps.chip.note(packet) }
+    side.state.drivePlanned(at: monotonic())
+    side.offer(packets)
+    for packet in simulation.takeOutput(of: peer) {
+      stamps.peer.note(packet)
+      _ = write(terminal, packet, packet.count)
     }
-    let wait = simulation.nextDeadline.map {
-      $0 > now ? Int32(clamping: ($0 - now + 999_999) / 1_000_000) : 0
-    }
-    poll(&waiting, nfds_t(waiting.count), wait ?? -1)
+    wait()
     simulation.advance(to: now)
     while let event = device.next() {
       side.handle(event)
@@ -72,33 +83,34 @@ struct FarServer {
     for line in control.lines() { obey(line) }
   }
 
-  /// `report FILE`: what was seen so far.
-  private func obey(_ line: String) {
-    let words = line.split(separator: " ").map(String.init)
-    guard words.first == "report", words.count == 2 else { return say("'\(line)' is no command") }
-    let descriptor = open(words[1], O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-    say(side.ledger.text, on: descriptor)
-    close(descriptor)
+  /// Until the host, the simulation or a line of the chip's has something to do.
+  private func wait() {
+    var waiting = [device.descriptor, terminal, control.descriptor].map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    let due = [simulation.nextDeadline, side.state.due.map { $0 - min(beginning, $0) }]
+    let next = due.compactMap { $0 }.min()
+    // poll(2) knows milliseconds, and the chips' lines less.
+    let left = next.map { $0 - min(now, $0) } ?? .max
+    if left < 1_000_000 {
+      var time = timespec(tv_sec: 0, tv_nsec: Int(left))
+      nanosleep(&time, nil)
+    }
+    poll(
+      &waiting, nfds_t(waiting.count), left < 1_000_000 ? 0 : milliseconds(until: next, from: now))
   }
 
-  /// A pseudo-terminal in raw mode with a link to it; the other end is held open.
-  private static func pseudoTerminal(_ link: String) -> Int32 {
-    let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-    // TIOCGPTN and TIOCSPTLCK of <asm-generic/ioctls.h>.
-    var number: UInt32 = 0
-    var lock: Int32 = 0
-    guard ioctl(master, 0x8004_5430, &number) == 0, ioctl(master, 0x4004_5431, &lock) == 0 else {
-      fail("there is no pseudo-terminal: \(lastError)")
+  /// `report FILE`: what was seen so far. `stamps FILE FILE`: when the chip and its peer had their
+  /// measurements. `state N`: what the vendor's device says of itself.
+  private func obey(_ line: String) {
+    let words = line.split(separator: " ").map(String.init)
+    switch (words.first, words.count) {
+    case ("report", 2): Stamps.save([side.state.ledger.text], to: words[1])
+    case ("stamps", 3):
+      stamps.chip.save(to: words[1])
+      stamps.peer.save(to: words[2])
+    case ("state", 2): device.report(state: UInt32(words[1]) ?? 0)
+    default: say("'\(line)' is no command")
     }
-    let path = "/dev/pts/\(number)"
-    let slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-    var settings = termios()
-    guard slave >= 0, tcgetattr(slave, &settings) == 0 else { fail("\(path): \(lastError)") }
-    cfmakeraw(&settings)
-    tcsetattr(slave, TCSANOW, &settings)
-    chmod(path, 0o666)
-    unlink(link)
-    guard symlink(path, link) == 0 else { fail("\(link): \(lastError)") }
-    return master
   }
 }

@@ -13,61 +13,59 @@ struct SR1xxSide: ChipSide {
   /// Between header and payload. Source: 30 us in the predecessor of NXP's driver, the least that any
   /// public driver waits.
   private static let leastPause: UInt64 = 30_000
+  /// CE low, and from CE high until the chip is on. Source: Google's driver, 80 us and 950 us.
+  private static let leastOff: UInt64 = 80_000
+  private static let leastOn: UInt64 = 950_000
 
-  let device: FarDevice
-  var faults: FarFaults
-  private(set) var ledger = Ledger()
+  var state: SideState
   private var phase = Phase.idle
-  private var queue: [[UInt8]] = []
-  private var received: [[UInt8]] = []
   private var header: [UInt8]?
   private var headerEnd: UInt64 = 0
-  private var power: Bool?
-  private var isOn = false
   private var readIsHigh = false
+  /// Switched on, it is in its loader.
+  private let startsInLoader: Bool
+  private var loader: HBCIRom?
+  private var onSince: UInt64 = 0
+  private var isHeldBack = false
 
-  init(_ device: FarDevice, _ faults: FarFaults) {
-    self.device = device
-    self.faults = faults
+  init(_ device: FarDevice, _ faults: FarFaults, startsInLoader: Bool = false) {
+    state = SideState(device, faults)
+    self.startsInLoader = startsInLoader
   }
 
-  mutating func takePackets() -> [[UInt8]] {
-    defer { received = [] }
-    return received
-  }
-
-  mutating func powerChange() -> Bool? {
-    defer { power = nil }
-    return power
-  }
-
-  mutating func offer(_ packets: [[UInt8]]) {
-    if isOn { queue += packets }
-    offerNext()
-  }
-
-  private mutating func offerNext() {
-    guard phase == .idle, header == nil, !queue.isEmpty else { return }
+  mutating func offerNext() {
+    guard loader == nil else { return }
+    guard phase == .idle, header == nil, !state.queue.isEmpty else { return }
+    if isHeldBack {
+      // The host may be waiting for just this.
+      guard let retry = state.retryAt, monotonic() >= retry else { return }
+      (isHeldBack, state.retryAt) = (false, nil)
+    } else if state.faults.strikes(.midWrite) {
+      isHeldBack = true
+      state.retryAt = monotonic() + 5_000_000
+      return
+    }
     phase = .offered
-    device.drive(.interrupt, high: true)
+    state.drive(.interrupt, high: true, state.faults.strikes(.missedEdge) ? .lost : .seen)
     // As a waveform of Google's driver shows: IRQ may pulse twice before RI takes effect.
-    if faults.strikes(.doublePulse) {
-      device.drive(.interrupt, high: false)
-      device.drive(.interrupt, high: true)
+    if state.faults.strikes(.doublePulse) {
+      state.drive(.interrupt, high: false)
+      state.drive(.interrupt, high: true)
     }
   }
 
   mutating func handle(_ event: FarDevice.Event) {
     switch event {
-    case .line(.power, let high):
-      isOn = high
-      power = high
-      (phase, queue, header) = (.idle, [], nil)
-      device.drive(.interrupt, high: false)
-    case .line(.read, let high): readIndication(high)
-    case .line: ledger.violated("a line that SR1xx has not was driven")
+    case .line(.power, let high, let time):
+      (phase, header, isHeldBack) = (.idle, nil, false)
+      state.retryAt = nil
+      loader = high && startsInLoader ? HBCIRom() : nil
+      state.switched(high, at: time, boots: loader == nil, least: Self.leastOff)
+      onSince = time
+    case .line(.read, let high, _): readIndication(high)
+    case .line, .written, .control: state.ledger.violated("a line that SR1xx has not was driven")
     case .selected(let octets, let selection):
-      if let answer = selected(octets, selection) { device.answer(answer) }
+      if let answer = selected(octets, selection) { state.device.answer(answer) }
     }
   }
 
@@ -75,11 +73,12 @@ struct SR1xxSide: ChipSide {
     readIsHigh = high
     switch (phase, high) {
     case (.offered, true):
-      guard !faults.strikes(.deafToRI) else { return }
-      device.drive(.interrupt, high: false)
-      device.drive(.interrupt, high: true)
+      guard !state.faults.strikes(.deafToRI) else { return }
+      state.drive(.interrupt, high: false)
+      state.drive(.interrupt, high: true)
       phase = .loaded
-    case (.idle, true): ledger.violated("RI was raised while IRQ was low")
+    case _ where state.isHung: break
+    case (.idle, true): state.ledger.violated("RI was raised while IRQ was low")
     case (.taken, false):
       phase = .idle
       offerNext()
@@ -91,34 +90,43 @@ struct SR1xxSide: ChipSide {
 
   /// What the chip sends; nil: it has been sent.
   private mutating func selected(_ octets: [UInt8], _ selection: FarDevice.Selection) -> [UInt8]? {
-    ledger.speed = selection.speed
-    if selection.mode & 0x3 != 0 { ledger.violated("SPI mode \(selection.mode & 0x3), not 0") }
-    guard isOn else {
-      ledger.violated("selected while CE is low")
+    state.ledger.speed = selection.speed
+    if selection.mode & 0x3 != 0 {
+      state.ledger.violated("SPI mode \(selection.mode & 0x3), not 0")
+    }
+    guard state.isOn else {
+      state.ledger.violated("selected while CE is low")
       return []
     }
+    guard !state.isHung else { return [] }
+    if selection.began < onSince + Self.leastOn {
+      state.ledger.violated("selected before it is on")
+    }
+    if loader != nil { return load(octets) }
     switch phase {
     case .loaded:
-      if octets.count != 4 { ledger.violated("the header was read in \(octets.count) octets") }
-      phase = .headerRead
-      return Array(queue[0].prefix(4))
-    case .headerRead:
-      let payload = Array(queue[0].dropFirst(4))
-      if octets.count != payload.count {
-        ledger.violated("\(octets.count) octets read of a payload of \(payload.count)")
+      if octets.count != 4 {
+        state.ledger.violated("the header was read in \(octets.count) octets")
       }
-      queue.removeFirst()
+      phase = .headerRead
+      return Array(state.queue[0].prefix(4))
+    case .headerRead:
+      let payload = Array(state.queue[0].dropFirst(4))
+      if octets.count != payload.count {
+        state.ledger.violated("\(octets.count) octets read of a payload of \(payload.count)")
+      }
+      state.queue.removeFirst()
       phase = .taken
-      ledger.reads += 1
+      state.ledger.reads += 1
       // What goes out last is still on the wire when IRQ falls.
-      device.answer(payload)
-      device.drive(.interrupt, high: false)
+      state.device.answer(payload)
+      state.drive(.interrupt, high: false)
       return nil
-    case .taken: ledger.violated("selected again before RI fell")
+    case .taken: state.ledger.violated("selected again before RI fell")
     // With RI high it is no write, but a host that has not waited: it reads zeros, as Google's driver
     // notes.
     case .idle, .offered:
-      if readIsHigh { ledger.early += 1 } else { write(octets, selection) }
+      if readIsHigh { state.ledger.early += 1 } else { write(octets, selection) }
     }
     return []
   }
@@ -129,62 +137,55 @@ struct SR1xxSide: ChipSide {
     if let first = header {
       header = nil
       let pause = selection.began - min(headerEnd, selection.began)
-      ledger.shortestPause = min(ledger.shortestPause ?? pause, pause)
-      if pause < Self.leastPause { ledger.violated("\(pause) ns between header and payload") }
+      state.ledger.shortestPause = min(state.ledger.shortestPause ?? pause, pause)
+      if pause < Self.leastPause { state.ledger.violated("\(pause) ns between header and payload") }
       if octets.count != payloadLength(first) {
-        ledger.violated("\(octets.count) octets of a payload of \(payloadLength(first))")
+        state.ledger.violated("\(octets.count) octets of a payload of \(payloadLength(first))")
       }
       finishWrite(first + octets)
     } else if octets.count != 4 {
-      ledger.violated("a header of \(octets.count) octets")
+      state.ledger.violated("a header of \(octets.count) octets")
     } else {
       if phase == .offered {
-        ledger.collisions += 1
+        state.ledger.collisions += 1
         // IRQ may drop when the host writes, and comes back.
-        device.drive(.interrupt, high: false)
+        state.drive(.interrupt, high: false)
         phase = .idle
       }
       headerEnd = end
+      if isHeldBack {
+        // Between the two halves of the write.
+        (isHeldBack, state.retryAt) = (false, nil)
+        phase = .offered
+        state.ledger.count("offered in a write")
+        state.drive(.interrupt, high: true)
+      }
       if payloadLength(octets) > 0 { header = octets } else { finishWrite(octets) }
     }
   }
 
   private mutating func finishWrite(_ packet: [UInt8]) {
-    ledger.writes += 1
-    received.append(packet)
-    if faults.strikes(.silent) { received.removeLast() }
-    offerNext()
-  }
-}
-
-/// What a far side does wrong on purpose: each kind every so many times.
-struct FarFaults {
-  enum Kind: String, CaseIterable {
-    /// IRQ falls and rises once more before RI takes effect.
-    case doublePulse = "double-pulse"
-    /// RI is not seen: the host has to give up and try again.
-    case deafToRI = "deaf-to-ri"
-    /// A command is lost.
-    case silent
+    state.take(packet)
+    if !state.isHung { offerNext() }
   }
 
-  private var every: [Kind: Int] = [:]
-  private var counts: [Kind: Int] = [:]
-
-  /// `double-pulse=3,deaf-to-ri=50`
-  init(_ text: String) {
-    for part in text.split(separator: ",") {
-      let words = part.split(separator: "=").map(String.init)
-      guard words.count == 2, let kind = Kind(rawValue: words[0]), let count = Int(words[1]),
-        count > 0
-      else { fail("'\(part)' is no fault") }
-      every[kind] = count
+  /// A selection while it is in its loader: IRQ says that it has an answer.
+  private mutating func load(_ octets: [UInt8]) -> [UInt8]? {
+    guard let answer = loader?.answers.first else {
+      loader?.take(octets, &state)
+      if loader?.answers.isEmpty == false { state.drive(.interrupt, high: true) }
+      return []
     }
-  }
-
-  mutating func strikes(_ kind: Kind) -> Bool {
-    guard let every = every[kind] else { return false }
-    counts[kind, default: 0] += 1
-    return counts[kind, default: 0] % every == 0
+    if octets.count != answer.count {
+      state.ledger.violated("\(octets.count) octets read of an answer of \(answer.count)")
+    }
+    loader?.answers.removeFirst()
+    state.drive(.interrupt, high: false)
+    state.device.answer(answer)
+    if loader?.isDone == true {
+      loader = nil
+      state.boot()
+    }
+    return nil
   }
 }

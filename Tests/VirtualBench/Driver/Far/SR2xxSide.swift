@@ -1,109 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// NXP SR2xx that runs its firmware. Source: nxp.md 1.5, after NXP's Zephyr SDK and Samsung's kernel.
+/// NXP SR2xx. Source: nxp.md 1.5, after NXP's Zephyr SDK and Samsung's kernel.
 ///
 /// The first octet of each selection is the direction: 00 and a whole packet, or FF, behind which the
 /// chip sends a dummy octet and the header, then, in a selection of its own, a dummy octet and the
-/// payload. There is no RI, and IRQ may rise again at once.
+/// payload. There is no RI, and IRQ may rise again at once. The loader's frames travel likewise, with
+/// a header of two octets. How it is left is not published: a chip that starts in it stays there.
 struct SR2xxSide: ChipSide {
   /// From IRQ to the first selection. Source: NXP's Zephyr SDK waits 500 us.
   private static let leastWait: UInt64 = 500_000
+  /// Before a write, since whatever was moved last. Source: it waits 2 ms.
+  private static let leastBeforeWrite: UInt64 = 2_000_000
+  /// RSTN low. Source: it waits 10 ms.
+  private static let leastReset: UInt64 = 10_000_000
 
-  let device: FarDevice
-  var faults: FarFaults
-  private(set) var ledger = Ledger()
-  private var queue: [[UInt8]] = []
-  private var received: [[UInt8]] = []
+  var state: SideState
   private var headerRead = false
   private var raisedAt: UInt64?
-  private var isOn = false
-  private var power: Bool?
+  private var movedAt: UInt64 = 0
+  private let startsInLoader: Bool
+  private var loader: HDLLFlash?
 
-  init(_ device: FarDevice, _ faults: FarFaults) {
-    self.device = device
-    self.faults = faults
+  init(_ device: FarDevice, _ faults: FarFaults, startsInLoader: Bool = false) {
+    state = SideState(device, faults)
+    self.startsInLoader = startsInLoader
   }
 
-  mutating func takePackets() -> [[UInt8]] {
-    defer { received = [] }
-    return received
-  }
-
-  mutating func powerChange() -> Bool? {
-    defer { power = nil }
-    return power
-  }
-
-  mutating func offer(_ packets: [[UInt8]]) {
-    if isOn { queue += packets }
-    offerNext()
-  }
-
-  private mutating func offerNext() {
-    guard raisedAt == nil, !headerRead, !queue.isEmpty else { return }
-    // Lost by the host: only the level shows it.
+  mutating func offerNext() {
+    guard raisedAt == nil, !headerRead, !state.queue.isEmpty else { return }
     raisedAt = monotonic()
-    device.drive(.interrupt, high: true)
+    state.drive(.interrupt, high: true, state.faults.strikes(.missedEdge) ? .lost : .seen)
   }
 
   mutating func handle(_ event: FarDevice.Event) {
     switch event {
-    case .line(.power, let high):
-      isOn = high
-      power = high
-      (queue, headerRead, raisedAt) = ([], false, nil)
-      device.drive(.interrupt, high: false)
-    case .line: ledger.violated("a line that SR2xx has not was driven")
+    case .line(.power, let high, let time):
+      (headerRead, raisedAt) = (false, nil)
+      loader = high && startsInLoader ? HDLLFlash() : nil
+      state.switched(high, at: time, boots: loader == nil, least: Self.leastReset)
+      if loader != nil { state.queue = [HDLLFlash.ready] }
+      offerNext()
+    case .line, .written, .control: state.ledger.violated("a line that SR2xx has not was driven")
     case .selected(let octets, let selection):
-      ledger.speed = selection.speed
-      guard isOn, let direction = octets.first else {
-        ledger.violated("selected while RSTN is low, or for nothing")
-        return device.answer([])
+      state.ledger.speed = selection.speed
+      guard state.isOn, let direction = octets.first else {
+        state.ledger.violated("selected while RSTN is low, or for nothing")
+        return state.device.answer([])
+      }
+      guard !state.isHung else { return state.device.answer([]) }
+      defer {
+        movedAt =
+          selection.began + UInt64(octets.count) * 8_000_000_000 / UInt64(max(selection.speed, 1))
       }
       switch direction {
-      case 0x00: take(Array(octets.dropFirst()))
+      case 0x00:
+        if movedAt > 0, selection.began < movedAt + Self.leastBeforeWrite {
+          state.ledger.violated("written \(selection.began - movedAt) ns after a transfer")
+        }
+        take(Array(octets.dropFirst()))
       case 0xFF: give(octets.count - 1, selection)
       default:
-        ledger.violated("direction \(direction)")
-        device.answer([])
+        state.ledger.violated("direction \(direction)")
+        state.device.answer([])
       }
     }
   }
 
   private mutating func take(_ packet: [UInt8]) {
-    if packet.count < 4 || packet.count != 4 + payloadLength(packet) {
-      ledger.violated("a packet of \(packet.count) octets")
+    if raisedAt != nil { state.ledger.collisions += 1 }
+    if loader != nil {
+      state.ledger.writes += 1
+      let flips = packet.count > 12 && state.faults.strikes(.flippedBit)
+      let frame = flips ? packet.dropLast() + [packet[packet.count - 1] ^ 0x04] : packet
+      state.queue += loader?.answers(to: frame, &state) ?? []
+    } else if packet.count < 4 || packet.count != 4 + payloadLength(packet) {
+      state.ledger.violated("a packet of \(packet.count) octets")
     } else {
-      if raisedAt != nil { ledger.collisions += 1 }
-      ledger.writes += 1
-      received.append(packet)
+      state.take(packet)
     }
-    device.answer([])
+    state.device.answer([])
+    if !state.isHung { offerNext() }
   }
 
   private mutating func give(_ count: Int, _ selection: FarDevice.Selection) {
-    guard !queue.isEmpty, let raised = raisedAt else {
-      ledger.violated("read while there is nothing")
-      return device.answer([])
+    guard !state.queue.isEmpty, let raised = raisedAt else {
+      state.ledger.violated("read while there is nothing")
+      return state.device.answer([])
     }
+    let header = loader == nil ? 4 : 2
     guard headerRead else {
       let wait = selection.began - min(raised, selection.began)
-      ledger.shortestPause = min(ledger.shortestPause ?? wait, wait)
-      if wait < Self.leastWait { ledger.violated("read \(wait) ns after IRQ") }
-      if count != 4 { ledger.violated("the header was read in \(count) octets") }
+      state.ledger.shortestPause = min(state.ledger.shortestPause ?? wait, wait)
+      if wait < Self.leastWait { state.ledger.violated("read \(wait) ns after IRQ") }
+      if count != header { state.ledger.violated("the header was read in \(count) octets") }
       headerRead = true
-      return device.answer([0xFF] + queue[0].prefix(4))
+      return state.device.answer([0xFF] + state.queue[0].prefix(header))
     }
-    let payload = queue.removeFirst().dropFirst(4)
+    let payload = state.queue.removeFirst().dropFirst(header)
     if count != payload.count {
-      ledger.violated("\(count) octets of a payload of \(payload.count)")
+      state.ledger.violated("\(count) octets of a payload of \(payload.count)")
     }
-    ledger.reads += 1
+    state.ledger.reads += 1
     (headerRead, raisedAt) = (false, nil)
     // It goes low before the selection ends, and high again for the next packet while the host is
     // still busy with this one.
-    device.drive(.interrupt, high: false)
-    device.answer([0xFF] + payload)
+    state.drive(.interrupt, high: false)
+    state.device.answer([0xFF] + payload)
     offerNext()
   }
 }
