@@ -36,7 +36,7 @@ import UWBLink
 
   /// A terminal with nobody at the other end, and its name.
   static func terminal() throws -> (FileDescriptor, String) {
-    let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     // <asm-generic/ioctls.h>: TIOCGPTN and TIOCSPTLCK.
     var number: UInt32 = 0
     var lock: Int32 = 0
@@ -68,6 +68,14 @@ import UWBLink
 
   @Test func aDescriptorDoesNotReturn() async throws {
     let home = LinkReturn(of: .descriptor(FileDescriptor(rawValue: -1)))
+    #expect(!home.canReturn)
+    #expect(await home.open() == nil)
+  }
+
+  @Test func theNumberOfAPseudoTerminalIsSomebodyElsesOnceItIsGone() async throws {
+    let (master, name) = try Self.terminal()
+    defer { try? master.close() }
+    let home = LinkReturn(of: .serial(path: FilePath(name)))
     #expect(!home.canReturn)
     #expect(await home.open() == nil)
   }

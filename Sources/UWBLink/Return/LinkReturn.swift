@@ -17,9 +17,12 @@ public struct LinkReturn: Sendable {
     self.discovery = discovery
   }
 
-  /// Whether there is anything to open again: a descriptor that was handed over is gone for good.
+  /// Whether there is anything to open again. A descriptor that was handed over is gone for good, and
+  /// so is a pseudo-terminal that was opened by its number: the next one to get that number is another
+  /// program's. A link that leads to one may lead to another one later.
   public var canReturn: Bool {
-    if case .descriptor = endpoint { false } else { true }
+    if case .descriptor = endpoint { return false }
+    return !(endpoint.path?.starts(with: "/dev/pts") ?? false)
   }
 
   /// Waits for the device and opens it.
