@@ -93,6 +93,20 @@ import UWBDriver
     #expect(rounds.given.count == 12)
   }
 
+  @Test func roundsWithoutAPeerDoNotEndTheWaiting() {
+    var settings = EstimationSettings()
+    settings.expectsDiagnostics = true
+    var rounds = Rounds(settings)
+    // The other end is started late.
+    for sequence in 0..<50 as Range<UInt32> {
+      rounds.info(sequence, [Rounds.entry(1, .rangingRxTimeout)])
+    }
+    rounds.info(50)
+    rounds.diagnostics(50, [Rounds.frame()])
+    #expect(rounds.uses == [DiagnosticsUse](repeating: .none, count: 50) + [.used(1)])
+    #expect(rounds.pipeline.missing == 0 && rounds.pipeline.late == 0)
+  }
+
   @Test func diagnosticsOfARoundWhoseMeasurementWasLost() {
     var rounds = Rounds()
     rounds.diagnostics(0, [Rounds.frame()])

@@ -42,6 +42,14 @@ public struct EstimationPipeline: Sendable {
     var measurements: [RangingMeasurement] = []
     /// What came with them; as many, or none.
     var tails: [PeerDiagnostics] = []
+
+    var hasSuccess: Bool {
+      // By index: without optimisation iterators allocate.
+      for index in 0..<measurements.count where measurements[index].result.status.isSuccess {
+        return true
+      }
+      return false
+    }
   }
 
   /// What one notification of diagnostics says: a frame each.
@@ -189,7 +197,8 @@ public struct EstimationPipeline: Sendable {
     guard waiting.isThere else { return }
     waiting.isThere = false
     lastGiven = waiting.sequence
-    let isMissing = reports == nil && expects
+    // A round in which nobody was heard has none: it says nothing of those to come.
+    let isMissing = reports == nil && expects && waiting.hasSuccess
     if isMissing {
       missing += 1
       misses += 1
