@@ -33,25 +33,9 @@ struct AccessoryCommand: AsyncParsableCommand {
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Accessory") var accessory: AccessoryOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
+  @OptionGroup(title: "End") var end: RunOptions
 
   @Option(help: "text or json.") var format = OutputFormat.text
-  @Option(name: [.customShort("n"), .long], help: "End after so many measured rounds.")
-  var count: Int?
-  @Option(name: [.customShort("t"), .long], help: "End after so many seconds.")
-  var duration: Double?
-  @Option(
-    help: "Wait so many seconds for a device that was unplugged or failed, then go on; 0: end.")
-  var recover = 60.0
-
-  func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
-    if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration takes more than 0 seconds.")
-    }
-    guard recover >= 0 && recover < 1e9 else {
-      throw ValidationError("--recover takes 0 seconds or more.")
-    }
-  }
 
   func run() async throws {
     let this = self
@@ -62,7 +46,7 @@ struct AccessoryCommand: AsyncParsableCommand {
     let target = try OpenTarget(options, capture, peers: 1)
     defer { target.finish() }
     var driverOptions = options.driverOptions
-    if recover > 0 { driverOptions.recovery = Recovery(limit: .seconds(recover)) }
+    driverOptions.recovery = end.recovery
     let device = try await target.open(driverOptions)
     do {
       try await serve(device, target.simulated)
@@ -89,7 +73,9 @@ struct AccessoryCommand: AsyncParsableCommand {
         // Cancelled; whoever did that is the end.
         try await Task.sleep(for: .seconds(1e9))
       }
-      if let seconds = duration { group.addTask { try await Task.sleep(for: .seconds(seconds)) } }
+      if let seconds = end.duration {
+        group.addTask { try await Task.sleep(for: .seconds(seconds)) }
+      }
       if let simulated {
         group.addTask { try await SimulatedApp(simulated).range(over: listener.endpoint) }
       }
@@ -104,7 +90,7 @@ struct AccessoryCommand: AsyncParsableCommand {
   private func print(
     _ events: AsyncStream<Accessory.Event>, _ printer: AccessoryPrinter
   ) async {
-    var left = count ?? Int.max
+    var left = end.count ?? Int.max
     for await event in events {
       printer.print(event)
       guard case .measured(_, let measurement) = event, measurement.result.status.isSuccess else {

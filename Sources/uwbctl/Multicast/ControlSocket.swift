@@ -32,16 +32,9 @@ enum ControlSocket {
 
   /// The sockets that are there, used or left behind.
   static func paths(in folder: String) -> [String] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var paths: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name.hasPrefix("range-"), name.hasSuffix(".sock") { paths.append("\(folder)/\(name)") }
-    }
-    return paths.sorted()
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasPrefix("range-") && $0.hasSuffix(".sock") }
+      .map { "\(folder)/\($0)" }.sorted()
   }
 
   /// Listens at a path that nobody uses yet.

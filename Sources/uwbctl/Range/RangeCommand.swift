@@ -24,26 +24,10 @@ struct RangeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Diagnostics") var diagnostics: DiagnosticsOptions
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
+  @OptionGroup(title: "End") var end: RunOptions
 
   @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
   var format: RangeFormat?
-  @Option(name: [.customShort("n"), .long], help: "End after so many ranging rounds.")
-  var count: Int?
-  @Option(name: [.customShort("t"), .long], help: "End after so many seconds.")
-  var duration: Double?
-  @Option(
-    help: "Wait so many seconds for a device that was unplugged or failed, then go on; 0: end.")
-  var recover = 60.0
-
-  func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
-    if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration takes more than 0 seconds.")
-    }
-    guard recover >= 0 && recover < 1e9 else {
-      throw ValidationError("--recover takes 0 seconds or more.")
-    }
-  }
 
   func run() async throws {
     let this = self
@@ -59,7 +43,7 @@ struct RangeCommand: AsyncParsableCommand {
     let target = try OpenTarget(options, capture, peers: configuration.peers.count)
     defer { target.finish() }
     var driverOptions = options.driverOptions
-    if recover > 0 { driverOptions.recovery = Recovery(limit: .seconds(recover)) }
+    driverOptions.recovery = end.recovery
     let device = try await target.open(driverOptions)
     let watch = Task { [events = device.events] in
       for await event in events { Self.announce(event) }
@@ -122,7 +106,7 @@ struct RangeCommand: AsyncParsableCommand {
       session.configuration.role == .controller
       ? try? RangeControl(session, device: options.device) : nil
     defer { control?.stop() }
-    let timer = duration.map { seconds in
+    let timer = end.duration.map { seconds in
       Task {
         try await Task.sleep(for: .seconds(seconds))
         // The stream ends when the session leaves ACTIVE.
@@ -131,13 +115,13 @@ struct RangeCommand: AsyncParsableCommand {
     }
     defer { timer?.cancel() }
     for try await estimate in stream {
-      if let count, pipeline.summary.rounds == count,
+      if let count = end.count, pipeline.summary.rounds == count,
         estimate.measurement.sequenceNumber != pipeline.summary.lastSequence
       {
         break
       }
       pipeline.take(estimate)
-      if let count, pipeline.summary.rounds == count,
+      if let count = end.count, pipeline.summary.rounds == count,
         configurationIsComplete(session, pipeline.summary)
       {
         break
