@@ -44,6 +44,7 @@ static void driven(struct bench *bench, cuwb_line line, bool high) {
   }
   if (high) return;
   if (chip->state == SR1XX_TAKEN) {
+    chip->hasty_ends += bench->levels[CUWB_LINE_IRQ] && !chip->keeps_irq;
     chip->first = (chip->first + 1) % SR1XX_PACKETS;
     chip->count--;
     chip->state = SR1XX_QUIET;
@@ -77,6 +78,10 @@ static void read_by(struct far_sr1xx *chip, uint8_t *in, uint32_t length,
     chip->wrong_lengths += length != 4;
     memcpy(in, packet, length < 4 ? length : 4);
     chip->state = payload > 0 ? SR1XX_HALF : SR1XX_TAKEN;
+    if (chip->pulses_late) {
+      bench_plan(chip->bench, 0, CUWB_LINE_IRQ, false);
+      bench_plan(chip->bench, 100, CUWB_LINE_IRQ, true);
+    }
   } else if (chip->state == SR1XX_HALF) {
     chip->wrong_lengths += length != payload;
     memcpy(in, packet + 4, length < payload ? length : payload);

@@ -40,6 +40,8 @@ struct far_sr1xx {
   bool never_loads;
   // It never lowers IRQ behind a packet.
   bool keeps_irq;
+  // IRQ falls and rises once more while the header is read: what is left of an earlier pulse.
+  bool pulses_late;
   // Called when the header of a command has been taken, for what happens in the middle of a write.
   void (*half_written)(struct far_sr1xx *chip);
 
@@ -47,6 +49,7 @@ struct far_sr1xx {
   unsigned early_reads;      // nothing was loaded
   unsigned wrong_lengths;    // not the header alone, or not the payload alone
   unsigned hasty_payloads;   // less than 30 us behind the header
+  unsigned hasty_ends;       // RI lowered before IRQ
   unsigned collisions;       // written although a packet was offered before the selection
 };
 

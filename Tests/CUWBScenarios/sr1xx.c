@@ -24,6 +24,7 @@ static void close_chip(void) {
   CHECK_EQUAL(chip.early_reads, 0);
   CHECK_EQUAL(chip.wrong_lengths, 0);
   CHECK_EQUAL(chip.hasty_payloads, 0);
+  CHECK_EQUAL(chip.hasty_ends, 0);
 }
 
 static uint8_t memory[8192];

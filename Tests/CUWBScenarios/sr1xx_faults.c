@@ -146,6 +146,22 @@ static void a_pulse_is_no_packet(void) {
   close_chip();
 }
 
+// What is left of a second pulse does not count as the packet being taken: RI stays until IRQ falls.
+static void late_pulse(void) {
+  static uint8_t packet[300];
+  open_chip(0);
+  chip.pulses_late = true;
+  for (unsigned i = 0; i < 5; i++) {
+    uint32_t length = make_packet(packet, 0x62, 0, 20, (uint8_t)i);
+    far_sr1xx_say(&chip, packet, length, 1 * MS);
+    CHECK_EQUAL(read_packet(4000), CUWB_OK);
+    CHECK(memcmp(memory, packet, length) == 0);
+  }
+  CHECK_EQUAL(chip.hasty_ends, 0);
+  CHECK_EQUAL(chip.early_reads, 0);
+  close_chip();
+}
+
 static void irq_stays_high(void) {
   static uint8_t packet[300];
   open_chip(0);
@@ -212,6 +228,7 @@ const struct scenario sr1xx_fault_scenarios[] = {
     {"SR1xx: packets without contents are dropped", empty_packets},
     {"SR1xx: a stuck IRQ is given up", stuck_irq},
     {"SR1xx: a pulse of IRQ is no packet", a_pulse_is_no_packet},
+    {"SR1xx: an edge from before the payload is no end", late_pulse},
     {"SR1xx: IRQ may stay high behind a packet", irq_stays_high},
     {"SR1xx: an impossible length is given up", impossible_length},
     {"SR1xx: more than spidev moves", bufsiz},
