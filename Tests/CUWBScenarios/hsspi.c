@@ -2,14 +2,11 @@
 //
 // Qorvo QM35 in good health.
 #include "far_qm35.h"
+#include "host.h"
 
 #define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READY)
 
-static struct bench bench;
 static struct far_qm35 chip;
-static cuwb_link *link;
-static uint8_t memory[8192];
-static cuwb_frame frame;
 
 static void open_chip(uint8_t lines, cuwb_start start) {
   far_qm35_reset(&chip, &bench);
@@ -24,17 +21,6 @@ static void close_chip(void) {
   CHECK_EQUAL(chip.wrong_headers, 0);
 }
 
-static cuwb_outcome read_packet(int32_t timeout_ms) {
-  return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
-}
-
-static void expect(const uint8_t *octets, uint32_t length) {
-  CHECK_EQUAL(read_packet(2000), CUWB_OK);
-  CHECK_EQUAL(frame.length, length);
-  CHECK(memcmp(memory, octets, length) == 0);
-}
-
-static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
 static const uint8_t reset_command[] = {0x20, 0x00, 0x00, 0x01, 0x00};
 
 static void preread_then_read(void) {

@@ -2,16 +2,12 @@
 //
 // Qorvo QM35 that is asleep, late, in its boot ROM or dead.
 #include "far_qm35.h"
+#include "host.h"
 
 #define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READY)
 
-static struct bench bench;
 static struct far_qm35 chip;
-static cuwb_link *link;
-static uint8_t memory[8192];
-static cuwb_frame frame;
 
-static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
 static const uint8_t reset_command[] = {0x20, 0x00, 0x00, 0x01, 0x00};
 
 static void open_chip(uint8_t lines) {
@@ -24,10 +20,6 @@ static void close_chip(void) {
   cuwb_link_close(link);
   CHECK_EQUAL(chip.hasty, 0);
   CHECK_EQUAL(chip.wrong_headers, 0);
-}
-
-static cuwb_outcome read_packet(int32_t timeout_ms) {
-  return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
 }
 
 static void fall_asleep(void) {

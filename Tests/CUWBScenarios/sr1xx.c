@@ -4,12 +4,11 @@
 #include <stdlib.h>
 
 #include "far_sr1xx.h"
+#include "host.h"
 
 #define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ | 1u << CUWB_LINE_POWER)
 
-static struct bench bench;
 static struct far_sr1xx chip;
-static cuwb_link *link;
 
 static void open_chip(cuwb_start start) {
   far_sr1xx_reset(&chip, &bench);
@@ -27,29 +26,13 @@ static void close_chip(void) {
   CHECK_EQUAL(chip.hasty_ends, 0);
 }
 
-static uint8_t memory[8192];
-static cuwb_frame frame;
-
-static void expect_packet(const uint8_t *octets, uint32_t length) {
-  cuwb_result result = cuwb_read_frame(link, memory, sizeof(memory), 2000, &frame);
-  CHECK_EQUAL(result.outcome, CUWB_OK);
-  CHECK_EQUAL(frame.length, length);
-  CHECK(memcmp(memory, octets, length) == 0);
-}
-
-static void expect_nothing(int32_t timeout_ms) {
-  cuwb_result result = cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame);
-  CHECK_EQUAL(result.outcome, CUWB_TIMEOUT);
-}
-
-static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
 static const uint8_t reset_command[] = {0x20, 0x00, 0x00, 0x01, 0x00};
 
 static void reads_in_two_selections(void) {
   open_chip(CUWB_START_KEEP);
   far_sr1xx_say(&chip, status_ready, sizeof(status_ready), 1 * MS);
   uint64_t before = bench.now;
-  expect_packet(status_ready, sizeof(status_ready));
+  expect(status_ready, sizeof(status_ready));
   CHECK(frame.received_ns > before && frame.received_ns <= bench.now);
   CHECK_EQUAL(bench_selections(&bench), 2);
   const struct entry *header = bench_selection(&bench, 0);
@@ -59,7 +42,7 @@ static void reads_in_two_selections(void) {
   CHECK_EQUAL(header->sent + payload->sent, 0);
   CHECK(header->levels[CUWB_LINE_READ] && payload->levels[CUWB_LINE_READ]);
   CHECK(header->levels[CUWB_LINE_IRQ]);
-  expect_nothing(50);
+  CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
   close_chip();
 }
 
@@ -79,9 +62,9 @@ static void lengths(void) {
     uint32_t length = make_packet(packet, kinds[i].first, kinds[i].second, kinds[i].payload,
                                   (uint8_t)i);
     far_sr1xx_say(&chip, packet, length, 1 * MS);
-    expect_packet(packet, length);
+    expect(packet, length);
   }
-  expect_nothing(0);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
   close_chip();
 }
 
@@ -140,7 +123,7 @@ static void reads_before_it_writes(void) {
   CHECK(cuwb_frame_buffered(link));
   for (unsigned i = 0; i < 3; i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 60, (uint8_t)i);
-    expect_packet(packet, length);
+    expect(packet, length);
   }
   CHECK(!cuwb_frame_buffered(link));
   close_chip();
@@ -161,18 +144,18 @@ static void irq_at_any_moment_of_a_write(void) {
     chip.next_ns = moment;
     far_sr1xx_say(&chip, expected, length, moment);
     CHECK_EQUAL(cuwb_write_frame(link, reset_command, 5, 1000).outcome, CUWB_OK);
-    expect_packet(expected, length);
+    expect(expected, length);
     CHECK_EQUAL(chip.command_count, 1);
-    expect_nothing(50);
+    CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
     close_chip();
 
     open_chip(CUWB_START_KEEP);
     chip.next_ns = moment;
     chip.half_written = say_one;
     CHECK_EQUAL(cuwb_write_frame(link, reset_command, 5, 1000).outcome, CUWB_OK);
-    expect_packet(expected, length);
+    expect(expected, length);
     CHECK_EQUAL(chip.command_count, 1);
-    expect_nothing(50);
+    CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
     close_chip();
   }
 }
@@ -186,9 +169,9 @@ static void back_to_back(void) {
   }
   for (unsigned i = 0; i < 100; i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 20 + i, (uint8_t)i);
-    expect_packet(packet, length);
+    expect(packet, length);
   }
-  expect_nothing(50);
+  CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
   CHECK_EQUAL(cuwb_link_get_stats(link).frames_read, 100);
   CHECK_EQUAL(cuwb_link_get_stats(link).resynchronisations, 0);
   close_chip();
@@ -220,15 +203,15 @@ static void commands_against_notifications(void) {
     CHECK_EQUAL(chip.command_count, ++sent);
     while (heard < said && (seed >> 30) != 0) {
       length = make_packet(packet, 0x62, 0, 1 + heard % 200, (uint8_t)heard);
-      expect_packet(packet, length);
+      expect(packet, length);
       heard++;
     }
   }
   for (; heard < said; heard++) {
     uint32_t length = make_packet(packet, 0x62, 0, 1 + heard % 200, (uint8_t)heard);
-    expect_packet(packet, length);
+    expect(packet, length);
   }
-  expect_nothing(100);
+  CHECK_EQUAL(read_packet(100), CUWB_TIMEOUT);
   CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 0);
   close_chip();
 }
@@ -237,11 +220,11 @@ static void a_wake_ends_a_read(void) {
   open_chip(CUWB_START_KEEP);
   cuwb_link_wake(link);
   CHECK_EQUAL(cuwb_read_frame(link, memory, sizeof(memory), -1, &frame).outcome, CUWB_WOKEN);
-  expect_nothing(0);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
   far_sr1xx_say(&chip, status_ready, 5, 0);
   cuwb_link_wake(link);
   CHECK_EQUAL(cuwb_read_frame(link, memory, sizeof(memory), -1, &frame).outcome, CUWB_WOKEN);
-  expect_packet(status_ready, 5);
+  expect(status_ready, 5);
   close_chip();
 }
 
@@ -254,7 +237,7 @@ static void too_long_for_the_memory(void) {
     CHECK_EQUAL(cuwb_read_frame(link, memory, 100, 1000, &frame).outcome, CUWB_TOO_LONG);
     CHECK_EQUAL(frame.length, length);
   }
-  expect_packet(packet, length);
+  expect(packet, length);
   close_chip();
 }
 

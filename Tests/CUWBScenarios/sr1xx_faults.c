@@ -4,31 +4,17 @@
 #include <errno.h>
 
 #include "far_sr1xx.h"
+#include "host.h"
 
 #define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ)
 
-static struct bench bench;
 static struct far_sr1xx chip;
-static cuwb_link *link;
-static uint8_t memory[8192];
-static cuwb_frame frame;
-static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
 
 static void open_chip(uint32_t longest) {
   far_sr1xx_reset(&chip, &bench);
   cuwb_wires wires = bench_wires(&bench, LINES);
   if (longest) wires.longest = longest;
   CHECK_EQUAL(cuwb_open_wires(wires, CUWB_WIRED_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
-}
-
-static cuwb_outcome read_packet(int32_t timeout_ms) {
-  return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
-}
-
-static void expect_ready(void) {
-  CHECK_EQUAL(read_packet(4000), CUWB_OK);
-  CHECK_EQUAL(frame.length, 5);
-  CHECK(memcmp(memory, status_ready, 5) == 0);
 }
 
 static void close_chip(void) {
@@ -67,7 +53,7 @@ static void read_indication_is_missed(void) {
   open_chip(0);
   far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
   chip.ignores = 2;
-  expect_ready();
+  expect(status_ready, sizeof(status_ready));
   CHECK_EQUAL(chip.early_reads, 2);
   CHECK_EQUAL(chip.wrong_lengths, 0);
   CHECK(cuwb_link_get_stats(link).resynchronisations >= 2);
@@ -93,7 +79,7 @@ static void loads_late(void) {
   chip.load_ns = 700 * MS;
   CHECK_EQUAL(read_packet(650), CUWB_TIMEOUT);
   chip.load_ns = 100 * US;
-  expect_ready();
+  expect(status_ready, sizeof(status_ready));
   CHECK_EQUAL(chip.early_reads, 0);
   close_chip();
 }
@@ -109,7 +95,7 @@ static void junk_behind_the_start(void) {
   far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
   // Not even a header of the right form: the chip never loads a payload for it.
   chip.lengths[0] = chip.lengths[2] = 4;
-  expect_ready();
+  expect(status_ready, sizeof(status_ready));
   CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 12);
   CHECK_EQUAL(cuwb_link_get_stats(link).frames_read, 1);
   close_chip();
@@ -121,8 +107,8 @@ static void empty_packets(void) {
   far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
   far_sr1xx_say(&chip, empty, 4, 1 * MS);
   far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
-  expect_ready();
-  expect_ready();
+  expect(status_ready, sizeof(status_ready));
+  expect(status_ready, sizeof(status_ready));
   CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
   close_chip();
 }
@@ -182,7 +168,7 @@ static void impossible_length(void) {
   static uint8_t packet[4300];
   open_chip(0);
   far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
-  expect_ready();
+  expect(status_ready, sizeof(status_ready));
   make_packet(packet, 0x62, 0x80, 4197, 1);
   far_sr1xx_say(&chip, packet, 4201, 1 * MS);
   CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);

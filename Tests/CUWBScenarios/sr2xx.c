@@ -4,7 +4,7 @@
 // nxp-uwb/sr250-uwbiot-zephyr, with the dummy octet of the guide's example (FF).
 #include <errno.h>
 
-#include "bench.h"
+#include "host.h"
 
 #define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_POWER)
 #define PACKETS 64
@@ -22,11 +22,6 @@ static struct {
   unsigned command_count;
   unsigned wrong_directions, wrong_lengths, empty_reads, hasty_reads;
 } chip;
-
-static struct bench bench;
-static cuwb_link *link;
-static uint8_t memory[8192];
-static cuwb_frame frame;
 
 static void say(const uint8_t *octets, uint32_t length, uint64_t in_ns) {
   unsigned place = (chip.first + chip.count++) % PACKETS;
@@ -98,18 +93,6 @@ static void close_chip(void) {
   CHECK_EQUAL(chip.empty_reads, 0);
   CHECK_EQUAL(chip.hasty_reads, 0);
 }
-
-static cuwb_outcome read_packet(int32_t timeout_ms) {
-  return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
-}
-
-static void expect(const uint8_t *octets, uint32_t length) {
-  CHECK_EQUAL(read_packet(2000), CUWB_OK);
-  CHECK_EQUAL(frame.length, length);
-  CHECK(memcmp(memory, octets, length) == 0);
-}
-
-static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
 
 static void reads(void) {
   open_chip(CUWB_START_KEEP);
