@@ -15,10 +15,12 @@ newest_kernel() {
 
 # apt-get and apt-cache; with lists of our own where the machine's are empty.
 private_lists=()
+# A machine without a network finds out soon.
+patience=(-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Retries=1)
 apt_get() {
   local tool=$1
   shift
-  "apt-$tool" "${private_lists[@]}" -o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
+  "apt-$tool" "${private_lists[@]}" "${patience[@]}" -o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
 }
 use_private_lists() {
   mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
@@ -51,7 +53,7 @@ download() {
   # Packages of this machine itself that QEMU needs anyway stay where they are.
   echo "downloading $(wc -w <<<"$names") packages into $cache"
   (cd "$cache/debs" && rm -f ./*.deb && printf '%s\n' $names | sort -u |
-    xargs "apt-get" "${private_lists[@]}" -o APT::Sandbox::User= -qq download) >"$cache/log" 2>&1 ||
+    xargs "apt-get" "${private_lists[@]}" "${patience[@]}" -o APT::Sandbox::User= -qq download) >"$cache/log" 2>&1 ||
     skip "packages cannot be downloaded: $(tail -n 1 "$cache/log")"
   rm -rf "$packages.new"
   mkdir -p "$packages.new"
