@@ -136,7 +136,8 @@ let package = Package(
 
     // Runs inside of the virtual machine of Tests/VirtualBench/run.
     .executableTarget(
-      name: "VirtualBench", dependencies: ["UCI", "UWBDriver", "UWBLink", "UWBSimulator"],
+      name: "VirtualBench",
+      dependencies: ["UCI", "UWBDriver", "UWBLink", "UWBSimulator", "Locking"],
       path: "Tests/VirtualBench",
       exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],
       swiftSettings: strict + lifetimes),

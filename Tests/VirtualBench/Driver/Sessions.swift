@@ -1,43 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Locking
 import UCI
 import UWBDriver
 import UWBLink
 
-/// `sessions DEVICE COUNT`: one session ranges while another one is created, configured and removed so
-/// many times; commands and notifications collide all the while, and none may be lost.
+/// `sessions DEVICE COUNT FILE`: one session ranges while another one is created, configured and removed
+/// so many times; commands and notifications collide all the while. FILE says when each measurement
+/// came, on the reader's thread.
 enum Sessions {
   static func run(_ arguments: [String]) async {
-    guard arguments.count == 2, let count = Int(arguments[1]) else { fail("sessions DEVICE COUNT") }
+    guard arguments.count == 3, let count = Int(arguments[1]) else {
+      fail("sessions DEVICE COUNT FILE")
+    }
     do {
       let device = try await UWBDevice.open(LinkEndpoint(arguments[0]))
-      var ranging = SessionConfiguration(
-        role: .controller, sessionID: 42, address: MACAddress(0x0000), peers: [MACAddress(0x0001)])
-      ranging.interval = 20
-      ranging.slotsPerRound = 6
-      let (rounds, lost) = try await device.withSession(ranging) { session in
-        let measurements = session.measurements()
-        try await session.start()
-        for number in 1...count {
-          let other = SessionConfiguration(
-            role: .controller, sessionID: UInt32(1_000 + number), address: MACAddress(0x0010),
-            peers: [MACAddress(0x0011)])
-          try await device.withSession(other) { _ in }
-        }
-        // What came meanwhile, up to what the ring of a stream keeps.
-        var (rounds, lost) = (0, UInt64(0))
-        for try await measurement in measurements.prefix(20) {
-          rounds += 1
-          lost += UInt64(measurement.lostBefore)
-        }
-        return (rounds, lost)
-      }
+      let taken = try await make(count, on: device)
       let statistics = device.statistics
       await device.close()
-      say("\(count) sessions, \(rounds) rounds taken, \(lost) lost, \(statistics)")
+      Stamps.save(taken.map { "\($0.sequence) \($0.time)" }, to: arguments[2])
+      say("\(count) sessions beside \(taken.count) rounds, \(statistics)")
     } catch {
       fail("\(error)")
+    }
+  }
+
+  private typealias Taken = [(sequence: UInt32, time: UInt64)]
+
+  private static func make(_ count: Int, on device: UWBDevice) async throws -> Taken {
+    var ranging = SessionConfiguration(
+      role: .controller, sessionID: 42, address: MACAddress(0x0000), peers: [MACAddress(0x0001)])
+    ranging.interval = 20
+    ranging.slotsPerRound = 6
+    return try await device.withSession(ranging) { session in
+      let taken = Locked(Taken())
+      session.onMeasurements { view, _ in
+        let sequence = view.sequenceNumber
+        taken.withLock { $0.append((sequence, monotonic())) }
+      }
+      try await session.start()
+      for number in 1...count {
+        let other = SessionConfiguration(
+          role: .controller, sessionID: UInt32(1_000 + number), address: MACAddress(0x0010),
+          peers: [MACAddress(0x0011)])
+        try await device.withSession(other) { _ in }
+      }
+      return taken.withLock { $0 }
     }
   }
 }

@@ -51,6 +51,16 @@ kept() {
   note "$(head -n 1 /tmp/ledger)"
 }
 far_ranges() { ranges "$1" "$2" "$3" "stamps /tmp/had /tmp/peer.had"; }
+# churns NAME DEVICE SESSIONS: made and removed while another one ranges.
+churns() {
+  check "$1: $3 sessions made and removed while another one ranges" \
+    ends 0 as member "VirtualBench sessions '$2' $3 /tmp/taken"
+  note "$(tail -n 1 $out)"
+  stamps "stamps /tmp/had /tmp/peer.had"
+  check "… every measurement that the chip had was taken" \
+    ends 0 VirtualBench latency "$1" /tmp/had /tmp/taken 1 /dev/null
+  note "$(tail -n 1 $out)"
+}
 looks() {
   [ "$(stat -c %a:%U:%G "$2")" = "$1" ] || {
     stat "$2"

@@ -2,16 +2,12 @@
 #
 # Sourced by run: builds the kernel module of Module/.
 
-# Builds the module in a folder for the kernel of the packages. The headers name their own place as if
-# they were installed; a copy of their few top-level files names it as it is.
+# Builds the module in a folder for the kernel of the packages. The headers name the place of their
+# common part as if they were installed; here it is where they are.
 build_module() { # the folder
-  local headers=$packages/usr/src/linux-headers-$kernel common compiler
-  common=$packages/usr/src/$(sed -n 's|^include /usr/src/\(linux-headers-[^/]*\)/Makefile.*|\1|p' \
-    "$headers/Makefile" "$cache/headers-makefile" 2>/dev/null | head -n 1)
-  if grep -q '^include /usr/src/' "$headers/Makefile"; then
-    cp "$headers/Makefile" "$cache/headers-makefile"
-    sed -i "s|^include /usr/src/.*|include $common/Makefile|" "$headers/Makefile"
-  fi
+  local headers=$packages/usr/src/linux-headers-$kernel compiler
+  sed -i "s|^include .*/usr/src/\(linux-headers-[^/]*\)/|include $packages/usr/src/\1/|" \
+    "$headers/Makefile"
   compiler=$(sed -n 's/^CC = .*(CROSS_COMPILE)\(gcc-[0-9]*\)$/\1/p' "$headers/.kernelvariables")
   command -v "$compiler" >/dev/null || compiler=gcc
   command -v "$compiler" >/dev/null && command -v make >/dev/null ||

@@ -27,7 +27,7 @@ check "uci: the node is given to the group" looks 660:root:dialout /dev/uci0
 check "… an ordinary user is refused: 77" ends 77 as visitor uwbctl info --device uci:/dev/uci0
 check "uci: info" ends 0 as member uwbctl info --device uci:/dev/uci0
 check "uci: info behind a reset" ends 0 as member "uwbctl info --device 'uci:/dev/uci0?start=cycle'"
-check "… there were two with it" ledger " 1 resets"
+check "… there was one" ledger " 1 resets"
 far_ranges "Qorvo's kernel driver, /dev/uci0" uci:/dev/uci0 "$count"
 kept "uci: whole packets"
 # One opener.
