@@ -84,7 +84,7 @@ let package = Package(
       name: "NearbyInteraction",
       dependencies: [
         "SIMDMath", "AccessoryProtocol", "PeerTokens", "UCI", "UWBLink", "UWBDriver", "Ranging",
-        "Locking", system,
+        "UWBEstimation", "Locking", system,
       ],
       swiftSettings: strict + lifetimes),
 
@@ -98,7 +98,7 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "UCI", "UWBLink", "UWBDriver", "UWBCapture", "SessionProfiles", "Ranging", "UWBEstimation",
-        "UWBSimulator", "AccessoryProtocol",
+        "UWBSimulator", "AccessoryProtocol", "NearbyInteraction",
         system, logging,
         arguments,
       ],
@@ -208,7 +208,8 @@ let package = Package(
       name: "NearbyInteractionTests",
       dependencies: [
         "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "PeerTokens", "UCI", "UWBLink",
-        "UWBDriver", "Ranging", "UWBSimulator", "UWBTestSupport", "Locking", system,
+        "UWBDriver", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking",
+        system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import UCI
+package import UCI
 public import UWBDriver
-internal import UWBLink
+package import UWBLink
 
 /// The measurements of one session with what was computed of them, in order, taken by one task or
 /// thread.
@@ -138,12 +138,28 @@ extension EstimationPipeline {
 }
 
 /// A pipeline that belongs to the reader's thread.
-private final class PipelineInPlace: @unchecked Sendable {
+package final class PipelineInPlace: @unchecked Sendable {
   // Sound: used in the callback of one subscription only, which is never called twice at a time.
-  var pipeline: EstimationPipeline
-  var wasInterrupted = false
+  private var pipeline: EstimationPipeline
+  private var wasInterrupted = false
 
-  init(_ settings: EstimationSettings) { pipeline = EstimationPipeline(settings) }
+  package init(_ settings: EstimationSettings = EstimationSettings()) {
+    pipeline = EstimationPipeline(settings)
+  }
+
+  func take(
+    _ notification: borrowing RoundNotification, _ give: (EstimatedMeasurement) -> Void
+  ) {
+    pipeline.take(notification, isAfterInterruption: &wasInterrupted, give)
+  }
+
+  /// Measurements that came by another way than that of a session.
+  package func take(
+    _ view: borrowing SessionInfoView, _ info: FrameInfo,
+    _ give: (EstimatedMeasurement) -> Void
+  ) {
+    pipeline.take(view, info, give)
+  }
 }
 
 extension UWBSession {
@@ -167,9 +183,7 @@ extension UWBSession {
     _ body: @escaping @Sendable (EstimatedMeasurement) -> Void
   ) -> @Sendable () -> Void {
     let own = PipelineInPlace(completed(settings))
-    return onRounds { notification in
-      own.pipeline.take(notification, isAfterInterruption: &own.wasInterrupted, body)
-    }
+    return onRounds { notification in own.take(notification, body) }
   }
 
   private func completed(_ settings: EstimationSettings) -> EstimationSettings {

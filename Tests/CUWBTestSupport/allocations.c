@@ -2,6 +2,7 @@
 #include "cuwb_allocations.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -32,6 +33,15 @@ bool cuwb_test_allocations_are_counted(void) {
 void cuwb_test_count_allocations(bool on) { __atomic_store_n(&counting, on, __ATOMIC_SEQ_CST); }
 
 uint64_t cuwb_test_allocations(void) { return __atomic_load_n(&of_all_threads, __ATOMIC_SEQ_CST); }
+
+uint64_t cuwb_test_bytes_in_use(void) {
+#ifdef COUNTED
+  struct mallinfo2 info = mallinfo2();
+  return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
+#else
+  return 0;
+#endif
+}
 
 uint64_t cuwb_test_thread_allocations(void) { return of_this_thread; }
 

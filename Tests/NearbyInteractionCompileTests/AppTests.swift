@@ -141,6 +141,33 @@ import Testing
     #expect(kept.accessoryDiscoveryToken == accessory.accessoryDiscoveryToken)
   }
 
+  @Test func aRoomOfPeersExchangesTokens() async throws {
+    let (here, there) = await (RoomModel(), RoomModel())
+    let data = try #require(await there.invite("here"))
+    _ = await here.invite("there")
+    await MainActor.run { here.accept(data, from: "there") }
+    let peer = try #require(await here.peers.first)
+    #expect(peer.token == NIDiscoveryToken.unarchive(data) && peer.distance == nil)
+    let session = try #require(await here.last)
+    #expect(await here.name(of: session) == "there")
+    #expect(session.configuration is NINearbyPeerConfiguration)
+    await here.leave()
+    await there.leave()
+    #expect(RoomModel.hint(for: .notConverged([.insufficientLighting])) == "more light")
+    #expect(RoomModel.hint(for: .notConverged([.insufficientMovement])) == "move")
+    #expect(RoomModel.hint(for: .converged) == nil)
+  }
+
+  @Test func appsMayAwaitAFailure() async throws {
+    let session = NISession()
+    session.delegateQueue = DispatchQueue(label: "awaiting")
+    session.invalidate()
+    let configuration = try NINearbyAccessoryConfiguration(data: Self.accessoryData)
+    let delegate = Awaiting()
+    let error = await delegate.failure(of: session, with: configuration)
+    #expect(error.domain == NIErrorDomain && error.code == NIError.Code.sessionFailed.rawValue)
+  }
+
   @Test func vectorsDoWhatTheyAreCalledFor() throws {
     let vectors = Vectors(place: simd_float3(1, 0, 0))
     let data = try JSONEncoder().encode(vectors)

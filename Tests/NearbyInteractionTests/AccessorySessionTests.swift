@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import UCI
 import UWBDriver
 import UWBSimulator
 
@@ -12,15 +13,11 @@ import UWBSimulator
   func distancesAndAzimuthsAgreeWithTheScene(_ role: SessionConfiguration.Role) async throws {
     // 4 m away, 30 degrees to the right of where the antenna looks.
     let place = Position(4 * cos(-Double.pi / 6), 4 * sin(-Double.pi / 6), 1)
-    let stage = try Stage(others: [place])
-    let accessory = try await TestAccessory(stage.others[0], role: role)
-    let recorder = Recorder()
-    recorder.connect(to: accessory)
-    let session = recorder.session(on: stage.path)
-    let configuration = try accessory.configuration()
-    session.run(configuration)
+    let meeting = try await Encounter(try Stage(others: [place]), role: role)
+    let recorder = meeting.recorder
+    let configuration = try await meeting.run()
     #expect(await recorder.waitForUpdates(40))
-    session.invalidate()
+    meeting.session.invalidate()
     recorder.drain()
     #expect(recorder.milestones.first == .started && recorder.milestones.count == 2)
     #expect(recorder.strayCalls == 0)
@@ -37,84 +34,71 @@ import UWBSimulator
     #expect(abs(sample.rawDistance - 4) < 0.2 && !sample.isOutlier)
     #expect(sample.standardDeviation > 0.001 && sample.standardDeviation < 0.1)
     #expect(try #require(sample.azimuthFigureOfMerit) > 50 && sample.elevation == nil)
-    #expect(try #require(sample.rssi) < -50 && sample.nonLineOfSightProbability == nil)
+    #expect(try #require(sample.rssi) < -50)
     let rounds = objects.compactMap { $0.sample?.sequenceNumber }
     #expect(zip(rounds, rounds.dropFirst()).allSatisfy { $0 < $1 })
-    await accessory.close()
-    stage.bench.stop()
+    await meeting.end()
+  }
+
+  /// The chip's reports of single frames tell a blocked path; a chip without any leaves it open.
+  @Test(
+    arguments: [
+      (ChipProfile.qm33PDoA, false, 0...0.2), (.qm33PDoA, true, 0.8...1), (.fira1, true, nil),
+    ] as [(ChipProfile, Bool, ClosedRange<Float>?)])
+  func blockedPathsShow(
+    _ profile: ChipProfile, _ hasWall: Bool, _ expected: ClosedRange<Float>?
+  ) async throws {
+    var profile = profile
+    profile.lineOfSight = .notDetermined
+    var scene = Scene(seed: 11)
+    if hasWall {
+      scene.radio.walls = [.init(from: Position(1.5, -5), to: Position(1.5, 5), loss: 15)]
+    }
+    let meeting = try await Encounter(try Stage(profile, scene: scene))
+    try await meeting.run()
+    #expect(await meeting.recorder.waitForUpdates(12))
+    // The first round does not wait for reports that may not come.
+    let probabilities = meeting.recorder.objects.dropFirst(2).map {
+      $0.sample?.nonLineOfSightProbability
+    }
+    for probability in probabilities {
+      if let expected {
+        #expect(expected.contains(try #require(probability)))
+      } else {
+        #expect(probability == nil)
+      }
+    }
+    await meeting.end()
   }
 
   @Test func eachRunMakesOtherDataAndTheCachedConfigurationRanges() async throws {
-    let stage = try Stage()
-    let accessory = try await TestAccessory(stage.others[0])
-    let recorder = Recorder()
-    recorder.connect(to: accessory)
-    let session = recorder.session(on: stage.path)
-    session.run(try accessory.configuration())
+    let meeting = try await Encounter()
+    let (recorder, session) = (meeting.recorder, meeting.session)
+    try await meeting.run()
     #expect(await recorder.waitForUpdates(5))
     session.pause()
     session.run(try #require(session.configuration))
     #expect(
       await recorder.wait { calls in
         calls.count(where: { $0 == .started }) == 2 && calls.last != .started
-          && calls.suffix(4).allSatisfy { if case .updated = $0 { true } else { false } }
+          && calls.suffix(4).allSatisfy { $0.isUpdate }
       })
     session.invalidate()
     let data = recorder.calls.compactMap { if case .shareable(let data) = $0 { data } else { nil } }
     #expect(data.count == 2 && Set(data).count == 2)
-    await accessory.close()
-    stage.bench.stop()
-  }
-
-  @Test func anAccessoryThatGetsNoDataTimesOutAndTriesAgain() async throws {
-    let stage = try Stage()
-    let accessory = try await TestAccessory(stage.others[0], role: .controlee)
-    let recorder = Recorder()
-    let session = recorder.session(on: stage.path)
-    session.timeouts.preparedness = .milliseconds(300)
-    let configuration = try accessory.configuration()
-    session.run(configuration)
-    #expect(await recorder.wait { $0.last == .removed(.timeout) })
-    session.timeouts.preparedness = .seconds(20)
-    recorder.connect(to: accessory)
-    session.run(configuration)
-    #expect(await recorder.waitForUpdates(3))
-    session.invalidate()
-    await accessory.close()
-    stage.bench.stop()
+    await meeting.end()
   }
 
   @Test func anAccessoryThatEndsAsTheControllerSaysSo() async throws {
-    let stage = try Stage()
-    let accessory = try await TestAccessory(stage.others[0], role: .controller)
-    let recorder = Recorder()
-    recorder.connect(to: accessory)
-    let session = recorder.session(on: stage.path)
-    session.run(try accessory.configuration())
+    let meeting = try await Encounter(role: .controller)
+    let recorder = meeting.recorder
+    try await meeting.run()
     #expect(await recorder.waitForUpdates(3))
-    await accessory.stop()
+    try await meeting.accessory.stop()
     #expect(await recorder.wait { $0.contains(.removed(.peerEnded)) })
     recorder.drain()
     #expect(recorder.calls.last == .removed(.peerEnded))
-    session.invalidate()
-    await accessory.close()
-    stage.bench.stop()
-  }
-
-  @Test func anAccessoryThatFallsSilentTimesOut() async throws {
-    let stage = try Stage()
-    let accessory = try await TestAccessory(stage.others[0], role: .controlee)
-    let recorder = Recorder()
-    recorder.connect(to: accessory)
-    let session = recorder.session(on: stage.path)
-    session.timeouts.silence = .milliseconds(200)
-    session.run(try accessory.configuration())
-    #expect(await recorder.waitForUpdates(3))
-    stage.others[0].unplug()
-    #expect(await recorder.wait { $0.last == .removed(.timeout) })
-    session.invalidate()
-    await accessory.close()
-    stage.bench.stop()
+    await meeting.end()
   }
 
   @Test func severalSessionsShareAChip() async throws {
@@ -123,12 +107,11 @@ import UWBSimulator
     var recorders: [Recorder] = []
     var sessions: [NISession] = []
     for (index, chip) in stage.others.enumerated() {
-      let accessory = try await TestAccessory(
-        chip, role: index == 0 ? .controller : .controlee, address: UInt16(0x100 + index))
+      let accessory = try await TestAccessory(chip, role: index == 0 ? .controller : .controlee)
       let recorder = Recorder()
       recorder.connect(to: accessory)
       let session = recorder.session(on: stage.path)
-      session.run(try accessory.configuration())
+      session.run(try await accessory.configuration())
       accessories.append(accessory)
       recorders.append(recorder)
       sessions.append(session)
@@ -138,7 +121,7 @@ import UWBSimulator
       #expect(await recorder.waitForUpdates(10))
       #expect(abs(try #require(recorder.objects.last?.distance) - distance) < 0.1)
     }
-    for session in sessions { session.invalidate() }
+    for session in sessions { await session.close() }
     for accessory in accessories { await accessory.close() }
     stage.bench.stop()
   }
@@ -152,13 +135,13 @@ import UWBSimulator
     var sessions: [NISession] = []
     for (index, recorder) in recorders.enumerated() {
       let session = recorder.session(on: stage.path)
-      session.run(try accessory.configuration())
+      session.run(try await accessory.configuration())
       if index < 2 { #expect(await recorder.wait { $0.contains(.started) }) }
       sessions.append(session)
     }
     #expect(await recorders[2].wait { !$0.isEmpty })
     #expect(recorders[2].calls == [.invalidated(.activeSessionsLimitExceeded)])
-    for session in sessions { session.invalidate() }
+    for session in sessions { await session.close() }
     await accessory.close()
     stage.bench.stop()
   }

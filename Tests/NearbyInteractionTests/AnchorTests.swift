@@ -131,7 +131,7 @@ import UWBTestSupport
     #expect(
       try NSKeyedUnarchiver.unarchivedObject(ofClass: NIDLTDOAMeasurement.self, from: archive)
         == response)
-    session.invalidate()
+    await session.close()
     // What a tag's session has to have, and what it must not have.
     let configured = try #require(chip.commands.first { $0[0] == 0x21 && $0[1] == 3 })
     let parameters = try Self.parameters(configured)

@@ -130,11 +130,9 @@ import UWBSimulator
     let stage = try Stage(
       .qm33, app: Placement(circle), others: [Position(1, 3, 1)],
       scene: Scene(seed: 5, distanceNoise: 0.02))
-    let accessory = try await TestAccessory(stage.others[0])
-    let recorder = Recorder()
-    recorder.connect(to: accessory)
-    let session = recorder.session(on: stage.path)
-    let configuration = try accessory.configuration()
+    let meeting = try await Encounter(stage)
+    let (recorder, session) = (meeting.recorder, meeting.session)
+    let configuration = try await meeting.accessory.configuration()
     configuration.isCameraAssistanceEnabled = true
     session.poseSource = Follower(stage.app)
     session.run(configuration)
@@ -151,9 +149,7 @@ import UWBSimulator
     let truth = atan2(-(3 - place.y), 1 - place.x)
     if let measured = last.horizontalAngle { #expect(abs(Double(measured) - truth) < 0.35) }
     #expect(recorder.objects.contains { $0.horizontalAngle != nil })
-    session.invalidate()
-    await accessory.close()
-    stage.bench.stop()
+    await meeting.end()
   }
 
   @Test func withoutASourceOrWithAWrongOneThatIsAnError() async throws {

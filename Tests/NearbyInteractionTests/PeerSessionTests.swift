@@ -34,7 +34,7 @@ import UWBSimulator
       #expect(abs(try #require(last.distance) - Float(5).squareRoot()) < 0.15)
       #expect(recorder.milestones == [.started])
     }
-    for session in sessions { session.invalidate() }
+    for session in sessions { await session.close() }
     stage.bench.stop()
   }
 
@@ -54,7 +54,7 @@ import UWBSimulator
     sessions[0].run(NINearbyPeerConfiguration(peerToken: replayed))
     #expect(await recorders[0].wait { $0 == [.started, .removed(.timeout)] })
     #expect(recorders[1].objects.isEmpty)
-    for session in sessions { session.invalidate() }
+    for session in sessions { await session.close() }
     stage.bench.stop()
   }
 

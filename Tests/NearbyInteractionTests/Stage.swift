@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AccessoryProtocol
 import Foundation
+import Locking
 import SystemPackage
+import Testing
 import UCI
 import UWBDriver
 import UWBLink
@@ -33,47 +35,106 @@ struct Stage {
     try app.link(at: path)
     bench.start()
   }
+
+  /// Sessions on the app's chip when nobody has it open; it is not reset for that.
+  func sessionsLeft() async throws -> UInt8? {
+    var options = UWBDevice.Options()
+    options.opening = .asFound
+    let device = try await UWBDevice.open(.serial(path: FilePath(path)), options: options)
+    let count = try await device.send(GetSessionCount()).count
+    await device.close()
+    return count
+  }
 }
 
-/// The accessory's end: says what it is, ranges as the shareable data says.
-actor TestAccessory {
-  let data: AccessoryConfigurationData
-  private let device: UWBDevice
-  private var session: UWBSession?
+/// An accessory that an app has a data channel to, and what the channel does to shareable data.
+final class TestAccessory: Sendable {
+  /// What becomes of shareable data on its way.
+  enum Delivery: Sendable {
+    case whole
+    case lost
+    case twice
+    /// Without its last octets.
+    case truncated
+  }
 
+  let accessory: Accessory
+  private let device: UWBDevice
+  private let channel: SocketChannel
+  /// The accessory's data of each `initialize`.
+  private let offers: AsyncStream<[UInt8]>
+  private let delivery = Locked(Delivery.whole)
+
+  /// - Parameters:
+  ///   - interval: of ranging, in milliseconds.
   init(
     _ chip: SimulatedBench.Chip, role: SessionConfiguration.Role = .controller,
-    rate: AccessoryConfigurationData.UpdateRate = .userInteractive, address: UInt16 = 0xD711
+    rate: AccessoryConfigurationData.UpdateRate = .userInteractive, interval: UInt16 = 20
   ) async throws {
     device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
-    data = AccessoryConfigurationData(
-      preferredUpdateRate: rate,
-      uwb: UWBConfigurationData(
-        version: .v20, role: role, address: address,
-        request: .init(slotsPerRound: 6, slotDuration: 2_400, interval: 20)))
+    var options = Accessory.Options()
+    options.role = role
+    options.updateRate = rate
+    // Version 2.0 lets an accessory say how it wants to be ranged with.
+    options.version = .v20
+    options.request = .init(slotsPerRound: 6, slotDuration: 2_400, interval: interval)
+    accessory = try Accessory(device, options: options)
+    var ends: [Int32] = [0, 0]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    let served = SocketChannel(FileDescriptor(rawValue: ends[1]))
+    channel = SocketChannel(FileDescriptor(rawValue: ends[0]))
+    let (offers, offer) = AsyncStream<[UInt8]>.makeStream()
+    self.offers = offers
+    Task { [accessory] in await accessory.serve(served) }
+    Task { [messages = channel.messages] in
+      for await message in messages {
+        if case .accessoryConfigurationData(let data)? = try? AccessoryMessage(message) {
+          offer.yield(data)
+        }
+      }
+      offer.finish()
+    }
   }
 
-  nonisolated var octets: Data { Data(data.octets) }
+  /// Sessions on the accessory's chip, as it counts them.
+  var sessions: UInt8? { get async throws { try await device.send(GetSessionCount()).count } }
 
-  nonisolated func configuration() throws -> NINearbyAccessoryConfiguration {
-    try NINearbyAccessoryConfiguration(data: octets)
+  /// Asks the accessory anew, as an app does that begins.
+  func configuration() async throws -> NINearbyAccessoryConfiguration {
+    try await channel.send(AppMessage.initialize.octets)
+    let data = await offers.first { _ in true }
+    return try NINearbyAccessoryConfiguration(data: Data(try #require(data)))
   }
 
-  /// Begins with what the app's side has made; ends what was before.
-  func start(_ shareable: Data) async throws {
-    try await session?.close()
-    let made = try ShareableConfigurationData([UInt8](shareable))
-    let session = try await device.makeSession(made.session(of: .accessory, with: data.uwb))
-    try await session.start()
-    self.session = session
+  func deliver(_ how: Delivery) { delivery.withLock { $0 = how } }
+
+  /// Hands shareable data over, or what the channel makes of it.
+  func take(_ data: Data) async throws {
+    let octets = [UInt8](data)
+    let sent: [[UInt8]] =
+      switch delivery.withLock({ $0 }) {
+      case .whole: [octets]
+      case .lost: []
+      case .twice: [octets, octets]
+      case .truncated: [octets.dropLast(5)]
+      }
+    for octets in sent {
+      try await channel.send(AppMessage.configureAndStart(octets).octets)
+    }
   }
 
-  func stop() async {
-    try? await session?.close()
-    session = nil
+  /// The app says stop, and waits until the accessory has.
+  func stop() async throws {
+    let events = accessory.events
+    try await channel.send(AppMessage.stop.octets)
+    for await case .stopped in events { break }
   }
 
-  func close() async { await device.close() }
+  func close() async {
+    await accessory.close()
+    channel.close()
+    await device.close()
+  }
 }
 
 extension Recorder {
@@ -81,8 +142,50 @@ extension Recorder {
   func connect(to accessory: TestAccessory) {
     onEach { _, call in
       guard case .shareable(let data) = call else { return }
-      Task { try await accessory.start(data) }
+      Task { try await accessory.take(data) }
     }
+  }
+}
+
+/// An app's session and an accessory, each with a chip, connected, and not run yet.
+struct Encounter {
+  let stage: Stage
+  let accessory: TestAccessory
+  let recorder = Recorder()
+  let session: NISession
+
+  init(
+    _ stage: Stage? = nil, role: SessionConfiguration.Role = .controller, interval: UInt16 = 20,
+    core: SessionCore = SessionCore()
+  ) async throws {
+    self.stage = try stage ?? Stage()
+    accessory = try await TestAccessory(self.stage.others[0], role: role, interval: interval)
+    recorder.connect(to: accessory)
+    session = recorder.session(on: self.stage.path, core: core)
+  }
+
+  /// Runs the session with what the accessory says of itself now.
+  @discardableResult
+  func run() async throws -> NINearbyAccessoryConfiguration {
+    let configuration = try await accessory.configuration()
+    session.run(configuration)
+    return configuration
+  }
+
+  /// Sessions on the app's chip, which this process has open.
+  var sessions: UInt8? {
+    get async throws {
+      let place = DeviceRegistry.Place(.serial(path: FilePath(stage.path)))
+      let device = try await DeviceRegistry.shared.acquire(place).get()
+      defer { DeviceRegistry.shared.release(place) }
+      return try await device.send(GetSessionCount()).count
+    }
+  }
+
+  func end() async {
+    await session.close()
+    await accessory.close()
+    stage.bench.stop()
   }
 }
 

@@ -64,4 +64,5 @@ final class ScriptedRunner: SessionCore.Runner {
     kept.withLock { $0.append(.begin(run)) }
   }
   func end(tellPeer: Bool) { kept.withLock { $0.append(.end(tellPeer: tellPeer)) } }
+  func finish() async {}
 }

@@ -42,7 +42,7 @@ extension ChipCapabilities {
   /// process yet is opened for that, which resets it.
   static func ofDevice(named name: String?, hasPoses: Bool) -> ChipCapabilities {
     guard case .success(let endpoint) = DeviceChoice.endpoint(named: name) else { return .init() }
-    let key = endpoint.description
+    let key = DeviceRegistry.Place(endpoint).name
     let capabilities =
       known.withLock { $0[key] } ?? DeviceRegistry.ask(name) { Capabilities($0.capabilities) }
     guard let capabilities else { return .init() }
@@ -58,12 +58,13 @@ extension DeviceRegistry {
     _ name: String?, _ question: @escaping @Sendable (UWBDevice) -> Answer
   ) -> Answer? {
     guard case .success(let endpoint) = DeviceChoice.endpoint(named: name) else { return nil }
+    let place = Place(endpoint)
     let answer = Locked<Answer?>(nil)
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: SessionExecutor.shared) {
-      if case .success(let device) = await shared.acquire(endpoint) {
+      if case .success(let device) = await shared.acquire(place) {
         answer.withLock { $0 = question(device) }
-        shared.release(endpoint)
+        shared.release(place)
       }
       done.signal()
     }

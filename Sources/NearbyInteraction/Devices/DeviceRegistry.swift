@@ -9,32 +9,65 @@ final class DeviceRegistry: Sendable {
   /// The one that sessions use.
   static let shared = DeviceRegistry()
 
+  /// Where a device is. Looked up while it is there: one that is unplugged has no serial number to be
+  /// told by.
+  struct Place: Sendable {
+    let endpoint: LinkEndpoint
+    /// The same for all names of one device.
+    let name: String
+
+    init(_ endpoint: LinkEndpoint) {
+      self.endpoint = endpoint
+      if case .serial = endpoint {
+        name = LinkReturn(of: endpoint).endpoint.description
+      } else {
+        name = endpoint.description
+      }
+    }
+  }
+
   private struct Entry {
+    /// Another one each time that the device is opened.
+    var id: Int
     var opening: Task<Result<UWBDevice, DriverError>, Never>
     var users = 0
+    /// Unplugged, failed or started anew, and not found again yet.
+    var isLost = false
     /// Closes the device unless somebody comes.
     var closing: Task<Void, Never>?
   }
 
-  private let entries = Locked<[String: Entry]>([:])
-  private let linger: Duration
+  private struct State {
+    var entries: [String: Entry] = [:]
+    /// Devices that are being closed: their ports are not free before that is done.
+    var leaving: [String: Task<Void, Never>] = [:]
+    var opened = 0
+  }
 
-  /// - Parameter linger: how long a device that nobody uses stays open: a session that is run again
-  ///   at once begins without the chip's reset.
-  init(linger: Duration = .seconds(1)) { self.linger = linger }
+  private let state = Locked(State())
+  private let linger: Duration
+  // The driver waits for a device that is lost; that its sessions do not go on by themselves is this
+  // module's affair.
+  private let recovery: Recovery
+
+  /// - Parameters:
+  ///   - linger: how long a device that nobody uses stays open: a session that is run again at once
+  ///     begins without the chip's reset.
+  ///   - recovery: how devices that are lost are waited for.
+  init(linger: Duration = .seconds(1), recovery: Recovery = Recovery()) {
+    self.linger = linger
+    self.recovery = recovery
+  }
 
   /// Opens a device, or joins those who use it. `release` has to follow if this succeeds.
-  func acquire(_ endpoint: LinkEndpoint) async -> Result<UWBDevice, DriverError> {
-    let name = Self.name(of: endpoint)
-    let opening = entries.withLock { entries in
-      var entry =
-        entries[name]
-        ?? Entry(
-          opening: Task(executorPreference: SessionExecutor.shared) { await Self.open(endpoint) })
+  func acquire(_ place: Place) async -> Result<UWBDevice, DriverError> {
+    let name = place.name
+    let opening = state.withLock { state in
+      var entry = state.entries[name] ?? open(place, &state)
       entry.users += 1
       entry.closing?.cancel()
       entry.closing = nil
-      entries[name] = entry
+      state.entries[name] = entry
       return entry.opening
     }
     let result = await opening.value
@@ -43,58 +76,95 @@ final class DeviceRegistry: Sendable {
   }
 
   /// Says that a device that was acquired is not needed any more.
-  func release(_ endpoint: LinkEndpoint) {
-    let name = Self.name(of: endpoint)
-    entries.withLock { entries in
-      guard var entry = entries[name], entry.users > 0 else { return }
+  func release(_ place: Place) {
+    let name = place.name
+    state.withLock { state in
+      guard var entry = state.entries[name], entry.users > 0 else { return }
       entry.users -= 1
       if entry.users == 0 {
+        // One that is gone is not waited for by nobody: whatever appears in its place next may be
+        // another program's.
+        let linger = entry.isLost ? Duration.zero : linger
         entry.closing = Task(executorPreference: SessionExecutor.shared) {
-          do { try await Task.sleep(for: self.linger) } catch { return }
+          do { try await Task.sleep(for: linger) } catch { return }
           await self.close(name)
         }
       }
-      entries[name] = entry
+      state.entries[name] = entry
     }
   }
 
-  /// Closes every device that nobody uses, at once.
+  /// Closes every device that nobody uses, at once, and waits until all that are being closed are.
   func closeIdle() async {
-    for name in entries.withLock({ $0.filter { $0.value.users == 0 }.map(\.key) }) {
-      await close(name)
+    let (idle, leaving) = state.withLock { state in
+      (state.entries.filter { $0.value.users == 0 }.map(\.key), Array(state.leaving.values))
     }
+    for name in idle { await close(name) }
+    for closing in leaving { await closing.value }
   }
 
+  /// Closes a device that nobody uses. Whoever comes meanwhile opens it behind that.
   private func close(_ name: String) async {
-    let opening = entries.withLock { entries -> Task<Result<UWBDevice, DriverError>, Never>? in
-      guard let entry = entries[name], entry.users == 0 else { return nil }
+    let closing = state.withLock { state -> Task<Void, Never>? in
+      guard let entry = state.entries[name], entry.users == 0 else { return nil }
       entry.closing?.cancel()
-      entries[name] = nil
-      return entry.opening
+      state.entries[name] = nil
+      let closing = Task(executorPreference: SessionExecutor.shared) {
+        if case .success(let device) = await entry.opening.value { await device.close() }
+      }
+      state.leaving[name] = closing
+      return closing
     }
-    if case .success(let device)? = await opening?.value { await device.close() }
+    guard let closing else { return }
+    await closing.value
+    state.withLock { if $0.leaving[name] == closing { $0.leaving[name] = nil } }
   }
 
   private func forget(_ name: String, _ opening: Task<Result<UWBDevice, DriverError>, Never>) {
-    entries.withLock { if $0[name]?.opening == opening { $0[name] = nil } }
+    state.withLock { if $0.entries[name]?.opening == opening { $0.entries[name] = nil } }
   }
 
-  private static func open(_ endpoint: LinkEndpoint) async -> Result<UWBDevice, DriverError> {
-    // The driver waits for a device that is lost; that its sessions do not go on by themselves is
-    // this module's affair.
-    let options = UWBDevice.Options(recovery: Recovery())
+  private func open(_ place: Place, _ state: inout State) -> Entry {
+    state.opened += 1
+    let (id, leaving) = (state.opened, state.leaving[place.name])
+    return Entry(
+      id: id,
+      opening: Task(executorPreference: SessionExecutor.shared) {
+        await leaving?.value
+        let result = await self.open(place.endpoint)
+        if case .success(let device) = result { self.watch(place.name, id, device.events) }
+        return result
+      })
+  }
+
+  /// Notes when a device is lost and found again, until it is closed.
+  private func watch(_ name: String, _ id: Int, _ events: AsyncStream<DeviceEvent>) {
+    Task(executorPreference: SessionExecutor.shared) {
+      for await event in events {
+        switch event {
+        case .lost: await self.note(name, id, isLost: true)
+        case .recovered: await self.note(name, id, isLost: false)
+        default: break
+        }
+      }
+    }
+  }
+
+  private func note(_ name: String, _ id: Int, isLost: Bool) async {
+    let isIdle = state.withLock { state in
+      guard state.entries[name]?.id == id else { return false }
+      state.entries[name]?.isLost = isLost
+      return state.entries[name]?.users == 0
+    }
+    if isLost, isIdle { await close(name) }
+  }
+
+  private func open(_ endpoint: LinkEndpoint) async -> Result<UWBDevice, DriverError> {
+    let options = UWBDevice.Options(recovery: recovery)
     do throws(DriverError) {
       return .success(try await UWBDevice.open(endpoint, options: options))
     } catch {
       return .failure(error)
     }
-  }
-
-  /// The same for all names of one device.
-  private static func name(of endpoint: LinkEndpoint) -> String {
-    if case .serial = endpoint {
-      return LinkReturn(of: endpoint).endpoint.description
-    }
-    return endpoint.description
   }
 }

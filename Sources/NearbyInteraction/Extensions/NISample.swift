@@ -20,8 +20,9 @@ public struct NISample: Sendable, Hashable {
   public var elevationFigureOfMerit: UInt8?
   /// Received power in dBm; nil where the chip gives none.
   public var rssi: Float?
-  /// How probable it is that something blocks the direct path: the chip's judgement as 0 or 1; nil
-  /// where the chip does not judge.
+  /// How probable it is that something blocks the direct path, 0…1: computed from the levels of its
+  /// frames where the chip reports them; otherwise the chip's own judgement, which is wrong at times,
+  /// as 0.1 or 0.9; nil where it tells neither.
   public var nonLineOfSightProbability: Float?
   /// Counts ranging rounds up from 0 at each run.
   public var sequenceNumber: UInt32

@@ -40,4 +40,8 @@ extension NISession {
     get { core.state.withLock { $0.machine.timeouts } }
     set { core.state.withLock { $0.machine.timeouts = newValue } }
   }
+
+  /// Beyond Apple: `invalidate()`, and waits until nothing of the session is on its chip, which is
+  /// closed where no other session uses it. For programs that end: a chip ranges on without them.
+  public func close() async { await core.close() }
 }

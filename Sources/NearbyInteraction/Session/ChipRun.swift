@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 internal import UWBDriver
+internal import UWBEstimation
 internal import UWBLink
 
 /// One run of a session on a chip: opens the device, ranges, waits for what happens, tidies up.
@@ -36,10 +37,11 @@ final class ChipRun: Sendable {
     case .success(let found): endpoint = found
     case .failure(let error): return report(.failed(error))
     }
-    switch await registry.acquire(endpoint) {
+    let place = DeviceRegistry.Place(endpoint)
+    switch await registry.acquire(place) {
     case .success(let device):
       await range(on: device)
-      registry.release(endpoint)
+      registry.release(place)
     case .failure(let error) where error.mayPass: await wait(for: endpoint)
     case .failure(let error): report(.failed(NIError(error)))
     }
@@ -78,38 +80,71 @@ final class ChipRun: Sendable {
     case .success(let value): made = value
     case .failure(let error): return report(.failed(error))
     }
-    let built = await outcome { () async throws(DriverError) in
-      try await device.makeSession(made.configuration, checked: plan.isChecked)
-    }
-    switch built {
+    switch await build(made.configuration, on: device) {
     case .success(let session): await range(session, made)
     case .failure(let error): await give(up: error, device, isUnderWay: false)
     }
   }
 
+  /// A firmware that knows nothing of diagnostics ranges without them.
+  private func build(
+    _ configuration: SessionConfiguration, on device: UWBDevice
+  ) async -> Result<UWBSession, DriverError> {
+    let built = await outcome { () async throws(DriverError) in
+      try await device.makeSession(configuration, checked: plan.isChecked)
+    }
+    guard case .failure(.parametersRefused) = built, configuration.diagnostics != nil else {
+      return built
+    }
+    var plain = configuration
+    plain.diagnostics = nil
+    return await build(plain, on: device)
+  }
+
   private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
-    let stopMeasuring = session.onMeasurements(
-      core.measurements(of: number, AngleUse(Capabilities(session.device.capabilities))))
+    let stopMeasuring = measure(session)
     let started = await outcome { () async throws(DriverError) in
       try await plan.prepare(session)
       try await session.start()
     }
-    var error: DriverError?
-    if case .failure(let failure) = started { error = failure }
-    if error == nil {
+    let ending: Ending
+    switch started {
+    case .success:
       core.keep(made.shareable, for: number)
       report(.started(needsData: made.shareable != nil))
-      error = await stay(session, made.configuration.role)
+      ending = await stay(session, made.configuration.role)
+    case .failure(let error): ending = .failed(error)
     }
     stopMeasuring()
     // Tells the chip whatever became of it; a chip that is gone has lost it anyway.
     try? await session.close()
-    if let error { await give(up: error, session.device, isUnderWay: true) }
+    switch ending {
+    case .wanted: break
+    case .failed(let error): await give(up: error, session.device, isUnderWay: true)
+    case .lost: await wait(isUnderWay: true)
+    }
   }
 
-  /// Until somebody ends it: nil, or what ended it.
-  private func stay(_ session: UWBSession, _ role: SessionConfiguration.Role) async -> DriverError?
-  {
+  /// How ranging ended.
+  private enum Ending {
+    /// Somebody here asked for it.
+    case wanted
+    case failed(DriverError)
+    /// The driver is looking for the device, whatever the cause.
+    case lost
+  }
+
+  private func measure(_ session: UWBSession) -> @Sendable () -> Void {
+    if case .anchors = plan.target { return session.onMeasurements(core.anchors(of: number)) }
+    let angles = AngleUse(Capabilities(session.device.capabilities))
+    var settings = EstimationSettings()
+    // The first round is not held up by diagnostics that may not come.
+    settings.expectsDiagnostics = false
+    return session.onEstimates(settings, core.estimates(of: number, angles))
+  }
+
+  /// Until it ends.
+  private func stay(_ session: UWBSession, _ role: SessionConfiguration.Role) async -> Ending {
     for await signal in signals {
       switch signal {
       case .end(let tellPeer):
@@ -118,24 +153,30 @@ final class ChipRun: Sendable {
           // takes this while it ranges; then they learn of it.
           try? await session.configure([TLV(.inBandTerminationAttemptCount, [0])])
         }
-        return nil
+        return .wanted
       case .device(.sessionStatus(let status))
       where status.sessionToken == session.token && status.state != .active
         && status.reason != .managementCommand:
-        return .sessionEnded(status.state, status.reason)
-      case .device(.lost(let cause)): return cause
-      case .device(.disconnected(let cause)): return .link(cause)
-      case .device(.sessionLost(_, let cause)): return cause
+        return .failed(.sessionEnded(status.state, status.reason))
+      case .device(.lost): return .lost
+      case .device(.disconnected(let cause)): return .failed(.link(cause))
+      case .device(.sessionLost(session.configuration.sessionID, let cause)):
+        return .failed(cause)
       case .device: break
       }
     }
-    return nil
+    return .wanted
   }
 
   /// It failed; where the device is only lost, waits for it.
   private func give(up error: DriverError, _ device: UWBDevice, isUnderWay: Bool) async {
     if case .sessionEnded(_, .stoppedInBand) = error { return report(.peerEnded) }
     guard error.mayPass else { return report(.failed(NIError(error, in: device.dialect))) }
+    await wait(isUnderWay: isUnderWay)
+  }
+
+  /// Until the driver has found the device again.
+  private func wait(isUnderWay: Bool) async {
     report(isUnderWay ? .lost : .unavailable)
     for await signal in signals {
       switch signal {

@@ -31,4 +31,8 @@ final class ChipRunner: SessionCore.Runner {
       state.run = nil
     }
   }
+  func finish() async {
+    await state.withLock { $0.task }?.value
+    await registry.closeIdle()
+  }
 }

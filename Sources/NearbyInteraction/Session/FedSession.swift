@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 package import UWBDriver
+internal import UWBEstimation
 
 extension NISession {
   /// A session that ranges without a chip: whoever measures what delivery costs hands it the reports.
@@ -10,11 +11,21 @@ extension NISession {
     struct Nobody: SessionCore.Runner {
       func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {}
       func end(tellPeer: Bool) {}
+      func finish() async {}
     }
     let core = SessionCore(runner: Nobody())
     let session = NISession(core: core)
     core.run(nil, token: .accessory(), finder: nil, problem: nil)
     core.handle(.report(run: 1, .started(needsData: false)))
-    return (session, core.measurements(of: 1, AngleUse(Capabilities([]))))
+    return (session, core.reports(of: 1))
+  }
+}
+
+extension SessionCore {
+  /// What takes reports that come by another way than that of a chip, as from a chip without angles.
+  func reports(of run: Int) -> MeasurementCallback {
+    let pipeline = PipelineInPlace()
+    let take = estimates(of: run, AngleUse(Capabilities([])))
+    return { view, info in pipeline.take(view, info, take) }
   }
 }

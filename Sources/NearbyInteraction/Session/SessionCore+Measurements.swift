@@ -5,50 +5,35 @@ internal import Ranging
 internal import SIMDMath
 internal import UCI
 internal import UWBDriver
-internal import UWBLink
+internal import UWBEstimation
 
 // The way of a measurement: from the reader's thread to the delegate's queue.
 extension SessionCore {
-  /// What takes the chip's reports of a run, on the reader's thread.
-  func measurements(of run: Int, _ angles: AngleUse) -> MeasurementCallback {
-    { [weak self] view, info in
-      guard let self else { return }
-      if view.type == .twoWay {
-        // One session, one object.
-        guard view.count > 0 else { return }
-        take(
-          view.twoWayMeasurement(at: 0), view.sequenceNumber, info.receivedAt, run, angles)
-      } else {
-        var reader = PayloadReader(view.payload)
-        guard let report = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
-        takeAnchors(report.measurements, run)
-      }
+  /// What takes the estimates of a run, on the reader's thread.
+  func estimates(of run: Int, _ angles: AngleUse) -> @Sendable (EstimatedMeasurement) -> Void {
+    { [weak self] estimate in self?.take(estimate, run, angles) }
+  }
+
+  /// What takes the messages of anchors of a run, on the reader's thread.
+  func anchors(of run: Int) -> MeasurementCallback {
+    { [weak self] view, _ in
+      var reader = PayloadReader(view.payload)
+      guard let report = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
+      self?.takeAnchors(report.measurements, run)
     }
   }
 
-  private func take(
-    _ measurement: TwoWayMeasurement, _ sequenceNumber: UInt32, _ time: UInt64, _ run: Int,
-    _ angles: AngleUse
-  ) {
+  private func take(_ estimate: EstimatedMeasurement, _ run: Int, _ angles: AngleUse) {
+    let measurement = estimate.measurement.result
     guard let centimetres = measurement.distanceCentimetres else { return }
     let raw = Double(centimetres) / 100
+    let time = estimate.measurement.receivedAt
+    let sample = NISample(estimate, rawDistance: raw, angles)
     state.withLock { state in
       guard state.machine.isRanging(run), let token = state.token else { return }
       apply(.report(run: run, .heard), &state)
       guard state.machine.isRanging(run) else { return }
-      let isBlocked = measurement.lineOfSight.isBlocked
-      let estimate = state.estimator.update(
-        RangeSample(time: Double(time) * 1e-9, distance: raw, nonLineOfSight: isBlocked))
-      let sample = NISample(
-        rawDistance: Float(raw), standardDeviation: Float(estimate?.standardDeviation ?? 0.1),
-        isOutlier: estimate?.isOutlier ?? false, azimuth: angles.azimuth(measurement.azimuth),
-        azimuthFigureOfMerit: angles.hasMerit ? measurement.azimuth.figureOfMerit : nil,
-        elevation: angles.elevation(measurement.elevation),
-        elevationFigureOfMerit: angles.hasMerit ? measurement.elevation.figureOfMerit : nil,
-        rssi: measurement.rssiDBm.map { Float($0) },
-        nonLineOfSightProbability: isBlocked.map { $0 ? 1 : 0 }, sequenceNumber: sequenceNumber,
-        receivedAt: time)
-      let distance = Float(max(0, estimate?.distance ?? raw))
+      let distance = Float(max(0, estimate.track?.distance ?? raw))
       let direction = sample.direction
       guard let finder = state.finder else {
         let object = NINearbyObject(
@@ -91,6 +76,21 @@ extension SessionCore {
 }
 
 extension NISample {
+  init(_ estimate: EstimatedMeasurement, rawDistance: Double, _ angles: AngleUse) {
+    let measurement = estimate.measurement.result
+    self.init(
+      rawDistance: Float(rawDistance),
+      standardDeviation: Float(estimate.track?.standardDeviation ?? 0.1),
+      isOutlier: estimate.track?.isOutlier ?? false, azimuth: angles.azimuth(measurement.azimuth),
+      azimuthFigureOfMerit: angles.hasMerit ? measurement.azimuth.figureOfMerit : nil,
+      elevation: angles.elevation(measurement.elevation),
+      elevationFigureOfMerit: angles.hasMerit ? measurement.elevation.figureOfMerit : nil,
+      rssi: measurement.rssiDBm.map { Float($0) },
+      nonLineOfSightProbability: estimate.nonLineOfSight.map { Float($0) },
+      sequenceNumber: estimate.measurement.sequenceNumber,
+      receivedAt: estimate.measurement.receivedAt)
+  }
+
   /// Where the antenna sees the object, in the frame of `NINearbyObject.direction`; level where the
   /// chip tells no elevation.
   var direction: simd_float3? {
@@ -98,16 +98,5 @@ extension NISample {
     let height = elevation ?? 0
     return simd_float3(
       sin(azimuth) * cos(height), sin(height), -cos(azimuth) * cos(height))
-  }
-}
-
-extension LineOfSight {
-  /// nil where the chip cannot tell.
-  var isBlocked: Bool? {
-    switch self {
-    case .lineOfSight: false
-    case .nonLineOfSight: true
-    default: nil
-    }
   }
 }

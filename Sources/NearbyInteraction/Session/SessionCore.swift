@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 internal import Locking
-internal import Ranging
 internal import UWBDriver
 
 /// The inside of a session: the machine with its effects carried out, and the way of a measurement to
@@ -11,6 +10,8 @@ final class SessionCore: Sendable {
   protocol Runner: Sendable {
     func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore)
     func end(tellPeer: Bool)
+    /// Waits until everything that was begun has ended.
+    func finish() async
   }
 
   /// Updates that may wait for the app's queue; then the newest are dropped.
@@ -25,7 +26,6 @@ final class SessionCore: Sendable {
     var plan: SessionPlan?
     var token: NIDiscoveryToken?
     var shareable: [UInt8]?
-    var estimator = RangeEstimator()
     var finder: MotionFinder?
     var anchors = AnchorMessages()
     var timers: [SessionMachine.Timer: @Sendable () -> Void] = [:]
@@ -61,7 +61,6 @@ final class SessionCore: Sendable {
       if state.machine.phase != .invalidated {
         (state.plan, state.token, state.finder) = (plan, token, finder)
         state.shareable = nil
-        state.estimator.reset()
         state.anchors = AnchorMessages()
         // What was asleep before this run is over.
         state.slept = clock.slept
@@ -102,6 +101,12 @@ final class SessionCore: Sendable {
       case .call(let callback): call(callback, &state)
       }
     }
+  }
+
+  /// Ends the session, and waits until nothing of it is on a chip.
+  func close() async {
+    handle(.invalidate)
+    await runner.finish()
   }
 
   // MARK: the app

@@ -20,6 +20,16 @@ struct SessionPlan: Sendable {
   struct Made: Sendable {
     var configuration: SessionConfiguration
     var shareable: [UInt8]?
+
+    /// With the levels of frames, where the chip can report them: they tell whether the path is free.
+    init(_ session: SessionConfiguration, shareable: [UInt8]? = nil) {
+      configuration = session
+      configuration.diagnostics = DiagnosticsRequest(.levels)
+      self.shareable = shareable
+    }
+
+    /// Without.
+    init(anchors: SessionConfiguration) { configuration = anchors }
   }
 
   /// Makes the session. For an accessory it is another one each time.
@@ -30,12 +40,12 @@ struct SessionPlan: Sendable {
       let data = ShareableConfigurationData.answering(accessory)
       do throws(AccessoryProtocolError) {
         let session = try data.session(of: .app, with: accessory.uwb, angles: angles.azimuth)
-        return .success(Made(configuration: session, shareable: data.octets))
+        return .success(Made(session, shareable: data.octets))
       } catch {
         return .failure(
           NIError(.invalidConfiguration, reason: error.description, recovery: error.suggestion))
       }
-    case .peer(let session): return .success(Made(configuration: session, shareable: nil))
+    case .peer(let session): return .success(Made(session))
     case .anchors(let id, let radio):
       guard Capabilities(device.capabilities).roles?.contains(.dtTag) ?? true else {
         return .failure(
@@ -43,7 +53,7 @@ struct SessionPlan: Sendable {
             .unsupportedPlatform, reason: "The chip receives no downlink TDoA.",
             recovery: "Check NISession.deviceCapabilities.supportsDLTDOAMeasurement first."))
       }
-      return .success(Made(configuration: radio.configuration(id: id), shareable: nil))
+      return .success(Made(anchors: radio.configuration(id: id)))
     }
   }
 }
