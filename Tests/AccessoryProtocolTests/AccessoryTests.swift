@@ -8,40 +8,23 @@ import UWBSimulator
 
 /// An accessory and apps on simulated chips, with real sockets and pseudo-terminals in between.
 @Suite struct AccessoryTests {
-  /// From the first message to distances on the phone.
-  private func range(
-    _ stage: Stage, _ accessory: Accessory
-  ) async throws -> (Phone, ShareableConfigurationData) {
-    var phone = try Phone(of: accessory)
-    try await phone.initialize()
-    let data = try phone.shareable()
-    let session = try await phone.session(data, on: stage.phones[0])
-    let stream = session.measurements()
-    try await session.start()
-    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
-    #expect(abs(try await meanDistance(stream) - 3) < 0.1)
-    return (phone, data)
-  }
-
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
   func theWholeHandshakeEndsWithDistances(role: SessionConfiguration.Role) async throws {
-    let stage = try await Stage()
     var options = Accessory.Options()
     options.role = role
-    let accessory = try Accessory(stage.device, options: options)
-    let events = accessory.events
-    var (phone, _) = try await range(stage, accessory)
-    #expect(phone.accessory?.uwb.role == role)
-    let own = await events.first { event -> Double? in
+    var meeting = try await Meeting(phones: [.qm33PDoA], options: options)
+    _ = try await meeting.range()
+    #expect(meeting.phone.accessory?.uwb.role == role)
+    let own = await meeting.events.first { event -> Double? in
       guard case .measured(_, let measurement) = event else { return nil }
       return measurement.result.distanceCentimetres.map { Double($0) / 100 }
     }
     #expect(abs(try #require(own) - 3) < 0.2)
-    #expect(accessory.rangingApps.map(\.name) == ["app 1"])
-    #expect(try await phone.stop() == .accessoryUwbDidStop)
-    #expect(try await stage.sessions() == 0)
-    #expect(accessory.rangingApps.isEmpty)
-    await stage.end()
+    #expect(meeting.accessory.rangingApps.map(\.name) == ["app 1"])
+    #expect(try await meeting.phone.stop() == .accessoryUwbDidStop)
+    #expect(try await meeting.stage.sessions() == 0)
+    #expect(meeting.accessory.rangingApps.isEmpty)
+    await meeting.end()
   }
 
   @Test(arguments: ["qm33", "sr250", "fira1"])
@@ -64,26 +47,21 @@ import UWBSimulator
   }
 
   @Test func aChipThatDecodesTheDataItself() async throws {
-    let stage = try await Stage(.sr250)
     var options = Accessory.Options()
     options.leavesDataToChip = true
-    let accessory = try Accessory(stage.device, options: options)
-    let events = accessory.events
-    var (phone, data) = try await range(stage, accessory)
-    #expect(try await phone.stop() == .accessoryUwbDidStop)
-    #expect(try await stage.sessions() == 0)
+    var meeting = try await Meeting(.sr250, phones: [.qm33PDoA], options: options)
+    var (data, _) = try await meeting.range()
+    #expect(try await meeting.phone.stop() == .accessoryUwbDidStop)
+    #expect(try await meeting.stage.sessions() == 0)
     // What the chip cannot read it refuses, here with a version of which it knows nothing.
     data.version = .v20
-    #expect(try await phone.configure(data) == .accessoryUwbDidStop)
-    let refusal = await events.first { event -> AccessoryError? in
-      guard case .refused(_, let error) = event else { return nil }
-      return error
-    }
+    #expect(try await meeting.phone.configure(data) == .accessoryUwbDidStop)
+    let refusal = await meeting.refusal()
     guard case .device(.refused) = refusal else {
       Issue.record("\(String(describing: refusal))")
       return
     }
-    await stage.end()
+    await meeting.end()
     let other = try await Stage(.qm33, phones: [])
     #expect(throws: AccessoryError.self) { try Accessory(other.device, options: options) }
     await other.end()
@@ -129,68 +107,53 @@ import UWBSimulator
   }
 
   @Test func theChipsOwnLimitIsToldAsWell() async throws {
-    let stage = try await Stage(phones: [])
-    let accessory = try Accessory(stage.device)
-    let events = accessory.events
+    let meeting = try await Meeting(isAsked: false)
     var last: AccessoryMessage?
     for _ in 0..<6 {
-      var phone = try Phone(of: accessory)
+      var phone = try Phone(of: meeting.accessory)
       try await phone.initialize()
       last = try await phone.configure(phone.shareable())
     }
     #expect(last == .accessoryUwbDidStop)
-    let refusal = await events.first { event -> AccessoryError? in
-      guard case .refused(_, let error) = event else { return nil }
-      return error
-    }
     #expect(
-      refusal == .device(.refused(command: "SESSION_INIT_CMD", .maxSessionsExceeded)))
-    #expect(accessory.rangingApps.count == 5)
-    await accessory.close()
-    await stage.end()
+      await meeting.refusal()
+        == .device(.refused(command: "SESSION_INIT_CMD", .maxSessionsExceeded)))
+    #expect(meeting.accessory.rangingApps.count == 5)
+    await meeting.end()
   }
 
   @Test func aLostChannelDoesNotEndRanging() async throws {
-    let stage = try await Stage()
-    let accessory = try Accessory(stage.device)
-    let events = accessory.events
-    var phone = try Phone(of: accessory, as: "phone")
-    try await phone.initialize()
-    let data = try phone.shareable()
-    let session = try await phone.session(data, on: stage.phones[0])
-    let stream = session.measurements()
-    try await session.start()
-    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
-    phone.channel.close()
-    let isGone = await events.first { event -> Bool? in
+    var meeting = try await Meeting(phones: [.qm33PDoA], as: "phone")
+    let (data, session) = try await meeting.range()
+    meeting.phone.channel.close()
+    let isGone = await meeting.events.first { event -> Bool? in
       if case .disconnected = event { return true }
       return nil
     }
     #expect(isGone == true)
-    #expect(abs(try await meanDistance(stream, of: 5) - 3) < 0.1)
+    #expect(abs(try await meanDistance(session.measurements(), of: 5) - 3) < 0.1)
     // The app comes back and finds its session.
-    var again = try Phone(of: accessory, as: "phone")
+    var again = try Phone(of: meeting.accessory, as: "phone")
     #expect(try await again.configure(data) == .accessoryUwbDidStart)
-    #expect(try await stage.sessions() == 1)
+    #expect(try await meeting.stage.sessions() == 1)
     #expect(try await again.stop() == .accessoryUwbDidStop)
-    #expect(try await stage.sessions() == 0)
-    await stage.end()
+    #expect(try await meeting.stage.sessions() == 0)
+    await meeting.end()
   }
 
+  /// Threads and descriptors: `hundredCyclesLeakNeitherThreadsNorDescriptorsNorSessions`, in a process
+  /// of its own.
   @Test func hundredCyclesLeaveNothingBehind() async throws {
-    let stage = try await Stage(phones: [])
-    let accessory = try Accessory(stage.device)
-    func cycle() async throws {
-      var phone = try Phone(of: accessory)
+    let meeting = try await Meeting(isAsked: false)
+    for _ in 0..<100 {
+      var phone = try Phone(of: meeting.accessory)
       try await phone.initialize()
       #expect(try await phone.configure(phone.shareable()) == .accessoryUwbDidStart)
       #expect(try await phone.stop() == .accessoryUwbDidStop)
       phone.channel.close()
     }
-    for _ in 0..<100 { try await cycle() }
-    #expect(try await stage.sessions() == 0)
-    #expect(accessory.rangingApps.isEmpty)
-    await accessory.close()
-    await stage.end()
+    #expect(try await meeting.stage.sessions() == 0)
+    #expect(meeting.accessory.rangingApps.isEmpty)
+    await meeting.end()
   }
 }

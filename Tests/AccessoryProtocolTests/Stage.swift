@@ -50,6 +50,70 @@ struct Stage {
   }
 }
 
+/// An accessory on a stage, and the first app that it serves.
+struct Meeting {
+  let stage: Stage
+  let accessory: Accessory
+  /// The accessory's, from the beginning.
+  let events: AsyncStream<Accessory.Event>
+  var phone: Phone
+
+  /// - Parameters:
+  ///   - phones: chips of apps; none: the app only talks.
+  ///   - isAsked: the app has asked for the configuration data already.
+  init(
+    _ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [],
+    options: Accessory.Options = .init(), recovery: Recovery? = nil, as name: String? = nil,
+    isAsked: Bool = true
+  ) async throws {
+    stage = try await Stage(profile, phones: phones, recovery: recovery)
+    accessory = try Accessory(stage.device, options: options)
+    events = accessory.events
+    phone = try Phone(of: accessory, as: name)
+    if isAsked { try await phone.initialize() }
+  }
+
+  /// The phone's chip ranges with `data`; the accessory has not got it yet.
+  func rangeAlone(
+    _ data: ShareableConfigurationData
+  ) async throws -> (session: UWBSession, stream: MeasurementStream) {
+    let session = try await phone.session(data, on: stage.phones[0])
+    let stream = session.measurements()
+    try await session.start()
+    return (session, stream)
+  }
+
+  /// From shareable data to distances on the phone.
+  mutating func range() async throws -> (data: ShareableConfigurationData, session: UWBSession) {
+    let data = try phone.shareable()
+    let (session, stream) = try await rangeAlone(data)
+    #expect(try await phone.configure(data) == .accessoryUwbDidStart)
+    #expect(abs(try await meanDistance(stream) - 3) < 0.1)
+    return (data, session)
+  }
+
+  /// Why a message was refused next.
+  func refusal() async -> AccessoryError? {
+    await events.first { event in
+      guard case .refused(_, let error) = event else { return nil }
+      return error
+    }
+  }
+
+  /// Why ranging stopped next.
+  func stop() async -> Accessory.StopReason? {
+    await events.first { event in
+      guard case .stopped(_, let reason) = event else { return nil }
+      return reason
+    }
+  }
+
+  func end() async {
+    await accessory.close()
+    await stage.end()
+  }
+}
+
 /// An app on a phone, step by step.
 struct Phone {
   let channel: SocketChannel
