@@ -15,6 +15,7 @@ struct Uwbctl: AsyncParsableCommand {
       RangeCommand.self,
       Multicast.self,
       AccessoryCommand.self,
+      FindCommand.self,
       TestCommand.self,
       CalibrationCommand.self,
       Replay.self,

@@ -7,24 +7,8 @@ import Testing
 
 /// The keys that are documented are those that are printed.
 @Suite struct JSONTests {
-  /// The program beside the tests.
-  private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "uwbctl")
-
   private static func lines(_ arguments: [String]) throws -> [[String: Any]] {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = program
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return try String(decoding: data, as: UTF8.self).split(separator: "\n").map { line in
-      try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-    }
+    try ChildProcess(arguments).lines()
   }
 
   /// `receivers[].antenna` and so on.
@@ -62,7 +46,7 @@ import Testing
     ("config set", ["config", "set", "LOW_POWER_MODE=1"]), ("reset", ["reset"]),
     ("send", ["send", "20", "02", "00", "00"]), ("explain", ["explain", "0x21"]),
     ("decode", ["decode", "6001000101"]),
-    ("accessory", ["accessory", "-n", "1", "--listen", "tcp:0"]),
+    ("accessory", ["accessory", "-n", "1", "--listen", "tcp:0"]), ("find", ["find", "-n", "2"]),
   ]
 
   @Test(arguments: runs.indices)

@@ -141,6 +141,18 @@ enum JSONCatalog {
         "next_step?": "what to do",
       ]),
     JSONEntry(
+      "find", each: "thing that happens",
+      [
+        "event":
+          "started, shareable_data, accessory_started, found, removed, accessory_stopped, suspended, suspension_ended, invalidated",
+        "cause?": "why: timeout or peer_ended for removed, in words for invalidated",
+        "distance_m?": "smoothed, metres", "distance_sd_m?": "its standard deviation, metres",
+        "raw_m?": "the chip's own distance, metres", "azimuth_deg?": "degrees to the right",
+        "elevation_deg?": "degrees upwards", "rssi_dbm?": "received power",
+        "nlos_probability?": "that the direct path is blocked, 0…1",
+        "outlier?": "the chip's distance was not used", "quality?": "good, fair or poor",
+      ]),
+    JSONEntry(
       "replay --as-device", each: "recorded chip",
       [
         "path": "what to open", "requests": "requests it has an answer to",

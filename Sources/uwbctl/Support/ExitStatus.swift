@@ -2,6 +2,7 @@
 
 import AccessoryProtocol
 import ArgumentParser
+import NearbyInteraction
 import SessionProfiles
 import SystemPackage
 import UWBCapture
@@ -98,6 +99,18 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
+  init(_ error: NIError) {
+    switch error.code {
+    case .unsupportedPlatform: self = .unavailable
+    case .userDidNotAllow: self = .permission
+    case .invalidConfiguration, .invalidARConfiguration, .incompatiblePeerDevice,
+      .activeSessionsLimitExceeded, .activeExtendedDistanceSessionsLimitExceeded:
+      self = .configuration
+    case .accessoryPeerDeviceUnavailable: self = .noPeer
+    case .sessionFailed, .resourceUsageTimeout: self = .deviceFailure
+    }
+  }
+
   init(_ error: FirmwareError) {
     switch error {
     case .unreadable: self = .noInput
@@ -153,6 +166,9 @@ func reporting(_ body: () async throws -> Void) async throws {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as AccessoryProtocolError {
     throw fail(.protocolError, error.description, error.suggestion)
+  } catch let error as NIError {
+    let next = error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
+    throw fail(ExitStatus(error), error.localizedDescription, next)
   } catch let error as ComputeError {
     throw fail(error.status, error.cause, error.suggestion)
   } catch is CancellationError {

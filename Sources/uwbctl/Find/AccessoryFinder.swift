@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import NearbyInteraction
+
+/// The app's end of the conversation with an accessory: does the handshake, and does it again when the
+/// accessory has fallen silent or the chip was away.
+struct AccessoryFinder {
+  /// What happens.
+  enum Event: Sendable {
+    case session(NISession.Event)
+    /// The accessory began.
+    case accessoryStarted
+    /// The accessory ranges no more, or will not.
+    case accessoryStopped
+  }
+
+  private enum Input: Sendable {
+    case message([UInt8])
+    case session(NISession.Event)
+    case disconnected
+    case timeIsOver
+  }
+
+  private let session = NISession()
+  private let channel: SocketChannel
+
+  /// - Parameters:
+  ///   - chip: as `NISession.device` takes it.
+  ///   - patience: how long a chip that is away is waited for.
+  init(chip: String, patience: Duration, channel: SocketChannel) {
+    session.device = chip
+    session.timeouts.suspension = patience
+    self.channel = channel
+  }
+
+  /// Finds until `body` returns false, the time is over or the task is cancelled; the chip is tidy
+  /// then.
+  ///
+  /// - Throws: `NIError` when the session has ended, `DataChannelError` when the accessory is gone.
+  func run(seconds: Double?, _ body: (Event) -> Bool) async throws {
+    let (inputs, input) = AsyncStream<Input>.makeStream()
+    let (messages, events) = (channel.messages, session.events)
+    var sources = [
+      Task {
+        for await message in messages { input.yield(.message(message)) }
+        input.yield(.disconnected)
+      },
+      Task { for await event in events { input.yield(.session(event)) } },
+    ]
+    if let seconds {
+      sources.append(
+        Task {
+          try? await Task.sleep(for: .seconds(seconds))
+          input.yield(.timeIsOver)
+        })
+    }
+    var failure: (any Error)?
+    do { try await handle(inputs, body) } catch { failure = error }
+    for source in sources { source.cancel() }
+    try? await channel.send(AppMessage.stop.octets)
+    await session.close()
+    channel.close()
+    if let failure { throw failure }
+  }
+
+  private func handle(_ inputs: AsyncStream<Input>, _ body: (Event) -> Bool) async throws {
+    try await send(.initialize)
+    for await input in inputs {
+      let event: Event
+      switch input {
+      case .timeIsOver: return
+      case .disconnected: throw channel.failure ?? DataChannelError.closed
+      case .session(let what): event = .session(what)
+      case .message(let octets):
+        // Messages of vendors' own are no concern of this app.
+        guard let message = try? AccessoryMessage(octets) else { continue }
+        switch message {
+        case .accessoryConfigurationData(let data):
+          session.run(try NINearbyAccessoryConfiguration(data: Data(data)))
+          continue
+        case .accessoryUwbDidStart: event = .accessoryStarted
+        case .accessoryUwbDidStop: event = .accessoryStopped
+        }
+      }
+      guard body(event) else { return }
+      if case .session(let what) = event { try await answer(what) }
+    }
+  }
+
+  /// What an app does at each event, beside showing it.
+  private func answer(_ event: NISession.Event) async throws {
+    switch event {
+    case .didGenerateShareableConfigurationData(let data, _):
+      try await send(.configureAndStart([UInt8](data)))
+    case .didRemove, .suspensionEnded: try await send(.initialize)
+    case .wasSuspended: try await send(.stop)
+    case .didInvalidate(let error): throw error
+    case .didStartRunning, .didUpdate, .didUpdateAlgorithmConvergence, .didUpdateDLTDOA: break
+    }
+  }
+
+  private func send(_ message: AppMessage) async throws {
+    try await channel.send(message.octets)
+  }
+}
