@@ -102,7 +102,9 @@ struct LineFigures {
     var rows = [
       row(0, floor: 0, nil), row(1, floor: 0, .ratio(1.2)), row(2, floor: 0, .ratio(2.2)),
       row(3, floor: 1, .above(1)), row(3, floor: 0, nil), row(4, floor: 0, nil),
-      row(4, floor: 2, nil), row(5, floor: 0, nil), row(6, floor: 5, .above(5)),
+      row(4, floor: 2, nil), row(5, floor: 0, nil), row(5, floor: 1, nil),
+      // Beyond the pipeline there is the wake of the app's queue, which a bare queue costs as well.
+      row(6, floor: 1, nil), row(6, floor: 5, .above(5)),
     ]
     if let handler = ways[1] as? HandlerWay {
       let entry = measured.map {
