@@ -111,6 +111,9 @@ enum cuwb_medium cuwb_stream_medium(int fd);
 // Raw, 8N1. `baud` 0 keeps the speed. 0, or an errno.
 int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts);
 
+// Gives up what cuwb_open_serial took for this process alone.
+void cuwb_serial_release(int fd);
+
 // ------------------------------------------------------------------------------------- wait.c
 
 // CUWB_FOR_EVER for a negative timeout.

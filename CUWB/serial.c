@@ -71,9 +71,17 @@ int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts) {
 static int take_exclusively(int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) < 0) return errno == EWOULDBLOCK ? EBUSY : errno;
   int taken = 0;
-  if (ioctl(fd, TIOCGEXCL, &taken) == 0 && taken) return EBUSY;
-  if (ioctl(fd, TIOCEXCL) < 0) return errno;
-  return 0;
+  int error = ioctl(fd, TIOCGEXCL, &taken) == 0 && taken ? EBUSY : 0;
+  if (!error && ioctl(fd, TIOCEXCL) < 0) error = errno;
+  if (error) flock(fd, LOCK_UN);
+  return error;
+}
+
+// Closing alone gives up neither. The flag belongs to the terminal, and stays if another process has
+// it open; the lock belongs to the open file, which a child shares between fork and exec.
+void cuwb_serial_release(int fd) {
+  ioctl(fd, TIOCNXCL);
+  flock(fd, LOCK_UN);
 }
 
 // ------------------------------------------------------------------------------------------- open
@@ -116,7 +124,7 @@ cuwb_result cuwb_open_serial(const char *path, cuwb_serial_options options, cuwb
   error = result.error;
 
 release:
-  if (!options.shared) ioctl(fd, TIOCNXCL);
+  if (!options.shared) cuwb_serial_release(fd);
 close:
   close(fd);
   return cuwb_failed(error);

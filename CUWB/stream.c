@@ -266,9 +266,7 @@ static cuwb_result stream_write(cuwb_link *link, const void *memory, size_t leng
 // ---------------------------------------------------------------------------------- open and close
 
 static void stream_close(cuwb_link *link) {
-  // The flag belongs to the terminal, not to this descriptor, and outlives it if another process
-  // has the terminal open.
-  if (link->exclusive) ioctl(link->fd, TIOCNXCL);
+  if (link->exclusive) cuwb_serial_release(link->fd);
   close(link->fd);
   cuwb_framer_destroy(link->framer);
 }

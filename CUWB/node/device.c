@@ -27,7 +27,11 @@ static int device_control(void *context, unsigned long request, unsigned long va
   return ioctl(descriptor_of(context), request, value) < 0 ? errno : 0;
 }
 
-static void device_close(void *context) { close(descriptor_of(context)); }
+// Unlocked by name: a child has the same open file, and its lock, between fork and exec.
+static void device_close(void *context) {
+  flock(descriptor_of(context), LOCK_UN);
+  close(descriptor_of(context));
+}
 
 cuwb_result cuwb_open_srxxx(const char *path, cuwb_start start, cuwb_link **link) {
   int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -45,6 +49,6 @@ cuwb_result cuwb_open_srxxx(const char *path, cuwb_start start, cuwb_link **link
       .close = device_close,
   };
   cuwb_result result = cuwb_open_node(node, start, link);
-  if (result.outcome != CUWB_OK) close(fd);
+  if (result.outcome != CUWB_OK) device_close(node.context);
   return result;
 }

@@ -76,7 +76,7 @@ static void machine_close(void *context) {
   for (unsigned line = 0; line < CUWB_LINES; line++) {
     if (machine->lines[line] >= 0) close(machine->lines[line]);
   }
-  if (machine->spi.fd >= 0) close(machine->spi.fd);
+  if (machine->spi.fd >= 0) cuwb_spidev_close(&machine->spi);
   free(machine);
 }
 

@@ -25,6 +25,13 @@ int cuwb_spidev_open(struct cuwb_spidev *device, const char *path) {
   return 0;
 }
 
+void cuwb_spidev_close(struct cuwb_spidev *device) {
+  // A child has the same open file, and its lock, between fork and exec.
+  flock(device->fd, LOCK_UN);
+  close(device->fd);
+  device->fd = -1;
+}
+
 int cuwb_spidev_set_up(struct cuwb_spidev *device, uint32_t speed_hz) {
   // The polarity of the chip select is the device tree's matter, and the kernel keeps it.
   uint8_t mode = SPI_MODE_0;

@@ -16,6 +16,9 @@ struct cuwb_spidev {
 // Opens and locks it. 0 or an errno.
 int cuwb_spidev_open(struct cuwb_spidev *device, const char *path);
 
+// Gives its lock up and closes it.
+void cuwb_spidev_close(struct cuwb_spidev *device);
+
 // Mode 0, 8 bits, most significant first. 0 or an errno.
 int cuwb_spidev_set_up(struct cuwb_spidev *device, uint32_t speed_hz);
 
