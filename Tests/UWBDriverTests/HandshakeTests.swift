@@ -81,19 +81,25 @@ let hasty: DeviceProfile = {
     await device.close()
   }
 
+  private static func boots(_ packet: [UInt8], resets: Int, inits: Int) -> [[UInt8]] {
+    switch (packet[0], packet[1]) {
+    case (0x2E, 0x00):
+      inits == 1 ? [octets("60 07 00 01 0a")] : [octets("4e 00 00 01 00"), DWM3001CDK.ready]
+    case (0x20, 0x00):
+      resets == 1
+        ? [DWM3001CDK.ready, octets("60 07 00 01 0a")]
+        : [octets("40 00 00 01 00"), DWM3001CDK.ready]
+    case (0x20, 0x02):
+      [octets("40 02 00 12 00 03 00 02 00 02 00 02 00 08 00 06") + Array("SR250X".utf8)]
+    case (0x20, 0x03): [octets("40 03 00 02 00 00")]
+    default: []
+    }
+  }
+
   @Test("Pitfall 24: NXP chips take nothing before CORE_DEVICE_INIT")
   func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
     let chip = try ScriptedChip(greeting: [octets("60 01 00 01 00")]) { packet, count in
-      switch (packet[0], packet[1], count) {
-      case (0x2E, 0x00, 1): [octets("60 07 00 01 0a")]
-      case (0x2E, 0x00, _): [octets("4e 00 00 01 00"), DWM3001CDK.ready]
-      case (0x20, 0x00, 3): [DWM3001CDK.ready, octets("60 07 00 01 0a")]
-      case (0x20, 0x00, _): [octets("40 00 00 01 00"), DWM3001CDK.ready]
-      case (0x20, 0x02, _):
-        [octets("40 02 00 12 00 03 00 02 00 02 00 02 00 08 00 06") + Array("SR250X".utf8)]
-      case (0x20, 0x03, _): [octets("40 03 00 02 00 00")]
-      default: []
-      }
+      Self.boots(packet, resets: count - 2, inits: count)
     }
     let device = try await UWBDevice.open(chip.endpoint)
     #expect(device.profile == .nxp)
@@ -102,6 +108,21 @@ let hasty: DeviceProfile = {
     #expect(
       chip.packets.map { Array($0.prefix(2)) } == [
         [0x2E, 0x00], [0x2E, 0x00], [0x20, 0x00], [0x20, 0x00], [0x20, 0x02], [0x20, 0x03],
+      ])
+  }
+
+  /// It boots for longer than is waited for, and hears nothing of the reset before.
+  @Test func anNXPChipThatIsLateToSayThatItBootsIsInitialisedAsWell() async throws {
+    let chip = try ScriptedChip { packet, count in
+      count == 1
+        ? [octets("60 01 00 01 00")] : Self.boots(packet, resets: count - 3, inits: count - 1)
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    await device.close()
+    #expect(
+      chip.packets.map { Array($0.prefix(2)) } == [
+        [0x20, 0x00], [0x2E, 0x00], [0x2E, 0x00], [0x20, 0x00], [0x20, 0x00], [0x20, 0x02],
+        [0x20, 0x03],
       ])
   }
 
