@@ -145,11 +145,11 @@ import Testing
     let (here, there) = await (RoomModel(), RoomModel())
     let data = try #require(await there.invite("here"))
     _ = await here.invite("there")
+    let session = try #require(await here.last)
+    #expect(await here.name(of: session) == "there")
     await MainActor.run { here.accept(data, from: "there") }
     let peer = try #require(await here.peers.first)
     #expect(peer.token == NIDiscoveryToken.unarchive(data) && peer.distance == nil)
-    let session = try #require(await here.last)
-    #expect(await here.name(of: session) == "there")
     #expect(session.configuration is NINearbyPeerConfiguration)
     await here.leave()
     await there.leave()

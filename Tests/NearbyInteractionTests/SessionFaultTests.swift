@@ -133,7 +133,7 @@ import UWBSimulator
     let before = recorder.objects.count
     session.timeouts.silence = .seconds(10)
     session.run(try await again.configuration())
-    #expect(await recorder.waitForUpdates(before + 3))
+    #expect(await recorder.waitForUpdates(before + 3), "\(recorder.milestones)")
     await again.close()
     await meeting.end()
   }
