@@ -55,7 +55,9 @@ struct NXPBridgeTests {
     let device = try await UWBDevice.open(endpoint)
     #expect(device.profile == .nxp)
     await device.close()
-    let packets = unwrapped.packets
+    var packets = unwrapped.packets
+    // A busy machine makes it repeat the reset.
+    if packets.starts(with: [[0x04], [0x04]]) { packets.removeFirst() }
     #expect(packets.prefix(2) == [[0x04], [0x12]])
     #expect(packets.dropFirst(2).first == [0x01, 0x2E, 0x00, 0x00, 0x02, 0x73, 0x04])
     #expect(

@@ -145,7 +145,7 @@ import UWBSimulator
       isReady.withLock { $0 = true }
       return [DWM3001CDK.ready, octets("40 00 00 01 00"), DWM3001CDK.ready]
     }
-    #expect(chip.packets.map { $0[1] } == [0, 2, 3])
+    #expect(chip.opcodes == [[0x20, 0], [0x20, 2], [0x20, 3]])
     await device.close()
   }
 

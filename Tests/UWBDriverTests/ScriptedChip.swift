@@ -18,6 +18,22 @@ final class ScriptedChip: Sendable {
   /// Every packet the host has sent.
   var packets: [[UInt8]] { received.withLock { $0 } }
 
+  /// The last question of the driver's handshake: the capabilities.
+  static func endsHandshake(_ packet: [UInt8]) -> Bool { packet.starts(with: [0x20, 0x03]) }
+
+  /// What was sent after the handshake.
+  var sent: [[UInt8]] {
+    packets.drop { !Self.endsHandshake($0) }.dropFirst().map { $0 }
+  }
+
+  /// The first two octets of each packet; a reset that a busy machine made the driver repeat is one.
+  var opcodes: [[UInt8]] {
+    packets.reduce(into: []) { list, packet in
+      let opcode = Array(packet.prefix(2))
+      if opcode != [0x20, 0x00] || list.last != opcode { list.append(opcode) }
+    }
+  }
+
   /// - Parameter pace: microseconds the chip takes before it says a packet.
   init(
     greeting: [[UInt8]] = [], _ script: @escaping Script,

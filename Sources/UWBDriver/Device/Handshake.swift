@@ -137,7 +137,7 @@ struct Handshake {
       try await reset(timeout: nil)
       return
     }
-    let heard = engine.statistics.octetsRead
+    let before = engine.statistics
     // Before the line is raw, the kernel echoes: a chip that spoke then has got its own words back,
     // takes them for the beginning of a command, and swallows what follows.
     for _ in 0..<2 where engine.chip.device != nil {
@@ -156,9 +156,7 @@ struct Handshake {
     } catch let first {
       // A boot state that came behind the time to settle says as much as one that came in it.
       let isBooting = engine.chip.device == .initialising
-      guard case .noAnswer = first, isBooting || engine.statistics.octetsRead == heard else {
-        throw first
-      }
+      guard case .noAnswer = first, isBooting || saidNothing(since: before) else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch {
         // A chip that refuses it is there, and is none of NXP's: what it had before is gone now.
@@ -167,6 +165,17 @@ struct Handshake {
       try await reset(timeout: nil)
     }
   }
+
+  /// Whether the chip has said nothing, but perhaps which state it is in: what it says by itself when
+  /// it has power may come late.
+  private func saidNothing(since before: Link.Statistics) -> Bool {
+    let now = engine.statistics
+    let isStatus = now.framesRead == before.framesRead + 1 && engine.chip.device != nil
+    return now.octetsRead == before.octetsRead + (isStatus ? Self.statusOctets : 0)
+  }
+
+  /// Of CORE_DEVICE_STATUS_NTF: a header and the state.
+  private static let statusOctets: UInt64 = 5
 
   private func initialise() async throws(DriverError) {
     let profile = engine.profile

@@ -81,6 +81,9 @@ extension DeviceCore {
       } else if attempts == Self.attemptsInPlace {
         return giveUp(error)
       }
+      // Whatever the attempt had achieved is over. The reader may not have seen why: a write can fail
+      // first, and the link is gone then.
+      await Task(executorPreference: reader) { self.lost(error) }.value
       try? await Task.sleep(for: .milliseconds(pause))
       pause = min(2 * pause, 1_000)
     }
