@@ -6,11 +6,13 @@ struct AccuracyFigure {
   enum Aim {
     case atMost(Double)
     case atLeast(Double)
+    case between(Double, Double)
 
     func isMet(by value: Double) -> Bool {
       switch self {
       case .atMost(let limit): value <= limit
       case .atLeast(let limit): value >= limit
+      case .between(let low, let high): value >= low && value <= high
       }
     }
   }
@@ -61,6 +63,7 @@ struct AccuracyFigure {
     switch aim {
     case .atMost(let value): limit = "<= " + Self.text(value)
     case .atLeast(let value): limit = ">= " + Self.text(value)
+    case .between(let low, let high): limit = Self.text(low) + "..." + Self.text(high)
     case nil: break
     }
     return [

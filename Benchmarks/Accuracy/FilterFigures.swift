@@ -6,12 +6,18 @@ import RangingScenes
 enum FilterFigures {
   static func rows(_ settings: Settings) -> [AccuracyFigure] {
     var (live, smoothed, textbook, beginning) = (Errors(), Errors(), Errors(), Errors())
+    var (honest, honestSmoothed) = (Honesty(), Honesty())
+    // These ranges have no error that seconds share.
+    var white = RangeEstimator.Parameters()
+    white.slowDeviation = 0
     for seed in 51...(settings.quick ? 54 : 60) {
       let (samples, truth) = stream(UInt64(seed), first: false)
       textbook.add(zip(plainKalman(samples), truth).map { $0 - $1 })
       live.add(zip(asTheyCome(samples), truth).map { $0 - $1 })
       smoothed.add(
         zip(RangeSmoother().smoothed(samples), truth).map { ($0?.distance ?? 1e3) - $1 })
+      honest.add(stated(asTheyCome(samples, white), truth))
+      honestSmoothed.add(stated(RangeSmoother(white).smoothed(samples), truth))
       let (late, known) = stream(UInt64(seed), first: true)
       // At the first one nothing else is known.
       beginning.add(zip(asTheyCome(late), known).dropFirst().map { $0 - $1 })
@@ -27,7 +33,14 @@ enum FilterFigures {
       beginning.figure(
         "F1", "as they come, the very first wrong", "cm", scale: 100, textbook: plain,
         aim: .atMost(12), Errors.rms),
-    ]
+    ] + honest.figures("F1", "as they come") + honestSmoothed.figures("F1", "recorded")
+  }
+
+  /// Errors as multiples of what was stated.
+  static func stated(_ estimates: [RangeEstimate?], _ truth: [Double]) -> [Double] {
+    zip(estimates, truth).compactMap { estimate, truth in
+      estimate.map { ($0.distance - truth) / $0.standardDeviation }
+    }
   }
 
   /// Somebody who walks and stops, 5.5 Hz, 6 cm, 1 % gross outliers of up to 100 m.
@@ -55,14 +68,21 @@ enum FilterFigures {
     return (samples, truth)
   }
 
+  static func asTheyCome(
+    _ samples: [RangeSample], _ parameters: RangeEstimator.Parameters = .init()
+  ) -> [RangeEstimate?] {
+    var estimator = RangeEstimator(parameters)
+    return samples.map { estimator.update($0) }
+  }
+
   static func asTheyCome(_ samples: [RangeSample]) -> [Double] {
-    var estimator = RangeEstimator()
-    return samples.map { estimator.update($0)?.distance ?? 1e3 }
+    asTheyCome(samples, .init()).map { $0?.distance ?? 1e3 }
   }
 
   /// Constant velocity, white acceleration, nothing refused.
   static func plainKalman(_ samples: [RangeSample]) -> [Double] {
     var parameters = RangeEstimator.Parameters()
+    (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
     parameters.gate = 1e9
     parameters.tailFreedom = 1e12
     parameters.correlationTime = 0

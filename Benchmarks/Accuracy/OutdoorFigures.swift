@@ -117,6 +117,7 @@ enum OutdoorFigures {
     var result: [AccuracyFigure] = []
     for (kind, aim) in [("LOS", 0.62), ("NLOS", 0.69)] {
       var (recorded, live, published, filter) = (Errors(), Errors(), Errors(), Errors())
+      var honest = [Honesty(), Honesty()]
       for walk in hanyang.walks(kind) {
         published.add(
           walk.leastSquares.compactMap { error($0.place, at: $0.time, walk.truth) })
@@ -130,6 +131,11 @@ enum OutdoorFigures {
               point?.estimate.place ?? Vector3(100, 100, 0), at: sample.time, walk.truth)
           }
           if isLive { live.add(errors) } else { recorded.add(errors) }
+          honest[isLive ? 1 : 0].add(
+            zip(way, walk.samples).flatMap { point, sample -> [Double] in
+              guard let known = place(at: sample.time, walk.truth) else { return [] }
+              return TrolleyFigures.stated(point?.estimate, known)
+            })
         }
       }
       let plain = ("published least squares", Errors.rms(published.all))
@@ -141,14 +147,23 @@ enum OutdoorFigures {
       result.append(
         live.figure(
           "M2", "the same as they come", "m", textbook: other, aim: .atMost(aim), Errors.rms))
+      result += honest[0].figures("M2", "hanyang \(kind): position, recorded")
+      result += honest[1].figures("M2", "hanyang \(kind): as they come")
     }
     return result
   }
 
-  /// In the plane, against the truth between its points; nil outside.
+  /// In the plane, against the truth; nil outside of it.
   static func error(
     _ place: Vector3, at time: Double, _ truth: [(time: Double, place: Vector3)]
   ) -> Double? {
+    Self.place(at: time, truth).map { TrolleyFigures.flat(place - $0) }
+  }
+
+  /// The truth between its points; nil outside.
+  private static func place(
+    at time: Double, _ truth: [(time: Double, place: Vector3)]
+  ) -> Vector3? {
     guard let first = truth.first, let last = truth.last, first.time...last.time ~= time else {
       return nil
     }
@@ -158,7 +173,6 @@ enum OutdoorFigures {
       if truth[middle].time <= time { low = middle } else { high = middle }
     }
     let part = (time - truth[low].time) / max(1e-9, truth[high].time - truth[low].time)
-    let known = truth[low].place + (truth[high].place - truth[low].place) * part
-    return TrolleyFigures.flat(place - known)
+    return truth[low].place + (truth[high].place - truth[low].place) * part
   }
 }

@@ -12,6 +12,7 @@ enum TrolleyFigures {
   /// Each of the 24 ranges less its constant error at known places, then filtered.
   private static func filtered(_ lias: Lias) -> [AccuracyFigure] {
     var (raw, recorded, live, slow, slowLive) = (Errors(), Errors(), Errors(), Errors(), Errors())
+    var honest = Array(repeating: Honesty(), count: 4)
     for index in 0..<24 {
       var samples: [RangeSample] = []
       var truth: [Double] = []
@@ -26,20 +27,28 @@ enum TrolleyFigures {
       let tenth = stride(from: 0, to: samples.count, by: 10).map { samples[$0] }
       let known = stride(from: 0, to: samples.count, by: 10).map { truth[$0] }
       raw.add(errors(samples.map(\.distance), truth))
-      recorded.add(
-        errors(RangeSmoother().smoothed(samples).map { $0?.distance ?? 1e3 }, truth))
-      live.add(errors(FilterFigures.asTheyCome(samples), truth))
-      slow.add(errors(RangeSmoother().smoothed(tenth).map { $0?.distance ?? 1e3 }, known))
-      slowLive.add(errors(FilterFigures.asTheyCome(tenth), known))
+      let ways: [(found: [RangeEstimate?], truth: [Double])] = [
+        (RangeSmoother().smoothed(samples), truth), (FilterFigures.asTheyCome(samples), truth),
+        (RangeSmoother().smoothed(tenth), known), (FilterFigures.asTheyCome(tenth), known),
+      ]
+      for (index, way) in ways.enumerated() {
+        honest[index].add(FilterFigures.stated(way.found, way.truth))
+      }
+      let rests = ways.map { way in errors(way.found.map { $0?.distance ?? 1e3 }, way.truth) }
+      recorded.add(rests[0])
+      live.add(rests[1])
+      slow.add(rests[2])
+      slowLive.add(rests[3])
     }
     let plain = ("raw", Errors.rms(raw.all) * 100)
-    return [
-      ("lias: ranges recorded at 100 Hz, RMSE", recorded), ("the same as they come", live),
-      ("recorded at 10 Hz", slow), ("10 Hz as they come", slowLive),
-    ].map { name, errors in
+    let names = [
+      "lias: ranges recorded at 100 Hz", "100 Hz as they come", "recorded at 10 Hz",
+      "10 Hz as they come",
+    ]
+    return zip(names, [recorded, live, slow, slowLive]).map { name, errors in
       errors.figure(
-        "F2", name, "cm", scale: 100, textbook: plain, aim: .atMost(6.3), Errors.rms)
-    }
+        "F2", name + ", RMSE", "cm", scale: 100, textbook: plain, aim: .atMost(6.3), Errors.rms)
+    } + zip(names, honest).flatMap { $1.figures("F2", $0) }
   }
 
   /// Each anchor in turn as the target of walks of 5 m, with 1 % and 1 degree a minute of drift.
@@ -48,8 +57,9 @@ enum TrolleyFigures {
     for hasAzimuth in [false, true] {
       var (errors, ungated) = (Errors(), Errors())
       var (converged, walks) = (0.0, 0.0)
+      var honest = Honesty()
       for target in 0..<8 {
-        var (part, all): ([Double], [Double]) = ([], [])
+        var (part, all, stated): ([Double], [Double], [Double]) = ([], [], [])
         for start in stride(from: 0, to: 60, by: 3.0) {
           let walk = TrolleyWalk(
             lias, target: target, tag: 1, from: start, seed: UInt64(target * 100) + UInt64(start),
@@ -57,7 +67,9 @@ enum TrolleyFigures {
           var finder = TargetFinder()
           for (sighting, azimuth) in zip(walk.sightings, walk.truth) {
             guard let estimate = finder.update(sighting), estimate.isConverged else { continue }
-            part.append(abs(wrap(estimate.horizontalAngle - azimuth)) / degree)
+            let error = wrap(estimate.horizontalAngle - azimuth)
+            part.append(abs(error) / degree)
+            stated.append(error / estimate.angleDeviation)
           }
           guard let last = finder.estimate, let azimuth = walk.truth.last else { continue }
           walks += 1
@@ -65,6 +77,7 @@ enum TrolleyFigures {
           all.append(abs(wrap(last.horizontalAngle - azimuth)) / degree)
         }
         errors.add(part)
+        honest.add(stated)
         ungated.add(all)
       }
       let name = hasAzimuth ? "with azimuths of 6 deg" : "ranges only"
@@ -78,6 +91,7 @@ enum TrolleyFigures {
           id: "L2", quantity: "converged after 5 m, \(name)", unit: "", textbook: nil,
           value: converged / max(1, walks), parts: [],
           aim: .atLeast(hasAzimuth ? 0.96 : 0.87)))
+      result += honest.figures("L1", "lias: bearing, \(name)")
     }
     return result
   }
@@ -86,6 +100,7 @@ enum TrolleyFigures {
   private static func located(_ lias: Lias) -> [AccuracyFigure] {
     let step = 10
     var (recorded, live, single) = (Errors(), Errors(), Errors())
+    var honest = [Honesty(), Honesty()]
     for tag in 0..<3 {
       var samples: [PlaceSample] = []
       var singles: [Double] = []
@@ -114,6 +129,10 @@ enum TrolleyFigures {
           point.map { flat($0.estimate.place - lias.place(ofTag: tag, at: sample.time)) } ?? 100
         }
         if isLive { live.add(errors) } else { recorded.add(errors) }
+        honest[isLive ? 1 : 0].add(
+          zip(way, samples).flatMap { point, sample in
+            stated(point?.estimate, lias.place(ofTag: tag, at: sample.time))
+          })
       }
     }
     let plain = ("least squares", Errors.rms(single.all) * 100)
@@ -129,7 +148,17 @@ enum TrolleyFigures {
           "M1", "the same, greatest error", "cm", scale: 100, textbook: worst, aim: .atMost(21)
         ) { $0.max() ?? .infinity })
     }
-    return result
+    return result + honest[0].figures("M1", "lias: position, recorded")
+      + honest[1].figures("M1", "as they come")
+  }
+
+  /// Errors along x and y as multiples of what was stated.
+  static func stated(_ estimate: PlaceEstimate?, _ truth: Vector3) -> [Double] {
+    guard let estimate else { return [] }
+    let error = estimate.place - truth
+    return [
+      error.x / estimate.covariance.xx.squareRoot(), error.y / estimate.covariance.yy.squareRoot(),
+    ]
   }
 
   static func flat(_ v: Vector3) -> Double { (v.x * v.x + v.y * v.y).squareRoot() }

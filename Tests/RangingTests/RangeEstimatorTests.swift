@@ -10,11 +10,20 @@ extension RangeEstimator {
   }
 }
 
+extension RangeEstimator.Parameters {
+  /// For samples whose errors have nothing to do with each other.
+  static var white: Self {
+    var parameters = Self()
+    parameters.slowDeviation = 0
+    return parameters
+  }
+}
+
 @Suite struct RangeEstimatorTests {
   /// A filter that has seen ten seconds of a peer at rest, at 10 Hz with 5 cm of noise.
   static func settled(at distance: Double = 4, seed: UInt64 = 1) -> RangeEstimator {
     var noise = Noise(seed: seed)
-    var estimator = RangeEstimator()
+    var estimator = RangeEstimator(.white)
     for step in 0..<100 {
       estimator.update(
         RangeSample(
@@ -30,7 +39,9 @@ extension RangeEstimator {
     let sample = RangeSample(time: 3, distance: 2, standardDeviation: 0.2)
     let estimate = try estimator.taken(sample)
     #expect(estimate.disposition == .started && estimate.isAccepted)
-    #expect(estimate.distance == 2 && estimate.standardDeviation == 0.2)
+    let slow = estimator.parameters.slowDeviation
+    #expect(estimate.distance == 2)
+    #expect(abs(estimate.standardDeviation - (0.04 + slow * slow).squareRoot()) < 1e-12)
     #expect(estimate.velocity == 0 && estimate.velocityStandardDeviation == 2)
   }
 
@@ -60,32 +71,45 @@ extension RangeEstimator {
   /// Truth moves by just the acceleration the filter supposes, so its error must have just the
   /// deviation it states.
   @Test func theStatedDeviationIsHonest() throws {
-    var noise = Noise(seed: 3)
-    var sum = 0.0
-    var velocities = 0.0
-    var count = 0.0
-    for _ in 0..<100 {
-      var estimator = RangeEstimator()
-      var (r, v) = (20.0, noise.normal())
-      for step in 0..<200 {
-        // Exact integration of white acceleration over 0.1 s.
-        let (a, b) = (noise.normal(), noise.normal())
-        let dt = 0.1
-        r += v * dt + (dt * dt * dt / 3).squareRoot() * (0.75.squareRoot() * a + 0.5 * b)
-        v += dt.squareRoot() * a
-        let sample = RangeSample(
-          time: Double(step) * dt, distance: r + 0.1 * noise.normal(), standardDeviation: 0.1)
-        let estimate = try estimator.taken(sample)
+    var parameters = RangeEstimator.Parameters.white
+    (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
+    var (distances, velocities) = (Spread(), Spread())
+    for seed in 1...100 {
+      var estimator = RangeEstimator(parameters)
+      for (step, one) in Wanderer.way(200, seed: UInt64(seed)).enumerated() {
+        let estimate = try estimator.taken(one.sample)
         guard step >= 50 else { continue }
-        let error = (estimate.distance - r) / estimate.standardDeviation
-        let other = (estimate.velocity - v) / estimate.velocityStandardDeviation
-        sum += error * error
-        velocities += other * other
-        count += 1
+        distances.add((estimate.distance - one.distance) / estimate.standardDeviation)
+        velocities.add((estimate.velocity - one.velocity) / estimate.velocityStandardDeviation)
       }
     }
-    #expect((0.8...1.1).contains(sum / count), "normalised squared error \(sum / count)")
-    #expect((0.8...1.1).contains(velocities / count), "of the velocity \(velocities / count)")
+    #expect((0.9...1.05).contains(distances.deviation), "\(distances.deviation)")
+    #expect((0.9...1.05).contains(velocities.deviation), "of the velocity \(velocities.deviation)")
+  }
+
+  /// The same for whatever moves and however noisy samples are, if nobody says it: also one that
+  /// hardly moves, one that flies, and samples whose stated deviation is wrong.
+  @Test(arguments: [0.01, 1, 10], [0.05, 0.1, 0.2])
+  func whatNobodySaysIsLearned(_ density: Double, _ noise: Double) throws {
+    var live = Spread()
+    var within = (one: 0.0, two: 0.0, all: 0.0)
+    for seed in 1...10 {
+      var estimator = RangeEstimator(.white)
+      for (step, one) in Wanderer.way(400, density: density, noise: noise, seed: UInt64(seed))
+        .enumerated()
+      {
+        let estimate = try estimator.taken(one.sample)
+        guard step >= 100 else { continue }
+        let error = (estimate.distance - one.distance) / estimate.standardDeviation
+        live.add(error)
+        within.one += abs(error) < 1 ? 1 : 0
+        within.two += abs(error) < 2 ? 1 : 0
+        within.all += 1
+      }
+    }
+    #expect((0.8...1.2).contains(live.deviation), "\(live.deviation)")
+    #expect((0.58...0.82).contains(within.one / within.all), "\(within.one / within.all)")
+    #expect((0.88...0.99).contains(within.two / within.all), "\(within.two / within.all)")
   }
 
   @Test func grossOutliersAreRejectedAndDoNoHarm() throws {
@@ -197,5 +221,25 @@ extension RangeEstimator {
     let before = estimator
     #expect(try estimator.taken(sample).disposition == .invalid)
     #expect(estimator == before)
+  }
+}
+
+/// A peer whose acceleration is white, and noisy ranges to it at 10 Hz.
+enum Wanderer {
+  static func way(
+    _ count: Int, density: Double = 1, noise deviation: Double = 0.1, seed: UInt64
+  ) -> [(sample: RangeSample, distance: Double, velocity: Double)] {
+    var noise = Noise(seed: seed)
+    var (r, v) = (20.0, density.squareRoot() * noise.normal())
+    return (0..<count).map { step in
+      // Exact integration of white acceleration over 0.1 s.
+      let (a, b) = (noise.normal(), noise.normal())
+      let (dt, root) = (0.1, density.squareRoot())
+      r += v * dt + root * (dt * dt * dt / 3).squareRoot() * (0.75.squareRoot() * a + 0.5 * b)
+      v += root * dt.squareRoot() * a
+      return (
+        RangeSample(time: Double(step) * dt, distance: r + deviation * noise.normal()), r, v
+      )
+    }
   }
 }

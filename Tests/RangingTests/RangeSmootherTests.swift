@@ -67,27 +67,18 @@ import Testing
     }
   }
 
-  @Test func theStatedDeviationIsHonest() {
-    var noise = Noise(seed: 21)
+  @Test(arguments: [0.01, 1, 10])
+  func theStatedDeviationIsHonest(_ density: Double) {
     var normalised = Spread()
-    for _ in 0..<60 {
-      var samples: [RangeSample] = []
-      var truth: [Double] = []
-      var (r, v) = (20.0, noise.normal())
-      for step in 0..<200 {
-        let (a, b) = (noise.normal(), noise.normal())
-        let dt = 0.1
-        r += v * dt + (dt * dt * dt / 3).squareRoot() * (0.75.squareRoot() * a + 0.5 * b)
-        v += dt.squareRoot() * a
-        samples.append(RangeSample(time: Double(step) * dt, distance: r + 0.1 * noise.normal()))
-        truth.append(r)
-      }
-      for (estimate, r) in zip(RangeSmoother().smoothed(samples), truth) {
+    for seed in 1...20 {
+      let way = Wanderer.way(200, density: density, seed: UInt64(seed))
+      let smoothed = RangeSmoother(.white).smoothed(way.map(\.sample))
+      for (estimate, one) in zip(smoothed, way) {
         guard let estimate else { continue }
-        normalised.add((estimate.distance - r) / estimate.standardDeviation)
+        normalised.add((estimate.distance - one.distance) / estimate.standardDeviation)
       }
     }
-    #expect(0.85...1.1 ~= normalised.deviation, "\(normalised.deviation)")
+    #expect(0.85...1.15 ~= normalised.deviation, "\(normalised.deviation)")
   }
 
   @Test func whateverComesIn() {

@@ -37,6 +37,9 @@ public struct AngleTracker: Sendable {
     var parameters = RangeEstimator.Parameters()
     parameters.accelerationDensity = accelerationDensity
     parameters.initialVelocity = 0.5
+    // Its parameter says how much angles accelerate, its pair how noisy phases are.
+    (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
+    parameters.slowDeviation = 0
     parameters.gap = 2
     parameters.correlationTime = 0.02
     parameters.rejectionLimit = 5

@@ -2,7 +2,7 @@
 
 /// The distance to one peer over time.
 ///
-/// A Kalman filter on distance and velocity whose noise is white acceleration, in the order
+/// Kalman filters on distance and velocity whose noise is white acceleration, in the order
 /// validate, gate, weigh, filter:
 ///
 /// - a sample further than `gate` standard deviations from the prediction is rejected;
@@ -11,72 +11,43 @@
 /// - a run of rejected samples, or a long gap, begins again: the peer was moved, or the first
 ///   sample was wrong.
 ///
+/// How much the peer accelerates and how noisy the samples are it learns from the samples.
+///
 /// Fixed size, a value, and no allocation: keep one for each peer.
 public struct RangeEstimator: Sendable, Hashable {
-  /// How the estimator behaves.
-  public struct Parameters: Sendable, Hashable {
-    /// Spectral density of the acceleration in m²/s³. 1 suits hands and walking people; 0.01
-    /// something that hardly moves, 10 a drone.
-    public var accelerationDensity = 1.0
-    /// One standard deviation of the velocity at the start, in metres per second.
-    public var initialVelocity = 2.0
-    /// Standard deviations beyond which a sample is an outlier.
-    public var gate = 4.0
-    /// Freedom of the tails: a sample that is n standard deviations away counts as if its variance
-    /// were (1 + n²/tailFreedom) times as large. Infinite: a plain Kalman filter.
-    public var tailFreedom = 4.0
-    /// What the standard deviation is multiplied by without line of sight. At least 1.
-    public var nonLineOfSightInflation = 4.0
-    /// Rejected samples in a row after which the estimate begins again; at least 1.
-    public var rejectionLimit = 8
-    /// The same as long as only one sample supports the estimate, which may itself be the outlier.
-    public var unconfirmedRejectionLimit = 2
-    /// Seconds without an accepted sample after which the estimate begins again.
-    public var gap = 5.0
-    /// Seconds within which samples share their error: reflections change with the place, not with
-    /// the frame. Many samples within it count as one, so that a stream of 100 Hz is not believed
-    /// to be ten times as good as one of 1 Hz.
-    public var correlationTime = 0.1
-
-    /// The values for phones, tags and people on foot.
-    public init() {}
-  }
-
   /// How the estimator behaves.
   public let parameters: Parameters
   /// Samples rejected as outliers since the last accepted one.
   public private(set) var rejections = 0
+  /// What is known of the samples' noise.
+  private(set) var noise: RangeNoise
 
-  /// Distance (r, metres) and velocity (v, metres per second) with their covariance.
-  struct State: Sendable, Hashable {
-    var time: Double
-    var r: Double
-    var v = 0.0
-    var rr: Double
-    var rv = 0.0
-    var vv: Double
-
-    /// The state `dt` seconds later, with acceleration of density `q`.
-    func advanced(_ dt: Double, _ q: Double) -> State {
-      var next = self
-      next.time = time + dt
-      next.r = r + v * dt
-      // Not below a micrometre: rounding could make it negative where both are nearly one.
-      next.rr = max(1e-12, rr + dt * (2 * rv + dt * (vv + q * dt / 3)))
-      next.rv = rv + dt * (vv + q * dt / 2)
-      next.vv = vv + q * dt
-      return next
-    }
-  }
-  private(set) var state: State?
+  private var motion: RangeMotion?
   /// The last sample that was looked at, to recognise its repetition.
   private var lastTime = 0.0
   private var lastDistance = 0.0
   /// Samples that support the state, up to two.
   private var support = 0
+  /// The logarithm of how likely the samples were, less what is the same for all parameters.
+  private(set) var evidence = 0.0
+
+  /// Lets the peer go any way from where it is.
+  mutating func forgetVelocity() {
+    motion?.vv += parameters.initialVelocity * parameters.initialVelocity
+  }
+
+  /// Distance and velocity after the last sample that was used.
+  var state: RangeState? { motion.map(shown) }
 
   /// An estimator that has not seen anything.
-  public init(_ parameters: Parameters = Parameters()) { self.parameters = parameters }
+  public init(_ parameters: Parameters = Parameters()) {
+    self.init(parameters, noise: RangeNoise())
+  }
+
+  init(_ parameters: Parameters, noise: RangeNoise) {
+    self.parameters = parameters
+    self.noise = noise
+  }
 
   /// Takes a sample in.
   ///
@@ -84,62 +55,73 @@ public struct RangeEstimator: Sendable, Hashable {
   ///   invalid the last estimate. nil only when no valid sample has come yet.
   @discardableResult
   public mutating func update(_ sample: RangeSample) -> RangeEstimate? {
-    guard sample.isUsable else { return state.map { Self.estimate($0, .invalid) } }
-    guard let known = state else { return begin(sample, .started) }
+    guard sample.isUsable else { return motion.map { estimate($0, .invalid) } }
+    guard let known = motion else { return begin(sample, .started) }
     let dt = sample.time - known.time
     if dt < 0 || sample.time < lastTime {
       let back = max(known.time, lastTime) - sample.time
       if back > parameters.gap { return begin(sample, .restartedAfterGap) }
-      return Self.estimate(known, .outOfOrder)
+      return estimate(known, .outOfOrder)
     }
     if sample.time == lastTime, sample.distance == lastDistance {
-      return Self.estimate(known, .duplicate)
+      return estimate(known, .duplicate)
     }
     if dt > parameters.gap { return begin(sample, .restartedAfterGap) }
     let interval = sample.time - lastTime
     (lastTime, lastDistance) = (sample.time, sample.distance)
+    // How much a sample says that comes so soon after another one.
+    let part =
+      interval < parameters.correlationTime
+      ? max(interval / parameters.correlationTime, 0.01) : 1
 
-    var next = known.advanced(dt, parameters.accelerationDensity)
-    var noise = variance(of: sample)
+    var next = known
+    if parameters.learnsAcceleration { next.mix(min(dt / parameters.movementTime, 0.5)) }
+    next.advance(dt, densities)
+    let own = variance(of: sample)
+    let variance = own * noise.factor
     let surprise = sample.distance - next.r
-    let normalised = surprise * surprise / (next.rr + noise)
-    if normalised > parameters.gate * parameters.gate {
+    let total = next.rr + variance
+    let normalised = surprise * surprise / total
+    let likelihood = logarithms(normalised, total)
+    if isOutlier(normalised, total, next.weight) {
       rejections += 1
+      // As likely as `isOutlier` supposes that a sample is wrong.
+      evidence -= part * parameters.gate * parameters.gate / 2
       // One against one: what is wrong by much is too long, a corrupt stamp or a detour.
-      if support < 2, surprise < 0 { return begin(sample, .restartedAfterRejections) }
+      if support < 2, sample.distance < shown(next).r {
+        return begin(sample, .restartedAfterRejections)
+      }
       let limit =
         support < 2 ? parameters.unconfirmedRejectionLimit : parameters.rejectionLimit
       if rejections >= limit { return begin(sample, .restartedAfterRejections) }
-      return Self.estimate(next, .rejectedAsOutlier)
+      return estimate(next, .rejectedAsOutlier)
     }
-    noise *= 1 + normalised / parameters.tailFreedom
-    if interval < parameters.correlationTime {
-      // An interval may be nothing, or minus nothing.
-      noise *= min(parameters.correlationTime / max(interval, 1e-9), 100)
+    evidence += part * likelihood[0]
+    if parameters.learnsAcceleration { weigh(&next, likelihood, part) }
+    if parameters.learnsNoise, sample.nonLineOfSight != true {
+      // Without what a single sample that hardly fits would say.
+      let excess = pointwiseMin(normalised, RangeMotion.Lanes(repeating: 9)) * total - next.rr
+      noise.take(
+        (next.weight * excess).sum() / own,
+        of: (next.weight * total).sum() / own)
     }
-    let total = next.rr + noise
-    let (gainR, gainV) = (next.rr / total, next.rv / total)
-    next.r += gainR * surprise
-    next.v += gainV * surprise
-    next.vv -= gainV * next.rv
-    // rr·noise/(rr + noise) rather than a difference, so that rounding cannot make it negative.
-    next.rv *= noise / total
-    next.rr *= noise / total
-    // Rounding must not leave more correlation than there is variance.
-    if next.rv * next.rv > next.rr * next.vv { next.vv = next.rv * next.rv / max(next.rr, 1e-300) }
-    state = next
+    let tails = 1 + normalised / parameters.tailFreedom
+    next.join(surprise, noise: tails * (variance / part))
+    motion = next
     rejections = 0
     support = 2
-    return Self.estimate(next, .accepted)
+    return estimate(next, .accepted)
   }
 
   /// What is expected at `time` (seconds): not before the last accepted sample. nil when no valid
   /// sample has come yet.
   public func prediction(at time: Double) -> RangeEstimate? {
-    state.map {
+    motion.map {
       // Beyond a day nothing is left to predict.
       let dt = min(max(0, time - $0.time), 86_400)
-      return Self.estimate($0.advanced(dt, parameters.accelerationDensity), .predicted)
+      var next = $0
+      next.advance(dt, densities)
+      return estimate(next, .predicted)
     }
   }
 
@@ -149,14 +131,15 @@ public struct RangeEstimator: Sendable, Hashable {
   private mutating func begin(
     _ sample: RangeSample, _ disposition: RangeEstimate.Disposition
   ) -> RangeEstimate {
-    let state = State(
-      time: sample.time, r: sample.distance, rr: variance(of: sample),
-      vv: parameters.initialVelocity * parameters.initialVelocity)
-    self.state = state
+    let motion = RangeMotion(
+      RangeState(
+        time: sample.time, r: sample.distance, rr: variance(of: sample) * noise.factor,
+        vv: parameters.initialVelocity * parameters.initialVelocity))
+    self.motion = motion
     (lastTime, lastDistance) = (sample.time, sample.distance)
     rejections = 0
     support = 1
-    return Self.estimate(state, disposition)
+    return estimate(motion, disposition)
   }
 
   private func variance(of sample: RangeSample) -> Double {
@@ -165,12 +148,68 @@ public struct RangeEstimator: Sendable, Hashable {
     return deviation * deviation
   }
 
-  static func estimate(
-    _ state: State, _ disposition: RangeEstimate.Disposition
+  // MARK: lanes
+
+  /// The densities of acceleration that are supposed: sixteen times each other.
+  private var densities: RangeMotion.Lanes {
+    parameters.learnsAcceleration
+      ? RangeMotion.Lanes(0.02, 0.3, 5, 80) * parameters.accelerationDensity
+      : RangeMotion.Lanes(repeating: parameters.accelerationDensity)
+  }
+
+  private func shown(_ motion: RangeMotion) -> RangeState {
+    parameters.learnsAcceleration ? motion.mixture : motion.first
+  }
+
+  /// The logarithm of how likely a sample is in each lane: Student's t.
+  private func logarithms(
+    _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes
+  ) -> RangeMotion.Lanes {
+    // Where the freedom is infinite: as good as normal.
+    let freedom = min(parameters.tailFreedom, 1e6)
+    var result = RangeMotion.Lanes.zero
+    for lane in 0..<(parameters.learnsAcceleration ? 4 : 1) {
+      result[lane] =
+        -(freedom + 1) / 2 * Functions.logarithm(1 + normalised[lane] / freedom)
+        - Functions.logarithm(total[lane]) / 2
+    }
+    return result
+  }
+
+  /// Whether a sample is less likely than one at the gate would be; with several lanes, than one at
+  /// the gate of a filter that knows the distance to a metre, which is as likely as it is that one
+  /// in fifty ranges is wrong by anything up to 100 m. Behind rejected samples movement becomes the
+  /// likelier reason.
+  private func isOutlier(
+    _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes, _ weight: RangeMotion.Lanes
+  ) -> Bool {
+    let gate = parameters.gate * parameters.gate
+    guard parameters.learnsAcceleration else { return normalised[0] > gate }
+    guard normalised.max() > gate else { return false }
+    var likelihood = 0.0
+    let impatience = Double(1 << min(rejections, 20))
+    for lane in 0..<4 {
+      likelihood +=
+        impatience * weight[lane] * Functions.exponential((gate - normalised[lane]) / 2)
+        / total[lane].squareRoot()
+    }
+    return likelihood < 1
+  }
+
+  private func weigh(
+    _ motion: inout RangeMotion, _ likelihood: RangeMotion.Lanes, _ part: Double
+  ) {
+    let most = likelihood.max()
+    for lane in 0..<4 {
+      motion.weight[lane] *= Functions.exponential(part * (likelihood[lane] - most))
+    }
+    motion.weight = pointwiseMax(motion.weight, RangeMotion.Lanes(repeating: 1e-9))
+    motion.weight /= motion.weight.sum()
+  }
+
+  private func estimate(
+    _ motion: RangeMotion, _ disposition: RangeEstimate.Disposition
   ) -> RangeEstimate {
-    RangeEstimate(
-      time: state.time, distance: state.r, standardDeviation: state.rr.squareRoot(),
-      velocity: state.v, velocityStandardDeviation: max(0, state.vv).squareRoot(),
-      disposition: disposition)
+    parameters.estimate(shown(motion), disposition)
   }
 }

@@ -2,14 +2,14 @@
 
 /// The distance to one peer over a recording, with all of it known.
 ///
-/// The same filter as `RangeEstimator`, run forwards, and its estimates then corrected by what came
-/// later (Rauch, Tung and Striebel). Samples are put in order of time; a stretch that a wrong sample
-/// began, and one in which the filter had not yet noticed that the peer was moved, are done again.
+/// The filter of `RangeEstimator`, with the acceleration under which the recording is likeliest, run
+/// forwards, and its estimates then corrected by what came later (Rauch, Tung and Striebel). Samples
+/// are put in order of time; a stretch that a wrong sample began, and one in which the filter had not
+/// yet noticed that the peer turned or was moved, are done again.
 /// Allocates; for recordings, not for measurements as they come.
 public struct RangeSmoother: Sendable {
   /// How the filter behaves.
   public let parameters: RangeEstimator.Parameters
-  private typealias State = RangeEstimator.State
 
   /// A smoother for a filter that behaves so.
   public init(_ parameters: RangeEstimator.Parameters = RangeEstimator.Parameters()) {
@@ -19,9 +19,9 @@ public struct RangeSmoother: Sendable {
   /// What became of one sample.
   private struct Step {
     var index: Int
-    var state: State
+    var state: RangeState
     /// The state before the sample was taken in; nil at the beginning of a stretch.
-    var predicted: State?
+    var predicted: RangeState?
     var disposition: RangeEstimate.Disposition
   }
 
@@ -54,17 +54,54 @@ public struct RangeSmoother: Sendable {
       }
       ? unordered
       : unordered.sorted { (samples[$0].time, $0) < (samples[$1].time, $1) }
-    var steps = forward(samples, order)
-    backward(&steps)
+    let (motion, noise) = likeliest(samples, order)
+    var steps = forward(samples, order, motion, noise)
+    backward(&steps, motion.accelerationDensity)
     for step in steps {
-      result[step.index] = RangeEstimator.estimate(step.state, step.disposition)
+      result[step.index] = parameters.estimate(step.state, step.disposition)
     }
   }
 
-  private func forward(_ samples: [RangeSample], _ order: [Int]) -> [Step] {
+  /// The parameters with the acceleration that foretold the samples best, and what the samples' noise
+  /// was then. Of samples that share their error only the first counts: what changes between the
+  /// others is not movement.
+  private func likeliest(
+    _ samples: [RangeSample], _ order: [Int]
+  ) -> (RangeEstimator.Parameters, RangeNoise) {
+    var best = (parameters, RangeNoise())
+    best.0.learnsAcceleration = false
+    guard parameters.learnsAcceleration else { return best }
+    var last = -Double.infinity
+    var apart: [RangeSample] = []
+    for index in order where samples[index].time - last >= 0.99 * parameters.correlationTime {
+      last = samples[index].time
+      apart.append(samples[index])
+      if apart.count == 10_000 { break }
+    }
+    var most = -Double.infinity
+    for multiple in [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300] {
+      var one = best.0
+      one.accelerationDensity = parameters.accelerationDensity * multiple
+      var estimator = RangeEstimator(one)
+      for sample in apart { estimator.update(sample) }
+      if estimator.evidence > most {
+        (most, best) = (estimator.evidence, (one, estimator.noise))
+      }
+    }
+    return best
+  }
+
+  private func forward(
+    _ samples: [RangeSample], _ order: [Int], _ calm: RangeEstimator.Parameters,
+    _ noise: RangeNoise
+  ) -> [Step] {
     var steps: [Step] = []
     steps.reserveCapacity(order.count)
-    var estimator = RangeEstimator(parameters)
+    var estimator = RangeEstimator(calm, noise: noise)
+    /// The filter before the first of the samples that it rejects, and the sample before which it is
+    /// not gone back there once more.
+    var untouched = estimator
+    var turning = 0
     /// Steps since the filter last began, and what of them supports it.
     var beginning = 0
     var support = 0
@@ -73,6 +110,7 @@ public struct RangeSmoother: Sendable {
     while position < order.count {
       let sample = samples[order[position]]
       let before = estimator.state
+      if firstRejected == nil { untouched = estimator }
       guard let estimate = estimator.update(sample), let state = estimator.state else {
         position += 1
         continue
@@ -94,7 +132,7 @@ public struct RangeSmoother: Sendable {
         if let again {
           position -= steps.count - again
           steps.removeSubrange(again...)
-          estimator.reset()
+          estimator = RangeEstimator(calm, noise: estimator.noise)
           beginning = steps.count
           (support, firstRejected) = (0, nil)
           continue
@@ -116,7 +154,7 @@ public struct RangeSmoother: Sendable {
       default:
         // A sample that is not taken in leaves the filter where it was: at an earlier time.
         let predicted = before.map {
-          $0.advanced(max(0, sample.time - $0.time), parameters.accelerationDensity)
+          $0.advanced(max(0, sample.time - $0.time), calm.accelerationDensity)
         }
         let isIn = estimate.isAccepted
         support += isIn ? 1 : 0
@@ -128,10 +166,30 @@ public struct RangeSmoother: Sendable {
           Step(
             index: order[position], state: isIn ? state : predicted ?? state,
             predicted: predicted, disposition: estimate.disposition))
+        if let first = firstRejected, support > 1, position >= turning,
+          isTurn(steps[first...], samples)
+        {
+          // What is rejected three times in a row and hangs together is a turn: once more.
+          steps.removeSubrange(first...)
+          estimator = untouched
+          estimator.forgetVelocity()
+          turning = position + 3
+          position -= 2
+          firstRejected = nil
+          continue
+        }
       }
       position += 1
     }
     return steps
+  }
+
+  private func isTurn(_ steps: ArraySlice<Step>, _ samples: [RangeSample]) -> Bool {
+    steps.count == 3
+      && zip(steps, steps.dropFirst()).allSatisfy {
+        $0.disposition == .rejectedAsOutlier && $1.disposition == .rejectedAsOutlier
+          && agrees(samples[$0.index], with: samples[$1.index])
+      }
   }
 
   private func agrees(_ sample: RangeSample, with later: RangeSample) -> Bool {
@@ -140,14 +198,14 @@ public struct RangeSmoother: Sendable {
     return abs(sample.distance - later.distance) <= parameters.gate * noise + movement
   }
 
-  private func backward(_ steps: inout [Step]) {
+  private func backward(_ steps: inout [Step], _ density: Double) {
     guard steps.count > 1 else { return }
     // From the state behind to the one before it. What is `predicted` behind a rejected sample was
     // carried on from the last accepted one, and the chain of predictions is exact as well.
     for index in (0..<steps.count - 1).reversed() {
       let next = steps[index + 1]
       guard let predicted = next.predicted else {
-        if steps[index].disposition == .rejectedAsOutlier { carryBack(&steps, index) }
+        if steps[index].disposition == .rejectedAsOutlier { carryBack(&steps, index, density) }
         continue
       }
       let own = steps[index].state
@@ -177,7 +235,7 @@ public struct RangeSmoother: Sendable {
   }
 
   /// The state of an outlier in front of a beginning: what follows, carried back in time.
-  private func carryBack(_ steps: inout [Step], _ index: Int) {
+  private func carryBack(_ steps: inout [Step], _ index: Int, _ density: Double) {
     guard steps[index].predicted == nil else { return }
     let next = steps[index + 1].state
     let dt = steps[index].state.time - next.time
@@ -186,7 +244,7 @@ public struct RangeSmoother: Sendable {
     var state = next
     state.v = -state.v
     state.rv = -state.rv
-    state = state.advanced(-dt, parameters.accelerationDensity)
+    state = state.advanced(-dt, density)
     state.v = -state.v
     state.rv = -state.rv
     state.time = next.time + dt

@@ -132,6 +132,8 @@ public struct TargetFinder: Sendable {
     // Ranges change no faster than people walk; only gross errors are to be kept out here.
     filter.accelerationDensity = 4
     filter.gate = 5
+    filter.learnsNoise = false
+    filter.learnsAcceleration = false
     self.filter = RangeEstimator(filter)
     sightings.reserveCapacity(parameters.capacity + 1)
   }

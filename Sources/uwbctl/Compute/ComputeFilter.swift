@@ -21,14 +21,27 @@ struct ComputeFilter: ParsableCommand {
   @Option(help: "Noise of one range in metres, one standard deviation, where no column says it.")
   var sigma = 0.1
   @Option(
-    help: "How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones.")
-  var acceleration = 1.0
+    help: """
+      How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones. Learned \
+      from the ranges where it is not given.
+      """)
+  var acceleration: Double?
+  @Option(
+    help: """
+      Error in metres that ranges of seconds share, one standard deviation: reflections and \
+      antennas. It stays in sigma_m.
+      """)
+  var slowError = RangeEstimator.Parameters().slowDeviation
   @Flag(help: "Only what was known at the time of each row, as range and replay print it.")
   var live = false
 
   func validate() throws {
+    let acceleration = acceleration ?? 1
     guard sigma > 0, sigma < 1000, acceleration > 0, acceleration < 1e6 else {
       throw ValidationError("--sigma and --acceleration are greater than 0.")
+    }
+    guard 0..<1000 ~= slowError else {
+      throw ValidationError("--slow-error is in metres and not negative.")
     }
   }
 
@@ -39,7 +52,11 @@ struct ComputeFilter: ParsableCommand {
       var ranges = FilteredRanges(columns, sigma)
       var chart = RangeChart("Filtered ranges", hasTime: true)
       var parameters = RangeEstimator.Parameters()
-      parameters.accelerationDensity = acceleration
+      parameters.slowDeviation = slowError
+      if let acceleration {
+        parameters.accelerationDensity = acceleration
+        parameters.learnsAcceleration = false
+      }
       if live { ranges.filter(parameters) } else { ranges.smooth(parameters) }
       var writer = try files.writer(
         table, adding: ["range_m", "sigma_m", "accepted", "status"])
