@@ -119,6 +119,35 @@ import Testing
     #expect(try rms(live: false) < 0.08)
   }
 
+  /// Round the middle in three seconds, measured five times in each: nobody on foot does that, and nobody
+  /// says it.
+  @Test func whatFliesIsFollowedAsWell() throws {
+    var noise = Noise(seed: 9)
+    var samples: [PlaceSample] = []
+    var truth: [Vector3] = []
+    for step in 0..<120 {
+      let time = Double(step) / 5
+      let place = Vector3(3 + 2.5 * sine(2.1 * time), 2.5 + 2.5 * cosine(2.1 * time), 1.2)
+      for (source, anchor) in Self.anchors.enumerated() {
+        let range = (place - anchor).length + 0.05 * noise.normal()
+        samples.append(
+          PlaceSample(
+            time: time, observation: PlaceObservation(.range(anchor), range), source: source)
+        )
+        truth.append(place)
+      }
+    }
+    var parameters = PlaceTracker.Parameters()
+    parameters.height = HeightPrior(1.2, standardDeviation: 0.1)
+    for live in [false, true] {
+      var errors = Spread()
+      for (point, place) in zip(PlaceSmoother(parameters).way(samples, live: live), truth) {
+        errors.add(try #require(point).estimate, place)
+      }
+      #expect((errors.squares / Double(truth.count)).squareRoot() < 0.2, "\(live)")
+    }
+  }
+
   /// Thirty walks, ranges or differences of them, through rooms whose anchors err as the model says.
   @Test(arguments: [false, true]) func theUncertaintyOfAWayIsItsError(differences: Bool) throws {
     let model = PlaceErrorModel()
@@ -164,7 +193,8 @@ import Testing
       }
       var parameters = PlaceTracker.Parameters()
       parameters.height = HeightPrior(1.2, standardDeviation: 0.4)
-      let smoother = PlaceSmoother(parameters)
+      var smoother = PlaceSmoother(parameters)
+      smoother.accelerations = [1]
       // The first seconds are those of the search.
       for (point, place) in zip(smoother.way(samples, live: true), truth).dropFirst(50) {
         live.add(try #require(point).estimate, place)

@@ -55,7 +55,9 @@ struct RangeMotion: Sendable, Hashable {
 
   /// What all say together.
   var mixture: RangeState {
-    let (mean, rate) = ((weight * r).sum(), (weight * v).sum())
+    // About the first lane: where all agree, that is what they say, whatever the weights' rounding.
+    let mean = r[0] + (weight * (r - r[0])).sum()
+    let rate = v[0] + (weight * (v - v[0])).sum()
     let (dr, dv) = (r - mean, v - rate)
     return RangeState(
       time: time, r: mean, v: rate, rr: (weight * (rr + dr * dr)).sum(),

@@ -30,6 +30,10 @@ public struct PlaceSmoother: Sendable {
 
   /// How the measurements err beside their noise.
   public var errors = PlaceErrorModel()
+  /// Multiples of the acceleration of `parameters` among which the measurements say themselves which
+  /// one is the likeliest: somebody on foot, a runner, a drone. One alone: that one. None below 1:
+  /// errors that last for seconds make a calmer way seem likelier than it is.
+  public var accelerations = [1.0, 10, 100]
 
   /// One time of the way.
   public struct Point: Sendable {
@@ -53,8 +57,53 @@ public struct PlaceSmoother: Sendable {
   ///   - live: from what was known at the time of each sample.
   /// - Returns: nil for samples from which no place could be found.
   public func way(_ samples: [PlaceSample], live: Bool = false) -> [Point?] {
+    if live { return likeliestAtEachTime(samples) }
+    var best = self
+    var most = -Double.infinity
+    let some = Array(samples.prefix(20_000))
+    for multiple in accelerations where accelerations.count > 1 {
+      let smoother = moving(multiple)
+      let evidence = smoother.once(some, live: true).evidence.last ?? 0
+      if evidence > most { (most, best) = (evidence, smoother) }
+    }
+    if accelerations.count == 1 { best = moving(accelerations[0]) }
+    return best.once(samples, live: false).points
+  }
+
+  private func moving(_ multiple: Double) -> PlaceSmoother {
+    var smoother = self
+    smoother.parameters.accelerationDensity *= multiple
+    smoother.parameters.initialVelocity *= max(1, multiple.squareRoot())
+    return smoother
+  }
+
+  /// From all ways as they were known then, at each time the one whose acceleration had foretold the
+  /// measurements of the last seconds best.
+  private func likeliestAtEachTime(_ samples: [PlaceSample]) -> [Point?] {
+    let ways = accelerations.map { moving($0).once(samples, live: true) }
+    guard ways.count > 1 else { return ways.first?.points ?? [] }
+    var merits = [Double](repeating: 0, count: ways.count)
+    var chosen = accelerations.firstIndex(of: 1) ?? 0
+    return samples.indices.map { index in
+      guard index > 0 else { return ways[chosen].points[index] }
+      let memory = Functions.exponential((samples[index - 1].time - samples[index].time) / 10)
+      for way in merits.indices {
+        merits[way] =
+          memory * merits[way]
+          + ways[way].evidence[index] - ways[way].evidence[index - 1]
+      }
+      for way in merits.indices where merits[way] > merits[chosen] { chosen = way }
+      return ways[chosen].points[index]
+    }
+  }
+
+  /// The way under one acceleration, and the logarithm of how likely all measurements until each were.
+  private func once(
+    _ samples: [PlaceSample], live: Bool
+  ) -> (points: [Point?], evidence: [Double]) {
     let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
     var points = [Point?](repeating: nil, count: samples.count)
+    var evidence = [Double](repeating: 0, count: samples.count)
     /// The samples of each mark, and what may be wrong with the place then.
     var marks: [(samples: Range<Int>, warnings: GeometryWarnings)] = []
     var filter: PlaceTracker?
@@ -89,6 +138,7 @@ public struct PlaceSmoother: Sendable {
       guard filter != nil else { break }
       var wasUsed: [Bool] = []
       for sample in samples[index..<end] { wasUsed.append(filter?.update(sample) ?? false) }
+      for one in index..<end { evidence[one] = filter?.evidence ?? 0 }
       if filter?.doubt == 0 { sound = end }
       if let marked = filter?.mark() {
         marks.append((index..<end, warnings))
@@ -110,14 +160,14 @@ public struct PlaceSmoother: Sendable {
         }
       }
     }
-    guard let tape = filter?.tape else { return points }
+    guard let tape = filter?.tape else { return (points, evidence) }
     for (mark, state) in zip(marks, tape.smoothed()) {
       for index in mark.samples where points[index] != nil {
         points[index]?.estimate.place = state.place
         points[index]?.estimate.covariance = state.covariance
       }
     }
-    return points
+    return (points, evidence)
   }
 
   /// Where the place is, from the measurements of a short time.

@@ -65,7 +65,7 @@ struct ComputeDSTWR: ParsableCommand {
             levels[peer, default: LevelTracker()].update($0, time: time)
           }
           if let bias = correction.bias(row, peer: peer, power: power, &status) {
-            result?.distance -= bias
+            correction.take(bias, from: &result)
           } else {
             result = nil
           }

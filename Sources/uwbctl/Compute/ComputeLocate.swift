@@ -27,12 +27,16 @@ struct ComputeLocate: ParsableCommand {
   var sigma = 0.15
   @Option(help: "The known height in metres; overrides the file.") var height: Double?
   @Option(
-    help: "How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones.")
-  var acceleration = 1.0
+    help: """
+      How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones. Learned \
+      from the measurements where it is not given.
+      """)
+  var acceleration: Double?
   @Flag(help: "Only what was known at the time of each row.") var live = false
   @Flag(help: "Each epoch on its own.") var single = false
 
   func validate() throws {
+    let acceleration = acceleration ?? 1
     guard sigma > 0, acceleration > 0, sigma < 1e3, acceleration < 1e6 else {
       throw ValidationError("--sigma and --acceleration are greater than 0.")
     }
@@ -60,9 +64,10 @@ struct ComputeLocate: ParsableCommand {
         }
       } else {
         var parameters = PlaceTracker.Parameters()
-        parameters.accelerationDensity = acceleration
+        parameters.accelerationDensity = acceleration ?? 1
         parameters.height = prior
-        let smoother = PlaceSmoother(parameters)
+        var smoother = PlaceSmoother(parameters)
+        if acceleration != nil { smoother.accelerations = [1] }
         for indices in epochs.byPeer.values {
           let order = indices.sorted { epochs.list[$0].time < epochs.list[$1].time }
           let samples = order.flatMap { epochs.list[$0].samples }

@@ -36,7 +36,11 @@ struct ComputeSSTWR: ParsableCommand {
   var truth: String?
   @Option(help: "Delays and power table, as calibrate and --learn write them.")
   var calibration: String?
-  @Option(help: "Without --calibration: the vendor's table of the bias by received level.")
+  @Option(
+    help: """
+      Without --calibration: the vendor's table of what the received level adds, for chips that are \
+      known to be a DW1000 (stamps do not say it, and other chips differ).
+      """)
   var powerTable = PowerTable.none
 
   func validate() throws {

@@ -9,6 +9,9 @@ struct RangeCorrection {
   private var antennas: [BoardAntenna: Double] = [:]
   private var ends: EndColumns?
   private var powerBias: PowerBias
+  /// Metres by which known distances still erred after calibration; noise and what changes with the
+  /// place.
+  private var residual = 0.0
 
   /// Only what the received level adds.
   init(_ powerBias: PowerBias) { self.powerBias = powerBias }
@@ -20,6 +23,7 @@ struct RangeCorrection {
     delay = calibration.delay_m ?? 0
     delays = calibration.delays_m ?? [:]
     powerBias = calibration.powerBias
+    residual = calibration.residuals?.rmse_m ?? 0
     for antenna in calibration.antenna_delays ?? [] { antennas[antenna.name] = antenna.delay_m }
     let hasDelay = calibration.delay_m != nil || !delays.isEmpty
     guard hasDelay || !antennas.isEmpty || !powerBias.knots.isEmpty else {
@@ -27,6 +31,15 @@ struct RangeCorrection {
     }
     guard !antennas.isEmpty else { return }
     if table.find("board_a", .number) != nil || !hasDelay { ends = try EndColumns(table) }
+  }
+
+  /// Takes a bias away. What is left is no better known than calibration could explain: reflections
+  /// and antennas do the rest.
+  func take(_ bias: Double, from distance: inout TwoWayDistance?) {
+    guard var corrected = distance else { return }
+    corrected.distance -= bias
+    corrected.standardDeviation = max(corrected.standardDeviation, residual)
+    distance = corrected
   }
 
   /// Metres that the distance of a row is too long by; nil when a board is not known, and `status`

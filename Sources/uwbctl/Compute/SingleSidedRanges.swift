@@ -85,7 +85,7 @@ struct SingleSidedRanges {
   mutating func take(_ correction: RangeCorrection) {
     for row in results.indices where results[row] != nil {
       if let bias = correction.bias(row, peer: peers[row], power: powers[row], &statuses[row]) {
-        results[row]?.distance -= bias
+        correction.take(bias, from: &results[row])
       } else {
         results[row] = nil
       }
