@@ -40,8 +40,9 @@ enum Accuracy {
       figures[index].isKnownMiss = knownMisses.contains(name)
     }
     let isWell = AccuracyFigure.write(figures)
+    Sensitivity.run(recordings)
     for (name, missing) in [
-      ("hanyang", "T5 and M2"), ("lias", "F2, L1, L2 and M1"),
+      ("hanyang", "T5 and M2"), ("lias", "F2, L1, L2, M1 and what constants do"),
     ] where !recordings.has(name) {
       print("\(missing) were not measured: there is no \(recordings.folder)/\(name).")
     }
