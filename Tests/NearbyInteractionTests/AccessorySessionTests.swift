@@ -72,6 +72,18 @@ import UWBSimulator
     await meeting.end()
   }
 
+  /// ENABLE_DIAGNOSTICS is a parameter of later firmwares.
+  @Test func aFirmwareWithoutDiagnosticsRangesAllTheSame() async throws {
+    var profile = ChipProfile.qm33PDoA
+    profile.refusedParameters.insert(0xE8)
+    let meeting = try await Encounter(try Stage(profile))
+    try await meeting.run()
+    #expect(await meeting.recorder.waitForUpdates(3))
+    #expect(meeting.recorder.milestones.count == 2)
+    #expect(meeting.recorder.objects.last?.sample?.nonLineOfSightProbability == nil)
+    await meeting.end()
+  }
+
   @Test func eachRunMakesOtherDataAndTheCachedConfigurationRanges() async throws {
     let meeting = try await Encounter()
     let (recorder, session) = (meeting.recorder, meeting.session)
