@@ -167,9 +167,10 @@ import UWBLink
       // The smallest block for each update would be 1.1 MB; the lists that malloc keeps for each
       // thread of Dispatch are some 100 kB.
       #expect(after < before + 300_000, "\(before) to \(after)")
-      // Nor does an update cost more at the end than in the beginning.
+      // Nor does an update cost more at the end than in the beginning; how many of them go with one
+      // wake of the queue is the scheduler's affair.
       let whole = cuwb_test_thread_allocations() - allocations
-      #expect(whole - half <= half + 1_000, "\(half) of \(whole)")
+      #expect(whole - half <= half + half / 10, "\(half) of \(whole)")
     }
   }
 
