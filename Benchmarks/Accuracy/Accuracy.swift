@@ -9,6 +9,8 @@ enum Accuracy {
     "T5 hanyang NLOS, learned at LOS: other distances than learned, RMSE",
     "T5 hanyang NLOS, learned at LOS: other distances than learned, 95 %",
     "T5 hanyang LOS: within one position, mean deviation",
+    // With few rows, as in the short form.
+    "A2 the same, each row on its own",
     "F2 100 Hz as they come, RMSE", "F2 10 Hz as they come, RMSE",
     "L1 lias: bearing, ranges only: errors within one stated deviation",
     // More is stated than need be: nobody tells a tracker that the anchors are calibrated.
