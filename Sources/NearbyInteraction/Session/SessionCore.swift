@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import DequeModule
 internal import Foundation
 internal import Locking
 internal import UWBDriver
@@ -33,22 +32,10 @@ final class SessionCore: Sendable {
     var slept = Duration.zero
     /// The app has ended the session itself: nothing more is said.
     var isSilenced = false
-    /// What the app has not been told yet, in its order.
-    var outbox = Deque<Letter>()
-    /// Somebody is on the app's queue, or on the way there, to empty the outbox.
-    var isDelivering = false
-    /// The queue to go to as soon as the lock is free.
-    var wake: DispatchQueue?
     var pending = 0
     var dropped = 0
     var takers: [Int: AsyncStream<NISession.Event>.Continuation] = [:]
     var nextTaker = 0
-  }
-
-  /// An event for the app; with a run, it is of interest only while that ranges.
-  struct Letter {
-    var event: NISession.Event
-    var run: Int?
   }
 
   let state = Locked(State())
@@ -64,24 +51,13 @@ final class SessionCore: Sendable {
 
   // MARK: events
 
-  func handle(_ event: SessionEvent) { change { apply(event, &$0) } }
-
-  /// Changes the state, and sends somebody to the app's queue if it is to be told of something.
-  ///
-  /// Not in the lock: whoever is woken wants it at once, and would go to sleep again.
-  func change(_ body: (inout State) -> Void) {
-    let queue = state.withLock { state in
-      body(&state)
-      return state.wake.take()
-    }
-    queue?.async { [self] in deliver() }
-  }
+  func handle(_ event: SessionEvent) { state.withLock { apply(event, &$0) } }
 
   /// The app runs the session: what it ranges with and how goes with the event.
   func run(
     _ plan: SessionPlan?, token: NIDiscoveryToken?, finder: MotionFinder?, problem: NIError?
   ) {
-    change { state in
+    state.withLock { state in
       if state.machine.phase != .invalidated {
         (state.plan, state.token, state.finder) = (plan, token, finder)
         state.shareable = nil
@@ -165,46 +141,23 @@ final class SessionCore: Sendable {
       }
       state.pending += 1
     }
-    state.outbox.append(Letter(event: event, run: run))
-    if !state.isDelivering {
-      state.isDelivering = true
-      state.wake = state.queue ?? .main
-    }
+    // In the lock, so that what happened first is said first.
+    (state.queue ?? .main).async { [self] in deliver(event, run) }
   }
 
-  /// On the app's queue: tells the app what there is to tell.
-  private func deliver() {
-    for _ in 0..<Self.pendingLimit {
-      guard let letter = next() else { return }
-      // Out of the lock: whoever lets go of the last reference to a session ends it, which takes it.
-      guard letter.isOfInterest, let session = letter.session, let delegate = letter.delegate
-      else { continue }
-      letter.event.deliver(to: delegate, session)
-    }
-    // A delegate that is slower than the chip must not keep the queue from everything else.
-    state.withLock { $0.queue ?? .main }.async { [self] in deliver() }
-  }
-
-  private struct Outgoing {
-    var event: NISession.Event
-    var session: NISession?
-    var delegate: (any NISessionDelegate)?
-    var isOfInterest: Bool
-  }
-
-  /// nil: there is nothing more.
-  private func next() -> Outgoing? {
-    state.withLock { state in
-      guard let letter = state.outbox.popFirst() else {
-        state.isDelivering = false
-        return nil
+  /// On the app's queue.
+  private func deliver(_ event: NISession.Event, _ run: Int?) {
+    // Both leave the lock: whoever lets go of the last reference to a session ends it, which takes
+    // the lock.
+    let target = state.withLock { state -> (NISession?, (any NISessionDelegate)?)? in
+      if let run {
+        state.pending -= 1
+        // Paused, removed or run anew meanwhile.
+        guard state.machine.isRanging(run) else { return nil }
       }
-      if letter.run != nil { state.pending -= 1 }
-      // Paused, removed or run anew meanwhile.
-      let isOld = letter.run.map { !state.machine.isRanging($0) } ?? false
-      return Outgoing(
-        event: letter.event, session: state.session, delegate: state.delegate,
-        isOfInterest: !isOld && !state.isSilenced)
+      return state.isSilenced ? nil : (state.session, state.delegate)
     }
+    guard let session = target?.0, let delegate = target?.1 else { return }
+    event.deliver(to: delegate, session)
   }
 }
