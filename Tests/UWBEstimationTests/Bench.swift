@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import SystemPackage
 import Testing
 import UCI
@@ -11,24 +12,32 @@ import UWBSimulator
 /// A controller at the origin and a controlee, on pseudo-terminals, ranging every 10 ms.
 struct Bench {
   let bench: SimulatedBench
+  let chips: [SimulatedBench.Chip]
+  /// Holds the links to the boards, as udev makes them: they lead to where the boards are.
+  private let folder = FileManager.default.temporaryDirectory.appending(
+    path: "boards-\(UUID().uuidString)")
   let devices: [UWBDevice]
   let sessions: [UWBSession]
 
   /// - Parameter peer: where the controlee is.
   init(
     _ profile: ChipProfile, _ scene: Scene, own: Placement = Placement(at: Position(0, 0)),
-    peer: Placement, diagnostics: DiagnosticsRequest?
+    peer: Placement, diagnostics: DiagnosticsRequest?, recovery: Recovery? = nil
   ) async throws {
     bench = SimulatedBench(scene: scene)
-    let chips = [
+    chips = [
       try bench.add(profile: profile, placement: own),
       try bench.add(profile: profile, placement: peer),
     ]
     bench.start()
     var devices: [UWBDevice] = []
     var sessions: [UWBSession] = []
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for (index, chip) in chips.enumerated() {
-      let device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
+      let link = folder.appending(path: "\(index)").path
+      try chip.link(at: link)
+      let device = try await UWBDevice.open(
+        .serial(path: FilePath(link)), options: .init(recovery: recovery))
       var configuration = SessionConfiguration(
         role: index == 0 ? .controller : .controlee, sessionID: 42,
         address: MACAddress(UInt16(index)), peers: [MACAddress(UInt16(1 - index))])
@@ -51,6 +60,7 @@ struct Bench {
   func close() async {
     for device in devices { await device.close() }
     bench.stop()
+    try? FileManager.default.removeItem(at: folder)
   }
 
   /// So many measurements of one end that succeeded, from its start on.

@@ -161,6 +161,36 @@ import UWBSimulator
     }
   }
 
+  @Test func diagnosticsComeAgainWhenTheBoardDoes() async throws {
+    let bench = try await Bench(
+      .qm33PDoA, Self.scene, peer: Placement(at: Position(3, 0)), diagnostics: DiagnosticsRequest(),
+      recovery: Recovery())
+    let stream = bench.sessions[0].estimates(capacity: 8_192)
+    try await bench.start()
+    // With diagnostics before, and measurements behind the interruption until one has them.
+    var (before, behind) = (0, 0)
+    var last = DiagnosticsUse.none
+    for try await estimate in stream {
+      last = estimate.diagnostics
+      if behind > 0 || estimate.measurement.followsInterruption { behind += 1 }
+      guard case .used = last else {
+        if behind == 50 { break }
+        continue
+      }
+      if behind > 0 { break }
+      before += 1
+      if before == 3 {
+        bench.chips[0].unplug()
+        try bench.chips[0].replug()
+      }
+    }
+    guard case .used = last, behind > 0 else {
+      Issue.record("none of \(behind) measurements has its diagnostics")
+      return
+    }
+    await bench.close()
+  }
+
   @Test("several peers: each gets its own frames")
   func oneToMany() async throws {
     let bench = SimulatedBench(scene: Self.scene)
