@@ -84,7 +84,7 @@ let package = Package(
       name: "NearbyInteraction",
       dependencies: [
         "SIMDMath", "AccessoryProtocol", "PeerTokens", "UCI", "UWBLink", "UWBDriver", "Ranging",
-        "UWBEstimation", "Locking", system,
+        "UWBEstimation", "Locking", deque, system,
       ],
       swiftSettings: strict + lifetimes),
 

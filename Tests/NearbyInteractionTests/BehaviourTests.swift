@@ -147,6 +147,23 @@ import Testing
     #expect(isOnMain)
   }
 
+  /// The queue before may be blocked, as the main one of a program that does not run it: what was on
+  /// its way there waits, what comes later does not.
+  @Test func anotherQueueDoesNotWaitForTheOneBefore() throws {
+    let parts = try SessionTests.Parts()
+    let blocked = DispatchQueue(label: "blocked")
+    blocked.suspend()
+    parts.session.delegateQueue = blocked
+    parts.run()
+    parts.session.delegateQueue = parts.recorder.queue
+    parts.feed(2)
+    parts.recorder.drain()
+    #expect(parts.recorder.calls == [.updated(2)])
+    blocked.resume()
+    blocked.sync {}
+    #expect(parts.recorder.calls == [.updated(2), .started, .shareable(Data([1, 2, 3]))])
+  }
+
   // MARK: what the other side hears
 
   /// Two sessions that range with each other in one virtual time: what the one's chip says at its end

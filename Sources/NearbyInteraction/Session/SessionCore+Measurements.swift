@@ -29,7 +29,7 @@ extension SessionCore {
     let raw = Double(centimetres) / 100
     let time = estimate.measurement.receivedAt
     let sample = NISample(estimate, rawDistance: raw, angles)
-    state.withLock { state in
+    change { state in
       guard state.machine.isRanging(run), let token = state.token else { return }
       apply(.report(run: run, .heard), &state)
       guard state.machine.isRanging(run) else { return }
@@ -53,7 +53,7 @@ extension SessionCore {
   }
 
   private func send(_ object: NINearbyObject, _ finding: MotionFinder.Finding, _ run: Int) {
-    state.withLock { state in
+    change { state in
       guard state.machine.isRanging(run), !state.isSilenced else { return }
       if finding.isNews {
         send(
@@ -64,7 +64,7 @@ extension SessionCore {
   }
 
   private func takeAnchors(_ measurements: SessionInfo.Measurements, _ run: Int) {
-    state.withLock { state in
+    change { state in
       guard state.machine.isRanging(run) else { return }
       let list = state.anchors.take(measurements)
       guard !list.isEmpty else { return }

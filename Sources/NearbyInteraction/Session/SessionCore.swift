@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
 internal import Foundation
 internal import Locking
 internal import UWBDriver
@@ -21,7 +22,14 @@ final class SessionCore: Sendable {
     var machine = SessionMachine()
     weak var session: NISession?
     weak var delegate: (any NISessionDelegate)?
-    var queue: DispatchQueue?
+    var queue: DispatchQueue? {
+      didSet { queueNumber += 1 }
+    }
+    var queueNumber = 0
+    /// What the app has not been told yet.
+    var outbox = Deque<Letter>()
+    /// How many letters of `outbox` nobody has been sent for.
+    var unannounced = 0
     /// Of the last run.
     var plan: SessionPlan?
     var token: NIDiscoveryToken?
@@ -38,6 +46,14 @@ final class SessionCore: Sendable {
     var nextTaker = 0
   }
 
+  /// An event for the app, and the queue it is told it on; with a run, it is of interest only while
+  /// that ranges.
+  struct Letter {
+    var event: NISession.Event
+    var run: Int?
+    var queueNumber: Int
+  }
+
   let state = Locked(State())
   let clock: any SessionClock
   private let runner: any Runner
@@ -51,13 +67,26 @@ final class SessionCore: Sendable {
 
   // MARK: events
 
-  func handle(_ event: SessionEvent) { state.withLock { apply(event, &$0) } }
+  func handle(_ event: SessionEvent) { change { apply(event, &$0) } }
+
+  /// Changes the state, and then has the app told of it.
+  ///
+  /// Not in the lock: who is woken wants it at once, and would go to sleep again. What happened first
+  /// is said first all the same, because each call takes the oldest letter.
+  func change(_ body: (inout State) -> Void) {
+    let (queue, number, letters) = state.withLock { state in
+      body(&state)
+      defer { state.unannounced = 0 }
+      return (state.queue, state.queueNumber, state.unannounced)
+    }
+    for _ in 0..<letters { (queue ?? .main).async { [self] in deliver(number) } }
+  }
 
   /// The app runs the session: what it ranges with and how goes with the event.
   func run(
     _ plan: SessionPlan?, token: NIDiscoveryToken?, finder: MotionFinder?, problem: NIError?
   ) {
-    state.withLock { state in
+    change { state in
       if state.machine.phase != .invalidated {
         (state.plan, state.token, state.finder) = (plan, token, finder)
         state.shareable = nil
@@ -141,23 +170,26 @@ final class SessionCore: Sendable {
       }
       state.pending += 1
     }
-    // In the lock, so that what happened first is said first.
-    (state.queue ?? .main).async { [self] in deliver(event, run) }
+    state.outbox.append(Letter(event: event, run: run, queueNumber: state.queueNumber))
+    state.unannounced += 1
   }
 
-  /// On the app's queue.
-  private func deliver(_ event: NISession.Event, _ run: Int?) {
-    // Both leave the lock: whoever lets go of the last reference to a session ends it, which takes
-    // the lock.
-    let target = state.withLock { state -> (NISession?, (any NISessionDelegate)?)? in
-      if let run {
+  /// On the app's queue: the oldest letter for it.
+  private func deliver(_ queueNumber: Int) {
+    // Session and delegate leave the lock: whoever lets go of the last reference to a session ends
+    // it, which takes the lock.
+    let target = state.withLock { state -> (Letter, NISession?, (any NISessionDelegate)?)? in
+      guard let place = state.outbox.firstIndex(where: { $0.queueNumber == queueNumber })
+      else { return nil }
+      let letter = state.outbox.remove(at: place)
+      if let run = letter.run {
         state.pending -= 1
         // Paused, removed or run anew meanwhile.
         guard state.machine.isRanging(run) else { return nil }
       }
-      return state.isSilenced ? nil : (state.session, state.delegate)
+      return state.isSilenced ? nil : (letter, state.session, state.delegate)
     }
-    guard let session = target?.0, let delegate = target?.1 else { return }
-    event.deliver(to: delegate, session)
+    guard let (letter, session, delegate) = target, let session, let delegate else { return }
+    letter.event.deliver(to: delegate, session)
   }
 }
