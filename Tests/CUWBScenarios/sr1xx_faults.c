@@ -22,17 +22,22 @@ static void close_chip(void) {
   CHECK(!bench.levels[CUWB_LINE_READ]);
 }
 
-// The host's GPIO reports no edge at all: levels have to do.
-static void missed_edges(void) {
+// The chip says packets, each after a while, and each arrives.
+static void take_packets(unsigned count, uint64_t delay_ns) {
   static uint8_t packet[300];
-  open_chip(0);
-  bench.is_deaf[CUWB_LINE_IRQ] = true;
-  for (unsigned i = 0; i < 20; i++) {
+  for (unsigned i = 0; i < count; i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 20, (uint8_t)i);
-    far_sr1xx_say(&chip, packet, length, 3 * MS);
+    far_sr1xx_say(&chip, packet, length, delay_ns);
     CHECK_EQUAL(read_packet(4000), CUWB_OK);
     CHECK(memcmp(memory, packet, length) == 0);
   }
+}
+
+// The host's GPIO reports no edge at all: levels have to do.
+static void missed_edges(void) {
+  open_chip(0);
+  bench.is_deaf[CUWB_LINE_IRQ] = true;
+  take_packets(20, 3 * MS);
   CHECK_EQUAL(chip.early_reads, 0);
   close_chip();
 }
@@ -134,15 +139,9 @@ static void a_pulse_is_no_packet(void) {
 
 // What is left of a second pulse does not count as the packet being taken: RI stays until IRQ falls.
 static void late_pulse(void) {
-  static uint8_t packet[300];
   open_chip(0);
   chip.pulses_late = true;
-  for (unsigned i = 0; i < 5; i++) {
-    uint32_t length = make_packet(packet, 0x62, 0, 20, (uint8_t)i);
-    far_sr1xx_say(&chip, packet, length, 1 * MS);
-    CHECK_EQUAL(read_packet(4000), CUWB_OK);
-    CHECK(memcmp(memory, packet, length) == 0);
-  }
+  take_packets(5, 1 * MS);
   CHECK_EQUAL(chip.hasty_ends, 0);
   CHECK_EQUAL(chip.early_reads, 0);
   close_chip();

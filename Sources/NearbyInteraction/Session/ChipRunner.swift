@@ -31,6 +31,7 @@ final class ChipRunner: SessionCore.Runner {
       state.run = nil
     }
   }
+
   func finish() async {
     await state.withLock { $0.task }?.value
     await registry.closeIdle()

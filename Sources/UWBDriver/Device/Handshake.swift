@@ -154,9 +154,7 @@ struct Handshake {
     do {
       try await reset(timeout: engine.profile.responseTimeout)
     } catch let first {
-      // A boot state that came behind the time to settle says as much as one that came in it.
-      let isBooting = engine.chip.device == .initialising
-      guard case .noAnswer = first, isBooting || saidNothing(since: before) else { throw first }
+      guard case .noAnswer = first, mayBeNXP(since: before) else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch {
         // A chip that refuses it is there, and is none of NXP's: what it had before is gone now.
@@ -166,11 +164,13 @@ struct Handshake {
     }
   }
 
-  /// Whether the chip has said nothing, but perhaps which state it is in: what it says by itself when
-  /// it has power may come late.
-  private func saidNothing(since before: Link.Statistics) -> Bool {
-    let now = engine.statistics
-    let isStatus = now.framesRead == before.framesRead + 1 && engine.chip.device != nil
+  /// Whether a chip that did not answer may be one that waits for NXP's command: it has said that it
+  /// boots, or nothing, but perhaps the state it is in. What it says by itself may come behind the
+  /// time to settle.
+  private func mayBeNXP(since before: Link.Statistics) -> Bool {
+    let (now, state) = (engine.statistics, engine.chip.device)
+    if state == .initialising { return true }
+    let isStatus = now.framesRead == before.framesRead + 1 && state != nil
     return now.octetsRead == before.octetsRead + (isStatus ? Self.statusOctets : 0)
   }
 

@@ -20,10 +20,7 @@ extension DeviceCore {
     }
     guard asks else { return }
     Task {
-      if let cause = await self.loss() {
-        // What streams are told goes into them on the reader's thread.
-        await Task(executorPreference: self.reader) { self.lost(cause) }.value
-      }
+      if let cause = await self.loss() { await self.noteLoss(cause) }
       self.state.withLock { $0.isAsking = false }
     }
   }

@@ -52,6 +52,11 @@ extension DeviceCore {
     }
   }
 
+  /// The same, seen by a task: what streams are told goes into them on the reader's thread.
+  func noteLoss(_ cause: DriverError) async {
+    await Task(executorPreference: reader) { self.lost(cause) }.value
+  }
+
   // MARK: finding it again
 
   private func recover(_ cause: DriverError) async {
@@ -83,7 +88,7 @@ extension DeviceCore {
       }
       // Whatever the attempt had achieved is over. The reader may not have seen why: a write can fail
       // first, and the link is gone then.
-      await Task(executorPreference: reader) { self.lost(error) }.value
+      await noteLoss(error)
       try? await Task.sleep(for: .milliseconds(pause))
       pause = min(2 * pause, 1_000)
     }
