@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
+public import Glibc
 
 /// A value behind a lock.
 ///
@@ -7,13 +7,14 @@ internal import Glibc
 /// see through Swift's own futex mutex and would report every value behind one, so the tests under it
 /// could not be believed. A module of its own because the driver's side and the simulator need it and
 /// share nothing else.
-package final class Locked<Value>: @unchecked Sendable {
-  // Sound: `value` is touched between lock and unlock only.
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  private var value: Value
+@usableFromInline package final class Locked<Value>: @unchecked Sendable {
+  // Sound: the value is touched between lock and unlock only. Not a variable of the class, because
+  // those are watched for overlapping access at run time, which the lock already rules out.
+  @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
   package init(_ value: Value) {
-    self.value = value
+    self.value.initialize(to: value)
     mutex.initialize(to: pthread_mutex_t())
     let failed = pthread_mutex_init(mutex, nil)
     precondition(failed == 0, "no mutex could be made (error \(failed))")
@@ -22,12 +23,18 @@ package final class Locked<Value>: @unchecked Sendable {
   deinit {
     pthread_mutex_destroy(mutex)
     mutex.deallocate()
+    value.deinitialize(count: 1)
+    value.deallocate()
   }
 
   /// Runs `body` with the value while no one else has it.
+  ///
+  /// Can be inlined, which takes a class that is usable from there: what `body` returns would
+  /// otherwise be handed through as a value of a type that is only known at run time.
+  @inlinable
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return try body(&value)
+    return try body(&value.pointee)
   }
 }
