@@ -200,19 +200,24 @@ import UWBLink
     let runner = ScriptedRunner()
     let recorder = Recorder()
     weak var gone: NISession?
+    weak var inside: SessionCore?
     do {
       let core = SessionCore(clock: clock, runner: runner)
+      inside = core
       let session = recorder.session(on: "tcp:127.0.0.1:9", core: core)
       gone = session
       let uwb = UWBConfigurationData(role: .controller, address: 7)
       session.run(
         try NINearbyAccessoryConfiguration(
           data: Data(AccessoryConfigurationData(uwb: uwb).octets)))
+      // Two timers refer to it from now on.
       core.handle(.report(run: 1, .started(needsData: false)))
+      core.handle(.report(run: 1, .heard))
       recorder.drain()
     }
     recorder.drain()
     #expect(gone == nil)
+    #expect(inside == nil)
     #expect(runner.orders == [.begin(1), .end(tellPeer: true)])
   }
 

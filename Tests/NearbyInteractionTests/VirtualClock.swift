@@ -18,8 +18,7 @@ final class VirtualClock: SessionClock {
   }
   private let state = Locked(State())
 
-  var now: Duration { state.withLock { $0.now } }
-  var slept: Duration { state.withLock { $0.slept } }
+  var times: (now: Duration, slept: Duration) { state.withLock { ($0.now, $0.slept) } }
 
   func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
     let id = state.withLock { state in
@@ -34,7 +33,7 @@ final class VirtualClock: SessionClock {
   func sleep(_ time: Duration) { state.withLock { $0.slept += time } }
 
   func advance(_ time: Duration) {
-    let end = now + time
+    let end = times.now + time
     while let alarm = takeAlarm(before: end) { alarm() }
     state.withLock { $0.now = end }
   }

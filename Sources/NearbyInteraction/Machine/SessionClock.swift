@@ -4,19 +4,19 @@ internal import UWBDriver
 
 /// The time of a session. Tests have one that they advance.
 protocol SessionClock: Sendable {
-  /// Does not go back, and stands still while the machine sleeps.
-  var now: Duration { get }
-  /// How long the machine has slept since it was switched on.
-  var slept: Duration { get }
+  /// `now` does not go back, and stands still while the machine sleeps; `slept` is how long the
+  /// machine has slept since it was switched on.
+  var times: (now: Duration, slept: Duration) { get }
   /// Calls `body` after a time, unless what is returned is called before.
   func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
 /// The kernel's clocks.
 struct SystemClock: SessionClock {
-  var now: Duration { Self.time(CLOCK_MONOTONIC) }
-
-  var slept: Duration { Self.time(CLOCK_BOOTTIME) - Self.time(CLOCK_MONOTONIC) }
+  var times: (now: Duration, slept: Duration) {
+    let now = Self.time(CLOCK_MONOTONIC)
+    return (now, Self.time(CLOCK_BOOTTIME) - now)
+  }
 
   func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
     let timer = OneShotTimer(after: time, body)

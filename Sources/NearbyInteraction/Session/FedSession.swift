@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Dispatch
 internal import UCI
 package import UWBDriver
 internal import UWBEstimation
@@ -6,8 +7,11 @@ internal import UWBEstimation
 extension NISession {
   /// A session that ranges without a chip: whoever measures what delivery costs hands it the reports.
   ///
+  /// - Parameter queue: the delegate's.
   /// - Returns: the session, and what takes reports on the thread of a reader.
-  package static func fed() -> (session: NISession, take: MeasurementCallback) {
+  package static func fed(
+    on queue: DispatchQueue
+  ) -> (session: NISession, take: MeasurementCallback) {
     struct Nobody: SessionCore.Runner {
       func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {}
       func end(tellPeer: Bool) {}
@@ -15,6 +19,7 @@ extension NISession {
     }
     let core = SessionCore(runner: Nobody())
     let session = NISession(core: core)
+    session.delegateQueue = queue
     core.run(nil, token: .accessory(), finder: nil, problem: nil)
     core.handle(.report(run: 1, .started(needsData: false)))
     return (session, core.reports(of: 1))

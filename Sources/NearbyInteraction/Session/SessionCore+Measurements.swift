@@ -11,16 +11,22 @@ internal import UWBEstimation
 extension SessionCore {
   /// What takes the estimates of a run, on the reader's thread.
   func estimates(of run: Int, _ angles: AngleUse) -> @Sendable (EstimatedMeasurement) -> Void {
-    { [weak self] estimate in self?.take(estimate, run, angles) }
+    { [self] estimate in take(estimate, run, angles) }
   }
 
   /// What takes the messages of anchors of a run, on the reader's thread.
   func anchors(of run: Int) -> MeasurementCallback {
-    { [weak self] view, _ in
+    { [self] view, _ in
       var reader = PayloadReader(view.payload)
       guard let report = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
-      self?.takeAnchors(report.measurements, run)
+      takeAnchors(report.measurements, run)
     }
+  }
+
+  /// The object was heard in a run. Returns whether that is still of interest.
+  private func hear(_ run: Int, _ state: inout State) -> Bool {
+    apply(.report(run: run, .heard), &state)
+    return state.machine.isRanging(run)
   }
 
   private func take(_ estimate: EstimatedMeasurement, _ run: Int, _ angles: AngleUse) {
@@ -31,8 +37,7 @@ extension SessionCore {
     let sample = NISample(estimate, rawDistance: raw, angles)
     change { state in
       guard state.machine.isRanging(run), let token = state.token else { return }
-      apply(.report(run: run, .heard), &state)
-      guard state.machine.isRanging(run) else { return }
+      guard hear(run, &state) else { return }
       let distance = Float(max(0, estimate.track?.distance ?? raw))
       let direction = sample.direction
       guard let finder = state.finder else {
@@ -42,12 +47,12 @@ extension SessionCore {
         return
       }
       let azimuth = angles.isAllRound ? sample.azimuth.map { Double($0) } : nil
-      finder.queue.async { [weak self] in
+      finder.queue.async { [self] in
         let finding = finder.take(time: time, range: raw, azimuth: azimuth)
         let object = NINearbyObject(
           token: token, distance: distance, direction: direction ?? finding.direction,
           horizontalAngle: finding.horizontalAngle, vertical: finding.vertical, values: sample)
-        self?.send(object, finding, run)
+        send(object, finding, run)
       }
     }
   }
@@ -68,8 +73,7 @@ extension SessionCore {
       guard state.machine.isRanging(run) else { return }
       let list = state.anchors.take(measurements)
       guard !list.isEmpty else { return }
-      apply(.report(run: run, .heard), &state)
-      guard state.machine.isRanging(run) else { return }
+      guard hear(run, &state) else { return }
       send(.didUpdateDLTDOA(list), run: run, &state)
     }
   }

@@ -44,6 +44,13 @@ final class SessionCore: Sendable {
     var dropped = 0
     var takers: [Int: AsyncStream<NISession.Event>.Continuation] = [:]
     var nextTaker = 0
+
+    /// The oldest letter that is to be told on a queue.
+    mutating func takeLetter(for queueNumber: Int) -> Letter? {
+      // All are for this queue, unless the app has just chosen another one.
+      if !outbox.isEmpty, outbox[0].queueNumber == queueNumber { return outbox.popFirst() }
+      return outbox.firstIndex { $0.queueNumber == queueNumber }.map { outbox.remove(at: $0) }
+    }
   }
 
   /// An event for the app, and the queue it is told it on; with a run, it is of interest only while
@@ -61,7 +68,7 @@ final class SessionCore: Sendable {
   init(clock: any SessionClock = SystemClock(), runner: any Runner = ChipRunner()) {
     self.clock = clock
     self.runner = runner
-    let slept = clock.slept
+    let slept = clock.times.slept
     state.withLock { $0.slept = slept }
   }
 
@@ -92,7 +99,7 @@ final class SessionCore: Sendable {
         state.shareable = nil
         state.anchors = AnchorMessages()
         // What was asleep before this run is over.
-        state.slept = clock.slept
+        state.slept = clock.times.slept
       } else {
         state.isSilenced = false
       }
@@ -106,14 +113,14 @@ final class SessionCore: Sendable {
   }
 
   func apply(_ event: SessionEvent, _ state: inout State) {
-    let slept = clock.slept
+    let (now, slept) = clock.times
     // The clocks are read one after the other, so they may differ by a little.
     if slept - state.slept > .seconds(1) {
       state.slept = slept
-      carryOut(state.machine.handle(.slept, at: clock.now), &state)
+      carryOut(state.machine.handle(.slept, at: now), &state)
     }
     if event == .invalidate { state.isSilenced = true }
-    carryOut(state.machine.handle(event, at: clock.now), &state)
+    carryOut(state.machine.handle(event, at: now), &state)
   }
 
   private func carryOut(_ effects: [SessionEffect], _ state: inout State) {
@@ -123,7 +130,9 @@ final class SessionCore: Sendable {
       case .end(let tellPeer): runner.end(tellPeer: tellPeer)
       case .set(let timer, let time):
         state.timers[timer]?()
-        state.timers[timer] = clock.after(time) { [weak self] in self?.handle(.timer(timer)) }
+        // Strong references to this object end with `stopTimers`, which every end of a session
+        // brings. A weak one would make all the others slower, in the way of each measurement.
+        state.timers[timer] = clock.after(time) { [self] in handle(.timer(timer)) }
       case .stopTimers:
         for stop in state.timers.values { stop() }
         state.timers = [:]
@@ -162,7 +171,9 @@ final class SessionCore: Sendable {
 
   /// Hands an event to the app: to the delegate on its queue, and to whoever iterates.
   func send(_ event: NISession.Event, run: Int? = nil, _ state: inout State) {
-    for taker in state.takers.values { taker.yield(event) }
+    if !state.takers.isEmpty {
+      for taker in state.takers.values { taker.yield(event) }
+    }
     if run != nil {
       guard state.pending < Self.pendingLimit else {
         state.dropped += 1
@@ -174,22 +185,28 @@ final class SessionCore: Sendable {
     state.unannounced += 1
   }
 
+  /// What is told to whom. Session and delegate leave the lock with it: whoever lets go of the last
+  /// reference to a session ends it, which takes the lock.
+  private struct Delivery {
+    var event: NISession.Event
+    var session: NISession?
+    var delegate: (any NISessionDelegate)?
+  }
+
   /// On the app's queue: the oldest letter for it.
   private func deliver(_ queueNumber: Int) {
-    // Session and delegate leave the lock: whoever lets go of the last reference to a session ends
-    // it, which takes the lock.
-    let target = state.withLock { state -> (Letter, NISession?, (any NISessionDelegate)?)? in
-      guard let place = state.outbox.firstIndex(where: { $0.queueNumber == queueNumber })
-      else { return nil }
-      let letter = state.outbox.remove(at: place)
+    let delivery = state.withLock { state -> Delivery? in
+      guard let letter = state.takeLetter(for: queueNumber) else { return nil }
       if let run = letter.run {
         state.pending -= 1
         // Paused, removed or run anew meanwhile.
         guard state.machine.isRanging(run) else { return nil }
       }
-      return state.isSilenced ? nil : (letter, state.session, state.delegate)
+      guard !state.isSilenced else { return nil }
+      return Delivery(event: letter.event, session: state.session, delegate: state.delegate)
     }
-    guard let (letter, session, delegate) = target, let session, let delegate else { return }
-    letter.event.deliver(to: delegate, session)
+    guard let delivery, let session = delivery.session, let delegate = delivery.delegate
+    else { return }
+    delivery.event.deliver(to: delegate, session)
   }
 }
