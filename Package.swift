@@ -128,7 +128,7 @@ let package = Package(
       name: "UWBBenchmarks",
       dependencies: [
         "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWBDriver", "Ranging",
-        "RangingScenes", "UWBSimulator", "NearbyInteraction",
+        "UWBEstimation", "RangingScenes", "UWBSimulator", "NearbyInteraction",
         system, logging, benchmark,
       ],
       path: "Benchmarks",

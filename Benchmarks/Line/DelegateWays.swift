@@ -3,27 +3,24 @@ import CUWBTestSupport
 import Dispatch
 import Foundation
 import NearbyInteraction
-import Ranging
 import UCI
 import UWBDriver
+import UWBEstimation
 import UWBLink
 
-/// Everything in the handler, and from there to a queue: what a delegate on a queue costs at least.
+/// The pipeline of a session in the handler, and from there to a queue: what a delegate on a queue
+/// costs at least.
 final class QueueWay: ReaderWay {
   init(capacity: Int) {
     super.init(capacity: capacity) { destination in
       let queue = DispatchQueue(label: "floor")
-      let estimator = Cell(RangeEstimator())
+      let pipeline = PipelineInPlace()
       return { octets, info in
         guard let view = DecodeSink.view(octets) else { return }
-        let time = Double(info.receivedAt) * 1e-9
-        view.forEachTwoWayMeasurement { measurement in
-          guard let distance = measurement.distanceCentimetres else { return }
-          estimator.pointer.pointee.update(
-            RangeSample(time: time, distance: Double(distance) / 100))
+        pipeline.take(view, info) { estimate in
+          let number = Int(estimate.measurement.sequenceNumber)
+          queue.async { destination.note(number) }
         }
-        let number = Int(view.sequenceNumber)
-        queue.async { destination.note(number) }
       }
     }
   }
@@ -44,7 +41,7 @@ final class DelegateWay: ReaderWay {
   private let delegate: Delegate
 
   init(capacity: Int) {
-    let (session, take) = NISession.fed()
+    let (session, take) = NISession.fed(on: DispatchQueue(label: "delegate"))
     self.session = session
     let destination = Destination(capacity: capacity)
     delegate = Delegate(destination)
@@ -54,7 +51,6 @@ final class DelegateWay: ReaderWay {
         take(view, info)
       }
     }
-    session.delegateQueue = DispatchQueue(label: "delegate")
     session.delegate = delegate
   }
 

@@ -33,7 +33,7 @@ struct LineFigures {
       ("ring, sleeping thread", ThreadWay(capacity: capacity)),
       ("ring, task on the reader", TaskWay(capacity: capacity, onReader: true)),
       ("ring, task on the global executor", TaskWay(capacity: capacity, onReader: false)),
-      ("handler, then a queue", QueueWay(capacity: capacity)),
+      ("pipeline, then a queue", QueueWay(capacity: capacity)),
       ("delegate of an NISession on a queue", DelegateWay(capacity: capacity)),
     ]
     names = all.map(\.0)
