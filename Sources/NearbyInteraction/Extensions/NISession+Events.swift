@@ -53,26 +53,3 @@ extension NISession.Event {
     }
   }
 }
-
-extension SessionCore {
-  func events() -> AsyncStream<NISession.Event> {
-    let (stream, continuation) = AsyncStream<NISession.Event>.makeStream(
-      bufferingPolicy: .bufferingNewest(256))
-    let id = state.withLock { state -> Int? in
-      guard state.machine.phase != .invalidated else { return nil }
-      state.nextTaker += 1
-      state.takers[state.nextTaker] = continuation
-      return state.nextTaker
-    }
-    guard let id else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [weak self] end in
-      // Finished by the session, the taker is forgotten already, and the lock may be held.
-      guard case .cancelled = end else { return }
-      _ = self?.state.withLock { $0.takers.removeValue(forKey: id) }
-    }
-    return stream
-  }
-}

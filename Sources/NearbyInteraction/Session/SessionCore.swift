@@ -42,8 +42,7 @@ final class SessionCore: Sendable {
     var isSilenced = false
     var pending = 0
     var dropped = 0
-    var takers: [Int: AsyncStream<NISession.Event>.Continuation] = [:]
-    var nextTaker = 0
+    var sequences = EventSequences()
 
     /// The oldest letter that is to be told on a queue.
     mutating func takeLetter(for queueNumber: Int) -> Letter? {
@@ -81,12 +80,13 @@ final class SessionCore: Sendable {
   /// Not in the lock: who is woken wants it at once, and would go to sleep again. What happened first
   /// is said first all the same, because each call takes the oldest letter.
   func change(_ body: (inout State) -> Void) {
-    let (queue, number, letters) = state.withLock { state in
+    let (queue, number, letters, hasNews) = state.withLock { state in
       body(&state)
       defer { state.unannounced = 0 }
-      return (state.queue, state.queueNumber, state.unannounced)
+      return (state.queue, state.queueNumber, state.unannounced, state.sequences.begin())
     }
     for _ in 0..<letters { (queue ?? .main).async { [self] in deliver(number) } }
+    if hasNews { tell() }
   }
 
   /// The app runs the session: what it ranges with and how goes with the event.
@@ -119,7 +119,10 @@ final class SessionCore: Sendable {
       state.slept = slept
       carryOut(state.machine.handle(.slept, at: now), &state)
     }
-    if event == .invalidate { state.isSilenced = true }
+    if event == .invalidate {
+      state.isSilenced = true
+      state.sequences.finish()
+    }
     carryOut(state.machine.handle(event, at: now), &state)
   }
 
@@ -164,16 +167,13 @@ final class SessionCore: Sendable {
       send(.didRemove(object, reason), &state)
     case .invalidated(let error):
       send(.didInvalidate(error), &state)
-      for taker in state.takers.values { taker.finish() }
-      state.takers = [:]
+      state.sequences.finish()
     }
   }
 
   /// Hands an event to the app: to the delegate on its queue, and to whoever iterates.
   func send(_ event: NISession.Event, run: Int? = nil, _ state: inout State) {
-    if !state.takers.isEmpty {
-      for taker in state.takers.values { taker.yield(event) }
-    }
+    state.sequences.send(event)
     if run != nil {
       guard state.pending < Self.pendingLimit else {
         state.dropped += 1
