@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions of vectors, under the names they have in Swift's view of Apple's simd library, with the
+// Functions of whole vectors, under the names they have in Swift's view of Apple's simd library, with the
 // prefix and without.
 
 /// Scalar product.
@@ -39,12 +39,6 @@ public func normalize<V: SIMD>(_ a: V) -> V where V.Scalar: FloatingPoint {
   a / length(a)
 }
 
-/// From `a` at 0 to `b` at 1.
-@inlinable
-public func mix<V: SIMD>(_ a: V, _ b: V, t: V.Scalar) -> V where V.Scalar: FloatingPoint {
-  a + (b - a) * t
-}
-
 /// `a` mirrored at the plane with the normal `n` of length 1.
 @inlinable
 public func reflect<V: SIMD>(_ a: V, n: V) -> V where V.Scalar: FloatingPoint {
@@ -55,12 +49,6 @@ public func reflect<V: SIMD>(_ a: V, n: V) -> V where V.Scalar: FloatingPoint {
 @inlinable
 public func project<V: SIMD>(_ a: V, _ b: V) -> V where V.Scalar: FloatingPoint {
   b * (dot(a, b) / dot(b, b))
-}
-
-/// Each part within its bounds.
-@inlinable
-public func clamp<V: SIMD>(_ a: V, min: V, max: V) -> V where V.Scalar: FloatingPoint {
-  a.clamped(lowerBound: min, upperBound: max)
 }
 
 /// Scalar product.
@@ -100,12 +88,6 @@ public func simd_normalize<V: SIMD>(_ a: V) -> V where V.Scalar: FloatingPoint {
   normalize(a)
 }
 
-/// From `a` at 0 to `b` at 1.
-@inlinable
-public func simd_mix<V: SIMD>(_ a: V, _ b: V, _ t: V.Scalar) -> V where V.Scalar: FloatingPoint {
-  mix(a, b, t: t)
-}
-
 /// `a` mirrored at the plane with the normal `n` of length 1.
 @inlinable
 public func simd_reflect<V: SIMD>(_ a: V, _ n: V) -> V where V.Scalar: FloatingPoint {
@@ -116,30 +98,6 @@ public func simd_reflect<V: SIMD>(_ a: V, _ n: V) -> V where V.Scalar: FloatingP
 @inlinable
 public func simd_project<V: SIMD>(_ a: V, _ b: V) -> V where V.Scalar: FloatingPoint {
   project(a, b)
-}
-
-/// Each part within its bounds.
-@inlinable
-public func simd_clamp<V: SIMD>(_ a: V, _ min: V, _ max: V) -> V where V.Scalar: FloatingPoint {
-  clamp(a, min: min, max: max)
-}
-
-/// The smaller of each two parts.
-@inlinable
-public func simd_min<V: SIMD>(_ a: V, _ b: V) -> V where V.Scalar: FloatingPoint {
-  pointwiseMin(a, b)
-}
-
-/// The greater of each two parts.
-@inlinable
-public func simd_max<V: SIMD>(_ a: V, _ b: V) -> V where V.Scalar: FloatingPoint {
-  pointwiseMax(a, b)
-}
-
-/// The amounts of the parts.
-@inlinable
-public func simd_abs<V: SIMD>(_ a: V) -> V where V.Scalar: FloatingPoint {
-  pointwiseMax(a, V.zero - a)
 }
 
 /// Sum of the parts.
@@ -170,4 +128,101 @@ public func cross<S: SIMDScalar & FloatingPoint>(_ a: SIMD3<S>, _ b: SIMD3<S>) -
 @inlinable
 public func simd_cross<S: SIMDScalar & FloatingPoint>(_ a: SIMD3<S>, _ b: SIMD3<S>) -> SIMD3<S> {
   cross(a, b)
+}
+
+/// Sum of the amounts of the parts.
+@inlinable
+public func norm_one<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
+  simd_abs(a).sum()
+}
+
+/// Sum of the amounts of the parts.
+@inlinable
+public func simd_norm_one<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
+  norm_one(a)
+}
+
+/// The greatest amount of a part.
+@inlinable
+public func norm_inf<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
+  simd_abs(a).max()
+}
+
+/// The greatest amount of a part.
+@inlinable
+public func simd_norm_inf<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
+  norm_inf(a)
+}
+
+/// The direction of a ray behind a surface with the normal `n`; zeros where all of it is reflected.
+///
+/// - Parameter eta: the index of refraction before the surface divided by that behind it.
+@inlinable
+public func refract<V: SIMD>(_ a: V, n: V, eta: V.Scalar) -> V where V.Scalar: FloatingPoint {
+  let cosine = dot(a, n)
+  let rest = 1 - eta * eta * (1 - cosine * cosine)
+  return rest < 0 ? .zero : a * eta - n * (eta * cosine + rest.squareRoot())
+}
+
+/// The direction of a ray behind a surface; see `refract(_:n:eta:)`.
+@inlinable
+public func simd_refract<V: SIMD>(_ a: V, _ n: V, _ eta: V.Scalar) -> V
+where V.Scalar: FloatingPoint {
+  refract(a, n: n, eta: eta)
+}
+
+/// Sum of the parts.
+@inlinable
+public func reduce_add<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint { a.sum() }
+
+/// The smallest part.
+@inlinable
+public func reduce_min<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: Comparable { a.min() }
+
+/// The greatest part.
+@inlinable
+public func reduce_max<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: Comparable { a.max() }
+
+/// Whether all parts are the same.
+@inlinable
+public func simd_equal<V: SIMD>(_ a: V, _ b: V) -> Bool { a == b }
+
+// Apple's library has two kinds of what takes a root. Here both are the exact one.
+
+/// Length.
+@inlinable
+public func simd_fast_length<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
+  length(a)
+}
+
+/// Length.
+@inlinable
+public func simd_precise_length<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
+  length(a)
+}
+
+/// Distance between two places.
+@inlinable
+public func simd_fast_distance<V: SIMD>(_ a: V, _ b: V) -> V.Scalar
+where V.Scalar: FloatingPoint {
+  distance(a, b)
+}
+
+/// Distance between two places.
+@inlinable
+public func simd_precise_distance<V: SIMD>(_ a: V, _ b: V) -> V.Scalar
+where V.Scalar: FloatingPoint {
+  distance(a, b)
+}
+
+/// The same direction with the length 1.
+@inlinable
+public func simd_fast_normalize<V: SIMD>(_ a: V) -> V where V.Scalar: FloatingPoint {
+  normalize(a)
+}
+
+/// The same direction with the length 1.
+@inlinable
+public func simd_precise_normalize<V: SIMD>(_ a: V) -> V where V.Scalar: FloatingPoint {
+  normalize(a)
 }

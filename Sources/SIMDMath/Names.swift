@@ -28,6 +28,33 @@ public typealias simd_uint3 = SIMD3<UInt32>
 /// Four unsigned integers of 32 bits.
 public typealias simd_uint4 = SIMD4<UInt32>
 
+// The older names of the same.
+
+/// Two floats.
+public typealias vector_float2 = simd_float2
+/// Three floats.
+public typealias vector_float3 = simd_float3
+/// Four floats.
+public typealias vector_float4 = simd_float4
+/// Two doubles.
+public typealias vector_double2 = simd_double2
+/// Three doubles.
+public typealias vector_double3 = simd_double3
+/// Four doubles.
+public typealias vector_double4 = simd_double4
+/// Two floats.
+public typealias float2 = simd_float2
+/// Three floats.
+public typealias float3 = simd_float3
+/// Four floats.
+public typealias float4 = simd_float4
+/// Two doubles.
+public typealias double2 = simd_double2
+/// Three doubles.
+public typealias double3 = simd_double3
+/// Four doubles.
+public typealias double4 = simd_double4
+
 /// Three rows and columns of floats.
 public typealias simd_float3x3 = SIMDMatrix3x3<Float>
 /// Four rows and columns of floats.
@@ -44,6 +71,14 @@ public typealias float4x4 = simd_float4x4
 public typealias double3x3 = simd_double3x3
 /// Four rows and columns of doubles.
 public typealias double4x4 = simd_double4x4
+/// Three rows and columns of floats.
+public typealias matrix_float3x3 = simd_float3x3
+/// Four rows and columns of floats.
+public typealias matrix_float4x4 = simd_float4x4
+/// Three rows and columns of doubles.
+public typealias matrix_double3x3 = simd_double3x3
+/// Four rows and columns of doubles.
+public typealias matrix_double4x4 = simd_double4x4
 
 /// A quaternion of floats.
 public typealias simd_quatf = SIMDQuaternion<Float>

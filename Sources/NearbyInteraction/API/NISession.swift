@@ -29,7 +29,11 @@ open class NISession: NSObject, @unchecked Sendable {
   private let end = Locked<PeerIdentity?>(nil)
 
   /// A session that does nothing yet.
-  public override convenience init() { self.init(core: SessionCore()) }
+  public override init() {
+    core = SessionCore()
+    super.init()
+    core.state.withLock { $0.session = self }
+  }
 
   init(core: SessionCore) {
     self.core = core
