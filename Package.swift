@@ -216,7 +216,7 @@ let package = Package(
       name: "uwbctlTests",
       dependencies: [
         "uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBCapture", "UWBSimulator", "UWBTestSupport",
-        "SessionProfiles", "AccessoryProtocol",
+        "SessionProfiles", "AccessoryProtocol", "NearbyInteraction",
         arguments, system,
       ],
       swiftSettings: strict + lifetimes),

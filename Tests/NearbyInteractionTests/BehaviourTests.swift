@@ -211,7 +211,7 @@ import Testing
   @Test func whatIsSuspendedTooLongEndsHereAndTimesOutAtThePeer() {
     var pair = Pair()
     pair.pass(seconds: 60)
-    pair.here.report(.lost)
+    pair.here.report(.lost(MachineRun.absence))
     pair.pass(seconds: 400)
     #expect(pair.there.calls == [.removed(.timeout)])
     #expect(pair.here.calls.first == .suspended && pair.here.calls.count == 2)

@@ -137,6 +137,25 @@ import UWBSimulator
     #expect(await sounding.wait { $0 == [.invalidated(.unsupportedPlatform)] })
   }
 
+  /// Whoever waited in vain learns for what, from the driver's error too.
+  @Test func theEndOfASuspensionSaysWhatItWaitedFor() async throws {
+    let session = NISession()
+    session.device = "/dev/does-not-exist"
+    session.timeouts.suspension = .zero
+    var found: NIError?
+    let events = session.events
+    session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
+    for await case .didInvalidate(let error) in events { found = error }
+    let error = try #require(found)
+    #expect(error.code == .sessionFailed && error.description.contains("/dev/does-not-exist"))
+    let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? DriverError)
+    guard case .link(let link) = cause, link.code == .notFound else {
+      Issue.record("\(cause)")
+      return
+    }
+    await session.close()
+  }
+
   @Test func whoMayNotOpenTheDeviceIsToldWhatHelps() throws {
     let access = DeviceAccess(owner: "root", group: "dialout", mode: 0o660, isAllowed: false)
     let error = Authorization.denial("/dev/ttyACM0", access)

@@ -3,6 +3,10 @@
 
 /// Plays events to a machine, in a time that only tests move.
 struct MachineRun {
+  /// Why there is no device.
+  static let absence = NIError(
+    .sessionFailed, reason: "There is no device at /dev/x.", recovery: "Plug it in.")
+
   var machine = SessionMachine()
   private(set) var now = Duration.zero
   private var timers: [SessionMachine.Timer: Duration] = [:]

@@ -28,7 +28,7 @@ import Testing
   @Test func runIsSuspendedWhereThereIsNoDevice() {
     var run = MachineRun()
     run.run()
-    run.report(.unavailable)
+    run.report(.unavailable(MachineRun.absence))
     #expect(run.calls == [.suspended] && run.machine.phase == .suspended)
   }
 
@@ -39,7 +39,9 @@ import Testing
     #expect(run.calls == [.invalidated(failure)])
     #expect(run.orders == [.begin(run: 1), .end(tellPeer: true)])
     // The last call.
-    for report: SessionEvent.Report in [.started(needsData: true), .lost, .peerEnded, .heard] {
+    for report: SessionEvent.Report in [
+      .started(needsData: true), .lost(MachineRun.absence), .peerEnded, .heard,
+    ] {
       run.report(report)
     }
     run.pass(.seconds(1_000))
@@ -126,7 +128,7 @@ import Testing
     run.report(.heard)
     #expect(!run.machine.isRanging(1))
     run.run()
-    run.handle(.report(run: 1, .lost))
+    run.handle(.report(run: 1, .lost(MachineRun.absence)))
     run.report(.started(needsData: true))
     #expect(run.calls == [.started, .shareable])
     #expect(run.machine.isRanging(2) && !run.machine.isRanging(1))
@@ -144,7 +146,7 @@ import Testing
 
   @Test func aLostDeviceSuspendsAndItsReturnDoesNotResume() {
     var run = MachineRun.ranging()
-    run.report(.lost)
+    run.report(.lost(MachineRun.absence))
     #expect(run.calls == [.suspended])
     run.pass(.seconds(60))
     run.report(.available)
@@ -160,12 +162,12 @@ import Testing
 
   @Test func runBeforeTheSuspensionEndedIsSuspendedAgain() {
     var run = MachineRun.ranging()
-    run.report(.lost)
+    run.report(.lost(MachineRun.absence))
     run.run()
     #expect(run.orders == [.end(tellPeer: false), .begin(run: 2)])
     run.handle(.report(run: 1, .available))
     #expect(run.calls == [.suspended])
-    run.report(.unavailable)
+    run.report(.unavailable(MachineRun.absence))
     #expect(run.calls == [.suspended, .suspended])
     run.report(.available)
     #expect(run.calls == [.suspended, .suspended, .suspensionEnded])
@@ -182,7 +184,7 @@ import Testing
 
   @Test func suspendedForTooLongIsTheEnd() {
     var run = MachineRun.ranging()
-    run.report(.lost)
+    run.report(.lost(MachineRun.absence))
     run.pass(.seconds(299))
     #expect(run.calls == [.suspended])
     run.pass(.seconds(1))
@@ -191,6 +193,8 @@ import Testing
       return
     }
     #expect(error.code == .sessionFailed && run.machine.phase == .invalidated)
+    // Why, and what helps.
+    #expect(error.description.contains("no device") && error.description.contains("Plug it in"))
     run.report(.available)
     #expect(run.calls.count == 2)
   }
@@ -202,7 +206,7 @@ import Testing
     run.handle(.pause)
     run.pass(.seconds(1_000))
     #expect(run.effects == [.end(tellPeer: false)])
-    run.report(.lost)
+    run.report(.lost(MachineRun.absence))
     run.report(.heard)
     #expect(run.calls.isEmpty && run.machine.phase == .paused)
     run.run()
@@ -214,7 +218,7 @@ import Testing
     for phase in 0..<3 {
       var run = MachineRun.ranging()
       if phase == 0 { run = MachineRun() }
-      if phase == 1 { run.report(.lost) }
+      if phase == 1 { run.report(.lost(MachineRun.absence)) }
       if phase == 2 { run.report(.peerEnded) }
       let before = run.machine.phase
       run.handle(.pause)
@@ -292,7 +296,8 @@ import Testing
       var run = MachineRun()
       for _ in 0..<30 {
         let reports: [SessionEvent.Report] = [
-          .started(needsData: true), .unavailable, .lost, .available, .heard, .peerEnded,
+          .started(needsData: true), .unavailable(MachineRun.absence), .lost(MachineRun.absence),
+          .available, .heard, .peerEnded,
           .failed(failure),
         ]
         switch random(12) {

@@ -164,6 +164,12 @@ import UWBSimulator
     others.session.run(others.configuration)
     others.recorder.drain()
     #expect(others.recorder.calls == [.invalidated(.invalidARConfiguration)])
+    // An app that shares its session of ARKit has to ask for assistance.
+    let unasked = try SessionTests.Parts()
+    unasked.session.setARSession(PoseTrack())
+    unasked.session.run(unasked.configuration)
+    unasked.recorder.drain()
+    #expect(unasked.recorder.calls == [.invalidated(.invalidARConfiguration)])
     let good = try SessionTests.Parts()
     good.configuration.isCameraAssistanceEnabled = true
     good.session.setARSession(PoseTrack())

@@ -70,6 +70,18 @@ enum SocketAddress {
     return .opened(FileDescriptor(rawValue: number))
   }
 
+  /// Connects, or says why not; waits for so many seconds at most.
+  static func connect(
+    _ number: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, within seconds: Int
+  ) -> Errno? {
+    // The time for sending is that for connecting, too: socket(7).
+    var time = timeval(tv_sec: seconds, tv_usec: 0)
+    setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    guard Glibc.connect(number, address, length) != 0 else { return nil }
+    // EAGAIN is that of Unix sockets.
+    return [EINPROGRESS, EAGAIN].contains(errno) ? .timedOut : Errno(rawValue: errno)
+  }
+
   /// Where a socket listens: the port that the kernel chose.
   static func port(of descriptor: FileDescriptor) -> UInt16? {
     var storage = sockaddr_storage()

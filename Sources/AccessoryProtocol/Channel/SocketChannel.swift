@@ -33,7 +33,7 @@ public final class SocketChannel: DataChannel {
     }
   }
 
-  /// Connects to an accessory.
+  /// Connects to an accessory; tries for ten seconds.
   ///
   /// - Throws: `DataChannelError`.
   public static func connect(
@@ -45,7 +45,7 @@ public final class SocketChannel: DataChannel {
         do throws(DataChannelError) {
           let descriptor = try SocketAddress.withSocket(endpoint, forListening: false) {
             number, address, length in
-            Glibc.connect(number, address, length) == 0 ? nil : Errno(rawValue: errno)
+            SocketAddress.connect(number, address, length, within: 10)
           }
           continuation.resume(returning: Result<_, DataChannelError>.success(descriptor))
         } catch {

@@ -18,6 +18,8 @@ public final class SocketListener: Sendable {
 
   /// Connections that wait to be taken.
   private static let backlog: Int32 = 16
+  /// Microseconds until the next attempt to take a connection for which there is no descriptor.
+  private static let pause: UInt32 = 100_000
 
   /// Listens. A Unix socket that a program has left behind is replaced.
   ///
@@ -48,7 +50,11 @@ public final class SocketListener: Sendable {
     watch = ReadWatch(number, label: "uwb data channels") {
       while true {
         let accepted = accept(number, nil, nil)
-        guard accepted >= 0 else { return true }
+        guard accepted >= 0 else {
+          // The app waits, and so does this queue: without a pause it would be called again at once.
+          if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(Self.pause) }
+          return true
+        }
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         // Too many at once: the channel goes with its last reference, and the app sees it close.
         continuation.yield(SocketChannel(FileDescriptor(rawValue: accepted)))
@@ -84,12 +90,14 @@ public final class SocketListener: Sendable {
     do throws(DataChannelError) {
       let used = try SocketAddress.withSocket(endpoint, forListening: false) {
         number, address, length in
-        Glibc.connect(number, address, length) == 0 ? nil : Errno(rawValue: errno)
+        SocketAddress.connect(number, address, length, within: 1)
       }
       Glibc.close(used.rawValue)
-    } catch {
+    } catch .system(.connectionRefused, _) {
       unlink(path)
       return
+    } catch .system(.timedOut, _) {
+      // Somebody listens, and does not get to it.
     }
     throw .system(.addressInUse, endpoint: endpoint.description)
   }

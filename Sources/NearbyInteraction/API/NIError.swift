@@ -47,13 +47,26 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
   /// - Parameters:
   ///   - reason: the cause, a sentence.
   ///   - recovery: the next step to try.
-  init(_ code: Code, reason: String, recovery: String? = nil) {
+  ///   - underlying: the error that this one follows from.
+  init(
+    _ code: Code, reason: String, recovery: String? = nil, underlying: (any Error)? = nil
+  ) {
     var info: [String: Any] = [
       NSLocalizedDescriptionKey: code.words + " " + reason,
       NSLocalizedFailureReasonErrorKey: reason,
     ]
     if let recovery { info[NSLocalizedRecoverySuggestionErrorKey] = recovery }
+    if let underlying { info[NSUnderlyingErrorKey] = underlying }
     self.init(code, userInfo: info)
+  }
+
+  /// The same in what it follows from and in what helps, as the cause of another one.
+  func with(_ code: Code, _ sentence: String) -> NIError {
+    let reason = userInfo[NSLocalizedFailureReasonErrorKey] as? String
+    return NIError(
+      code, reason: [sentence, reason].compactMap(\.self).joined(separator: " "),
+      recovery: userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String,
+      underlying: userInfo[NSUnderlyingErrorKey] as? any Error)
   }
 
   /// `NIErrorDomain`.
@@ -65,7 +78,8 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
   /// The same as `userInfo`.
   public var errorUserInfo: [String: Any] { userInfo }
   /// What else there is to say, under the keys of `NSError`: the cause under
-  /// `NSLocalizedFailureReasonErrorKey`, what to try under `NSLocalizedRecoverySuggestionErrorKey`.
+  /// `NSLocalizedFailureReasonErrorKey`, what to try under `NSLocalizedRecoverySuggestionErrorKey`,
+  /// and under `NSUnderlyingErrorKey` the driver's error, where it follows from one.
   public var userInfo: [String: Any] { stored.userInfo }
   /// The cause in words.
   public var localizedDescription: String {

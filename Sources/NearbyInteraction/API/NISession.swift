@@ -24,6 +24,8 @@ open class NISession: NSObject, @unchecked Sendable {
     var poseSource: (any PoseSource)?
     /// Something that is no source of poses was set as one.
     var isPoseSourceWrong = false
+    /// `setARSession` was called, which is an error without assistance.
+    var wantsAssistance = false
   }
 
   private let end = Locked<PeerIdentity?>(nil)
@@ -106,12 +108,14 @@ open class NISession: NSObject, @unchecked Sendable {
   /// say so: when this side is the controller.
   open func invalidate() { core.handle(.invalidate) }
 
-  /// Takes the place of ARKit's session: an object that is a `PoseSource`. Anything else makes `run`
-  /// end with `NIError.invalidARConfiguration`. To be called before `run`.
+  /// Takes the place of ARKit's session: an object that is a `PoseSource`. With anything else, or
+  /// with a configuration that does not enable camera assistance, `run` ends with
+  /// `NIError.invalidARConfiguration`. To be called before `run`.
   open func setARSession(_ session: AnyObject) {
     options.withLock {
       $0.poseSource = session as? any PoseSource
       $0.isPoseSourceWrong = $0.poseSource == nil
+      $0.wantsAssistance = true
     }
   }
 

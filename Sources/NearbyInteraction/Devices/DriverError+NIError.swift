@@ -15,7 +15,8 @@ extension NIError {
       default: .sessionFailed
       }
     self.init(
-      code, reason: error.description(in: dialect), recovery: error.suggestion(in: dialect))
+      code, reason: error.description(in: dialect), recovery: error.suggestion(in: dialect),
+      underlying: error)
   }
 }
 

@@ -31,6 +31,7 @@ extension NISession {
       options.withLock {
         $0.poseSource = newValue
         $0.isPoseSourceWrong = false
+        $0.wantsAssistance = false
       }
     }
   }

@@ -22,10 +22,10 @@ enum SessionEvent: Sendable, Equatable {
   enum Report: Sendable, Equatable {
     /// It ranges. With an accessory, the accessory needs data to begin.
     case started(needsData: Bool)
-    /// There is no device to begin with, or another program has it.
-    case unavailable
-    /// The device is gone.
-    case lost
+    /// There is no device to begin with, or another program has it: why, as an error.
+    case unavailable(NIError)
+    /// The device is gone: why, as an error.
+    case lost(NIError)
     /// The device is there again.
     case available
     /// The object was measured.

@@ -50,6 +50,8 @@ struct SessionMachine: Sendable, Equatable {
   private var heard: Duration?
   /// When the run began to range.
   private var startedAt = Duration.zero
+  /// Why there is no device.
+  private var absence: NIError?
 
   init(timeouts: NISession.Timeouts = .init()) { self.timeouts = timeouts }
 
@@ -127,8 +129,10 @@ struct SessionMachine: Sendable, Equatable {
       let isFirst = heard == nil
       heard = now
       return isFirst && hasObject ? [.set(.silence, timeouts.silence)] : []
-    case (.unavailable, .starting), (.lost, .running), (.lost, .starting):
+    case (.unavailable(let cause), .starting), (.lost(let cause), .running),
+      (.lost(let cause), .starting):
       phase = .suspended
+      absence = cause
       return stopTimers + [.call(.suspended), .set(.suspension, timeouts.suspension)]
     case (.available, .suspended):
       phase = .suspensionEnded
@@ -153,10 +157,9 @@ struct SessionMachine: Sendable, Equatable {
           .resourceUsageTimeout, reason: "It ranged for as long as its time-out allows.",
           recovery: "Run it again in time, or set NISession.timeouts.activity to nil."))
     case (.suspension, .suspended):
+      let sentence = "The device was away for too long."
       return fail(
-        NIError(
-          .sessionFailed, reason: "The device was away for too long.",
-          recovery: "Make a new NISession when the device is there again."))
+        absence?.with(.sessionFailed, sentence) ?? NIError(.sessionFailed, reason: sentence))
     default: return []
     }
   }

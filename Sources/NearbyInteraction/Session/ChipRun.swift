@@ -42,7 +42,7 @@ final class ChipRun: Sendable {
     case .success(let device):
       await range(on: device)
       registry.release(place)
-    case .failure(let error) where error.mayPass: await wait(for: endpoint)
+    case .failure(let error) where error.mayPass: await wait(for: endpoint, because: error)
     case .failure(let error): report(.failed(NIError(error)))
     }
   }
@@ -52,8 +52,8 @@ final class ChipRun: Sendable {
   }
 
   /// The device is not there yet, or somebody else has it.
-  private func wait(for endpoint: LinkEndpoint) async {
-    report(.unavailable)
+  private func wait(for endpoint: LinkEndpoint, because error: DriverError) async {
+    report(.unavailable(NIError(error)))
     let isThere = await withTaskGroup(of: Bool.self) { group in
       // Opened to see that it can be, and closed again.
       group.addTask { await LinkReturn(of: endpoint).open() != nil }
@@ -121,7 +121,7 @@ final class ChipRun: Sendable {
     switch ending {
     case .wanted: break
     case .failed(let error): await give(up: error, session.device, isUnderWay: true)
-    case .lost: await wait(isUnderWay: true)
+    case .lost(let cause): await wait(because: NIError(cause), isUnderWay: true)
     }
   }
 
@@ -131,7 +131,7 @@ final class ChipRun: Sendable {
     case wanted
     case failed(DriverError)
     /// The driver is looking for the device, whatever the cause.
-    case lost
+    case lost(DriverError)
   }
 
   private func measure(_ session: UWBSession) -> @Sendable () -> Void {
@@ -158,7 +158,7 @@ final class ChipRun: Sendable {
       where status.sessionToken == session.token && status.state != .active
         && status.reason != .managementCommand:
         return .failed(.sessionEnded(status.state, status.reason))
-      case .device(.lost): return .lost
+      case .device(.lost(let cause)): return .lost(cause)
       case .device(.disconnected(let cause)): return .failed(.link(cause))
       case .device(.sessionLost(session.configuration.sessionID, let cause)):
         return .failed(cause)
@@ -171,13 +171,14 @@ final class ChipRun: Sendable {
   /// It failed; where the device is only lost, waits for it.
   private func give(up error: DriverError, _ device: UWBDevice, isUnderWay: Bool) async {
     if case .sessionEnded(_, .stoppedInBand) = error { return report(.peerEnded) }
-    guard error.mayPass else { return report(.failed(NIError(error, in: device.dialect))) }
-    await wait(isUnderWay: isUnderWay)
+    let cause = NIError(error, in: device.dialect)
+    guard error.mayPass else { return report(.failed(cause)) }
+    await wait(because: cause, isUnderWay: isUnderWay)
   }
 
   /// Until the driver has found the device again.
-  private func wait(isUnderWay: Bool) async {
-    report(isUnderWay ? .lost : .unavailable)
+  private func wait(because cause: NIError, isUnderWay: Bool) async {
+    report(isUnderWay ? .lost(cause) : .unavailable(cause))
     for await signal in signals {
       switch signal {
       case .end: return

@@ -27,7 +27,7 @@ struct RunRequest {
           .unsupportedPlatform, reason: "Linux hosts have no Bluetooth channel sounding.",
           recovery: "Use init(data:) with the accessory's configuration data.")
       }
-      if accessory.isCameraAssistanceEnabled { find(options) }
+      assist(accessory.isCameraAssistanceEnabled, options)
     case let anchors as NIDLTDOAConfiguration:
       guard let id = UInt32(exactly: anchors.networkIdentifier) else {
         problem = NIError(
@@ -59,10 +59,20 @@ struct RunRequest {
     case .success(let made): plan = made
     case .failure(let error): problem = error
     }
-    if peer.isCameraAssistanceEnabled { find(options) }
+    assist(peer.isCameraAssistanceEnabled, options)
   }
 
-  private mutating func find(_ options: NISession.Options) {
+  private mutating func assist(_ isEnabled: Bool, _ options: NISession.Options) {
+    guard isEnabled else {
+      guard options.wantsAssistance else { return }
+      problem =
+        problem
+        ?? NIError(
+          .invalidARConfiguration,
+          reason: "setARSession was called, and the configuration does not enable assistance.",
+          recovery: "Set isCameraAssistanceEnabled, or do not call setARSession.")
+      return
+    }
     guard let source = options.poseSource ?? NISession.poseSource, !options.isPoseSourceWrong else {
       problem =
         problem

@@ -18,7 +18,9 @@ struct FindPrinter {
     guard isLive else { return standardOutput.write(text + "\n") }
     // The line is written over, and by what is no measurement left standing.
     let isUpdate = if case .session(.didUpdate) = event { true } else { false }
-    standardOutput.write("\r\u{1B}[K" + text + (isUpdate ? "" : "\n"))
+    // A line that is broken is not written over as a whole.
+    let fitting = text.prefix(max(1, (standardOutput.columns ?? .max) - 1))
+    standardOutput.write("\r\u{1B}[K" + (isUpdate ? String(fitting) : text + "\n"))
   }
 
   /// Leaves the line that changes.

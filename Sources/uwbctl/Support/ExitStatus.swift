@@ -38,7 +38,7 @@ enum ExitStatus: Int32, CaseIterable {
   case permission = 77
   /// The session is impossible, or the chip refuses it.
   case configuration = 78
-  /// The device does not answer.
+  /// The device, or the accessory, does not answer.
   case silent = 80
   /// The device reported a failure of its own, or never took a command.
   case deviceFailure = 81
@@ -85,6 +85,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .system(.addressInUse, _), .system(.fileExists, _): self = .busy
     case .system(.permissionDenied, _): self = .permission
     case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _): self = .unavailable
+    case .system(.timedOut, _): self = .silent
     case .system: self = .system
     case .closed, .notTaken, .flooded, .stream: self = .deviceGone
     case .notFramed: self = .protocolError
@@ -100,6 +101,10 @@ enum ExitStatus: Int32, CaseIterable {
   }
 
   init(_ error: NIError) {
+    if let cause = error.userInfo[NSUnderlyingErrorKey] as? DriverError {
+      self.init(cause)
+      return
+    }
     switch error.code {
     case .unsupportedPlatform: self = .unavailable
     case .userDidNotAllow: self = .permission
@@ -169,6 +174,8 @@ func reporting(_ body: () async throws -> Void) async throws {
   } catch let error as NIError {
     let next = error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
     throw fail(ExitStatus(error), error.localizedDescription, next)
+  } catch let error as SilentAccessory {
+    throw fail(.silent, error.description, error.suggestion)
   } catch let error as ComputeError {
     throw fail(error.status, error.cause, error.suggestion)
   } catch is CancellationError {

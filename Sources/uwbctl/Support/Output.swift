@@ -15,9 +15,23 @@ struct Output: Sendable {
   /// When the reader has gone away (`uwbctl range | head`), the program ends as it does on SIGTERM:
   /// in good order.
   func write(_ text: String) {
-    do { try descriptor.writeAll(text.utf8) } catch { kill(getpid(), SIGTERM) }
+    do { try descriptor.writeAll(text.utf8) } catch {
+      // Once: a second signal would end the program before the chip has been stopped.
+      if !hasLostReader.exchange(true, ordering: .relaxed) { kill(getpid(), SIGTERM) }
+    }
+  }
+
+  /// Characters that fit into a line of the terminal; nil where it is none, or does not say.
+  var columns: Int? {
+    var size = winsize()
+    guard ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return nil
+    }
+    return Int(size.ws_col)
   }
 }
+
+private let hasLostReader = Atomic(false)
 
 let standardOutput = Output(descriptor: .standardOutput)
 let standardError = Output(descriptor: .standardError)
