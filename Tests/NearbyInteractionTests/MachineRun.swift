@@ -23,8 +23,16 @@ struct MachineRun {
     effects.filter { if case .call = $0 { false } else { true } }
   }
 
-  mutating func handle(_ event: SessionEvent) {
-    for effect in machine.handle(event, at: now) {
+  /// Of the machine, changed in the middle of whatever it does.
+  var timeouts: NISession.Timeouts {
+    get { machine.timeouts }
+    set { carryOut(machine.set(newValue, at: now)) }
+  }
+
+  mutating func handle(_ event: SessionEvent) { carryOut(machine.handle(event, at: now)) }
+
+  private mutating func carryOut(_ list: [SessionEffect]) {
+    for effect in list {
       switch effect {
       case .set(let timer, let time): timers[timer] = now + time
       case .stopTimers: timers = [:]

@@ -101,8 +101,8 @@ import Testing
 
   @Test func thePublishedTimesCanBeChanged() {
     var run = MachineRun()
-    run.machine.timeouts.preparedness = .seconds(2)
-    run.machine.timeouts.silence = .seconds(1)
+    run.timeouts.preparedness = .seconds(2)
+    run.timeouts.silence = .seconds(1)
     run.run()
     run.report(.started(needsData: false))
     run.pass(.seconds(1.9))
@@ -111,6 +111,44 @@ import Testing
     #expect(run.calls == [.started])
     run.pass(.seconds(0.2))
     #expect(run.calls == [.started, .removed(.timeout)])
+  }
+
+  /// As if they had been so from the beginning.
+  @Test func timesThatAreChangedCountForWhatIsWaitedFor() {
+    var run = MachineRun()
+    run.run()
+    run.report(.started(needsData: false))
+    run.pass(.seconds(5))
+    run.timeouts.preparedness = .seconds(6)
+    run.pass(.seconds(0.5))
+    run.report(.heard)
+    run.timeouts.silence = .seconds(3)
+    run.pass(.seconds(2.9))
+    #expect(run.calls == [.started])
+    run.timeouts.silence = .seconds(60)
+    run.pass(.seconds(57))
+    #expect(run.calls == [.started])
+    run.timeouts.silence = .seconds(1)
+    run.pass(.zero)
+    #expect(run.calls == [.started, .removed(.timeout)])
+
+    var away = MachineRun.ranging()
+    away.report(.lost(MachineRun.absence))
+    away.pass(.seconds(200))
+    away.timeouts.suspension = .seconds(201)
+    away.pass(.seconds(0.9))
+    #expect(away.calls == [.suspended])
+    away.pass(.seconds(0.1))
+    #expect(away.calls.count == 2 && away.machine.phase == .invalidated)
+
+    var active = MachineRun.ranging()
+    active.timeouts.activity = .seconds(5)
+    active.timeouts.activity = nil
+    active.pass(.seconds(6))
+    #expect(active.calls.isEmpty)
+    active.timeouts.activity = .seconds(7)
+    active.pass(.seconds(1))
+    #expect(active.calls.count == 1 && active.machine.phase == .invalidated)
   }
 
   @Test func thePeerSaysThatItEnds() {
@@ -255,7 +293,7 @@ import Testing
 
   @Test func anAllowanceOfTimeEndsTheSession() {
     var run = MachineRun()
-    run.machine.timeouts.activity = .seconds(60)
+    run.timeouts.activity = .seconds(60)
     run.run()
     run.report(.started(needsData: false))
     for _ in 0..<59 {

@@ -36,10 +36,10 @@ extension NISession {
     }
   }
 
-  /// Beyond Apple: how long this session waits for what.
+  /// Beyond Apple: how long this session waits for what; also for what it is waiting for already.
   public var timeouts: Timeouts {
     get { core.state.withLock { $0.machine.timeouts } }
-    set { core.state.withLock { $0.machine.timeouts = newValue } }
+    set { core.set(newValue) }
   }
 
   /// Beyond Apple: `invalidate()`, and waits until nothing of the session is on its chip, which is

@@ -40,7 +40,7 @@ struct SessionMachine: Sendable, Equatable {
     case silence, suspension, activity
   }
 
-  var timeouts: NISession.Timeouts
+  private(set) var timeouts: NISession.Timeouts
   private(set) var phase = Phase.ready
   /// Counts the runs. What is heard of an earlier one is of no interest any more.
   private(set) var run = 0
@@ -50,13 +50,46 @@ struct SessionMachine: Sendable, Equatable {
   private var heard: Duration?
   /// When the run began to range.
   private var startedAt = Duration.zero
-  /// Why there is no device.
+  /// Why there is no device, and since when.
   private var absence: NIError?
+  private var suspendedAt = Duration.zero
 
   init(timeouts: NISession.Timeouts = .init()) { self.timeouts = timeouts }
 
   /// Whether measurements of a run are of interest.
   func isRanging(_ run: Int) -> Bool { phase == .running && run == self.run }
+
+  /// Other times from now on, also for what is being waited for.
+  ///
+  /// - Returns: what is to be done, in this order.
+  mutating func set(_ timeouts: NISession.Timeouts, at now: Duration) -> [SessionEffect] {
+    self.timeouts = timeouts
+    var effects = stopTimers
+    switch phase {
+    case .running:
+      if hasObject { effects.append(.set(.silence, max(.zero, silenceLeft(now)))) }
+      if timeouts.activity != nil {
+        effects.append(.set(.activity, max(.zero, activityLeft(now))))
+      }
+    case .suspended: effects.append(.set(.suspension, max(.zero, suspensionLeft(now))))
+    default: return []
+    }
+    return effects
+  }
+
+  /// Until the object has been silent for too long.
+  private func silenceLeft(_ now: Duration) -> Duration {
+    let limit = heard == nil ? timeouts.preparedness : timeouts.silence
+    return limit - (now - (heard ?? startedAt))
+  }
+
+  private func activityLeft(_ now: Duration) -> Duration {
+    (timeouts.activity ?? .seconds(Int64(Int32.max))) - (now - startedAt)
+  }
+
+  private func suspensionLeft(_ now: Duration) -> Duration {
+    timeouts.suspension - (now - suspendedAt)
+  }
 
   /// Takes an event in.
   ///
@@ -132,7 +165,7 @@ struct SessionMachine: Sendable, Equatable {
     case (.unavailable(let cause), .starting), (.lost(let cause), .running),
       (.lost(let cause), .starting):
       phase = .suspended
-      absence = cause
+      (absence, suspendedAt) = (cause, now)
       return stopTimers + [.call(.suspended), .set(.suspension, timeouts.suspension)]
     case (.available, .suspended):
       phase = .suspensionEnded
@@ -147,16 +180,18 @@ struct SessionMachine: Sendable, Equatable {
     switch (timer, phase) {
     case (.silence, .running):
       // Heard since the timer was set: the rest of the time.
-      let since = heard ?? startedAt
-      let limit = heard == nil ? timeouts.preparedness : timeouts.silence
-      return now - since < limit
-        ? [.set(.silence, limit - (now - since))] : remove(.timeout)
+      let left = silenceLeft(now)
+      return left > .zero ? [.set(.silence, left)] : remove(.timeout)
     case (.activity, .running):
+      let left = activityLeft(now)
+      guard left <= .zero else { return [.set(.activity, left)] }
       return fail(
         NIError(
           .resourceUsageTimeout, reason: "It ranged for as long as its time-out allows.",
           recovery: "Run it again in time, or set NISession.timeouts.activity to nil."))
     case (.suspension, .suspended):
+      let left = suspensionLeft(now)
+      guard left <= .zero else { return [.set(.suspension, left)] }
       let sentence = "The device was away for too long."
       return fail(
         absence?.with(.sessionFailed, sentence) ?? NIError(.sessionFailed, reason: sentence))

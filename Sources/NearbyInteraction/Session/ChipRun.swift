@@ -80,25 +80,24 @@ final class ChipRun: Sendable {
     case .success(let value): made = value
     case .failure(let error): return report(.failed(error))
     }
-    switch await build(made.configuration, on: device) {
+    switch await build(made, on: device) {
     case .success(let session): await range(session, made)
     case .failure(let error): await give(up: error, device, isUnderWay: false)
     }
   }
 
-  /// A firmware that knows nothing of diagnostics ranges without them.
+  /// A firmware that knows nothing of diagnostics, or of quiet ends, ranges without them.
   private func build(
-    _ configuration: SessionConfiguration, on device: UWBDevice
+    _ made: SessionPlan.Made, on device: UWBDevice
   ) async -> Result<UWBSession, DriverError> {
-    let built = await outcome { () async throws(DriverError) in
-      try await device.makeSession(configuration, checked: plan.isChecked)
+    func build(_ configuration: SessionConfiguration) async -> Result<UWBSession, DriverError> {
+      await outcome { () async throws(DriverError) in
+        try await device.makeSession(configuration, checked: plan.isChecked)
+      }
     }
-    guard case .failure(.parametersRefused) = built, configuration.diagnostics != nil else {
-      return built
-    }
-    var plain = configuration
-    plain.diagnostics = nil
-    return await build(plain, on: device)
+    let built = await build(made.configuration)
+    guard case .failure(.parametersRefused) = built, let plain = made.plain else { return built }
+    return await build(plain)
   }
 
   private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
@@ -112,10 +111,11 @@ final class ChipRun: Sendable {
     case .success:
       core.keep(made.shareable, for: number)
       report(.started(needsData: made.shareable != nil))
-      ending = await stay(session, made.configuration.role)
+      ending = await stay(session)
     case .failure(let error): ending = .failed(error)
     }
     stopMeasuring()
+    if case .wanted(tellPeer: true) = ending { try? await setLoud(session) }
     // Tells the chip whatever became of it; a chip that is gone has lost it anyway.
     try? await session.close()
     switch ending {
@@ -128,7 +128,7 @@ final class ChipRun: Sendable {
   /// How ranging ended.
   private enum Ending {
     /// Somebody here asked for it.
-    case wanted
+    case wanted(tellPeer: Bool)
     case failed(DriverError)
     /// The driver is looking for the device, whatever the cause.
     case lost(DriverError)
@@ -144,16 +144,10 @@ final class ChipRun: Sendable {
   }
 
   /// Until it ends.
-  private func stay(_ session: UWBSession, _ role: SessionConfiguration.Role) async -> Ending {
+  private func stay(_ session: UWBSession) async -> Ending {
     for await signal in signals {
       switch signal {
-      case .end(let tellPeer):
-        if !tellPeer, role == .controller {
-          // A controller that stops tells its controlees, unless it is told not to. Not every chip
-          // takes this while it ranges; then they learn of it.
-          try? await session.configure([TLV(.inBandTerminationAttemptCount, [0])])
-        }
-        return .wanted
+      case .end(let tellPeer): return .wanted(tellPeer: tellPeer)
       case .device(.sessionStatus(let status))
       where status.sessionToken == session.token && status.state != .active
         && status.reason != .managementCommand:
@@ -165,7 +159,15 @@ final class ChipRun: Sendable {
       case .device: break
       }
     }
-    return .wanted
+    return .wanted(tellPeer: false)
+  }
+
+  /// The next end is told to the controlees. Takes a stop and a start: see `SessionPlan.Made`.
+  private func setLoud(_ session: UWBSession) async throws(DriverError) {
+    guard session.configuration.role == .controller else { return }
+    try await session.stop()
+    try await session.configure([TLV(.inBandTerminationAttemptCount, [1])])
+    try await session.start()
   }
 
   /// It failed; where the device is only lost, waits for it.

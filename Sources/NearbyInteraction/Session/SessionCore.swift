@@ -144,6 +144,11 @@ final class SessionCore: Sendable {
     }
   }
 
+  /// Other times, also for what is being waited for.
+  func set(_ timeouts: NISession.Timeouts) {
+    change { carryOut($0.machine.set(timeouts, at: clock.times.now), &$0) }
+  }
+
   /// Ends the session, and waits until nothing of it is on a chip.
   func close() async {
     handle(.invalidate)

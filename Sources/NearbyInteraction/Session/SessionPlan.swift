@@ -25,7 +25,21 @@ struct SessionPlan: Sendable {
     init(_ session: SessionConfiguration, shareable: [UInt8]? = nil) {
       configuration = session
       configuration.diagnostics = DiagnosticsRequest(.levels)
+      if session.role == .controller { configuration.additional.append(Self.quietEnd) }
       self.shareable = shareable
+    }
+
+    /// A controller that stops tells its controlees, unless it is set not to, which chips do not take
+    /// while they range (AOSP's list of what they take). So it is set from the beginning: who pauses
+    /// says nothing, and who ends sets it back.
+    private static let quietEnd = TLV(.inBandTerminationAttemptCount, [0])
+
+    /// The same for a firmware that does not know everything that is asked for; nil: it is plain.
+    var plain: SessionConfiguration? {
+      var plain = configuration
+      plain.diagnostics = nil
+      plain.additional.removeAll { $0.id == Self.quietEnd.id }
+      return plain == configuration ? nil : plain
     }
 
     /// Without.
