@@ -141,6 +141,22 @@ import UWBTestSupport
     terminal.hangUp()
   }
 
+  /// The end comes while the device is still being opened: nothing of the run is on it.
+  @Test func whatHasEndedBeforeTheDeviceIsOpenIsNotTried() async throws {
+    let chip = TagChip()
+    let terminal = try ScriptedTerminal { chip.answer($0) }
+    let recorder = Recorder()
+    let session = recorder.session(on: terminal.path)
+    session.run(NIDLTDOAConfiguration(networkIdentifier: 77))
+    session.invalidate()
+    await session.close()
+    recorder.drain()
+    #expect(recorder.calls.isEmpty)
+    // A reset, and what it is: no session.
+    #expect(!chip.commands.contains { $0[0] == 0x21 && $0[1] == 0 })
+    terminal.hangUp()
+  }
+
   private static func parameters(_ command: [UInt8]) throws -> [UInt8: [UInt8]] {
     var list: [UInt8: [UInt8]] = [:]
     var place = 9

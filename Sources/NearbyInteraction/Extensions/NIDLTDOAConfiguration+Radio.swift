@@ -16,11 +16,11 @@ extension NIDLTDOAConfiguration {
     public var slotsPerRound: UInt8 = 25
     /// From one block to the next, in milliseconds.
     public var interval: UInt32 = 200
-    /// The two octets VENDOR_ID and the six of STATIC_STS_IV, in the order of the wire.
+    /// The two octets VENDOR_ID and the six of STATIC_STS_IV, in the order of the wire: eight.
     public var staticSTS: [UInt8] = [0x08, 0x07, 1, 2, 3, 4, 5, 6]
     /// This device's short address.
     public var address: UInt16 = 0x7A60
-    /// The ranging rounds to listen to.
+    /// The ranging rounds to listen to, at most 250.
     public var rounds: [UInt8] = [0]
 
     /// FiRa's defaults.
@@ -35,6 +35,21 @@ extension NIDLTDOAConfiguration {
 }
 
 extension NIDLTDOAConfiguration.Radio {
+  /// What has no room in a command to a chip; the rest is for the chip to judge.
+  var problem: NIError? {
+    guard staticSTS.count == 8 else {
+      return NIError(
+        .invalidConfiguration, reason: "radio.staticSTS has \(staticSTS.count) octets, not 8.",
+        recovery: "Give VENDOR_ID and STATIC_STS_IV of the anchors.")
+    }
+    guard rounds.count <= 250 else {
+      return NIError(
+        .invalidConfiguration, reason: "radio.rounds names \(rounds.count) rounds, more than 250.",
+        recovery: "Name each round once.")
+    }
+    return nil
+  }
+
   /// The session of a tag. Sources: DEVICE_ROLE 8, RANGING_ROUND_USAGE 5 as AOSP's stack sends them
   /// for a tag; it sends no DEVICE_TYPE and no peers.
   func configuration(id: UInt32) -> SessionConfiguration {

@@ -14,7 +14,8 @@ public final class PoseTrack: PoseSource {
   ///   - capacity: poses kept; the oldest go.
   ///   - patience: nanoseconds for which the last pose holds; after that the pose is not known.
   public init(capacity: Int = 4_096, patience: UInt64 = 500_000_000) {
-    self.capacity = max(2, capacity)
+    // Up to twice as many are there for a while.
+    self.capacity = min(max(2, capacity), Int.max / 2)
     self.patience = patience
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Locking
 internal import UCI
 internal import UWBDriver
 internal import UWBEstimation
@@ -15,6 +16,7 @@ final class ChipRun: Sendable {
   private let plan: SessionPlan
   private let core: SessionCore
   private let registry: DeviceRegistry
+  private let isOver = Locked(false)
   private let signals: AsyncStream<Signal>
   private let signal: AsyncStream<Signal>.Continuation
 
@@ -27,7 +29,10 @@ final class ChipRun: Sendable {
   }
 
   /// Ends it, whatever it is at. It may take until the chip has answered.
-  func end(tellPeer: Bool) { signal.yield(.end(tellPeer: tellPeer)) }
+  func end(tellPeer: Bool) {
+    isOver.withLock { $0 = true }
+    signal.yield(.end(tellPeer: tellPeer))
+  }
 
   /// From the beginning to the end.
   func perform() async {
@@ -40,7 +45,8 @@ final class ChipRun: Sendable {
     let place = DeviceRegistry.Place(endpoint)
     switch await registry.acquire(place) {
     case .success(let device):
-      await range(on: device)
+      // Ended while the device was opened: it is not even tried.
+      if !isOver.withLock({ $0 }) { await range(on: device) }
       registry.release(place)
     case .failure(let error) where error.mayPass: await wait(for: endpoint, because: error)
     case .failure(let error): report(.failed(NIError(error)))

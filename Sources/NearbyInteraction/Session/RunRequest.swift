@@ -36,6 +36,7 @@ struct RunRequest {
           recovery: "Session ids go from 0 to 4294967295.")
         return
       }
+      problem = anchors.radio.problem
       plan = SessionPlan(target: .anchors(id: id, anchors.radio), device: device)
     case let peer as NINearbyPeerConfiguration: take(peer, session, device, options)
     default:

@@ -42,9 +42,9 @@ package final class OneShotTimer: @unchecked Sendable {
   private static func deadline(_ time: Duration) -> DispatchTime {
     let (seconds, attoseconds) = time.components
     let whole = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let rest = Int(attoseconds / 1_000_000_000)
-    return whole.overflow
-      ? .distantFuture : .now() + .nanoseconds(max(0, whole.partialValue + rest))
+    let sum = whole.partialValue.addingReportingOverflow(Int(attoseconds / 1_000_000_000))
+    return whole.overflow || sum.overflow
+      ? (time < .zero ? .now() : .distantFuture) : .now() + .nanoseconds(max(0, sum.partialValue))
   }
 
   package func cancel() { source.cancel() }

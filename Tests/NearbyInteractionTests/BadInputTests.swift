@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import NearbyInteraction
+
+/// What an app gets wrong ends in an error, not in the end of its process.
+@Suite struct BadInputTests {
+  private func outcome(_ configuration: NIConfiguration) throws -> [Recorder.Call] {
+    let parts = try SessionTests.Parts()
+    parts.session.run(configuration)
+    parts.recorder.drain()
+    return parts.recorder.calls
+  }
+
+  @Test func parametersThatHaveNoRoomInACommand() throws {
+    let invalid = [Recorder.Call.invalidated(.invalidConfiguration)]
+    for count in [0, 7, 9, 300] {
+      let anchors = NIDLTDOAConfiguration(networkIdentifier: 1)
+      anchors.radio.staticSTS = [UInt8](repeating: 1, count: count)
+      #expect(try outcome(anchors) == invalid)
+    }
+    let anchors = NIDLTDOAConfiguration(networkIdentifier: 1)
+    anchors.radio.rounds = [UInt8](repeating: 1, count: 251)
+    #expect(try outcome(anchors) == invalid)
+    anchors.radio.rounds.removeLast()
+    #expect(try outcome(anchors) == [])
+  }
+
+  /// An app's own class, which nobody can run.
+  @Test func configurationsOfOtherClasses() throws {
+    final class Other: NIConfiguration {}
+    let archive = try NSKeyedArchiver.archivedData(
+      withRootObject: NIDLTDOAConfiguration(networkIdentifier: 1), requiringSecureCoding: true)
+    let decoder = try NSKeyedUnarchiver(forReadingFrom: archive)
+    let other = try #require(Other(coder: decoder))
+    #expect(try outcome(other) == [.invalidated(.invalidConfiguration)])
+  }
+
+  @Test func timesBeyondAllMeasure() throws {
+    for time in [
+      Duration.seconds(-5), .zero, .seconds(Int64.max), .seconds(Int64.min),
+      .seconds(9_223_372_036) + .milliseconds(900),
+    ] {
+      let recorder = Recorder()
+      let core = SessionCore(runner: ScriptedRunner())
+      let session = recorder.session(on: "tcp:127.0.0.1:9", core: core)
+      session.timeouts.activity = time
+      session.timeouts.preparedness = time
+      session.timeouts.silence = time
+      session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
+      core.handle(.report(run: 1, .started(needsData: false)))
+      session.timeouts.activity = time
+      session.invalidate()
+    }
+  }
+
+  @Test func tracksOfAnyCapacity() {
+    for capacity in [Int.min, -1, 0, 1, .max] {
+      let track = PoseTrack(capacity: capacity)
+      for time in 1...10 { track.append(MotionTests.pose(UInt64(time), x: 0, z: 0)) }
+      #expect(track.pose(at: 10) != nil)
+    }
+  }
+
+  @Test func regionsOfAnyRadius() {
+    var regions = NIProximityRegions([-1, .nan, .infinity, 0, 2], confirmations: .min)
+    let object = NINearbyObject(token: .accessory(), distance: 1)
+    for _ in 0..<3 { _ = regions.update(object) }
+    #expect(regions.smallest(around: object.token) == 2)
+  }
+}
