@@ -84,6 +84,17 @@ import UWBSimulator
     await meeting.end()
   }
 
+  /// AOSP allows 1…10 attempts to tell the end; a chip that takes no 0 loses nothing else by it.
+  @Test func aChipThatCannotEndQuietlyStillReportsLevels() async throws {
+    var profile = ChipProfile.qm33PDoA
+    profile.refusedParameters.insert(AppConfigID.inBandTerminationAttemptCount.rawValue)
+    let meeting = try await Encounter(try Stage(profile), role: .controlee)
+    try await meeting.run()
+    #expect(await meeting.recorder.waitForUpdates(5))
+    #expect(meeting.recorder.objects.last?.sample?.nonLineOfSightProbability != nil)
+    await meeting.end()
+  }
+
   @Test func eachRunMakesOtherDataAndTheCachedConfigurationRanges() async throws {
     let meeting = try await Encounter()
     let (recorder, session) = (meeting.recorder, meeting.session)

@@ -87,7 +87,7 @@ final class ChipRun: Sendable {
     case .failure(let error): return report(.failed(error))
     }
     switch await build(made, on: device) {
-    case .success(let session): await range(session, made)
+    case .success((let session, let made)): await range(session, made)
     case .failure(let error): await give(up: error, device, isUnderWay: false)
     }
   }
@@ -95,15 +95,14 @@ final class ChipRun: Sendable {
   /// A firmware that knows nothing of diagnostics, or of quiet ends, ranges without them.
   private func build(
     _ made: SessionPlan.Made, on device: UWBDevice
-  ) async -> Result<UWBSession, DriverError> {
-    func build(_ configuration: SessionConfiguration) async -> Result<UWBSession, DriverError> {
-      await outcome { () async throws(DriverError) in
-        try await device.makeSession(configuration, checked: plan.isChecked)
-      }
+  ) async -> Result<(UWBSession, SessionPlan.Made), DriverError> {
+    let built = await outcome { () async throws(DriverError) in
+      try await device.makeSession(made.configuration, checked: plan.isChecked)
     }
-    let built = await build(made.configuration)
-    guard case .failure(.parametersRefused) = built, let plain = made.plain else { return built }
-    return await build(plain)
+    guard case .failure(.parametersRefused(_, let refused)) = built,
+      let plain = made.without(refused)
+    else { return built.map { ($0, made) } }
+    return await build(plain, on: device)
   }
 
   private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
@@ -121,7 +120,7 @@ final class ChipRun: Sendable {
     case .failure(let error): ending = .failed(error)
     }
     stopMeasuring()
-    if case .wanted(tellPeer: true) = ending { try? await setLoud(session) }
+    if case .wanted(tellPeer: true) = ending, made.endsQuietly { try? await setLoud(session) }
     // Tells the chip whatever became of it; a chip that is gone has lost it anyway.
     try? await session.close()
     switch ending {
@@ -168,11 +167,13 @@ final class ChipRun: Sendable {
     return .wanted(tellPeer: false)
   }
 
-  /// The next end is told to the controlees. Takes a stop and a start: see `SessionPlan.Made`.
+  /// The next end is told to the controlees. Where the chip does not take that while it ranges, it
+  /// takes a stop and a start: see `SessionPlan.Made`.
   private func setLoud(_ session: UWBSession) async throws(DriverError) {
-    guard session.configuration.role == .controller else { return }
+    let loud = [TLV(.inBandTerminationAttemptCount, [1])]
+    do throws(DriverError) { return try await session.configure(loud) } catch {}
     try await session.stop()
-    try await session.configure([TLV(.inBandTerminationAttemptCount, [1])])
+    try await session.configure(loud)
     try await session.start()
   }
 

@@ -34,13 +34,22 @@ struct SessionPlan: Sendable {
     /// says nothing, and who ends sets it back.
     private static let quietEnd = TLV(.inBandTerminationAttemptCount, [0])
 
-    /// The same for a firmware that does not know everything that is asked for; nil: it is plain.
-    var plain: SessionConfiguration? {
-      var plain = configuration
-      plain.diagnostics = nil
-      plain.additional.removeAll { $0.id == Self.quietEnd.id }
-      return plain == configuration ? nil : plain
+    /// The same without what a firmware refuses of what is asked for on top; nil: it refuses
+    /// something else.
+    func without(_ refused: [RefusedParameter]) -> Made? {
+      var made = self
+      // A firmware that names none may mean any.
+      if refused.isEmpty || refused.contains(where: { $0.id == Self.quietEnd.id }) {
+        made.configuration.additional.removeAll { $0 == Self.quietEnd }
+      }
+      if refused.isEmpty || refused.contains(where: { $0.id != Self.quietEnd.id }) {
+        made.configuration.diagnostics = nil
+      }
+      return made.configuration == configuration ? nil : made
     }
+
+    /// The controlees are not told of its end.
+    var endsQuietly: Bool { configuration.additional.contains(Self.quietEnd) }
 
     /// Without.
     init(anchors: SessionConfiguration) { configuration = anchors }
