@@ -23,6 +23,9 @@ struct MachineRun {
     effects.filter { if case .call = $0 { false } else { true } }
   }
 
+  /// What is waited for.
+  var waits: Set<SessionMachine.Timer> { Set(timers.keys) }
+
   /// Of the machine, changed in the middle of whatever it does.
   var timeouts: NISession.Timeouts {
     get { machine.timeouts }

@@ -42,12 +42,18 @@ import UWBLink
     }
 
     func feed(_ metres: Double, time: UInt64 = 1_000_000) {
+      feed(
+        TwoWayMeasurement(peer: MACAddress(7), status: .ok, rawDistance: UInt16(metres * 100)),
+        time: time, to: reports)
+    }
+
+    /// - Parameter reports: of a run.
+    func feed(
+      _ measurement: TwoWayMeasurement, time: UInt64, round: UInt32 = 0,
+      to reports: MeasurementCallback
+    ) {
       let info = SessionInfo(
-        sequenceNumber: 0, sessionToken: 1, intervalMilliseconds: 200,
-        twoWay: [
-          TwoWayMeasurement(
-            peer: MACAddress(7), status: .ok, rawDistance: UInt16(metres * 100))
-        ])
+        sequenceNumber: round, sessionToken: 1, intervalMilliseconds: 200, twoWay: [measurement])
       let octets = info.encoded(dialect: .assumed)
       guard let view = try? SessionInfoView(octets.span.bytes) else { return }
       reports(view, FrameInfo(receivedAt: time))

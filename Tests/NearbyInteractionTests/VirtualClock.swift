@@ -55,6 +55,7 @@ final class ScriptedRunner: SessionCore.Runner {
   enum Order: Equatable {
     case begin(Int)
     case end(tellPeer: Bool)
+    case finish
   }
   private let kept = Locked<[Order]>([])
   var orders: [Order] { kept.withLock { $0 } }
@@ -63,5 +64,5 @@ final class ScriptedRunner: SessionCore.Runner {
     kept.withLock { $0.append(.begin(run)) }
   }
   func end(tellPeer: Bool) { kept.withLock { $0.append(.end(tellPeer: tellPeer)) } }
-  func finish() async {}
+  func finish() async { kept.withLock { $0.append(.finish) } }
 }

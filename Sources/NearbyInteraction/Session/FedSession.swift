@@ -27,10 +27,13 @@ extension NISession {
 }
 
 extension SessionCore {
-  /// What takes reports that come by another way than that of a chip, as from a chip without angles.
-  func reports(of run: Int) -> MeasurementCallback {
+  /// What takes reports that come by another way than that of a chip, as from one with these
+  /// capabilities.
+  func reports(
+    of run: Int, _ capabilities: Capabilities = Capabilities([])
+  ) -> MeasurementCallback {
     let pipeline = PipelineInPlace()
-    let take = estimates(of: run, AngleUse(Capabilities([])))
+    let take = estimates(of: run, AngleUse(capabilities))
     return { view, info in pipeline.take(view, info, take) }
   }
 }

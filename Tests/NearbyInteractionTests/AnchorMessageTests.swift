@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SIMDMath
+import Testing
+import UCI
+import UWBDriver
+import UWBLink
+
+@testable import NearbyInteraction
+
+/// What becomes of the fields of anchors' messages. Time is virtual, nobody is in the chip's place.
+@Suite struct AnchorMessageTests {
+  /// A location as the anchors pack it: its type and its octets, which were packed by hand. Bits without
+  /// gaps, each number with its lowest octet first.
+  private enum Place {
+    /// None.
+    static let none: (type: UInt8, octets: [UInt8]) = (0, [])
+    /// 48.5 degrees north (33 bits, 24 of them behind the point), 11.25 west, 100.5 m (30 bits, 21).
+    static let geographic: (type: UInt8, octets: [UInt8]) = (
+      1, [0x00, 0x00, 0x80, 0x30, 0x00, 0x00, 0x60, 0x7A, 0x40, 0x00, 0x24, 0x0C]
+    )
+    /// 1 m, -2 m (28 bits each), 0.5 m (24 bits).
+    static let relative: (type: UInt8, octets: [UInt8]) = (
+      2, [0xE8, 0x03, 0x00, 0x03, 0x0F, 0x8F, 0xFF, 0xF4, 0x01, 0x00]
+    )
+  }
+
+  /// A message of the first version.
+  private func first(
+    _ type: UInt8, from anchor: UInt16, block: UInt16 = 1, round: UInt8 = 0, status: UInt8 = 0,
+    rssi: UInt8 = 100, at place: (type: UInt8, octets: [UInt8]) = Place.none
+  ) -> [UInt8] {
+    var writer = PayloadWriter()
+    writer.u16(anchor)
+    writer.u8(status)
+    writer.u8(type)
+    // Timestamps of 64 bits.
+    writer.u16(1 << 1 | 1 << 3 | UInt16(place.type) << 5)
+    writer.u16(block)
+    writer.u8(round)
+    writer.octets([0xFF, 0, 0, 0, 0, 0, 0])
+    writer.u8(rssi)
+    for time in [63_897_600_000, 127_795_200_000] as [UInt64] {
+      writer.u32(UInt32(truncatingIfNeeded: time))
+      writer.u32(UInt32(time >> 32))
+    }
+    writer.u16(UInt16(bitPattern: 1_024))
+    writer.u16(UInt16(bitPattern: -2_048))
+    writer.octets([UInt8](repeating: 0, count: 10))
+    writer.octets(place.octets)
+    return writer.octets
+  }
+
+  /// A message of the second version, with a location: the type of it is its first octet.
+  private func second(
+    _ type: UInt8, from anchor: UInt16, place: (type: UInt8, octets: [UInt8])
+  ) -> [UInt8] {
+    var writer = PayloadWriter()
+    writer.u16(UInt16(61 + place.octets.count))
+    writer.u16(anchor)
+    writer.octets([0, type, 1, 0, 0, 0xFF, 0, 0, 0, 0, 0, 0, 100])
+    writer.octets([0, 0, 0, 0])
+    writer.octets([UInt8](repeating: 0, count: 10))
+    // Received in the fifth tick, sent in the third.
+    writer.octets([5, 5, 0, 0, 0, 0])
+    writer.u32(4)
+    writer.octets([8, 3, 0, 0, 0, 0, 0, 0, 0])
+    writer.u8(UInt8(place.octets.count + 1))
+    writer.u8(place.type)
+    writer.octets(place.octets)
+    let length = writer.octets.count
+    return [UInt8(length), 0] + writer.octets.dropFirst(2)
+  }
+
+  private struct Run {
+    let parts: SessionTests.Parts
+    init() throws {
+      parts = try SessionTests.Parts()
+      parts.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
+      parts.core.handle(.report(run: 1, .started(needsData: false)))
+    }
+
+    /// - Parameters:
+    ///   - type: of the measurements, 2 or 6.
+    ///   - run: whose report it is.
+    func feed(_ messages: [[UInt8]], type: UInt8 = 2, run: Int = 1) throws {
+      var writer = PayloadWriter()
+      writer.u32(1)
+      writer.u32(7)
+      writer.u8(0)
+      writer.u32(200)
+      writer.octets([type, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+      writer.u8(UInt8(messages.count))
+      for message in messages { writer.octets(message) }
+      let octets = writer.octets
+      let view = try SessionInfoView(octets.span.bytes)
+      parts.core.anchors(of: run)(view, FrameInfo(receivedAt: 1))
+      parts.recorder.drain()
+    }
+    var messages: [NIDLTDOAMeasurement] { parts.recorder.anchorMessages }
+  }
+
+  @Test func locations() throws {
+    let run = try Run()
+    try run.feed([
+      first(0, from: 1, at: Place.geographic), first(1, from: 2, at: Place.relative),
+      first(2, from: 1),
+    ])
+    try #require(run.messages.count == 3)
+    let (poll, response, final) = (run.messages[0], run.messages[1], run.messages[2])
+    #expect(poll.coordinatesType == .geodetic && poll.hasCoordinates)
+    // Latitude, longitude, altitude.
+    #expect(poll.coordinates == simd_double3(48.5, -11.25, 100.5))
+    #expect(response.coordinatesType == .relative && response.hasCoordinates)
+    #expect(simd_distance(response.coordinates, simd_double3(1, -2, 0.5)) < 1e-9)
+    #expect(!final.hasCoordinates && final.coordinates == .zero)
+    #expect(abs(response.transmitTime - 1) < 1e-12 && abs(response.receiveTime - 2) < 1e-12)
+    #expect(response.signalStrength == -50)
+  }
+
+  @Test func theSecondVersionSaysTheSame() throws {
+    let run = try Run()
+    try run.feed(
+      [
+        second(0, from: 1, place: (0, Place.geographic.octets)),
+        second(1, from: 2, place: (1, Place.relative.octets)),
+        second(2, from: 1, place: (9, [1, 2, 3])),
+      ], type: 6)
+    try #require(run.messages.count == 3)
+    let (poll, response, final) = (run.messages[0], run.messages[1], run.messages[2])
+    #expect(poll.rawTransmitTime == 3 && poll.rawReceiveTime == 5)
+    #expect(poll.coordinatesType == .geodetic)
+    #expect(poll.coordinates == simd_double3(48.5, -11.25, 100.5))
+    #expect(response.coordinatesType == .relative)
+    #expect(simd_distance(response.coordinates, simd_double3(1, -2, 0.5)) < 1e-9)
+    #expect(!final.hasCoordinates)
+    #expect(run.messages.allSatisfy { $0.clusterInitiatorAddress == 1 })
+  }
+
+  /// The one whose poll began the round; of another round, and of another run, that is not known.
+  @Test func theInitiatorIsThatOfTheRound() throws {
+    let run = try Run()
+    try run.feed([first(1, from: 2)])
+    try run.feed([first(0, from: 1), first(1, from: 2), first(1, from: 3, round: 4)])
+    try run.feed([first(1, from: 2, block: 2), first(2, from: 1)])
+    #expect(run.messages.map(\.clusterInitiatorAddress) == [0, 1, 1, 0, 0, 1])
+    #expect(run.messages.map(\.roundIndex) == [0, 0, 0, 4, 0, 0])
+    #expect(run.messages.map(\.blockIndex) == [1, 1, 1, 1, 2, 1])
+    run.parts.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
+    run.parts.core.handle(.report(run: 2, .started(needsData: false)))
+    try run.feed([first(1, from: 2)], run: 2)
+    #expect(run.messages.last?.clusterInitiatorAddress == 0)
+  }
+
+  @Test func whatWasNotReceivedIsNotTold() throws {
+    let run = try Run()
+    // RX timeout; a type of message that does not exist; none at all.
+    try run.feed([first(1, from: 2, status: 0x21), first(7, from: 2)])
+    try run.feed([])
+    #expect(run.parts.recorder.calls == [.started])
+    try run.feed([first(1, from: 2, status: 0x21), first(1, from: 3, rssi: 0)])
+    #expect(run.parts.recorder.calls == [.started, .anchors(1)])
+    #expect(run.messages.last?.address == 3 && run.messages.last?.signalStrength == 0)
+  }
+
+  @Test func aSleepSuspendsTheListeningToo() throws {
+    let run = try Run()
+    run.parts.clock.sleep(.seconds(60))
+    try run.feed([first(0, from: 1)])
+    #expect(run.parts.recorder.calls == [.started, .suspended, .suspensionEnded])
+  }
+
+  /// Two of them differ in any field.
+  @Test func messagesAreComparedByTheirFields() throws {
+    let run = try Run()
+    try run.feed([first(0, from: 1), first(0, from: 1), first(0, from: 2)])
+    #expect(run.messages[0] == run.messages[1] && run.messages[0] != run.messages[2])
+    #expect(run.messages[0].hash == run.messages[1].hash)
+  }
+
+  /// A tag's session as FiRa's stack in Android sets it up, with what the app says of the network.
+  @Test func theSessionOfATag() throws {
+    var radio = NIDLTDOAConfiguration.Radio()
+    radio.channel = 5
+    radio.preambleCode = 12
+    radio.slotDuration = 1_200
+    radio.slotsPerRound = 20
+    radio.interval = 120
+    radio.staticSTS = [1, 2, 3, 4, 5, 6, 7, 8]
+    radio.address = 0x1234
+    let session = radio.configuration(id: 77)
+    #expect(session.sessionID == 77)
+    let parameters = session.parameters(for: .fira2)
+    // The numbers of the parameters are FiRa's; two octets of a number have the lower one first.
+    let expected: [(AppConfigID, [UInt8])] = [
+      (.deviceRole, [8]), (.rangingRoundUsage, [5]), (.multiNodeMode, [1]), (.channelNumber, [5]),
+      (.preambleCodeIndex, [12]), (.slotDuration, [0xB0, 0x04]), (.slotsPerRR, [20]),
+      (.rangingDuration, [120, 0, 0, 0]), (.deviceMACAddress, [0x34, 0x12]), (.stsConfig, [0]),
+      (.vendorID, [1, 2]), (.staticSTSIV, [3, 4, 5, 6, 7, 8]), (.rframeConfig, [1]),
+    ]
+    for (id, value) in expected {
+      #expect(parameters.last { $0.id == id.rawValue }?.value == value, "\(id.name)")
+    }
+    for id: AppConfigID in [.deviceType, .numberOfControlees, .dstMACAddress, .resultReportConfig] {
+      #expect(!parameters.contains { $0.id == id.rawValue }, "\(id.name)")
+    }
+  }
+}
