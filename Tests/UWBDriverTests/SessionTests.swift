@@ -224,4 +224,25 @@ import UWBLink
     let text = "\(Self.configuration) \(String(reflecting: Self.configuration.sts))"
     #expect(!text.contains("[8, 7]") && !text.contains("1, 2, 3"))
   }
+
+  /// The controller ended it in band; what was said of that end is not the answer to the next start.
+  @Test func aSessionThatEndedByItselfMayBeStartedAgain() async throws {
+    let active = octets("61 02 00 06 01 00 00 00 02 00")
+    // Between its answer and the state the chip takes its time.
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    } pace: { packet, _ in
+      packet == active ? 20_000 : 0
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let session = try await device.makeSession(Self.configuration)
+    let events = device.events
+    try await session.start()
+    chip.say(octets("61 02 00 06 01 00 00 00 03 05"))
+    for await event in events {
+      if case .sessionStatus(let status) = event, status.reason == .stoppedInBand { break }
+    }
+    try await session.start()
+    await device.close()
+  }
 }

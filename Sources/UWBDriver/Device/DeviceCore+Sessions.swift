@@ -89,6 +89,7 @@ extension DeviceCore {
     _ record: SessionRecord, from sender: Engine.Sender = .caller
   ) async throws(DriverError) {
     let token = record.token
+    engine.forgetCause(token)
     let command = SessionStart(sessionToken: token)
     let first = await result { () async throws(DriverError) in
       try await engine.request(command, from: sender)

@@ -50,6 +50,11 @@ extension Engine {
     }
   }
 
+  /// Why a session ended last says nothing of what comes now.
+  func forgetCause(_ token: UInt32) {
+    state.withLock { $0.chip.sessions[token]?.reason = .managementCommand }
+  }
+
   /// The chip may report READY and lose its sessions without that being news, until the next call.
   func expectReset(_ isResetting: Bool) { state.withLock { $0.isResetting = isResetting } }
 }
