@@ -145,6 +145,12 @@ import UWBSimulator
       #expect(await recorder.waitForUpdates(10))
       #expect(abs(try #require(recorder.objects.last?.distance) - distance) < 0.1)
     }
+    // The end of one is not the other's.
+    try await accessories[0].stop()
+    #expect(await recorders[0].wait { $0.last == .removed(.peerEnded) })
+    let before = recorders[1].objects.count
+    #expect(await recorders[1].waitForUpdates(before + 3))
+    #expect(recorders[1].milestones.count == 2)
     for session in sessions { await session.close() }
     for accessory in accessories { await accessory.close() }
     stage.bench.stop()

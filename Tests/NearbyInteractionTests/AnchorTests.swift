@@ -58,6 +58,16 @@ import UWBTestSupport
       var commands: [[UInt8]] = []
     }
     let state = Locked(State())
+    /// DEVICE_ROLES: that of a tag among them.
+    let roles: [UInt8]
+    /// Of SESSION_UPDATE_DT_TAG_RANGING_ROUNDS_RSP.
+    let roundStatus: UInt8
+
+    init(roles: [UInt8] = [0x00, 0x01], roundStatus: UInt8 = 0) {
+      self.roles = roles
+      self.roundStatus = roundStatus
+    }
+
     var commands: [[UInt8]] { state.withLock { $0.commands } }
 
     func answer(_ octets: [UInt8]) -> [UInt8] {
@@ -68,7 +78,7 @@ import UWBTestSupport
           let command = Array(state.rest[..<(4 + Int(state.rest[3]))])
           state.rest.removeFirst(command.count)
           state.commands.append(command)
-          answers += Self.answer(command)
+          answers += answer(to: command)
         }
         return answers
       }
@@ -82,20 +92,20 @@ import UWBTestSupport
       packet(3, 1, 2, [7, 0, 0, 0, state, 0])
     }
 
-    private static func answer(_ command: [UInt8]) -> [UInt8] {
+    private func answer(to command: [UInt8]) -> [UInt8] {
       let (group, opcode) = (command[0] & 0xF, command[1])
-      func ok(_ more: [UInt8] = []) -> [UInt8] { packet(2, group, opcode, [0] + more) }
+      func ok(_ more: [UInt8] = []) -> [UInt8] { Self.packet(2, group, opcode, [0] + more) }
       switch (group, opcode) {
-      case (0, 0): return ok() + packet(3, 0, 1, [1])
+      case (0, 0): return ok() + Self.packet(3, 0, 1, [1])
       case (0, 2): return ok([0, 2, 0, 2, 0, 2, 0, 2, 0])
-      // Versions of FiRa 2.0, and the role of a tag among the roles.
-      case (0, 3): return ok([2, 2, 4, 2, 0, 2, 0, 5, 2, 0x00, 0x01])
-      case (1, 0): return ok([7, 0, 0, 0]) + session(0)
-      case (1, 3): return ok([0]) + session(3)
-      case (1, 9): return ok([0])
-      case (2, 0): return ok() + session(2)
-      case (2, 1): return ok() + session(3)
-      case (1, 1): return ok() + session(1)
+      // Versions of FiRa 2.0, and the roles.
+      case (0, 3): return ok([2, 2, 4, 2, 0, 2, 0, 5, 2] + roles)
+      case (1, 0): return ok([7, 0, 0, 0]) + Self.session(0)
+      case (1, 3): return ok([0]) + Self.session(3)
+      case (1, 9): return Self.packet(2, 1, 9, [roundStatus, 0])
+      case (2, 0): return ok() + Self.session(2)
+      case (2, 1): return ok() + Self.session(3)
+      case (1, 1): return ok() + Self.session(1)
       default: return ok()
       }
     }
@@ -155,6 +165,40 @@ import UWBTestSupport
     // A reset, and what it is: no session.
     #expect(!chip.commands.contains { $0[0] == 0x21 && $0[1] == 0 })
     terminal.hangUp()
+  }
+
+  /// What a chip makes of a tag's session: calls to the app, and whether rounds were chosen.
+  private func run(
+    on chip: TagChip, rounds: [UInt8] = [0], until: @escaping @Sendable ([Recorder.Call]) -> Bool
+  ) async throws -> (calls: [Recorder.Call], choosesRounds: Bool) {
+    let terminal = try ScriptedTerminal { chip.answer($0) }
+    let recorder = Recorder()
+    let session = recorder.session(on: terminal.path)
+    let configuration = NIDLTDOAConfiguration(networkIdentifier: 77)
+    configuration.radio.rounds = rounds
+    session.run(configuration)
+    #expect(await recorder.wait(until))
+    await session.close()
+    terminal.hangUp()
+    return (recorder.calls, chip.commands.contains { $0[0] == 0x21 && $0[1] == 9 })
+  }
+
+  @Test func aChipThatIsNoTagIsNotAsked() async throws {
+    // Initiator and responder.
+    let chip = TagChip(roles: [0x03, 0x00])
+    let calls = try await run(on: chip) { !$0.isEmpty }.calls
+    #expect(calls == [.invalidated(.unsupportedPlatform)])
+    #expect(!chip.commands.contains { $0[0] == 0x21 && $0[1] == 0 })
+  }
+
+  @Test func roundsThatAreRefusedEndTheSession() async throws {
+    let run = try await run(on: TagChip(roundStatus: 1)) { !$0.isEmpty }
+    #expect(run.calls == [.invalidated(.sessionFailed)] && run.choosesRounds)
+  }
+
+  @Test func withoutRoundsTheChipsOwnStay() async throws {
+    let run = try await run(on: TagChip(), rounds: []) { !$0.isEmpty }
+    #expect(run.calls == [.started] && !run.choosesRounds)
   }
 
   private static func parameters(_ command: [UInt8]) throws -> [UInt8: [UInt8]] {

@@ -119,6 +119,7 @@ import Testing
     let last = try #require(objects.objects.last?.first)
     #expect(last.horizontalAngle != nil && last.direction != nil)
     #expect(parts.session.worldTransform(for: last) != nil)
+    #expect(parts.session.worldTransform(for: NINearbyObject(token: .accessory())) == nil)
     #expect(
       objects.objects.allSatisfy {
         $0.first?.discoveryToken == parts.configuration.accessoryDiscoveryToken

@@ -32,6 +32,33 @@ import Testing
     #expect(seen == 2)
   }
 
+  /// The newest are kept for a taker that does not take.
+  @Test func aSlowTakerLosesTheOldest() async throws {
+    let parts = try SessionTests.Parts()
+    let events = parts.session.events
+    parts.run()
+    for step in 1...300 { parts.feed(2, time: UInt64(step) * 1_000_000) }
+    parts.session.invalidate()
+    var times: [UInt64] = []
+    for await case .didUpdate(let objects) in events {
+      times += objects.compactMap { $0.sample?.receivedAt }
+    }
+    #expect(times == (45...300).map { UInt64($0) * 1_000_000 })
+  }
+
+  @Test func whoLeavesIsForgotten() async throws {
+    let parts = try SessionTests.Parts()
+    func hasTakers() -> Bool {
+      var sequences = parts.core.state.withLock { $0.sequences }
+      sequences.send(.wasSuspended)
+      return sequences.begin()
+    }
+    var events: AsyncStream<NISession.Event>? = parts.session.events
+    #expect(events != nil && hasTakers())
+    events = nil
+    #expect(!hasTakers())
+  }
+
   /// Whatever is called back while the sequence is told or ended may ask the session for something.
   /// A session that hangs ends its process.
   @Test func nothingIsToldInTheLock() async {

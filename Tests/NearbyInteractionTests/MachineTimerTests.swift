@@ -59,6 +59,34 @@ import Testing
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
+  @Test func anEarlyFirstAnswerBeginsTheShorterTime() {
+    var run = MachineRun.ranging()
+    run.handle(.pause)
+    run.pass(.seconds(100))
+    run.run()
+    run.report(.started(needsData: false))
+    run.pass(.seconds(1))
+    run.report(.heard)
+    run.pass(.milliseconds(9_999))
+    #expect(run.machine.phase == .running)
+    run.pass(.milliseconds(1))
+    #expect(run.calls == [.started, .removed(.timeout)])
+  }
+
+  /// The app has asked for more time while it is waited.
+  @Test func aLongerTimeCountsFromTheBeginningOfTheRun() {
+    var run = MachineRun()
+    run.pass(.seconds(100))
+    run.run()
+    run.report(.started(needsData: false))
+    run.pass(.seconds(15))
+    run.timeouts.preparedness = .seconds(30)
+    run.pass(.milliseconds(14_999))
+    #expect(run.calls == [.started])
+    run.pass(.milliseconds(1))
+    #expect(run.calls == [.started, .removed(.timeout)])
+  }
+
   @Test func theFirstAnswerMayBeWaitedForLessThanTheNext() {
     var run = MachineRun()
     run.timeouts.preparedness = .seconds(2)

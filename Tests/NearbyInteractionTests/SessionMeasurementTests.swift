@@ -161,6 +161,33 @@ import UWBDriver
     #expect(half.recorder.objects.last?.horizontalAngle == nil)
   }
 
+  /// The antennas see it on the horizon, the movement knows how high it is.
+  @Test func whatTheAntennasSeeComesBeforeWhatMovementFinds() throws {
+    let parts = try SessionTests.Parts()
+    let (target, track) = (simd_float3(4, 1.2, -3), MotionTests.track())
+    parts.configuration.isCameraAssistanceEnabled = true
+    parts.session.poseSource = track
+    parts.run()
+    let chip = Self.chip([.azimuth180, .figureOfMerit])
+    let reports = parts.core.reports(of: 1, chip)
+    for step in 0...100 {
+      let time = UInt64(step + 1) * 100_000_000
+      let place = try #require(track.pose(at: time)).transform.columns.3
+      let arm = target - simd_float3(place.x, place.y, place.z)
+      // The last one has no azimuth.
+      parts.feed(
+        Self.measurement(
+          metres: Double(simd_length(arm)),
+          azimuth: Self.angle(Double(atan2(arm.x, -arm.z)) * 180 / .pi, step < 100 ? 90 : 0)),
+        time: time, to: reports)
+    }
+    parts.core.state.withLock { $0.finder }?.queue.sync {}
+    parts.recorder.drain()
+    let last = parts.recorder.objects.suffix(2)
+    #expect(try #require(last.first?.direction).y == 0)
+    #expect(try #require(last.last?.direction).y > 0.1)
+  }
+
   /// Each change of it, and nothing but changes.
   @Test func convergenceIsToldWhenItChanges() throws {
     let parts = try SessionTests.Parts()
@@ -175,11 +202,5 @@ import UWBDriver
       parts.recorder.milestones == [
         .started, .shareable(Data([1, 2, 3])), .converged(.notConverged([.insufficientLighting])),
       ])
-  }
-
-  @Test func thePlaceInTheWorldIsThatOfTheOwnObject() throws {
-    let (parts, _) = try walkPast([.azimuth180, .figureOfMerit])
-    let other = NINearbyObject(token: .accessory())
-    #expect(parts.session.worldTransform(for: other) == nil)
   }
 }
