@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SIMDMath
+import Testing
+
+@testable import NearbyInteraction
+
+/// What is claimed of a target that was ranged with from places that are known.
+@Suite struct FinderTests {
+  /// Once round without a change of height, looking along -z.
+  private static func levelTrack() -> PoseTrack {
+    PoseTrack(
+      (0...100).map { step in
+        let turn = Float(step) * .pi / 50
+        return MotionTests.pose(
+          UInt64(step + 1) * 100_000_000, x: 1.2 * sin(turn), z: -1.2 * cos(turn))
+      })
+  }
+
+  /// - Parameter azimuth: what the antennas see, from the arm to the target.
+  private func walk(
+    _ track: PoseTrack, to target: simd_float3, azimuth: (simd_float3) -> Double? = { _ in nil }
+  ) throws -> (finder: MotionFinder, last: MotionFinder.Finding) {
+    let finder = MotionFinder(track)
+    var last = MotionFinder.Finding()
+    for step in 0...100 {
+      let time = UInt64(step + 1) * 100_000_000
+      let place = try #require(track.pose(at: time)).transform.columns.3
+      let arm = target - simd_float3(place.x, place.y, place.z)
+      last = finder.take(time: time, range: Double(simd_length(arm)), azimuth: azimuth(arm))
+    }
+    return (finder, last)
+  }
+
+  @Test(arguments: [
+    (simd_float3(0.8, 2.2, -2), NINearbyObject.VerticalDirectionEstimate.above),
+    (simd_float3(0.8, -2.2, -2), .below), (simd_float3(4, 0.05, -3), .same),
+  ])
+  func heights(
+    _ target: simd_float3, _ expected: NINearbyObject.VerticalDirectionEstimate
+  ) throws {
+    let last = try walk(MotionTests.track(), to: target).last
+    #expect(last.status == .converged)
+    #expect(last.vertical == expected)
+    #expect(abs(simd_length(try #require(last.direction)) - 1) < 1e-5)
+  }
+
+  /// Above and below look the same to who stays at one height: the angle on the horizon is known, the
+  /// place and the direction are not.
+  @Test func aLevelWalkDoesNotTellTheHeight() throws {
+    let (finder, last) = try walk(Self.levelTrack(), to: simd_float3(3, 1, -2))
+    #expect(last.status == .notConverged([.insufficientVerticalSweep]))
+    #expect(abs(try #require(last.horizontalAngle) - atan2(3, 2 - 1.2)) < 0.1)
+    #expect(last.direction == nil && finder.worldTransform == nil)
+  }
+
+  /// A straight line leaves a mirror, which an azimuth of the antennas takes away: positive to the right.
+  @Test(arguments: [Float(2), -2]) func antennasTellRightFromLeft(_ x: Float) throws {
+    let track = PoseTrack(
+      (0...100).map { MotionTests.pose(UInt64($0 + 1) * 100_000_000, x: 0, z: -0.05 * Float($0)) })
+    let target = simd_float3(x, 0.2, -2)
+    let blind = try walk(track, to: target).last
+    #expect(blind.horizontalAngle == nil)
+    guard case .notConverged(let reasons) = blind.status else {
+      Issue.record("\(blind.status)")
+      return
+    }
+    #expect(reasons.contains(.insufficientHorizontalSweep))
+    let seen = try walk(track, to: target) { Double(atan2($0.x, -$0.z)) }.last
+    // It is behind the device at the end.
+    #expect(abs(try #require(seen.horizontalAngle) - atan2(x, 2 - 5)) < 0.15)
+  }
+
+  /// Ranges that contradict every place.
+  @Test func rangesThatDoNotFitAreASignalThatIsTooWeak() throws {
+    let finder = MotionFinder(MotionTests.track())
+    var statuses: [NIAlgorithmConvergenceStatus] = []
+    var random: UInt64 = 5
+    for step in 0...100 {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let range = 2 + Double(random >> 40) / Double(1 << 24) * 6
+      statuses.append(
+        finder.take(time: UInt64(step + 1) * 100_000_000, range: range, azimuth: nil).status)
+    }
+    let weak = statuses.contains {
+      if case .notConverged(let reasons) = $0 {
+        reasons.contains(.insufficientSignalStrength)
+      } else {
+        false
+      }
+    }
+    #expect(weak)
+  }
+
+  // MARK: tracks
+
+  @Test func posesMayComeInAnyOrderAtOnce() throws {
+    let poses = [3, 1, 2].map { MotionTests.pose(UInt64($0) * 1_000, x: Float($0), z: 0) }
+    let track = PoseTrack(poses)
+    for time in [1_000, 1_500, 2_000, 2_999] as [UInt64] {
+      let place = try #require(track.pose(at: time)).transform.columns.3
+      #expect(abs(place.x - Float(time) / 1_000) < 1e-5)
+    }
+  }
+
+  @Test func aPoseOfThePastIsNotTaken() throws {
+    let track = PoseTrack()
+    track.append(MotionTests.pose(1_000, x: 1, z: 0))
+    track.append(MotionTests.pose(2_000, x: 2, z: 0))
+    track.append(MotionTests.pose(2_000, x: 9, z: 0))
+    track.append(MotionTests.pose(1_500, x: 9, z: 0))
+    #expect(track.pose(at: 2_000)?.transform.columns.3.x == 2)
+    #expect(track.pose(at: 1_500)?.transform.columns.3.x == 1.5)
+  }
+
+  /// From 170 degrees to the left to 170 to the right are 20 degrees, not 340.
+  @Test func turnsGoTheShorterWay() throws {
+    let degree = Float.pi / 180
+    for sign in [Float(1), -1] {
+      let track = PoseTrack([
+        MotionTests.pose(1_000, x: 0, z: 0, yaw: sign * 170 * degree),
+        MotionTests.pose(2_000, x: 0, z: 0, yaw: sign * 190 * degree),
+      ])
+      let ahead =
+        try #require(track.pose(at: 1_500)).transform * simd_float4(0, 0, -1, 0)
+      #expect(simd_distance(ahead, simd_float4(0, 0, 1, 0)) < 1e-4)
+    }
+  }
+
+  /// The newest poses stay.
+  @Test func aTrackForgetsTheOldest() throws {
+    let track = PoseTrack(capacity: 8)
+    for step in 1...1_000 {
+      track.append(MotionTests.pose(UInt64(step) * 1_000, x: Float(step), z: 0))
+    }
+    let kept = (1...1_000).filter { track.pose(at: UInt64($0) * 1_000) != nil }
+    #expect(kept.last == 1_000 && (8...16).contains(kept.count))
+  }
+}
