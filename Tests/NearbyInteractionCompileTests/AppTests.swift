@@ -53,6 +53,10 @@ import Testing
     #expect((any as NSError).code == -5884 && (any as NSError).domain == NIErrorDomain)
     #expect(NIError.errorDomain == NIErrorDomain && denied.errorCode == -5884)
     #expect(NIError.userDidNotAllow == NIError.Code.userDidNotAllow)
+    // Apps make such errors of their own, and show them like any other.
+    #expect(any.localizedDescription == denied.localizedDescription)
+    let given: Error = NIError(.sessionFailed, userInfo: [NSLocalizedDescriptionKey: "mine"])
+    #expect(given.localizedDescription == "mine" && (given as NSError).code == -5887)
     do {
       _ = try NINearbyAccessoryConfiguration(data: Data([1, 2, 3]))
       Issue.record("three octets are no configuration")

@@ -75,8 +75,11 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
   public var code: Code { Code(rawValue: stored.code) ?? .sessionFailed }
   /// The raw value of `code`.
   public var errorCode: Int { stored.code }
-  /// The same as `userInfo`.
-  public var errorUserInfo: [String: Any] { userInfo }
+  /// The same as `userInfo`, with words where an app made the error without: this is what
+  /// `localizedDescription` of any error looks at.
+  public var errorUserInfo: [String: Any] {
+    userInfo.merging([NSLocalizedDescriptionKey: code.words]) { given, _ in given }
+  }
   /// What else there is to say, under the keys of `NSError`: the cause under
   /// `NSLocalizedFailureReasonErrorKey`, what to try under `NSLocalizedRecoverySuggestionErrorKey`,
   /// and under `NSUnderlyingErrorKey` the driver's error, where it follows from one.
