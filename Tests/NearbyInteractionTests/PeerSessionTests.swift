@@ -84,7 +84,9 @@ import UWBSimulator
     let token = NIDiscoveryToken(
       .peer, PeerIdentity(capabilities: [.preciseDistance, .controller]).token.octets)
     #expect(try NIDiscoveryToken(data: token.data) == token)
-    #expect(throws: NIError.self) { try NIDiscoveryToken(data: token.data.dropLast()) }
-    #expect(throws: NIError.self) { try NIDiscoveryToken(data: Data()) }
+    for damaged in [token.data.dropLast(), Data()] {
+      let error = #expect(throws: NIError.self) { try NIDiscoveryToken(data: damaged) }
+      #expect(error?.code == .invalidConfiguration)
+    }
   }
 }

@@ -159,6 +159,16 @@ import UWBDriver
     }
   }
 
+  /// The second token gives way, and not to 0, which is no address.
+  @Test func oneAddressForBothBecomesTwo() throws {
+    for (address, other) in [(1, 2), (2, 1), (0xFFFD, 0xFFFC)] as [(UInt16, UInt16)] {
+      let ends = try sessions(
+        identity(Published.alice, address: address), identity(Published.bob, address: address))
+      #expect(ends.map(\.address) == [MACAddress(address), MACAddress(other)])
+      #expect(ends.map(\.peers) == [[MACAddress(other)], [MACAddress(address)]])
+    }
+  }
+
   // MARK: chips
 
   /// CORE_GET_CAPS_INFO_RSP of FiRa 2.0, whose 0x02 has four octets.

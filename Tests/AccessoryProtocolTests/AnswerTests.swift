@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import Testing
+import UCI
+import UWBDriver
+
+/// What an app grants of an accessory's wishes, and what is taken of data at the limits of its fields.
+/// The limits are those of the layout's description: at least 6 slots of at least 2400 RSTU, versions
+/// before 2.0 have no wishes.
+@Suite struct AnswerTests {
+  private func accessory(
+    _ version: ConfigurationVersion, _ request: UWBConfigurationData.Request = .init(),
+    rate: AccessoryConfigurationData.UpdateRate = .automatic
+  ) -> AccessoryConfigurationData {
+    AccessoryConfigurationData(
+      preferredUpdateRate: rate,
+      uwb: UWBConfigurationData(version: version, role: .controller, address: 7, request: request))
+  }
+
+  private func answer(
+    _ version: ConfigurationVersion, _ request: UWBConfigurationData.Request = .init()
+  ) -> ShareableConfigurationData { .answering(accessory(version, request)) }
+
+  /// An iPhone's session, as captured, has 6 slots of 3600 RSTU each 198 ms.
+  @Test func withoutAWishItIsTheCapturedSession() {
+    for version in [ConfigurationVersion.v10, .v11] {
+      let wild = UWBConfigurationData.Request(
+        hopping: true, slotsPerRound: 99, slotDuration: 9_999, interval: 9_999)
+      let data = answer(version, wild)
+      #expect(data.interval == 198 && data.slotsPerRound == 6 && data.slotDuration == 3_600)
+      #expect(data.roundControl == 3 && data.channel == 9 && !data.hopping)
+      #expect(data.version == version)
+    }
+    // A rate that nobody has described is automatic.
+    let other = accessory(.v11, rate: .init(rawValue: 7))
+    #expect(ShareableConfigurationData.answering(other).interval == 198)
+  }
+
+  @Test func wishesAreBounded() {
+    let small = answer(
+      .v20, .init(hopping: false, slotsPerRound: 1, slotDuration: 1_200, interval: 500))
+    #expect(small.slotsPerRound == 6 && small.slotDuration == 2_400 && small.interval == 500)
+    let great = answer(
+      .v20, .init(hopping: true, slotsPerRound: 300, slotDuration: 2_400, interval: 1))
+    #expect(great.slotsPerRound == 255 && great.interval == 510 && great.hopping)
+    // 7 slots of 2401 RSTU are a little more than 14 ms.
+    let odd = answer(.v20, .init(slotsPerRound: 7, slotDuration: 2_401, interval: 1))
+    #expect(odd.interval == 15)
+  }
+
+  @Test func eachAnswerIsOfTheDraw() {
+    let answers = (0..<40).map { _ in answer(.v11) }
+    #expect(Set(answers.map(\.sessionID)).count == 40 && !answers.contains { $0.sessionID == 0 })
+    #expect(Set(answers.map(\.address)).count > 20)
+    #expect(answers.allSatisfy { $0.address != 7 && (1...0xFFFD).contains($0.address) })
+    // The codes of BPRF.
+    #expect(Set(answers.map(\.preambleCode)).isSubset(of: 9...12))
+    let vectors = answers.map(\.initialisationVector.octets)
+    #expect(Set(vectors).count == 40)
+    #expect(Set(vectors.flatMap(\.self)).count > 40)
+  }
+
+  @Test func theFieldsReachTheSession() throws {
+    var data = try ShareableConfigurationData(Captured.phone)
+    data.channel = 5
+    data.preambleCode = 12
+    data.roundControl = 6
+    data.hopping = true
+    data.interval = 250
+    data.slotDuration = 2_400
+    data.slotsPerRound = 25
+    let uwb = try AccessoryConfigurationData(Array(Captured.qorvoMessage.dropFirst())).uwb
+    for angles in [true, false] {
+      let session = try data.session(of: .app, with: uwb, angles: angles)
+      #expect(session.wantsAngles == angles)
+      let parameters = session.parameters(for: .fira2)
+      let expected: [(AppConfigID, [UInt8])] = [
+        (.channelNumber, [5]), (.preambleCodeIndex, [12]), (.rangingRoundControl, [6]),
+        (.hoppingMode, [1]), (.rangingDuration, [250, 0, 0, 0]), (.slotDuration, octets("6009")),
+        (.slotsPerRR, [25]), (.deviceMACAddress, octets("87B4")),
+        (.dstMACAddress, octets("11D7")),
+      ]
+      for (id, value) in expected {
+        #expect(parameters.first { $0.id == id.rawValue }?.value == value, "\(id.name)")
+      }
+    }
+  }
+
+  // MARK: octets at the limits
+
+  @Test func aFlagIsZeroOrOne() {
+    var accessory = accessory(.v20).octets
+    accessory[16 + 25] = 2
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in
+        _ = try AccessoryConfigurationData(accessory)
+      } == "requested hopping mode")
+    var shareable = answer(.v20).octets
+    shareable[34] = 0xFF
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in
+        _ = try ShareableConfigurationData(shareable)
+      } == "hopping mode")
+  }
+
+  @Test func octetsBehindTheEndAreNamed() {
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in
+        _ = try ShareableConfigurationData(Captured.phone + [0])
+      } == "length")
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in
+        _ = try UWBConfigurationData(Captured.qorvoUWB10 + [0])
+      } == "UWB configuration length")
+  }
+
+  /// The UWB part says itself how long it is, whatever comes behind it.
+  @Test func aUWBPartLongerThanWhatIsThereIsNamed() {
+    var data = Array(Captured.qorvoMessage.dropFirst())
+    data.removeLast()
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in _ = try AccessoryConfigurationData(data) }
+        == "UWB configuration")
+    // An octet more is there than the part says it has.
+    data = Array(Captured.qorvoMessage.dropFirst())
+    data[15] = 20
+    #expect(
+      invalidField { () throws(AccessoryProtocolError) in _ = try AccessoryConfigurationData(data) }
+        == "UWB configuration length")
+  }
+
+  @Test func cutsAreNamedByTheirField() {
+    let fields = [
+      (1, "version"), (4, "length"), (6, "country"), (10, "session id"),
+      (11, "preamble code index"),
+      (12, "channel"), (14, "slots per round"), (16, "slot duration"), (18, "ranging interval"),
+      (19, "ranging round control"), (25, "static STS IV"), (27, "destination address"),
+      (29, "clock drift"),
+    ]
+    for (count, field) in fields {
+      #expect(
+        invalidField { () throws(AccessoryProtocolError) in
+          _ = try ShareableConfigurationData(Array(Captured.phone[..<count]))
+        } == field, "\(count) octets")
+    }
+  }
+
+  @Test func laterMinorVersionsAreTakenAndKept() throws {
+    var data = Array(Captured.qorvoMessage.dropFirst())
+    data[2] = 3
+    let configuration = try AccessoryConfigurationData(data)
+    #expect(configuration.minorVersion == 3 && configuration.octets == data)
+  }
+
+  @Test func vectorsHaveSixOctetsAndCountriesTwo() {
+    for count in [0, 5, 7] {
+      #expect(
+        ShareableConfigurationData.InitialisationVector([UInt8](repeating: 1, count: count)) == nil)
+    }
+    for country in [[], [0x45], [0x45, 0x55, 0x53]] as [[UInt8]] {
+      let data = ShareableConfigurationData(country: country, sessionID: 1, address: 2)
+      #expect(data.octets.count == 30)
+    }
+  }
+}
