@@ -67,6 +67,25 @@ import UWBSimulator
     bench.stop()
   }
 
+  @Test func aTokenSaysWhatItsChipSays() async throws {
+    let (bench, devices) = try await Self.devices([.qm33, .sr250, .fira1])
+    for device in devices {
+      let chip = Capabilities(device.capabilities)
+      let token = PeerIdentity(of: device, interval: 70, software: [.cameraAssistance]).token
+      #expect(token.channels == chip.channels ?? [9])
+      #expect(token.interval == 70 && token.capabilities.contains(.cameraAssistance))
+      #expect(
+        token.capabilities.contains(.provisionedSTS)
+          == (chip.stsModes?.contains(.provisioned) == true))
+      // 2 ms, which every chip can do, where it does not say.
+      let octets = chip[.minSlotDuration] ?? chip[.androidMinSlotDuration]
+      let said = octets?.enumerated().reduce(0) { $0 + Int($1.element) << (8 * $1.offset) }
+      #expect(Int(token.minimumSlot) == said ?? 2_400)
+    }
+    for device in devices { await device.close() }
+    bench.stop()
+  }
+
   /// A token of an earlier run, or of somebody else: nothing is measured, whatever the listener
   /// knows of session id and addresses.
   @Test(arguments: [false, true])

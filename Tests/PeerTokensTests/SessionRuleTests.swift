@@ -49,6 +49,23 @@ import UWBDriver
     }
   }
 
+  /// What is no token at all, and one that was cut or lengthened on its way.
+  @Test func whatIsNoTokenIsNamed() throws {
+    let whole = try identity(Published.alice).token.octets
+    let cases: [([UInt8], String)] = [
+      (Array("something else, as long as a token of this version".utf8), "the beginning"),
+      ([], "the beginning"), (Array(whole.prefix(4)), "version"), (whole.dropLast(), "length"),
+      (whole + [0], "length"), (whole.dropLast() + [whole[49] ^ 1], "checksum"),
+    ]
+    for (octets, field) in cases {
+      let error = #expect(throws: PeerTokenError.self) { try PeerToken(octets) }
+      guard case .malformed(field, _) = error else {
+        Issue.record("\(String(describing: error)), not \(field)")
+        continue
+      }
+    }
+  }
+
   @Test func theLastAddressIsTaken() throws {
     let token = PeerToken(
       channelMask: 9, capabilities: Self.both, address: 0xFFFD, interval: 1, minimumSlot: 1,
