@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+
+/// How channels and listeners end, and what they leave behind.
+@Suite struct ChannelEndTests {
+  private func temporary(_ name: String) -> String { "/tmp/uwb-test-\(getpid())-\(name).sock" }
+
+  private func ends(_ channel: SocketChannel) async {
+    for await message in channel.messages { Issue.record("\(message) was a message") }
+  }
+
+  /// A program that was killed leaves what it has not read: the connection is reset, which is an end like
+  /// any other.
+  @Test func aResetIsAnEnd() async throws {
+    let (channel, far) = try socketPair()
+    try await channel.send([1, 2, 3])
+    try far.close()
+    await ends(channel)
+    #expect(channel.failure == nil)
+  }
+
+  @Test func whoSendsToNobodyIsToldThatItIsClosed() async throws {
+    let (channel, far) = try socketPair()
+    try far.close()
+    var error: DataChannelError?
+    for _ in 0..<1_000 where error == nil {
+      error = await result { () async throws(DataChannelError) in try await channel.send([1]) }
+    }
+    #expect(error == .closed && channel.failure == nil)
+  }
+
+  @Test func theFirstCauseStays() async throws {
+    let (channel, far) = try socketPair()
+    _ = try far.writeAll([0, 0, 1])
+    await ends(channel)
+    channel.close()
+    guard case .notFramed = channel.failure else {
+      Issue.record("\(String(describing: channel.failure))")
+      return
+    }
+    try far.close()
+  }
+
+  @Test func aStreamThatIsClosedTakesNothing() async throws {
+    let (chunks, feed) = AsyncStream<[UInt8]>.makeStream()
+    let written = AsyncStream<[UInt8]>.makeStream()
+    let channel = ByteStreamChannel(
+      reading: chunks, writing: { written.continuation.yield($0) },
+      closing: { written.continuation.finish() })
+    try await channel.send([7])
+    feed.yield([2, 0, 1])
+    feed.finish()
+    for await message in channel.messages { Issue.record("\(message) was a message") }
+    #expect(channel.failure == .notFramed("the stream ends within a message"))
+    let error = await result { () async throws(DataChannelError) in try await channel.send([8]) }
+    #expect(error == .closed)
+    // The end of reading ends writing.
+    var frames: [[UInt8]] = []
+    for await frame in written.stream { frames.append(frame) }
+    #expect(frames == [[1, 0, 7]])
+  }
+
+  // MARK: listeners
+
+  @Test func aListenerThatIsClosedTwiceLeavesTheNextOneAlone() throws {
+    let path = temporary("twice")
+    let first = try SocketListener(.unix(path: path))
+    first.close()
+    let second = try SocketListener(.unix(path: path))
+    first.close()
+    var status = stat()
+    #expect(lstat(path, &status) == 0)
+    second.close()
+    #expect(lstat(path, &status) != 0)
+  }
+
+  /// A server that has closed its connections itself has them in TIME_WAIT for a minute.
+  @Test func aPortCanBeListenedToAgainAtOnce() async throws {
+    let first = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+    guard case .tcp(_, let port) = first.endpoint else { return }
+    #expect(port != 0)
+    let near = try await SocketChannel.connect(to: first.endpoint)
+    var arrivals = first.channels.makeAsyncIterator()
+    let far = try #require(await arrivals.next())
+    far.close()
+    for await _ in near.messages {}
+    near.close()
+    first.close()
+    #expect(await arrivals.next() == nil)
+    let second = try SocketListener(first.endpoint)
+    #expect(second.endpoint == first.endpoint)
+    second.close()
+  }
+
+  @Test func aPathHas107OctetsAtMost() async {
+    for (count, expected) in [(107, Errno.noSuchFileOrDirectory), (108, .fileNameTooLong)] {
+      let path = "/tmp/" + String(repeating: "x", count: count - 5)
+      let error = await result { () async throws(DataChannelError) in
+        _ = try await SocketChannel.connect(to: .unix(path: path))
+      }
+      #expect(error == .system(expected, endpoint: "unix:\(path)"))
+    }
+  }
+
+  @Test func namesWithoutAnEndAreNone() {
+    for text in ["unix:/run/a\0b", "tcp:ho\0st:7000"] {
+      #expect(throws: DataChannelError.self) { try ChannelEndpoint(text) }
+    }
+  }
+
+  /// No other program that is started gets them. In a process of its own: other tests' sockets are not of
+  /// interest.
+  @Test func socketsAreNotInherited() async {
+    await #expect(processExitsWith: .success) {
+      func sockets() throws -> [Int32] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
+          let path = "/proc/self/fd/\(name)"
+          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+          return target?.hasPrefix("socket:") == true ? Int32(name) : nil
+        }
+      }
+      let before = Set(try sockets())
+      let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+      let near = try await SocketChannel.connect(to: listener.endpoint)
+      var arrivals = listener.channels.makeAsyncIterator()
+      let far = await arrivals.next()
+      let ours = try sockets().filter { !before.contains($0) }
+      #expect(ours.count == 3)
+      for number in ours { #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0) }
+      near.close()
+      far?.close()
+      listener.close()
+    }
+  }
+}
