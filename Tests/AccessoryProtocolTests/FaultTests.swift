@@ -24,6 +24,21 @@ import UWBSimulator
     await meeting.end()
   }
 
+  /// Who is told that the accessory does not range is not ranged with.
+  @Test func refusedDataEndsWhatWasRangedWith() async throws {
+    var meeting = try await Meeting()
+    #expect(
+      try await meeting.phone.configure(meeting.phone.shareable()) == .accessoryUwbDidStart)
+    let next = try meeting.phone.shareable()
+    try await meeting.phone.channel.send(
+      AppMessage.configureAndStart(Array(next.octets.dropLast(4))).octets)
+    #expect(try await meeting.phone.next() == .accessoryUwbDidStop)
+    #expect(await meeting.stop() == .replaced)
+    #expect(meeting.accessory.rangingApps.isEmpty)
+    #expect(try await meeting.stage.sessions() == 0)
+    await meeting.end()
+  }
+
   @Test func dataBeforeInitializeIsRefused() async throws {
     var meeting = try await Meeting(isAsked: false)
     let data = ShareableConfigurationData(sessionID: 7, address: 2)

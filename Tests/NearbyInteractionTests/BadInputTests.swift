@@ -27,6 +27,16 @@ import Testing
     #expect(try outcome(anchors) == [])
   }
 
+  @Test func theStaticSTSIsNotShown() {
+    var radio = NIDLTDOAConfiguration.Radio()
+    radio.staticSTS = [201, 202, 203, 204, 205, 206, 207, 208]
+    var dumped = ""
+    dump(radio, to: &dumped)
+    for text in ["\(radio)", String(reflecting: radio), dumped] {
+      #expect(text.contains("channel 9") && !text.contains("202"), "\(text)")
+    }
+  }
+
   /// An app's own class, which nobody can run.
   @Test func configurationsOfOtherClasses() throws {
     final class Other: NIConfiguration {}

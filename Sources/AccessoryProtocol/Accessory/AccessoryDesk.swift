@@ -103,9 +103,10 @@ struct AccessoryDesk {
 
   private mutating func start(_ data: [UInt8]) async {
     if let running, running.data == data { return await send(.accessoryUwbDidStart) }
+    // An app that sends other data has begun anew, whatever becomes of that.
+    await end(.replaced, tell: false)
     do throws(AccessoryError) {
       let plan = try plan(data)
-      await end(.replaced, tell: false)
       try accessory.admit(client)
       try await begin(plan, data)
     } catch {

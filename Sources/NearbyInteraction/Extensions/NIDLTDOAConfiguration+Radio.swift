@@ -34,6 +34,16 @@ extension NIDLTDOAConfiguration {
   }
 }
 
+extension NIDLTDOAConfiguration.Radio: CustomStringConvertible, CustomReflectable {
+  /// Everything but the static STS, which is key material.
+  public var description: String {
+    "channel \(channel), preamble \(preambleCode), \(slotsPerRound) slots of \(slotDuration) RSTU, "
+      + "\(interval) ms, rounds \(rounds), STS (hidden)"
+  }
+  /// The same.
+  public var customMirror: Mirror { Mirror(reflecting: description) }
+}
+
 extension NIDLTDOAConfiguration.Radio {
   /// What has no room in a command to a chip; the rest is for the chip to judge.
   var problem: NIError? {
