@@ -75,17 +75,6 @@ import UWBSimulator
     await meeting.end()
   }
 
-  @Test func damagedDataDoesNotEndWhatRanges() async throws {
-    var meeting = try await Meeting()
-    let data = try meeting.phone.shareable()
-    #expect(try await meeting.phone.configure(data) == .accessoryUwbDidStart)
-    try await meeting.phone.channel.send([0x0B] + data.octets.dropLast())
-    #expect(try await meeting.phone.next() == .accessoryUwbDidStop)
-    #expect(try await meeting.stage.sessions() == 1)
-    #expect(meeting.accessory.rangingApps.count == 1)
-    await meeting.end()
-  }
-
   /// The app has come back before its old channel was found to be broken.
   @Test func aSecondChannelTakesThePlaceOfTheFirst() async throws {
     var meeting = try await Meeting(as: "phone")

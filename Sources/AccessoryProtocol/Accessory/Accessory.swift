@@ -21,7 +21,8 @@ public import UWBDriver
 ///
 /// What happens to damaged, late, doubled and foreign messages:
 /// - Shareable data that cannot be read or that the chip refuses: `Event.refused`, and the app is
-///   told that the accessory does not range (0x03). The protocol has no other way to say no.
+///   told that the accessory does not range (0x03). The protocol has no other way to say no, so a
+///   session that there was before ends.
 /// - The same shareable data again, while it is ranged with: answered again (0x02), nothing more.
 /// - Other shareable data: the session before ends, a new one begins. It may use the configuration
 ///   data that was sent before, as after a re-run with a configuration that the app has kept.
