@@ -5,10 +5,13 @@ import Glibc
 import SystemPackage
 import Testing
 
+/// A type of socket that no process that is started meanwhile keeps open.
+let streamWithoutHeirs = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+
 /// Two connected sockets.
 func socketPair() throws -> (SocketChannel, FileDescriptor) {
   var ends: [Int32] = [0, 0]
-  try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+  try #require(socketpair(AF_UNIX, streamWithoutHeirs, 0, &ends) == 0)
   return (
     SocketChannel(FileDescriptor(rawValue: ends[0])), FileDescriptor(rawValue: ends[1])
   )

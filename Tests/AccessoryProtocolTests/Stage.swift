@@ -123,7 +123,7 @@ struct Phone {
   /// Over a socket to an accessory that serves it.
   init(of accessory: Accessory, as name: String? = nil) throws {
     var ends: [Int32] = [0, 0]
-    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    try #require(socketpair(AF_UNIX, streamWithoutHeirs, 0, &ends) == 0)
     let served = SocketChannel(FileDescriptor(rawValue: ends[1]))
     Task { await accessory.serve(served, as: name) }
     self.init(SocketChannel(FileDescriptor(rawValue: ends[0])))

@@ -47,6 +47,9 @@ struct Stage {
   }
 }
 
+/// A type of socket that no process that is started meanwhile keeps open.
+let streamWithoutHeirs = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+
 /// An accessory that an app has a data channel to, and what the channel does to shareable data.
 final class TestAccessory: Sendable {
   /// What becomes of shareable data on its way.
@@ -80,7 +83,7 @@ final class TestAccessory: Sendable {
     options.request = .init(slotsPerRound: 6, slotDuration: 2_400, interval: interval)
     accessory = try Accessory(device, options: options)
     var ends: [Int32] = [0, 0]
-    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    try #require(socketpair(AF_UNIX, streamWithoutHeirs, 0, &ends) == 0)
     let served = SocketChannel(FileDescriptor(rawValue: ends[1]))
     channel = SocketChannel(FileDescriptor(rawValue: ends[0]))
     let (offers, offer) = AsyncStream<[UInt8]>.makeStream()
