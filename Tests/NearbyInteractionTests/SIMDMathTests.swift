@@ -37,6 +37,13 @@ import Testing
     #expect(simd_reflect(down, floor) == simd_float3(2, 3, 1))
   }
 
+  @Test func numbers() {
+    #expect(simd_min(Float(1), 2) == 1 && simd_max(Float(1), 2) == 2)
+    #expect(simd_clamp(Double(7), 0, 1) == 1 && simd_clamp(Double(-7), 0, 1) == 0)
+    #expect([-2, 0, 3].map { simd_sign(Float($0)) } == [-1, 0, 1])
+    #expect(simd_mix(Double(2), 4, 0.25) == 2.5)
+  }
+
   @Test func eachElementForItself() {
     let (a, b) = (simd_float4(1, -2, 3, -4), simd_float4(-1, 2, 0, -5))
     #expect(simd_min(a, b) == simd_float4(-1, -2, 0, -5))
@@ -45,6 +52,7 @@ import Testing
     let (low, high) = (simd_float4(repeating: -3), simd_float4(repeating: 2))
     #expect(clamp(a, min: low, max: high) == simd_float4(1, -2, 2, -3))
     #expect(simd_clamp(a, low, high) == simd_float4(1, -2, 2, -3))
+    #expect(norm_one(a) == 10 && norm_inf(a) == 4)
     #expect(simd_reduce_add(a) == -2 && simd_reduce_min(a) == -4 && simd_reduce_max(a) == 3)
   }
 }
@@ -70,6 +78,30 @@ import Testing
     #expect(simd_transpose(four) == four.transpose && four.transpose != four)
     #expect(simd_double3x3([three[0], three[1], three[2]]) == three)
     #expect(simd_double4x4([four[0], four[1], four[2], four[3]]) == four)
+  }
+
+  @Test func sumsAndDifferences() {
+    let (a, b) = (three, 2 * three)
+    for column in 0..<3 {
+      #expect((a + b)[column] == a[column] * 3 && (a - b)[column] == -a[column])
+      #expect(simd_add(a, b)[column] == a[column] * 3 && simd_sub(a, b)[column] == -a[column])
+      var other = a
+      other[column][2] += 0.5
+      #expect(!simd_almost_equal_elements(a, other, 0.4))
+      #expect(simd_almost_equal_elements(a, other, 0.6) && !simd_equal(a, other))
+    }
+    let (c, d) = (four, 2 * four)
+    for column in 0..<4 {
+      #expect((c + d)[column] == c[column] * 3 && (c - d)[column] == -c[column])
+      #expect(simd_add(c, d)[column] == c[column] * 3 && simd_sub(c, d)[column] == -c[column])
+      var other = c
+      other[column][3] += 0.5
+      #expect(!simd_almost_equal_elements(c, other, 0.4))
+      #expect(simd_almost_equal_elements(c, other, 0.6) && !simd_equal(c, other))
+    }
+    // A row at the left of a matrix.
+    #expect(simd_mul(simd_double3(1, 2, 3), three) == simd_double3(7, 9, 17))
+    #expect(simd_mul(simd_double4(1, 2, 3, 4), four) == simd_double4(17, 3, 34, 0))
   }
 
   @Test func elementsCanBeSet() {
@@ -139,6 +171,7 @@ import Testing
   @Test(arguments: [
     (0.5, simd_double3(0.3, -0.5, 0.8)), (2.9, simd_double3(0.9, 0.3, -0.2)),
     (2.9, simd_double3(-0.2, 0.9, 0.3)), (2.9, simd_double3(0.3, -0.2, 0.9)),
+    (.pi, simd_double3(1, 0, 0)), (.pi, simd_double3(0, 1, 0)), (.pi, simd_double3(0, 0, 1)),
   ])
   func matricesAndBack(_ angle: Double, _ direction: simd_double3) {
     let axis = normalize(direction)
@@ -169,6 +202,8 @@ import Testing
     let minusOne = simd_quatd(ix: 0, iy: 0, iz: 0, r: -1)
     #expect(i * j == k && j * k == i && k * i == j)
     #expect(i * i == minusOne && j * j == minusOne && k * k == minusOne && i * j * k == minusOne)
+    let minusK = simd_quatd(ix: 0, iy: 0, iz: -1, r: 0)
+    #expect(i / j == minusK && simd_negate(k) == minusK && simd_conjugate(k) == minusK)
     // The one on the right turns first.
     let (first, then) = (
       simd_quatd(angle: .pi / 2, axis: simd_double3(0, 0, 1)),
@@ -176,6 +211,18 @@ import Testing
     )
     let turned = (then * first).act(simd_double3(1, 0, 0))
     #expect(distance(turned, simd_double3(0, 0, 1)) < 1e-12)
+  }
+
+  /// A quaternion and its negative are the same rotation: each way round is gone from both.
+  @Test func theLongerWayRound() {
+    let none = simd_quatd(ix: 0, iy: 0, iz: 0, r: 1)
+    let quarter = simd_quatd(angle: .pi / 2, axis: simd_double3(0, 0, 1))
+    for end in [quarter, -quarter] {
+      let third = simd_slerp_longest(none, end, 1 / 3)
+      #expect(distance(third.act(simd_double3(1, 0, 0)), simd_double3(0, -1, 0)) < 1e-12)
+      let half = simd_slerp(none, end, 0.5)
+      #expect(abs(half.act(simd_double3(1, 0, 0)).y - 0.5.squareRoot()) < 1e-12)
+    }
   }
 
   @Test func oneThatIsNoUnit() {

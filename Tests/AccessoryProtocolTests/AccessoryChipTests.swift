@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import Testing
+import UCI
+import UWBDriver
+import UWBSimulator
+
+/// What an accessory offers follows what its chip says of itself.
+@Suite struct AccessoryChipTests {
+  @Test func optionsGoBeforeWhatTheChipSays() async throws {
+    let stage = try await Stage(phones: [])
+    var options = Accessory.Options()
+    options.manufacturer = 0x0102_0304
+    options.model = 77
+    options.updateRate = .infrequent
+    for role in [SessionConfiguration.Role.controller, .controlee] {
+      options.role = role
+      let data = try Accessory(stage.device, options: options).configurationData()
+      #expect(data.uwb.manufacturer == 0x0102_0304 && data.uwb.model == 77)
+      #expect(data.uwb.role == role && data.preferredUpdateRate == .infrequent)
+    }
+    await stage.end()
+  }
+
+  /// A chip that says something else of itself: its answer to CORE_GET_CAPS_INFO with other values.
+  private func profile(_ changes: [UInt8: [UInt8]]) -> ChipProfile {
+    var profile = ChipProfile.qm33PDoA
+    var list: [UInt8: [UInt8]] = [:]
+    var rest = profile.capabilities.dropFirst(2)
+    while let number = rest.popFirst(), let length = rest.popFirst() {
+      list[number] = Array(rest.prefix(Int(length)))
+      rest = rest.dropFirst(Int(length))
+    }
+    list.merge(changes) { $1 }
+    profile.capabilities =
+      [0, UInt8(list.count)]
+      + list.sorted { $0.key < $1.key }.flatMap { [$0.key, UInt8($0.value.count)] + $0.value }
+    return profile
+  }
+
+  private func number(_ capability: CapabilityID, of stage: Stage) -> UInt8? {
+    capability.number(in: Capabilities(stage.device.capabilities).numbering)
+  }
+
+  @Test func theLimitThatAChipStatesIsKept() async throws {
+    // MAX_SESSIONS, 0xE9.
+    let stage = try await Stage(profile([0xE9: [1, 0, 0, 0]]), phones: [])
+    let accessory = try Accessory(stage.device)
+    let events = accessory.events
+    var phones = [try Phone(of: accessory), try Phone(of: accessory)]
+    for index in 0..<2 {
+      try await phones[index].initialize()
+      let answer = try await phones[index].configure(phones[index].shareable())
+      #expect(answer == (index == 0 ? .accessoryUwbDidStart : .accessoryUwbDidStop))
+    }
+    let refusal = await events.first { event -> AccessoryError? in
+      if case .refused(_, let error) = event { error } else { nil }
+    }
+    #expect(refusal == .tooManySessions(limit: 1))
+    // Fresh data of the one that ranges takes its own place.
+    #expect(try await phones[0].configure(phones[0].shareable()) == .accessoryUwbDidStart)
+    await accessory.close()
+    await stage.end()
+  }
+
+  @Test func aChipHasTheRolesThatItStates() async throws {
+    let plain = try await Stage(phones: [])
+    let types = try #require(number(.deviceType, of: plain))
+    let roles = try #require(number(.deviceRoles, of: plain))
+    await plain.end()
+    // Types: controller 1, controlee 2. Roles: responder 1, initiator 2.
+    let cases: [([UInt8], [UInt8], SessionConfiguration.Role?)] = [
+      ([3], [3, 0], .controller), ([2], [3, 0], .controlee), ([3], [1, 0], .controlee),
+      ([1], [3, 0], .controller), ([1], [1, 0], nil), ([2], [2, 0], nil),
+    ]
+    for (type, role, expected) in cases {
+      let stage = try await Stage(profile([types: type, roles: role]), phones: [])
+      let data = try? Accessory(stage.device).configurationData()
+      #expect(data?.uwb.role == expected, "\(type) \(role)")
+      if let expected {
+        var options = Accessory.Options()
+        options.role = expected == .controller ? .controlee : .controller
+        let isPossible = type == [3] && role == [3, 0]
+        #expect(((try? Accessory(stage.device, options: options)) != nil) == isPossible)
+      }
+      await stage.end()
+    }
+  }
+
+  @Test func onlySomeVersionsAreLeftToTheChip() async throws {
+    let stage = try await Stage(.sr250, phones: [])
+    var options = Accessory.Options()
+    options.leavesDataToChip = true
+    for version in [ConfigurationVersion.v10, .v11] {
+      options.version = version
+      #expect(
+        try Accessory(stage.device, options: options).configurationData().uwb.version == version)
+    }
+    options.version = .v20
+    #expect(throws: AccessoryError.self) { try Accessory(stage.device, options: options) }
+    await stage.end()
+  }
+}
