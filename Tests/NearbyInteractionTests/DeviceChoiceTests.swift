@@ -110,23 +110,6 @@ import UWBTestSupport
     #expect(recorder.calls == [.invalidated(.sessionFailed)])
   }
 
-  @Test func theWayToAccessDependsOnTheNode() {
-    func recovery(_ change: (inout DeviceAccess) -> Void) -> String {
-      var access = DeviceAccess(owner: "root", group: "dialout", mode: 0o660, isAllowed: false)
-      change(&access)
-      let error = Authorization.denial("/dev/ttyACM0", access)
-      #expect(error.code == .userDidNotAllow)
-      return error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String ?? ""
-    }
-    #expect(recovery { _ in }.contains("usermod -aG dialout $USER"))
-    // In the group already: joining it once more helps nobody.
-    #expect(!recovery { $0.needsNewLogin = true }.contains("usermod"))
-    #expect(recovery { $0.needsNewLogin = true }.contains("dialout already"))
-    // Nobody is to join the group of root.
-    #expect(!recovery { $0.group = "root" }.contains("usermod"))
-    #expect(recovery { $0.group = "root" }.contains("udev/60-uwb.rules"))
-  }
-
   // MARK: capabilities
 
   /// Roles and angles as in CORE_GET_CAPS_INFO_RSP of FiRa 2.0, whose 0x02 has four octets.

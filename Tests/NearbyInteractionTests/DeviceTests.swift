@@ -156,38 +156,6 @@ import UWBSimulator
     await session.close()
   }
 
-  @Test func whoMayNotOpenTheDeviceIsToldWhatHelps() throws {
-    let access = DeviceAccess(owner: "root", group: "dialout", mode: 0o660, isAllowed: false)
-    let error = Authorization.denial("/dev/ttyACM0", access)
-    #expect(error.code == .userDidNotAllow)
-    let recovery = try #require(error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String)
-    #expect(recovery.contains("udev/60-uwb.rules") && recovery.contains("usermod -aG dialout"))
-    var member = access
-    member.needsNewLogin = true
-    #expect(
-      Authorization.denial("/dev/ttyACM0", member).description.contains("log in again"))
-    let link = DriverError.link(
-      LinkError(.permissionDenied, endpoint: "/dev/ttyACM0", detail: "dialout"))
-    #expect(NIError(link).code == .userDidNotAllow && !link.mayPass)
-    #expect(NIError(link).description.contains("usermod -aG dialout"))
-  }
-
-  @Test func aUserWithoutAccessIsDenied() async throws {
-    // Root may open everything.
-    guard geteuid() != 0 else { return print("skipped: root may open every device") }
-    let path = "\(NSTemporaryDirectory())/ni-denied-\(UUID().uuidString)"
-    #expect(FileManager.default.createFile(atPath: path, contents: nil))
-    try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
-    let recorder = Recorder()
-    let session = recorder.session(on: path)
-    guard case .denied = session.authorizationStatus else {
-      Issue.record("\(session.authorizationStatus)")
-      return
-    }
-    session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
-    #expect(await recorder.wait { $0 == [.invalidated(.userDidNotAllow)] })
-  }
-
   @Test func capabilitiesAreThoseOfTheChip() async throws {
     let plain = try Stage(.qm33, others: [])
     let all = try Stage(.sr250, others: [])

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+import UWBDriver
+import UWBLink
+
+@testable import NearbyInteraction
+
+/// Who may not open the device, and what helps.
+@Suite struct AuthorizationTests {
+  @Test func whoMayNotOpenTheDeviceIsToldWhatHelps() throws {
+    let access = DeviceAccess(owner: "root", group: "dialout", mode: 0o660, isAllowed: false)
+    let error = Authorization.denial("/dev/ttyACM0", access)
+    #expect(error.code == .userDidNotAllow)
+    let recovery = try #require(error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String)
+    #expect(recovery.contains("udev/60-uwb.rules") && recovery.contains("usermod -aG dialout"))
+    var member = access
+    member.needsNewLogin = true
+    #expect(
+      Authorization.denial("/dev/ttyACM0", member).description.contains("log in again"))
+    let link = DriverError.link(
+      LinkError(.permissionDenied, endpoint: "/dev/ttyACM0", detail: "dialout"))
+    #expect(NIError(link).code == .userDidNotAllow && !link.mayPass)
+    #expect(NIError(link).description.contains("usermod -aG dialout"))
+  }
+
+  @Test func aUserWithoutAccessIsDenied() async throws {
+    // Root may open everything.
+    guard geteuid() != 0 else { return print("skipped: root may open every device") }
+    let path = "\(NSTemporaryDirectory())/ni-denied-\(UUID().uuidString)"
+    #expect(FileManager.default.createFile(atPath: path, contents: nil))
+    try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+    let recorder = Recorder()
+    let session = recorder.session(on: path)
+    guard case .denied = session.authorizationStatus else {
+      Issue.record("\(session.authorizationStatus)")
+      return
+    }
+    session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
+    #expect(await recorder.wait { $0 == [.invalidated(.userDidNotAllow)] })
+    // Apps ask by a session with themselves, which would be another error.
+    let asking = Recorder()
+    let own = asking.session(on: path)
+    let token = try await waiting { try #require(own.discoveryToken) }
+    own.run(NINearbyPeerConfiguration(peerToken: token))
+    #expect(await asking.wait { $0 == [.invalidated(.userDidNotAllow)] })
+  }
+
+  @Test func theWayToAccessDependsOnTheNode() {
+    func recovery(_ change: (inout DeviceAccess) -> Void) -> String {
+      var access = DeviceAccess(owner: "root", group: "dialout", mode: 0o660, isAllowed: false)
+      change(&access)
+      let error = Authorization.denial("/dev/ttyACM0", access)
+      #expect(error.code == .userDidNotAllow)
+      return error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String ?? ""
+    }
+    #expect(recovery { _ in }.contains("usermod -aG dialout $USER"))
+    // In the group already: joining it once more helps nobody.
+    #expect(!recovery { $0.needsNewLogin = true }.contains("usermod"))
+    #expect(recovery { $0.needsNewLogin = true }.contains("dialout already"))
+    // Nobody is to join the group of root.
+    #expect(!recovery { $0.group = "root" }.contains("usermod"))
+    #expect(recovery { $0.group = "root" }.contains("udev/60-uwb.rules"))
+  }
+}
