@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import SystemPackage
 import Testing
 import UWBDriver
 import UWBLink
