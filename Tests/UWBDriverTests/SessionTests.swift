@@ -148,7 +148,11 @@ import UWBLink
     let session = try await device.makeSession(Self.configuration)
     let stream = session.measurements(capacity: 4)
     let events = device.events
+    let (heard, hear) = AsyncStream<Void>.makeStream()
+    session.onMeasurements { _, _ in hear.yield() }
     try await session.start()
+    // The first three belong to the chip's answer to the start, which it may still be writing.
+    for await _ in heard.prefix(3) {}
     for number in 3..<20 { chip.say(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
     // Answered behind everything that was said before.
     _ = try await device.send(GetSessionCount())
