@@ -84,6 +84,23 @@ import UWBSimulator
         let isPossible = type == [3] && role == [3, 0]
         #expect(((try? Accessory(stage.device, options: options)) != nil) == isPossible)
       }
+      if expected == nil {
+        let error = #expect(throws: AccessoryError.self) { try Accessory(stage.device) }
+        #expect(error?.description.contains("neither be a controller nor a controlee") == true)
+      }
+      await stage.end()
+    }
+  }
+
+  /// iPhones range on channel 9.
+  @Test func aChipWithoutTheirChannelIsUnsuitable() async throws {
+    let plain = try await Stage(phones: [])
+    let channels = try #require(number(.channels, of: plain))
+    await plain.end()
+    // Bits: channel 5 is the first, 9 the fourth.
+    for (mask, isSuitable) in [(1, false), (8, true)] as [(UInt8, Bool)] {
+      let stage = try await Stage(profile([channels: [mask]]), phones: [])
+      #expect(((try? Accessory(stage.device)) != nil) == isSuitable)
       await stage.end()
     }
   }
