@@ -104,18 +104,4 @@ import UWBSimulator
       await stage.end()
     }
   }
-
-  @Test func onlySomeVersionsAreLeftToTheChip() async throws {
-    let stage = try await Stage(.sr250, phones: [])
-    var options = Accessory.Options()
-    options.leavesDataToChip = true
-    for version in [ConfigurationVersion.v10, .v11] {
-      options.version = version
-      #expect(
-        try Accessory(stage.device, options: options).configurationData().uwb.version == version)
-    }
-    options.version = .v20
-    #expect(throws: AccessoryError.self) { try Accessory(stage.device, options: options) }
-    await stage.end()
-  }
 }

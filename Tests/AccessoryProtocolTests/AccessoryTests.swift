@@ -61,6 +61,12 @@ import UWBSimulator
       Issue.record("\(String(describing: refusal))")
       return
     }
+    for (version, isTaken) in [(ConfigurationVersion.v10, true), (.v11, true), (.v20, false)] {
+      options.version = version
+      let accessory = try? Accessory(meeting.stage.device, options: options)
+      #expect((accessory != nil) == isTaken)
+    }
+    options.version = .v11
     await meeting.end()
     let other = try await Stage(.qm33, phones: [])
     #expect(throws: AccessoryError.self) { try Accessory(other.device, options: options) }

@@ -99,6 +99,18 @@ import Testing
     #expect(run.calls == [.started, .shareable, .removed(.timeout)])
   }
 
+  @Test func theAllowanceCountsFromTheBeginningOfTheRun() {
+    var run = MachineRun()
+    run.pass(.seconds(100))
+    run.run(hasObject: false)
+    run.report(.started(needsData: false))
+    run.timeouts.activity = .seconds(60)
+    run.pass(.milliseconds(59_999))
+    #expect(run.machine.phase == .running)
+    run.pass(.milliseconds(1))
+    #expect(run.machine.phase == .invalidated)
+  }
+
   /// One of them comes with each round.
   @Test func furtherAnswersAskForNothing() {
     var run = MachineRun.ranging()

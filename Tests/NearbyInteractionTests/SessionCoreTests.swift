@@ -120,6 +120,17 @@ import UWBLink
       bluetoothChannelSoundingIdentifier: UUID(), previousBluetoothIdentifier: nil)
     sounding.isCameraAssistanceEnabled = true
     #expect(try problem(sounding) { _ in }?.code == .unsupportedPlatform)
+    sounding.isCameraAssistanceEnabled = false
+    #expect(
+      try problem(sounding) { $0.setARSession(PoseTrack()) }?.code == .unsupportedPlatform)
+    // A source of poses that is not asked for is none; that of ARKit is.
+    let plain = try SessionTests.Parts().configuration
+    #expect(try problem(plain) { $0.setARSession(PoseTrack()) }?.code == .invalidARConfiguration)
+    let changed = try problem(plain) {
+      $0.setARSession(PoseTrack())
+      $0.poseSource = PoseTrack()
+    }
+    #expect(changed == nil)
   }
 
   @Test func peersNeedASourceOfPosesAsWell() throws {
