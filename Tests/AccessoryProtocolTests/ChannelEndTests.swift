@@ -8,8 +8,6 @@ import Testing
 
 /// How channels and listeners end, and what they leave behind.
 @Suite struct ChannelEndTests {
-  private func temporary(_ name: String) -> String { "/tmp/uwb-test-\(getpid())-\(name).sock" }
-
   private func ends(_ channel: SocketChannel) async {
     for await message in channel.messages { Issue.record("\(message) was a message") }
   }
