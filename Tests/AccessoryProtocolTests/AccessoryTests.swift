@@ -112,6 +112,45 @@ import UWBSimulator
     await stage.end()
   }
 
+  /// The chip's word of one session is not about the others.
+  @Test func theEndOfOnePhoneIsNotThatOfAnother() async throws {
+    let stage = try await Stage(phones: [.qm33PDoA, .qm33PDoA])
+    var options = Accessory.Options()
+    options.role = .controlee
+    let accessory = try Accessory(stage.device, options: options)
+    let events = accessory.events
+    var phones: [Phone] = []
+    var sessions: [UWBSession] = []
+    for index in 0..<2 {
+      var phone = try Phone(of: accessory, as: "phone \(index)")
+      try await phone.initialize()
+      let data = try phone.shareable()
+      let session = try await phone.session(data, on: stage.phones[index])
+      let stream = session.measurements()
+      try await session.start()
+      #expect(try await phone.configure(data) == .accessoryUwbDidStart)
+      #expect(abs(try await meanDistance(stream, of: 2) - Double(3 + index)) < 0.2)
+      phones.append(phone)
+      sessions.append(session)
+    }
+    // A controller that stops tells its controlees over the air.
+    try await sessions[0].close()
+    #expect(try await phones[0].next() == .accessoryUwbDidStop)
+    #expect(try await phones[1].stop() == .accessoryUwbDidStop)
+    var ends: [String: Accessory.StopReason] = [:]
+    for await case .stopped(let app, let reason) in events {
+      ends[app.name] = reason
+      if ends.count == 2 { break }
+    }
+    guard case .byChip(.sessionEnded(_, .stoppedInBand)) = ends["phone 0"] else {
+      Issue.record("\(ends)")
+      return
+    }
+    #expect(ends["phone 1"] == .byApp)
+    await accessory.close()
+    await stage.end()
+  }
+
   @Test func theChipsOwnLimitIsToldAsWell() async throws {
     let meeting = try await Meeting(isAsked: false)
     var last: AccessoryMessage?

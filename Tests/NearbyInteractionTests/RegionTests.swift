@@ -41,6 +41,11 @@ import Testing
       changes += regions.update(object(1.5 + 0.15 * (step % 2 == 0 ? 1 : -1))).count
     }
     #expect(changes == 1)
+    // Nor one that stays a little inside, and then a little outside.
+    for step in 0..<1_000 {
+      changes += regions.update(object(1.5 + 0.15 * (step / 50 % 2 == 0 ? 1 : -1))).count
+    }
+    #expect(changes == 1)
   }
 
   @Test func startingInsideIsEnteringAndStartingOutsideIsNothing() {
