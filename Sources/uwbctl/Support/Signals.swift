@@ -3,8 +3,8 @@
 import Dispatch
 import Glibc
 
-/// Runs `body` in a task that SIGINT, SIGTERM and a terminal that is closed cancel, so that everything it opened is closed in
-/// good order. A second signal ends the program at once.
+/// Runs `body` in a task that SIGINT, SIGTERM and a terminal that is closed cancel, so that everything
+/// it opened is closed in good order. A second signal ends the program at once.
 func cancelledBySignals(_ body: @escaping @Sendable () async throws -> Void) async throws {
   let task = Task { try await body() }
   let queue = DispatchQueue(label: "signals")
