@@ -106,7 +106,8 @@ final class DeviceRegistry: Sendable {
   /// Closes a device that nobody uses. Whoever comes meanwhile opens it behind that.
   private func close(_ name: String) async {
     let closing = state.withLock { state -> Task<Void, Never>? in
-      guard let entry = state.entries[name], entry.users == 0 else { return nil }
+      // Somebody else has begun to close it, or did so with the one before it: that is waited for.
+      guard let entry = state.entries[name], entry.users == 0 else { return state.leaving[name] }
       entry.closing?.cancel()
       state.entries[name] = nil
       let closing = Task(executorPreference: SessionExecutor.shared) {
