@@ -22,10 +22,10 @@ open class NISession: NSObject, @unchecked Sendable {
     var configuration: NIConfiguration?
     var device: String?
     var poseSource: (any PoseSource)?
-    /// Something that is no source of poses was set as one.
-    var isPoseSourceWrong = false
     /// `setARSession` was called, which is an error without assistance.
     var wantsAssistance = false
+    /// Something that is no source of poses was set as one.
+    var isPoseSourceWrong: Bool { wantsAssistance && poseSource == nil }
   }
 
   private let end = Locked<PeerIdentity?>(nil)
@@ -114,7 +114,6 @@ open class NISession: NSObject, @unchecked Sendable {
   open func setARSession(_ session: AnyObject) {
     options.withLock {
       $0.poseSource = session as? any PoseSource
-      $0.isPoseSourceWrong = $0.poseSource == nil
       $0.wantsAssistance = true
     }
   }

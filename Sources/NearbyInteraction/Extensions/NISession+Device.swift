@@ -30,7 +30,6 @@ extension NISession {
     set {
       options.withLock {
         $0.poseSource = newValue
-        $0.isPoseSourceWrong = false
         $0.wantsAssistance = false
       }
     }

@@ -64,17 +64,22 @@ struct SessionMachine: Sendable, Equatable {
   /// - Returns: what is to be done, in this order.
   mutating func set(_ timeouts: NISession.Timeouts, at now: Duration) -> [SessionEffect] {
     self.timeouts = timeouts
-    var effects = stopTimers
     switch phase {
-    case .running:
-      if hasObject { effects.append(.set(.silence, max(.zero, silenceLeft(now)))) }
-      if timeouts.activity != nil {
-        effects.append(.set(.activity, max(.zero, activityLeft(now))))
-      }
-    case .suspended: effects.append(.set(.suspension, max(.zero, suspensionLeft(now))))
+    case .running, .suspended: return stopTimers + timers(now)
     default: return []
     }
-    return effects
+  }
+
+  /// What is waited for in this phase, each for what is left of its time.
+  private func timers(_ now: Duration) -> [SessionEffect] {
+    switch phase {
+    case .running:
+      let silence = hasObject ? [SessionEffect.set(.silence, max(.zero, silenceLeft(now)))] : []
+      guard timeouts.activity != nil else { return silence }
+      return silence + [.set(.activity, max(.zero, activityLeft(now)))]
+    case .suspended: return [.set(.suspension, max(.zero, suspensionLeft(now)))]
+    default: return []
+    }
   }
 
   /// Until the object has been silent for too long.
@@ -152,11 +157,7 @@ struct SessionMachine: Sendable, Equatable {
     case (.started(let needsData), .starting):
       phase = .running
       startedAt = now
-      var effects: [SessionEffect] = [.call(.started)]
-      if needsData { effects.append(.call(.shareable)) }
-      if hasObject { effects.append(.set(.silence, timeouts.preparedness)) }
-      if let activity = timeouts.activity { effects.append(.set(.activity, activity)) }
-      return effects
+      return [.call(.started)] + (needsData ? [.call(.shareable)] : []) + timers(now)
     case (.heard, .running):
       // From the first answer on the other time counts; further ones only move its end.
       let isFirst = heard == nil
@@ -166,7 +167,7 @@ struct SessionMachine: Sendable, Equatable {
       (.lost(let cause), .starting):
       phase = .suspended
       (absence, suspendedAt) = (cause, now)
-      return stopTimers + [.call(.suspended), .set(.suspension, timeouts.suspension)]
+      return stopTimers + [.call(.suspended)] + timers(now)
     case (.available, .suspended):
       phase = .suspensionEnded
       return stopTimers + [.end(tellPeer: false), .call(.suspensionEnded)]

@@ -64,25 +64,22 @@ struct RunRequest {
   }
 
   private mutating func assist(_ isEnabled: Bool, _ options: NISession.Options) {
+    guard problem == nil else { return }
     guard isEnabled else {
       guard options.wantsAssistance else { return }
-      problem =
-        problem
-        ?? NIError(
-          .invalidARConfiguration,
-          reason: "setARSession was called, and the configuration does not enable assistance.",
-          recovery: "Set isCameraAssistanceEnabled, or do not call setARSession.")
+      problem = NIError(
+        .invalidARConfiguration,
+        reason: "setARSession was called, and the configuration does not enable assistance.",
+        recovery: "Set isCameraAssistanceEnabled, or do not call setARSession.")
       return
     }
     guard let source = options.poseSource ?? NISession.poseSource, !options.isPoseSourceWrong else {
-      problem =
-        problem
-        ?? NIError(
-          .invalidARConfiguration,
-          reason: options.isPoseSourceWrong
-            ? "What was given to setARSession is no PoseSource."
-            : "Camera assistance was asked for, and there is no PoseSource.",
-          recovery: "Set NISession.poseSource, or leave isCameraAssistanceEnabled off.")
+      problem = NIError(
+        .invalidARConfiguration,
+        reason: options.isPoseSourceWrong
+          ? "What was given to setARSession is no PoseSource."
+          : "Camera assistance was asked for, and there is no PoseSource.",
+        recovery: "Set NISession.poseSource, or leave isCameraAssistanceEnabled off.")
       return
     }
     finder = MotionFinder(source)
