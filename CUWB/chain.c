@@ -33,7 +33,7 @@ bool cuwb_chain_is_known(const cuwb_framer *framer, size_t at) {
   return known;
 }
 
-// The header of a frame of `length` octets is there, and what is behind it up to `stop`.
+// The header of a frame of `length` bytes is there, and what is behind it up to `stop`.
 static unsigned weight_of(const cuwb_framer *framer, size_t at, size_t stop, size_t length) {
   if (cuwb_chain_is_known(framer, at)) return WEIGHT_KNOWN;
   switch (cuwb_data_length_test(framer->staging + at, stop - at, length)) {
@@ -103,7 +103,7 @@ static bool is_segment_of_data(const cuwb_framer *framer) {
   return first & 0x10 || before == (first | 0x10);
 }
 
-// Whether some chain begins inside the frame of `length` octets at `head`, ends with it, and has so
+// Whether some chain begins inside the frame of `length` bytes at `head`, ends with it, and has so
 // many frames or weighs so much.
 static bool ends_with_chain(const cuwb_framer *framer, size_t length, unsigned frames,
                             unsigned weight) {

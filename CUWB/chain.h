@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains of frames: what the octets from some offset on look like if a frame begins there.
+// Chains of frames: what the bytes from some offset on look like if a frame begins there.
 #ifndef CUWB_CHAIN_H
 #define CUWB_CHAIN_H
 
@@ -9,14 +9,14 @@
 // A chain of so many whole frames needs no further proof.
 #define CUWB_CHAIN_PROVES_ITSELF 4
 
-// Chains are compared over so many octets from `head`: over as many frames, one that skips some
+// Chains are compared over so many bytes from `head`: over as many frames, one that skips some
 // would not lose.
 #define CUWB_CHAIN_WINDOW 2048
 
 enum cuwb_chain_end {
   CUWB_CHAIN_BROKEN,      // by something that is no header
-  CUWB_CHAIN_EXACT,       // where the octets end
-  CUWB_CHAIN_IN_HEADER,   // in the first octets of a plausible header
+  CUWB_CHAIN_EXACT,       // where the bytes end
+  CUWB_CHAIN_IN_HEADER,   // in the first bytes of a plausible header
   CUWB_CHAIN_IN_FRAME,    // in a frame with a plausible header
   CUWB_CHAIN_FAR_ENOUGH,  // at the limit
 };
@@ -40,8 +40,8 @@ bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain);
 // Whether a frame with the header at `at` is among those taken last.
 bool cuwb_chain_is_known(const cuwb_framer *framer, size_t at);
 
-// Whether the octets inside the frame at `head`, and behind it, contradict its header, which
-// promises `length` octets.
+// Whether the bytes inside the frame at `head`, and behind it, contradict its header, which
+// promises `length` bytes.
 bool cuwb_chain_overrules(const cuwb_framer *framer, size_t length);
 
 #endif

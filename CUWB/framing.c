@@ -2,8 +2,8 @@
 //
 // Where frames begin and end.
 //
-// Locked: the next octet begins a frame. A whole frame is delivered at once, without waiting for
-// what follows. If octets that follow it are there already and cannot be a header, an octet was
+// Locked: the next byte begins a frame. A whole frame is delivered at once, without waiting for
+// what follows. If bytes that follow it are there already and cannot be a header, a byte was
 // lost or added inside the frame, and it is thrown away: a wrong distance is worse than none.
 //
 // Hunting: nobody knows where a frame begins. Every offset is tried as the start of a chain of
@@ -11,8 +11,8 @@
 // silence. Where several are confirmed, the one with the best headers: a chip sends the same few
 // headers again and again, so those seen lately count most.
 //
-// When the octets behind a frame that was already delivered turn out to be no header, that frame
-// was probably short of an octet and has swallowed the first one of its successor. So the hunt
+// When the bytes behind a frame that was already delivered turn out to be no header, that frame
+// was probably short of a byte and has swallowed the first one of its successor. So the hunt
 // begins inside the delivered frame, and the successor is not lost.
 #include "framing.h"
 
@@ -22,7 +22,7 @@
 #include "chain.h"
 #include "header.h"
 
-// The silence that confirms a frame which ends where the octets end. It has to outlast the pauses
+// The silence that confirms a frame which ends where the bytes end. It has to outlast the pauses
 // inside a frame: 16 ms (latency timer of FTDI bridges), 5 ms (flush period of Qorvo's firmware);
 // and it delays the first response after an open, so it should be no longer than that.
 #define CONFIRM_NS UINT64_C(25000000)
@@ -38,7 +38,7 @@ static uint64_t confirm_ns(const cuwb_framer *framer) {
   return gap < CONFIRM_NS ? gap : CONFIRM_NS;
 }
 
-// Gives up the octets before `position`, some of which may have been delivered.
+// Gives up the bytes before `position`, some of which may have been delivered.
 static void advance(cuwb_framer *framer, size_t position) {
   if (position > framer->accounted) {
     framer->skipped_now += position - framer->accounted;
@@ -59,7 +59,7 @@ static void lose(cuwb_framer *framer, size_t hunt_from) {
 
 // ---------------------------------------------------------------------------------------- hunting
 
-// Locks on to the best chain that begins in the first octets and can be believed; otherwise gives up
+// Locks on to the best chain that begins in the first bytes and can be believed; otherwise gives up
 // what can no longer begin one. Returns whether it has locked.
 static bool hunt_window(cuwb_framer *framer) {
   bool settled = framer->silence_ns >= confirm_ns(framer);
@@ -85,7 +85,7 @@ static bool hunt_window(cuwb_framer *framer) {
     }
     if (chain.end == CUWB_CHAIN_BROKEN) continue;
     if (open == stop) open = at;
-    // A frame that ends here, or a few octets ago, is about to be confirmed or refuted; better
+    // A frame that ends here, or a few bytes ago, is about to be confirmed or refuted; better
     // wait for that than believe something inside it.
     if (!settled && chain.whole == 1) break;
   }
@@ -124,8 +124,8 @@ static enum step look_at_head(cuwb_framer *framer) {
   bool over = framer->silence_ns >= gap_ns(framer);
   if (available == 0) return NOTHING;
 
-  const uint8_t *octets = framer->staging + framer->head;
-  struct cuwb_header header = cuwb_header_test(&framer->rules, octets, available, false);
+  const uint8_t *bytes = framer->staging + framer->head;
+  struct cuwb_header header = cuwb_header_test(&framer->rules, bytes, available, false);
   if (header.verdict == CUWB_HEADER_IMPOSSIBLE) {
     lose(framer, framer->previous + 1);
     return AGAIN;
@@ -141,7 +141,7 @@ static enum step look_at_head(cuwb_framer *framer) {
   size_t behind = available - header.length;
   struct cuwb_header next = {CUWB_HEADER_PARTIAL, 0};
   if (behind > 0) {
-    next = cuwb_header_test(&framer->rules, octets + header.length, behind, false);
+    next = cuwb_header_test(&framer->rules, bytes + header.length, behind, false);
   }
   if (next.verdict == CUWB_HEADER_IMPOSSIBLE || cuwb_chain_overrules(framer, header.length)) {
     // An odd header was most likely none, and then the frame before it was wrong already.
@@ -149,7 +149,7 @@ static enum step look_at_head(cuwb_framer *framer) {
     lose(framer, was_none ? framer->previous + 1 : framer->head + 1);
     return AGAIN;
   }
-  // More often than not an odd header is the result of a lost octet; then it ends in the middle
+  // More often than not an odd header is the result of a lost byte; then it ends in the middle
   // of its own payload, and the rest is about to arrive. So is the rest of a header of which there
   // is a part already, and what follows an odd one.
   bool tentative = behind > 0 && !framer->certain && !cuwb_chain_is_known(framer, framer->head);
@@ -179,7 +179,7 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
   } while (step == AGAIN);
   if (step == NOTHING) return false;
 
-  found->octets = framer->staging + framer->head;
+  found->bytes = framer->staging + framer->head;
   found->frame.length = (uint32_t)framer->found;
   found->frame.skipped =
       framer->skipped_now < UINT32_MAX ? (uint32_t)framer->skipped_now : UINT32_MAX;
@@ -187,7 +187,7 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
   return true;
 }
 
-void cuwb_framer_take(cuwb_framer *framer) { cuwb_framer_take_octets(framer, framer->found); }
+void cuwb_framer_take(cuwb_framer *framer) { cuwb_framer_take_bytes(framer, framer->found); }
 
 // ---------------------------------------------------------------------------------------- feeding
 
@@ -268,10 +268,10 @@ void cuwb_framer_destroy(cuwb_framer *framer) { free(framer); }
 void cuwb_framer_set_framing(cuwb_framer *framer, cuwb_framing framing) {
   framer->rules = cuwb_framing_normalised(framing);
   framer->found = 0;
-  for (unsigned octet = 0; octet < 256; octet++) {
-    const uint8_t first = (uint8_t)octet;
+  for (unsigned byte = 0; byte < 256; byte++) {
+    const uint8_t first = (uint8_t)byte;
     enum cuwb_verdict verdict = cuwb_header_test(&framer->rules, &first, 1, true).verdict;
-    framer->begins[octet] = verdict != CUWB_HEADER_IMPOSSIBLE;
+    framer->begins[byte] = verdict != CUWB_HEADER_IMPOSSIBLE;
   }
 }
 

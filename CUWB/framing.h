@@ -30,20 +30,20 @@ struct cuwb_framer {
   size_t previous;
   size_t head;
   size_t tail;
-  // Octets before this one have been delivered or counted as skipped. After going back into a
+  // Bytes before this one have been delivered or counted as skipped. After going back into a
   // delivered frame it is ahead of `head`.
   size_t accounted;
   // Of the frame found at `head`, until it is taken.
   size_t found;
 
-  // Whether the octet at `head` is known to begin a frame.
+  // Whether the byte at `head` is known to begin a frame.
   bool locked;
   // Whether that is known from a silence, and not only from the frame before.
   bool certain;
   // Whether nothing has ever arrived.
   bool untouched;
 
-  // When octets arrived last, and for how long it has been silent since.
+  // When bytes arrived last, and for how long it has been silent since.
   uint64_t arrived_ns;
   uint64_t silence_ns;
 
@@ -51,7 +51,7 @@ struct cuwb_framer {
   uint32_t known[CUWB_KNOWN_HEADERS];
   size_t known_next;
 
-  // Which octets can be the first of a frame: nearly all a search has to know about an octet.
+  // Which bytes can be the first of a frame: nearly all a search has to know about a byte.
   bool begins[256];
 
   struct cuwb_mark marks[CUWB_MARKS];
@@ -65,10 +65,10 @@ struct cuwb_framer {
   uint8_t staging[CUWB_STAGING_LENGTH];
 };
 
-// The four octets as they lie in memory.
-static inline uint32_t cuwb_header_value(const uint8_t *octets) {
+// The four bytes as they lie in memory.
+static inline uint32_t cuwb_header_value(const uint8_t *bytes) {
   uint32_t value;
-  memcpy(&value, octets, sizeof(value));
+  memcpy(&value, bytes, sizeof(value));
   return value;
 }
 
@@ -77,21 +77,21 @@ static inline uint32_t cuwb_header_value(const uint8_t *octets) {
 // the header of the one before. Here because right after a system call, with nothing predicted,
 // every branch and call on the way to the caller counts.
 static inline bool cuwb_framer_is_one_frame(const cuwb_framer *framer) {
-  const uint8_t *octets = framer->staging + framer->head;
+  const uint8_t *bytes = framer->staging + framer->head;
   size_t length = framer->tail - framer->head;
   if (!framer->locked || length <= CUWB_HEADER_LENGTH || length > framer->rules.longest_frame) {
     return false;
   }
-  unsigned type = octets[0] >> 5;
+  unsigned type = bytes[0] >> 5;
   return (type == 2 || type == 3) && (framer->rules.message_types >> type & 1) &&
-         !(octets[1] & 0xC0) && octets[2] == 0 && octets[3] == length - CUWB_HEADER_LENGTH &&
+         !(bytes[1] & 0xC0) && bytes[2] == 0 && bytes[3] == length - CUWB_HEADER_LENGTH &&
          (framer->certain ||
-          cuwb_header_value(octets) ==
+          cuwb_header_value(bytes) ==
               framer->known[(framer->known_next - 1) % CUWB_KNOWN_HEADERS]);
 }
 
-// Takes the frame of `length` octets at the head.
-static inline void cuwb_framer_take_octets(cuwb_framer *framer, size_t length) {
+// Takes the frame of `length` bytes at the head.
+static inline void cuwb_framer_take_bytes(cuwb_framer *framer, size_t length) {
   framer->known[framer->known_next++ % CUWB_KNOWN_HEADERS] =
       cuwb_header_value(framer->staging + framer->head);
   framer->previous = framer->head;

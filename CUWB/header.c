@@ -41,48 +41,48 @@ static struct cuwb_header test_length(const cuwb_framing *rules, uint32_t payloa
   return (struct cuwb_header){odd ? CUWB_HEADER_ODD : CUWB_HEADER_GOOD, length};
 }
 
-static struct cuwb_header test_control(const cuwb_framing *rules, const uint8_t *octets,
+static struct cuwb_header test_control(const cuwb_framing *rules, const uint8_t *bytes,
                                        size_t available, bool strict) {
   if (available < 2) return partial;
-  bool extended = rules->extended_length && (octets[1] & 0x80);
+  bool extended = rules->extended_length && (bytes[1] & 0x80);
   // The two upper bits are reserved. No chip is known that sets them, and they are what tells a
-  // header that has slipped by one octet from a real one, so they are not tolerated at all.
-  if (octets[1] & (extended ? 0x40 : 0xC0)) return impossible;
+  // header that has slipped by one byte from a real one, so they are not tolerated at all.
+  if (bytes[1] & (extended ? 0x40 : 0xC0)) return impossible;
 
   if (available < 3) return partial;
   bool odd = false;
-  if (!extended && octets[2] != 0) {
+  if (!extended && bytes[2] != 0) {
     if (strict) return impossible;
     odd = true;
   }
 
   if (available < CUWB_HEADER_LENGTH) return partial;
-  uint32_t payload = extended ? octets[2] | (uint32_t)octets[3] << 8 : octets[3];
+  uint32_t payload = extended ? bytes[2] | (uint32_t)bytes[3] << 8 : bytes[3];
   // Every response begins with a status and every notification has something to say; only
   // commands can be empty.
-  if (payload == 0 && octets[0] >> 5 != TYPE_COMMAND) {
+  if (payload == 0 && bytes[0] >> 5 != TYPE_COMMAND) {
     if (strict) return impossible;
     odd = true;
   }
   return test_length(rules, payload, odd);
 }
 
-static struct cuwb_header test_data(const cuwb_framing *rules, const uint8_t *octets,
+static struct cuwb_header test_data(const cuwb_framing *rules, const uint8_t *bytes,
                                     size_t available, bool strict) {
   if (available < 2) return partial;
-  bool is_data = octets[0] >> 5 == TYPE_DATA;
-  bool one_octet = is_data && rules->data_length_in_octet_3;
-  bool odd = octets[1] != 0;
+  bool is_data = bytes[0] >> 5 == TYPE_DATA;
+  bool one_byte = is_data && rules->data_length_in_byte_3;
+  bool odd = bytes[1] != 0;
   if (odd && strict) return impossible;
 
   if (available < 3) return partial;
-  if (one_octet && octets[2] != 0) {
+  if (one_byte && bytes[2] != 0) {
     if (strict) return impossible;
     odd = true;
   }
 
   if (available < CUWB_HEADER_LENGTH) return partial;
-  uint32_t payload = one_octet ? octets[3] : octets[2] | (uint32_t)octets[3] << 8;
+  uint32_t payload = one_byte ? bytes[3] : bytes[2] | (uint32_t)bytes[3] << 8;
   if (strict && payload < (is_data ? SHORTEST_DATA_MESSAGE : 1)) return impossible;
   return test_length(rules, payload, odd || payload == 0);
 }
@@ -91,29 +91,29 @@ static struct cuwb_header test_data(const cuwb_framing *rules, const uint8_t *oc
 #define MESSAGE_RECEIVED 0x02
 #define BEFORE_THE_DATA 17
 
-enum cuwb_data_length cuwb_data_length_test(const uint8_t *octets, size_t available,
+enum cuwb_data_length cuwb_data_length_test(const uint8_t *bytes, size_t available,
                                             size_t length) {
   size_t end = CUWB_HEADER_LENGTH + BEFORE_THE_DATA;
-  if (octets[0] != MESSAGE_RECEIVED || available < end) return CUWB_DATA_LENGTH_UNKNOWN;
-  size_t data = octets[end - 2] | (size_t)octets[end - 1] << 8;
+  if (bytes[0] != MESSAGE_RECEIVED || available < end) return CUWB_DATA_LENGTH_UNKNOWN;
+  size_t data = bytes[end - 2] | (size_t)bytes[end - 1] << 8;
   return end + data == length ? CUWB_DATA_LENGTH_RIGHT : CUWB_DATA_LENGTH_WRONG;
 }
 
-struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *octets,
+struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *bytes,
                                     size_t available, bool strict) {
   if (available == 0) return partial;
-  unsigned type = octets[0] >> 5;
+  unsigned type = bytes[0] >> 5;
   if (!(rules->message_types >> type & 1)) return impossible;
   switch (type) {
   case TYPE_COMMAND:
   case TYPE_RESPONSE:
   case TYPE_NOTIFICATION:
-    return test_control(rules, octets, available, strict);
+    return test_control(rules, bytes, available, strict);
   case TYPE_DATA:
-    if (!(rules->data_formats >> (octets[0] & 0x0F) & 1)) return impossible;
-    return test_data(rules, octets, available, strict);
+    if (!(rules->data_formats >> (bytes[0] & 0x0F) & 1)) return impossible;
+    return test_data(rules, bytes, available, strict);
   default:
     // Tests, and whatever types 6 and 7 may become: the same layout as data, by all accounts.
-    return test_data(rules, octets, available, strict);
+    return test_data(rules, bytes, available, strict);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What four octets say about the frame they begin.
+// What four bytes say about the frame they begin.
 #ifndef CUWB_HEADER_H
 #define CUWB_HEADER_H
 
@@ -9,9 +9,9 @@
 enum cuwb_verdict {
   // No frame begins like this.
   CUWB_HEADER_IMPOSSIBLE,
-  // Too few octets to tell; those there are could begin a frame.
+  // Too few bytes to tell; those there are could begin a frame.
   CUWB_HEADER_PARTIAL,
-  // Allowed, but no chip has a reason to send it: reserved octets in use, nothing inside.
+  // Allowed, but no chip has a reason to send it: reserved bytes in use, nothing inside.
   CUWB_HEADER_ODD,
   CUWB_HEADER_GOOD,
 };
@@ -22,9 +22,9 @@ struct cuwb_header {
   uint32_t length;
 };
 
-// `strict` is for looking at octets of which nobody knows whether they begin a frame; it never
+// `strict` is for looking at bytes of which nobody knows whether they begin a frame; it never
 // answers "odd".
-struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *octets,
+struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *bytes,
                                     size_t available, bool strict);
 
 // A received application message says twice how long it is: in its header and, if it is not a
@@ -35,8 +35,8 @@ enum cuwb_data_length {
   CUWB_DATA_LENGTH_WRONG,
 };
 
-// `length` is that of the whole frame; of its octets those before `available` are there.
-enum cuwb_data_length cuwb_data_length_test(const uint8_t *octets, size_t available,
+// `length` is that of the whole frame; of its bytes those before `available` are there.
+enum cuwb_data_length cuwb_data_length_test(const uint8_t *bytes, size_t available,
                                             size_t length);
 
 // The rules with every "0 means" filled in.

@@ -23,7 +23,7 @@ bool cuwb_inbox_has_room(const struct cuwb_inbox *inbox, size_t length) {
   return inbox->tail - inbox->head + RECORD_HEADER + length <= inbox->capacity;
 }
 
-bool cuwb_inbox_put(struct cuwb_inbox *inbox, const void *octets, cuwb_frame frame) {
+bool cuwb_inbox_put(struct cuwb_inbox *inbox, const void *bytes, cuwb_frame frame) {
   if (!cuwb_inbox_has_room(inbox, frame.length)) return false;
   if (inbox->capacity - inbox->tail < RECORD_HEADER + frame.length) {
     size_t used = inbox->tail - inbox->head;
@@ -32,7 +32,7 @@ bool cuwb_inbox_put(struct cuwb_inbox *inbox, const void *octets, cuwb_frame fra
     inbox->tail = used;
   }
   memcpy(inbox->memory + inbox->tail, &frame, RECORD_HEADER);
-  memcpy(inbox->memory + inbox->tail + RECORD_HEADER, octets, frame.length);
+  memcpy(inbox->memory + inbox->tail + RECORD_HEADER, bytes, frame.length);
   inbox->tail += RECORD_HEADER + frame.length;
   return true;
 }

@@ -9,7 +9,7 @@
 struct cuwb_inbox {
   uint8_t *memory;
   size_t capacity;
-  // Records from `head` to `tail`, each a cuwb_frame and its octets.
+  // Records from `head` to `tail`, each a cuwb_frame and its bytes.
   size_t head;
   size_t tail;
 };
@@ -23,11 +23,11 @@ static inline bool cuwb_inbox_is_empty(const struct cuwb_inbox *inbox) {
   return inbox->head == inbox->tail;
 }
 
-// Whether a packet of `length` octets finds room.
+// Whether a packet of `length` bytes finds room.
 bool cuwb_inbox_has_room(const struct cuwb_inbox *inbox, size_t length);
 
 // False: no room.
-bool cuwb_inbox_put(struct cuwb_inbox *inbox, const void *octets, cuwb_frame frame);
+bool cuwb_inbox_put(struct cuwb_inbox *inbox, const void *bytes, cuwb_frame frame);
 
 // The oldest packet. CUWB_TIMEOUT: there is none; CUWB_TOO_LONG: it stays.
 cuwb_result cuwb_inbox_take(struct cuwb_inbox *inbox, void *memory, size_t capacity,

@@ -11,7 +11,7 @@
 
 #define CUWB_FOR_EVER UINT64_MAX
 
-// What a kind of link has to do. Streams of octets share one implementation (stream.c), chips on SPI
+// What a kind of link has to do. Streams of bytes share one implementation (stream.c), chips on SPI
 // another one (wired/wired.c); each kind of character device has its own (node/).
 struct cuwb_link_ops {
   // A wake that was asked for before the call has already been reported; one that is asked for
@@ -20,13 +20,13 @@ struct cuwb_link_ops {
                             cuwb_frame *frame);
   bool (*frame_buffered)(cuwb_link *link);
   void (*framing_changed)(cuwb_link *link);
-  cuwb_result (*write_frame)(cuwb_link *link, const void *octets, size_t length,
+  cuwb_result (*write_frame)(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms);
   void (*close)(cuwb_link *link);
 
   // NULL where there is no loader.
   cuwb_result (*boot_begin)(cuwb_link *link);
-  cuwb_result (*boot_write)(cuwb_link *link, const void *octets, size_t length);
+  cuwb_result (*boot_write)(cuwb_link *link, const void *bytes, size_t length);
   cuwb_result (*boot_read)(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
   cuwb_result (*boot_end)(cuwb_link *link);
 };
@@ -57,7 +57,7 @@ struct cuwb_link {
   // Whether the last read has left nothing in the kernel.
   bool drained;
   cuwb_framer *framer;
-  // Not 0: this octet and the frame's length, its higher octet first, go before each frame that is
+  // Not 0: this byte and the frame's length, its higher byte first, go before each frame that is
   // written.
   uint8_t wrapper;
 
@@ -122,7 +122,7 @@ uint64_t cuwb_deadline(int32_t timeout_ms);
 // poll(2) until `deadline_ns`; interruption by a signal is not seen. 0 or an errno.
 int cuwb_poll(struct pollfd *polled, nfds_t count, uint64_t deadline_ns);
 
-// Waits for `events` on `fd`, or for octets on `wake_fd` (-1: none), until `deadline_ns`. Returns
+// Waits for `events` on `fd`, or for bytes on `wake_fd` (-1: none), until `deadline_ns`. Returns
 // 0 with the events seen in *seen (none: the time is over) and *woken, or an errno. Interruption
 // by a signal is not seen.
 int cuwb_wait(int fd, short events, int wake_fd, uint64_t deadline_ns, short *seen, bool *woken);

@@ -92,10 +92,10 @@ bool cuwb_link_answer_wake(cuwb_link *link) {
 
 // ---------------------------------------------------------------------------------------- writing
 
-cuwb_result cuwb_write_frame(cuwb_link *link, const void *octets, size_t length,
+cuwb_result cuwb_write_frame(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms) {
   if (length == 0) return cuwb_outcome_of(CUWB_INVALID);
-  cuwb_result result = link->ops->write_frame(link, octets, length, timeout_ms);
+  cuwb_result result = link->ops->write_frame(link, bytes, length, timeout_ms);
   if (result.outcome == CUWB_OK) cuwb_count(&link->stats.frames_written, 1);
   return result;
 }
@@ -107,9 +107,9 @@ cuwb_result cuwb_boot_begin(cuwb_link *link) {
   return link->ops->boot_begin(link);
 }
 
-cuwb_result cuwb_boot_write(cuwb_link *link, const void *octets, size_t length) {
+cuwb_result cuwb_boot_write(cuwb_link *link, const void *bytes, size_t length) {
   if (!link->ops->boot_begin || length == 0) return cuwb_outcome_of(CUWB_INVALID);
-  return link->ops->boot_write(link, octets, length);
+  return link->ops->boot_write(link, bytes, length);
 }
 
 cuwb_result cuwb_boot_read(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms) {
@@ -128,11 +128,11 @@ cuwb_stats cuwb_link_get_stats(const cuwb_link *link) {
   const cuwb_stats *stats = &link->stats;
   return (cuwb_stats){
       .frames_read = __atomic_load_n(&stats->frames_read, __ATOMIC_RELAXED),
-      .octets_read = __atomic_load_n(&stats->octets_read, __ATOMIC_RELAXED),
+      .bytes_read = __atomic_load_n(&stats->bytes_read, __ATOMIC_RELAXED),
       .reads = __atomic_load_n(&stats->reads, __ATOMIC_RELAXED),
       .frames_written = __atomic_load_n(&stats->frames_written, __ATOMIC_RELAXED),
-      .octets_written = __atomic_load_n(&stats->octets_written, __ATOMIC_RELAXED),
-      .octets_skipped = __atomic_load_n(&stats->octets_skipped, __ATOMIC_RELAXED),
+      .bytes_written = __atomic_load_n(&stats->bytes_written, __ATOMIC_RELAXED),
+      .bytes_skipped = __atomic_load_n(&stats->bytes_skipped, __ATOMIC_RELAXED),
       .resynchronisations = __atomic_load_n(&stats->resynchronisations, __ATOMIC_RELAXED),
   };
 }

@@ -39,13 +39,13 @@ int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts) {
   if (tcgetattr(fd, &settings) < 0) return errno;
 
   cfmakeraw(&settings);
-  // cfmakeraw leaves these alone. A break is no octet, and must not become one.
+  // cfmakeraw leaves these alone. A break is no byte, and must not become one.
   settings.c_iflag &= ~(tcflag_t)(IXOFF | IXANY | INPCK);
   settings.c_iflag |= IGNBRK;
   settings.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
   settings.c_cflag |= CLOCAL | CREAD;
   if (rts_cts) settings.c_cflag |= CRTSCTS;
-  // More than one octet at a time cannot be asked for: above 64 the kernel withholds the rest of
+  // More than one byte at a time cannot be asked for: above 64 the kernel withholds the rest of
   // a frame, and a time would be added to every frame.
   settings.c_cc[VMIN] = 1;
   settings.c_cc[VTIME] = 0;
@@ -92,7 +92,7 @@ static void ask_for_favours(int fd) {
   int dtr = TIOCM_DTR;
   ioctl(fd, TIOCMBIS, &dtr);
 
-  // FTDI bridges hold octets back for 16 ms otherwise.
+  // FTDI bridges hold bytes back for 16 ms otherwise.
   struct serial_struct serial;
   if (ioctl(fd, TIOCGSERIAL, &serial) == 0 && !(serial.flags & ASYNC_LOW_LATENCY)) {
     serial.flags |= ASYNC_LOW_LATENCY;

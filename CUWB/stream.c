@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames over a descriptor that carries a stream of octets. One large read(2) takes whatever is
+// Frames over a descriptor that carries a stream of bytes. One large read(2) takes whatever is
 // there and the frames are cut out of it: several times cheaper than asking for a header and then
 // for the rest of each frame.
 #include <errno.h>
@@ -61,7 +61,7 @@ static cuwb_result read_some(cuwb_link *link) {
     cuwb_framer_arrived(link->framer, (size_t)count, cuwb_monotonic_ns());
     link->drained = (size_t)count < room;
     cuwb_count(&link->stats.reads, 1);
-    cuwb_count(&link->stats.octets_read, (uint64_t)count);
+    cuwb_count(&link->stats.bytes_read, (uint64_t)count);
     return cuwb_outcome_of(CUWB_OK);
   }
   if (count == 0) return ended(link);
@@ -100,14 +100,14 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   }
   if (woken) return cuwb_outcome_of(CUWB_OK);
   // Not the present time: this thread may have been kept from running since the poll ended, and
-  // octets may have come meanwhile.
+  // bytes may have come meanwhile.
   cuwb_framer_quiet(link->framer, until > started ? until : started);
   *over = deadline <= until;
   return cuwb_outcome_of(CUWB_TIMEOUT);
 }
 
 static void publish_losses(cuwb_link *link) {
-  __atomic_store_n(&link->stats.octets_skipped, cuwb_framer_skipped(link->framer),
+  __atomic_store_n(&link->stats.bytes_skipped, cuwb_framer_skipped(link->framer),
                    __ATOMIC_RELAXED);
   __atomic_store_n(&link->stats.resynchronisations,
                    cuwb_framer_resynchronisations(link->framer), __ATOMIC_RELAXED);
@@ -121,7 +121,7 @@ static cuwb_result deliver(cuwb_link *link, void *memory, size_t capacity, cuwb_
     *frame = (cuwb_frame){.length = (uint32_t)length, .received_ns = framer->arrived_ns};
     if (length > capacity) return cuwb_outcome_of(CUWB_TOO_LONG);
     memcpy(memory, framer->staging + framer->head, length);
-    cuwb_framer_take_octets(framer, length);
+    cuwb_framer_take_bytes(framer, length);
     return cuwb_outcome_of(CUWB_OK);
   }
   cuwb_found found;
@@ -130,7 +130,7 @@ static cuwb_result deliver(cuwb_link *link, void *memory, size_t capacity, cuwb_
   if (!there) return cuwb_outcome_of(CUWB_TIMEOUT);
   *frame = found.frame;
   if (found.frame.length > capacity) return cuwb_outcome_of(CUWB_TOO_LONG);
-  memcpy(memory, found.octets, found.frame.length);
+  memcpy(memory, found.bytes, found.frame.length);
   cuwb_framer_take(framer);
   return cuwb_outcome_of(CUWB_OK);
 }
@@ -150,7 +150,7 @@ static cuwb_result stream_read(cuwb_link *link, void *memory, size_t capacity, i
     } else {
       // After a read that did not fill the memory another one would find nothing; not so here.
       result = read_some(link);
-      // Octets that never make a frame must not keep the caller here for ever.
+      // Bytes that never make a frame must not keep the caller here for ever.
       if (result.outcome == CUWB_OK && cuwb_framer_arrival(link->framer) > deadline) {
         over = ++late == READS_PAST_DEADLINE;
       }
@@ -241,7 +241,7 @@ static cuwb_result stream_write(cuwb_link *link, const void *memory, size_t leng
   while (left.at[1].iov_len > 0) {
     ssize_t count = write_some(link, &left);
     if (count > 0) {
-      cuwb_count(&link->stats.octets_written, (uint64_t)count);
+      cuwb_count(&link->stats.bytes_written, (uint64_t)count);
       advance(&left, (size_t)count);
       hung_up = false;
       continue;

@@ -13,14 +13,14 @@ struct DecodeFigures {
   /// A batch in Swift.
   func swift() -> UInt64 {
     DecodeSink.sumOfAll(
-      UnsafeRawBufferPointer(frames.octets), length: frames.length, count: Frames.count,
+      UnsafeRawBufferPointer(frames.bytes), length: frames.length, count: Frames.count,
       rounds: Self.rounds)
   }
 
   /// A batch in C.
   func c() -> UInt64 {
     cuwb_reference_decode_all(
-      frames.octets.baseAddress!, frames.length, frames.length, Frames.count, Self.rounds)
+      frames.bytes.baseAddress!, frames.length, frames.length, Frames.count, Self.rounds)
   }
 
   /// Batches in turn, so that both have the same neighbours.

@@ -40,7 +40,7 @@ enum DecodeSink {
     UInt64(bitPattern: Int64(angle.raw)) &+ UInt64(angle.figureOfMerit)
   }
 
-  /// The same for `rounds` times `count` frames of `length` octets that lie side by side.
+  /// The same for `rounds` times `count` frames of `length` bytes that lie side by side.
   @inline(never)
   static func sumOfAll(
     _ frames: UnsafeRawBufferPointer, length: Int, count: Int, rounds: Int

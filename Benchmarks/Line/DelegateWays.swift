@@ -15,8 +15,8 @@ final class QueueWay: ReaderWay {
     super.init(capacity: capacity) { destination in
       let queue = DispatchQueue(label: "floor")
       let pipeline = PipelineInPlace()
-      return { octets, info in
-        guard let view = DecodeSink.view(octets) else { return }
+      return { bytes, info in
+        guard let view = DecodeSink.view(bytes) else { return }
         pipeline.take(view, info) { estimate in
           let number = Int(estimate.measurement.sequenceNumber)
           queue.async { destination.note(number) }
@@ -46,8 +46,8 @@ final class DelegateWay: ReaderWay {
     let destination = Destination(capacity: capacity)
     delegate = Delegate(destination)
     super.init(capacity: capacity, destination: destination) { _ in
-      { octets, info in
-        guard let view = DecodeSink.view(octets) else { return }
+      { bytes, info in
+        guard let view = DecodeSink.view(bytes) else { return }
         take(view, info)
       }
     }

@@ -89,9 +89,9 @@ struct HandOverFigures {
   }
 
   private static func handler(_ times: Times, _ ring: RingWork) -> FrameReader.Handler {
-    { octets, info in
+    { bytes, info in
       let entered = cuwb_test_now()
-      ring.producer.pointer.pointee.offer(octets, receivedAt: info.receivedAt, mayBeDropped: true)
+      ring.producer.pointer.pointee.offer(bytes, receivedAt: info.receivedAt, mayBeDropped: true)
       let offered = cuwb_test_now()
       ring.consumer.pointer.pointee.take { _, _ in }
       let number = times.number.load(ordering: .relaxed)

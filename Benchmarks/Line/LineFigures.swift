@@ -70,9 +70,9 @@ struct LineFigures {
     cuwb_test_count_allocations(true)
     for number in 0..<count {
       cuwb_test_sleep_until(cuwb_test_now() + gaps[number])
-      frames[number].withUnsafeBytes { octets in
+      frames[number].withUnsafeBytes { bytes in
         sent.values[first + number] = cuwb_test_now()
-        if Glibc.write(way.chip, octets.baseAddress!, octets.count) != octets.count { failed += 1 }
+        if Glibc.write(way.chip, bytes.baseAddress!, bytes.count) != bytes.count { failed += 1 }
       }
     }
     let limit = cuwb_test_now() + 2_000_000_000

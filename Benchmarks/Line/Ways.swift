@@ -72,8 +72,8 @@ class ReaderWay: Way {
 final class HandlerWay: ReaderWay {
   init(capacity: Int) {
     super.init(capacity: capacity) { destination in
-      { octets, info in
-        destination.take(octets, receivedAt: info.receivedAt, enteredAt: cuwb_test_now())
+      { bytes, info in
+        destination.take(bytes, receivedAt: info.receivedAt, enteredAt: cuwb_test_now())
       }
     }
   }
@@ -91,8 +91,8 @@ final class ThreadWay: ReaderWay {
     let destination = destination
     consumer = BackgroundThread {
       while ring.consumer.pointer.pointee.wait() == .ready {
-        while ring.consumer.pointer.pointee.take({ octets, info in
-          destination.take(octets, receivedAt: info.receivedAt)
+        while ring.consumer.pointer.pointee.take({ bytes, info in
+          destination.take(bytes, receivedAt: info.receivedAt)
         }) != nil {}
       }
     }
@@ -124,8 +124,8 @@ final class TaskWay: ReaderWay {
     let executor: (any TaskExecutor)? = onReader ? reader : nil
     Task.detached(executorPreference: executor) {
       while await ring.consumer.pointer.pointee.waitAsync() == .ready {
-        while ring.consumer.pointer.pointee.take({ octets, info in
-          destination.take(octets, receivedAt: info.receivedAt)
+        while ring.consumer.pointer.pointee.take({ bytes, info in
+          destination.take(bytes, receivedAt: info.receivedAt)
         }) != nil {}
       }
       try? pipe.writeEnd.close()
@@ -136,8 +136,8 @@ final class TaskWay: ReaderWay {
     super.stop()
     ring.producer.pointer.pointee.finish()
     // The end of the pipe is the end of the task.
-    var octet: [UInt8] = [0]
-    _ = octet.withUnsafeMutableBytes { try? ended.read(into: $0) }
+    var byte: [UInt8] = [0]
+    _ = byte.withUnsafeMutableBytes { try? ended.read(into: $0) }
     try? ended.close()
     ring.destroy()
   }
@@ -147,8 +147,8 @@ extension RingWork {
   /// A handler that puts each frame into this ring.
   func offering() -> FrameReader.Handler {
     let producer = producer
-    return { octets, info in
-      producer.pointer.pointee.offer(octets, receivedAt: info.receivedAt, mayBeDropped: true)
+    return { bytes, info in
+      producer.pointer.pointee.offer(bytes, receivedAt: info.receivedAt, mayBeDropped: true)
     }
   }
 }

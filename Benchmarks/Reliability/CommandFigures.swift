@@ -7,9 +7,9 @@ import UCI
 import UWBDriver
 import UWBLink
 
-/// Commands while a chip streams 185 octets 50 times a second over a line of 115200 baud.
+/// Commands while a chip streams 185 bytes 50 times a second over a line of 115200 baud.
 ///
-/// The real clock and real pseudo-terminals: what the chip says goes out in pieces of 8 octets, one
+/// The real clock and real pseudo-terminals: what the chip says goes out in pieces of 8 bytes, one
 /// each 694 µs, which is how long they take at that speed; so notifications fill four fifths of the
 /// line, and an answer waits behind the one that is being sent. Several lines at once, as one
 /// leaves the processor idle.
@@ -27,7 +27,7 @@ enum CommandFigures {
     }
     return [
       Reliability(
-        figure: "commands answered under 185 octets at 50 Hz, 115200 baud",
+        figure: "commands answered under 185 bytes at 50 Hz, 115200 baud",
         trials: lines * commands,
         good: results.answered, aim: 1,
         note: "\(lines) lines at once, \(results.streamed) notifications of ranging beside them")
@@ -76,7 +76,7 @@ private final class PacedChip: Sendable {
     while sem_wait(over.pointer) != 0 {}
   }
 
-  /// A notification of a round in which nothing was heard, and 121 octets of diagnostics behind it.
+  /// A notification of a round in which nothing was heard, and 121 bytes of diagnostics behind it.
   private static let burst: [UInt8] = {
     let info = SessionInfo(
       sequenceNumber: 0, sessionToken: 1, intervalMilliseconds: 20,
@@ -94,7 +94,7 @@ private final class PacedChip: Sendable {
   private static func answers(_ packet: [UInt8]) -> [UInt8] {
     switch (packet[0], packet[1]) {
     case (0x20, 0x00): [0x60, 0x01, 0, 1, 1, 0x40, 0x00, 0, 1, 0, 0x60, 0x01, 0, 1, 1]
-    // UCI 2.0, and no octets of a vendor.
+    // UCI 2.0, and no bytes of a vendor.
     case (0x20, 0x02): [0x40, 0x02, 0, 10, 0, 2, 0, 2, 0, 2, 0, 1, 0x10, 0]
     case (0x20, 0x03): [0x40, 0x03, 0, 2, 0, 0]
     case (0x21, 0x05): [0x41, 0x05, 0, 2, 0, 0]
@@ -105,7 +105,7 @@ private final class PacedChip: Sendable {
   private func serve(_ descriptor: Int32) {
     defer { close(descriptor) }
     let period: UInt64 = 20_000_000
-    // Ten bits for each of eight octets at 115200 baud.
+    // Ten bits for each of eight bytes at 115200 baud.
     let pause: UInt64 = 694_444
     var (queue, received) = ([UInt8](), [UInt8]())
     var (next, free) = (cuwb_test_now(), cuwb_test_now())

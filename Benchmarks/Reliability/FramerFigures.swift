@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import LineSimulation
 
-/// The framer on a simulated line with a simulated clock, in every way in which octets can arrive.
+/// The framer on a simulated line with a simulated clock, in every way in which bytes can arrive.
 /// Each trial is a seed.
 enum FramerFigures {
   static func rows(_ settings: Settings) -> [Reliability] {
@@ -76,8 +76,8 @@ enum FramerFigures {
     let all = trials * arrivals.count
     let name =
       switch damage {
-      case .octetDropped: "one octet lost"
-      case .octetInserted: "one octet inserted"
+      case .byteDropped: "one byte lost"
+      case .byteInserted: "one byte inserted"
       case .headerBitFlipped: "one bit of a header flipped"
       }
     return Reliability(

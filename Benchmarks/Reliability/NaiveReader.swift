@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plain reader makes of a stream: a header, as many octets as it says, the next header. It
+/// What a plain reader makes of a stream: a header, as many bytes as it says, the next header. It
 /// never doubts where a frame begins.
 struct NaiveReader {
-  /// The frames it takes the octets for.
-  static func frames(in octets: [UInt8]) -> [[UInt8]] {
+  /// The frames it takes the bytes for.
+  static func frames(in bytes: [UInt8]) -> [[UInt8]] {
     var frames: [[UInt8]] = []
-    var rest = octets[...]
+    var rest = bytes[...]
     while rest.count >= 4 {
       let start = rest.startIndex
       let isControl = (1...3).contains(rest[start] >> 5)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUWBTestSupport
 
-/// The hand-over of frames of 264 octets, beside two rings in C: one that could not be slept on,
+/// The hand-over of frames of 264 bytes, beside two rings in C: one that could not be slept on,
 /// and one that, like that of the package, looks after each frame whether somebody sleeps.
 struct RingFigures {
   /// As long as a control packet gets, rounded up.
@@ -31,14 +31,14 @@ struct RingFigures {
     frame.deallocate()
   }
 
-  private var octets: UnsafeRawBufferPointer { UnsafeRawBufferPointer(frame) }
+  private var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(frame) }
 
   /// A batch on one thread in Swift.
-  func sameThreadSwift() -> UInt64 { swift.0.sameThread(octets, count: Self.batch) }
+  func sameThreadSwift() -> UInt64 { swift.0.sameThread(bytes, count: Self.batch) }
 
   /// A batch on one thread in C.
   func sameThreadC(_ ring: OpaquePointer) -> UInt64 {
-    cuwb_reference_ring_same_thread(ring, octets.baseAddress!, octets.count, Self.batch)
+    cuwb_reference_ring_same_thread(ring, bytes.baseAddress!, bytes.count, Self.batch)
   }
 
   static func rows(_ settings: Settings) -> [Row] {
@@ -87,22 +87,22 @@ struct RingFigures {
     }
     for _ in 0..<runs {
       let swift = swift.0
-      let octets = octets
+      let bytes = bytes
       append(
         0,
         runPair(
           {
             // What a new thread takes for itself is not the ring's.
-            swift.produce(octets, count: 1)
+            swift.produce(bytes, count: 1)
             let before = cuwb_test_thread_allocations()
-            swift.produce(octets, count: frames - 1)
+            swift.produce(bytes, count: frames - 1)
             allocated += cuwb_test_thread_allocations() - before
           }, { _ = swift.consume(count: frames) }))
       for (index, ring) in [(1, waking.0), (2, plain.0)] {
         append(
           index,
           runPair(
-            { cuwb_reference_ring_produce(ring, octets.baseAddress!, octets.count, frames) },
+            { cuwb_reference_ring_produce(ring, bytes.baseAddress!, bytes.count, frames) },
             { _ = cuwb_reference_ring_consume(ring, frames) }))
       }
     }
@@ -114,12 +114,12 @@ struct RingFigures {
   private func roundTrip(_ settings: Settings) -> [Row] {
     let (runs, count) = (settings.quick ? 10 : 30, 2_000)
     var times: [[Double]] = [[], [], [], []]
-    let octets = octets
+    let bytes = bytes
     for _ in 0..<runs {
       let (there, back) = swift
       times[0] += nanoseconds(count) { samples in
         _ = runPair(
-          { there.call(back: back, octets, samples, count: count) },
+          { there.call(back: back, bytes, samples, count: count) },
           { there.answer(back: back, count: count) })
       }
       for (index, rings) in [(1, waking), (2, plain)] {
@@ -127,7 +127,7 @@ struct RingFigures {
           _ = runPair(
             {
               cuwb_reference_ring_call(
-                rings.0, rings.1, octets.baseAddress!, octets.count, samples, count)
+                rings.0, rings.1, bytes.baseAddress!, bytes.count, samples, count)
             }, { cuwb_reference_ring_answer(rings.0, rings.1, count) })
         }
       }

@@ -38,8 +38,8 @@ struct RingWork: Sendable {
 
   @inline(__always)
   private func take() -> UInt64? {
-    consumer.pointer.pointee.take { octets, _ in
-      octets.withUnsafeBytes { cuwb_reference_sum($0.baseAddress!, $0.count) }
+    consumer.pointer.pointee.take { bytes, _ in
+      bytes.withUnsafeBytes { cuwb_reference_sum($0.baseAddress!, $0.count) }
     }
   }
 
@@ -90,8 +90,8 @@ struct RingWork: Sendable {
   @inline(never)
   func answer(back: RingWork, count: Int) {
     for index in 0..<count {
-      while consumer.pointer.pointee.take({ octets, _ in
-        octets.withUnsafeBytes { back.put($0, index) }
+      while consumer.pointer.pointee.take({ bytes, _ in
+        bytes.withUnsafeBytes { back.put($0, index) }
       }) == nil { cuwb_reference_pause() }
     }
   }

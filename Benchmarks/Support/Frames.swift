@@ -6,8 +6,8 @@ final class Frames: @unchecked Sendable {
   /// Different frames, few enough to stay in the first-level cache with eight measurements.
   static let count = 64
 
-  let octets: UnsafeMutableRawBufferPointer
-  /// Octets of each frame.
+  let bytes: UnsafeMutableRawBufferPointer
+  /// Bytes of each frame.
   let length: Int
 
   /// - Parameter measurements: in each frame.
@@ -17,11 +17,11 @@ final class Frames: @unchecked Sendable {
       Self.frame(number: UInt32($0), measurements: measurements, &random)
     }
     length = frames[0].count
-    octets = .allocate(byteCount: length * Self.count, alignment: 64)
-    octets.copyBytes(from: frames.joined())
+    bytes = .allocate(byteCount: length * Self.count, alignment: 64)
+    bytes.copyBytes(from: frames.joined())
   }
 
-  deinit { octets.deallocate() }
+  deinit { bytes.deallocate() }
 
   /// One frame. Its distances are those of a peer that is 4 m away.
   static func frame(number: UInt32, measurements: Int, _ random: inout SplitMix) -> [UInt8] {
@@ -42,12 +42,12 @@ final class Frames: @unchecked Sendable {
     var writer = PayloadWriter()
     message.encode(into: &writer, dialect: Dialect())
     let header = PacketHeader(
-      .notification, .sessionInfo, payloadLength: writer.octets.count)
-    return header.encoded() + writer.octets
+      .notification, .sessionInfo, payloadLength: writer.bytes.count)
+    return header.encoded() + writer.bytes
   }
 }
 
-/// A small random number generator with a seed, so that each run decodes the same octets.
+/// A small random number generator with a seed, so that each run decodes the same bytes.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

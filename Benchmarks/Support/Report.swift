@@ -118,11 +118,11 @@ struct Report {
   static var machine: String {
     var name = utsname()
     uname(&name)
-    let release = withUnsafeBytes(of: &name.release) { octets in
-      String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+    let release = withUnsafeBytes(of: &name.release) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
-    let architecture = withUnsafeBytes(of: &name.machine) { octets in
-      String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+    let architecture = withUnsafeBytes(of: &name.machine) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
     return
       "machine: \(cuwb_test_processors()) processors, \(processorModel) (\(architecture)), "
@@ -132,9 +132,9 @@ struct Report {
   private static func text(_ path: String) -> String {
     guard let file = fopen(path, "r") else { return "" }
     defer { fclose(file) }
-    var octets = [UInt8](repeating: 0, count: 4096)
-    let count = fread(&octets, 1, octets.count, file)
-    return String(decoding: octets.prefix(count), as: UTF8.self)
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
   private static var processorModel: String {

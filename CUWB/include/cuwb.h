@@ -3,7 +3,7 @@
 // CUWB: whole UCI frames from and to a UWB chip on a Linux file descriptor.
 //
 // One interface (`cuwb_link`), several ways to open it. The rest of the package sees only frames;
-// nothing in here knows what a message means. Only the four header octets are looked at, and only
+// nothing in here knows what a message means. Only the four header bytes are looked at, and only
 // to find where a frame ends. One exception: where that is in doubt, a received application message
 // (DATA_MESSAGE_RCV) counts for more if the length of its data, behind the header, agrees with the
 // header, and for nothing if it does not.
@@ -57,25 +57,25 @@ typedef struct cuwb_result {
 
 // -------------------------------------------------------------------------------------- framing
 
-/// Every UCI frame begins with four octets (FiRa UCI, "control packet" and "data packet" header).
+/// Every UCI frame begins with four bytes (FiRa UCI, "control packet" and "data packet" header).
 #define CUWB_HEADER_LENGTH 4
-/// A control frame is at most 4 + 255 octets.
+/// A control frame is at most 4 + 255 bytes.
 #define CUWB_CONTROL_FRAME_MAX 259
 /// The longest frame the link can carry: 4 + the largest 16-bit length that fits its staging
 /// memory. Chips in the field announce at most 2039 (NXP SR250).
 #define CUWB_FRAME_MAX 8192
 
-/// How the length of a frame is found, and which octets may begin one.
+/// How the length of a frame is found, and which bytes may begin one.
 typedef struct cuwb_framing {
-  /// Bit n set: message type n (bits 7..5 of octet 0) may come from the chip. Data 0, command 1,
+  /// Bit n set: message type n (bits 7..5 of byte 0) may come from the chip. Data 0, command 1,
   /// response 2, notification 3, test 4 and 5.
   uint8_t message_types;
-  /// Bit n set: data packet format n may come from the chip (lower nibble of octet 0 of type 0).
+  /// Bit n set: data packet format n may come from the chip (lower nibble of byte 0 of type 0).
   uint16_t data_formats;
-  /// NXP: bit 7 of octet 1 announces a 16-bit little-endian length in a control frame.
+  /// NXP: bit 7 of byte 1 announces a 16-bit little-endian length in a control frame.
   bool extended_length;
-  /// Qorvo QM33 serial firmware: data frames carry their length in octet 3 only.
-  bool data_length_in_octet_3;
+  /// Qorvo QM33 serial firmware: data frames carry their length in byte 3 only.
+  bool data_length_in_byte_3;
   /// The longest frame this chip sends, header included; a longer one cannot be a header. 0 means
   /// CUWB_FRAME_MAX.
   uint16_t longest_frame;
@@ -89,9 +89,9 @@ cuwb_framing cuwb_framing_default(void);
 
 /// A frame that was read.
 typedef struct cuwb_frame {
-  /// Octets of the frame, header included.
+  /// Bytes of the frame, header included.
   uint32_t length;
-  /// Octets that were thrown away to find this frame since the one before it.
+  /// Bytes that were thrown away to find this frame since the one before it.
   uint32_t skipped;
   /// CLOCK_MONOTONIC in nanoseconds, taken once after the read that completed the frame.
   uint64_t received_ns;
@@ -141,7 +141,7 @@ cuwb_framing cuwb_link_get_framing(const cuwb_link *link);
 
 /// Reads the next whole frame into `memory`. `timeout_ms`: -1 waits for ever, 0 does not wait.
 ///
-/// A frame is delivered with its last octet once it is known where frames begin. That is so from
+/// A frame is delivered with its last byte once it is known where frames begin. That is so from
 /// the second frame on; and from the first one if the link has been read from during a silence of
 /// 25 ms before it. Otherwise the first frame, and the first one after a loss, waits for the header
 /// behind it or for 25 ms of silence.
@@ -157,7 +157,7 @@ bool cuwb_frame_buffered(const cuwb_link *link);
 /// Writes a whole frame, with one write(2) unless the kernel takes only a part of it. After
 /// CUWB_TIMEOUT a part of the frame may be on the line; Qorvo's firmware discards it after 100 ms.
 /// Never raises SIGPIPE.
-cuwb_result cuwb_write_frame(cuwb_link *link, const void *octets, size_t length,
+cuwb_result cuwb_write_frame(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms);
 
 /// Makes the current or next `cuwb_read_frame` return CUWB_WOKEN. Any thread, any time.
@@ -166,12 +166,12 @@ void cuwb_link_wake(cuwb_link *link);
 /// What the link has seen since it was opened.
 typedef struct cuwb_stats {
   uint64_t frames_read;
-  uint64_t octets_read;
+  uint64_t bytes_read;
   uint64_t reads;
   uint64_t frames_written;
-  uint64_t octets_written;
-  /// Octets thrown away because they could not belong to a frame.
-  uint64_t octets_skipped;
+  uint64_t bytes_written;
+  /// Bytes thrown away because they could not belong to a frame.
+  uint64_t bytes_skipped;
   /// How often the boundary between frames was lost and looked for again; on SPI and behind NXP's
   /// drivers, how often a chip offered something and did not hand it over.
   uint64_t resynchronisations;
@@ -196,7 +196,7 @@ void cuwb_futex_wake(uint32_t *word);
 /// CLOCK_MONOTONIC in nanoseconds.
 uint64_t cuwb_monotonic_ns(void);
 
-/// Names the calling thread (15 octets are kept). In C because Swift's Glibc hides it.
+/// Names the calling thread (15 bytes are kept). In C because Swift's Glibc hides it.
 void cuwb_name_thread(const char *name);
 
 #pragma clang assume_nonnull end

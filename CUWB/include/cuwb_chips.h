@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening a link to a chip that is not at the end of a plain stream of octets: on SPI, behind a
+// Opening a link to a chip that is not at the end of a plain stream of bytes: on SPI, behind a
 // vendor's kernel driver, behind the microcontroller of a board; and the loaders of such chips. The rest
 // is as in cuwb.h.
 #ifndef CUWB_CHIPS_H
@@ -85,7 +85,7 @@ cuwb_result cuwb_open_spi(const char *device, const cuwb_spi_options *options,
 
 /// What spidev moves while a chip is selected (its module's parameter `bufsiz`): a longer packet
 /// ends a read, or is refused by a write, with EMSGSIZE in `error`. 4096 unless it was raised; NXP's
-/// longest packets have 4200 octets.
+/// longest packets have 4200 bytes.
 uint32_t cuwb_spi_bufsiz(void);
 
 // ---------------------------------------------------------------------- vendors' character devices
@@ -137,10 +137,10 @@ cuwb_result cuwb_open_bridge(const char *path, cuwb_bridge_options options,
 /// behind NXP's kernel driver. Before the first `cuwb_read_frame`. CUWB_INVALID: it has none.
 cuwb_result cuwb_boot_begin(cuwb_link *link);
 
-/// Sends octets as they are, in one selection of the chip.
-cuwb_result cuwb_boot_write(cuwb_link *link, const void *octets, size_t length);
+/// Sends bytes as they are, in one selection of the chip.
+cuwb_result cuwb_boot_write(cuwb_link *link, const void *bytes, size_t length);
 
-/// Reads exactly so many octets in one selection, once the chip offers something. `timeout_ms` 0: it
+/// Reads exactly so many bytes in one selection, once the chip offers something. `timeout_ms` 0: it
 /// has done so already, and these are the rest.
 cuwb_result cuwb_boot_read(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
 

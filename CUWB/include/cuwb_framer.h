@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding frames in a stream of octets, without a descriptor and without a clock: whoever feeds it
+// Finding frames in a stream of bytes, without a descriptor and without a clock: whoever feeds it
 // says what arrived when. The stream links use it; so can a program that replays a capture.
 //
 // UCI on a serial line has no start marker, no checksum and no sequence number. All there is to
@@ -18,7 +18,7 @@ typedef struct cuwb_framer cuwb_framer;
 /// A frame as it lies in the framer's memory, valid until the next call that is not
 /// `cuwb_framer_find`.
 typedef struct cuwb_found {
-  const uint8_t *_Nullable octets;
+  const uint8_t *_Nullable bytes;
   cuwb_frame frame;
 } cuwb_found;
 
@@ -34,14 +34,14 @@ void cuwb_framer_set_framing(cuwb_framer *framer, cuwb_framing framing);
 /// `cuwb_framer_find` has returned false.
 uint8_t *cuwb_framer_room(cuwb_framer *framer, size_t *room);
 
-/// `count` octets were put into the memory given by `cuwb_framer_room`.
+/// `count` bytes were put into the memory given by `cuwb_framer_room`.
 void cuwb_framer_arrived(cuwb_framer *framer, size_t count, uint64_t now_ns);
 
-/// There was nothing to read at `now_ns`. Only this counts as silence: octets that wait in the
+/// There was nothing to read at `now_ns`. Only this counts as silence: bytes that wait in the
 /// kernel while nobody reads do not.
 void cuwb_framer_quiet(cuwb_framer *framer, uint64_t now_ns);
 
-/// No octet will ever follow: as good as any silence.
+/// No byte will ever follow: as good as any silence.
 void cuwb_framer_ended(cuwb_framer *framer);
 
 /// Whether there is a frame at the head; it stays there until `cuwb_framer_take`.
@@ -50,16 +50,16 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found);
 /// Removes the frame that `cuwb_framer_find` has just returned.
 void cuwb_framer_take(cuwb_framer *framer);
 
-/// When silence would decide something; UINT64_MAX if only octets can.
+/// When silence would decide something; UINT64_MAX if only bytes can.
 uint64_t cuwb_framer_deadline(const cuwb_framer *framer);
 
-/// When octets arrived last; before that, when listening began.
+/// When bytes arrived last; before that, when listening began.
 uint64_t cuwb_framer_arrival(const cuwb_framer *framer);
 
 /// The silence, in nanoseconds, after which nothing incomplete will be completed.
 uint64_t cuwb_framer_gap(const cuwb_framer *framer);
 
-/// Octets thrown away so far.
+/// Bytes thrown away so far.
 uint64_t cuwb_framer_skipped(const cuwb_framer *framer);
 
 /// How often the boundary between frames was lost so far.

@@ -14,10 +14,10 @@
 /// The calls that a device of NXP's kernel drivers understands.
 typedef struct cuwb_node {
   void *_Nullable context;
-  /// Like read(2): octets, or a negative errno. Called by one thread of the link.
+  /// Like read(2): bytes, or a negative errno. Called by one thread of the link.
   ssize_t (*read)(void *_Nullable context, void *memory, size_t size);
-  /// Like write(2): octets, or a negative errno.
-  ssize_t (*write)(void *_Nullable context, const void *octets, size_t size);
+  /// Like write(2): bytes, or a negative errno.
+  ssize_t (*write)(void *_Nullable context, const void *bytes, size_t size);
   /// Like ioctl(2): 0 or an errno. The argument is passed by value. Any thread.
   int (*control)(void *_Nullable context, unsigned long request, unsigned long value);
   void (*close)(void *_Nullable context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A chip on SPI: the octets and levels between it and the host, apart from how Linux moves them.
+// A chip on SPI: the bytes and levels between it and the host, apart from how Linux moves them.
 //
 // What a chip expects on its wires is in CUWB/wired, one file for each protocol, written against
 // `cuwb_wires` and nothing else. CUWB/wired/linux.c puts spidev and the GPIO character device
@@ -54,7 +54,7 @@ typedef struct cuwb_wires {
   void *_Nullable context;
   /// Bit n: the line n is connected.
   uint8_t lines;
-  /// Octets of the longest selection that the kernel moves, all segments together.
+  /// Bytes of the longest selection that the kernel moves, all segments together.
   uint32_t longest;
   /// Selects the chip, moves the segments, deselects it.
   int (*transfer)(void *_Nullable context, const cuwb_segment *segments, uint32_t count);

@@ -3,7 +3,7 @@
 // NXP's boards with a microcontroller between USB and the chip. Facts: the PnP headers of
 // nxp-uwb/sr250-uwbiot-zephyr and the host sequence of nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
 //
-// Towards the board a type, a length with its higher octet first, and what it wraps; back comes bare
+// Towards the board a type, a length with its higher byte first, and what it wraps; back comes bare
 // UCI, except for the answer to a reset.
 #include <errno.h>
 #include <poll.h>
@@ -26,22 +26,22 @@ static const uint8_t reset_answer[4] = {0x01, 0x02, 0x03, 0x04};
 
 static cuwb_result command(cuwb_link *link, uint8_t type) {
   // A length of 0.
-  uint8_t octets[3] = {type, 0, 0};
-  return link->ops->write_frame(link, octets, sizeof(octets), ANSWER_MS);
+  uint8_t bytes[3] = {type, 0, 0};
+  return link->ops->write_frame(link, bytes, sizeof(bytes), ANSWER_MS);
 }
 
-// Octet by octet, so that nothing behind the answer is taken from the framer. What the chip was
+// Byte by byte, so that nothing behind the answer is taken from the framer. What the chip was
 // saying before comes first.
 static cuwb_result await_reset_answer(cuwb_link *link) {
   uint8_t last[sizeof(reset_answer)] = {0};
   uint64_t deadline = cuwb_deadline(ANSWER_MS);
   for (;;) {
     if (cuwb_monotonic_ns() >= deadline) return cuwb_outcome_of(CUWB_TIMEOUT);
-    uint8_t octet;
-    ssize_t count = read(link->fd, &octet, 1);
+    uint8_t byte;
+    ssize_t count = read(link->fd, &byte, 1);
     if (count == 1) {
       memmove(last, last + 1, sizeof(last) - 1);
-      last[sizeof(last) - 1] = octet;
+      last[sizeof(last) - 1] = byte;
       if (memcmp(last, reset_answer, sizeof(last)) == 0) return cuwb_outcome_of(CUWB_OK);
       continue;
     }
@@ -82,7 +82,7 @@ cuwb_result cuwb_open_bridge(const char *path, cuwb_bridge_options options, cuwb
     cuwb_link_close(link);
     return result;
   }
-  // The octets of these commands are no frames.
+  // The bytes of these commands are no frames.
   link->stats = (cuwb_stats){0};
   link->wrapper = TYPE_UCI;
   cuwb_framing framing = cuwb_link_get_framing(link);

@@ -18,8 +18,8 @@ static ssize_t device_read(void *context, void *memory, size_t size) {
   return count < 0 ? -errno : count;
 }
 
-static ssize_t device_write(void *context, const void *octets, size_t size) {
-  ssize_t count = write(descriptor_of(context), octets, size);
+static ssize_t device_write(void *context, const void *bytes, size_t size) {
+  ssize_t count = write(descriptor_of(context), bytes, size);
   return count < 0 ? -errno : count;
 }
 

@@ -3,7 +3,7 @@
 // NXP's kernel drivers: /dev/srxxx, /dev/sr1xx, /dev/sr200. Facts of the interface from
 // NXP/uwb-driver-testapp (sr1xx.c and its test program), its relatives, AOSP's HAL and sr200.c.
 //
-// A read returns whole packets whatever count it is given, several at once, and needs 4200 octets. There
+// A read returns whole packets whatever count it is given, several at once, and needs 4200 bytes. There
 // is no poll(2): a read waits until there is a packet or SET_PWR is called with 2. So a thread of the
 // link reads into an inbox, and the reader waits for the link's eventfd.
 #include <stdlib.h>
@@ -82,11 +82,11 @@ static void srxxx_framing_changed(cuwb_link *link) { (void)link; }
 
 // ---------------------------------------------------------------------------------------- writing
 
-static cuwb_result write_whole(struct srxxx *device, const void *octets, size_t length,
+static cuwb_result write_whole(struct srxxx *device, const void *bytes, size_t length,
                                int32_t timeout_ms) {
   uint64_t deadline = cuwb_deadline(timeout_ms);
   for (;;) {
-    ssize_t count = device->node.write(device->node.context, octets, length);
+    ssize_t count = device->node.write(device->node.context, bytes, length);
     if (count == (ssize_t)length) return cuwb_outcome_of(CUWB_OK);
     if (count == -EINTR) continue;
     if (count >= 0) return cuwb_failed(EIO);
@@ -98,11 +98,11 @@ static cuwb_result write_whole(struct srxxx *device, const void *octets, size_t 
   }
 }
 
-static cuwb_result srxxx_write(cuwb_link *link, const void *octets, size_t length,
+static cuwb_result srxxx_write(cuwb_link *link, const void *bytes, size_t length,
                                int32_t timeout_ms) {
   if (length > NXP_PACKET_MAX) return cuwb_failed(EMSGSIZE);
-  cuwb_result result = write_whole(link->device, octets, length, timeout_ms);
-  if (result.outcome == CUWB_OK) cuwb_count(&link->stats.octets_written, length);
+  cuwb_result result = write_whole(link->device, bytes, length, timeout_ms);
+  if (result.outcome == CUWB_OK) cuwb_count(&link->stats.bytes_written, length);
   return result;
 }
 
@@ -130,8 +130,8 @@ static cuwb_result srxxx_boot_begin(cuwb_link *link) {
   return outcome_of_error(error ? error : set_mode(device, SRXXX_MODE_HBCI));
 }
 
-static cuwb_result srxxx_boot_write(cuwb_link *link, const void *octets, size_t length) {
-  return write_whole(link->device, octets, length, 1000);
+static cuwb_result srxxx_boot_write(cuwb_link *link, const void *bytes, size_t length) {
+  return write_whole(link->device, bytes, length, 1000);
 }
 
 // The driver waits for the chip itself, at most 500 ms.

@@ -14,10 +14,10 @@
 #define ABORT_PAUSE_MS 50
 
 // With the lock held. False: the link is being closed.
-static bool put(struct srxxx *device, const uint8_t *octets, size_t length, uint64_t now) {
+static bool put(struct srxxx *device, const uint8_t *bytes, size_t length, uint64_t now) {
   cuwb_frame frame = {.length = (uint32_t)length, .received_ns = now};
   // The reader knows that there is something: one read does not fill the inbox.
-  while (device->phase == PHASE_READING && !cuwb_inbox_put(&device->inbox, octets, frame)) {
+  while (device->phase == PHASE_READING && !cuwb_inbox_put(&device->inbox, bytes, frame)) {
     pthread_cond_wait(&device->changed, &device->lock);
   }
   return device->phase == PHASE_READING;
@@ -28,13 +28,13 @@ static void take_packets(struct srxxx *device, size_t count) {
   uint64_t now = cuwb_monotonic_ns();
   const uint8_t *at = device->scratch;
   cuwb_count(&device->link->stats.reads, 1);
-  cuwb_count(&device->link->stats.octets_read, count);
+  cuwb_count(&device->link->stats.bytes_read, count);
   pthread_mutex_lock(&device->lock);
   while (count >= CUWB_HEADER_LENGTH) {
     size_t length = CUWB_HEADER_LENGTH + nxp_payload_length(at);
     if (!device->is_up && nxp_is_junk(at)) {
       length = CUWB_HEADER_LENGTH;
-      cuwb_count(&device->link->stats.octets_skipped, length);
+      cuwb_count(&device->link->stats.bytes_skipped, length);
     } else if (length > count) {
       // One driver cuts off what does not fit into the count.
       break;
@@ -46,7 +46,7 @@ static void take_packets(struct srxxx *device, size_t count) {
     count -= length;
   }
   pthread_mutex_unlock(&device->lock);
-  if (count > 0) cuwb_count(&device->link->stats.octets_skipped, count);
+  if (count > 0) cuwb_count(&device->link->stats.bytes_skipped, count);
   cuwb_link_nudge(device->link);
 }
 

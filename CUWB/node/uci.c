@@ -33,7 +33,7 @@ static cuwb_result uci_read(cuwb_link *link, void *memory, size_t capacity, int3
     if (count > 0) {
       *frame = (cuwb_frame){.length = (uint32_t)count, .received_ns = cuwb_monotonic_ns()};
       cuwb_count(&link->stats.reads, 1);
-      cuwb_count(&link->stats.octets_read, (uint64_t)count);
+      cuwb_count(&link->stats.bytes_read, (uint64_t)count);
       return cuwb_outcome_of(CUWB_OK);
     }
     if (count == 0) return cuwb_outcome_of(CUWB_GONE);
@@ -62,14 +62,14 @@ static bool uci_frame_buffered(cuwb_link *link) {
 
 static void uci_framing_changed(cuwb_link *link) { (void)link; }
 
-static cuwb_result uci_write(cuwb_link *link, const void *octets, size_t length,
+static cuwb_result uci_write(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms) {
   uint64_t deadline = cuwb_deadline(timeout_ms);
   for (;;) {
     // The driver blocks here until the chip has it, whatever is set on the descriptor.
-    ssize_t count = write(link->fd, octets, length);
+    ssize_t count = write(link->fd, bytes, length);
     if (count == (ssize_t)length) {
-      cuwb_count(&link->stats.octets_written, length);
+      cuwb_count(&link->stats.bytes_written, length);
       return cuwb_outcome_of(CUWB_OK);
     }
     // Half a packet cannot be completed by another write.

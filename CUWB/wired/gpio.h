@@ -18,7 +18,7 @@ int cuwb_gpio_find(const char *text, struct cuwb_gpio_line *found);
 
 void cuwb_gpio_release(struct cuwb_gpio_line *found);
 
-// Whether the line is in use, and by whom (32 octets, ended by a 0).
+// Whether the line is in use, and by whom (32 bytes, ended by a 0).
 bool cuwb_gpio_is_used(struct cuwb_gpio_line line, char *consumer);
 
 enum cuwb_gpio_use {

@@ -3,7 +3,7 @@
 // Qorvo QM35 on SPI: HSSPI. Facts of the interface from Qorvo's GPL driver (hsspi.c, hsspi.h, qm35.h
 // in GrapheneOS-Archive/kernel_google-modules_uwb-zuma); none of its code.
 //
-// In each selection both sides send a header of four octets at the same time: flags, upper layer,
+// In each selection both sides send a header of four bytes at the same time: flags, upper layer,
 // length (little endian); then the payload goes one way. SS_RDY says when the chip takes part, SS_IRQ
 // that it has something to say. What it is, a pre-read finds out; the read itself is the next
 // selection, in which the host repeats what it was told.
@@ -50,15 +50,15 @@ struct header {
   uint16_t length;
 };
 
-static void put(struct header header, uint8_t *octets) {
-  octets[0] = header.flags;
-  octets[1] = header.layer;
-  octets[2] = (uint8_t)header.length;
-  octets[3] = (uint8_t)(header.length >> 8);
+static void put(struct header header, uint8_t *bytes) {
+  bytes[0] = header.flags;
+  bytes[1] = header.layer;
+  bytes[2] = (uint8_t)header.length;
+  bytes[3] = (uint8_t)(header.length >> 8);
 }
 
-static struct header get(const uint8_t *octets) {
-  return (struct header){octets[0], octets[1], (uint16_t)(octets[2] | octets[3] << 8)};
+static struct header get(const uint8_t *bytes) {
+  return (struct header){bytes[0], bytes[1], (uint16_t)(bytes[2] | bytes[3] << 8)};
 }
 
 // ------------------------------------------------------------------------------- reset, wake, ready
@@ -172,14 +172,14 @@ static void succeeded(struct cuwb_wired *wired) { wired->failures = wired->reset
 
 // ---------------------------------------------------------------------------------------- receiving
 
-// One or more whole packets; data has a 16-bit length, whatever else the one in octet 3.
-static void deliver_all(struct cuwb_wired *wired, const uint8_t *octets, size_t length) {
+// One or more whole packets; data has a 16-bit length, whatever else the one in byte 3.
+static void deliver_all(struct cuwb_wired *wired, const uint8_t *bytes, size_t length) {
   while (length >= CUWB_HEADER_LENGTH) {
-    size_t payload = octets[0] >> 5 == 0 ? octets[2] | (size_t)octets[3] << 8 : octets[3];
+    size_t payload = bytes[0] >> 5 == 0 ? bytes[2] | (size_t)bytes[3] << 8 : bytes[3];
     size_t whole = CUWB_HEADER_LENGTH + payload;
     if (whole > length) break;
-    cuwb_wired_deliver(wired, octets, whole);
-    octets += whole;
+    cuwb_wired_deliver(wired, bytes, whole);
+    bytes += whole;
     length -= whole;
   }
   if (length > 0) cuwb_wired_skip(wired, length);
@@ -206,7 +206,7 @@ static cuwb_result read_announced(struct cuwb_wired *wired, struct header announ
     return cuwb_outcome_of(CUWB_OK);
   }
   cuwb_count(&wired->link->stats.reads, 1);
-  cuwb_count(&wired->link->stats.octets_read, announced.length);
+  cuwb_count(&wired->link->stats.bytes_read, announced.length);
   deliver_all(wired, wired->scratch, announced.length);
   return cuwb_outcome_of(CUWB_OK);
 }
@@ -236,13 +236,13 @@ static cuwb_result receive(struct cuwb_wired *wired) {
 
 // ---------------------------------------------------------------------------------------- sending
 
-static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t length) {
+static cuwb_result send(struct cuwb_wired *wired, const uint8_t *bytes, size_t length) {
   bool high;
   int error = has_something(wired, &high);
   if (error) return cuwb_wired_refused(error);
   bool preread = high && cuwb_wired_has_room(wired);
   struct header host = {HOST_WRITE | (preread ? HOST_PREREAD : 0), LAYER_UCI, (uint16_t)length};
-  cuwb_segment payload = {.out = octets, .length = (uint32_t)length};
+  cuwb_segment payload = {.out = bytes, .length = (uint32_t)length};
   struct header chip;
   error = exchange(wired, host, payload, &chip);
   if (error == EAGAIN) {

@@ -38,12 +38,12 @@ cuwb_result cuwb_wired_boot_begin(cuwb_link *link) {
   return outcome_of_error(error);
 }
 
-cuwb_result cuwb_wired_boot_write(cuwb_link *link, const void *octets, size_t length) {
+cuwb_result cuwb_wired_boot_write(cuwb_link *link, const void *bytes, size_t length) {
   struct cuwb_wired *wired = link->device;
   if (!wired->rules->boot_read) return cuwb_outcome_of(CUWB_INVALID);
   if (length > CUWB_FRAME_MAX) return cuwb_failed(EMSGSIZE);
   pthread_mutex_lock(&wired->turn);
-  int error = wired->rules->boot_write(wired, octets, (uint32_t)length);
+  int error = wired->rules->boot_write(wired, bytes, (uint32_t)length);
   pthread_mutex_unlock(&wired->turn);
   return outcome_of_error(error);
 }

@@ -8,7 +8,7 @@
 
 struct cuwb_spidev {
   int fd;
-  // Some controllers' drivers refuse a transfer of no octets; then the chip is selected without a
+  // Some controllers' drivers refuse a transfer of no bytes; then the chip is selected without a
   // pause before the first one.
   bool refuses_empty;
 };

@@ -66,16 +66,16 @@ static int wait_loaded(struct cuwb_wired *wired) {
 
 // The packet is loaded. 0, ETIMEDOUT, or what the kernel says.
 static int take_packet(struct cuwb_wired *wired, uint32_t *length) {
-  uint8_t *octets = wired->scratch;
+  uint8_t *bytes = wired->scratch;
   *length = 0;
-  cuwb_segment header = {.in = octets, .length = CUWB_HEADER_LENGTH};
+  cuwb_segment header = {.in = bytes, .length = CUWB_HEADER_LENGTH};
   int error = cuwb_wired_transfer(wired, &header, 1);
   if (error) return error;
-  if (!wired->is_up && nxp_is_junk(octets)) {
+  if (!wired->is_up && nxp_is_junk(bytes)) {
     cuwb_wired_skip(wired, CUWB_HEADER_LENGTH);
     return 0;
   }
-  uint32_t payload = nxp_payload_length(octets);
+  uint32_t payload = nxp_payload_length(bytes);
   if (CUWB_HEADER_LENGTH + payload > NXP_PACKET_MAX) {
     cuwb_wired_skip(wired, CUWB_HEADER_LENGTH);
     return ETIMEDOUT;
@@ -90,12 +90,12 @@ static int take_packet(struct cuwb_wired *wired, uint32_t *length) {
   cuwb_edges before;
   error = cuwb_wired_edges(wired, CUWB_LINE_IRQ, &before);
   if (error) return error;
-  cuwb_segment rest = {.in = octets + CUWB_HEADER_LENGTH, .length = payload};
+  cuwb_segment rest = {.in = bytes + CUWB_HEADER_LENGTH, .length = payload};
   error = cuwb_wired_transfer(wired, &rest, 1);
   if (error) return error;
   *length = CUWB_HEADER_LENGTH + payload;
   cuwb_count(&wired->link->stats.reads, 1);
-  cuwb_count(&wired->link->stats.octets_read, *length);
+  cuwb_count(&wired->link->stats.bytes_read, *length);
   return 0;
 }
 
@@ -143,7 +143,7 @@ static cuwb_result receive(struct cuwb_wired *wired) {
   return cuwb_outcome_of(CUWB_OK);
 }
 
-static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t length) {
+static cuwb_result send(struct cuwb_wired *wired, const uint8_t *bytes, size_t length) {
   // A packet that the chip offers is taken first: a command that collides with it can lock the
   // chip's interface up (Truesense-it/StellaUWB PR 9).
   for (unsigned packets = 0; packets < PACKETS_BEFORE_WRITE; packets++) {
@@ -154,11 +154,11 @@ static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t 
     // It offers something and does not hand it over. NXP's driver writes all the same.
     if (wired->failures > 0) break;
   }
-  cuwb_segment header = {.out = octets, .length = CUWB_HEADER_LENGTH};
+  cuwb_segment header = {.out = bytes, .length = CUWB_HEADER_LENGTH};
   int error = cuwb_wired_transfer(wired, &header, 1);
   if (!error && length > CUWB_HEADER_LENGTH) {
     cuwb_wired_pause(wired, PAYLOAD_NS);
-    cuwb_segment payload = {.out = octets + CUWB_HEADER_LENGTH,
+    cuwb_segment payload = {.out = bytes + CUWB_HEADER_LENGTH,
                             .length = (uint32_t)(length - CUWB_HEADER_LENGTH)};
     error = cuwb_wired_transfer(wired, &payload, 1);
   }
@@ -166,17 +166,17 @@ static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t 
 }
 
 // The loader (HBCI) uses IRQ alone, and reads and writes as they are.
-static int boot_write(struct cuwb_wired *wired, const uint8_t *octets, uint32_t length) {
-  cuwb_segment segment = {.out = octets, .length = length};
+static int boot_write(struct cuwb_wired *wired, const uint8_t *bytes, uint32_t length) {
+  cuwb_segment segment = {.out = bytes, .length = length};
   return cuwb_wired_transfer(wired, &segment, 1);
 }
 
-static int boot_read(struct cuwb_wired *wired, uint8_t *octets, uint32_t length,
+static int boot_read(struct cuwb_wired *wired, uint8_t *bytes, uint32_t length,
                      uint64_t wait_ns) {
   int error = wait_ns ? cuwb_wired_wait_irq(wired, wait_ns) : 0;
   cuwb_edges forgotten;
   if (!error) error = cuwb_wired_edges(wired, CUWB_LINE_IRQ, &forgotten);
-  cuwb_segment segment = {.in = octets, .length = length};
+  cuwb_segment segment = {.in = bytes, .length = length};
   if (!error) error = cuwb_wired_transfer(wired, &segment, 1);
   // Otherwise the level of this answer could be taken for the next one.
   return error ? error : wait_taken(wired);

@@ -3,8 +3,8 @@
 // NXP SR2xx on SPI. Facts: nxp-uwb/sr250-uwbiot-zephyr (Middleware Guide, SPI transport) and the
 // GPL driver sr200.c; none of their code.
 //
-// Each selection begins with an octet that says which way it goes: 00 and a whole packet to the
-// chip; FF, while the chip sends an octet of no meaning, and then the header or the payload from it.
+// Each selection begins with a byte that says which way it goes: 00 and a whole packet to the
+// chip; FF, while the chip sends a byte of no meaning, and then the header or the payload from it.
 // There is no handshake: IRQ is high while there is something to read, and may rise again within
 // 28 us of the end of a packet, so its level is looked at after each one.
 #include "nxp.h"
@@ -39,11 +39,11 @@ static int start(struct cuwb_wired *wired, cuwb_start start) {
   return error;
 }
 
-static int read_part(struct cuwb_wired *wired, uint8_t *octets, uint32_t length) {
+static int read_part(struct cuwb_wired *wired, uint8_t *bytes, uint32_t length) {
   uint8_t meaningless;
   cuwb_segment segments[2] = {
       {.out = &from_chip, .in = &meaningless, .length = 1},
-      {.in = octets, .length = length},
+      {.in = bytes, .length = length},
   };
   return cuwb_wired_transfer(wired, segments, 2);
 }
@@ -57,34 +57,34 @@ static cuwb_result receive(struct cuwb_wired *wired) {
   if (error) return cuwb_wired_refused(error);
   if (!high) return cuwb_outcome_of(CUWB_TIMEOUT);
 
-  uint8_t *octets = wired->scratch;
+  uint8_t *bytes = wired->scratch;
   cuwb_wired_pause(wired, READ_NS);
-  error = read_part(wired, octets, CUWB_HEADER_LENGTH);
+  error = read_part(wired, bytes, CUWB_HEADER_LENGTH);
   if (error) return cuwb_wired_refused(error);
-  uint32_t payload = nxp_payload_length(octets);
+  uint32_t payload = nxp_payload_length(bytes);
   bool junk = payload == 0 || CUWB_HEADER_LENGTH + payload > NXP_PACKET_MAX ||
-              (!wired->is_up && nxp_is_junk(octets));
+              (!wired->is_up && nxp_is_junk(bytes));
   if (junk) {
     cuwb_wired_skip(wired, CUWB_HEADER_LENGTH);
     cuwb_wired_pause(wired, AFTER_READ_NS);
     return cuwb_wired_misbehaved(wired, PATIENCE);
   }
-  error = read_part(wired, octets + CUWB_HEADER_LENGTH, payload);
+  error = read_part(wired, bytes + CUWB_HEADER_LENGTH, payload);
   if (error) return cuwb_wired_refused(error);
-  wired->is_up |= nxp_is_device_status(octets);
+  wired->is_up |= nxp_is_device_status(bytes);
   cuwb_count(&wired->link->stats.reads, 1);
-  cuwb_count(&wired->link->stats.octets_read, CUWB_HEADER_LENGTH + payload);
-  cuwb_wired_deliver(wired, octets, CUWB_HEADER_LENGTH + payload);
+  cuwb_count(&wired->link->stats.bytes_read, CUWB_HEADER_LENGTH + payload);
+  cuwb_wired_deliver(wired, bytes, CUWB_HEADER_LENGTH + payload);
   cuwb_wired_pause(wired, AFTER_READ_NS);
   return cuwb_outcome_of(CUWB_OK);
 }
 
 // A packet that waits in the chip is no obstacle. Source: Middleware Guide.
-static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t length) {
+static cuwb_result send(struct cuwb_wired *wired, const uint8_t *bytes, size_t length) {
   cuwb_wired_pause_since_transfer(wired, BEFORE_WRITE_NS);
   cuwb_segment segments[2] = {
       {.out = &to_chip, .length = 1},
-      {.out = octets, .length = (uint32_t)length},
+      {.out = bytes, .length = (uint32_t)length},
   };
   int error = cuwb_wired_transfer(wired, segments, 2);
   if (error) return cuwb_wired_refused(error);
@@ -93,18 +93,18 @@ static cuwb_result send(struct cuwb_wired *wired, const uint8_t *octets, size_t 
 }
 
 // The loader (HDLL) is spoken to in the same way.
-static int boot_write(struct cuwb_wired *wired, const uint8_t *octets, uint32_t length) {
-  cuwb_result result = send(wired, octets, length);
+static int boot_write(struct cuwb_wired *wired, const uint8_t *bytes, uint32_t length) {
+  cuwb_result result = send(wired, bytes, length);
   if (result.outcome == CUWB_GONE) return ENODEV;
   return result.error;
 }
 
-static int boot_read(struct cuwb_wired *wired, uint8_t *octets, uint32_t length,
+static int boot_read(struct cuwb_wired *wired, uint8_t *bytes, uint32_t length,
                      uint64_t wait_ns) {
   int error = wait_ns ? cuwb_wired_wait_irq(wired, wait_ns) : 0;
   if (error) return error;
   cuwb_wired_pause(wired, READ_NS);
-  error = read_part(wired, octets, length);
+  error = read_part(wired, bytes, length);
   cuwb_wired_pause(wired, AFTER_READ_NS);
   return error;
 }

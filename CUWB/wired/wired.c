@@ -52,18 +52,18 @@ cuwb_result cuwb_wired_misbehaved(struct cuwb_wired *wired, uint32_t patience) {
   return cuwb_outcome_of(wired->failures > patience ? CUWB_NO_ANSWER : CUWB_OK);
 }
 
-void cuwb_wired_skip(struct cuwb_wired *wired, uint64_t octets) {
-  cuwb_count(&wired->link->stats.octets_skipped, octets);
+void cuwb_wired_skip(struct cuwb_wired *wired, uint64_t bytes) {
+  cuwb_count(&wired->link->stats.bytes_skipped, bytes);
 }
 
 bool cuwb_wired_has_room(const struct cuwb_wired *wired) {
   return cuwb_inbox_has_room(&wired->inbox, CUWB_FRAME_MAX);
 }
 
-void cuwb_wired_deliver(struct cuwb_wired *wired, const uint8_t *octets, size_t length) {
+void cuwb_wired_deliver(struct cuwb_wired *wired, const uint8_t *bytes, size_t length) {
   wired->failures = 0;
   cuwb_frame frame = {.length = (uint32_t)length, .received_ns = cuwb_wired_now(wired)};
-  if (!cuwb_inbox_put(&wired->inbox, octets, frame)) cuwb_wired_skip(wired, length);
+  if (!cuwb_inbox_put(&wired->inbox, bytes, frame)) cuwb_wired_skip(wired, length);
 }
 
 // ---------------------------------------------------------------------------------------- reading
@@ -114,7 +114,7 @@ static void wired_framing_changed(cuwb_link *link) { (void)link; }
 
 // ---------------------------------------------------------------------------------------- writing
 
-static cuwb_result wired_write(cuwb_link *link, const void *octets, size_t length,
+static cuwb_result wired_write(cuwb_link *link, const void *bytes, size_t length,
                                int32_t timeout_ms) {
   // Every step of a protocol has a limit of its own.
   (void)timeout_ms;
@@ -124,11 +124,11 @@ static cuwb_result wired_write(cuwb_link *link, const void *octets, size_t lengt
     return cuwb_failed(EMSGSIZE);
   }
   pthread_mutex_lock(&wired->turn);
-  cuwb_result result = wired->rules->send(wired, octets, length);
+  cuwb_result result = wired->rules->send(wired, bytes, length);
   bool arrived = !cuwb_inbox_is_empty(&wired->inbox);
   pthread_mutex_unlock(&wired->turn);
   if (arrived) cuwb_link_nudge(link);
-  if (result.outcome == CUWB_OK) cuwb_count(&link->stats.octets_written, length);
+  if (result.outcome == CUWB_OK) cuwb_count(&link->stats.bytes_written, length);
   return result;
 }
 

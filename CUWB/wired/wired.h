@@ -20,17 +20,17 @@ struct cuwb_wired;
 struct cuwb_wired_rules {
   // Lines without which it cannot be spoken, as bits.
   uint8_t needed;
-  // Octets around the longest packet.
+  // Bytes around the longest packet.
   uint32_t overhead;
   int (*start)(struct cuwb_wired *wired, cuwb_start start);
   // Takes what the chip has to say. CUWB_OK: something happened, look again; CUWB_TIMEOUT: the
   // chip has nothing to say.
   cuwb_result (*receive)(struct cuwb_wired *wired);
-  cuwb_result (*send)(struct cuwb_wired *wired, const uint8_t *octets, size_t length);
+  cuwb_result (*send)(struct cuwb_wired *wired, const uint8_t *bytes, size_t length);
 
   // The loader; NULL where there is none. `wait_ns` 0: the chip has offered it already.
-  int (*boot_write)(struct cuwb_wired *wired, const uint8_t *octets, uint32_t length);
-  int (*boot_read)(struct cuwb_wired *wired, uint8_t *octets, uint32_t length, uint64_t wait_ns);
+  int (*boot_write)(struct cuwb_wired *wired, const uint8_t *bytes, uint32_t length);
+  int (*boot_read)(struct cuwb_wired *wired, uint8_t *bytes, uint32_t length, uint64_t wait_ns);
 };
 
 extern const struct cuwb_wired_rules cuwb_wired_sr1xx;
@@ -108,15 +108,15 @@ int cuwb_wired_wait_irq(struct cuwb_wired *wired, uint64_t wait_ns);
 
 // The operations of cuwb_link_ops; loader.c.
 cuwb_result cuwb_wired_boot_begin(cuwb_link *link);
-cuwb_result cuwb_wired_boot_write(cuwb_link *link, const void *octets, size_t length);
+cuwb_result cuwb_wired_boot_write(cuwb_link *link, const void *bytes, size_t length);
 cuwb_result cuwb_wired_boot_read(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
 cuwb_result cuwb_wired_boot_end(cuwb_link *link);
 
-// Octets that belong to no packet.
-void cuwb_wired_skip(struct cuwb_wired *wired, uint64_t octets);
+// Bytes that belong to no packet.
+void cuwb_wired_skip(struct cuwb_wired *wired, uint64_t bytes);
 
 // A packet has come.
-void cuwb_wired_deliver(struct cuwb_wired *wired, const uint8_t *octets, size_t length);
+void cuwb_wired_deliver(struct cuwb_wired *wired, const uint8_t *bytes, size_t length);
 
 // Whether another packet finds room.
 bool cuwb_wired_has_room(const struct cuwb_wired *wired);

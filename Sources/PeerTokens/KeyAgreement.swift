@@ -19,7 +19,7 @@ enum KeyAgreement {
     return secret
   }
 
-  /// Octets that follow from a secret.
+  /// Bytes that follow from a secret.
   static func derive(
     _ secret: some ContiguousBytes, salt: [UInt8], info: [UInt8], count: Int
   ) -> [UInt8] {

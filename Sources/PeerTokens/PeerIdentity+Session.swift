@@ -13,12 +13,12 @@ extension PeerIdentity {
   ///
   /// ## Derivation, version 1
   ///
-  /// The tokens are ordered by their public keys, octet by octet; "first" and "second" below mean
+  /// The tokens are ordered by their public keys, byte by byte; "first" and "second" below mean
   /// that order. Both ends compute X25519 of their own private and the other's public key, and from
   /// that HKDF with SHA-256, without salt, with `swift-uwb peer session 1`, the first token and the
-  /// second token (50 octets each) as information, 29 octets:
+  /// second token (50 bytes each) as information, 29 bytes:
   ///
-  /// | offset | octets | what |
+  /// | offset | bytes | what |
   /// |---|---|---|
   /// | 0 | 4 | session id, little-endian; 1 instead of 0 |
   /// | 4 | 16 | SESSION_KEY, where both chips take keys for a provisioned STS |
@@ -40,7 +40,7 @@ extension PeerIdentity {
     let channel = try Self.channel(first, second)
     let derived = KeyAgreement.derive(
       try KeyAgreement.secret(key, peer.publicKey), salt: [],
-      info: Self.info + first.octets + second.octets, count: 29)
+      info: Self.info + first.bytes + second.bytes, count: 29)
     var addresses = [first.address, second.address]
     if addresses[0] == addresses[1] { addresses[1] = addresses[1] == 1 ? 2 : addresses[1] - 1 }
     if !isFirst { addresses.reverse() }

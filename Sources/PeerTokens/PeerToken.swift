@@ -10,9 +10,9 @@ internal import UCI
 /// private key that never leaves its process. So a token that is used again, or that was made for
 /// another session, leads to other keys and to no distance.
 ///
-/// ## Format, version 1: 50 octets, numbers little-endian
+/// ## Format, version 1: 50 bytes, numbers little-endian
 ///
-/// | offset | octets | field |
+/// | offset | bytes | field |
 /// |---|---|---|
 /// | 0 | 4 | `UWBP` in ASCII |
 /// | 4 | 1 | version: 1 |
@@ -22,7 +22,7 @@ internal import UCI
 /// | 10 | 2 | ranging interval wished for, in milliseconds, at least 1 |
 /// | 12 | 2 | shortest slot of the chip, in RSTU, at least 1 |
 /// | 14 | 32 | X25519 public key (RFC 7748) |
-/// | 46 | 4 | the first octets of SHA-256 of all the octets before |
+/// | 46 | 4 | the first bytes of SHA-256 of all the bytes before |
 ///
 /// What both ends derive from two tokens is described at `PeerIdentity.session(with:)`.
 public struct PeerToken: Sendable, Hashable {
@@ -56,7 +56,7 @@ public struct PeerToken: Sendable, Hashable {
 
   /// The version that this software writes.
   public static let version: UInt8 = 1
-  /// Octets of a token of that version.
+  /// Bytes of a token of that version.
   public static let length = 50
   static let magic: [UInt8] = Array("UWBP".utf8)
   static let keyLength = 32
@@ -71,7 +71,7 @@ public struct PeerToken: Sendable, Hashable {
   public let interval: UInt16
   /// The shortest slot of its chip, in RSTU.
   public let minimumSlot: UInt16
-  /// Its public key, 32 octets.
+  /// Its public key, 32 bytes.
   public let publicKey: [UInt8]
 
   init(
@@ -86,47 +86,47 @@ public struct PeerToken: Sendable, Hashable {
     self.publicKey = publicKey
   }
 
-  /// Reads the octets that the other end gave.
+  /// Reads the bytes that the other end gave.
   ///
   /// - Throws: `PeerTokenError.malformed` or `.unknownVersion`.
-  public init(_ octets: [UInt8]) throws(PeerTokenError) {
-    guard octets.starts(with: Self.magic) else {
+  public init(_ bytes: [UInt8]) throws(PeerTokenError) {
+    guard bytes.starts(with: Self.magic) else {
       throw .malformed(field: "the beginning", reason: "is not UWBP")
     }
-    guard octets.count > 4 else { throw .malformed(field: "version", reason: "is missing") }
-    guard octets[4] == Self.version else { throw .unknownVersion(octets[4]) }
-    guard octets.count == Self.length else {
-      throw .malformed(field: "length", reason: "is \(octets.count), not \(Self.length)")
+    guard bytes.count > 4 else { throw .malformed(field: "version", reason: "is missing") }
+    guard bytes[4] == Self.version else { throw .unknownVersion(bytes[4]) }
+    guard bytes.count == Self.length else {
+      throw .malformed(field: "length", reason: "is \(bytes.count), not \(Self.length)")
     }
-    guard Self.checksum(octets.dropLast(4)) == Array(octets.suffix(4)) else {
+    guard Self.checksum(bytes.dropLast(4)) == Array(bytes.suffix(4)) else {
       throw .malformed(field: "checksum", reason: "does not match")
     }
-    func number(_ place: Int) -> UInt16 { UInt16(octets[place]) | UInt16(octets[place + 1]) << 8 }
+    func number(_ place: Int) -> UInt16 { UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8 }
     guard (1...0xFFFD).contains(number(8)) else {
       throw .malformed(field: "address", reason: "is \(number(8)), not 1 to 65533")
     }
     guard number(10) > 0 else { throw .malformed(field: "interval", reason: "is 0") }
     guard number(12) > 0 else { throw .malformed(field: "shortest slot", reason: "is 0") }
     self.init(
-      channelMask: octets[5], capabilities: Capabilities(rawValue: number(6)), address: number(8),
-      interval: number(10), minimumSlot: number(12), publicKey: Array(octets[14..<46]))
+      channelMask: bytes[5], capabilities: Capabilities(rawValue: number(6)), address: number(8),
+      interval: number(10), minimumSlot: number(12), publicKey: Array(bytes[14..<46]))
   }
 
-  /// The octets to give to the other end.
-  public var octets: [UInt8] {
+  /// The bytes to give to the other end.
+  public var bytes: [UInt8] {
     var writer = PayloadWriter()
-    writer.octets(Self.magic)
+    writer.bytes(Self.magic)
     writer.u8(Self.version)
     writer.u8(channelMask)
     writer.u16(capabilities.rawValue)
     writer.u16(address)
     writer.u16(interval)
     writer.u16(minimumSlot)
-    writer.octets(publicKey)
-    return writer.octets + Self.checksum(writer.octets[...])
+    writer.bytes(publicKey)
+    return writer.bytes + Self.checksum(writer.bytes[...])
   }
 
-  private static func checksum(_ octets: ArraySlice<UInt8>) -> [UInt8] {
-    Array(SHA256.hash(data: Array(octets)).prefix(4))
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    Array(SHA256.hash(data: Array(bytes)).prefix(4))
   }
 }

@@ -2,7 +2,7 @@
 
 /// Why a token is of no use.
 public enum PeerTokenError: Error, Sendable, Hashable {
-  /// The octets are no token, or a damaged one: which field is wrong, and why.
+  /// The bytes are no token, or a damaged one: which field is wrong, and why.
   case malformed(field: String, reason: String)
   /// A token of another version than this software knows.
   case unknownVersion(UInt8)
@@ -30,7 +30,7 @@ extension PeerTokenError: CustomStringConvertible {
   /// What to try next.
   public var suggestion: String {
     switch self {
-    case .malformed: "Send the octets of the token as they are, all of them."
+    case .malformed: "Send the bytes of the token as they are, all of them."
     case .unknownVersion: "Bring both ends to the same version of the software."
     case .ownToken: "Exchange the tokens: each end needs the other's."
     case .unusableKey: "Let the peer begin a new session and send its new token."

@@ -34,7 +34,7 @@ public enum Preset: String, Sendable, CaseIterable {
       [
         "What androidx.core.uwb uses for CONFIG_UNICAST_DS_TWR with frequent updates.",
         "Source: the published settings of github.com/sasodoma/uwb-ranging.",
-        "Session id, addresses and the eight octets of the STS are whatever the phone's app says.",
+        "Session id, addresses and the eight bytes of the STS are whatever the phone's app says.",
       ]
     case .nearbyInteraction:
       [

@@ -25,7 +25,7 @@ extension ProfileError: CustomStringConvertible {
     func place(_ line: Int) -> String { "Line \(line): " }
     switch self {
     case .unreadable(let path, let reason): return "\(path) cannot be read: \(reason)."
-    case .tooLong(let path, let limit): return "\(path) is larger than \(limit) octets."
+    case .tooLong(let path, let limit): return "\(path) is larger than \(limit) bytes."
     case .notJSON(let line, let reason): return "Line \(line) is not JSON: \(reason)."
     case .unknownField(let name, let nearest, let line):
       return place(line) + "A profile has no field \(name)."

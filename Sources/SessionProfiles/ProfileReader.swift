@@ -4,54 +4,54 @@
 /// quotes, single quotes, hexadecimal numbers. Knows the line it is in; nothing is evaluated, and
 /// nesting is bounded.
 struct ProfileReader {
-  private let octets: [UInt8]
+  private let bytes: [UInt8]
   private var place = 0
   private var line = 1
 
   private static let deepest = 8
 
-  init(_ octets: [UInt8]) { self.octets = octets }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The value that is the whole file.
-  static func read(_ octets: [UInt8]) throws(ProfileError) -> ProfileValue {
-    var reader = ProfileReader(octets)
+  static func read(_ bytes: [UInt8]) throws(ProfileError) -> ProfileValue {
+    var reader = ProfileReader(bytes)
     let value = try reader.value(depth: 0)
     try reader.skipBlanks()
-    guard reader.place == octets.count else { throw reader.unexpected("the end of the file") }
+    guard reader.place == bytes.count else { throw reader.unexpected("the end of the file") }
     return value
   }
 
-  private var next: UInt8? { place < octets.count ? octets[place] : nil }
+  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
   private mutating func advance() {
-    if octets[place] == 0x0A { line += 1 }
+    if bytes[place] == 0x0A { line += 1 }
     place += 1
   }
 
   private func starts(with text: StaticString) -> Bool {
     let wanted = "\(text)".utf8
-    return octets[place...].starts(with: wanted)
+    return bytes[place...].starts(with: wanted)
   }
 
   private func unexpected(_ wanted: String) -> ProfileError {
     let found: String
     switch next {
     case nil: found = "the file ends"
-    case let octet? where (0x21...0x7E).contains(octet):
-      found = "there is '\(Character(Unicode.Scalar(octet)))'"
+    case let byte? where (0x21...0x7E).contains(byte):
+      found = "there is '\(Character(Unicode.Scalar(byte)))'"
     default: found = "there is something else"
     }
     return .notJSON(line: line, "\(found) where \(wanted) should be")
   }
 
   private mutating func skipBlanks() throws(ProfileError) {
-    while let octet = next {
-      if octet == 0x20 || (0x09...0x0D).contains(octet) {
+    while let byte = next {
+      if byte == 0x20 || (0x09...0x0D).contains(byte) {
         advance()
       } else if starts(with: "\u{FEFF}") {
         place += 3
       } else if starts(with: "//") {
-        while let octet = next, octet != 0x0A { _ = octet; advance() }
+        while let byte = next, byte != 0x0A { _ = byte; advance() }
       } else if starts(with: "/*") {
         let beginning = line
         while !starts(with: "*/") {
@@ -93,14 +93,14 @@ struct ProfileReader {
   /// Letters, digits and what numbers and names have.
   private mutating func bare() -> String {
     let beginning = place
-    while let octet = next {
+    while let byte = next {
       let isPart =
-        (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet)
-        || (0x61...0x7A).contains(octet) || "_$+-.".utf8.contains(octet)
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
+        || (0x61...0x7A).contains(byte) || "_$+-.".utf8.contains(byte)
       guard isPart else { break }
       place += 1
     }
-    return String(decoding: octets[beginning..<place], as: UTF8.self)
+    return String(decoding: bytes[beginning..<place], as: UTF8.self)
   }
 
   private mutating func members(_ depth: Int) throws(ProfileError) -> [ProfileValue.Member] {
@@ -145,13 +145,13 @@ struct ProfileReader {
   }
 
   private mutating func quoted() throws(ProfileError) -> String {
-    let (mark, beginning) = (octets[place], line)
+    let (mark, beginning) = (bytes[place], line)
     place += 1
     var text: [UInt8] = []
-    while let octet = next, octet != mark {
-      guard octet != 0x0A else { break }
+    while let byte = next, byte != mark {
+      guard byte != 0x0A else { break }
       place += 1
-      if octet == UInt8(ascii: "\\"), let escaped = next {
+      if byte == UInt8(ascii: "\\"), let escaped = next {
         // What parameters are made of needs no other escapes.
         guard "\\\"'/".utf8.contains(escaped) else {
           throw .notJSON(line: line, "there is an escape that profiles do not have")
@@ -159,7 +159,7 @@ struct ProfileReader {
         text.append(escaped)
         place += 1
       } else {
-        text.append(octet)
+        text.append(byte)
       }
     }
     guard next == mark else { throw .notJSON(line: beginning, "this text has no end") }

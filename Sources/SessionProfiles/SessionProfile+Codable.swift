@@ -20,7 +20,7 @@ extension SessionProfile: Codable {
       type: SessionType(rawValue: try container.decode(UInt8.self, forKey: Key("session_type"))),
       parameters: try list.map { name, text in
         let id = try AppConfigID(named: name)
-        return TLV(id, try id.form.octets(from: text))
+        return TLV(id, try id.form.bytes(from: text))
       })
   }
 

@@ -13,16 +13,16 @@ extension SessionProfile {
   public init(
     file path: String, for generation: Dialect.Generation = .fira2
   ) throws(ProfileError) {
-    let octets: [UInt8]
+    let bytes: [UInt8]
     do {
       let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       defer { try? handle.close() }
-      octets = Array(try handle.read(upToCount: Self.limit + 1) ?? Data())
+      bytes = Array(try handle.read(upToCount: Self.limit + 1) ?? Data())
     } catch {
       throw .unreadable(path: path, reason: Self.reason(error))
     }
-    guard octets.count <= Self.limit else { throw .tooLong(path: path, limit: Self.limit) }
-    try self.init(octets, for: generation)
+    guard bytes.count <= Self.limit else { throw .tooLong(path: path, limit: Self.limit) }
+    try self.init(bytes, for: generation)
   }
 
   private static func reason(_ error: any Error) -> String {
@@ -38,8 +38,8 @@ extension SessionProfile {
   /// Reads the text of a profile, in UTF-8.
   ///
   /// - Throws: `ProfileError`.
-  public init(_ octets: [UInt8], for generation: Dialect.Generation = .fira2) throws(ProfileError) {
-    guard case .object(let members) = try ProfileReader.read(octets) else {
+  public init(_ bytes: [UInt8], for generation: Dialect.Generation = .fira2) throws(ProfileError) {
+    guard case .object(let members) = try ProfileReader.read(bytes) else {
       throw .notJSON(line: 1, "a profile is an object: { … }")
     }
     var sessionID: UInt32?
@@ -86,7 +86,7 @@ extension SessionProfile {
           throw .unreadable(
             parameter: id.name, value: "two values", accepted: "one: it is here under two names")
         }
-        parameters.append(TLV(id, try id.form.octets(from: text, for: generation)))
+        parameters.append(TLV(id, try id.form.bytes(from: text, for: generation)))
       } catch {
         throw .parameter(error, line: entry.line)
       }
@@ -95,8 +95,8 @@ extension SessionProfile {
   }
 
   private static func type(_ member: ProfileValue.Member) throws(ProfileError) -> SessionType {
-    if let octet = member.value.number.flatMap({ UInt8(exactly: $0) }) {
-      return SessionType(rawValue: octet)
+    if let byte = member.value.number.flatMap({ UInt8(exactly: $0) }) {
+      return SessionType(rawValue: byte)
     }
     if case .text(let word) = member.value,
       let known = SessionType.names.first(where: { $0.name == word.lowercased() })

@@ -40,16 +40,16 @@ public struct Dialect: Hashable, Sendable {
   public var generation: Generation
   /// Whose vendor groups (GID 9…F) these are.
   public var vendor: Vendor
-  /// Data packets carry their length in the fourth octet only.
-  public var dataLengthInOctet3: Bool
+  /// Data packets carry their length in the fourth byte only.
+  public var dataLengthInByte3: Bool
 
   /// A dialect.
   public init(
-    generation: Generation = .fira2, vendor: Vendor = .unknown, dataLengthInOctet3: Bool = false
+    generation: Generation = .fira2, vendor: Vendor = .unknown, dataLengthInByte3: Bool = false
   ) {
     self.generation = generation
     self.vendor = vendor
-    self.dataLengthInOctet3 = dataLengthInOctet3
+    self.dataLengthInByte3 = dataLengthInByte3
   }
 
   /// What is assumed of a chip that has not said anything yet.
@@ -59,27 +59,27 @@ public struct Dialect: Hashable, Sendable {
 extension Dialect {
   /// What one vendor's chips do in their own way: a row of the table of vendors.
   struct Traits: Sendable {
-    /// Identifiers of parameters of the chip that have a second octet.
-    var twoOctetConfigIDs: ClosedRange<UInt8>?
+    /// Identifiers of parameters of the chip that have a second byte.
+    var twoByteConfigIDs: ClosedRange<UInt8>?
     /// How long the message control of uplink-TDoA measurements can be, the likelier length first.
     var uplinkControlLengths = [1, 2]
-    /// Data packets carry their length in the fourth octet only, whatever the header should be.
-    var dataLengthInOctet3 = false
+    /// Data packets carry their length in the fourth byte only, whatever the header should be.
+    var dataLengthInByte3 = false
     /// What `NXPVendorTail` reads stands behind the measurements of a SESSION_INFO_NTF.
     var hasMeasurementTail = false
   }
 
   // Sources: DW3_QM33_SDK 1.1.0 (uci_transport.c), which takes the length of every packet from its
-  // fourth octet; nxp-uwb/sr250-uwbiot-zephyr.
+  // fourth byte; nxp-uwb/sr250-uwbiot-zephyr.
   private static let traits: [Vendor: Traits] = [
-    .qorvo: Traits(uplinkControlLengths: [2, 1], dataLengthInOctet3: true),
-    .nxp: Traits(twoOctetConfigIDs: 0xE4...0xE5, hasMeasurementTail: true),
+    .qorvo: Traits(uplinkControlLengths: [2, 1], dataLengthInByte3: true),
+    .nxp: Traits(twoByteConfigIDs: 0xE4...0xE5, hasMeasurementTail: true),
   ]
 
   var traits: Traits { Self.traits[vendor] ?? Traits() }
 
-  /// Device parameters (CORE_SET_CONFIG, CORE_GET_CONFIG) with an identifier of two octets.
-  public var twoOctetConfigIDs: ClosedRange<UInt8>? { traits.twoOctetConfigIDs }
+  /// Device parameters (CORE_SET_CONFIG, CORE_GET_CONFIG) with an identifier of two bytes.
+  public var twoByteConfigIDs: ClosedRange<UInt8>? { traits.twoByteConfigIDs }
 
   /// What a chip says of itself.
   ///
@@ -87,7 +87,7 @@ extension Dialect {
   ///   On other links they have the lengths of the specification.
   public init(_ info: DeviceInfo, overStream: Bool = false) {
     self.init(generation: Generation(info.uciVersion), vendor: info.vendor)
-    dataLengthInOctet3 = overStream && traits.dataLengthInOctet3
+    dataLengthInByte3 = overStream && traits.dataLengthInByte3
   }
 
   /// Takes what a message says of the chip: its device information. A vendor that is known already

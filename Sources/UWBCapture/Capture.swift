@@ -9,25 +9,25 @@ public struct CapturedPacket: Sendable, Hashable {
   /// Which way it went; nil where neither the source nor the packet says.
   public var direction: PacketDirection?
   /// The packet, header included.
-  public var octets: [UInt8]
+  public var bytes: [UInt8]
 
   /// From its parts.
-  public init(time: UInt64?, direction: PacketDirection?, octets: [UInt8]) {
+  public init(time: UInt64?, direction: PacketDirection?, bytes: [UInt8]) {
     self.time = time
     self.direction = direction
-    self.octets = octets
+    self.bytes = bytes
   }
 
-  /// Whether the octets are exactly the packet that their header announces.
+  /// Whether the bytes are exactly the packet that their header announces.
   public var isWhole: Bool {
-    let bytes = unsafe octets.span.bytes
+    let bytes = unsafe bytes.span.bytes
     guard let header = try? PacketHeader(parsing: bytes) else { return false }
     return PacketHeader.length + header.payloadLength == bytes.byteCount
       || header.hasShortLength(of: bytes)
   }
 }
 
-/// What the octets of a capture are.
+/// What the bytes of a capture are.
 public enum CaptureFormat: Hashable, Sendable {
   /// The file format of packet analysers.
   case pcapng
@@ -54,7 +54,7 @@ public enum CaptureProblem: Hashable, Sendable {
 }
 
 extension CaptureProblem: CustomStringConvertible {
-  /// One sentence. It never repeats octets, which may hold keys.
+  /// One sentence. It never repeats bytes, which may hold keys.
   public var description: String {
     switch self {
     case .truncated(let offset):

@@ -2,7 +2,7 @@
 
 /// Why a capture cannot be read or written.
 public enum CaptureError: Error, Sendable, Hashable {
-  /// There are no octets, or only blank ones.
+  /// There are no bytes, or only blank ones.
   case empty
   /// No packet was found: neither pcapng nor hexadecimal text nor a known log.
   case notACapture
@@ -14,7 +14,7 @@ public enum CaptureError: Error, Sendable, Hashable {
   case tooLong(path: String, limit: Int)
   /// The file could not be created.
   case notCreated(path: String, errno: Int32, reason: String)
-  /// Octets could not be written, so that the file ends early.
+  /// Bytes could not be written, so that the file ends early.
   case notWritten(path: String, errno: Int32, reason: String)
 }
 
@@ -28,7 +28,7 @@ extension CaptureError: CustomStringConvertible {
     case .olderFormat: "This is a pcap file, which does not say which way a packet went."
     case .unreadable(let path, let errno, let reason):
       "\(path) cannot be read: \(reason) (errno \(errno))."
-    case .tooLong(let path, let limit): "\(path) is longer than \(limit) octets."
+    case .tooLong(let path, let limit): "\(path) is longer than \(limit) bytes."
     case .notCreated(let path, let errno, let reason):
       "\(path) cannot be created: \(reason) (errno \(errno))."
     case .notWritten(let path, let errno, let reason):

@@ -51,11 +51,11 @@ public final class CaptureFile: Sendable {
   ///
   /// - Parameter time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap gives it.
   public func record(_ direction: PacketDirection, _ packet: RawSpan, time: UInt64) {
-    let octets = unsafe packet.withUnsafeBytes { unsafe Array($0) }
+    let bytes = unsafe packet.withUnsafeBytes { unsafe Array($0) }
     // Under the lock, so that the order in the file is the order of segments.
     state.withLock { state in
       guard state.failure == nil else { return }
-      state.failure = write(state.encoder.packet(direction, octets, time: epoch &+ time))
+      state.failure = write(state.encoder.packet(direction, bytes, time: epoch &+ time))
     }
   }
 
@@ -77,7 +77,7 @@ public final class CaptureFile: Sendable {
 }
 
 extension CaptureReader {
-  /// The octets of a file.
+  /// The bytes of a file.
   ///
   /// - Parameter limit: longer files are refused.
   /// - Throws: `CaptureError`.
@@ -87,17 +87,17 @@ extension CaptureReader {
     do {
       let descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
       return try descriptor.closeAfter {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
           let count = try unsafe buffer.withUnsafeMutableBytes {
             unsafe try descriptor.read(into: $0)
           }
-          guard count > 0 else { return octets }
-          guard octets.count + count <= limit else {
+          guard count > 0 else { return bytes }
+          guard bytes.count + count <= limit else {
             throw CaptureError.tooLong(path: path, limit: limit)
           }
-          octets += buffer[..<count]
+          bytes += buffer[..<count]
         }
       }
     } catch let error as CaptureError {

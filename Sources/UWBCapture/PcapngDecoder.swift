@@ -18,29 +18,29 @@ struct PcapngDecoder {
   /// LINKTYPE_FIRA_UCI, and the number that files from before its registration carry.
   static let linkTypes: Set<UInt16> = [PcapngEncoder.linkType, 293]
 
-  private let octets: [UInt8]
+  private let bytes: [UInt8]
   private var isBigEndian = false
   private var interfaces: [Interface] = []
   private var others: [UInt16: Int] = [:]
   private var capture = Capture(format: .pcapng)
 
-  static func read(_ octets: [UInt8]) -> Capture {
-    var decoder = PcapngDecoder(octets)
+  static func read(_ bytes: [UInt8]) -> Capture {
+    var decoder = PcapngDecoder(bytes)
     decoder.run()
     return decoder.capture
   }
 
-  private init(_ octets: [UInt8]) { self.octets = octets }
+  private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   private mutating func run() {
     var offset = 0
-    while offset < octets.count {
-      guard octets.count - offset >= 12 else {
+    while offset < bytes.count {
+      guard bytes.count - offset >= 12 else {
         capture.report(.truncated(offset: offset))
         break
       }
-      if octets[offset..<offset + 4].elementsEqual(Self.magic) {
-        switch octets[offset + 8..<offset + 12] {
+      if bytes[offset..<offset + 4].elementsEqual(Self.magic) {
+        switch bytes[offset + 8..<offset + 12] {
         case [0x4D, 0x3C, 0x2B, 0x1A]: isBigEndian = false
         case [0x1A, 0x2B, 0x3C, 0x4D]: isBigEndian = true
         default:
@@ -54,7 +54,7 @@ struct PcapngDecoder {
         capture.report(.damaged(offset: offset))
         break
       }
-      guard length <= octets.count - offset else {
+      guard length <= bytes.count - offset else {
         capture.report(.truncated(offset: offset))
         break
       }
@@ -84,7 +84,7 @@ struct PcapngDecoder {
       guard body.count >= 8 else { return false }
       var interface = Interface(linkType: u16(start), snapLength: u32(start + 4))
       forEachOption(start + 8..<body.upperBound) { code, value in
-        if code == 9, value.count == 1 { interface.resolution = octets[value.lowerBound] }
+        if code == 9, value.count == 1 { interface.resolution = bytes[value.lowerBound] }
         if code == 14, value.count == 8 { interface.offset = u64(value.lowerBound) }
       }
       interfaces.append(interface)
@@ -129,7 +129,7 @@ struct PcapngDecoder {
       capture.report(.cutPacket(offset: offset))
       return
     }
-    let packet = Array(octets[range])
+    let packet = Array(bytes[range])
     let direction: PacketDirection? =
       switch flags & 3 {
       case 1: .inbound
@@ -138,7 +138,7 @@ struct PcapngDecoder {
       }
     capture.packets.append(
       CapturedPacket(
-        time: ticks.map { Self.nanoseconds($0, interface) }, direction: direction, octets: packet))
+        time: ticks.map { Self.nanoseconds($0, interface) }, direction: direction, bytes: packet))
   }
 
   /// Wraps where a damaged file gives more than 64 bits hold; never traps.
@@ -178,7 +178,7 @@ struct PcapngDecoder {
   private func u64(_ offset: Int) -> UInt64 { number(offset) }
 
   private func number<T: FixedWidthInteger & UnsignedInteger>(_ offset: Int) -> T {
-    let field = octets[offset..<offset + T.bitWidth / 8]
+    let field = bytes[offset..<offset + T.bitWidth / 8]
     return isBigEndian
       ? field.reduce(0) { $0 << 8 | T($1) } : field.reversed().reduce(0) { $0 << 8 | T($1) }
   }

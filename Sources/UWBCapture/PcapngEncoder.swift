@@ -74,15 +74,15 @@ public struct PcapngEncoder: Sendable {
   public mutating func packet(
     _ direction: PacketDirection, _ packet: [UInt8], time: UInt64
   ) -> [UInt8] {
-    let octets = redactor?.redact(packet) ?? packet
+    let bytes = redactor?.redact(packet) ?? packet
     var body: [UInt8] = []
-    body.reserveCapacity(octets.count + 48)
+    body.reserveCapacity(bytes.count + 48)
     body.append(le: UInt32(0))
     body.append(le: UInt32(truncatingIfNeeded: time >> 32))
     body.append(le: UInt32(truncatingIfNeeded: time))
-    body.append(le: UInt32(truncatingIfNeeded: octets.count))
-    body.append(le: UInt32(truncatingIfNeeded: octets.count))
-    body.append(padded: octets)
+    body.append(le: UInt32(truncatingIfNeeded: bytes.count))
+    body.append(le: UInt32(truncatingIfNeeded: bytes.count))
+    body.append(padded: bytes)
     // epb_flags, bits 0 and 1: the direction.
     body += Self.options([(2, [direction == .inbound ? 1 : 2, 0, 0, 0])])
     return Self.block(6, body)
@@ -93,26 +93,26 @@ public struct PcapngEncoder: Sendable {
   }
 
   private static func options(_ list: [(code: UInt16, value: [UInt8]?)]) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for (code, value) in list {
       guard let value else { continue }
-      octets.append(le: code)
-      octets.append(le: UInt16(truncatingIfNeeded: value.count))
-      octets.append(padded: value)
+      bytes.append(le: code)
+      bytes.append(le: UInt16(truncatingIfNeeded: value.count))
+      bytes.append(padded: value)
     }
     // opt_endofopt.
-    return octets.isEmpty ? [] : octets + [0, 0, 0, 0]
+    return bytes.isEmpty ? [] : bytes + [0, 0, 0, 0]
   }
 
   private static func block(_ type: UInt32, _ body: [UInt8]) -> [UInt8] {
     let length = UInt32(truncatingIfNeeded: body.count + 12)
-    var octets: [UInt8] = []
-    octets.reserveCapacity(body.count + 12)
-    octets.append(le: type)
-    octets.append(le: length)
-    octets += body
-    octets.append(le: length)
-    return octets
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(body.count + 12)
+    bytes.append(le: type)
+    bytes.append(le: length)
+    bytes += body
+    bytes.append(le: length)
+    return bytes
   }
 }
 
@@ -123,9 +123,9 @@ extension [UInt8] {
     }
   }
 
-  /// Zeros up to a multiple of four octets.
-  fileprivate mutating func append(padded octets: [UInt8]) {
-    self += octets
-    self += repeatElement(0, count: -octets.count & 3)
+  /// Zeros up to a multiple of four bytes.
+  fileprivate mutating func append(padded bytes: [UInt8]) {
+    self += bytes
+    self += repeatElement(0, count: -bytes.count & 3)
   }
 }

@@ -30,7 +30,7 @@ struct SecretRedactor: Sendable {
       packet.zero(from: start)
     } else if header.moreFollows {
       pending.insert(key)
-      packet.zero(from: start + place.plainOctets)
+      packet.zero(from: start + place.plainBytes)
     } else {
       for range in place.secrets(in: Array(packet[min(start, packet.count)...])) {
         packet.zero(start + range.lowerBound..<start + range.upperBound)

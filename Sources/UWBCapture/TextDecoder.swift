@@ -10,14 +10,14 @@ struct TextDecoder {
   private static let tag: [UInt8] = Array("nxpuci".utf8)
 
   /// Whether there is a line that the stacks of NXP and Android write.
-  static func isLog(_ octets: [UInt8]) -> Bool {
-    octets.split(separator: 0x0A).contains { direction(of: $0) != nil }
+  static func isLog(_ bytes: [UInt8]) -> Bool {
+    bytes.split(separator: 0x0A).contains { direction(of: $0) != nil }
   }
 
-  static func read(_ octets: [UInt8], format: CaptureFormat) -> Capture {
+  static func read(_ bytes: [UInt8], format: CaptureFormat) -> Capture {
     var capture = Capture(format: format)
     var clock = LogClock()
-    for (index, line) in octets.split(separator: 0x0A, omittingEmptySubsequences: false)
+    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
       .enumerated()
     {
       let isGood =
@@ -32,11 +32,11 @@ struct TextDecoder {
     guard let first = line.first(where: { !isBlank($0) }), first != UInt8(ascii: "#") else {
       return true
     }
-    guard let octets = digits(line), let packets = packets(octets) else { return false }
+    guard let bytes = digits(line), let packets = packets(bytes) else { return false }
     for packet in packets {
       capture.packets.append(
         CapturedPacket(
-          time: nil, direction: MessageType(rawValue: packet[0] >> 5).direction, octets: packet))
+          time: nil, direction: MessageType(rawValue: packet[0] >> 5).direction, bytes: packet))
     }
     return true
   }
@@ -49,11 +49,11 @@ struct TextDecoder {
     // Under the same tags the stacks write sentences too.
     guard let arrow = line[end...].lastIndex(where: arrows.contains) else { return true }
     let time = clock.time(of: line[..<end])
-    guard let octets = digits(line[(arrow + 1)...]), let packets = packets(octets) else {
+    guard let bytes = digits(line[(arrow + 1)...]), let packets = packets(bytes) else {
       return false
     }
     for packet in packets {
-      capture.packets.append(CapturedPacket(time: time, direction: direction, octets: packet))
+      capture.packets.append(CapturedPacket(time: time, direction: direction, bytes: packet))
     }
     return true
   }
@@ -77,42 +77,42 @@ struct TextDecoder {
     return nil
   }
 
-  private static func isBlank(_ octet: UInt8) -> Bool {
-    octet == 0x20 || (0x09...0x0D).contains(octet)
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || (0x09...0x0D).contains(byte)
   }
 
-  /// Digits as octets; nil when there is anything else but what people put between them.
+  /// Digits as bytes; nil when there is anything else but what people put between them.
   private static func digits(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var high: UInt8?
     var last: UInt8 = 0
-    for octet in text {
-      defer { last = octet }
+    for byte in text {
+      defer { last = byte }
       let digit: UInt8
-      switch octet {
-      case 0x30...0x39: digit = octet - 0x30
-      case 0x41...0x46, 0x61...0x66: digit = (octet | 0x20) - 0x57
+      switch byte {
+      case 0x30...0x39: digit = byte - 0x30
+      case 0x41...0x46, 0x61...0x66: digit = (byte | 0x20) - 0x57
       case UInt8(ascii: "x"), UInt8(ascii: "X"):
         guard high == 0, last == 0x30 else { return nil }
         high = nil
         continue
-      case _ where isBlank(octet) || ":.,-|_".utf8.contains(octet): continue
+      case _ where isBlank(byte) || ":.,-|_".utf8.contains(byte): continue
       default: return nil
       }
       if let first = high {
-        octets.append(first << 4 | digit)
+        bytes.append(first << 4 | digit)
         high = nil
       } else {
         high = digit
       }
     }
-    return high == nil && !octets.isEmpty ? octets : nil
+    return high == nil && !bytes.isEmpty ? bytes : nil
   }
 
   /// The packets that stand one after another; nil unless they are all there is.
-  private static func packets(_ octets: [UInt8]) -> [[UInt8]]? {
+  private static func packets(_ bytes: [UInt8]) -> [[UInt8]]? {
     var packets: [[UInt8]] = []
-    var rest = octets[...]
+    var rest = bytes[...]
     while !rest.isEmpty {
       let first = Array(rest.prefix(PacketHeader.length))
       guard let header = try? unsafe PacketHeader(parsing: first.span.bytes) else { return nil }

@@ -8,7 +8,7 @@ public enum DriverError: Error, Sendable, Hashable {
   case link(LinkError)
   /// The chip's firmware could not be loaded.
   case firmware(FirmwareError)
-  /// The chip did not answer in time. `garbage` octets that are no UCI arrived meanwhile.
+  /// The chip did not answer in time. `garbage` bytes that are no UCI arrived meanwhile.
   case noAnswer(command: String, milliseconds: Int, garbage: UInt64)
   /// The chip asked for the same command again too often.
   case retriesExhausted(command: String, attempts: Int)
@@ -32,8 +32,8 @@ public enum DriverError: Error, Sendable, Hashable {
   case stateNotReached(expected: SessionState, last: SessionState?)
   /// A session left its state by itself.
   case sessionEnded(SessionState, StateChangeReason)
-  /// More data than the chip takes at once; both in octets.
-  case dataTooLong(octets: Int, limit: Int)
+  /// More data than the chip takes at once; both in bytes.
+  case dataTooLong(bytes: Int, limit: Int)
   /// Data did not reach the peer, or was refused.
   case dataNotSent(DataTransferStatus)
   /// The configuration contradicts itself.
@@ -58,7 +58,7 @@ extension DriverError: CustomStringConvertible {
     case .noAnswer(let command, let milliseconds, 0):
       "The device did not answer \(command) within \(milliseconds) ms."
     case .noAnswer(let command, let milliseconds, let garbage):
-      "The device did not answer \(command) within \(milliseconds) ms, but sent \(garbage) octets "
+      "The device did not answer \(command) within \(milliseconds) ms, but sent \(garbage) bytes "
         + "that are not UCI."
     case .retriesExhausted(let command, let attempts):
       "The device asked for \(command) again \(attempts) times and never took it."
@@ -81,8 +81,8 @@ extension DriverError: CustomStringConvertible {
       "The session did not become \(expected); it is \(last.map { "\($0)" } ?? "unknown")."
     case .sessionEnded(let state, let reason):
       "The session became \(state): \(Self.words(reason, dialect))"
-    case .dataTooLong(let octets, let limit):
-      "\(octets) octets of data are too many: the device takes \(limit) at once."
+    case .dataTooLong(let bytes, let limit):
+      "\(bytes) bytes of data are too many: the device takes \(limit) at once."
     case .dataNotSent(let status):
       "The data was not sent: \(status) (0x\(String(status.rawValue, radix: 16)))."
     case .invalidConfiguration(let why): "The session cannot work: \(why)."

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FixedWidthInteger {
-  /// Its octets in the order of the wire: the least significant first.
-  var littleEndianOctets: [UInt8] {
+  /// Its bytes in the order of the wire: the least significant first.
+  var littleEndianBytes: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) }
   }
 }

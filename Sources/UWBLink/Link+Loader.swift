@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
 
-/// A chip before its firmware runs: octets to and from its loader.
+/// A chip before its firmware runs: bytes to and from its loader.
 ///
 /// All of it waits; so not on a thread that runs tasks.
 public protocol LoaderPort: Sendable {
@@ -10,10 +10,10 @@ public protocol LoaderPort: Sendable {
   /// - Throws: `LinkError`; code `invalidEndpoint` where this kind of link has no loader.
   func beginLoading() throws(LinkError)
 
-  /// Sends octets as they are, in one selection of the chip.
-  func sendToLoader(_ octets: [UInt8]) throws(LinkError)
+  /// Sends bytes as they are, in one selection of the chip.
+  func sendToLoader(_ bytes: [UInt8]) throws(LinkError)
 
-  /// Reads so many octets in one selection, once the chip offers something.
+  /// Reads so many bytes in one selection, once the chip offers something.
   ///
   /// - Parameter timeout: milliseconds; 0: it has offered them already.
   /// - Throws: `LinkError`; code `timeout` when it offers nothing in time.
@@ -36,18 +36,18 @@ extension Link: LoaderPort {
     try check(result)
   }
 
-  /// Sends octets as they are, in one selection of the chip.
-  public func sendToLoader(_ octets: [UInt8]) throws(LinkError) {
-    try check(cuwb_boot_write(raw, octets, octets.count))
+  /// Sends bytes as they are, in one selection of the chip.
+  public func sendToLoader(_ bytes: [UInt8]) throws(LinkError) {
+    try check(cuwb_boot_write(raw, bytes, bytes.count))
   }
 
-  /// Reads so many octets in one selection, once the chip offers something.
+  /// Reads so many bytes in one selection, once the chip offers something.
   public func receiveFromLoader(
     _ count: Int, timeout: Int32
   ) throws(LinkError) -> [UInt8] {
-    var octets = [UInt8](repeating: 0, count: count)
-    try check(cuwb_boot_read(raw, &octets, count, timeout))
-    return octets
+    var bytes = [UInt8](repeating: 0, count: count)
+    try check(cuwb_boot_read(raw, &bytes, count, timeout))
+    return bytes
   }
 
   /// The firmware runs: frames from here on.

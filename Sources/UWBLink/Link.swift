@@ -60,11 +60,11 @@ public final class Link: @unchecked Sendable {
   /// - Throws: `LinkError`.
   public func write(_ frame: [UInt8], timeout: Int32 = 1_000) throws(LinkError) {
     let result = writing.withLock { _ in
-      frame.withUnsafeBytes { octets in
-        guard let base = octets.baseAddress else {
+      frame.withUnsafeBytes { bytes in
+        guard let base = bytes.baseAddress else {
           return cuwb_result(outcome: CUWB_INVALID, error: 0)
         }
-        return cuwb_write_frame(raw, base, octets.count, timeout)
+        return cuwb_write_frame(raw, base, bytes.count, timeout)
       }
     }
     guard result.outcome == CUWB_OK else { throw LinkError(result, endpoint: endpoint) }
@@ -72,11 +72,11 @@ public final class Link: @unchecked Sendable {
 
   /// How frames are told apart.
   public struct Framing: Sendable, Hashable {
-    /// NXP: bit 7 of the second octet announces a 16-bit length in a control frame.
+    /// NXP: bit 7 of the second byte announces a 16-bit length in a control frame.
     public var extendedLength = false
-    /// Qorvo QM33 serial firmware: data frames carry their length in the fourth octet only.
-    public var dataLengthInOctet3 = false
-    /// Octets of the longest frame the chip sends, header included; 0: no limit but CUWB's own.
+    /// Qorvo QM33 serial firmware: data frames carry their length in the fourth byte only.
+    public var dataLengthInByte3 = false
+    /// Bytes of the longest frame the chip sends, header included; 0: no limit but CUWB's own.
     public var longestFrame: UInt16 = 0
     /// The other end is a host, which sends commands and data for a chip.
     public var fromHost = false
@@ -89,7 +89,7 @@ public final class Link: @unchecked Sendable {
   func setFraming(_ framing: Framing) {
     var rules = cuwb_framing_default()
     rules.extended_length = framing.extendedLength
-    rules.data_length_in_octet_3 = framing.dataLengthInOctet3
+    rules.data_length_in_byte_3 = framing.dataLengthInByte3
     rules.longest_frame = framing.longestFrame
     if framing.fromHost {
       // Data, commands and tests; DATA_MESSAGE_SND and LL_DATA_MESSAGE_SND.
@@ -106,23 +106,23 @@ public final class Link: @unchecked Sendable {
 
     /// Frames delivered.
     public var framesRead: UInt64 = 0
-    /// Octets taken from the descriptor.
-    public var octetsRead: UInt64 = 0
+    /// Bytes taken from the descriptor.
+    public var bytesRead: UInt64 = 0
     /// Calls of read(2) that brought something.
     public var reads: UInt64 = 0
     /// Frames sent.
     public var framesWritten: UInt64 = 0
-    /// Octets thrown away because they could not belong to a frame.
-    public var octetsSkipped: UInt64 = 0
+    /// Bytes thrown away because they could not belong to a frame.
+    public var bytesSkipped: UInt64 = 0
     /// How often the boundary between frames was lost.
     public var resynchronisations: UInt64 = 0
 
     /// Of one link and another.
     public static func + (a: Statistics, b: Statistics) -> Statistics {
       Statistics(
-        framesRead: a.framesRead + b.framesRead, octetsRead: a.octetsRead + b.octetsRead,
+        framesRead: a.framesRead + b.framesRead, bytesRead: a.bytesRead + b.bytesRead,
         reads: a.reads + b.reads, framesWritten: a.framesWritten + b.framesWritten,
-        octetsSkipped: a.octetsSkipped + b.octetsSkipped,
+        bytesSkipped: a.bytesSkipped + b.bytesSkipped,
         resynchronisations: a.resynchronisations + b.resynchronisations)
     }
   }
@@ -131,8 +131,8 @@ public final class Link: @unchecked Sendable {
   public var statistics: Statistics {
     let stats = cuwb_link_get_stats(raw)
     return Statistics(
-      framesRead: stats.frames_read, octetsRead: stats.octets_read, reads: stats.reads,
-      framesWritten: stats.frames_written, octetsSkipped: stats.octets_skipped,
+      framesRead: stats.frames_read, bytesRead: stats.bytes_read, reads: stats.reads,
+      framesWritten: stats.frames_written, bytesSkipped: stats.bytes_skipped,
       resynchronisations: stats.resynchronisations)
   }
 }

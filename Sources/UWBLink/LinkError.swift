@@ -34,7 +34,7 @@ public struct LinkError: Error, Sendable, Hashable {
     case unresolvedHost
     /// Nobody listens there.
     case connectionRefused
-    /// The device takes no octets, or the host does not answer.
+    /// The device takes no bytes, or the host does not answer.
     case timeout
     /// The other end closed the connection.
     case closedByPeer
@@ -82,13 +82,13 @@ extension LinkError: CustomStringConvertible {
     case .otherKindOfDevice: "\(endpoint) is another kind of device."
     case .lineNotFound, .lineBusy: "\(endpoint): \(detail ?? "a GPIO line is missing")."
     case .packetTooLong:
-      "\(endpoint): a packet is longer than the \(cuwb_spi_bufsiz()) octets spidev moves at once."
+      "\(endpoint): a packet is longer than the \(cuwb_spi_bufsiz()) bytes spidev moves at once."
     case .chipSilent: "The chip at \(endpoint) does not take part: \(detail ?? "no answer")."
     case .notASerialDevice: "\(endpoint) is not a serial device."
     case .invalidEndpoint: "'\(endpoint)' does not name a device: \(detail ?? "see the form")."
     case .unresolvedHost: "The host of \(endpoint) has no address."
     case .connectionRefused: "Nobody listens at \(endpoint)."
-    case .timeout: "\(endpoint) did not take the octets in time."
+    case .timeout: "\(endpoint) did not take the bytes in time."
     case .closedByPeer: "The other end closed \(endpoint)."
     case .deviceGone: "\(endpoint) disappeared: it was unplugged or its driver went away."
     case .system:

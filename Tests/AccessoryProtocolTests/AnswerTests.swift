@@ -56,7 +56,7 @@ import UWBDriver
     #expect(answers.allSatisfy { $0.address != 7 && (1...0xFFFD).contains($0.address) })
     // The codes of BPRF.
     #expect(Set(answers.map(\.preambleCode)).isSubset(of: 9...12))
-    let vectors = answers.map(\.initialisationVector.octets)
+    let vectors = answers.map(\.initialisationVector.bytes)
     #expect(Set(vectors).count == 40)
     #expect(Set(vectors.flatMap(\.self)).count > 40)
   }
@@ -77,9 +77,9 @@ import UWBDriver
       let parameters = session.parameters(for: .fira2)
       let expected: [(AppConfigID, [UInt8])] = [
         (.channelNumber, [5]), (.preambleCodeIndex, [12]), (.rangingRoundControl, [6]),
-        (.hoppingMode, [1]), (.rangingDuration, [250, 0, 0, 0]), (.slotDuration, octets("6009")),
-        (.slotsPerRR, [25]), (.deviceMACAddress, octets("87B4")),
-        (.dstMACAddress, octets("11D7")),
+        (.hoppingMode, [1]), (.rangingDuration, [250, 0, 0, 0]), (.slotDuration, bytes("6009")),
+        (.slotsPerRR, [25]), (.deviceMACAddress, bytes("87B4")),
+        (.dstMACAddress, bytes("11D7")),
       ]
       for (id, value) in expected {
         #expect(parameters.first { $0.id == id.rawValue }?.value == value, "\(id.name)")
@@ -87,16 +87,16 @@ import UWBDriver
     }
   }
 
-  // MARK: octets at the limits
+  // MARK: bytes at the limits
 
   @Test func aFlagIsZeroOrOne() {
-    var accessory = accessory(.v20).octets
+    var accessory = accessory(.v20).bytes
     accessory[16 + 25] = 2
     #expect(
       invalidField { () throws(AccessoryProtocolError) in
         _ = try AccessoryConfigurationData(accessory)
       } == "requested hopping mode")
-    var shareable = answer(.v20).octets
+    var shareable = answer(.v20).bytes
     shareable[34] = 0xFF
     #expect(
       invalidField { () throws(AccessoryProtocolError) in
@@ -104,7 +104,7 @@ import UWBDriver
       } == "hopping mode")
   }
 
-  @Test func octetsBehindTheEndAreNamed() {
+  @Test func bytesBehindTheEndAreNamed() {
     #expect(
       invalidField { () throws(AccessoryProtocolError) in
         _ = try ShareableConfigurationData(Captured.phone + [0])
@@ -122,7 +122,7 @@ import UWBDriver
     #expect(
       invalidField { () throws(AccessoryProtocolError) in _ = try AccessoryConfigurationData(data) }
         == "UWB configuration")
-    // An octet more is there than the part says it has.
+    // A byte more is there than the part says it has.
     data = Array(Captured.qorvoMessage.dropFirst())
     data[15] = 20
     #expect(
@@ -142,7 +142,7 @@ import UWBDriver
       #expect(
         invalidField { () throws(AccessoryProtocolError) in
           _ = try ShareableConfigurationData(Array(Captured.phone[..<count]))
-        } == field, "\(count) octets")
+        } == field, "\(count) bytes")
     }
   }
 
@@ -150,17 +150,17 @@ import UWBDriver
     var data = Array(Captured.qorvoMessage.dropFirst())
     data[2] = 3
     let configuration = try AccessoryConfigurationData(data)
-    #expect(configuration.minorVersion == 3 && configuration.octets == data)
+    #expect(configuration.minorVersion == 3 && configuration.bytes == data)
   }
 
-  @Test func vectorsHaveSixOctetsAndCountriesTwo() {
+  @Test func vectorsHaveSixBytesAndCountriesTwo() {
     for count in [0, 5, 7] {
       #expect(
         ShareableConfigurationData.InitialisationVector([UInt8](repeating: 1, count: count)) == nil)
     }
     for country in [[], [0x45], [0x45, 0x55, 0x53]] as [[UInt8]] {
       let data = ShareableConfigurationData(country: country, sessionID: 1, address: 2)
-      #expect(data.octets.count == 30)
+      #expect(data.bytes.count == 30)
     }
   }
 }

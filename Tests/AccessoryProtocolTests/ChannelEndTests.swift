@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func aPathHas107OctetsAtMost() async {
+  @Test func aPathHas107BytesAtMost() async {
     for (count, expected) in [(107, Errno.noSuchFileOrDirectory), (108, .fileNameTooLong)] {
       let path = "/tmp/" + String(repeating: "x", count: count - 5)
       let error = await result { () async throws(DataChannelError) in

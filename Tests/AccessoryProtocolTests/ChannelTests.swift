@@ -41,10 +41,10 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
       var framing = MessageFraming()
       #expect(throws: DataChannelError.self) { try framing.take(head) }
     }
-    #expect(throws: DataChannelError.unfit(octets: 0, limit: 1_024)) {
+    #expect(throws: DataChannelError.unfit(bytes: 0, limit: 1_024)) {
       try MessageFraming.frame([])
     }
-    #expect(throws: DataChannelError.unfit(octets: 1_025, limit: 1_024)) {
+    #expect(throws: DataChannelError.unfit(bytes: 1_025, limit: 1_024)) {
       try MessageFraming.frame([UInt8](repeating: 0, count: 1_025))
     }
     #expect(try MessageFraming.frame([UInt8](repeating: 0, count: 1_024)).prefix(2) == [0, 4])
@@ -148,7 +148,7 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
     let (toA, feedA) = AsyncStream<[UInt8]>.makeStream()
     let (toB, feedB) = AsyncStream<UInt8>.makeStream()
     let a = ByteStreamChannel(
-      reading: toA, writing: { for octet in $0 { feedB.yield(octet) } }, closing: { feedB.finish() }
+      reading: toA, writing: { for byte in $0 { feedB.yield(byte) } }, closing: { feedB.finish() }
     )
     let b = ByteStreamChannel(
       reading: toB,

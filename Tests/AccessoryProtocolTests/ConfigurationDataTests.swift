@@ -22,7 +22,7 @@ import UWBDriver
     #expect(configuration.uwb.address == 0xD711)
     #expect(configuration.uwb.clockDrift == 25)
     #expect(
-      AccessoryMessage.accessoryConfigurationData(configuration.octets).octets
+      AccessoryMessage.accessoryConfigurationData(configuration.bytes).bytes
         == Captured.qorvoMessage)
   }
 
@@ -31,7 +31,7 @@ import UWBDriver
     let configuration = try AccessoryConfigurationData(data)
     #expect(configuration.preferredUpdateRate == .automatic)
     #expect(configuration.uwb.address == 0x0012)
-    #expect(configuration.octets == data)
+    #expect(configuration.bytes == data)
   }
 
   @Test func oldUWBPart() throws {
@@ -39,7 +39,7 @@ import UWBDriver
     #expect(uwb.version == .v10)
     #expect(uwb.role == .controlee)
     #expect(uwb.address == 0xAAAA)
-    #expect(uwb.octets == Captured.qorvoUWB10)
+    #expect(uwb.bytes == Captured.qorvoUWB10)
   }
 
   @Test func version2() throws {
@@ -48,11 +48,11 @@ import UWBDriver
       address: 0x0807, clockDrift: 200,
       request: .init(hopping: true, slotsPerRound: 6, slotDuration: 3_600, interval: 240))
     let configuration = AccessoryConfigurationData(preferredUpdateRate: .infrequent, uwb: uwb)
-    let expected = octets(
+    let expected = bytes(
       "0100 0000 0A 00000000000000000000 20"
         + "0200 0000 01020304 05000000 06000000 00 0708 C800 00000000 01 0600 100E F000")
-    #expect(configuration.octets == expected)
-    #expect(configuration.octets.count == 48)
+    #expect(configuration.bytes == expected)
+    #expect(configuration.bytes.count == 48)
     #expect(try AccessoryConfigurationData(expected) == configuration)
   }
 
@@ -60,12 +60,12 @@ import UWBDriver
     let lengths = ConfigurationVersion.allCases.map { version in
       AccessoryConfigurationData(
         uwb: UWBConfigurationData(version: version, role: .controller, address: 1)
-      ).octets.count
+      ).bytes.count
     }
     #expect(lengths == [35, 37, 48])
   }
 
-  @Test func reservedOctetsMayBeAnything() throws {
+  @Test func reservedBytesMayBeAnything() throws {
     var data = Array(Captured.qorvoMessage.dropFirst())
     for place in 5..<15 { data[place] = 0xEE }
     #expect(try AccessoryConfigurationData(data).uwb.address == 0xD711)
@@ -90,7 +90,7 @@ import UWBDriver
       let field = invalidField { () throws(AccessoryProtocolError) in
         _ = try AccessoryConfigurationData(Array(data[..<count]))
       }
-      #expect(field != nil, "\(count) octets were taken")
+      #expect(field != nil, "\(count) bytes were taken")
     }
     let field = invalidField { () throws(AccessoryProtocolError) in
       _ = try AccessoryConfigurationData(data + [0])
@@ -111,11 +111,11 @@ import UWBDriver
     #expect(data.slotDuration == 3_600)
     #expect(data.interval == 198)
     #expect(data.roundControl == 3)
-    #expect(data.initialisationVector.octets == octets("397B28D4B8D7"))
+    #expect(data.initialisationVector.bytes == bytes("397B28D4B8D7"))
     #expect(data.address == 0xB487)
     #expect(data.clockDrift == 100)
     #expect(!data.hopping)
-    #expect(data.octets == Captured.phone)
+    #expect(data.bytes == Captured.phone)
   }
 
   @Test func otherVersions() throws {
@@ -124,13 +124,13 @@ import UWBDriver
       version: .v20, country: Array("US".utf8), sessionID: 0x0403_0201, slotsPerRound: 25,
       slotDuration: 2_400, interval: 200, initialisationVector: vector, address: 0x0807,
       clockDrift: 20, hopping: true)
-    let expected = octets(
+    let expected = bytes(
       "0200 0000 1E 5553 01020304 0B 09 1900 6009 C800 03 010203040506 0708 1400 00000000 01")
-    #expect(data.octets == expected)
+    #expect(data.bytes == expected)
     #expect(try ShareableConfigurationData(expected) == data)
     data.version = .v10
-    let older = octets("0100 0000 17 5553 01020304 0B 09 1900 6009 C800 03 010203040506 0708")
-    #expect(data.octets == older)
+    let older = bytes("0100 0000 17 5553 01020304 0B 09 1900 6009 C800 03 010203040506 0708")
+    #expect(data.bytes == older)
     let read = try ShareableConfigurationData(older)
     #expect(read.clockDrift == 0 && !read.hopping)
   }
@@ -149,7 +149,7 @@ import UWBDriver
       let field = invalidField { () throws(AccessoryProtocolError) in
         _ = try ShareableConfigurationData(Array(Captured.phone[..<count]))
       }
-      #expect(field != nil, "\(count) octets were taken")
+      #expect(field != nil, "\(count) bytes were taken")
     }
   }
 

@@ -12,7 +12,7 @@ import UWBSimulator
     var meeting = try await Meeting()
     let data = try meeting.phone.shareable()
     try await meeting.phone.channel.send(
-      AppMessage.configureAndStart(Array(data.octets.dropLast(4))).octets)
+      AppMessage.configureAndStart(Array(data.bytes.dropLast(4))).bytes)
     #expect(try await meeting.phone.next() == .accessoryUwbDidStop)
     guard case .message(.invalidConfiguration(let field, _)) = await meeting.refusal() else {
       Issue.record("not refused")
@@ -31,7 +31,7 @@ import UWBSimulator
       try await meeting.phone.configure(meeting.phone.shareable()) == .accessoryUwbDidStart)
     let next = try meeting.phone.shareable()
     try await meeting.phone.channel.send(
-      AppMessage.configureAndStart(Array(next.octets.dropLast(4))).octets)
+      AppMessage.configureAndStart(Array(next.bytes.dropLast(4))).bytes)
     #expect(try await meeting.phone.next() == .accessoryUwbDidStop)
     #expect(await meeting.stop() == .replaced)
     #expect(meeting.accessory.rangingApps.isEmpty)

@@ -5,19 +5,19 @@ import Testing
 
 @Suite struct MessageTests {
   @Test func identifiers() throws {
-    #expect(AppMessage.initialize.octets == [0x0A])
-    #expect(AppMessage.configureAndStart([7, 8]).octets == [0x0B, 7, 8])
-    #expect(AppMessage.stop.octets == [0x0C])
-    #expect(AccessoryMessage.accessoryConfigurationData([7, 8]).octets == [0x01, 7, 8])
-    #expect(AccessoryMessage.accessoryUwbDidStart.octets == [0x02])
-    #expect(AccessoryMessage.accessoryUwbDidStop.octets == [0x03])
+    #expect(AppMessage.initialize.bytes == [0x0A])
+    #expect(AppMessage.configureAndStart([7, 8]).bytes == [0x0B, 7, 8])
+    #expect(AppMessage.stop.bytes == [0x0C])
+    #expect(AccessoryMessage.accessoryConfigurationData([7, 8]).bytes == [0x01, 7, 8])
+    #expect(AccessoryMessage.accessoryUwbDidStart.bytes == [0x02])
+    #expect(AccessoryMessage.accessoryUwbDidStop.bytes == [0x03])
     for message in [AppMessage.initialize, .configureAndStart([1, 2]), .stop] {
-      #expect(try AppMessage(message.octets) == message)
+      #expect(try AppMessage(message.bytes) == message)
     }
     for message in [
       AccessoryMessage.accessoryConfigurationData([1]), .accessoryUwbDidStart, .accessoryUwbDidStop,
     ] {
-      #expect(try AccessoryMessage(message.octets) == message)
+      #expect(try AccessoryMessage(message.bytes) == message)
     }
   }
 

@@ -19,14 +19,14 @@ import UWBDriver
     #expect(session.sessionID == 24_488)
     #expect(session.type == .ranging)
     let parameters = session.parameters(for: .fira2)
-    // What the captures and the sources for what they leave out say, octet for octet.
+    // What the captures and the sources for what they leave out say, byte for byte.
     let expected: [(AppConfigID, [UInt8])] = [
       (.deviceType, [1]), (.deviceRole, [1]), (.multiNodeMode, [0]), (.rangingRoundUsage, [2]),
-      (.macAddressMode, [0]), (.deviceMACAddress, octets("11D7")), (.numberOfControlees, [1]),
-      (.dstMACAddress, octets("87B4")), (.channelNumber, [9]), (.stsConfig, [0]),
+      (.macAddressMode, [0]), (.deviceMACAddress, bytes("11D7")), (.numberOfControlees, [1]),
+      (.dstMACAddress, bytes("87B4")), (.channelNumber, [9]), (.stsConfig, [0]),
       (.rframeConfig, [3]), (.scheduleMode, [1]), (.preambleCodeIndex, [11]), (.sfdID, [2]),
-      (.slotDuration, octets("100E")), (.rangingDuration, octets("C6000000")), (.slotsPerRR, [6]),
-      (.vendorID, octets("4C00")), (.staticSTSIV, octets("397B28D4B8D7")), (.stsLength, [1]),
+      (.slotDuration, bytes("100E")), (.rangingDuration, bytes("C6000000")), (.slotsPerRR, [6]),
+      (.vendorID, bytes("4C00")), (.staticSTSIV, bytes("397B28D4B8D7")), (.stsLength, [1]),
       (.resultReportConfig, [1]), (.hoppingMode, [0]), (.rangingRoundControl, [3]),
       (.maxRRRetry, [0, 0]),
     ]
@@ -60,10 +60,10 @@ import UWBDriver
   @Test(arguments: [(13, "slots per round"), (15, "slot duration"), (17, "ranging interval")])
   func zeroesAreNamed(place: Int, field: String) throws {
     let (accessory, _) = try captured()
-    var octets = Captured.phone
-    octets[place] = 0
-    octets[place + 1] = 0
-    let data = try ShareableConfigurationData(octets)
+    var bytes = Captured.phone
+    bytes[place] = 0
+    bytes[place + 1] = 0
+    let data = try ShareableConfigurationData(bytes)
     #expect(
       invalidField { () throws(AccessoryProtocolError) in
         _ = try data.session(of: .app, with: accessory.uwb)

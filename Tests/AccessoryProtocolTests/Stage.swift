@@ -135,12 +135,12 @@ struct Phone {
   }
 
   mutating func next() async throws -> AccessoryMessage? {
-    guard let octets = await incoming.next() else { return nil }
-    return try AccessoryMessage(octets)
+    guard let bytes = await incoming.next() else { return nil }
+    return try AccessoryMessage(bytes)
   }
 
   mutating func initialize() async throws {
-    try await channel.send(AppMessage.initialize.octets)
+    try await channel.send(AppMessage.initialize.bytes)
     guard case .accessoryConfigurationData(let data) = try await next() else {
       Issue.record("no configuration data")
       return
@@ -166,12 +166,12 @@ struct Phone {
 
   /// Sends the data and waits for the answer.
   mutating func configure(_ data: ShareableConfigurationData) async throws -> AccessoryMessage? {
-    try await channel.send(AppMessage.configureAndStart(data.octets).octets)
+    try await channel.send(AppMessage.configureAndStart(data.bytes).bytes)
     return try await next()
   }
 
   mutating func stop() async throws -> AccessoryMessage? {
-    try await channel.send(AppMessage.stop.octets)
+    try await channel.send(AppMessage.stop.bytes)
     return try await next()
   }
 }

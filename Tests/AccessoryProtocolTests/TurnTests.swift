@@ -114,12 +114,12 @@ import UWBSimulator
     for await case .connected in events { break }
     let second = Task { await accessory.serve(channels[1], as: "phone") }
     for await _ in channels[0].closed.stream {}
-    channels[0].arrive.yield(AppMessage.initialize.octets)
+    channels[0].arrive.yield(AppMessage.initialize.bytes)
     channels[0].arrive.finish()
     await first.value
-    channels[1].arrive.yield(AppMessage.stop.octets)
+    channels[1].arrive.yield(AppMessage.stop.bytes)
     var answers = channels[1].sent.stream.makeAsyncIterator()
-    #expect(await answers.next() == AccessoryMessage.accessoryUwbDidStop.octets)
+    #expect(await answers.next() == AccessoryMessage.accessoryUwbDidStop.bytes)
     channels[1].arrive.finish()
     await second.value
     #expect(

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 
-// What a call costs, so that no loop stands still, and what an octet costs at 16 MHz.
+// What a call costs, so that no loop stands still, and what a byte costs at 16 MHz.
 #define CALL_NS (2 * US)
-#define OCTET_NS 500
+#define BYTE_NS 500
 
 static void set_level(struct bench *bench, cuwb_line line, bool high) {
   if (bench->levels[line] == high) return;
@@ -91,7 +91,7 @@ static int bench_transfer(void *context, const cuwb_segment *segments, uint32_t 
     held += segment->hold_us * US;
   }
   entry->first = out[0];
-  bench_advance(bench, bench->now + held + CALL_NS + entry->length * OCTET_NS);
+  bench_advance(bench, bench->now + held + CALL_NS + entry->length * BYTE_NS);
   entry->end_ns = bench->now;
   bench->ops->selected(bench, out, in, entry->length, entry);
   uint32_t at = 0;

@@ -18,7 +18,7 @@ struct entry {
   bool is_selection;
   cuwb_line line;
   bool high;
-  // Octets in all segments; how many of them the host sent from memory, and listened to.
+  // Bytes in all segments; how many of them the host sent from memory, and listened to.
   uint32_t length;
   uint32_t sent;
   uint32_t heard;
@@ -32,7 +32,7 @@ struct entry {
 
 struct bench;
 
-// What a chip does. The octets from the chip are to be put into `in`, which holds zeros.
+// What a chip does. The bytes from the chip are to be put into `in`, which holds zeros.
 struct chip_ops {
   void (*selected)(struct bench *bench, const uint8_t *out, uint8_t *in, uint32_t length,
                    const struct entry *entry);

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void push(struct far_driver *driver, const uint8_t *octets, size_t length, int error) {
+static void push(struct far_driver *driver, const uint8_t *bytes, size_t length, int error) {
   pthread_mutex_lock(&driver->lock);
   unsigned place = driver->last++ % 4096;
   driver->replies[place] = NULL;
   if (length > 0) {
     driver->replies[place] = malloc(length);
-    memcpy(driver->replies[place], octets, length);
+    memcpy(driver->replies[place], bytes, length);
   }
   driver->lengths[place] = length;
   driver->errors[place] = error;
@@ -18,8 +18,8 @@ static void push(struct far_driver *driver, const uint8_t *octets, size_t length
   pthread_mutex_unlock(&driver->lock);
 }
 
-void far_driver_reply(struct far_driver *driver, const uint8_t *octets, size_t length) {
-  push(driver, octets, length, 0);
+void far_driver_reply(struct far_driver *driver, const uint8_t *bytes, size_t length) {
+  push(driver, bytes, length, 0);
 }
 
 void far_driver_fail(struct far_driver *driver, int error) { push(driver, NULL, 0, error); }
@@ -52,7 +52,7 @@ static ssize_t driver_read(void *context, void *memory, size_t size) {
   return result;
 }
 
-static ssize_t driver_write(void *context, const void *octets, size_t size) {
+static ssize_t driver_write(void *context, const void *bytes, size_t size) {
   struct far_driver *driver = context;
   pthread_mutex_lock(&driver->lock);
   ssize_t result = (ssize_t)size;
@@ -60,7 +60,7 @@ static ssize_t driver_write(void *context, const void *octets, size_t size) {
     driver->busy--;
     result = -EBUSY;
   } else {
-    memcpy(driver->written, octets, size);
+    memcpy(driver->written, bytes, size);
     driver->written_length = size;
     driver->writes++;
   }

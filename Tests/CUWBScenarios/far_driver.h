@@ -21,7 +21,7 @@
 struct far_driver {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  // What the next reads return: octets, or a negative errno where the length is 0.
+  // What the next reads return: bytes, or a negative errno where the length is 0.
   uint8_t *replies[4096];
   size_t lengths[4096];
   int errors[4096];
@@ -42,7 +42,7 @@ struct far_driver {
   unsigned writes;
   // So many writes are refused for now.
   unsigned busy;
-  // Octets asked for by the reads, at the least and at the most.
+  // Bytes asked for by the reads, at the least and at the most.
   size_t least, most;
 };
 
@@ -50,7 +50,7 @@ cuwb_node far_driver_open(struct far_driver *driver, unsigned width);
 
 void far_driver_forget(struct far_driver *driver);
 
-void far_driver_reply(struct far_driver *driver, const uint8_t *octets, size_t length);
+void far_driver_reply(struct far_driver *driver, const uint8_t *bytes, size_t length);
 
 void far_driver_fail(struct far_driver *driver, int error);
 

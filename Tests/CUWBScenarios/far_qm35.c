@@ -17,10 +17,10 @@ void far_qm35_reset(struct far_qm35 *chip, struct bench *bench) {
   bench->levels[CUWB_LINE_AWAKE] = true;
 }
 
-void far_qm35_say(struct far_qm35 *chip, uint8_t layer, const uint8_t *octets, uint32_t length,
+void far_qm35_say(struct far_qm35 *chip, uint8_t layer, const uint8_t *bytes, uint32_t length,
                   uint64_t in_ns) {
   unsigned place = (chip->first + chip->count++) % QM35_BLOCKS;
-  memcpy(chip->blocks[place], octets, length);
+  memcpy(chip->blocks[place], bytes, length);
   chip->lengths[place] = length;
   chip->layers[place] = layer;
   if (chip->count == 1) bench_plan(chip->bench, in_ns, CUWB_LINE_IRQ, true);

@@ -50,7 +50,7 @@ struct far_qm35 {
 
 void far_qm35_reset(struct far_qm35 *chip, struct bench *bench);
 
-void far_qm35_say(struct far_qm35 *chip, uint8_t layer, const uint8_t *octets, uint32_t length,
+void far_qm35_say(struct far_qm35 *chip, uint8_t layer, const uint8_t *bytes, uint32_t length,
                   uint64_t in_ns);
 
 extern const struct chip_ops far_qm35_ops;

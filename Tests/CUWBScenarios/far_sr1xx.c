@@ -20,10 +20,10 @@ static void offer(struct far_sr1xx *chip, uint64_t in_ns) {
   bench_plan(chip->bench, in_ns, CUWB_LINE_IRQ, true);
 }
 
-void far_sr1xx_say(struct far_sr1xx *chip, const uint8_t *octets, uint32_t length,
+void far_sr1xx_say(struct far_sr1xx *chip, const uint8_t *bytes, uint32_t length,
                    uint64_t in_ns) {
   unsigned place = (chip->first + chip->count++) % SR1XX_PACKETS;
-  memcpy(chip->packets[place], octets, length);
+  memcpy(chip->packets[place], bytes, length);
   chip->lengths[place] = length;
   offer(chip, in_ns);
 }

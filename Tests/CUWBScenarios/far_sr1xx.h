@@ -56,7 +56,7 @@ struct far_sr1xx {
 void far_sr1xx_reset(struct far_sr1xx *chip, struct bench *bench);
 
 // Has something to say, in so many nanoseconds.
-void far_sr1xx_say(struct far_sr1xx *chip, const uint8_t *octets, uint32_t length, uint64_t in_ns);
+void far_sr1xx_say(struct far_sr1xx *chip, const uint8_t *bytes, uint32_t length, uint64_t in_ns);
 
 extern const struct chip_ops far_sr1xx_ops;
 

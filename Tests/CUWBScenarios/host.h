@@ -17,10 +17,10 @@ static inline cuwb_outcome read_packet(int32_t timeout_ms) {
   return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
 }
 
-static inline void expect(const uint8_t *octets, uint32_t length) {
+static inline void expect(const uint8_t *bytes, uint32_t length) {
   CHECK_EQUAL(read_packet(4000), CUWB_OK);
   CHECK_EQUAL(frame.length, length);
-  CHECK(memcmp(memory, octets, length) == 0);
+  CHECK(memcmp(memory, bytes, length) == 0);
 }
 
 #endif

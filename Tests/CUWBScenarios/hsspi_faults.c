@@ -154,7 +154,7 @@ static void remainder(void) {
   CHECK_EQUAL(read_packet(4000), CUWB_OK);
   CHECK_EQUAL(frame.length, length);
   CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
-  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 5);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 5);
   close_chip();
 }
 

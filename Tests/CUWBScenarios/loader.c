@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loaders of NXP's chips, as far as the wires: IRQ alone says that there is an answer, each read has
-// exactly the length asked for, and an SR2xx wants its direction octets there too.
+// exactly the length asked for, and an SR2xx wants its direction bytes there too.
 #include "bench.h"
 
 static struct bench bench;
@@ -16,7 +16,7 @@ static struct {
   uint64_t answer_ns;
 } chip;
 
-// Answers whatever is written with the octets prepared.
+// Answers whatever is written with the bytes prepared.
 static void selected(struct bench *at, const uint8_t *out, uint8_t *in, uint32_t length,
                      const struct entry *entry) {
   uint32_t skip = chip.has_direction ? 1 : 0;
@@ -115,7 +115,7 @@ static void none(void) {
 
 const struct scenario loader_scenarios[] = {
     {"Loader of an SR1xx: IRQ alone, and exact lengths", hbci},
-    {"Loader of an SR2xx: with direction octets", hdll},
+    {"Loader of an SR2xx: with direction bytes", hdll},
     {"Loader of a QM35: not through this", none},
     {0},
 };

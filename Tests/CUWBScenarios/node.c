@@ -27,10 +27,10 @@ static cuwb_outcome read_packet(int32_t timeout_ms) {
   return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
 }
 
-static void expect(const uint8_t *octets, uint32_t length) {
+static void expect(const uint8_t *bytes, uint32_t length) {
   CHECK_EQUAL(read_packet(10000), CUWB_OK);
   CHECK_EQUAL(frame.length, length);
-  CHECK(memcmp(memory, octets, length) == 0);
+  CHECK(memcmp(memory, bytes, length) == 0);
 }
 
 static void expect_calls(const unsigned long (*calls)[2], unsigned count) {
@@ -159,18 +159,18 @@ static void failures(void) {
 }
 
 static void junk(void) {
-  static const uint8_t octets[] = {0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00};
+  static const uint8_t bytes[] = {0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00};
   static uint8_t cut[64];
   open_driver(4, CUWB_START_KEEP);
-  far_driver_reply(&driver, octets, sizeof(octets));
+  far_driver_reply(&driver, bytes, sizeof(bytes));
   far_driver_reply(&driver, status_ready, 5);
   expect(status_ready, 5);
-  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 8);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 8);
   make_packet(cut, 0x62, 0, 56, 1);
   far_driver_reply(&driver, cut, 40);
   far_driver_reply(&driver, status_ready, 5);
   expect(status_ready, 5);
-  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 48);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 48);
   close_driver();
 }
 

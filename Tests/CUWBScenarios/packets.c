@@ -141,14 +141,14 @@ static void no_spidev(void) {
 // Blocks in read(2), and knows only the request that switches the chip on.
 static int pipe_ends[2];
 
-static ssize_t stubborn_read(void *context, void *octets, size_t size) {
+static ssize_t stubborn_read(void *context, void *bytes, size_t size) {
   (void)context;
-  return read(pipe_ends[0], octets, size);
+  return read(pipe_ends[0], bytes, size);
 }
 
-static ssize_t stubborn_write(void *context, const void *octets, size_t size) {
+static ssize_t stubborn_write(void *context, const void *bytes, size_t size) {
   (void)context;
-  (void)octets;
+  (void)bytes;
   return (ssize_t)size;
 }
 

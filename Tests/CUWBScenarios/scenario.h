@@ -39,15 +39,15 @@ bool scenario_has_failed(void);
     if (is != should) scenario_fail(__FILE__, __LINE__, #left " is %lld, not %lld", is, should);   \
   } while (0)
 
-// A notification, or whatever its first octets say, with `payload` octets that say where they are.
-static inline uint32_t make_packet(uint8_t *octets, uint8_t first, uint8_t second,
+// A notification, or whatever its first bytes say, with `payload` bytes that say where they are.
+static inline uint32_t make_packet(uint8_t *bytes, uint8_t first, uint8_t second,
                                    uint32_t payload, uint8_t seed) {
   bool wide = first >> 5 == 0 || second & 0x80;
-  octets[0] = first;
-  octets[1] = second;
-  octets[2] = wide ? (uint8_t)payload : 0;
-  octets[3] = wide ? (uint8_t)(payload >> 8) : (uint8_t)payload;
-  for (uint32_t i = 0; i < payload; i++) octets[4 + i] = (uint8_t)(seed + i * 7 + (i >> 8));
+  bytes[0] = first;
+  bytes[1] = second;
+  bytes[2] = wide ? (uint8_t)payload : 0;
+  bytes[3] = wide ? (uint8_t)(payload >> 8) : (uint8_t)payload;
+  for (uint32_t i = 0; i < payload; i++) bytes[4 + i] = (uint8_t)(seed + i * 7 + (i >> 8));
   return 4 + payload;
 }
 

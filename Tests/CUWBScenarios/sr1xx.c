@@ -46,7 +46,7 @@ static void reads_in_two_selections(void) {
   close_chip();
 }
 
-// Lengths by the rules of the protocol: one octet, 16 bits announced by bit 7, 16 bits in data.
+// Lengths by the rules of the protocol: one byte, 16 bits announced by bit 7, 16 bits in data.
 static void lengths(void) {
   static const struct {
     uint8_t first, second;
@@ -212,7 +212,7 @@ static void commands_against_notifications(void) {
     expect(packet, length);
   }
   CHECK_EQUAL(read_packet(100), CUWB_TIMEOUT);
-  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 0);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 0);
   close_chip();
 }
 

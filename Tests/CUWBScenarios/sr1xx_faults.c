@@ -62,7 +62,7 @@ static void read_indication_is_missed(void) {
   CHECK_EQUAL(chip.early_reads, 2);
   CHECK_EQUAL(chip.wrong_lengths, 0);
   CHECK(cuwb_link_get_stats(link).resynchronisations >= 2);
-  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 8);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 8);
   close_chip();
 }
 
@@ -101,7 +101,7 @@ static void junk_behind_the_start(void) {
   // Not even a header of the right form: the chip never loads a payload for it.
   chip.lengths[0] = chip.lengths[2] = 4;
   expect(status_ready, sizeof(status_ready));
-  CHECK_EQUAL(cuwb_link_get_stats(link).octets_skipped, 12);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 12);
   CHECK_EQUAL(cuwb_link_get_stats(link).frames_read, 1);
   close_chip();
 }
@@ -174,7 +174,7 @@ static void impossible_length(void) {
   close_chip();
 }
 
-// spidev moves 4096 octets unless its bufsiz was raised; NXP's packets have up to 4200.
+// spidev moves 4096 bytes unless its bufsiz was raised; NXP's packets have up to 4200.
 static void bufsiz(void) {
   static uint8_t packet[4300];
   open_chip(4096);

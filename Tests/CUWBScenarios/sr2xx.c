@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // NXP SR2xx. The far side is made from the tables in the Middleware Guide and the SPI transport of
-// nxp-uwb/sr250-uwbiot-zephyr, with the dummy octet of the guide's example (FF).
+// nxp-uwb/sr250-uwbiot-zephyr, with the dummy byte of the guide's example (FF).
 #include <errno.h>
 
 #include "host.h"
@@ -23,9 +23,9 @@ static struct {
   unsigned wrong_directions, wrong_lengths, empty_reads, hasty_reads;
 } chip;
 
-static void say(const uint8_t *octets, uint32_t length, uint64_t in_ns) {
+static void say(const uint8_t *bytes, uint32_t length, uint64_t in_ns) {
   unsigned place = (chip.first + chip.count++) % PACKETS;
-  memcpy(chip.packets[place], octets, length);
+  memcpy(chip.packets[place], bytes, length);
   chip.lengths[place] = length;
   if (chip.count > 1) return;
   chip.raised_ns = bench.now + in_ns;
@@ -194,7 +194,7 @@ static void gone(void) {
 }
 
 const struct scenario sr2xx_scenarios[] = {
-    {"SR2xx: FF, a dummy octet and the header; FF, a dummy octet and the payload", reads},
+    {"SR2xx: FF, a dummy byte and the header; FF, a dummy byte and the payload", reads},
     {"SR2xx: 00 and the whole packet, 2 ms apart", writes},
     {"SR2xx: a write does not wait for a read", writes_while_irq_is_high},
     {"SR2xx: packets back to back", back_to_back},

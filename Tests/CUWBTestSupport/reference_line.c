@@ -37,25 +37,25 @@ struct cuwb_reference_reader {
 
 static void *run(void *context) {
   struct cuwb_reference_reader *reader = context;
-  uint8_t octets[4096];
+  uint8_t bytes[4096];
   size_t held = 0;
   for (;;) {
-    ssize_t got = read(reader->host, octets + held, sizeof(octets) - held);
+    ssize_t got = read(reader->host, bytes + held, sizeof(bytes) - held);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return NULL;
     held += (size_t)got;
     size_t at = 0;
     while (held - at >= 4) {
-      size_t length = 4 + (size_t)octets[at + 3];
+      size_t length = 4 + (size_t)bytes[at + 3];
       if (held - at < length) break;
       uint32_t number = 0;
-      uint64_t sum = cuwb_reference_decode(octets + at, length, &number);
+      uint64_t sum = cuwb_reference_decode(bytes + at, length, &number);
       if (sum != 0 && number < reader->capacity) reader->arrived[number] = cuwb_test_now();
       reader->sum += sum;
       __atomic_store_n(&reader->count, reader->count + 1, __ATOMIC_RELEASE);
       at += length;
     }
-    memmove(octets, octets + at, held - at);
+    memmove(bytes, bytes + at, held - at);
     held -= at;
   }
 }
@@ -68,33 +68,33 @@ cuwb_reference_reader *cuwb_reference_reader_start(int host, uint64_t *arrived, 
   return reader;
 }
 
-static void handle(cuwb_reference_reader *reader, const uint8_t *octets, size_t length) {
+static void handle(cuwb_reference_reader *reader, const uint8_t *bytes, size_t length) {
   uint64_t now = cuwb_test_now();
-  reader->sum += octets[length - 1];
+  reader->sum += bytes[length - 1];
   if (reader->count < reader->capacity) reader->arrived[reader->count] = now;
   __atomic_store_n(&reader->count, reader->count + 1, __ATOMIC_RELEASE);
 }
 
 static void *run_hand_over(void *context) {
   struct cuwb_reference_reader *reader = context;
-  uint8_t octets[4096];
+  uint8_t bytes[4096];
   size_t held = 0;
   for (;;) {
-    ssize_t got = read(reader->host, octets + held, sizeof(octets) - held);
+    ssize_t got = read(reader->host, bytes + held, sizeof(bytes) - held);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return NULL;
     uint64_t now = cuwb_test_now();
     held += (size_t)got;
     size_t at = 0;
     while (held - at >= 4) {
-      size_t length = 4 + (size_t)octets[at + 3];
+      size_t length = 4 + (size_t)bytes[at + 3];
       if (held - at < length) break;
-      memcpy(reader->landing, octets + at, length);
+      memcpy(reader->landing, bytes + at, length);
       if (reader->count < reader->capacity) reader->received[reader->count] = now;
       reader->handler(reader, reader->landing, length);
       at += length;
     }
-    memmove(octets, octets + at, held - at);
+    memmove(bytes, bytes + at, held - at);
     held -= at;
   }
 }

@@ -9,7 +9,7 @@
 
 #define LINE 128
 #define STRIDE 512
-#define OCTETS_OFFSET 32
+#define BYTES_OFFSET 32
 
 struct slot_header {
   uint32_t length;
@@ -59,7 +59,7 @@ static inline bool push(cuwb_reference_ring *ring, const uint8_t *frame, size_t 
     if (head - ring->known_tail > ring->mask) return false;
   }
   uint8_t *slot = ring->slots + (head & ring->mask) * STRIDE;
-  memcpy(slot + OCTETS_OFFSET, frame, length);
+  memcpy(slot + BYTES_OFFSET, frame, length);
   *(struct slot_header *)slot = (struct slot_header){(uint32_t)length, 0, received_at};
   ring->own_head = head + 1;
   __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
@@ -78,7 +78,7 @@ static inline const uint8_t *front(cuwb_reference_ring *ring, size_t *length) {
   }
   const uint8_t *slot = ring->slots + (ring->own_tail & ring->mask) * STRIDE;
   *length = ((const struct slot_header *)slot)->length;
-  return slot + OCTETS_OFFSET;
+  return slot + BYTES_OFFSET;
 }
 
 static inline void pop(cuwb_reference_ring *ring) {
@@ -88,11 +88,11 @@ static inline void pop(cuwb_reference_ring *ring) {
 
 // A call from C as from Swift.
 __attribute__((noinline)) uint64_t cuwb_reference_sum(const void *memory, size_t length) {
-  const uint8_t *octets = memory;
+  const uint8_t *bytes = memory;
   uint64_t sum = 0;
   for (size_t i = 0; i + 8 <= length; i += 8) {
     uint64_t word;
-    memcpy(&word, octets + i, sizeof(word));
+    memcpy(&word, bytes + i, sizeof(word));
     sum += word;
   }
   return sum;
@@ -105,9 +105,9 @@ __attribute__((noinline)) uint64_t cuwb_reference_ring_same_thread(cuwb_referenc
   for (size_t i = 0; i < count; i++) {
     if (!push(ring, frame, length, i)) abort();
     size_t got;
-    const uint8_t *octets = front(ring, &got);
-    if (!octets) abort();
-    sum += cuwb_reference_sum(octets, got);
+    const uint8_t *bytes = front(ring, &got);
+    if (!bytes) abort();
+    sum += cuwb_reference_sum(bytes, got);
     pop(ring);
   }
   return sum;
@@ -123,10 +123,10 @@ void cuwb_reference_ring_produce(cuwb_reference_ring *ring, const uint8_t *frame
 uint64_t cuwb_reference_ring_consume(cuwb_reference_ring *ring, size_t count) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; i++) {
-    const uint8_t *octets;
+    const uint8_t *bytes;
     size_t length;
-    while (!(octets = front(ring, &length))) cuwb_reference_pause();
-    sum += cuwb_reference_sum(octets, length);
+    while (!(bytes = front(ring, &length))) cuwb_reference_pause();
+    sum += cuwb_reference_sum(bytes, length);
     pop(ring);
   }
   return sum;
@@ -146,10 +146,10 @@ void cuwb_reference_ring_call(cuwb_reference_ring *there, cuwb_reference_ring *b
 void cuwb_reference_ring_answer(cuwb_reference_ring *there, cuwb_reference_ring *back,
                                 size_t count) {
   for (size_t i = 0; i < count; i++) {
-    const uint8_t *octets;
+    const uint8_t *bytes;
     size_t length;
-    while (!(octets = front(there, &length))) cuwb_reference_pause();
-    while (!push(back, octets, length, i)) cuwb_reference_pause();
+    while (!(bytes = front(there, &length))) cuwb_reference_pause();
+    while (!push(back, bytes, length, i)) cuwb_reference_pause();
     pop(there);
   }
 }

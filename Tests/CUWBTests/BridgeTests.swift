@@ -4,7 +4,7 @@ import CUWB
 import Glibc
 import Testing
 
-/// An NXP board whose microcontroller passes UCI on, on a pseudo-terminal. Octets as in the sequence
+/// An NXP board whose microcontroller passes UCI on, on a pseudo-terminal. Bytes as in the sequence
 /// of NXP's demo for the SR250.
 @Suite("Link: NXP's USB boards")
 struct BridgeTests {
@@ -36,9 +36,9 @@ struct BridgeTests {
     }
     let link = try Link(bridge: path, Self.options(CUWB_START_CYCLE))
     worker.wait()
-    #expect(link.read().octets == Self.initialising)
-    #expect(link.read().octets == Self.ready)
-    #expect(link.stats.octets_skipped == 0)
+    #expect(link.read().bytes == Self.initialising)
+    #expect(link.read().bytes == Self.ready)
+    #expect(link.stats.bytes_skipped == 0)
 
     let command: [UInt8] = [0x2F, 0x21, 0x00, 0xFF] + [UInt8](repeating: 7, count: 255)
     #expect(link.write(command) == .ok)

@@ -11,14 +11,14 @@ struct UndamagedFramingTests {
     for seed in 1...20 as ClosedRange<UInt64> {
       var wire = Wire(seed: seed)
       let sent = wire.frames(atLeast: 60)
-      let octets = Array(sent.joined())
-      for longest in [1, 9, 64, octets.count] {
+      let bytes = Array(sent.joined())
+      for longest in [1, 9, 64, bytes.count] {
         var line = SimulatedLine()
         line.quiet(milliseconds: 50)
-        var rest = octets[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
           let count =
-            longest == octets.count
+            longest == bytes.count
             ? longest : Int.random(in: 1...longest, using: &wire.generator)
           line.arrive(rest.prefix(count))
           rest = rest.dropFirst(count)
@@ -30,7 +30,7 @@ struct UndamagedFramingTests {
     }
   }
 
-  @Test("After a silent open a frame is delivered with its last octet")
+  @Test("After a silent open a frame is delivered with its last byte")
   func noDelayWhenLocked() {
     var wire = Wire(seed: 1)
     var line = SimulatedLine()
@@ -83,7 +83,7 @@ struct UndamagedFramingTests {
     #expect(line.skipped == 2_044)
   }
 
-  @Test("CUWB_FRAME_MAX fits, twice in a row, an octet at a time")
+  @Test("CUWB_FRAME_MAX fits, twice in a row, a byte at a time")
   func frameOfMaximalLength() {
     var line = SimulatedLine()
     line.quiet(milliseconds: 50)
@@ -95,8 +95,8 @@ struct UndamagedFramingTests {
     #expect(line.frames == Array(repeating: frame, count: 5))
   }
 
-  @Test("A reserved octet in use is tolerated where a frame is expected")
-  func reservedOctet() {
+  @Test("A reserved byte in use is tolerated where a frame is expected")
+  func reservedByte() {
     var line = SimulatedLine()
     line.quiet(milliseconds: 50)
     let odd: [UInt8] = [0x41, 0x03, 0x04, 0x04, 0x00, 0x00, 0x00, 0x00]
@@ -125,10 +125,10 @@ struct UndamagedFramingTests {
     #expect(plain.frames.isEmpty)
   }
 
-  @Test("The length of a data frame in octet 3")
-  func dataLengthInOctet3() {
+  @Test("The length of a data frame in byte 3")
+  func dataLengthInByte3() {
     var framing = cuwb_framing_default()
-    framing.data_length_in_octet_3 = true
+    framing.data_length_in_byte_3 = true
     var line = SimulatedLine(framing)
     line.quiet(milliseconds: 50)
     let frame: [UInt8] = [0x02, 0x00, 0x00, 0x14] + Array(repeating: 0xFF, count: 20)
@@ -173,7 +173,7 @@ struct DamagedFramingTests {
     for cut in 0..<cuts {
       var wire = Wire(seed: UInt64(cut) + 1_000)
       var pieces = wire.frames(atLeast: 14)
-      // Somewhere in one of the first frames, weighted by octets as chance would.
+      // Somewhere in one of the first frames, weighted by bytes as chance would.
       var offset = Int.random(in: 0..<pieces.prefix(4).joined().count, using: &wire.generator)
       while offset >= pieces[0].count {
         offset -= pieces[0].count
@@ -215,7 +215,7 @@ struct DamagedFramingTests {
     #expect(worst <= 2)
   }
 
-  @Test("An octet that was lost costs no more than the damaged frame")
+  @Test("A byte that was lost costs no more than the damaged frame")
   func neighbourIsRecovered() {
     var wire = Wire(seed: 3)
     let sent = (0..<6).map { _ in wire.sessionInfo() }
@@ -223,7 +223,7 @@ struct DamagedFramingTests {
     line.quiet(milliseconds: 50)
     line.arrive(sent[0])
     line.arrive(sent[1].dropLast())
-    // Completes the damaged frame with an octet that is not its own.
+    // Completes the damaged frame with a byte that is not its own.
     line.arrive(sent[2].prefix(1))
     #expect(line.frames.count == 2)
     line.arrive(sent[2].dropFirst())
@@ -282,8 +282,8 @@ struct DamagedFramingTests {
     #expect(line.receptions.last?.skipped == 0)
   }
 
-  @Test("Random octets neither stop the framer nor make it lie about lengths")
-  func randomOctets() {
+  @Test("Random bytes neither stop the framer nor make it lie about lengths")
+  func randomBytes() {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<40 {
       var line = SimulatedLine()

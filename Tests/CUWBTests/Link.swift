@@ -63,19 +63,19 @@ final class Link: @unchecked Sendable {
   var stats: cuwb_stats { cuwb_link_get_stats(link) }
 
   func read(capacity: Int = 8_192, timeout: Int32 = 10_000) -> (
-    result: cuwb_result, octets: [UInt8], frame: cuwb_frame
+    result: cuwb_result, bytes: [UInt8], frame: cuwb_frame
   ) {
     var frame = cuwb_frame()
     var result = cuwb_result()
-    let octets = [UInt8](unsafeUninitializedCapacity: capacity + 1) { memory, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: capacity + 1) { memory, count in
       result = cuwb_read_frame(link, memory.baseAddress!, capacity, timeout, &frame)
       count = result == .ok ? Int(frame.length) : 0
     }
-    return (result, octets, frame)
+    return (result, bytes, frame)
   }
 
-  func write(_ octets: [UInt8], timeout: Int32 = 10_000) -> cuwb_result {
-    cuwb_write_frame(link, octets, octets.count, timeout)
+  func write(_ bytes: [UInt8], timeout: Int32 = 10_000) -> cuwb_result {
+    cuwb_write_frame(link, bytes, bytes.count, timeout)
   }
 
   func wake() {
@@ -100,8 +100,8 @@ final class Peer: @unchecked Sendable {
     descriptor = -1
   }
 
-  func send(_ octets: [UInt8]) {
-    var rest = octets[...]
+  func send(_ bytes: [UInt8]) {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
       precondition(count > 0, "write: \(errno)")
@@ -109,16 +109,16 @@ final class Peer: @unchecked Sendable {
     }
   }
 
-  /// Exactly `count` octets, fewer at the end of the stream.
+  /// Exactly `count` bytes, fewer at the end of the stream.
   func receive(_ count: Int) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: count)
-    while octets.count < count {
-      let got = Glibc.read(descriptor, &piece, count - octets.count)
+    while bytes.count < count {
+      let got = Glibc.read(descriptor, &piece, count - bytes.count)
       guard got > 0 else { break }
-      octets += piece.prefix(got)
+      bytes += piece.prefix(got)
     }
-    return octets
+    return bytes
   }
 }
 

@@ -20,15 +20,15 @@ struct ReadingTests {
     for frame in sent {
       let read = link.read()
       #expect(read.result == .ok)
-      #expect(read.octets == frame)
+      #expect(read.bytes == frame)
       #expect(read.frame.received_ns >= before && read.frame.received_ns <= cuwb_monotonic_ns())
     }
     #expect(link.read(timeout: 0).result == .timeout)
     let stats = link.stats
     #expect(stats.frames_read == UInt64(sent.count))
-    #expect(stats.octets_read == UInt64(sent.joined().count))
+    #expect(stats.bytes_read == UInt64(sent.joined().count))
     #expect(stats.reads > 0 && stats.reads < stats.frames_read)
-    #expect(stats.octets_skipped == 0)
+    #expect(stats.bytes_skipped == 0)
     #expect(stats.resynchronisations == 0)
   }
 
@@ -38,7 +38,7 @@ struct ReadingTests {
     var wire = Wire(seed: 2)
     let sent = wire.frames(atLeast: 200)
     let worker = Worker { for frame in sent { peer.send(frame) } }
-    for frame in sent { #expect(link.read().octets == frame) }
+    for frame in sent { #expect(link.read().bytes == frame) }
     worker.wait()
   }
 
@@ -57,9 +57,9 @@ struct ReadingTests {
     #expect(!cuwb_frame_buffered(link.link))
     peer.send(ready + response)
     #expect(!cuwb_frame_buffered(link.link))
-    #expect(link.read().octets == ready)
+    #expect(link.read().bytes == ready)
     #expect(cuwb_frame_buffered(link.link))
-    #expect(link.read().octets == response)
+    #expect(link.read().bytes == response)
     #expect(!cuwb_frame_buffered(link.link))
   }
 
@@ -72,8 +72,8 @@ struct ReadingTests {
       #expect(read.result == .tooLong)
       #expect(read.frame.length == 5)
     }
-    #expect(link.read(capacity: 5).octets == ready)
-    #expect(link.read(capacity: 5).octets == response)
+    #expect(link.read(capacity: 5).bytes == ready)
+    #expect(link.read(capacity: 5).bytes == response)
     #expect(link.stats.frames_read == 2)
   }
 
@@ -88,17 +88,17 @@ struct ReadingTests {
     #expect(cuwb_link_get_framing(link.link).longest_frame == 4_000)
     let frame: [UInt8] = [0x79, 0x8A, 0x00, 0x08] + Array(repeating: 0xFF, count: 2_048)
     peer.send(frame)
-    #expect(link.read().octets == frame)
+    #expect(link.read().bytes == frame)
   }
 
-  @Test("Octets that belong to no frame are counted")
+  @Test("Bytes that belong to no frame are counted")
   func skipped() throws {
     let (link, peer) = try socketPair()
     peer.send([0xFF, 0xFE, 0xFF] + ready + response)
     let read = link.read()
-    #expect(read.octets == ready)
+    #expect(read.bytes == ready)
     #expect(read.frame.skipped == 3)
-    #expect(link.stats.octets_skipped == 3)
+    #expect(link.stats.bytes_skipped == 3)
   }
 }
 
@@ -114,18 +114,18 @@ struct WakingTests {
     }
     #expect(link.read(timeout: 0).result == .timeout)
     peer.send(ready + response)
-    #expect(link.read().octets == ready)
+    #expect(link.read().bytes == ready)
   }
 
   @Test("A wake before a read ends the next one, once, before any frame")
   func wakesNextRead() throws {
     let (link, peer) = try socketPair()
     peer.send(ready + response)
-    #expect(link.read().octets == ready)
+    #expect(link.read().bytes == ready)
     link.wake()
     link.wake()
     #expect(link.read().result == .woken)
-    #expect(link.read().octets == response)
+    #expect(link.read().bytes == response)
     #expect(link.read(timeout: 0).result == .timeout)
   }
 
@@ -153,12 +153,12 @@ struct EndTests {
     let (link, peer) = try socketPair()
     peer.send(ready + response + (whole ? ready : Array(ready.dropLast())))
     peer.close()
-    #expect(link.read().octets == ready)
-    #expect(link.read().octets == response)
-    if whole { #expect(link.read().octets == ready) }
+    #expect(link.read().bytes == ready)
+    #expect(link.read().bytes == response)
+    if whole { #expect(link.read().bytes == ready) }
     #expect(link.read().result == .closed)
     #expect(link.read(timeout: 0).result == .closed)
-    #expect(link.stats.octets_skipped == (whole ? 0 : 4))
+    #expect(link.stats.bytes_skipped == (whole ? 0 : 4))
   }
 
   @Test("A single frame is delivered at the end, without a silence to confirm it")
@@ -166,7 +166,7 @@ struct EndTests {
     let (link, peer) = try socketPair()
     peer.send(ready)
     peer.close()
-    #expect(link.read(timeout: 0).octets == ready)
+    #expect(link.read(timeout: 0).bytes == ready)
     #expect(link.read().result == .closed)
   }
 
@@ -196,8 +196,8 @@ struct EndTests {
     let peer = Peer(writing)
     peer.send(ready + response)
     peer.close()
-    #expect(link.read().octets == ready)
-    #expect(link.read().octets == response)
+    #expect(link.read().bytes == ready)
+    #expect(link.read().bytes == response)
     #expect(link.read().result == .closed)
   }
 
@@ -229,8 +229,8 @@ struct EndTests {
     slave.send(ready + response)
     slave.close()
     _ = path
-    #expect(link.read().octets == ready)
-    #expect(link.read().octets == response)
+    #expect(link.read().bytes == ready)
+    #expect(link.read().bytes == response)
     #expect(link.read().result == .gone)
   }
 }
@@ -247,7 +247,7 @@ struct WritingTests {
       #expect(peer.receive(frame.count) == frame)
     }
     #expect(link.stats.frames_written == UInt64(sent.count))
-    #expect(link.stats.octets_written == UInt64(sent.joined().count))
+    #expect(link.stats.bytes_written == UInt64(sent.joined().count))
   }
 
   @Test("Nothing is not a frame")
@@ -261,11 +261,11 @@ struct WritingTests {
     let (reading, writing) = pipeEnds()
     let link = try Link(descriptor: writing)
     let peer = Peer(reading)
-    let octets = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-    let worker = Worker { #expect(peer.receive(octets.count) == octets) }
-    #expect(link.write(octets) == .ok)
+    let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let worker = Worker { #expect(peer.receive(bytes.count) == bytes) }
+    #expect(link.write(bytes) == .ok)
     worker.wait()
-    #expect(link.stats.octets_written == 1_000_000)
+    #expect(link.stats.bytes_written == 1_000_000)
   }
 
   @Test("A write for which there is never room ends with a timeout")
@@ -287,7 +287,7 @@ struct WritingTests {
     let echo = Worker { for frame in sent { peer.send(peer.receive(frame.count)) } }
     let writer = Worker { for frame in sent { #expect(link.write(frame) == .ok) } }
     let counter = Worker { while link.stats.frames_read < 100 {} }
-    for frame in sent { #expect(link.read().octets == frame) }
+    for frame in sent { #expect(link.read().bytes == frame) }
     for worker in [echo, writer, counter] { worker.wait() }
   }
 }

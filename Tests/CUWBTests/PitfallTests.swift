@@ -14,13 +14,13 @@ struct PitfallTests {
     let (link, peer) = try socketPair()
     var wire = Wire(seed: 9)
     let frames = wire.frames(atLeast: 12)
-    let octets = Array(frames.joined())
-    let half = octets.count - frames[frames.count - 1].count / 2
-    peer.send(Array(octets[..<half]))
-    for frame in frames.dropLast() { #expect(link.read(timeout: 0).octets == frame) }
+    let bytes = Array(frames.joined())
+    let half = bytes.count - frames[frames.count - 1].count / 2
+    peer.send(Array(bytes[..<half]))
+    for frame in frames.dropLast() { #expect(link.read(timeout: 0).bytes == frame) }
     #expect(link.read(timeout: 0).result == .timeout)
-    peer.send(Array(octets[half...]))
-    #expect(link.read().octets == frames.last)
+    peer.send(Array(bytes[half...]))
+    #expect(link.read().bytes == frames.last)
   }
 
   @Test("Pitfall 11: whoever opens a port in the middle of a stream finds the next frame")

@@ -2,22 +2,22 @@
 
 package import CUWB
 
-/// How octets reach the reader.
+/// How bytes reach the reader.
 package enum Arrival: CaseIterable {
   /// Everything in reads as large as there is room.
   case atOnce
-  /// Without a pause, in reads of 1 to 300 octets.
+  /// Without a pause, in reads of 1 to 300 bytes.
   case backToBack
   /// A frame a read, every 200 ms.
   case slow
   /// A frame a read, every 20 ms: never silent for long.
   case fast
-  /// In transfers of up to 64 octets, 5 ms apart, a frame every 100 ms.
+  /// In transfers of up to 64 bytes, 5 ms apart, a frame every 100 ms.
   case transfers
 }
 
-/// Octets and the time at which they arrive.
-package typealias Chunk = (at: UInt64, octets: ArraySlice<UInt8>)
+/// Bytes and the time at which they arrive.
+package typealias Chunk = (at: UInt64, bytes: ArraySlice<UInt8>)
 
 package let millisecond: UInt64 = 1_000_000
 
@@ -43,8 +43,8 @@ package struct SimulatedLine: ~Copyable {
   private mutating func drain() {
     var found = cuwb_found()
     while cuwb_framer_find(framer, &found) {
-      let octets = UnsafeBufferPointer(start: found.octets, count: Int(found.frame.length))
-      frames.append(Array(octets))
+      let bytes = UnsafeBufferPointer(start: found.bytes, count: Int(found.frame.length))
+      frames.append(Array(bytes))
       receptions.append(found.frame)
       cuwb_framer_take(framer)
     }
@@ -69,27 +69,27 @@ package struct SimulatedLine: ~Copyable {
     quiet(until: now + milliseconds * millisecond)
   }
 
-  /// Octets in one read, or as few as they fit into.
-  package mutating func arrive(_ octets: some Sequence<UInt8>) {
-    var rest = Array(octets)[...]
+  /// Bytes in one read, or as few as they fit into.
+  package mutating func arrive(_ bytes: some Sequence<UInt8>) {
+    var rest = Array(bytes)[...]
     while !rest.isEmpty {
       var room = 0
       let memory = cuwb_framer_room(framer, &room)
       precondition(room > 0)
       let piece = rest.prefix(room)
-      for (index, octet) in piece.enumerated() { memory[index] = octet }
+      for (index, byte) in piece.enumerated() { memory[index] = byte }
       cuwb_framer_arrived(framer, piece.count, now)
       drain()
       rest = rest.dropFirst(piece.count)
     }
   }
 
-  /// Octets one after another at their times, and then a long silence.
+  /// Bytes one after another at their times, and then a long silence.
   package mutating func play(_ chunks: [Chunk]) {
     let start = now
     for chunk in chunks {
       quiet(until: start + chunk.at)
-      arrive(chunk.octets)
+      arrive(chunk.bytes)
     }
     quiet(milliseconds: 1_000)
   }
@@ -135,17 +135,17 @@ package func chunks(
 
 /// What can happen to a frame on its way.
 package enum Damage: CaseIterable {
-  case octetDropped
-  case octetInserted
+  case byteDropped
+  case byteInserted
   case headerBitFlipped
 
   /// A frame after it.
   package func done(to frame: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
     var frame = frame
     switch self {
-    case .octetDropped:
+    case .byteDropped:
       frame.remove(at: Int.random(in: 0..<frame.count, using: &generator))
-    case .octetInserted:
+    case .byteInserted:
       frame.insert(
         UInt8.random(in: 0...255, using: &generator),
         at: Int.random(in: 0..<frame.count, using: &generator))

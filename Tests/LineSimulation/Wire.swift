@@ -27,7 +27,7 @@ package struct Wire {
     sequence = UInt32.random(in: 0..<70_000, using: &generator)
   }
 
-  private mutating func octets(_ count: Int) -> [UInt8] {
+  private mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
@@ -36,7 +36,7 @@ package struct Wire {
     return withUnsafeBytes(of: &value) { Array($0) }
   }
 
-  /// Octets 0 … 24 of a SESSION_INFO_NTF and `count` measurements with short addresses.
+  /// Bytes 0 … 24 of a SESSION_INFO_NTF and `count` measurements with short addresses.
   package mutating func measurements(_ count: Int) -> [UInt8] {
     var payload = Self.littleEndian(sequence)
     sequence += 1
@@ -64,7 +64,7 @@ package struct Wire {
     [0x62, 0x00, 0x00, 0x38] + measurements(1)
   }
 
-  /// 273 octets in two segments.
+  /// 273 bytes in two segments.
   package mutating func segmentedSessionInfo() -> [[UInt8]] {
     let payload = measurements(8)
     return [
@@ -86,7 +86,7 @@ package struct Wire {
     let count = Int.random(in: 1...180, using: &generator)
     var payload: [UInt8] = [9, 0, 0, 0, 0, 0xAA, 0x01, 0, 0, 0, 0, 0, 0]
     payload += Self.littleEndian(UInt16(truncatingIfNeeded: sequence))
-    payload += Self.littleEndian(UInt16(count)) + octets(count)
+    payload += Self.littleEndian(UInt16(count)) + bytes(count)
     return [0x02, 0x00] + Self.littleEndian(UInt16(payload.count)) + payload
   }
 

@@ -2,7 +2,7 @@
 import NearbyInteraction
 
 /// The way accessory apps are written: a controller that is the delegate, messages with an identifier
-/// in the first octet, tokens mapped to names, retries on time-outs.
+/// in the first byte, tokens mapped to names, retries on time-outs.
 class AccessoryController: NSObject {
   enum MessageId: UInt8 {
     case accessoryConfigurationData = 0x1

@@ -59,12 +59,12 @@ import Testing
     #expect(given.localizedDescription == "mine" && (given as NSError).code == -5887)
     do {
       _ = try NINearbyAccessoryConfiguration(data: Data([1, 2, 3]))
-      Issue.record("three octets are no configuration")
+      Issue.record("three bytes are no configuration")
     } catch NIError.invalidConfiguration {
     }
     do {
       _ = try NINearbyAccessoryConfiguration(data: Self.accessoryData.dropLast())
-      Issue.record("an octet is missing")
+      Issue.record("a byte is missing")
     } catch {
       let reason = (error as NSError).userInfo[NSLocalizedFailureReasonErrorKey] as? String
       #expect(reason?.contains("UWB configuration") == true, "\(reason ?? "nil")")

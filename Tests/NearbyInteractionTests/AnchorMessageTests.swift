@@ -10,17 +10,17 @@ import UWBLink
 
 /// What becomes of the fields of anchors' messages. Time is virtual, nobody is in the chip's place.
 @Suite struct AnchorMessageTests {
-  /// A location as the anchors pack it: its type and its octets, which were packed by hand. Bits without
-  /// gaps, each number with its lowest octet first.
+  /// A location as the anchors pack it: its type and its bytes, which were packed by hand. Bits without
+  /// gaps, each number with its lowest byte first.
   private enum Place {
     /// None.
-    static let none: (type: UInt8, octets: [UInt8]) = (0, [])
+    static let none: (type: UInt8, bytes: [UInt8]) = (0, [])
     /// 48.5 degrees north (33 bits, 24 of them behind the point), 11.25 west, 100.5 m (30 bits, 21).
-    static let geographic: (type: UInt8, octets: [UInt8]) = (
+    static let geographic: (type: UInt8, bytes: [UInt8]) = (
       1, [0x00, 0x00, 0x80, 0x30, 0x00, 0x00, 0x60, 0x7A, 0x40, 0x00, 0x24, 0x0C]
     )
     /// 1 m, -2 m (28 bits each), 0.5 m (24 bits).
-    static let relative: (type: UInt8, octets: [UInt8]) = (
+    static let relative: (type: UInt8, bytes: [UInt8]) = (
       2, [0xE8, 0x03, 0x00, 0x03, 0x0F, 0x8F, 0xFF, 0xF4, 0x01, 0x00]
     )
   }
@@ -28,7 +28,7 @@ import UWBLink
   /// A message of the first version.
   private func first(
     _ type: UInt8, from anchor: UInt16, block: UInt16 = 1, round: UInt8 = 0, status: UInt8 = 0,
-    rssi: UInt8 = 100, at place: (type: UInt8, octets: [UInt8]) = Place.none
+    rssi: UInt8 = 100, at place: (type: UInt8, bytes: [UInt8]) = Place.none
   ) -> [UInt8] {
     var writer = PayloadWriter()
     writer.u16(anchor)
@@ -38,7 +38,7 @@ import UWBLink
     writer.u16(1 << 1 | 1 << 3 | UInt16(place.type) << 5)
     writer.u16(block)
     writer.u8(round)
-    writer.octets([0xFF, 0, 0, 0, 0, 0, 0])
+    writer.bytes([0xFF, 0, 0, 0, 0, 0, 0])
     writer.u8(rssi)
     for time in [63_897_600_000, 127_795_200_000] as [UInt64] {
       writer.u32(UInt32(truncatingIfNeeded: time))
@@ -46,30 +46,30 @@ import UWBLink
     }
     writer.u16(UInt16(bitPattern: 1_024))
     writer.u16(UInt16(bitPattern: -2_048))
-    writer.octets([UInt8](repeating: 0, count: 10))
-    writer.octets(place.octets)
-    return writer.octets
+    writer.bytes([UInt8](repeating: 0, count: 10))
+    writer.bytes(place.bytes)
+    return writer.bytes
   }
 
-  /// A message of the second version, with a location: the type of it is its first octet.
+  /// A message of the second version, with a location: the type of it is its first byte.
   private func second(
-    _ type: UInt8, from anchor: UInt16, place: (type: UInt8, octets: [UInt8])
+    _ type: UInt8, from anchor: UInt16, place: (type: UInt8, bytes: [UInt8])
   ) -> [UInt8] {
     var writer = PayloadWriter()
-    writer.u16(UInt16(61 + place.octets.count))
+    writer.u16(UInt16(61 + place.bytes.count))
     writer.u16(anchor)
-    writer.octets([0, type, 1, 0, 0, 0xFF, 0, 0, 0, 0, 0, 0, 100])
-    writer.octets([0, 0, 0, 0])
-    writer.octets([UInt8](repeating: 0, count: 10))
+    writer.bytes([0, type, 1, 0, 0, 0xFF, 0, 0, 0, 0, 0, 0, 100])
+    writer.bytes([0, 0, 0, 0])
+    writer.bytes([UInt8](repeating: 0, count: 10))
     // Received in the fifth tick, sent in the third.
-    writer.octets([5, 5, 0, 0, 0, 0])
+    writer.bytes([5, 5, 0, 0, 0, 0])
     writer.u32(4)
-    writer.octets([8, 3, 0, 0, 0, 0, 0, 0, 0])
-    writer.u8(UInt8(place.octets.count + 1))
+    writer.bytes([8, 3, 0, 0, 0, 0, 0, 0, 0])
+    writer.u8(UInt8(place.bytes.count + 1))
     writer.u8(place.type)
-    writer.octets(place.octets)
-    let length = writer.octets.count
-    return [UInt8(length), 0] + writer.octets.dropFirst(2)
+    writer.bytes(place.bytes)
+    let length = writer.bytes.count
+    return [UInt8(length), 0] + writer.bytes.dropFirst(2)
   }
 
   private struct Run {
@@ -89,11 +89,11 @@ import UWBLink
       writer.u32(7)
       writer.u8(0)
       writer.u32(200)
-      writer.octets([type, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+      writer.bytes([type, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
       writer.u8(UInt8(messages.count))
-      for message in messages { writer.octets(message) }
-      let octets = writer.octets
-      let view = try SessionInfoView(octets.span.bytes)
+      for message in messages { writer.bytes(message) }
+      let bytes = writer.bytes
+      let view = try SessionInfoView(bytes.span.bytes)
       parts.core.anchors(of: run)(view, FrameInfo(receivedAt: 1))
       parts.recorder.drain()
     }
@@ -122,8 +122,8 @@ import UWBLink
     let run = try Run()
     try run.feed(
       [
-        second(0, from: 1, place: (0, Place.geographic.octets)),
-        second(1, from: 2, place: (1, Place.relative.octets)),
+        second(0, from: 1, place: (0, Place.geographic.bytes)),
+        second(1, from: 2, place: (1, Place.relative.bytes)),
         second(2, from: 1, place: (9, [1, 2, 3])),
       ], type: 6)
     try #require(run.messages.count == 3)
@@ -191,7 +191,7 @@ import UWBLink
     let session = radio.configuration(id: 77)
     #expect(session.sessionID == 77)
     let parameters = session.parameters(for: .fira2)
-    // The numbers of the parameters are FiRa's; two octets of a number have the lower one first.
+    // The numbers of the parameters are FiRa's; two bytes of a number have the lower one first.
     let expected: [(AppConfigID, [UInt8])] = [
       (.deviceRole, [8]), (.rangingRoundUsage, [5]), (.multiNodeMode, [1]), (.channelNumber, [5]),
       (.preambleCodeIndex, [12]), (.slotDuration, [0xB0, 0x04]), (.slotsPerRR, [20]),

@@ -20,7 +20,7 @@ import UWBTestSupport
     writer.u16(block)
     writer.u8(0)
     writer.u8(0xFF)
-    writer.octets([0, 0, 0, 0, 0, 0])
+    writer.bytes([0, 0, 0, 0, 0, 0])
     writer.u8(161)  // -80.5 dBm
     writer.u32(UInt32(truncatingIfNeeded: sent))
     writer.u32(UInt32(sent >> 32))
@@ -31,8 +31,8 @@ import UWBTestSupport
     writer.u32(0)
     writer.u32(0)
     writer.u16(0)
-    writer.octets([UInt8](repeating: 0, count: 10))
-    return writer.octets
+    writer.bytes([UInt8](repeating: 0, count: 10))
+    return writer.bytes
   }
 
   static func notification(token: UInt32, block: UInt16) -> [UInt8] {
@@ -42,13 +42,13 @@ import UWBTestSupport
     writer.u8(0)
     writer.u32(200)
     writer.u8(2)  // downlink TDoA
-    writer.octets([0, 0])
-    writer.octets([UInt8](repeating: 0, count: 8))
+    writer.bytes([0, 0])
+    writer.bytes([UInt8](repeating: 0, count: 8))
     writer.u8(3)
-    writer.octets(message(0, from: 0x11, sent: 63_897_600_000, block: block))
-    writer.octets(message(1, from: 0x22, sent: 63_897_700_000, block: block))
-    writer.octets(message(2, from: 0x11, sent: 63_897_800_000, block: block))
-    return [0x62, 0x00, 0x00, UInt8(writer.octets.count)] + writer.octets
+    writer.bytes(message(0, from: 0x11, sent: 63_897_600_000, block: block))
+    writer.bytes(message(1, from: 0x22, sent: 63_897_700_000, block: block))
+    writer.bytes(message(2, from: 0x11, sent: 63_897_800_000, block: block))
+    return [0x62, 0x00, 0x00, UInt8(writer.bytes.count)] + writer.bytes
   }
 
   /// A chip that is a tag: answers everything with OK.
@@ -70,9 +70,9 @@ import UWBTestSupport
 
     var commands: [[UInt8]] { state.withLock { $0.commands } }
 
-    func answer(_ octets: [UInt8]) -> [UInt8] {
+    func answer(_ bytes: [UInt8]) -> [UInt8] {
       state.withLock { state in
-        state.rest += octets
+        state.rest += bytes
         var answers: [UInt8] = []
         while state.rest.count >= 4, state.rest.count >= 4 + Int(state.rest[3]) {
           let command = Array(state.rest[..<(4 + Int(state.rest[3]))])

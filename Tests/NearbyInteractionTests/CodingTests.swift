@@ -66,7 +66,7 @@ import Testing
   // MARK: tokens
 
   @Test func damagedTokensDoNotComeOut() throws {
-    let peer = PeerIdentity(capabilities: [.preciseDistance, .controller]).token.octets
+    let peer = PeerIdentity(capabilities: [.preciseDistance, .controller]).token.bytes
     #expect(try archived(NIDiscoveryToken(.peer, peer)) != nil)
     for token in [
       NIDiscoveryToken(.accessory, [1, 2, 3]), NIDiscoveryToken(.peer, Array(peer.dropLast())),
@@ -76,20 +76,20 @@ import Testing
     }
   }
 
-  @Test func tokensDifferInTheirKindAndInEachOctet() {
-    let octets = [UInt8](repeating: 1, count: 16)
-    let token = NIDiscoveryToken(.accessory, octets)
-    #expect(token == NIDiscoveryToken(.accessory, octets))
-    #expect(token != NIDiscoveryToken(.peer, octets))
-    #expect(token != NIDiscoveryToken(.accessory, octets.dropLast() + [2]))
-    #expect(token != NIDiscoveryToken(.accessory, [2] + octets.dropFirst()))
+  @Test func tokensDifferInTheirKindAndInEachByte() {
+    let bytes = [UInt8](repeating: 1, count: 16)
+    let token = NIDiscoveryToken(.accessory, bytes)
+    #expect(token == NIDiscoveryToken(.accessory, bytes))
+    #expect(token != NIDiscoveryToken(.peer, bytes))
+    #expect(token != NIDiscoveryToken(.accessory, bytes.dropLast() + [2]))
+    #expect(token != NIDiscoveryToken(.accessory, [2] + bytes.dropFirst()))
     // Enough to tell them apart in a log, and not to range with.
     #expect("\(NIDiscoveryToken(.accessory, Array(0..<16)))" == "<NIDiscoveryToken …0c0d0e0f>")
   }
 
   @Test func capabilitiesOfAPeerAreThoseOfItsToken() {
     func capabilities(_ said: PeerToken.Capabilities) -> any NIDeviceCapability {
-      NIDiscoveryToken(.peer, PeerIdentity(capabilities: said).token.octets).deviceCapabilities
+      NIDiscoveryToken(.peer, PeerIdentity(capabilities: said).token.bytes).deviceCapabilities
     }
     func list(_ it: any NIDeviceCapability) -> [Bool] {
       [
@@ -131,7 +131,7 @@ import Testing
       return
     }
     let ranging = try NINearbyAccessoryConfiguration(
-      accessoryData: Data(accessory.octets), bluetoothPeerIdentifier: identifier)
+      accessoryData: Data(accessory.bytes), bluetoothPeerIdentifier: identifier)
     let sounding = NINearbyAccessoryConfiguration(
       bluetoothChannelSoundingIdentifier: identifier, previousBluetoothIdentifier: nil)
     for configuration in [ranging, sounding] {

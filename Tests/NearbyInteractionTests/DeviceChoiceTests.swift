@@ -112,7 +112,7 @@ import UWBTestSupport
 
   // MARK: capabilities
 
-  /// Roles and angles as in CORE_GET_CAPS_INFO_RSP of FiRa 2.0, whose 0x02 has four octets.
+  /// Roles and angles as in CORE_GET_CAPS_INFO_RSP of FiRa 2.0, whose 0x02 has four bytes.
   private func chip(
     roles: Capabilities.Roles? = nil, angles: Capabilities.Angles = []
   ) -> Capabilities {
@@ -151,7 +151,7 @@ import UWBTestSupport
   @Test func chipsThatCannotRangeWithEachOtherAreIncompatible() {
     let own = PeerIdentity(capabilities: [.preciseDistance, .controlee])
     let other = PeerIdentity(capabilities: [.preciseDistance, .controlee])
-    let plan = own.plan(with: NIDiscoveryToken(.peer, other.token.octets), nil)
+    let plan = own.plan(with: NIDiscoveryToken(.peer, other.token.bytes), nil)
     guard case .failure(let error) = plan else {
       Issue.record("\(plan)")
       return

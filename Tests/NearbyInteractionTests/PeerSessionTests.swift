@@ -80,9 +80,9 @@ import UWBSimulator
     stage.bench.stop()
   }
 
-  @Test func theOctetsOfATokenAreEnough() throws {
+  @Test func theBytesOfATokenAreEnough() throws {
     let token = NIDiscoveryToken(
-      .peer, PeerIdentity(capabilities: [.preciseDistance, .controller]).token.octets)
+      .peer, PeerIdentity(capabilities: [.preciseDistance, .controller]).token.bytes)
     #expect(try NIDiscoveryToken(data: token.data) == token)
     for damaged in [token.data.dropLast(), Data()] {
       let error = #expect(throws: NIError.self) { try NIDiscoveryToken(data: damaged) }

@@ -30,7 +30,7 @@ import UWBLink
       session = recorder.session(on: "tcp:127.0.0.1:9", core: core)
       let uwb = UWBConfigurationData(role: .controller, address: 7)
       configuration = try NINearbyAccessoryConfiguration(
-        data: Data(AccessoryConfigurationData(uwb: uwb).octets))
+        data: Data(AccessoryConfigurationData(uwb: uwb).bytes))
     }
 
     /// A session that ranges.
@@ -54,8 +54,8 @@ import UWBLink
     ) {
       let info = SessionInfo(
         sequenceNumber: round, sessionToken: 1, intervalMilliseconds: 200, twoWay: [measurement])
-      let octets = info.encoded(dialect: .assumed)
-      guard let view = try? SessionInfoView(octets.span.bytes) else { return }
+      let bytes = info.encoded(dialect: .assumed)
+      guard let view = try? SessionInfoView(bytes.span.bytes) else { return }
       reports(view, FrameInfo(receivedAt: time))
     }
   }
@@ -215,7 +215,7 @@ import UWBLink
       let uwb = UWBConfigurationData(role: .controller, address: 7)
       session.run(
         try NINearbyAccessoryConfiguration(
-          data: Data(AccessoryConfigurationData(uwb: uwb).octets)))
+          data: Data(AccessoryConfigurationData(uwb: uwb).bytes)))
       // Two timers refer to it from now on.
       core.handle(.report(run: 1, .started(needsData: false)))
       core.handle(.report(run: 1, .heard))

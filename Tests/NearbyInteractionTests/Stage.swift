@@ -57,7 +57,7 @@ final class TestAccessory: Sendable {
     case whole
     case lost
     case twice
-    /// Without its last octets.
+    /// Without its last bytes.
     case truncated
   }
 
@@ -104,7 +104,7 @@ final class TestAccessory: Sendable {
 
   /// Asks the accessory anew, as an app does that begins.
   func configuration() async throws -> NINearbyAccessoryConfiguration {
-    try await channel.send(AppMessage.initialize.octets)
+    try await channel.send(AppMessage.initialize.bytes)
     let data = await offers.first { _ in true }
     return try NINearbyAccessoryConfiguration(data: Data(try #require(data)))
   }
@@ -113,23 +113,23 @@ final class TestAccessory: Sendable {
 
   /// Hands shareable data over, or what the channel makes of it.
   func take(_ data: Data) async throws {
-    let octets = [UInt8](data)
+    let bytes = [UInt8](data)
     let sent: [[UInt8]] =
       switch delivery.withLock({ $0 }) {
-      case .whole: [octets]
+      case .whole: [bytes]
       case .lost: []
-      case .twice: [octets, octets]
-      case .truncated: [octets.dropLast(5)]
+      case .twice: [bytes, bytes]
+      case .truncated: [bytes.dropLast(5)]
       }
-    for octets in sent {
-      try await channel.send(AppMessage.configureAndStart(octets).octets)
+    for bytes in sent {
+      try await channel.send(AppMessage.configureAndStart(bytes).bytes)
     }
   }
 
   /// The app says stop, and waits until the accessory has.
   func stop() async throws {
     let events = accessory.events
-    try await channel.send(AppMessage.stop.octets)
+    try await channel.send(AppMessage.stop.bytes)
     for await case .stopped in events { break }
   }
 

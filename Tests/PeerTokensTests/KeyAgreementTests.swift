@@ -6,10 +6,10 @@ import Testing
 
 @testable import PeerTokens
 
-/// Octets from hexadecimal digits; spaces are skipped.
-func octets(_ text: String) -> [UInt8] {
+/// Bytes from hexadecimal digits; spaces are skipped.
+func bytes(_ text: String) -> [UInt8] {
   let digits = text.filter { !$0.isWhitespace }
-  precondition(digits.count.isMultiple(of: 2), "octets have two digits each")
+  precondition(digits.count.isMultiple(of: 2), "bytes have two digits each")
   return stride(from: 0, to: digits.count, by: 2).map { start in
     let first = digits.index(digits.startIndex, offsetBy: start)
     return UInt8(digits[first..<digits.index(first, offsetBy: 2)], radix: 16)!
@@ -18,12 +18,12 @@ func octets(_ text: String) -> [UInt8] {
 
 /// RFC 7748, section 6.1.
 enum Published {
-  static let alice = octets("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a")
-  static let alicePublic = octets(
+  static let alice = bytes("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a")
+  static let alicePublic = bytes(
     "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a")
-  static let bob = octets("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")
-  static let bobPublic = octets("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")
-  static let secret = octets("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
+  static let bob = bytes("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb")
+  static let bobPublic = bytes("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")
+  static let secret = bytes("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
 }
 
 /// Published vectors, so that it is not only our own two ends that agree.
@@ -44,12 +44,12 @@ enum Published {
       KeyAgreement.derive(
         [UInt8](repeating: 0x0B, count: 22), salt: Array(0x00...0x0C), info: Array(0xF0...0xF9),
         count: 42)
-        == octets(
+        == bytes(
           "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"))
     #expect(
       KeyAgreement.derive(
         [UInt8](repeating: 0x0B, count: 22), salt: [], info: [], count: 42)
-        == octets(
+        == bytes(
           "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"))
   }
 

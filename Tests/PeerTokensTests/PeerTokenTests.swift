@@ -24,23 +24,23 @@ private func identity(
 @Suite struct PeerTokenTests {
   @Test func layout() throws {
     let token = try identity(Published.alice).token
-    let head = octets("55574250 01 09 8303 3412 C800 6009")
-    #expect(token.octets.prefix(14) == head[...])
-    #expect(Array(token.octets[14..<46]) == Published.alicePublic)
-    #expect(token.octets.count == PeerToken.length)
+    let head = bytes("55574250 01 09 8303 3412 C800 6009")
+    #expect(token.bytes.prefix(14) == head[...])
+    #expect(Array(token.bytes[14..<46]) == Published.alicePublic)
+    #expect(token.bytes.count == PeerToken.length)
     #expect(
-      Array(token.octets.suffix(4))
+      Array(token.bytes.suffix(4))
         == Array(SHA256.hash(data: head + Published.alicePublic).prefix(4)))
-    #expect(try PeerToken(token.octets) == token)
+    #expect(try PeerToken(token.bytes) == token)
     #expect(token.channels == [5, 9])
   }
 
-  @Test func everyChangedOctetIsNoticed() throws {
-    let whole = try identity(Published.alice).token.octets
+  @Test func everyChangedByteIsNoticed() throws {
+    let whole = try identity(Published.alice).token.bytes
     for place in whole.indices {
       var changed = whole
       changed[place] ^= 0x40
-      #expect(throws: PeerTokenError.self, "octet \(place)") { try PeerToken(changed) }
+      #expect(throws: PeerTokenError.self, "byte \(place)") { try PeerToken(changed) }
     }
     for count in whole.indices {
       #expect(throws: PeerTokenError.self) { try PeerToken(Array(whole[..<count])) }
@@ -54,8 +54,8 @@ private func identity(
   @Test func bothEndsComeToTheSameSession() throws {
     let alice = try identity(Published.alice, interval: 120)
     let bob = try identity(Published.bob, address: 0x0042, interval: 300, slot: 3_600)
-    let near = try alice.session(with: try PeerToken(bob.token.octets))
-    let far = try bob.session(with: try PeerToken(alice.token.octets))
+    let near = try alice.session(with: try PeerToken(bob.token.bytes))
+    let far = try bob.session(with: try PeerToken(alice.token.bytes))
     #expect(near.role == .controller && far.role == .controlee)
     #expect(near.address == MACAddress(0x1234) && near.peers == [MACAddress(0x0042)])
     #expect(far.address == MACAddress(0x0042) && far.peers == [MACAddress(0x1234)])
@@ -69,7 +69,7 @@ private func identity(
     #expect(ends[0].differences(from: ends[1]).filter { $0.effect == .preventsRanging }.isEmpty)
   }
 
-  /// The octets of the documented derivation, computed apart from this code: X25519 of RFC 7748's
+  /// The bytes of the documented derivation, computed apart from this code: X25519 of RFC 7748's
   /// keys is the published secret; HMAC-SHA-256 as in RFC 5869 by hand.
   @Test func derivationOfTheDocumentedVersion() throws {
     let alice = try identity(Published.alice)
@@ -78,7 +78,7 @@ private func identity(
       Array(HMAC<SHA256>.authenticationCode(for: data, using: SymmetricKey(data: key)))
     }
     let extracted = hmac([UInt8](repeating: 0, count: 32), Published.secret)
-    let info = Array("swift-uwb peer session 1".utf8) + alice.token.octets + bob.token.octets
+    let info = Array("swift-uwb peer session 1".utf8) + alice.token.bytes + bob.token.bytes
     let expanded = hmac(extracted, info + [1])
     let session = try alice.session(with: bob.token)
     #expect(
@@ -89,7 +89,7 @@ private func identity(
     #expect(session.sts == .provisioned(.init(Array(expanded[4..<20]))))
     #expect(session.preambleCode == 9 + expanded[28] % 4)
     let old = try identity(Published.bob, both.subtracting(.provisionedSTS), address: 0x0042)
-    let info2 = Array("swift-uwb peer session 1".utf8) + alice.token.octets + old.token.octets
+    let info2 = Array("swift-uwb peer session 1".utf8) + alice.token.bytes + old.token.bytes
     let expanded2 = hmac(extracted, info2 + [1])
     let fallback = try alice.session(with: old.token)
     #expect(

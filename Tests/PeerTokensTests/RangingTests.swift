@@ -78,8 +78,8 @@ import UWBSimulator
         token.capabilities.contains(.provisionedSTS)
           == (chip.stsModes?.contains(.provisioned) == true))
       // 2 ms, which every chip can do, where it does not say.
-      let octets = chip[.minSlotDuration] ?? chip[.androidMinSlotDuration]
-      let said = octets?.enumerated().reduce(0) { $0 + Int($1.element) << (8 * $1.offset) }
+      let bytes = chip[.minSlotDuration] ?? chip[.androidMinSlotDuration]
+      let said = bytes?.enumerated().reduce(0) { $0 + Int($1.element) << (8 * $1.offset) }
       #expect(Int(token.minimumSlot) == said ?? 2_400)
     }
     for device in devices { await device.close() }

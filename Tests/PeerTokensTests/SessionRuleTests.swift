@@ -42,7 +42,7 @@ import UWBDriver
     let token = PeerToken(
       channelMask: 9, capabilities: Self.both, address: address, interval: interval,
       minimumSlot: slot, publicKey: Published.alicePublic)
-    let error = #expect(throws: PeerTokenError.self) { try PeerToken(token.octets) }
+    let error = #expect(throws: PeerTokenError.self) { try PeerToken(token.bytes) }
     guard case .malformed(field, _) = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -51,14 +51,14 @@ import UWBDriver
 
   /// What is no token at all, and one that was cut or lengthened on its way.
   @Test func whatIsNoTokenIsNamed() throws {
-    let whole = try identity(Published.alice).token.octets
+    let whole = try identity(Published.alice).token.bytes
     let cases: [([UInt8], String)] = [
       (Array("something else, as long as a token of this version".utf8), "the beginning"),
       ([], "the beginning"), (Array(whole.prefix(4)), "version"), (whole.dropLast(), "length"),
       (whole + [0], "length"), (whole.dropLast() + [whole[49] ^ 1], "checksum"),
     ]
-    for (octets, field) in cases {
-      let error = #expect(throws: PeerTokenError.self) { try PeerToken(octets) }
+    for (bytes, field) in cases {
+      let error = #expect(throws: PeerTokenError.self) { try PeerToken(bytes) }
       guard case .malformed(field, _) = error else {
         Issue.record("\(String(describing: error)), not \(field)")
         continue
@@ -70,7 +70,7 @@ import UWBDriver
     let token = PeerToken(
       channelMask: 9, capabilities: Self.both, address: 0xFFFD, interval: 1, minimumSlot: 1,
       publicKey: Published.alicePublic)
-    #expect(try PeerToken(token.octets) == token)
+    #expect(try PeerToken(token.bytes) == token)
   }
 
   /// The order of the bits is that of FiRa's CHANNELS capability.
@@ -86,7 +86,7 @@ import UWBDriver
       PeerIdentity(capabilities: Self.both, interval: 0, minimumSlot: 0)
     }
     for identity in identities {
-      #expect(try PeerToken(identity.token.octets) == identity.token)
+      #expect(try PeerToken(identity.token.bytes) == identity.token)
       #expect((1...0xFFFC).contains(identity.token.address))
     }
     #expect(Set(identities.map(\.token.address)).count > 10)
@@ -188,7 +188,7 @@ import UWBDriver
 
   // MARK: chips
 
-  /// CORE_GET_CAPS_INFO_RSP of FiRa 2.0, whose 0x02 has four octets.
+  /// CORE_GET_CAPS_INFO_RSP of FiRa 2.0, whose 0x02 has four bytes.
   private func chip(_ values: [(CapabilityID, [UInt8])]) -> Capabilities {
     Capabilities(
       [TLV(0x02, [2, 0, 2, 0])] + values.map { TLV($0.0.number(in: .fira2) ?? 0, $0.1) })

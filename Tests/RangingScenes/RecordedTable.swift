@@ -8,8 +8,8 @@ package struct RecordedTable {
 
   /// - Returns: nil when there is no such file.
   package init?(_ path: String, hasHeader: Bool = true) {
-    guard let octets = Self.octets(path) else { return nil }
-    var lines = octets.split(whereSeparator: { $0 == 10 || $0 == 13 })[...]
+    guard let bytes = Self.bytes(path) else { return nil }
+    var lines = bytes.split(whereSeparator: { $0 == 10 || $0 == 13 })[...]
     if hasHeader, let first = lines.popFirst() {
       header = String(decoding: first, as: UTF8.self).split(
         separator: ",", omittingEmptySubsequences: false
@@ -25,7 +25,7 @@ package struct RecordedTable {
   /// The place of a column; nil when there is none.
   package func column(_ name: String) -> Int? { header.firstIndex(of: name) }
 
-  private static func octets(_ path: String) -> [UInt8]? {
+  private static func bytes(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "r") else { return nil }
     defer { fclose(file) }
     var result: [UInt8] = []
@@ -64,8 +64,8 @@ package struct Recordings {
     defer { closedir(directory) }
     var result: [String] = []
     while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { octets in
-        String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self)
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       if !name.hasPrefix(".") { result.append(name) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct NXPPhaseGridTests {
   /// A falling row as published ones are: +137 degrees at pan -60, -119 at +60.
-  static let octets: [UInt8] =
+  static let bytes: [UInt8] =
     [1, 2]
     + (0..<11).flatMap { tilt in
       (0..<11).flatMap { pan -> [UInt8] in
@@ -14,10 +14,10 @@ import Testing
     }
 
   @Test func whatAChipKeepsIsReadAndWritten() throws {
-    let grid = try #require(NXPPhaseGrid(octets: Self.octets))
+    let grid = try #require(NXPPhaseGrid(bytes: Self.bytes))
     #expect(grid.pair == 2)
     #expect(abs(grid.degrees[0] - 132) < 0.01 && abs(grid.degrees[120] + 114) < 0.01)
-    #expect(grid.octets == Self.octets)
+    #expect(grid.bytes == Self.bytes)
     let level = try #require(grid.table())
     #expect(abs(level.phase(at: -60 * .pi / 180) - 137 * .pi / 180) < 1e-3)
     let low = try #require(grid.table(tilt: -5))
@@ -28,7 +28,7 @@ import Testing
   @Test func aMeasuredTableFits() throws {
     let table = try #require(PhaseTable(spacing: 0.45))
     let grid = try #require(NXPPhaseGrid(pair: 1, table))
-    let back = try #require(NXPPhaseGrid(octets: grid.octets)?.table(tilt: 3))
+    let back = try #require(NXPPhaseGrid(bytes: grid.bytes)?.table(tilt: 3))
     for degrees in stride(from: -60.0, through: 60, by: 12) {
       let angle = degrees * .pi / 180
       #expect(abs(back.phase(at: angle) - table.phase(at: angle)) < 1e-3)
@@ -36,13 +36,13 @@ import Testing
   }
 
   @Test func whatIsNoGridIsRefused() {
-    #expect(NXPPhaseGrid(octets: []) == nil)
-    #expect(NXPPhaseGrid(octets: Array(Self.octets.dropLast())) == nil)
-    #expect(NXPPhaseGrid(octets: [2] + Self.octets.dropFirst()) == nil)
+    #expect(NXPPhaseGrid(bytes: []) == nil)
+    #expect(NXPPhaseGrid(bytes: Array(Self.bytes.dropLast())) == nil)
+    #expect(NXPPhaseGrid(bytes: [2] + Self.bytes.dropFirst()) == nil)
     #expect(NXPPhaseGrid(pair: 1, degrees: [1, 2]) == nil)
     for wrong in [Double.nan, .infinity, 256, -257] {
       #expect(NXPPhaseGrid(pair: 1, degrees: Array(repeating: wrong, count: 121)) == nil)
     }
-    #expect(NXPPhaseGrid(octets: [1, 0] + [UInt8](repeating: 0, count: 242))?.table() == nil)
+    #expect(NXPPhaseGrid(bytes: [1, 0] + [UInt8](repeating: 0, count: 242))?.table() == nil)
   }
 }

@@ -143,23 +143,23 @@ struct ProfileTests {
     #expect(error?.description == sentence)
   }
 
-  @Test("Whatever the octets, reading ends with a profile or an error")
+  @Test("Whatever the bytes, reading ends with a profile or an error")
   func fuzz() {
     let seed = Array(Preset.qorvoKit.profile().text(includingSecrets: true).utf8)
     var random = SystemRandomNumberGenerator.Seeded(state: 42)
     var taken = 0
     for _ in 0..<300 {
-      var octets = seed
+      var bytes = seed
       for _ in 0..<Int.random(in: 1...4, using: &random) {
-        let place = Int.random(in: 0..<octets.count, using: &random)
+        let place = Int.random(in: 0..<bytes.count, using: &random)
         switch Int.random(in: 0..<3, using: &random) {
-        case 0: octets[place] = UInt8.random(in: 0...255, using: &random)
-        case 1: octets.removeSubrange(place..<min(octets.count, place + 9))
+        case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.removeSubrange(place..<min(bytes.count, place + 9))
         default:
-          octets.insert(contentsOf: Array("{[\"'/*,:".utf8).shuffled(using: &random), at: place)
+          bytes.insert(contentsOf: Array("{[\"'/*,:".utf8).shuffled(using: &random), at: place)
         }
       }
-      if (try? SessionProfile(octets)) != nil { taken += 1 }
+      if (try? SessionProfile(bytes)) != nil { taken += 1 }
     }
     // Changes in comments do no harm; most others are noticed.
     #expect(taken > 20 && taken < 280)

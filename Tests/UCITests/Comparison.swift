@@ -68,7 +68,7 @@ struct Comparison {
         }
       }
     case (.list(let list), .text(let text)):
-      // Octets are text; no octets are an empty list.
+      // Bytes are text; no bytes are an empty list.
       expect(list.isEmpty && text.isEmpty, key)
     case (.text(let name), .number(let number)):
       let theirs =
@@ -90,7 +90,7 @@ struct Comparison {
     expect(theirs["interval"].number == Int64(info.intervalMilliseconds), "interval")
     expect(theirs["n"].number == Int64(list.count), "n")
     for (theirs, ours) in zip(theirs["meas"].list, list) {
-      expect(theirs["mac"].text == hexadecimal(ours.peer.octets), "mac")
+      expect(theirs["mac"].text == hexadecimal(ours.peer.bytes), "mac")
       expect(theirs["status"].number == Int64(ours.status.rawValue), "status")
       expect(theirs["dist"].number == Int64(ours.rawDistance), "dist")
       expect(theirs["az"].number == Int64(ours.azimuth.raw), "az")

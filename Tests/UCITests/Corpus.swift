@@ -50,7 +50,7 @@ enum JSON: Equatable {
   }
 
   init(_ value: some BinaryInteger) { self = .number(Int64(truncatingIfNeeded: value)) }
-  init(_ octets: [UInt8]) { self = .text(hexadecimal(octets)) }
+  init(_ bytes: [UInt8]) { self = .text(hexadecimal(bytes)) }
 
   subscript(key: String) -> JSON {
     if case .object(let object) = self { object[key] ?? .null } else { .null }

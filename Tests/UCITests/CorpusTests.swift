@@ -15,7 +15,7 @@ import UCI
     var opaque: [String: [String]] = [:]
     for line in try Corpus.lines(Corpus.frames) {
       let text = try #require(line["hex"].text)
-      let packet = octets(text)
+      let packet = bytes(text)
       comparison.place = text
       let dialect = Self.dialect(of: line)
       if line["truncated"].isTrue || !line["length_ok"].isTrue {
@@ -94,11 +94,11 @@ import UCI
     var measurements = 0
     for line in try Corpus.lines(Corpus.payloads) {
       let text = try #require(line["hex"].text)
-      let octets = octets(text)
+      let bytes = bytes(text)
       let what = line["what"].text ?? ""
       if what == "APP_CONFIG TLV" {
         // A parameter of a session: as the only one of a command.
-        let command = [1, 0, 0, 0, 1] + octets
+        let command = [1, 0, 0, 0, 1] + bytes
         let config = try SetAppConfig(decoding: command)
         #expect(config.encoded() == command)
         let id = AppConfigID(rawValue: config.parameters[0].id)
@@ -110,7 +110,7 @@ import UCI
         parameters += 1
       } else if what.contains("DlTdoa") && !what.contains("V2") {
         let isExtended = what.hasPrefix("Extended")
-        var reader = PayloadReader(octets.span.bytes)
+        var reader = PayloadReader(bytes.span.bytes)
         var writer = PayloadWriter()
         var list: [DownlinkTDoAMeasurement] = []
         while reader.remaining > 0 {
@@ -119,7 +119,7 @@ import UCI
           measurement.encode(into: &writer)
           list.append(measurement)
         }
-        #expect(writer.octets == octets)
+        #expect(writer.bytes == bytes)
         for (expected, measurement) in zip(line["decoded"].list, list) {
           measurements += Self.compare(expected, measurement)
         }

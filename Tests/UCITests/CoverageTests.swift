@@ -97,14 +97,14 @@ enum CoverageVectors {
       var missing = MessageCatalog.keys(in: dialect)
       if vendor != .unknown { missing.subtract(MessageCatalog.keys(in: Dialect())) }
       for packet in packets {
-        let message = try Message(packet: octets(packet), dialect: dialect)
+        let message = try Message(packet: bytes(packet), dialect: dialect)
         if case .opaque(_, let error) = message.content {
           Issue.record("\(packet) was not understood: \(error.map(\.description) ?? "no layout")")
         }
         #expect(message.trailing.isEmpty, "\(packet)")
         #expect(message.payload(dialect: dialect) == payload(of: packet), "\(packet)")
         #expect(!message.name(dialect: dialect).contains("0x"), "\(packet) has no name")
-        let isEmptyCommand = message.type == .command && octets(packet).count == 4
+        let isEmptyCommand = message.type == .command && bytes(packet).count == 4
         #expect(!message.fields(dialect: dialect).isEmpty || isEmptyCommand, "\(packet)")
         missing.remove(.init(type: message.type, opcode: message.opcode))
       }
@@ -113,14 +113,14 @@ enum CoverageVectors {
   }
 
   @Test(
-    "Messages whose layout only a licensed source gives have a name and octets",
+    "Messages whose layout only a licensed source gives have a name and bytes",
     arguments: [
       ("2a000006 09 01 03 aabbcc", "NXP_WRITE_OTP_CALIBRATION_CMD"),
       ("2e040004 0a00 6400", "NXP_SE_TEST_LOOP_CMD"),
     ])
-  func octetsOnly(_ packet: String, _ name: String) throws {
+  func bytesOnly(_ packet: String, _ name: String) throws {
     let dialect = Dialect(generation: .fira3, vendor: .nxp)
-    let message = try Message(packet: octets(packet), dialect: dialect)
+    let message = try Message(packet: bytes(packet), dialect: dialect)
     #expect(message.name(dialect: dialect) == name)
     guard case .opaque(_, nil) = message.content else {
       Issue.record("\(packet) was understood")

@@ -3,22 +3,22 @@
 import Testing
 import UCI
 
-/// Diagnostics read in place say what the same octets say as values.
+/// Diagnostics read in place say what the same bytes say as values.
 @Suite struct DiagnosticsViewTests {
   private struct Item: Equatable {
     var report: Int
     var message, action, type: UInt8
-    var octets: [UInt8]
+    var bytes: [UInt8]
   }
 
   private func inPlace(_ payload: [UInt8]) -> [Item]? {
     guard let view = try? RangeDiagnosticsView(payload.span.bytes) else { return nil }
     var list: [Item] = []
-    view.forEachItem { head, type, octets in
+    view.forEachItem { head, type, bytes in
       list.append(
         Item(
           report: head.index, message: head.message, action: head.action, type: type,
-          octets: octets.withUnsafeBytes { Array($0) }))
+          bytes: bytes.withUnsafeBytes { Array($0) }))
     }
     return list
   }
@@ -32,13 +32,13 @@ import UCI
       report.items.map {
         Item(
           report: index, message: report.message, action: report.action, type: $0.type,
-          octets: $0.value)
+          bytes: $0.value)
       }
     }
   }
 
   @Test func rangeDiagnostics() {
-    let payload = octets(
+    let payload = bytes(
       "01000000 02000000 02 01 00 ff 02 01 0800 0100 0200 2406 c8 01 04 0400 00000100"
         + "05 01 00 01 00 0100 78")
     #expect(inPlace(payload)?.count == 3)
@@ -59,7 +59,7 @@ import UCI
       + String(repeating: "0100ffff", count: 16) + "7c000000 0001"
     for more in ["", "5a"] {
       let size = String(99 + more.count / 2, radix: 16)
-      let payload = octets("01000000 02000000 01 02 \(size) 00" + entry + more + entry + more)
+      let payload = bytes("01000000 02000000 01 02 \(size) 00" + entry + more + entry + more)
       let value = try NXPRFrameLogNotification(decoding: payload)
       guard let view = NXPFrameLogView(payload.span.bytes) else {
         Issue.record("the log was not read")

@@ -41,7 +41,7 @@ private struct Generator: RandomNumberGenerator {
 
   @Test func damagedPayloads() throws {
     var generator = Generator(state: 0x5EED)
-    let payloads = seeds.map { octets($0) }
+    let payloads = seeds.map { bytes($0) }
     let vendors: [Dialect.Vendor] = [.unknown, .qorvo, .nxp, .android]
     var understood = 0
     for round in 0..<200_000 {
@@ -100,17 +100,17 @@ private struct Generator: RandomNumberGenerator {
     for vendor in Dialect.Vendor.allCases {
       let dialect = Dialect(generation: .fira3, vendor: vendor)
       for key in MessageCatalog.keys(in: dialect) {
-        for octet in [0xFF, 0x7F, 0x01, 0x00] as [UInt8] {
+        for byte in [0xFF, 0x7F, 0x01, 0x00] as [UInt8] {
           for count in stride(from: 0, through: 48, by: 3) {
-            let payload = Array(repeating: octet, count: count)
+            let payload = Array(repeating: byte, count: count)
             let message = Message(
               type: key.type, opcode: key.opcode, payload: payload.span.bytes, dialect: dialect)
             if message.payload(dialect: dialect) != payload {
-              Issue.record("\(key) of \(count) times \(octet) is not encoded as it was")
+              Issue.record("\(key) of \(count) times \(byte) is not encoded as it was")
             }
-            // What is described comes from the octets: none makes a thousand characters.
+            // What is described comes from the bytes: none makes a thousand characters.
             if count == 48, message.fields(dialect: dialect).description.utf8.count > 52_000 {
-              Issue.record("\(key) of \(count) times \(octet) says more than it holds")
+              Issue.record("\(key) of \(count) times \(byte) says more than it holds")
             }
           }
         }

@@ -19,7 +19,7 @@ import UCI
   @Test(arguments: vectors)
   func encodesWhatItDecodes(packet: String) throws {
     #expect(try reencoded(packet) == payload(of: packet))
-    if case .opaque = try Message(packet: octets(packet)).content {
+    if case .opaque = try Message(packet: bytes(packet)).content {
       Issue.record("\(packet) was not understood")
     }
   }
@@ -64,13 +64,13 @@ import UCI
     let sent = try decode("03000a00 05000000 0100 0200 6869", as: LogicalLinkDataSend.self)
     #expect(
       sent == LogicalLinkDataSend(connectionID: 5, sequenceNumber: 1, data: [0x68, 0x69]))
-    let received = try Message(packet: octets("04000b00 05000000 0200 0200 6869 ff"))
+    let received = try Message(packet: bytes("04000b00 05000000 0200 0200 6869 ff"))
     #expect(received.trailing == [0xFF])
     #expect(received.name() == "LL_DATA_MESSAGE_RCV")
   }
 
   @Test func namedAndDescribed() throws {
-    let message = try Message(packet: octets("62090005 05000000 01"))
+    let message = try Message(packet: bytes("62090005 05000000 01"))
     #expect(message.name() == "LOGICAL_LINK_UWBS_CLOSE_NTF")
     #expect(
       message.fields == [
@@ -78,7 +78,7 @@ import UCI
         Field("reason", .code(1, name: "TIMEOUT", explanation: nil)),
       ])
     for packet in Self.vectors {
-      #expect(!(try Message(packet: octets(packet)).fields.isEmpty))
+      #expect(!(try Message(packet: bytes(packet)).fields.isEmpty))
     }
   }
 }

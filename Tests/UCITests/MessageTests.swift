@@ -50,7 +50,7 @@ import UCI
     }
     #expect(qorvo.firmware == "1.1.0")
     #expect(qorvo.deviceID == 0xDECA_0302)
-    #expect(qorvo.socID == octets("505634583230 0ee0ca09"))
+    #expect(qorvo.socID == bytes("505634583230 0ee0ca09"))
     #expect(qorvo.packaging == 0)
     #expect(try reencoded(packet) == payload(of: packet))
   }
@@ -59,7 +59,7 @@ import UCI
     let packet =
       "4002002a 00 0300 0200 0200 0200 20 000f" + hexadecimal(Array("SR250_A1V2_PROD".utf8))
       + "0103 0131ff 0203 020023 040164 "
-    // The list above has 17 + 5 + 5 + 3 = 30 octets; two of padding make it 32.
+    // The list above has 17 + 5 + 5 + 3 = 30 bytes; two of padding make it 32.
     let padded = packet + "7000"
     let info = try #require(try decode(padded, as: DeviceInfoResponse.self)?.info)
     #expect(info.vendor == .nxp)
@@ -85,15 +85,15 @@ import UCI
   }
 
   @Test(arguments: ["41030002 0103", "40080002 0103", "40050002 0103", "41090002 0103"])
-  func picasErrorsWithAStrayOctet(packet: String) throws {
-    let message = try Message(packet: octets(packet))
+  func picasErrorsWithAStrayByte(packet: String) throws {
+    let message = try Message(packet: bytes(packet))
     #expect(message.status == .rejected)
     #expect(message.payload() == [1, 3])
     if case .opaque = message.content { Issue.record("\(packet) was not understood") }
   }
 
-  @Test func octetsBehindTheKnownLayoutAreKept() throws {
-    let message = try Message(packet: octets("42000003 00 abcd"))
+  @Test func bytesBehindTheKnownLayoutAreKept() throws {
+    let message = try Message(packet: bytes("42000003 00 abcd"))
     #expect(message.status == .ok)
     #expect(message.trailing == [0xAB, 0xCD])
     #expect(message.payload() == [0, 0xAB, 0xCD])
@@ -114,7 +114,7 @@ import UCI
 
   @Test func unknownMessagesAreOpaque() throws {
     for packet in ["44050001 07", "2e000002 0000", "213f0000", "e0000100 00", "6f330003 010203"] {
-      let message = try Message(packet: octets(packet))
+      let message = try Message(packet: bytes(packet))
       guard case .opaque(let kept, nil) = message.content else {
         Issue.record("\(packet) has a layout")
         continue
@@ -122,7 +122,7 @@ import UCI
       #expect(kept == payload(of: packet))
     }
     // Too short for its layout: kept, with the reason.
-    guard case .opaque([], .tooShort?) = try Message(packet: octets("20000000")).content else {
+    guard case .opaque([], .tooShort?) = try Message(packet: bytes("20000000")).content else {
       Issue.record("an empty reset was understood")
       return
     }
@@ -130,7 +130,7 @@ import UCI
 
   @Test func packetsOfTheWrongLengthThrow() {
     for packet in ["", "600100", "60010001", "6001000101ff", "798a000844332211", "ffffffff"] {
-      #expect(throws: PayloadError.self) { try Message(packet: octets(packet)) }
+      #expect(throws: PayloadError.self) { try Message(packet: bytes(packet)) }
     }
   }
 
@@ -167,7 +167,7 @@ import UCI
 
   @Test func names() {
     func name(_ packet: String, _ vendor: Dialect.Vendor = .unknown) -> String {
-      let header = try! PacketHeader(parsing: octets(packet).span.bytes)
+      let header = try! PacketHeader(parsing: bytes(packet).span.bytes)
       return MessageCatalog.name(
         type: header.type, opcode: header.opcode, dialect: Dialect(vendor: vendor))
     }

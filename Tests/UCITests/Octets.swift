@@ -2,24 +2,24 @@
 
 import UCI
 
-/// Octets from hexadecimal digits; spaces and bars are skipped.
-func octets(_ text: String) -> [UInt8] {
+/// Bytes from hexadecimal digits; spaces and bars are skipped.
+func bytes(_ text: String) -> [UInt8] {
   let digits = text.compactMap { $0 == " " || $0 == "|" || $0 == "\n" ? nil : $0 }
-  precondition(digits.count.isMultiple(of: 2), "octets have two digits each")
+  precondition(digits.count.isMultiple(of: 2), "bytes have two digits each")
   return stride(from: 0, to: digits.count, by: 2).map {
     UInt8(String(digits[$0...$0 + 1]), radix: 16)!
   }
 }
 
-func hexadecimal(_ octets: some Sequence<UInt8>) -> String {
-  octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
 /// Reads a packet and gives its typed payload; nil when it is of another type or was not understood.
 func decode<T: UCIPayload>(
   _ packet: String, as: T.Type, dialect: Dialect = .assumed
 ) throws -> T? {
-  switch try Message(packet: octets(packet), dialect: dialect).content {
+  switch try Message(packet: bytes(packet), dialect: dialect).content {
   case .command(let payload): payload as? T
   case .response(let payload): payload as? T
   case .notification(let payload): payload as? T
@@ -30,10 +30,10 @@ func decode<T: UCIPayload>(
 
 /// The payload of a packet: what has to come out when it is encoded again.
 func reencoded(_ packet: String, dialect: Dialect = .assumed) throws -> [UInt8] {
-  try Message(packet: octets(packet), dialect: dialect).payload(dialect: dialect)
+  try Message(packet: bytes(packet), dialect: dialect).payload(dialect: dialect)
 }
 
-func payload(of packet: String) -> [UInt8] { Array(octets(packet).dropFirst(4)) }
+func payload(of packet: String) -> [UInt8] { Array(bytes(packet).dropFirst(4)) }
 
 /// Reads a payload through the view that does not copy.
 func withView<R>(_ payload: [UInt8], _ body: (borrowing SessionInfoView) throws -> R) throws -> R {

@@ -36,7 +36,7 @@ import UCI
 
   @Test func valuesInWords() {
     func words(_ id: AppConfigID, _ value: String, _ dialect: Dialect = .assumed) -> String? {
-      let value = octets(value)
+      let value = bytes(value)
       return id.parameter(in: dialect, length: value.count)?.words(for: value)
     }
     #expect(words(.slotDuration, "6009") == "2400 RSTU")
@@ -125,8 +125,8 @@ import UCI
   @Test func capabilitiesOfPicaHaveTheOlderNumbers() throws {
     let pica =
       "4003001d 00 07 000401010103 010401010103 020103 0b01ff 110101 12020301 1302ff00"
-    let octetsOfPica = payload(of: pica)
-    let response = try TLVListResponse(decoding: octetsOfPica)
+    let bytesOfPica = payload(of: pica)
+    let response = try TLVListResponse(decoding: bytesOfPica)
     let capabilities = Capabilities(try #require(response.parameters))
     #expect(capabilities.numbering == .fira1)
     #expect(capabilities.roles == [.responder, .initiator])
@@ -191,7 +191,7 @@ import UCI
   func capabilitiesOfSR250() throws {
     let nxp = try words(sr250, Dialect(generation: .fira3, vendor: .nxp))
     #expect(nxp.count == 40)
-    #expect(nxp["MAX_MESSAGE_SIZE"] == "2039 octets")
+    #expect(nxp["MAX_MESSAGE_SIZE"] == "2039 bytes")
     #expect(nxp["FIRA_PHY_VERSION_RANGE"] == "1.0.0-2.0.0")
     #expect(nxp["DEVICE_TYPE"] == "controller, controlee, bit 3")
     #expect(
@@ -200,9 +200,9 @@ import UCI
     #expect(nxp["HOPPING_MODE"] == "yes")
     #expect(nxp["HPRF_PARAMETER_SETS"]?.hasPrefix("1, 2, 3, 4, 6, 8") == true)
     #expect(nxp["AOA_SUPPORT"] == "azimuth ±90°, azimuth ±180°, elevation, figure of merit")
-    #expect(nxp["NXP_IN_BAND_BLOCK_SIZE"] == "174 octets")
+    #expect(nxp["NXP_IN_BAND_BLOCK_SIZE"] == "174 bytes")
     let qorvo = try words(qorvo, Dialect(vendor: .qorvo))
-    #expect(qorvo["MAX_DATA_PACKET_PAYLOAD_SIZE"] == "255 octets")
+    #expect(qorvo["MAX_DATA_PACKET_PAYLOAD_SIZE"] == "255 bytes")
     #expect(qorvo["AOA_SUPPORT"] == "none")
     #expect(qorvo["STS_CONFIG"] == "static, provisioned, provisioned, controlee key")
   }
@@ -215,8 +215,8 @@ import UCI
     #expect(Capabilities([]).words(for: TLV(0xE5, [0x06, 0, 0, 0])) == "off, within proximity")
   }
 
-  @Test("Pitfall 40: octets of CCC's capabilities have another order on NXP's chips")
-  func orderOfCCCOctets() throws {
+  @Test("Pitfall 40: bytes of CCC's capabilities have another order on NXP's chips")
+  func orderOfCCCBytes() throws {
     let nxp = try words(sr250, Dialect(generation: .fira3, vendor: .nxp))
     #expect(nxp["CCC_SYNC_CODES"] == "9, 10, 11, 12")
     #expect(nxp["CCC_UWB_CONFIGS"] == "0, 1")
@@ -227,20 +227,20 @@ import UCI
 
   @Test func fieldsHideKeys() throws {
     let key = "05780578057805780578057805780578"
-    let message = try Message(packet: octets("21030017 01000000 01 4510" + key))
+    let message = try Message(packet: bytes("21030017 01000000 01 4510" + key))
     #expect(message.fields.description.contains("secret"))
-    let opaque = try Message(packet: octets("21030017 01000000 02 4510" + key))
+    let opaque = try Message(packet: bytes("21030017 01000000 02 4510" + key))
     guard case .opaque = opaque.content else {
       Issue.record("a list that ends too early was understood")
       return
     }
     for field in opaque.fields where field.name == "payload" {
       guard case .secret = field.value else {
-        Issue.record("octets with a key are shown")
+        Issue.record("bytes with a key are shown")
         continue
       }
     }
-    let known = try Message(packet: octets("21030009 01000000 01 08026009"))
+    let known = try Message(packet: bytes("21030009 01000000 01 08026009"))
     #expect(known.fields.contains { $0.name == "parameters" })
     #expect(!known.fields.description.contains("secret"))
   }

@@ -5,12 +5,12 @@ import UCI
 
 @Suite("Parameters as people write them")
 struct ParameterTextTests {
-  private func octets(_ text: String, _ generation: Dialect.Generation = .fira2) throws -> TLV {
+  private func bytes(_ text: String, _ generation: Dialect.Generation = .fira2) throws -> TLV {
     try TLV(appConfig: text, for: generation)
   }
 
   @Test(
-    "Units, words, addresses and octets",
+    "Units, words, addresses and bytes",
     arguments: [
       ("SLOT_DURATION=2ms", 0x08, [0x60, 0x09]), ("SLOT_DURATION=2400rstu", 0x08, [0x60, 0x09]),
       ("SLOT_DURATION=2400", 0x08, [0x60, 0x09]), ("SLOT_DURATION=0x960", 0x08, [0x60, 0x09]),
@@ -39,14 +39,14 @@ struct ParameterTextTests {
       ("0x7E=01:02", 0x7E, [1, 2]), ("CHANNEL_NUMBER=hex:FF", 0x04, [0xFF]),
     ])
   func reading(text: String, id: Int, value: [UInt8]) throws {
-    #expect(try octets(text) == TLV(UInt8(id), value))
+    #expect(try bytes(text) == TLV(UInt8(id), value))
   }
 
-  @Test("Pitfall 52: UWB_INITIATION_TIME in four octets and ms, or eight and µs")
+  @Test("Pitfall 52: UWB_INITIATION_TIME in four bytes and ms, or eight and µs")
   func initiationTime() throws {
-    #expect(try octets("UWB_INITIATION_TIME=500", .fira1).value == [0xF4, 1, 0, 0])
-    #expect(try octets("UWB_INITIATION_TIME=0.5s", .fira1).value == [0xF4, 1, 0, 0])
-    #expect(try octets("UWB_INITIATION_TIME=500").value == [0xF4, 1, 0, 0, 0, 0, 0, 0])
+    #expect(try bytes("UWB_INITIATION_TIME=500", .fira1).value == [0xF4, 1, 0, 0])
+    #expect(try bytes("UWB_INITIATION_TIME=0.5s", .fira1).value == [0xF4, 1, 0, 0])
+    #expect(try bytes("UWB_INITIATION_TIME=500").value == [0xF4, 1, 0, 0, 0, 0, 0, 0])
     #expect(AppConfigID.uwbInitiationTime.form.text([0xF4, 1, 0, 0]) == "500 ms")
     #expect(AppConfigID.uwbInitiationTime.form.text([0xF4, 1, 0, 0, 0, 0, 0, 0]) == "500 us")
   }
@@ -82,8 +82,8 @@ struct ParameterTextTests {
       ),
       (
         "DEVICE_MAC_ADDRESS=xyz",
-        "DEVICE_MAC_ADDRESS does not take 'xyz'; it takes an address, most significant octet first: "
-          + "0x0001, 00:01, or eight octets."
+        "DEVICE_MAC_ADDRESS does not take 'xyz'; it takes an address, most significant byte first: "
+          + "0x0001, 00:01, or eight bytes."
       ),
     ])
   func refusing(text: String, sentence: String) {
@@ -95,7 +95,7 @@ struct ParameterTextTests {
   func secrets() throws {
     for id in AppConfigParameter.all.map(\.id) where id.isSecret {
       let error = #expect(throws: ParameterTextError.self) {
-        try id.form.octets(from: "C0FFEE")
+        try id.form.bytes(from: "C0FFEE")
       }
       #expect(error?.description.contains("C0FFEE") == false)
       let tlv = TLV(id, [0xC0, 0xFF, 0xEE])
@@ -111,13 +111,13 @@ struct ParameterTextTests {
     // Two identifiers have had one name, on chips of different vendors.
     #expect(id == parameter.id || parameter.vendors == [.qorvo], "\(parameter.name)")
     #expect(!form.accepted.isEmpty)
-    func check(_ octets: [UInt8]) throws {
-      let text = form.text(octets)
+    func check(_ bytes: [UInt8]) throws {
+      let text = form.text(bytes)
       let generation: Dialect.Generation =
-        id == .uwbInitiationTime && octets.count == 4 ? .fira1 : .fira2
-      #expect(try form.octets(from: text, for: generation) == octets, "\(text)")
+        id == .uwbInitiationTime && bytes.count == 4 ? .fira1 : .fira2
+      #expect(try form.bytes(from: text, for: generation) == bytes, "\(text)")
     }
-    func octets(_ value: UInt64, _ length: Int) -> [UInt8] {
+    func bytes(_ value: UInt64, _ length: Int) -> [UInt8] {
       (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     }
     for length in parameter.lengths.isEmpty ? [2, 4, 16] : parameter.lengths {
@@ -127,11 +127,11 @@ struct ParameterTextTests {
       for number in numbers where length >= 8 || number >> UInt64(8 * length) == 0 {
         // A number that has shorter forms is written in the first length it fits into.
         if parameter.lengths.contains(where: { $0 < length }), id != .uwbInitiationTime,
-          !form.text(octets(number, length)).contains(":")
+          !form.text(bytes(number, length)).contains(":")
         {
           continue
         }
-        try check(octets(number, length))
+        try check(bytes(number, length))
       }
       try check((0..<UInt8(length)).map { $0 &* 37 &+ 5 })
     }

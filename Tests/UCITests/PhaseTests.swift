@@ -16,7 +16,7 @@ import UCI
   @Test(arguments: vectors)
   func encodesWhatItDecodes(packet: String) throws {
     #expect(try reencoded(packet) == payload(of: packet))
-    let message = try Message(packet: octets(packet))
+    let message = try Message(packet: bytes(packet))
     if case .opaque = message.content { Issue.record("\(packet) was not understood") }
     #expect(!message.fields.isEmpty)
   }
@@ -44,8 +44,8 @@ import UCI
     #expect(now.entries.map(\.stop) == [0, 1])
     let before = try #require(try decode(Self.vectors[5], as: ConfigureDataTransferPhase.self))
     #expect(before.entries.map(\.stop) == [nil])
-    #expect(try Message(packet: octets(Self.vectors[6])).trailing == [0xEE])
-    let result = try Message(packet: octets(Self.vectors[8]))
+    #expect(try Message(packet: bytes(Self.vectors[6])).trailing == [0xEE])
+    let result = try Message(packet: bytes(Self.vectors[8]))
     #expect(result.name() == "SESSION_DATA_TRANSFER_PHASE_CONFIGURATION_NTF")
     #expect(
       result.fields.last

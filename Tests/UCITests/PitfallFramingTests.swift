@@ -3,10 +3,10 @@
 import Testing
 import UCI
 
-/// What has bitten other hosts in cutting octets into messages.
+/// What has bitten other hosts in cutting bytes into messages.
 @Suite struct PitfallFramingTests {
-  private func header(_ packet: String, octet3: Bool = false) throws -> PacketHeader {
-    try PacketHeader(parsing: octets(packet).span.bytes, dataLengthInOctet3: octet3)
+  private func header(_ packet: String, byte3: Bool = false) throws -> PacketHeader {
+    try PacketHeader(parsing: bytes(packet).span.bytes, dataLengthInByte3: byte3)
   }
 
   @Test("Pitfall 1: data has a length of 16 bits, control one of 8")
@@ -21,19 +21,19 @@ import UCI
     #expect(data.count == 1 && data[0].prefix(4) == [0x01, 0x00, 0x2C, 0x01])
   }
 
-  @Test("Pitfall 2: the length of Qorvo's data packets stands in the fourth octet")
-  func lengthInOctet3() throws {
-    #expect(try header("01000012", octet3: true).payloadLength == 18)
+  @Test("Pitfall 2: the length of Qorvo's data packets stands in the fourth byte")
+  func lengthInByte3() throws {
+    #expect(try header("01000012", byte3: true).payloadLength == 18)
     #expect(try header("01000012").payloadLength == 18 * 256)
     let sent = DataMessageSend(
       sessionToken: 1, destination: 0x02BB, sequenceNumber: 1, data: Array("hi".utf8))
     let payload = sent.encoded()
     let packet =
       PacketHeader(type: .data, group: GroupID(rawValue: 1), oid: 0, payloadLength: payload.count)
-      .encoded(dataLengthInOctet3: true) + payload
+      .encoded(dataLengthInByte3: true) + payload
     #expect(packet.prefix(4) == [0x01, 0x00, 0x00, 0x12])
     // A whole packet shows which it is, whether or not the chip is known.
-    for dialect in [Dialect(vendor: .qorvo, dataLengthInOctet3: true), .assumed] {
+    for dialect in [Dialect(vendor: .qorvo, dataLengthInByte3: true), .assumed] {
       guard
         case .data(let read as DataMessageSend) = try Message(packet: packet, dialect: dialect)
           .content
@@ -45,7 +45,7 @@ import UCI
     }
   }
 
-  @Test("Pitfall 3: NXP announces a long length in the opcode's octet")
+  @Test("Pitfall 3: NXP announces a long length in the opcode's byte")
   func extendedLength() throws {
     let long = try header("798a0008")
     #expect(long.payloadLength == 2_048 && long.oid == 0x0A && long.moreFollows)
@@ -61,10 +61,10 @@ import UCI
 
   @Test("Pitfall 4: reserved bits are not always zero")
   func reservedBits() throws {
-    // The third octet as NXP's HAL makes it, and bit 6 of the opcode.
-    let message = try Message(packet: octets("41030404 04 01 1c 04"))
+    // The third byte as NXP's HAL makes it, and bit 6 of the opcode.
+    let message = try Message(packet: bytes("41030404 04 01 1c 04"))
     guard case .response(let response as ConfigurationResponse) = message.content else {
-      Issue.record("a response with a reserved octet was not understood")
+      Issue.record("a response with a reserved byte was not understood")
       return
     }
     #expect(response.refused == [RefusedParameter(id: 0x1C, status: .invalidParameter)])
@@ -74,13 +74,13 @@ import UCI
   private func joined(_ packets: [String]) throws -> Message {
     var reassembler = Reassembler()
     for (index, packet) in packets.enumerated() {
-      let octets = octets(packet)
-      let header = try PacketHeader(parsing: octets.span.bytes)
-      let payload = octets.span.bytes.extracting(4..<octets.count)
+      let bytes = bytes(packet)
+      let header = try PacketHeader(parsing: bytes.span.bytes)
+      let payload = bytes.span.bytes.extracting(4..<bytes.count)
       let outcome = reassembler.take(header, payload: payload)
       #expect(outcome == (index == packets.count - 1 ? .completed : .incomplete))
     }
-    let header = try PacketHeader(parsing: octets(packets[0]).span.bytes)
+    let header = try PacketHeader(parsing: bytes(packets[0]).span.bytes)
     return reassembler.withPayload(of: header.type) {
       Message(type: header.type, opcode: header.opcode, payload: $0)
     }
@@ -101,9 +101,9 @@ import UCI
   func interruption() throws {
     var reassembler = Reassembler()
     func take(_ packet: String) throws -> Reassembler.Outcome {
-      let octets = octets(packet)
-      let header = try PacketHeader(parsing: octets.span.bytes)
-      return reassembler.take(header, payload: octets.span.bytes.extracting(4..<octets.count))
+      let bytes = bytes(packet)
+      let header = try PacketHeader(parsing: bytes.span.bytes)
+      return reassembler.take(header, payload: bytes.span.bytes.extracting(4..<bytes.count))
     }
     #expect(try take("72000003 010203") == .incomplete)
     #expect(try take("60010001 ff") == .whole)
@@ -114,7 +114,7 @@ import UCI
     #expect(reassembler.dropped == 2)
   }
 
-  @Test("Pitfall 8: commands longer than 255 octets are cut")
+  @Test("Pitfall 8: commands longer than 255 bytes are cut")
   func longCommands() throws {
     let parameters = (0..<60).map { TLV(UInt8($0), [1, 2, 3, 4]) }
     let payload = SetAppConfig(sessionToken: 1, parameters: parameters).encoded()
@@ -138,6 +138,6 @@ import UCI
     "Pitfall 13: test vectors of AOSP with a header of their own are no packets",
     arguments: ["20000001 00000000", "2c000000 000000", "22000004 00000000 010203"])
   func vectorsWithAnotherHeader(packet: String) throws {
-    #expect(throws: PayloadError.self) { try Message(packet: octets(packet)) }
+    #expect(throws: PayloadError.self) { try Message(packet: bytes(packet)) }
   }
 }

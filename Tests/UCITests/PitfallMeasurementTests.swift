@@ -14,18 +14,18 @@ import UCI
     return list
   }
 
-  /// A notification with measurements of 31 octets each, its length filled in.
+  /// A notification with measurements of 31 bytes each, its length filled in.
   private func notification(extended: Bool, _ measurements: [String]) -> String {
     let body =
       "00000000 01000000 00 c8000000 01 00 \(extended ? "01" : "00") 00000000 00000000 "
       + "0\(measurements.count)" + measurements.joined()
-    return "620000" + hexadecimal([UInt8(octets(body).count)]) + body
+    return "620000" + hexadecimal([UInt8(bytes(body).count)]) + body
   }
 
   private func measurement(_ address: String, status: String = "00", nlos: String = "00") -> String
   {
     let used = "\(address) \(status) \(nlos) 6400" + Vectors.zeros(12) + "00 78"
-    return used + Vectors.zeros(31 - octets(used).count)
+    return used + Vectors.zeros(31 - bytes(used).count)
   }
 
   @Test("Pitfall 69: RSSI is a magnitude without sign")
@@ -38,7 +38,7 @@ import UCI
     #expect(try twoWay(Vectors.timeout).first?.rssiDBm == nil)
   }
 
-  @Test("Pitfall 70: entries have 31 octets for both kinds of address")
+  @Test("Pitfall 70: entries have 31 bytes for both kinds of address")
   func lengthOfEntries() throws {
     let short = notification(extended: false, ["0100", "0200", "0300"].map { measurement($0) })
     #expect(try twoWay(short).map(\.peer) == [1, 2, 3].map { MACAddress(UInt16($0)) })
@@ -49,10 +49,10 @@ import UCI
         == [MACAddress(extended: 0x11 << 56 | 1), MACAddress(extended: 0x22 << 56 | 2)])
     #expect(try twoWay(extended).map(\.rawDistance) == [100, 100])
     for packet in [short, extended] {
-      let octets = payload(of: packet)
-      let view = try SessionInfoView(octets.span.bytes)
-      #expect(view.vendorTailOffset == octets.count)
-      #expect(try reencoded(packet) == octets)
+      let bytes = payload(of: packet)
+      let view = try SessionInfoView(bytes.span.bytes)
+      #expect(view.vendorTailOffset == bytes.count)
+      #expect(try reencoded(packet) == bytes)
     }
   }
 
@@ -89,11 +89,11 @@ import UCI
     #expect(none.distanceCentimetres == nil)
   }
 
-  @Test("Pitfall 74: the octet of NLoS is no truth value")
+  @Test("Pitfall 74: the byte of NLoS is no truth value")
   func lineOfSight() throws {
-    func fields(_ octet: String) throws -> [Field] {
-      let packet = notification(extended: false, [measurement("0100", nlos: octet)])
-      let message = try Message(packet: octets(packet))
+    func fields(_ byte: String) throws -> [Field] {
+      let packet = notification(extended: false, [measurement("0100", nlos: byte)])
+      let message = try Message(packet: bytes(packet))
       guard
         case .list(let list)? = message.fields.first(where: { $0.name == "measurements" })?
           .value, case .object(let fields)? = list.first
@@ -123,7 +123,7 @@ import UCI
       + entry("4001", "0102030405", "0504030201", Vectors.zeros(10) + "0708")
     let body =
       "00000000 01000000 00 c8000000 02 00 00 00000000 00000000 04" + entries
-    var reader = PayloadReader(octets(body).span.bytes)
+    var reader = PayloadReader(bytes(body).span.bytes)
     let info = try SessionInfo(from: &reader, dialect: .assumed)
     #expect(reader.remaining == 0)
     guard case .downlinkTDoA(let list) = info.measurements else {
@@ -135,7 +135,7 @@ import UCI
     #expect(list[3].activeRounds == [7, 8])
     // The same kind of location has another code in the parameter.
     #expect(AppConfigID.dlTDoAAnchorLocation.parameter?.lengths == [1, 11, 13])
-    #expect(info.encoded() == octets(body))
+    #expect(info.encoded() == bytes(body))
   }
 
   @Test("Pitfall 78: one-way measurements have the statuses of all others")
@@ -152,9 +152,9 @@ import UCI
 
   @Test("Pitfall 80: the size of a radar sweep has more than eight bits")
   func radarSweeps() throws {
-    // 255 samples of 8 octets.
+    // 255 samples of 8 bytes.
     let sweep = "01000000 02000000 00" + String(repeating: "ab", count: 255 * 8)
-    let payload = octets("01000000 00 00 01 ff 02 0000 f807" + sweep)
+    let payload = bytes("01000000 00 00 01 ff 02 0000 f807" + sweep)
     let message = Message(
       type: .data, opcode: RadarDataMessage.opcode, payload: payload.span.bytes)
     guard case .data(let radar as RadarDataMessage) = message.content else {

@@ -10,7 +10,7 @@ import UCI
   private let nxp = Dialect(vendor: .nxp)
 
   private func isUnderstood(_ packet: String, _ dialect: Dialect) throws -> Bool {
-    if case .opaque = try Message(packet: octets(packet), dialect: dialect).content { return false }
+    if case .opaque = try Message(packet: bytes(packet), dialect: dialect).content { return false }
     return true
   }
 
@@ -21,7 +21,7 @@ import UCI
     let status = try decode(
       "62050007 05000000 00 04 01", as: DataTransferStatusNotification.self)
     #expect(status?.transmissions == 1 && status?.status == .rejected)
-    #expect(try Message(packet: octets("410b0002 0103")).status?.isSuccess != true)
+    #expect(try Message(packet: bytes("410b0002 0103")).status?.isSuccess != true)
     let capabilities = Capabilities([TLV(0x02, [3]), TLV(0x11, [1])])
     #expect(capabilities.numbering == .fira1 && capabilities.supportsExtendedAddresses == true)
   }
@@ -35,12 +35,12 @@ import UCI
     #expect(info.phyVersion == UCIVersion(3, 0))
     #expect(Dialect(info).generation == .fira1)
     var dialect = Dialect(generation: .fira3, vendor: .qorvo)
-    dialect.learn(from: try Message(packet: octets(packet)))
+    dialect.learn(from: try Message(packet: bytes(packet)))
     #expect(dialect == Dialect(generation: .fira1, vendor: .qorvo))
   }
 
   @Test("Pitfall 35: a version is no little-endian number")
-  func versionOctets() throws {
+  func versionBytes() throws {
     let packet = "4002000a 00 0200 0130 0111 0200 00"
     let info = try #require(try decode(packet, as: DeviceInfoResponse.self)?.info)
     #expect(info.uciVersion.description == "2.0.0")
@@ -63,7 +63,7 @@ import UCI
     // What a vendor's chip says it is decides, not the group.
     var dialect = Dialect.assumed
     let sr250 = "4002001b 00 0300 0200 0200 0200 11 000f 53523235305f413156325f50524f44"
-    dialect.learn(from: try Message(packet: octets(sr250)))
+    dialect.learn(from: try Message(packet: bytes(sr250)))
     #expect(dialect == Dialect(generation: .fira3, vendor: .nxp))
   }
 
@@ -98,7 +98,7 @@ import UCI
   func multicastCommand() {
     let command = UpdateMulticastList(
       sessionToken: 7, action: .add, controlees: [.init(address: 0x0201, subSessionID: 0x0403)])
-    #expect(command.encoded() == octets("07000000 00 01 0102 03040000"))
+    #expect(command.encoded() == bytes("07000000 00 01 0102 03040000"))
   }
 
   @Test("Pitfall 44: the status of a data transfer has three forms")
@@ -120,13 +120,13 @@ import UCI
     let response = try #require(try decode(packet, as: DataSizeResponse.self))
     #expect(response.sessionToken == 1)
     #expect(response.status == .sessionNotExist)
-    #expect(try Message(packet: octets(packet)).status == .sessionNotExist)
+    #expect(try Message(packet: bytes(packet)).status == .sessionNotExist)
   }
 
   @Test("Pitfall 46: the roles of SESSION_ROLE_CHANGE are the other way round than DEVICE_ROLE")
   func roleChange() throws {
     func role(_ packet: String) throws -> FieldValue? {
-      try Message(packet: octets(packet)).fields.first { $0.name == "role" }?.value
+      try Message(packet: bytes(packet)).fields.first { $0.name == "role" }?.value
     }
     #expect(
       try role("62060005 01000000 00") == .code(0, name: "INITIATOR", explanation: nil))
@@ -159,7 +159,7 @@ import UCI
     for packet in packets {
       #expect(try isUnderstood(packet, .assumed), "\(packet)")
       #expect(try reencoded(packet) == payload(of: packet))
-      #expect(try !Message(packet: octets(packet)).fields.isEmpty)
+      #expect(try !Message(packet: bytes(packet)).fields.isEmpty)
     }
   }
 

@@ -29,7 +29,7 @@ import UCI
   @Test(arguments: vectors)
   func encodesWhatItDecodes(packet: String) throws {
     #expect(try reencoded(packet) == payload(of: packet))
-    let message = try Message(packet: octets(packet))
+    let message = try Message(packet: bytes(packet))
     if case .opaque = message.content { Issue.record("\(packet) was not understood") }
     #expect(!message.name().hasPrefix("GROUP"))
     #expect(!message.name().hasPrefix("VENDOR"))
@@ -38,7 +38,7 @@ import UCI
 
   private func fields(_ prefix: String, _ index: Int = 0) throws -> [String: FieldValue] {
     let packets = Self.vectors.filter { $0.hasPrefix(prefix) }
-    let message = try Message(packet: octets(packets[index]))
+    let message = try Message(packet: bytes(packets[index]))
     return Dictionary(message.fields.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
   }
 
@@ -76,12 +76,12 @@ import UCI
     #expect(received["elevation_deg"] == .decimal(-24))
     #expect(received["arrival_gap_ns"] == .integer(5))
     #expect(received["phr"] == .integer(0x1234))
-    #expect(received["psdu"] == .octets([1, 2, 3]))
+    #expect(received["psdu"] == .bytes([1, 2, 3]))
     #expect(TestTimestamp(units: 1248, fraction: 0).microseconds == 10)
     let loopback = try fields("6d06")
     #expect(loopback["tx_time_us"] != nil)
     #expect(loopback["arrival_gap_ns"] == nil)
-    #expect(loopback["psdu"] == .octets([1, 2]))
+    #expect(loopback["psdu"] == .bytes([1, 2]))
     #expect(try fields("6d08")["ticks"] == .integer(0x1234_5678))
   }
 
@@ -94,7 +94,7 @@ import UCI
   }
 
   @Test func whatQorvoSaysOfATest() throws {
-    let packet = octets("6b000013 0100 ffff 02 004b 8050 1000 0032 00ce 00000000")
+    let packet = bytes("6b000013 0100 ffff 02 004b 8050 1000 0032 00ce 00000000")
     let dialect = Dialect(generation: .fira2, vendor: .qorvo)
     let message = try Message(packet: packet + [], dialect: dialect)
     guard case .notification(let content as QorvoTestDebugNotification) = message.content else {
@@ -112,7 +112,7 @@ import UCI
     #expect(radar.sweeps.count == 2)
     #expect(radar.sweeps[0].vendorData == [0xEE])
     #expect(radar.sweeps[1].samples == Array(0x11...0x18))
-    #expect(try Message(packet: octets(packets[0])).name() == "RADAR_DATA_MESSAGE")
+    #expect(try Message(packet: bytes(packets[0])).name() == "RADAR_DATA_MESSAGE")
     guard case .list(let list)? = try fields("4c12")["parameters"],
       case .object(let first)? = list.first
     else {

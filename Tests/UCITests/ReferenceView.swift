@@ -124,7 +124,7 @@ enum ReferenceView {
     .list(
       list.map {
         .object([
-          "mac_address": JSON(MACAddress($0.address).octets), "status": JSON($0.status.rawValue),
+          "mac_address": JSON(MACAddress($0.address).bytes), "status": JSON($0.status.rawValue),
         ])
       })
   }

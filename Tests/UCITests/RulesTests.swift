@@ -90,7 +90,7 @@ struct RulesTests {
       (["RFRAME_CONFIG=SP0"], "SP0 frames carry no STS", "advice"),
       (["RFRAME_CONFIG=hex:02"], "RFRAME_CONFIG is 2", "refusedByChip"),
       (["SESSION_PRIORITY=hex:00"], "SESSION_PRIORITY is 0", "refusedByChip"),
-      (["SLOT_DURATION=hex:60"], "has 1 octets instead of 2", "refusedByChip"),
+      (["SLOT_DURATION=hex:60"], "has 1 bytes instead of 2", "refusedByChip"),
       (["DEVICE_ROLE=DT-tag"], "does not take part", "preventsRanging"),
       (["STATIC_STS_IV="], "without STATIC_STS_IV", "advice"),
       (["STS_CONFIG=provisioned", "VENDOR_ID=", "STATIC_STS_IV="], "SESSION_KEY", "advice"),
@@ -208,7 +208,7 @@ struct ConfigurationPitfallTests {
     #expect(try problems(["INTERLEAVING_RATIO_RANGE=1"], dialect: nxp).errors.count == 1)
   }
 
-  @Test("Pitfall 52: UWB_INITIATION_TIME is relative in 4 octets, absolute in 8")
+  @Test("Pitfall 52: UWB_INITIATION_TIME is relative in 4 bytes, absolute in 8")
   func initiationTime() throws {
     let old = Dialect(generation: .fira1)
     #expect(try problems(["UWB_INITIATION_TIME=hex:F4010000"], dialect: old).isEmpty)
@@ -230,7 +230,7 @@ struct ConfigurationPitfallTests {
     #expect(try problems(["NXP_RESPONDER_SLOT_INDEX=1"]).isEmpty, "nobody knows whose chip it is")
   }
 
-  @Test("Pitfall 55: DIAGNOSTICS_FRAME_REPORTS_FIELDS has one octet, or four")
+  @Test("Pitfall 55: DIAGNOSTICS_FRAME_REPORTS_FIELDS has one byte, or four")
   func diagnosticsFields() throws {
     let id = "DIAGNOSTICS_FRAME_REPORTS_FIELDS"
     #expect(try problems(["\(id)=hex:2A"], dialect: qorvo).isEmpty)

@@ -7,9 +7,9 @@ import UCI
   private func take(
     _ packet: [UInt8], _ reassembler: inout Reassembler
   ) throws -> Reassembler.Outcome {
-    let octets = packet.span.bytes
-    let header = try PacketHeader(parsing: octets)
-    return reassembler.take(header, payload: octets.extracting(4..<octets.byteCount))
+    let bytes = packet.span.bytes
+    let header = try PacketHeader(parsing: bytes)
+    return reassembler.take(header, payload: bytes.extracting(4..<bytes.byteCount))
   }
 
   private func joined(_ reassembler: Reassembler, _ type: MessageType = .notification) -> [UInt8] {
@@ -18,7 +18,7 @@ import UCI
     }
   }
 
-  // Eight measurements make 273 octets, as pica sends them.
+  // Eight measurements make 273 bytes, as pica sends them.
   private let long = (0..<273).map { UInt8(truncatingIfNeeded: $0) }
 
   @Test func cutsAt255AndJoinsAgain() throws {
@@ -50,7 +50,7 @@ import UCI
     let packets = Segmentation.packets(type: .notification, opcode: .sessionInfo, payload: long)
     var reassembler = Reassembler()
     #expect(try take(packets[0], &reassembler) == .incomplete)
-    #expect(try take(octets("60010001 ff"), &reassembler) == .whole)
+    #expect(try take(bytes("60010001 ff"), &reassembler) == .whole)
     #expect(reassembler.dropped == 1)
     // The end of the dropped message is now a message on its own.
     #expect(try take(packets[1], &reassembler) == .whole)
@@ -58,22 +58,22 @@ import UCI
 
   @Test func nothingOfADroppedMessageIsUsedAgain() throws {
     var reassembler = Reassembler()
-    #expect(try take(octets("72000003 aaaaaa"), &reassembler) == .incomplete)
-    #expect(try take(octets("71020002 0102"), &reassembler) == .incomplete)
-    #expect(try take(octets("61020001 03"), &reassembler) == .completed)
+    #expect(try take(bytes("72000003 aaaaaa"), &reassembler) == .incomplete)
+    #expect(try take(bytes("71020002 0102"), &reassembler) == .incomplete)
+    #expect(try take(bytes("61020001 03"), &reassembler) == .completed)
     #expect(joined(reassembler) == [1, 2, 3])
     // The same opcode in a response is another message.
-    #expect(try take(octets("72000001 aa"), &reassembler) == .incomplete)
-    #expect(try take(octets("52000001 01"), &reassembler) == .incomplete)
-    #expect(try take(octets("42000001 02"), &reassembler) == .completed)
+    #expect(try take(bytes("72000001 aa"), &reassembler) == .incomplete)
+    #expect(try take(bytes("52000001 01"), &reassembler) == .incomplete)
+    #expect(try take(bytes("42000001 02"), &reassembler) == .completed)
     #expect(joined(reassembler) == [1, 2])
     #expect(reassembler.dropped == 2)
   }
 
   @Test func messagesThatGrowTooLongAreDropped() throws {
     var reassembler = Reassembler(limit: 4)
-    #expect(try take(octets("72000003 010203"), &reassembler) == .incomplete)
-    #expect(try take(octets("72000003 040506"), &reassembler) == .incomplete)
+    #expect(try take(bytes("72000003 010203"), &reassembler) == .incomplete)
+    #expect(try take(bytes("72000003 040506"), &reassembler) == .incomplete)
     #expect(reassembler.dropped == 1)
   }
 
@@ -84,12 +84,12 @@ import UCI
     #expect(Array(packet[0].prefix(4)) == [0x01, 0x00, 0x2C, 0x01])
     let quirk = PacketHeader(
       type: .data, group: GroupID(rawValue: 1), oid: 0, payloadLength: 18)
-    #expect(quirk.encoded(dataLengthInOctet3: true) == [0x01, 0x00, 0x00, 0x12])
+    #expect(quirk.encoded(dataLengthInByte3: true) == [0x01, 0x00, 0x00, 0x12])
     let back = try PacketHeader(
-      parsing: quirk.encoded(dataLengthInOctet3: true).span.bytes, dataLengthInOctet3: true)
+      parsing: quirk.encoded(dataLengthInByte3: true).span.bytes, dataLengthInByte3: true)
     #expect(back.payloadLength == 18)
-    // NXP announces 16-bit lengths of control packets in the opcode octet.
-    let extended = try PacketHeader(parsing: octets("798a0008").span.bytes)
+    // NXP announces 16-bit lengths of control packets in the opcode byte.
+    let extended = try PacketHeader(parsing: bytes("798a0008").span.bytes)
     #expect(extended.payloadLength == 2_048)
     #expect(extended.oid == 0x0A)
     #expect(extended.moreFollows)

@@ -75,8 +75,8 @@ enum TwoWayVectors {
   }
 
   @Test func theTailOfAVendorIsKept() throws {
-    let message = try Message(packet: octets(TwoWayVectors.vendorTail))
-    #expect(message.trailing == octets("0e00 00000001 01000101" + TwoWayVectors.zeros(6)))
+    let message = try Message(packet: bytes(TwoWayVectors.vendorTail))
+    #expect(message.trailing == bytes("0e00 00000001 01000101" + TwoWayVectors.zeros(6)))
     #expect(message.payload() == payload(of: TwoWayVectors.vendorTail))
   }
 
@@ -99,11 +99,11 @@ enum TwoWayVectors {
     #expect(try reencoded(packet) == payload(of: packet))
   }
 
-  @Test func moreMeasurementsThanOctets() throws {
-    var octets = payload(of: TwoWayVectors.angles)
-    octets[24] = 2
-    #expect(throws: PayloadError.self) { try withView(octets) { $0.count } }
-    #expect(throws: PayloadError.self) { try SessionInfo(decoding: octets) }
+  @Test func moreMeasurementsThanBytes() throws {
+    var bytes = payload(of: TwoWayVectors.angles)
+    bytes[24] = 2
+    #expect(throws: PayloadError.self) { try withView(bytes) { $0.count } }
+    #expect(throws: PayloadError.self) { try SessionInfo(decoding: bytes) }
   }
 
   @Test func oneWayAngle() throws {
@@ -152,14 +152,14 @@ enum TwoWayVectors {
   }
 
   @Test func otherMeasurementsAreKept() throws {
-    var octets = payload(of: TwoWayVectors.angles)
-    octets[13] = 6
-    let info = try SessionInfo(decoding: octets)
+    var bytes = payload(of: TwoWayVectors.angles)
+    bytes[13] = 6
+    let info = try SessionInfo(decoding: bytes)
     guard case .other(1, let rest) = info.measurements else {
       Issue.record("type 6 was understood")
       return
     }
-    #expect(rest == Array(octets[25...]))
-    #expect(info.encoded() == octets)
+    #expect(rest == Array(bytes[25...]))
+    #expect(info.encoded() == bytes)
   }
 }

@@ -42,7 +42,7 @@ import UCI
     #expect(keyed.controlees[0].subSessionID == 5)
     #expect(keyed.controlees[0].key == Array(repeating: 0x6B, count: 32))
     // An action that is not known leaves the length of its entries open.
-    let unknown = try Message(packet: octets("21070006 07000000 09 01"))
+    let unknown = try Message(packet: bytes("21070006 07000000 09 01"))
     guard case .opaque(_, .invalid?) = unknown.content else {
       Issue.record("an unknown action was understood")
       return
@@ -63,7 +63,7 @@ import UCI
       older.controlees == [
         ControleeStatus(address: 0x00C0, status: .keyFetchFailed, subSessionID: 4)
       ])
-    // 20 octets fit both forms, and then the version decides.
+    // 20 bytes fit both forms, and then the version decides.
     let both = "61070014 07000000 05 02 c000 00000000 00 c100 00000000 00"
     let as1 = try #require(
       try decode(both, as: MulticastListNotification.self, dialect: Dialect(generation: .fira1)))

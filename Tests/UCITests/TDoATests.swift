@@ -56,10 +56,10 @@ enum TDoAVectors {
     #expect(list[1].activeRounds == [0x33])
     #expect(list[1].location == nil)
     #expect(list[1].superclusterID == nil)
-    #expect(list.allSatisfy { $0.unknownOctets.isEmpty })
+    #expect(list.allSatisfy { $0.unknownBytes.isEmpty })
   }
 
-  @Test func aMeasurementThatAnnouncesTooFewOctets() throws {
+  @Test func aMeasurementThatAnnouncesTooFewBytes() throws {
     guard case .downlinkTDoAV2(let list) = try info(TDoAVectors.downlinkV2Minimal).measurements
     else {
       Issue.record("not downlink TDoA, version 2")
@@ -71,13 +71,13 @@ enum TDoAVectors {
     #expect(list.first?.superclusterID == 0x77)
   }
 
-  @Test func octetsBehindTheKnownFieldsOfAMeasurementAreKept() throws {
+  @Test func bytesBehindTheKnownFieldsOfAMeasurementAreKept() throws {
     let text = TDoAVectors.downlinkV2.replacing("3100 0b02", with: "3300 0b02") + "abcd"
     guard case .downlinkTDoAV2(let list) = try info(text).measurements else {
       Issue.record("not downlink TDoA, version 2")
       return
     }
-    #expect(list.last?.unknownOctets == [0xAB, 0xCD])
+    #expect(list.last?.unknownBytes == [0xAB, 0xCD])
   }
 
   @Test func uplink() throws {
@@ -97,7 +97,7 @@ enum TDoAVectors {
   }
 
   @Test(arguments: [Dialect.Vendor.unknown, .qorvo])
-  func uplinkWithAControlOfTwoOctets(vendor: Dialect.Vendor) throws {
+  func uplinkWithAControlOfTwoBytes(vendor: Dialect.Vendor) throws {
     let info = try info(TDoAVectors.uplinkLongControl, Dialect(vendor: vendor))
     guard case .uplinkTDoA(let list) = info.measurements else {
       Issue.record("not uplink TDoA")
@@ -109,12 +109,12 @@ enum TDoAVectors {
     #expect(list.first?.txTimestamp == nil)
   }
 
-  @Test func whatDoesNotFitIsKeptAsOctets() throws {
-    guard case .other(2, let octets) = try info(TDoAVectors.uplinkBroken).measurements else {
+  @Test func whatDoesNotFitIsKeptAsBytes() throws {
+    guard case .other(2, let bytes) = try info(TDoAVectors.uplinkBroken).measurements else {
       Issue.record("it was understood")
       return
     }
-    #expect(octets.count == 5)
+    #expect(bytes.count == 5)
   }
 
   @Test func described() throws {

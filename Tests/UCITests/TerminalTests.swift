@@ -24,7 +24,7 @@ import UCI
   ])
   func controlCharactersAreWrittenInDigits(_ packet: String, _ vendor: Dialect.Vendor) throws {
     let dialect = Dialect(vendor: vendor)
-    let message = try Message(packet: octets(packet), dialect: dialect)
+    let message = try Message(packet: bytes(packet), dialect: dialect)
     let texts = texts(.object(message.fields(dialect: dialect)))
     #expect(texts.contains { $0.contains("\\x") }, "\(message)")
     for scalar in texts.joined().unicodeScalars {

@@ -9,7 +9,7 @@ import UCI
   private let log = "0e00 00 00 00 01 01 00 01 01 000000000000"
 
   private func tail(_ text: String, _ count: Int = 1) -> NXPVendorTail? {
-    NXPVendorTail(octets(text), measurements: count)
+    NXPVendorTail(bytes(text), measurements: count)
   }
 
   @Test("Pitfall 75: the vendor's part is bounded by its length, whatever its counts say")
@@ -23,12 +23,12 @@ import UCI
       #expect(tail(text) == nil, "\(text)")
     }
     for count in [0, 2, 255] { #expect(tail(log, count) == nil) }
-    // Every octet of it, cut off or changed, is read or is not.
-    let octets = octets(log)
-    for index in octets.indices {
-      _ = NXPVendorTail(Array(octets[..<index]), measurements: 1)
+    // Every byte of it, cut off or changed, is read or is not.
+    let bytes = bytes(log)
+    for index in bytes.indices {
+      _ = NXPVendorTail(Array(bytes[..<index]), measurements: 1)
       for value in [0, 1, 0xA0, 0xA1, 0xFF] as [UInt8] {
-        var changed = octets
+        var changed = bytes
         changed[index] = value
         _ = NXPVendorTail(changed, measurements: 255)
       }
@@ -39,17 +39,17 @@ import UCI
   func optional() throws {
     let dialect = Dialect(generation: .fira3, vendor: .nxp)
     func fields(_ packet: String) throws -> [Field] {
-      try Message(packet: octets(packet), dialect: dialect).fields(dialect: dialect)
+      try Message(packet: bytes(packet), dialect: dialect).fields(dialect: dialect)
     }
     #expect(try fields(TwoWayVectors.vendorTail).contains { $0.name == "vendor" })
     #expect(try !fields(TwoWayVectors.timeout).contains { $0.name == "vendor" })
-    let other = try Message(packet: octets(TwoWayVectors.vendorTail))
+    let other = try Message(packet: bytes(TwoWayVectors.vendorTail))
     #expect(!other.fields.contains { $0.name == "vendor" })
   }
 
   @Test func anglesAndReceivers() throws {
     let body = "00 01 01 01 02 01 01 03 80f7 4006 4003 14 19 4001 8001"
-    let length = hexadecimal([UInt8(octets(body).count), 0])
+    let length = hexadecimal([UInt8(bytes(body).count), 0])
     let read = try #require(tail(length + body + "00"))
     #expect(read.wifiCoexistence == 1 && read.rxMode == 1)
     #expect(read.antennas == [2] && read.debugAntennas == [3])
@@ -66,7 +66,7 @@ import UCI
     let control = "a1 01000300 05 00 00 01 01 02 01 01"
     let entry = "0000 0000 0000" + "14 19 4001 8001 0014 00c0" + "d2040000"
     let body = control + entry + entry
-    let length = hexadecimal([UInt8(octets(body).count), 0])
+    let length = hexadecimal([UInt8(bytes(body).count), 0])
     let tag = String(repeating: "5a", count: 16)
     let read = try #require(tail(length + body + "01" + tag, 2))
     #expect(read.messageControl == 0x0003_0001 && read.txAntenna == 5)
@@ -83,17 +83,17 @@ import UCI
       ).map { info in
         if case .oneWayAoA(let list) = info.measurements { list } else { [] }
       } ?? [])
-    let aoa = NXPOneWayTail(octets("0c00 00 01 01 02 80f7 4006 4003 00c0"), behind: angles)
+    let aoa = NXPOneWayTail(bytes("0c00 00 01 01 02 80f7 4006 4003 00c0"), behind: angles)
     guard case .angles(let read)? = aoa else {
       Issue.record("the part behind an angle was not read")
       return
     }
     #expect(read.antennas == [2] && read.measurements.first?.rssiDBm == -64)
     #expect(read.measurements.first?.angles.first?.degrees == -17)
-    #expect(NXPOneWayTail(octets("0b00 00 01 01 02 80f7 4006 4003 00"), behind: angles) == nil)
-    #expect(NXPOneWayTail(octets("ff00 00"), behind: angles) == nil)
+    #expect(NXPOneWayTail(bytes("0b00 00 01 01 02 80f7 4006 4003 00"), behind: angles) == nil)
+    #expect(NXPOneWayTail(bytes("ff00 00"), behind: angles) == nil)
     let uplink = NXPOneWayTail(
-      octets("0f00 09 00c0 00bf 01 4006 4003 0000 02 00be"), behind: .uplinkTDoA([]))
+      bytes("0f00 09 00c0 00bf 01 4006 4003 0000 02 00be"), behind: .uplinkTDoA([]))
     guard case .uplink(let tail)? = uplink else {
       Issue.record("the part behind uplink TDoA was not read")
       return
@@ -101,11 +101,11 @@ import UCI
     #expect(tail.rawRSSI == [-16_384, -16_640])
     #expect(tail.phases.map(\.rawPDoA) == [1600] && tail.phases.map(\.index) == [832])
     #expect(tail.rest == [0x00, 0x00, 0x02, 0x00, 0xBE])
-    // One octet too many and one too few for its phases.
+    // One byte too many and one too few for its phases.
     for body in ["0b00 0a 00c0 00bf 01 4006 4003 00", "0900 08 00c0 00bf 01 4006 40"] {
-      #expect(NXPOneWayTail(octets(body), behind: .uplinkTDoA([])) == nil, "\(body)")
+      #expect(NXPOneWayTail(bytes(body), behind: .uplinkTDoA([])) == nil, "\(body)")
     }
-    #expect(NXPOneWayTail(octets("0100 00"), behind: .twoWay([])) == nil)
+    #expect(NXPOneWayTail(bytes("0100 00"), behind: .twoWay([])) == nil)
   }
 
   @Test("Pitfall 79: items of diagnostics have lengths of 16 bits, and unknown ones are kept")
@@ -115,7 +115,7 @@ import UCI
       "01000000 02000000 01 01 00 ff 04"
       + "01 0800 0100 0200 2406 c8 01" + "63 2c01" + long + "04 0400 00000100"
       + "06 1100 08 b0ff 003c e102 a1ff 52b8 e302 c4ff c0b8"
-    let payload = octets(body)
+    let payload = bytes(body)
     let diagnostics = try RangeDiagnosticsNotification(decoding: payload)
     #expect(diagnostics.encoded() == payload)
     let items = try #require(diagnostics.reports.first?.items)
@@ -132,10 +132,10 @@ import UCI
     #expect(offset == 0x10000)
     #expect(segments.first?.levelDBm == -60)
     #expect(segments.first?.firstPath.index == 737)
-    // Items that do not have their form are kept as octets.
+    // Items that do not have their form are kept as bytes.
     #expect(RangeDiagnosticsNotification.Item(type: 6, value: [1, 2]).reading == nil)
     #expect(RangeDiagnosticsNotification.Item(type: 3, value: [1]).reading == nil)
-    let window = RangeDiagnosticsNotification.Item(type: 7, value: octets("01 02 01 02 aabb"))
+    let window = RangeDiagnosticsNotification.Item(type: 7, value: bytes("01 02 01 02 aabb"))
     guard case .impulseResponses(let responses)? = window.reading else {
       Issue.record("a window was not read")
       return
@@ -148,15 +148,15 @@ import UCI
     let entry =
       "83 04 00 4001 8001 19 14 0014 00c0 01000000 02000000 03000000 0008 80f7"
       + String(repeating: "0100ffff", count: 16) + "7c000000 0001"
-    let size = octets(entry).count
+    let size = bytes(entry).count
     #expect(size == 99)
-    let payload = octets("01000000 02000000 01 02 63 00" + entry + entry)
+    let payload = bytes("01000000 02000000 01 02 63 00" + entry + entry)
     let log = try NXPRFrameLogNotification(decoding: payload)
     #expect(log.encoded() == payload)
     let frame = try #require(log.frames.first)
     #expect(log.frames.count == 2)
     #expect(frame.snrMainPath == 25 && frame.rawRSSI == -16384 && frame.taps.count == 32)
     #expect(frame.taps[1] == -1 && frame.timestamp == 124)
-    #expect(NXPReceivedFrame(Array(octets(entry).dropLast())) == nil)
+    #expect(NXPReceivedFrame(Array(bytes(entry).dropLast())) == nil)
   }
 }

@@ -20,11 +20,11 @@ import UCI
       let dialect = Dialect(vendor: vendor)
       for packet in packets {
         #expect(try reencoded(packet, dialect: dialect) == payload(of: packet))
-        let message = try Message(packet: octets(packet), dialect: dialect)
+        let message = try Message(packet: bytes(packet), dialect: dialect)
         if case .opaque = message.content { Issue.record("\(packet) was not understood") }
         #expect(!message.fields(dialect: dialect).isEmpty)
         // Of another vendor it is something else.
-        if case .opaque = try Message(packet: octets(packet)).content { continue }
+        if case .opaque = try Message(packet: bytes(packet)).content { continue }
         Issue.record("\(packet) was understood without knowing the vendor")
       }
     }
@@ -35,7 +35,7 @@ import UCI
       try decode(Self.nxp[0], as: NXPSetCalibration.self, dialect: Dialect(vendor: .nxp)))
     #expect(nxp.channel == 0)
     #expect(nxp.parameter == 1)
-    #expect(nxp.value == octets("03250025000400"))
+    #expect(nxp.value == bytes("03250025000400"))
     let read = try #require(
       try decode(
         Self.qorvo[6], as: QorvoCalibrationResponse.self, dialect: Dialect(vendor: .qorvo)))
@@ -44,9 +44,9 @@ import UCI
     #expect(read.entries?.map(\.status) == [.ok, Status(rawValue: 2)])
   }
 
-  @Test func randomOctetsAreSecret() throws {
+  @Test func randomBytesAreSecret() throws {
     let dialect = Dialect(vendor: .nxp)
-    let message = try Message(packet: octets(Self.nxp[4]), dialect: dialect)
+    let message = try Message(packet: bytes(Self.nxp[4]), dialect: dialect)
     #expect(
       message.fields(dialect: dialect).last == Field("random", .secret([0x9E, 0x36])))
   }
@@ -54,10 +54,10 @@ import UCI
   @Test func locations() {
     // Constructed by the layout of DW3_QM33_SDK.
     #expect(
-      AnchorLocation(geographic: octets("0000803000006042c0001e04"))
+      AnchorLocation(geographic: bytes("0000803000006042c0001e04"))
         == .geographic(latitude: 48.5, longitude: -122.25, altitude: 35.75))
     #expect(
-      AnchorLocation(relative: octets("dc0500030f8ffffdffff"))
+      AnchorLocation(relative: bytes("dc0500030f8ffffdffff"))
         == .relative(x: 1500, y: -2000, z: -3))
     #expect(AnchorLocation(geographic: []) == nil)
     #expect(AnchorLocation(relative: Array(repeating: 0, count: 12)) == nil)
@@ -69,7 +69,7 @@ import UCI
   private let qorvo = Dialect(vendor: .qorvo)
 
   private func isSecret(_ packet: String, _ dialect: Dialect) throws -> Bool {
-    let header = try PacketHeader(parsing: octets(packet).span.bytes)
+    let header = try PacketHeader(parsing: bytes(packet).span.bytes)
     return Message.canCarryKeys(type: header.type, opcode: header.opcode, dialect: dialect)
   }
 
@@ -104,13 +104,13 @@ import UCI
       ("41040019 00 01 28 15" + key + "6b6b6b6b6b", .assumed),
     ]
     for (packet, dialect) in packets {
-      let message = try Message(packet: octets(packet), dialect: dialect)
+      let message = try Message(packet: bytes(packet), dialect: dialect)
       let shown = message.fields(dialect: dialect).filter { !isHidden($0.value) }.description
       #expect(!shown.contains("107, 107"), "\(packet)")
       #expect(message.payload(dialect: dialect) == payload(of: packet))
     }
     // What is none is shown.
-    let plain = try Message(packet: octets("2f000008 01000080 01 670101"), dialect: nxp)
+    let plain = try Message(packet: bytes("2f000008 01000080 01 670101"), dialect: nxp)
     #expect(!plain.fields(dialect: nxp).description.contains("secret"))
   }
 

@@ -2,8 +2,8 @@
 import UCI
 import UWBCapture
 
-/// Octets from hexadecimal text with spaces.
-func octets(_ text: String) -> [UInt8] {
+/// Bytes from hexadecimal text with spaces.
+func bytes(_ text: String) -> [UInt8] {
   let digits = Array(text.filter { !$0.isWhitespace })
   return stride(from: 0, to: digits.count, by: 2).map {
     UInt8(String(digits[$0...$0 + 1]), radix: 16)!
@@ -13,7 +13,7 @@ func octets(_ text: String) -> [UInt8] {
 /// Writes pcapng blocks of either byte order, independently of the encoder.
 struct Blocks {
   var isBigEndian: Bool
-  var octets: [UInt8] = []
+  var bytes: [UInt8] = []
 
   init(bigEndian: Bool) { isBigEndian = bigEndian }
 
@@ -27,7 +27,7 @@ struct Blocks {
   mutating func block(_ type: UInt32, _ body: [UInt8]) {
     let padded = body + Array(repeating: 0, count: -body.count & 3)
     let length = number(UInt32(padded.count + 12))
-    octets += number(type) + length + padded + length
+    bytes += number(type) + length + padded + length
   }
 
   mutating func section() {
@@ -60,14 +60,14 @@ struct Blocks {
 
 /// Packets of all kinds, from the layouts in the specification.
 enum Samples {
-  static let reset = octets("20 00 00 01 00")
-  static let resetResponse = octets("40 00 00 01 00")
-  static let ready = octets("60 01 00 01 01")
-  static let data = octets("02 00 04 00 01 00 00 00")
+  static let reset = bytes("20 00 00 01 00")
+  static let resetResponse = bytes("40 00 00 01 00")
+  static let ready = bytes("60 01 00 01 01")
+  static let data = bytes("02 00 04 00 01 00 00 00")
   static let all = [reset, ready, resetResponse, ready, data]
 
   /// A whole file, and where each packet's block ends.
-  static func file(includeSecrets: Bool = true) -> (octets: [UInt8], ends: [Int]) {
+  static func file(includeSecrets: Bool = true) -> (bytes: [UInt8], ends: [Int]) {
     var encoder = PcapngEncoder(includeSecrets: includeSecrets)
     var file = PcapngEncoder.preamble(
       .init(

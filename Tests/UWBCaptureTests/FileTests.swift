@@ -19,7 +19,7 @@ import UWBCapture
       for (index, packet) in Samples.all.enumerated() {
         file.record(.inbound, packet.span.bytes, time: UInt64(index))
         let capture = try CaptureReader.read(file: path)
-        #expect(capture.packets.map(\.octets) == Array(Samples.all[...index]))
+        #expect(capture.packets.map(\.bytes) == Array(Samples.all[...index]))
         #expect(capture.problems.isEmpty)
       }
       #expect(file.failure == nil)

@@ -24,7 +24,7 @@ private struct SplitMix: RandomNumberGenerator {
     blocks.packet(Samples.ready, ticks: 1 << 40, flags: 1)
     blocks.block(3, blocks.number(UInt32(5)) + Samples.ready)
     let log = "05-05 00:00:00.001 D NxpUciX: len = 5 > 2000000100\nNXPUCIR <= 60 01 00 01 01\n"
-    return [Samples.file().octets, blocks.octets, Array(log.utf8), Array("20 00 00 01 00\n".utf8)]
+    return [Samples.file().bytes, blocks.bytes, Array(log.utf8), Array("20 00 00 01 00\n".utf8)]
   }()
 
   /// Whatever the file says, nothing crashes, and no more comes out than went in.
@@ -45,12 +45,12 @@ private struct SplitMix: RandomNumberGenerator {
         }
       }
       guard let capture = try? CaptureReader.read(file) else { continue }
-      #expect(capture.packets.reduce(0) { $0 + $1.octets.count } <= file.count)
+      #expect(capture.packets.reduce(0) { $0 + $1.bytes.count } <= file.count)
       #expect(capture.problems.count <= 100)
     }
   }
 
-  /// Packets of any octets go through the redaction unharmed in length.
+  /// Packets of any bytes go through the redaction unharmed in length.
   @Test func anyPacket() throws {
     var random = SplitMix(state: 99)
     var encoder = PcapngEncoder()
@@ -64,7 +64,7 @@ private struct SplitMix: RandomNumberGenerator {
       let packet = heads[round % heads.count] + tail
       let file = PcapngEncoder.preamble() + encoder.packet(.outbound, packet, time: 0)
       let capture = try CaptureReader.read(file)
-      #expect(packet.count < 4 || capture.packets.first?.octets.count == packet.count)
+      #expect(packet.count < 4 || capture.packets.first?.bytes.count == packet.count)
     }
   }
 }

@@ -5,10 +5,10 @@ import UWBCapture
 
 @Suite struct PcapngTests {
   @Test func whatIsWrittenIsRead() throws {
-    let capture = try CaptureReader.read(Samples.file().octets)
+    let capture = try CaptureReader.read(Samples.file().bytes)
     #expect(capture.format == .pcapng)
     #expect(capture.problems.isEmpty)
-    #expect(capture.packets.map(\.octets) == Samples.all)
+    #expect(capture.packets.map(\.bytes) == Samples.all)
     #expect(
       capture.packets.map(\.direction) == [.outbound, .inbound, .inbound, .inbound, .inbound])
     #expect(capture.packets.first?.time == 1_700_000_000_000_000_001)
@@ -18,7 +18,7 @@ import UWBCapture
   @Test func theBlocksHaveTheirLayout() {
     #expect(
       PcapngEncoder.preamble()
-        == octets(
+        == bytes(
           """
           0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffffffffffff 1c000000
           01000000 20000000 2b01 0000 00000000 0900 0100 09000000 0000 0000 20000000
@@ -26,7 +26,7 @@ import UWBCapture
     var encoder = PcapngEncoder()
     #expect(
       encoder.packet(.outbound, Samples.reset, time: 0x1_0000_0002)
-        == octets(
+        == bytes(
           """
           06000000 34000000 00000000 01000000 02000000 05000000 05000000 2000000100000000
           0200 0400 02000000 00000000 34000000
@@ -52,13 +52,13 @@ import UWBCapture
     blocks.packet(Samples.resetResponse, ticks: 1_536, interface: 3)
     blocks.packet(Samples.ready, originalLength: 60)
     blocks.block(3, blocks.number(UInt32(5)) + Samples.ready)
-    let capture = try CaptureReader.read(blocks.octets)
+    let capture = try CaptureReader.read(blocks.bytes)
     #expect(
       capture.packets == [
-        CapturedPacket(time: 2_000_000_007, direction: .inbound, octets: Samples.ready),
-        CapturedPacket(time: 5_000, direction: .outbound, octets: Samples.reset),
-        CapturedPacket(time: 1_500_000_000, direction: .inbound, octets: Samples.resetResponse),
-        CapturedPacket(time: nil, direction: .inbound, octets: Samples.ready),
+        CapturedPacket(time: 2_000_000_007, direction: .inbound, bytes: Samples.ready),
+        CapturedPacket(time: 5_000, direction: .outbound, bytes: Samples.reset),
+        CapturedPacket(time: 1_500_000_000, direction: .inbound, bytes: Samples.resetResponse),
+        CapturedPacket(time: nil, direction: .inbound, bytes: Samples.ready),
       ])
     #expect(capture.problems.count == 2)
     #expect(capture.problems.last == .otherLinkType(1, count: 1))
@@ -69,7 +69,7 @@ import UWBCapture
     first.section()
     first.interface()
     first.packet(Samples.ready)
-    let capture = try CaptureReader.read(first.octets + Samples.file().octets)
+    let capture = try CaptureReader.read(first.bytes + Samples.file().bytes)
     #expect(capture.packets.count == 1 + Samples.all.count)
     #expect(capture.problems.isEmpty)
   }
@@ -86,7 +86,7 @@ import UWBCapture
         #expect(length < 4)
         continue
       }
-      #expect(capture.packets.map(\.octets) == Array(Samples.all[..<whole]))
+      #expect(capture.packets.map(\.bytes) == Array(Samples.all[..<whole]))
       let atBoundary = ends.contains(length) || length == preamble.count
       if atBoundary {
         #expect(capture.problems.isEmpty)
@@ -102,14 +102,14 @@ import UWBCapture
     blocks.section()
     blocks.packet(Samples.ready)
     blocks.interface()
-    let lengthOfPacket = blocks.octets.count + 20
+    let lengthOfPacket = blocks.bytes.count + 20
     blocks.packet(Samples.ready)
-    let good = blocks.octets.count
+    let good = blocks.bytes.count
     blocks.packet(Samples.ready)
     // No interface yet; then one whose packet claims 4 GiB; then a length that is not repeated.
-    blocks.octets[lengthOfPacket + 3] = 0xFF
-    blocks.octets[blocks.octets.count - 4] ^= 4
-    let capture = try CaptureReader.read(blocks.octets)
+    blocks.bytes[lengthOfPacket + 3] = 0xFF
+    blocks.bytes[blocks.bytes.count - 4] ^= 4
+    let capture = try CaptureReader.read(blocks.bytes)
     #expect(capture.packets.isEmpty)
     #expect(capture.problems.count == 3)
     #expect(capture.problems.last == .damaged(offset: good))
@@ -119,7 +119,7 @@ import UWBCapture
     var blocks = Blocks(bigEndian: false)
     blocks.section()
     for _ in 0..<1_000 { blocks.packet(Samples.ready) }
-    let capture = try CaptureReader.read(blocks.octets)
+    let capture = try CaptureReader.read(blocks.bytes)
     #expect(capture.problems.count == 100)
     #expect(capture.problems.last == .andMore(901))
   }

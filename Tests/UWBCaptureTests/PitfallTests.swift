@@ -15,7 +15,7 @@ struct CapturePitfallTests {
       file += encoder.packet(.inbound, packet, time: 1)
     }
     let capture = try CaptureReader.read(file)
-    #expect(capture.packets.map(\.octets) == [Samples.ready, data, Samples.ready])
+    #expect(capture.packets.map(\.bytes) == [Samples.ready, data, Samples.ready])
     for packet in capture.packets { #expect(packet.isWhole) }
     let header = try PacketHeader(parsing: data.span.bytes)
     #expect(header.payloadLength == 300)

@@ -3,7 +3,7 @@ import Testing
 import UCI
 import UWBCapture
 
-/// Octets of keys are 0x6B here and nowhere else.
+/// Bytes of keys are 0x6B here and nowhere else.
 @Suite struct SecretTests {
   private let key = [UInt8](repeating: 0x6B, count: 16)
 
@@ -12,15 +12,15 @@ import UWBCapture
     var file = PcapngEncoder.preamble()
     for packet in packets { file += encoder.packet(.outbound, packet, time: 0) }
     let capture = try CaptureReader.read(file)
-    #expect(capture.packets.map(\.octets.count) == packets.map(\.count))
-    return capture.packets.map(\.octets)
+    #expect(capture.packets.map(\.bytes.count) == packets.map(\.count))
+    return capture.packets.map(\.bytes)
   }
 
   private func command(_ parameters: [TLV]) -> [UInt8] {
     var writer = PayloadWriter()
     SetAppConfig(sessionToken: 1, parameters: parameters).encode(into: &writer, dialect: Dialect())
-    return PacketHeader(.command, .sessionSetAppConfig, payloadLength: writer.octets.count)
-      .encoded() + writer.octets
+    return PacketHeader(.command, .sessionSetAppConfig, payloadLength: writer.bytes.count)
+      .encoded() + writer.bytes
   }
 
   @Test(arguments: [0x45, 0x46, 0x28, 0xAA, 0xA0] as [UInt8])
@@ -63,23 +63,23 @@ import UWBCapture
     }
   }
 
-  @Test func identifiersOfTwoOctets() throws {
+  @Test func identifiersOfTwoBytes() throws {
     // NXP's E4 03, then a session key.
-    let packet = octets("21 03 00 1b 01000000 02 e4 03 01 00 45 10") + key
+    let packet = bytes("21 03 00 1b 01000000 02 e4 03 01 00 45 10") + key
     #expect(try !written([packet])[0].contains(0x6B))
   }
 
   /// Found by the fuzzer: what a description does not show was in the capture.
-  @Test func valuesOfIdentifiersOfTwoOctets() throws {
-    let packet = octets("21 03 00 0d 01000000 01 e4 3a 05 6b 6b 6b 6b 6b")
+  @Test func valuesOfIdentifiersOfTwoBytes() throws {
+    let packet = bytes("21 03 00 0d 01000000 01 e4 3a 05 6b 6b 6b 6b 6b")
     #expect(try !written([packet])[0].contains(0x6B))
   }
 
   @Test(arguments: [(2, 16), (3, 32)] as [(UInt8, Int)])
   func keysOfControlees(_ action: UInt8, _ length: Int) throws {
     let key = [UInt8](repeating: 0x6B, count: length)
-    let entry = octets("0100 02000000")
-    var body = octets("07000000") + [action, 2]
+    let entry = bytes("0100 02000000")
+    var body = bytes("07000000") + [action, 2]
     for _ in 0..<2 { body += entry + key }
     let packet: [UInt8] = [0x21, 0x07, 0x00, UInt8(body.count)] + body
     let zeros = [UInt8](repeating: 0, count: length)
@@ -88,16 +88,16 @@ import UWBCapture
     var unknown = packet
     unknown[8] = 9
     #expect(try !written([unknown])[0].contains(0x6B))
-    let plain = octets("21 07 00 0c 07000000 00 01 0100 02000000")
+    let plain = bytes("21 07 00 0c 07000000 00 01 0100 02000000")
     #expect(try written([plain]) == [plain])
   }
 
   @Test func answersToGetAppConfig() throws {
-    let packet = octets("41 03 00 02 00 00")
+    let packet = bytes("41 03 00 02 00 00")
     #expect(try written([packet]) == [packet])
-    let answer = octets("41 04 00 14 00 01 45 10") + key
+    let answer = bytes("41 04 00 14 00 01 45 10") + key
     #expect(
-      try written([answer]) == [octets("41 04 00 14 00 01 45 10") + Array(repeating: 0, count: 16)])
+      try written([answer]) == [bytes("41 04 00 14 00 01 45 10") + Array(repeating: 0, count: 16)])
   }
 }
 
@@ -108,8 +108,8 @@ import UWBCapture
   private func written(_ packets: [String]) throws -> [[UInt8]] {
     var encoder = PcapngEncoder()
     var file = PcapngEncoder.preamble()
-    for packet in packets { file += encoder.packet(.inbound, octets(packet), time: 0) }
-    return try CaptureReader.read(file).packets.map(\.octets)
+    for packet in packets { file += encoder.packet(.inbound, bytes(packet), time: 0) }
+    return try CaptureReader.read(file).packets.map(\.bytes)
   }
 
   @Test("Keys in messages of vendors are zeroed, whether or not the chip is known")
@@ -123,7 +123,7 @@ import UWBCapture
     for result in try written([sr250] + packets.filter { !$0.hasPrefix("2916") }) {
       #expect(!result.contains(0x6B))
     }
-    let lengths = packets.map { octets($0).count }
+    let lengths = packets.map { bytes($0).count }
     #expect(try written(packets).map(\.count) == lengths)
   }
 
@@ -132,8 +132,8 @@ import UWBCapture
     let packets = [
       sr250, "69000010" + key, "2f000008 01000080 01 670101", "2f21000a 00010703250025000400",
     ]
-    #expect(try written(packets) == packets.map { octets($0) })
+    #expect(try written(packets) == packets.map { bytes($0) })
     // Of an unknown vendor's message only what cannot hold a key stays.
-    #expect(try written(["69000004 6b6b6b6b"]) == [octets("69000004 00000000")])
+    #expect(try written(["69000004 6b6b6b6b"]) == [bytes("69000004 00000000")])
   }
 }

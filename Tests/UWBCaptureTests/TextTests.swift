@@ -23,7 +23,7 @@ import UWBCapture
       """)
     #expect(capture.format == .log)
     #expect(
-      capture.packets.map(\.octets) == [
+      capture.packets.map(\.bytes) == [
         Samples.reset, Samples.resetResponse, Samples.ready, Samples.reset, Samples.resetResponse,
         Samples.ready,
       ])
@@ -52,8 +52,8 @@ import UWBCapture
       """)
     #expect(capture.format == .hexText)
     #expect(
-      capture.packets.map(\.octets) == [
-        Samples.reset, Samples.resetResponse, Samples.ready, octets("01000002 6869"),
+      capture.packets.map(\.bytes) == [
+        Samples.reset, Samples.resetResponse, Samples.ready, bytes("01000002 6869"),
       ])
     #expect(capture.packets.map(\.direction) == [.outbound, .inbound, .inbound, nil])
     #expect(capture.problems == [.unreadableLine(5), .unreadableLine(6)])
@@ -65,7 +65,7 @@ import UWBCapture
     #expect(throws: CaptureError.notACapture) { try read("Dear reader,\nall is well.\n") }
     #expect(throws: CaptureError.notACapture) { try CaptureReader.read([0x7F, 0x45, 0, 1]) }
     #expect(throws: CaptureError.olderFormat) {
-      try CaptureReader.read(octets("d4c3b2a1 0200 0400"))
+      try CaptureReader.read(bytes("d4c3b2a1 0200 0400"))
     }
     for error in [CaptureError.notACapture, .olderFormat] { #expect(error.suggestion != nil) }
   }

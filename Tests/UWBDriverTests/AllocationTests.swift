@@ -61,8 +61,8 @@ struct AllocationTests {
     let latest = Box(RangeEstimate?.none)
     let reader = FrameReader(
       try Link(.descriptor(ours)),
-      handler: { octets, info in
-        if let view = try? SessionInfoView(octets.extracting(droppingFirst: PacketHeader.length)) {
+      handler: { bytes, info in
+        if let view = try? SessionInfoView(bytes.extracting(droppingFirst: PacketHeader.length)) {
           view.forEachTwoWayMeasurement { measurement in
             guard let distance = measurement.distanceCentimetres else { return }
             latest.value = estimator.value.update(
@@ -70,7 +70,7 @@ struct AllocationTests {
                 time: Double(info.receivedAt) * 1e-9, distance: Double(distance) / 100))
           }
         }
-        producer.value.offer(octets, receivedAt: info.receivedAt, mayBeDropped: true)
+        producer.value.offer(bytes, receivedAt: info.receivedAt, mayBeDropped: true)
         // The count before includes everything the reader has done since the frame before.
         inHandler.frame(warmUp: warmUp)
       }, ended: { _ in })
@@ -187,8 +187,8 @@ struct AllocationTests {
     var writer = PayloadWriter()
     message.encode(into: &writer, dialect: Dialect())
     let header = PacketHeader(
-      .notification, .sessionInfo, payloadLength: writer.octets.count)
-    return header.encoded() + writer.octets
+      .notification, .sessionInfo, payloadLength: writer.bytes.count)
+    return header.encoded() + writer.bytes
   }
 
   /// A thread that can be waited for.

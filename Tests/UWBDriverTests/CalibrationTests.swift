@@ -10,7 +10,7 @@ import UWBSimulator
 @Suite struct CalibrationTests {
   // MARK: values as text
 
-  // The octets of NXP's are from the published log of an SR250.
+  // The bytes of NXP's are from the published log of an SR250.
   @Test(
     arguments: [
       (CalibrationScheme.namedKeys, "ant0.ch9.ant_delay", "15 40 00 00", "16405 ticks"),
@@ -40,15 +40,15 @@ import UWBSimulator
     _ scheme: CalibrationScheme, _ name: String, _ hex: String, _ text: String
   ) throws {
     let value = try #require(scheme.value(named: name))
-    #expect(value.text(octets(hex)) == text)
-    #expect(try value.octets(from: text) == octets(hex))
+    #expect(value.text(bytes(hex)) == text)
+    #expect(try value.bytes(from: text) == bytes(hex))
   }
 
-  @Test func whatHasAnotherFormIsShownAsOctetsAndTakenAsSuch() throws {
+  @Test func whatHasAnotherFormIsShownAsBytesAndTakenAsSuch() throws {
     let value = try #require(CalibrationScheme.namedKeys.value(named: "ant0.ch9.ant_delay"))
     #expect(value.text([1, 2]) == "hex:0102")
-    #expect(try value.octets(from: "hex:01 02") == [1, 2])
-    #expect(try value.octets(from: "0x4015") == [0x15, 0x40, 0, 0])
+    #expect(try value.bytes(from: "hex:01 02") == [1, 2])
+    #expect(try value.bytes(from: "0x4015") == [0x15, 0x40, 0, 0])
   }
 
   @Test(arguments: [
@@ -60,7 +60,7 @@ import UWBSimulator
   ])
   func whatAValueDoesNotTake(_ name: String, _ text: String) throws {
     let value = try #require(CalibrationScheme.namedKeys.value(named: name))
-    #expect(throws: CalibrationError.self) { try value.octets(from: text) }
+    #expect(throws: CalibrationError.self) { try value.bytes(from: text) }
   }
 
   @Test func whatIsNoName() {
@@ -70,9 +70,9 @@ import UWBSimulator
     for name in ["rx_ant", "ch300.rx_ant_delay", "ch9.0x1FF", "chx.pdoa_offset"] {
       #expect(CalibrationScheme.numberedParameters.value(named: name) == nil, "\(name)")
     }
-    // Firmwares have more keys than are published; their values are octets.
-    #expect(CalibrationScheme.namedKeys.value(named: "ant0.new_key")?.form == .octets)
-    #expect(CalibrationScheme.namedKeys.value(named: "ant4.transceiver")?.form == .octets)
+    // Firmwares have more keys than are published; their values are bytes.
+    #expect(CalibrationScheme.namedKeys.value(named: "ant0.new_key")?.form == .bytes)
+    #expect(CalibrationScheme.namedKeys.value(named: "ant4.transceiver")?.form == .bytes)
   }
 
   @Test func everyNameIsFoundAgain() {
@@ -102,9 +102,9 @@ import UWBSimulator
   @Test func keysAreWrittenAndReadBack() async throws {
     try await Self.withDevice(.qm33) { device in
       let name = "ant0.ch9.ant_delay"
-      #expect(try await device.calibration([name]).first?.octets == [0x15, 0x40, 0, 0])
-      try await device.calibrate([CalibrationEntry(name: name, octets: [0x4B, 0x40, 0, 0])])
-      #expect(try await device.calibration([name]).first?.octets == [0x4B, 0x40, 0, 0])
+      #expect(try await device.calibration([name]).first?.bytes == [0x15, 0x40, 0, 0])
+      try await device.calibrate([CalibrationEntry(name: name, bytes: [0x4B, 0x40, 0, 0])])
+      #expect(try await device.calibration([name]).first?.bytes == [0x4B, 0x40, 0, 0])
       // More than one command's worth of names.
       let all = try await device.calibration()
       #expect(all.count > 40)
@@ -115,24 +115,24 @@ import UWBSimulator
   @Test func nothingIsWrittenWhereALengthIsWrong() async throws {
     try await Self.withDevice(.qm33) { device in
       let entries = [
-        CalibrationEntry(name: "xtal_trim", octets: [1]),
-        CalibrationEntry(name: "ant0.ch9.ant_delay", octets: [1, 2]),
+        CalibrationEntry(name: "xtal_trim", bytes: [1]),
+        CalibrationEntry(name: "ant0.ch9.ant_delay", bytes: [1, 2]),
       ]
       await #expect(
         throws: CalibrationError.wrongLength(name: "ant0.ch9.ant_delay", expected: 4, given: 2)
       ) { try await device.calibrate(entries) }
       let untouched = try await device.calibration(["xtal_trim"])
-      #expect(untouched.first?.octets == [0x2E])
+      #expect(untouched.first?.bytes == [0x2E])
     }
   }
 
   @Test func parametersAreWrittenAndReadBack() async throws {
     try await Self.withDevice(.sr250) { device in
-      let entry = CalibrationEntry(name: "ch9.pdoa_offset", octets: [1, 1, 0, 0x3C])
+      let entry = CalibrationEntry(name: "ch9.pdoa_offset", bytes: [1, 1, 0, 0x3C])
       try await device.calibrate([entry])
       #expect(
-        try await device.calibration(["ch9.pdoa_offset", "ch9.0x03"]).map(\.octets)
-          == [entry.octets, entry.octets])
+        try await device.calibration(["ch9.pdoa_offset", "ch9.0x03"]).map(\.bytes)
+          == [entry.bytes, entry.bytes])
       #expect(try await device.calibration().count == 15)
     }
   }

@@ -76,7 +76,7 @@ import UWBSimulator
     // The wait would take three seconds and end in the same answer, so it is the count that tells.
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x21 && packet[1] == 0x07
-        ? [octets("41 07 00 02 00 00")] : DWM3001CDK.answers(packet)
+        ? [bytes("41 07 00 02 00 00")] : DWM3001CDK.answers(packet)
     }
     var patient = DeviceProfile.qorvo
     patient.stateTimeout = 3_600_000
@@ -92,13 +92,13 @@ import UWBSimulator
   func theCommandOnTheWire() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x21 && packet[1] == 0x07
-        ? [octets("41 07 00 05 02 01 34 12 08")] : DWM3001CDK.answers(packet)
+        ? [bytes("41 07 00 05 02 01 34 12 08")] : DWM3001CDK.answers(packet)
     }
     let device = try await UWBDevice.open(chip.endpoint)
     let session = try await device.makeSession(SessionTests.configuration)
     let outcomes = try await session.addControlees([MACAddress(0x1234)])
     #expect(outcomes.map(\.status) == [.addressAlreadyPresent])
-    #expect(chip.packets.last == octets("21 07 00 0c 01 00 00 00 00 01 34 12 00 00 00 00"))
+    #expect(chip.packets.last == bytes("21 07 00 0c 01 00 00 00 00 01 34 12 00 00 00 00"))
     let keyed = [
       UpdateMulticastList.Controlee(
         address: 5, subSessionID: 9, key: Array(repeating: 0xAB, count: 16))
@@ -106,7 +106,7 @@ import UWBSimulator
     try await session.addControlees(keyed)
     #expect(
       chip.packets.last
-        == octets("21 07 00 1c 01 00 00 00 02 01 05 00 09 00 00 00")
+        == bytes("21 07 00 1c 01 00 00 00 02 01 05 00 09 00 00 00")
         + Array(repeating: 0xAB, count: 16))
     await device.close()
   }

@@ -43,7 +43,7 @@ import UWBSimulator
     #expect(try await near.maximumDataSize() == (profile.name == "fira1" ? nil : 1_000))
     await a.close()
     await b.close()
-    #expect(a.statistics.octetsSkipped == 0 && b.statistics.octetsSkipped == 0)
+    #expect(a.statistics.bytesSkipped == 0 && b.statistics.bytesSkipped == 0)
     for await _ in toFar { Issue.record("the session was closed") }
     bench.stop()
   }
@@ -64,14 +64,14 @@ import UWBSimulator
     let long = await #expect(throws: DriverError.self) {
       _ = try await session.sendData(Array(repeating: 0, count: 1_001), to: MACAddress(1))
     }
-    #expect(long == .dataTooLong(octets: 1_001, limit: 1_000))
+    #expect(long == .dataTooLong(bytes: 1_001, limit: 1_000))
     await device.close()
     bench.stop()
   }
 
   // MARK: what goes over the wire
 
-  static let size = octets("41 0b 00 07 01 00 00 00 00 e8 03")
+  static let size = bytes("41 0b 00 07 01 00 00 00 00 e8 03")
 
   /// A session that ranges, and everything its chip was sent from then on.
   static func ranging(
@@ -94,8 +94,8 @@ import UWBSimulator
     chip.packets.filter { $0[0] >> 5 == 0 }
   }
 
-  static let credit = octets("62 04 00 05 01 00 00 00 01")
-  static let done = octets("62 05 00 08 01 00 00 00 00 00 01 01")
+  static let credit = bytes("62 04 00 05 01 00 00 00 01")
+  static let done = bytes("62 05 00 08 01 00 00 00 00 00 01 01")
 
   @Test("Pitfall 45: the answer about the data size begins with the token")
   func dataSize() async throws {
@@ -104,15 +104,15 @@ import UWBSimulator
     await session.device.close()
   }
 
-  @Test("Pitfall 83: a short address stands in the low two octets of eight")
+  @Test("Pitfall 83: a short address stands in the low two bytes of eight")
   func shortAddresses() async throws {
     let (session, chip) = try await Self.ranging { _, _ in [Self.credit, Self.done] }
     let received = session.receivedData()
     try await session.sendData([0xAA], to: MACAddress(0x1234))
     #expect(
       Self.segments(chip)
-        == [octets("01 00 00 11 01 00 00 00 34 12 00 00 00 00 00 00 00 00 01 00 aa")])
-    chip.say(octets("02 00 00 12 01 00 00 00 00 78 56 00 00 00 00 00 00 05 00 01 00 bb"))
+        == [bytes("01 00 00 11 01 00 00 00 34 12 00 00 00 00 00 00 00 00 01 00 aa")])
+    chip.say(bytes("02 00 00 12 01 00 00 00 00 78 56 00 00 00 00 00 00 05 00 01 00 bb"))
     for await data in received.prefix(1) {
       #expect(
         data
@@ -138,14 +138,14 @@ import UWBSimulator
       _ = try await session.device.send(GetSessionCount())
       _ = try await session.device.send(GetSessionCount())
       #expect(Self.segments(chip).count == segment)
-      chip.say(octets("62 04 00 05 01 00 00 00 00"))
+      chip.say(bytes("62 04 00 05 01 00 00 00 00"))
       chip.say(Self.credit)
     }
     chip.say(Self.done)
     #expect(try await sending.value == 1)
     let segments = Self.segments(chip)
     #expect(segments.map { $0[0] } == [0x11, 0x11, 0x01])
-    #expect(segments.map { Int($0[3]) } == [255, 255, 106], "16 octets of header count")
+    #expect(segments.map { Int($0[3]) } == [255, 255, 106], "16 bytes of header count")
     await session.device.close()
   }
 
@@ -153,7 +153,7 @@ import UWBSimulator
   func segmentSize() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       switch (packet[0], packet[1]) {
-      case (0x20, 0x03): [octets("40 03 00 0a 00 02 00 02 03 01 01 02 64 00")]
+      case (0x20, 0x03): [bytes("40 03 00 0a 00 02 00 02 03 01 01 02 64 00")]
       case (0x21, 0x0B): [Self.size]
       case (0x11, _): [Self.credit]
       case (0x01, _): [Self.credit, Self.done]
@@ -169,7 +169,7 @@ import UWBSimulator
   }
 
   @Test(
-    "Pitfall 44: reports on data have 6, 7 or 8 octets",
+    "Pitfall 44: reports on data have 6, 7 or 8 bytes",
     arguments: [
       "62 05 00 06 01 00 00 00 00 01", "62 05 00 07 01 00 00 00 00 01 02",
       "62 05 00 08 01 00 00 00 00 00 01 02",
@@ -177,13 +177,13 @@ import UWBSimulator
   func formsOfReports(_ report: String) async throws {
     let (session, _) = try await Self.ranging { _, _ in
       // Another message's report, one of several repetitions, and the last.
-      let one = octets(report)
+      let one = bytes(report)
       let other = one.enumerated().map { $0 == 8 ? 9 : $1 }
       let repetition = one.enumerated().map { $0 == (one.count == 12 ? 10 : 9) ? 0 : $1 }
       return [Self.credit, other, repetition, one]
     }
     let transmissions = try await session.sendData([1], to: MACAddress(1))
-    #expect(transmissions == (octets(report).count == 10 ? nil : 2))
+    #expect(transmissions == (bytes(report).count == 10 ? nil : 2))
     await session.device.close()
   }
 
@@ -191,7 +191,7 @@ import UWBSimulator
   func statusOfReceivedData() async throws {
     let (session, chip) = try await Self.ranging { _, _ in [] }
     let received = session.receivedData()
-    chip.say(octets("02 00 00 11 01 00 00 00 63 01 00 00 00 00 00 00 00 00 00 00 00"))
+    chip.say(bytes("02 00 00 11 01 00 00 00 63 01 00 00 00 00 00 00 00 00 00 00 00"))
     for await data in received.prefix(1) { #expect(data.status.rawValue == 0x63) }
     await session.device.close()
   }
@@ -209,7 +209,7 @@ import UWBSimulator
 
   @Test("Pitfall 18: of segments, too, only the newest is sent again")
   func aSegmentIsSentAgain() async throws {
-    let retry = octets("60 07 00 01 0a")
+    let retry = bytes("60 07 00 01 0a")
     let times = Mutex<Int>(0)
     let (session, chip) = try await Self.ranging { _, _ in
       let count = times.withLock { times in
@@ -231,7 +231,7 @@ import UWBSimulator
 
   @Test func refusedInTheMiddleTheRestIsNotSent() async throws {
     let (session, chip) = try await Self.ranging { _, _ in
-      [octets("62 05 00 08 01 00 00 00 00 00 03 00")]
+      [bytes("62 05 00 08 01 00 00 00 00 00 03 00")]
     }
     let error = await #expect(throws: DriverError.self) {
       try await session.sendData(Array(repeating: 7, count: 600), to: MACAddress(1))
@@ -245,7 +245,7 @@ import UWBSimulator
     let (session, chip) = try await Self.ranging { _, _ in [] }
     let received = session.receivedData(capacity: 2)
     let events = session.device.events
-    let message = octets("02 00 00 11 01 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
+    let message = bytes("02 00 00 11 01 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
     chip.say(message + message + message)
     for await event in events { if case .dataDropped(sessionToken: 1) = event { break } }
     await session.device.close()

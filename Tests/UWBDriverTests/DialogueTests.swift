@@ -50,15 +50,15 @@ import UWBLink
     var greeting: [[UInt8]] = []
     var turns: [Turn] = []
     for frame in dialogue.frames where frame.complete {
-      let octets = octets(frame.hex)
+      let bytes = bytes(frame.hex)
       if frame.dir == "c2h" {
         if turns.isEmpty {
-          greeting.append(octets)
+          greeting.append(bytes)
         } else {
-          turns[turns.count - 1].answers += [octets]
+          turns[turns.count - 1].answers += [bytes]
         }
       } else {
-        turns.append(Turn(packets: [octets], answers: []))
+        turns.append(Turn(packets: [bytes], answers: []))
       }
     }
     return (greeting, turns)

@@ -70,7 +70,7 @@ import UWBSimulator
     }
     await a.close()
     await b.close()
-    #expect(a.statistics.octetsSkipped == 0)
+    #expect(a.statistics.bytesSkipped == 0)
     bench.stop()
   }
 
@@ -204,7 +204,7 @@ import UWBSimulator
   }
 
   @Test func commandsAreAnsweredWhileLongNotificationsStream() async throws {
-    // Qorvo: a ranging notification and its diagnostics, 185 octets, 50 times a second.
+    // Qorvo: a ranging notification and its diagnostics, 185 bytes, 50 times a second.
     let burst =
       DWM3001CDK.rxTimeout(sequence: 0) + [0x6B, 0x03, 0x00, 121]
       + [UInt8](repeating: 0x5A, count: 121)
@@ -237,7 +237,7 @@ import UWBSimulator
     // Everything said before the answer to one more command has been read with it.
     _ = try await device.send(GetSessionCount())
     #expect(heard.load(ordering: .relaxed) == sent)
-    #expect(device.statistics.octetsSkipped == 0)
+    #expect(device.statistics.bytesSkipped == 0)
     await device.close()
   }
 }

@@ -7,10 +7,10 @@ import UWBLink
 
 /// Commands and answers on a link that works badly.
 @Suite struct ExchangeTests {
-  static let count = octets("21 05 00 00")
-  static let info = octets("20 02 00 00")
+  static let count = bytes("21 05 00 00")
+  static let info = bytes("20 02 00 00")
 
-  /// What the chip says to a packet after the handshake; `number` counts packets with these octets.
+  /// What the chip says to a packet after the handshake; `number` counts packets with these bytes.
   typealias Answers = @Sendable (_ packet: [UInt8], _ number: Int) -> [[UInt8]]
 
   static func open(_ answers: @escaping Answers) async throws -> (UWBDevice, ScriptedChip) {
@@ -29,7 +29,7 @@ import UWBLink
   @Test("Pitfall 15: the request to repeat comes as a notification", arguments: [1, 3, 10])
   func retryAsANotification(_ times: Int) async throws {
     let (device, chip) = try await Self.open { packet, number in
-      number <= times ? [octets("60 07 00 01 0a")] : DWM3001CDK.answers(packet)
+      number <= times ? [bytes("60 07 00 01 0a")] : DWM3001CDK.answers(packet)
     }
     #expect(try await device.send(GetSessionCount()).count == 0)
     #expect(chip.sent == Array(repeating: Self.count, count: times + 1))
@@ -38,7 +38,7 @@ import UWBLink
 
   @Test func retryAsAStatusMeansSendAgain() async throws {
     let (device, chip) = try await Self.open { packet, number in
-      number <= 3 ? [octets("41 05 00 01 0a")] : DWM3001CDK.answers(packet)
+      number <= 3 ? [bytes("41 05 00 01 0a")] : DWM3001CDK.answers(packet)
     }
     #expect(try await device.send(GetSessionCount()).count == 0)
     #expect(chip.sent == Array(repeating: Self.count, count: 4), "the same, unchanged")
@@ -49,7 +49,7 @@ import UWBLink
     // The chip has not done what it wants to be sent again.
     let (device, chip) = try await Self.open { packet, number in
       packet[0] == 0x22 && number == 1
-        ? [octets("60 07 00 01 0a")] : [octets("42 00 00 01 00")]
+        ? [bytes("60 07 00 01 0a")] : [bytes("42 00 00 01 00")]
     }
     #expect(try await device.send(SessionStart(sessionToken: 1)).status == .ok)
     #expect(chip.sent.count == 2)
@@ -60,13 +60,13 @@ import UWBLink
   func onlyTheNewestMessageIsRepeated() async throws {
     let (device, chip) = try await Self.open { packet, number in
       packet == Self.count && number == 1
-        ? [octets("60 07 00 01 0a")] : DWM3001CDK.answers(packet)
+        ? [bytes("60 07 00 01 0a")] : DWM3001CDK.answers(packet)
     }
     _ = try await device.send(GetDeviceInfo())
     #expect(try await device.send(GetSessionCount()).count == 0)
     // Nothing is outstanding: there is nothing to be sent again.
     let events = device.events
-    chip.say(octets("60 07 00 01 0a") + DWM3001CDK.ready)
+    chip.say(bytes("60 07 00 01 0a") + DWM3001CDK.ready)
     for await event in events { if case .deviceStatus = event { break } }
     _ = try await device.send(GetDeviceInfo())
     #expect(chip.sent == [Self.info, Self.count, Self.count, Self.info])
@@ -78,7 +78,7 @@ import UWBLink
   @Test("Pitfall 19: the answer to something else completes nothing")
   func aResponseToSomethingElse() async throws {
     let (device, _) = try await Self.open { packet, _ in
-      [octets("41 06 00 02 00 03"), octets("42 05 00 01 00")] + DWM3001CDK.answers(packet)
+      [bytes("41 06 00 02 00 03"), bytes("42 05 00 01 00")] + DWM3001CDK.answers(packet)
     }
     let response = try await device.send(GetSessionCount())
     #expect(response == SessionCountResponse(status: .ok, count: 0))
@@ -93,8 +93,8 @@ import UWBLink
       switch packet {
       case Self.state(of: 1): []
       case Self.info where number == 1:
-        [octets("41 06 00 02 00 02"), octets("41 06 00 02 00 02"), DWM3001CDK.deviceInfo]
-      case Self.state(of: 2): [octets("41 06 00 02 00 03")]
+        [bytes("41 06 00 02 00 02"), bytes("41 06 00 02 00 02"), DWM3001CDK.deviceInfo]
+      case Self.state(of: 2): [bytes("41 06 00 02 00 03")]
       default: DWM3001CDK.answers(packet)
       }
     }
@@ -114,7 +114,7 @@ import UWBLink
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
       case Self.state(of: 1): []
-      case Self.state(of: 2): [octets("41 06 00 02 00 03")]
+      case Self.state(of: 2): [bytes("41 06 00 02 00 03")]
       default: DWM3001CDK.answers(packet)
       }
     }
@@ -135,9 +135,9 @@ import UWBLink
     // next one.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
-      case Self.state(of: 1): number == 1 ? [] : [octets("41 06 00 02 00 02")]
-      case Self.info: [octets("41 06 00 02 00 02"), DWM3001CDK.deviceInfo]
-      case Self.state(of: 2): [octets("41 06 00 02 00 03")]
+      case Self.state(of: 1): number == 1 ? [] : [bytes("41 06 00 02 00 02")]
+      case Self.info: [bytes("41 06 00 02 00 02"), DWM3001CDK.deviceInfo]
+      case Self.state(of: 2): [bytes("41 06 00 02 00 03")]
       default: []
       }
     }
@@ -172,7 +172,7 @@ import UWBLink
       switch (packet[0], packet[1]) {
       case (0x21, 0x00): []
       case (0x20, 0x02) where number == 1:
-        [octets("41 00 00 05 00 05 00 00 00"), octets("61 02 00 06 05 00 00 00 00 00")]
+        [bytes("41 00 00 05 00 05 00 00 00"), bytes("61 02 00 06 05 00 00 00 00 00")]
           + [DWM3001CDK.deviceInfo]
       default: DWM3001CDK.answers(packet)
       }
@@ -215,7 +215,7 @@ import UWBLink
   func aSessionWhoseAnswerWasLost() async throws {
     let (result, sent) = try await Self.makeSession { packet, _ in
       packet[0] == 0x21 && packet[1] == 0
-        ? [octets("61 02 00 06 01 00 00 00 00 00")] : DWM3001CDK.answers(packet)
+        ? [bytes("61 02 00 06 01 00 00 00 00 00")] : DWM3001CDK.answers(packet)
     }
     #expect(try result.get() == 1)
     #expect(sent.filter { $0[0] == 0x21 && $0[1] == 0 }.count == 1)
@@ -226,7 +226,7 @@ import UWBLink
     let (result, sent) = try await Self.makeSession { packet, _ in
       switch (packet[0], packet[1]) {
       case (0x21, 0x00): []
-      case (0x21, 0x05): [octets("41 05 00 02 00 01")]
+      case (0x21, 0x05): [bytes("41 05 00 02 00 01")]
       default: DWM3001CDK.answers(packet)
       }
     }
@@ -244,9 +244,9 @@ import UWBLink
       case (0x22, 0x00):
         // Lost is only the answer, or the whole command.
         number == 1
-          ? (state == 2 ? [octets("61 02 00 06 01 00 00 00 02 00")] : [])
+          ? (state == 2 ? [bytes("61 02 00 06 01 00 00 00 02 00")] : [])
           : DWM3001CDK.answers(packet)
-      case (0x21, 0x06): [octets("41 06 00 02 00") + [state]]
+      case (0x21, 0x06): [bytes("41 06 00 02 00") + [state]]
       default: DWM3001CDK.answers(packet)
       }
     }
@@ -267,15 +267,15 @@ import UWBLink
 
   @Test("Pitfall 30: an error response may be a status and nothing else")
   func aShortErrorResponse() async throws {
-    let (device, _) = try await Self.open { _, _ in [octets("42 03 00 01 15")] }
+    let (device, _) = try await Self.open { _, _ in [bytes("42 03 00 01 15")] }
     let response = try await device.send(GetRangingCount(sessionToken: 1))
     #expect(response == RangingCountResponse(status: .sessionNotConfigured, count: nil))
     await device.close()
   }
 
-  @Test("Pitfall 29: octets behind an error status are nobody's")
+  @Test("Pitfall 29: bytes behind an error status are nobody's")
   func aLongErrorResponse() async throws {
-    let (device, _) = try await Self.open { _, _ in [octets("42 01 00 02 01 03")] }
+    let (device, _) = try await Self.open { _, _ in [bytes("42 01 00 02 01 03")] }
     #expect(try await device.send(SessionStop(sessionToken: 1)).status == .rejected)
     await device.close()
   }

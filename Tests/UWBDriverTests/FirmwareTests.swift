@@ -27,13 +27,13 @@ struct HBCITests {
     let report = try await load(image, loader)
     let state = loader.state.withLock { $0 }
     #expect(state.faults.isEmpty)
-    #expect(state.image == image.octets)
+    #expect(state.image == image.bytes)
     #expect(state.ended && state.resets == 1)
-    #expect(report.octets == count)
+    #expect(report.bytes == count)
     #expect(report.isProduction == true && report.revision == 0xB1)
   }
 
-  @Test("A full segment that others follow has the length 8000; the check octet makes the sum 0")
+  @Test("A full segment that others follow has the length 8000; the check byte makes the sum 0")
   func segments() {
     let full = HBCI.segment(ArraySlice(repeatElement(7, count: 2_048)), moreFollow: true)
     #expect(full.header == [0x53, 0x01, 0x00, 0x80])
@@ -73,7 +73,7 @@ struct HBCITests {
     _ = try await load(image, loader)
     let state = loader.state.withLock { $0 }
     #expect(state.resets == 2)
-    #expect(state.image == image.octets)
+    #expect(state.image == image.bytes)
     #expect(state.faults.isEmpty)
   }
 
@@ -123,7 +123,7 @@ struct HBCITests {
     let loader = ScriptedLoader()
     let sent = Locked(0)
     let load = HBCILoader(
-      port: loader, image: try Self.image(200_000).octets,
+      port: loader, image: try Self.image(200_000).bytes,
       isCancelled: { sent.withLock { $0 > 20_000 } },
       progress: { step in sent.withLock { $0 = step.sent } }, pause: { _ in })
     let error = #expect(throws: FirmwareError.self) { try load.load() }
@@ -137,9 +137,9 @@ struct HBCITests {
 struct FirmwareImageTests {
   @Test("What is no image is refused before anything is sent")
   func refused() {
-    func why(_ octets: [UInt8], _ kind: FirmwareImage.Kind) -> String {
+    func why(_ bytes: [UInt8], _ kind: FirmwareImage.Kind) -> String {
       do throws(FirmwareError) {
-        _ = try FirmwareImage(octets, kind: kind, path: "f")
+        _ = try FirmwareImage(bytes, kind: kind, path: "f")
         return ""
       } catch {
         return error.description

@@ -84,21 +84,21 @@ let hasty: DeviceProfile = {
   private static func boots(_ packet: [UInt8], resets: Int, inits: Int) -> [[UInt8]] {
     switch (packet[0], packet[1]) {
     case (0x2E, 0x00):
-      inits == 1 ? [octets("60 07 00 01 0a")] : [octets("4e 00 00 01 00"), DWM3001CDK.ready]
+      inits == 1 ? [bytes("60 07 00 01 0a")] : [bytes("4e 00 00 01 00"), DWM3001CDK.ready]
     case (0x20, 0x00):
       resets == 1
-        ? [DWM3001CDK.ready, octets("60 07 00 01 0a")]
-        : [octets("40 00 00 01 00"), DWM3001CDK.ready]
+        ? [DWM3001CDK.ready, bytes("60 07 00 01 0a")]
+        : [bytes("40 00 00 01 00"), DWM3001CDK.ready]
     case (0x20, 0x02):
-      [octets("40 02 00 12 00 03 00 02 00 02 00 02 00 08 00 06") + Array("SR250X".utf8)]
-    case (0x20, 0x03): [octets("40 03 00 02 00 00")]
+      [bytes("40 02 00 12 00 03 00 02 00 02 00 02 00 08 00 06") + Array("SR250X".utf8)]
+    case (0x20, 0x03): [bytes("40 03 00 02 00 00")]
     default: []
     }
   }
 
   @Test("Pitfall 24: NXP chips take nothing before CORE_DEVICE_INIT")
   func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
-    let chip = try ScriptedChip(greeting: [octets("60 01 00 01 00")]) { packet, count in
+    let chip = try ScriptedChip(greeting: [bytes("60 01 00 01 00")]) { packet, count in
       Self.boots(packet, resets: count - 2, inits: count)
     }
     let device = try await UWBDevice.open(chip.endpoint)
@@ -115,7 +115,7 @@ let hasty: DeviceProfile = {
   @Test func anNXPChipThatIsLateToSayThatItBootsIsInitialisedAsWell() async throws {
     let chip = try ScriptedChip { packet, count in
       count == 1
-        ? [octets("60 01 00 01 00")] : Self.boots(packet, resets: count - 3, inits: count - 1)
+        ? [bytes("60 01 00 01 00")] : Self.boots(packet, resets: count - 3, inits: count - 1)
     }
     let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
     await device.close()
@@ -131,7 +131,7 @@ let hasty: DeviceProfile = {
       switch (packet[0], packet[1]) {
       // What it says by itself when it has power; the reset it does not take before it is set up.
       case (0x20, 0x00) where count == 1: [DWM3001CDK.ready]
-      case (0x2E, 0x00): [octets("4e 00 00 01 00"), DWM3001CDK.ready]
+      case (0x2E, 0x00): [bytes("4e 00 00 01 00"), DWM3001CDK.ready]
       default: DWM3001CDK.answers(packet)
       }
     }
@@ -178,7 +178,7 @@ let hasty: DeviceProfile = {
   }
 
   @Test func aChipThatAlwaysAsksForARetryIsGivenUp() async throws {
-    let chip = try ScriptedChip { _, _ in [octets("60 07 00 01 0a")] }
+    let chip = try ScriptedChip { _, _ in [bytes("60 07 00 01 0a")] }
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
     }
@@ -212,7 +212,7 @@ let hasty: DeviceProfile = {
   }
 
   @Test func aDeviceErrorEndsTheCommandAtOnce() async throws {
-    let (device, _) = try await Self.open { _, _ in [octets("60 01 00 01 ff")] }
+    let (device, _) = try await Self.open { _, _ in [bytes("60 01 00 01 ff")] }
     let error = await #expect(throws: DriverError.self) {
       _ = try await device.send(GetSessionCount())
     }

@@ -17,10 +17,10 @@ struct NXPBridgeTests {
     /// Each with its type first.
     var packets: [[UInt8]] { state.withLock { $0.packets } }
 
-    /// The packets that are whole with these octets.
-    func take(_ octets: [UInt8]) -> [[UInt8]] {
+    /// The packets that are whole with these bytes.
+    func take(_ bytes: [UInt8]) -> [[UInt8]] {
       state.withLock { state in
-        state.pending += octets
+        state.pending += bytes
         var whole: [[UInt8]] = []
         while state.pending.count >= 3 {
           let end = 3 + (Int(state.pending[1]) << 8 | Int(state.pending[2]))
@@ -37,8 +37,8 @@ struct NXPBridgeTests {
   @Test("It is reset, told to leave its loader, told of itself, and used")
   func opens() async throws {
     let unwrapped = Unwrapped()
-    let board = try ScriptedTerminal { octets in
-      unwrapped.take(octets).flatMap { wrapped -> [UInt8] in
+    let board = try ScriptedTerminal { bytes in
+      unwrapped.take(bytes).flatMap { wrapped -> [UInt8] in
         let packet = Array(wrapped.dropFirst())
         switch (wrapped[0], packet.first) {
         case (0x04, _): return [0x01, 0x02, 0x03, 0x04]

@@ -52,9 +52,9 @@ import UWBSimulator
 
   @Test("Pitfall 6: a data packet between two control segments does no harm")
   func dataBetweenSegments() async throws {
-    let data = octets("02 00 00 11 01 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
-    let half = octets("12 00 00 05 01 00 00 00 00")
-    let rest = octets("02 00 00 0c 01 00 00 00 00 00 00 00 00 00 00 00")
+    let data = bytes("02 00 00 11 01 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
+    let half = bytes("12 00 00 05 01 00 00 00 00")
+    let rest = bytes("02 00 00 0c 01 00 00 00 00 00 00 00 00 00 00 00")
     let (device, chip) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
     let session = try await device.makeSession(SessionTests.configuration)
     let (stream, received) = (session.measurements(), session.receivedData())
@@ -91,7 +91,7 @@ import UWBSimulator
     // DEVICE_STATUS ERROR in the middle of a message.
     let events = device.events
     chip.say(Self.info[0])
-    chip.say(octets("60 01 00 01 ff"))
+    chip.say(bytes("60 01 00 01 ff"))
     for await event in events { if case .deviceStatus(.error) = event { break } }
     await device.close()
   }
@@ -101,7 +101,7 @@ import UWBSimulator
     let (device, chip) = try await Self.open { packet, _ in
       switch (packet[0], packet[1]) {
       // MAX_MESSAGE_SIZE 104.
-      case (0x20, 0x03): [octets("40 03 00 06 00 01 00 02 68 00")]
+      case (0x20, 0x03): [bytes("40 03 00 06 00 01 00 02 68 00")]
       // Pitfall 7: nothing is answered before the last segment.
       case (0x31, 0x03): []
       default: DWM3001CDK.answers(packet)
@@ -143,7 +143,7 @@ import UWBSimulator
         return isReady.withLock { $0 } ? DWM3001CDK.answers(packet) : []
       }
       isReady.withLock { $0 = true }
-      return [DWM3001CDK.ready, octets("40 00 00 01 00"), DWM3001CDK.ready]
+      return [DWM3001CDK.ready, bytes("40 00 00 01 00"), DWM3001CDK.ready]
     }
     #expect(chip.opcodes == [[0x20, 0], [0x20, 2], [0x20, 3]])
     await device.close()
@@ -157,10 +157,10 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 23: the reset has its octet")
-  func theResetHasItsOctet() async throws {
+  @Test("Pitfall 23: the reset has its byte")
+  func theResetHasItsByte() async throws {
     let (device, chip) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
-    #expect(chip.packets.first == octets("20 00 00 01 00"))
+    #expect(chip.packets.first == bytes("20 00 00 01 00"))
     await device.close()
   }
 
@@ -169,9 +169,9 @@ import UWBSimulator
     let (device, chip) = try await Self.open { packet, _ in
       switch (packet[0], packet[1]) {
       case (0x21, 0x00):
-        [octets("61 02 00 06 01 00 00 00 00 00"), octets("41 00 00 05 00 01 00 00 00")]
+        [bytes("61 02 00 06 01 00 00 00 00 00"), bytes("41 00 00 05 00 01 00 00 00")]
       case (0x21, 0x03):
-        [octets("61 02 00 06 01 00 00 00 03 00"), octets("41 03 00 02 00 00")]
+        [bytes("61 02 00 06 01 00 00 00 03 00"), bytes("41 03 00 02 00 00")]
       default: DWM3001CDK.answers(packet)
       }
     }
@@ -179,7 +179,7 @@ import UWBSimulator
       let session = try await device.makeSession(SessionTests.configuration)
       #expect(session.state == .idle)
       try await session.close()
-      chip.say(octets("61 02 00 06 01 00 00 00 01 00"))
+      chip.say(bytes("61 02 00 06 01 00 00 00 01 00"))
       _ = try await device.send(GetSessionCount())
     }
     await device.close()
@@ -187,7 +187,7 @@ import UWBSimulator
 
   @Test("Pitfall 27: a round without anybody is a notification without measurements, not an end")
   func aRoundWithoutAnybody() async throws {
-    let nobody = octets(
+    let nobody = bytes(
       "62 00 00 19 05 00 00 00 01 00 00 00 00 c8 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
     let measurements = try await Self.delivered([nobody] + Self.info, until: 8)
     #expect(measurements.map(\.sequenceNumber) == Array(repeating: 9, count: 8))

@@ -6,7 +6,7 @@ import UWBLink
 @testable import UWBDriver
 
 /// A chip's loader at the other end: an SR1xx by the dialogue that AOSP's HAL has with it, or an SR2xx.
-/// Made from the published octets, not with the encoder that is tested.
+/// Made from the published bytes, not with the encoder that is tested.
 final class ScriptedLoader: LoaderPort {
   struct State {
     /// Bytes that wait to be read, one selection each.
@@ -63,13 +63,13 @@ final class ScriptedLoader: LoaderPort {
     return answer
   }
 
-  func sendToLoader(_ octets: [UInt8]) throws(LinkError) {
+  func sendToLoader(_ bytes: [UInt8]) throws(LinkError) {
     state.withLock { state in
       if let header = state.pendingHeader {
         state.pendingHeader = nil
-        state.take(header, octets)
+        state.take(header, bytes)
       } else {
-        state.react(octets)
+        state.react(bytes)
       }
     }
   }
@@ -77,8 +77,8 @@ final class ScriptedLoader: LoaderPort {
 
 extension ScriptedLoader.State {
   /// The dialogue in hexadecimal, as it is written down in the reference.
-  mutating func react(_ octets: [UInt8]) {
-    switch octets {
+  mutating func react(_ bytes: [UInt8]) {
+    switch bytes {
     case [0x01, 0x36, 0x00, 0x00]: announce(0x36, information(44, at: 39, lifeCycle))
     case [0x01, 0x31, 0x00, 0x00]: announce(0x31, information(16, at: 8, revision))
     case [0x04, 0x01, 0x00, 0x00]: break
@@ -89,11 +89,11 @@ extension ScriptedLoader.State {
       answers.append([0x04, 0x01, 0x00, 0x00])
     case [0x51, 0x01, 0x00, 0x00]: answers.append([0x52, verdict, 0x00, 0x00])
     default:
-      guard octets.count == 4, octets[0] == 0x53, octets[1] == 0x01, inImageMode else {
-        faults.append("not understood: \(octets.prefix(8))")
+      guard bytes.count == 4, bytes[0] == 0x53, bytes[1] == 0x01, inImageMode else {
+        faults.append("not understood: \(bytes.prefix(8))")
         return
       }
-      pendingHeader = octets
+      pendingHeader = bytes
       answers.append([0x04, 0x01, 0x00, 0x00])
     }
   }
@@ -109,24 +109,24 @@ extension ScriptedLoader.State {
   }
 
   private func information(_ count: Int, at place: Int, _ value: UInt8) -> [UInt8] {
-    var octets = (0..<count).map { UInt8($0 * 3 & 0xFF) }
-    octets[place] = value
-    return octets
+    var bytes = (0..<count).map { UInt8($0 * 3 & 0xFF) }
+    bytes[place] = value
+    return bytes
   }
 
-  fileprivate mutating func take(_ header: [UInt8], _ octets: [UInt8]) {
+  fileprivate mutating func take(_ header: [UInt8], _ bytes: [UInt8]) {
     let length = Int(header[2]) + Int(header[3]) * 256
     let isLast = length < 0x8000
-    if octets.count != (isLast ? length : 2_049) { faults.append("segment of \(octets.count)") }
+    if bytes.count != (isLast ? length : 2_049) { faults.append("segment of \(bytes.count)") }
     if !isLast, length != 0x8000 { faults.append("length \(length)") }
-    let sum = (header + octets).reduce(0) { ($0 + Int($1)) & 0xFF }
-    if sum != 0 { faults.append("check octet") }
+    let sum = (header + bytes).reduce(0) { ($0 + Int($1)) & 0xFF }
+    if sum != 0 { faults.append("check byte") }
     if dataErrors > 0 {
       dataErrors -= 1
       answers.append([0x04, dataError, 0x00, 0x00])
       return
     }
-    image += octets.dropLast()
+    image += bytes.dropLast()
     answers.append([0x04, 0x01, 0x00, 0x00])
   }
 }
@@ -149,11 +149,11 @@ final class ScriptedFlash: LoaderPort {
     let length = UInt16(payload.count) | (moreFollow ? 0x2000 : 0)
     let begin = [UInt8(length >> 8), UInt8(length & 0xFF)] + payload
     var crc: UInt32 = 0xFFFF
-    for octet in begin {
+    for byte in begin {
       for bit in (0..<8).reversed() {
         let top = crc >> 15 & 1
         crc = crc << 1 & 0xFFFF
-        if top != UInt32(octet >> UInt8(bit) & 1) { crc ^= 0x1021 }
+        if top != UInt32(byte >> UInt8(bit) & 1) { crc ^= 0x1021 }
       }
     }
     return begin + [UInt8(crc >> 8), UInt8(crc & 0xFF)]
@@ -171,24 +171,24 @@ final class ScriptedFlash: LoaderPort {
   func receiveFromLoader(
     _ count: Int, timeout: Int32
   ) throws(LinkError) -> [UInt8] {
-    let octets = state.withLock { state -> [UInt8]? in
+    let bytes = state.withLock { state -> [UInt8]? in
       guard let first = state.answers.first, first.count >= count else { return nil }
       state.answers[0] = Array(first.dropFirst(count))
       if state.answers[0].isEmpty { state.answers.removeFirst() }
       return Array(first.prefix(count))
     }
-    guard let octets else { throw LinkError(.timeout, endpoint: "scripted") }
-    return octets
+    guard let bytes else { throw LinkError(.timeout, endpoint: "scripted") }
+    return bytes
   }
 
-  func sendToLoader(_ octets: [UInt8]) throws(LinkError) {
+  func sendToLoader(_ bytes: [UInt8]) throws(LinkError) {
     state.withLock { state in
       let number = state.written.count
-      state.written.append(octets)
+      state.written.append(bytes)
       if let from = state.silentFrom, number >= from { return }
       // The editor of the loader says that it is ready, once.
       if number == 1 { state.answers.append([0x00, 0x04, 0x81, 0x03, 0x02, 0x00, 0x13, 0xA8]) }
-      state.answers.append(Self.frame([0x43, octets[3], state.statuses[number] ?? 0x00, 0x00]))
+      state.answers.append(Self.frame([0x43, bytes[3], state.statuses[number] ?? 0x00, 0x00]))
     }
   }
 }

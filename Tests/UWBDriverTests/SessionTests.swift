@@ -32,7 +32,7 @@ import UWBLink
     #expect(measurements.allSatisfy { $0.result.distanceCentimetres == nil })
     await device.close()
     let tail = chip.packets.suffix(2).map { Array($0) }
-    #expect(tail == [octets("22 01 00 04 01 00 00 00"), octets("21 01 00 04 01 00 00 00")])
+    #expect(tail == [bytes("22 01 00 04 01 00 00 00"), bytes("21 01 00 04 01 00 00 00")])
   }
 
   struct Trouble: Error {}
@@ -66,7 +66,7 @@ import UWBLink
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(
       chip.packets.suffix(2) == [
-        octets("22 01 00 04 01 00 00 00"), octets("21 01 00 04 01 00 00 00"),
+        bytes("22 01 00 04 01 00 00 00"), bytes("21 01 00 04 01 00 00 00"),
       ])
     await device.close()
   }
@@ -78,7 +78,7 @@ import UWBLink
     try await session.start()
     // Answered behind everything that was said before.
     _ = try await device.send(GetSessionCount())
-    chip.say(octets("61 02 00 06 01 00 00 00 03 02"))
+    chip.say(bytes("61 02 00 06 01 00 00 00 03 02"))
     var count = 0
     for try await _ in stream { count += 1 }
     #expect(count == 3)
@@ -176,7 +176,7 @@ import UWBLink
   func acceptedButUnusableParametersAreAnErrorWithTheReason() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x22 && packet[1] == 0x00
-        ? [octets("42 00 00 01 00"), octets("61 02 00 06 01 00 00 00 03 23")]
+        ? [bytes("42 00 00 01 00"), bytes("61 02 00 06 01 00 00 00 03 23")]
         : DWM3001CDK.answers(packet)
     }
     let device = try await UWBDevice.open(chip.endpoint)
@@ -189,7 +189,7 @@ import UWBLink
   @Test func refusedParametersAreNamedAndTheSessionIsRemoved() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x21 && packet[1] == 0x03
-        ? [octets("41 03 00 04 04 01 0d 04")] : DWM3001CDK.answers(packet)
+        ? [bytes("41 03 00 04 04 01 0d 04")] : DWM3001CDK.answers(packet)
     }
     let device = try await UWBDevice.open(chip.endpoint)
     let error = await #expect(throws: DriverError.self) {
@@ -199,7 +199,7 @@ import UWBLink
       error
         == .parametersRefused(
           .invalidParameter, [RefusedParameter(id: 0x0D, status: .invalidParameter)]))
-    #expect(chip.packets.last == octets("21 01 00 04 01 00 00 00"))
+    #expect(chip.packets.last == bytes("21 01 00 04 01 00 00 00"))
     await device.close()
   }
 
@@ -231,7 +231,7 @@ import UWBLink
 
   /// The controller ended it in band; what was said of that end is not the answer to the next start.
   @Test func aSessionThatEndedByItselfMayBeStartedAgain() async throws {
-    let active = octets("61 02 00 06 01 00 00 00 02 00")
+    let active = bytes("61 02 00 06 01 00 00 00 02 00")
     // Between its answer and the state the chip takes its time.
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       DWM3001CDK.answers(packet)
@@ -242,7 +242,7 @@ import UWBLink
     let session = try await device.makeSession(Self.configuration)
     let events = device.events
     try await session.start()
-    chip.say(octets("61 02 00 06 01 00 00 00 03 05"))
+    chip.say(bytes("61 02 00 06 01 00 00 00 03 05"))
     for await event in events {
       if case .sessionStatus(let status) = event, status.reason == .stoppedInBand { break }
     }

@@ -9,7 +9,7 @@ import UWBLink
 @Suite struct TapTests {
   struct Packet: Hashable {
     var direction: PacketDirection
-    var octets: [UInt8]
+    var bytes: [UInt8]
   }
 
   @Test func theTapSeesWhatWasExchanged() async throws {
@@ -28,24 +28,24 @@ import UWBLink
     let device = try await UWBDevice.open(
       chip.endpoint,
       options: .init(tap: { direction, packet, time in
-        let octets = packet.withUnsafeBytes { Array($0) }
-        seen.withLock { $0.append(Packet(direction: direction, octets: octets)) }
+        let bytes = packet.withUnsafeBytes { Array($0) }
+        seen.withLock { $0.append(Packet(direction: direction, bytes: bytes)) }
         times.withLock { $0.append(time) }
       }))
     _ = try await device.send(GetSessionCount())
     _ = try await device.send(GetSessionCount())
     await device.close()
     let packets = seen.withLock { $0 }
-    #expect(packets.filter { $0.direction == .outbound }.map(\.octets) == chip.packets)
+    #expect(packets.filter { $0.direction == .outbound }.map(\.bytes) == chip.packets)
     // What the chip says behind its last answer may come too late to be read.
-    let inbound = packets.filter { $0.direction == .inbound }.map(\.octets)
+    let inbound = packets.filter { $0.direction == .inbound }.map(\.bytes)
     let expected = [DWM3001CDK.ready] + said.withLock { $0 }
     #expect(inbound.count >= expected.count - segments.count)
     #expect(inbound[...] == expected.prefix(inbound.count))
     #expect(inbound.contains(segments[0]) && inbound.contains(segments[1]))
     // A command comes before its answer.
-    let command = try #require(packets.firstIndex { $0.octets.starts(with: [0x20, 0x02]) })
-    let answer = try #require(packets.firstIndex { $0.octets.starts(with: [0x40, 0x02]) })
+    let command = try #require(packets.firstIndex { $0.bytes.starts(with: [0x20, 0x02]) })
+    let answer = try #require(packets.firstIndex { $0.bytes.starts(with: [0x40, 0x02]) })
     #expect(command < answer)
     let after = cuwb_test_now()
     #expect(times.withLock { $0.allSatisfy { (before...after).contains($0) } })

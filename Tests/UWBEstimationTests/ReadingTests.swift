@@ -7,7 +7,7 @@ import UCI
 
 @testable import UWBEstimation
 
-/// Octets of diagnostics, and the values that their sources give for them.
+/// Bytes of diagnostics, and the values that their sources give for them.
 @Suite struct ReadingTests {
   @Test("the carrier offset that the guide of Qorvo's tools prints")
   func carrierOffset() {
@@ -15,7 +15,7 @@ import UCI
     // s5.26: -112 units are -1.669 ppm, "cfo: -1.669 ppm" in the UWB Qorvo Tools guide.
     rounds.feed(
       RangeDiagnosticsNotification.qorvoOpcode,
-      octets("01000000 00000000 01 01 00 00 01 04 0400 90ffffff"))
+      bytes("01000000 00000000 01 01 00 00 01 04 0400 90ffffff"))
     rounds.info(0)
     #expect(abs((rounds.given[0].carrierOffset ?? 0) - -1.669) < 0.0005)
   }
@@ -31,7 +31,7 @@ import UCI
     settings.azimuth = PhaseTable(spacing: 0.5)
     for (vector, use) in [(sent, DiagnosticsUse.none), (received, .used(1))] {
       var rounds = Rounds(settings)
-      rounds.feed(RangeDiagnosticsNotification.opcode, octets(vector))
+      rounds.feed(RangeDiagnosticsNotification.opcode, bytes(vector))
       rounds.info(0x0202_0202)
       #expect(rounds.uses == [use])
       #expect(rounds.given[0].noAzimuth == .noPhases)
@@ -43,7 +43,7 @@ import UCI
       var rounds = Rounds(settings)
       rounds.feed(
         RangeDiagnosticsNotification.opcode,
-        octets(turned.replacing("0102010201020101", with: "01020102010201" + axis)))
+        bytes(turned.replacing("0102010201020101", with: "01020102010201" + axis)))
       rounds.info(0x0202_0202)
       let degrees = (rounds.given[0].azimuth?.angle ?? 0) * 180 / .pi
       #expect((abs(degrees - 4.574) < 0.01) == isAzimuth)
@@ -59,7 +59,7 @@ import UCI
       var rounds = Rounds()
       rounds.feed(
         RangeDiagnosticsNotification.qorvoOpcode,
-        octets("01000000 00000000 01 01 00 00 01 06 1100 \(metrics)"))
+        bytes("01000000 00000000 01 01 00 00 01 06 1100 \(metrics)"))
       rounds.info(0)
       let estimate = rounds.given[0]
       #expect(estimate.receivedPower == -60 && estimate.firstPathPower == -75)
@@ -72,7 +72,7 @@ import UCI
   @Test("a published log of an SR250: nothing measured, nothing said")
   func publishedLog() {
     var rounds = Rounds()
-    let tail = octets("0e00 00 00 00 01 01 00 01 01 000000000000")
+    let tail = bytes("0e00 00 00 00 01 01 00 01 01 000000000000")
     rounds.info(0, [Rounds.entry(0x1111, .rangingRxPhyDecFailed)], tail: tail)
     #expect(rounds.uses == [.none])
     #expect(rounds.given[0].noDistance == .notMeasured(.rangingRxPhyDecFailed))
@@ -89,7 +89,7 @@ import UCI
     let body = "a1 00000100 00 01 02 01 02 01 02 01 02" + angles + "14 14 4003 4003 16 16 4003 4003"
     let text = body + "d2040000"
     var rounds = Rounds(settings)
-    rounds.info(0, tail: [UInt8(octets(text).count), 0] + octets(text) + [0])
+    rounds.info(0, tail: [UInt8(bytes(text).count), 0] + bytes(text) + [0])
     let estimate = rounds.given[0]
     #expect(estimate.diagnostics == .used(2))
     #expect(estimate.distance == 1.234)
@@ -99,14 +99,14 @@ import UCI
     #expect((estimate.nonLineOfSight ?? 1) < 0.1)
   }
 
-  @Test("views in place and values read the same, whatever the octets")
+  @Test("views in place and values read the same, whatever the bytes")
   func views() throws {
     var random = SystemRandomNumberGenerator()
     let seeds = [
       "0e00 00 00 00 01 01 00 01 01 000000000000",
       "1400 00 01 01 01 02 01 01 03 80f7 4006 4003 14 19 4001 8001",
       "1c00 a1 01000300 05 00 00 01 01 02 01 01 0000 0000 0000 14 19 4001",
-    ].map(octets)
+    ].map(bytes)
     for seed in seeds {
       for round in 0..<2_000 {
         var tail = seed
@@ -151,10 +151,10 @@ import UCI
     settings.azimuth = PhaseTable(spacing: 0.5)
     for text in [wide, short, parts] {
       var rounds = Rounds(settings)
-      let item = octets(text)
+      let item = bytes(text)
       rounds.feed(
         RangeDiagnosticsNotification.qorvoOpcode,
-        octets("01000000 00000000 01 01 00 00 01 07") + [UInt8(item.count), 0] + item)
+        bytes("01000000 00000000 01 01 00 00 01 07") + [UInt8(item.count), 0] + item)
       rounds.info(0)
       let degrees = (rounds.given[0].azimuth?.angle ?? 0) * 180 / .pi
       #expect(abs(degrees - 30) < 0.01, "\(text)")

@@ -8,8 +8,8 @@ import UWBLink
 
 @testable import UWBEstimation
 
-/// Octets from hexadecimal digits; everything else is ignored.
-func octets(_ text: String) -> [UInt8] {
+/// Bytes from hexadecimal digits; everything else is ignored.
+func bytes(_ text: String) -> [UInt8] {
   let digits = text.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map {
     UInt8(digits[$0] << 4 | digits[$0 + 1])

@@ -26,8 +26,8 @@ import UWBLink
     let collected = Collected()
     let reader = FrameReader(
       try Link(.descriptor(ours)),
-      handler: { octets, _ in
-        collected.frames.withLock { $0.append(octets.withUnsafeBytes { Array($0) }) }
+      handler: { bytes, _ in
+        collected.frames.withLock { $0.append(bytes.withUnsafeBytes { Array($0) }) }
         collected.arrival.yield(1)
       }, ended: { collected.end.yield($0) })
     reader.start()
@@ -75,8 +75,8 @@ import UWBLink
     let collected = Collected()
     let reader = FrameReader(
       try Link(.descriptor(ours)), staysForNextLink: true,
-      handler: { octets, _ in
-        collected.frames.withLock { $0.append(octets.withUnsafeBytes { Array($0) }) }
+      handler: { bytes, _ in
+        collected.frames.withLock { $0.append(bytes.withUnsafeBytes { Array($0) }) }
         collected.arrival.yield(1)
       }, ended: { collected.end.yield($0) })
     reader.start()
@@ -100,8 +100,8 @@ import UWBLink
     reader.attach(try Link(.descriptor(last)))
     // Whatever is under way: the descriptor is closed once it is let go of.
     reader.detach()
-    var octet: UInt8 = 0
-    #expect(read(theirLast.rawValue, &octet, 1) == 0)
+    var byte: UInt8 = 0
+    #expect(read(theirLast.rawValue, &byte, 1) == 0)
     reader.stop()
     collected.end.finish()
     #expect(await ends.next() == nil, "what is replaced or let go of has not ended")

@@ -4,13 +4,13 @@ import UWBLink
 
 @Suite struct FrameRingTests {
   static func frame(_ number: UInt32, length: Int = 60) -> [UInt8] {
-    var octets = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: length)
-    withUnsafeBytes(of: number.littleEndian) { octets.replaceSubrange(0..<4, with: $0) }
-    return octets
+    var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: length)
+    withUnsafeBytes(of: number.littleEndian) { bytes.replaceSubrange(0..<4, with: $0) }
+    return bytes
   }
 
-  static func number(_ octets: RawSpan) -> UInt32 {
-    UInt32(littleEndian: octets.unsafeLoadUnaligned(as: UInt32.self))
+  static func number(_ bytes: RawSpan) -> UInt32 {
+    UInt32(littleEndian: bytes.unsafeLoadUnaligned(as: UInt32.self))
   }
 
   @Test func framesComeOutAsTheyWentInOfEveryLength() throws {
@@ -19,9 +19,9 @@ import UWBLink
       let frame = Self.frame(UInt32(index), length: length)
       #expect(
         ends.producer.offer(frame.span.bytes, receivedAt: 7, mayBeDropped: true) == .stored)
-      let got = ends.consumer.take { octets, info in
+      let got = ends.consumer.take { bytes, info in
         #expect(info == FrameInfo(receivedAt: 7, lostBefore: 0))
-        return octets.withUnsafeBytes { Array($0) }
+        return bytes.withUnsafeBytes { Array($0) }
       }
       #expect(got == frame)
     }
@@ -44,8 +44,8 @@ import UWBLink
     var seen: [UInt32] = []
     var lost: [UInt32] = []
     while ends.consumer.isReady() {
-      ends.consumer.take { octets, info in
-        seen.append(Self.number(octets))
+      ends.consumer.take { bytes, info in
+        seen.append(Self.number(bytes))
         lost.append(info.lostBefore)
       }
     }
@@ -73,8 +73,8 @@ import UWBLink
     loop: while true {
       switch consumer.wait() {
       case .ready:
-        consumer.take { octets, info in
-          if Self.number(octets) != next || info.receivedAt != UInt64(next) { wrong += 1 }
+        consumer.take { bytes, info in
+          if Self.number(bytes) != next || info.receivedAt != UInt64(next) { wrong += 1 }
           next += 1
         }
       case .finished: break loop

@@ -13,8 +13,8 @@ struct ReaderPitfallTests {
     let collected = FrameReaderTests.Collected()
     let reader = FrameReader(
       try Link(.descriptor(ours)),
-      handler: { octets, _ in
-        collected.frames.withLock { $0.append(octets.withUnsafeBytes { Array($0) }) }
+      handler: { bytes, _ in
+        collected.frames.withLock { $0.append(bytes.withUnsafeBytes { Array($0) }) }
         collected.arrival.yield(1)
       }, ended: { collected.end.yield($0) })
     reader.start()

@@ -104,9 +104,9 @@ import UWBLink
     try plug(1, serial: "A1", at: rightName)
     let opened = try #require(await link.value)
     try opened.write([0x20, 0x02, 0, 0])
-    var octets = [UInt8](repeating: 0, count: 4)
-    #expect(try octets.withUnsafeMutableBytes { try right.read(into: $0) } == 4)
-    #expect(octets == [0x20, 0x02, 0, 0])
+    var bytes = [UInt8](repeating: 0, count: 4)
+    #expect(try bytes.withUnsafeMutableBytes { try right.read(into: $0) } == 4)
+    #expect(bytes == [0x20, 0x02, 0, 0])
     try wrong.close()
     try right.close()
   }

@@ -10,7 +10,7 @@ import UCI
 /// A host with nothing but a file.
 private final class PlainHost {
   private let file: FileDescriptor
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   private(set) var hungUp = false
 
   init(_ path: String) throws {
@@ -20,16 +20,16 @@ private final class PlainHost {
   deinit { try? file.close() }
 
   func send(_ hexadecimal: String) throws {
-    let octets = UWBSimulatorTests.octets(hexadecimal)
-    _ = try octets.withUnsafeBytes { try file.write($0) }
+    let bytes = UWBSimulatorTests.bytes(hexadecimal)
+    _ = try bytes.withUnsafeBytes { try file.write($0) }
   }
 
   /// The next packet; nil after a hang-up or ten seconds of silence.
   func packet() -> String? {
     while true {
-      if octets.count >= 4, octets.count >= 4 + Int(octets[3]) {
-        defer { octets.removeFirst(4 + Int(octets[3])) }
-        return hex(Array(octets.prefix(4 + Int(octets[3]))))
+      if bytes.count >= 4, bytes.count >= 4 + Int(bytes[3]) {
+        defer { bytes.removeFirst(4 + Int(bytes[3])) }
+        return hex(Array(bytes.prefix(4 + Int(bytes[3]))))
       }
       var descriptor = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
       guard poll(&descriptor, 1, 10_000) > 0 else { return nil }
@@ -39,7 +39,7 @@ private final class PlainHost {
         hungUp = true
         return nil
       }
-      octets += buffer[..<count]
+      bytes += buffer[..<count]
     }
   }
 
@@ -117,7 +117,7 @@ private final class PlainHost {
     for host in hosts {
       var distances: [Int] = []
       while distances.count < 5, let packet = host.packets(until: "6200")?.last {
-        let info = try SessionInfo(decoding: Array(octets(packet)[4...]))
+        let info = try SessionInfo(decoding: Array(bytes(packet)[4...]))
         distances += info.entries.compactMap(\.distanceCentimetres)
       }
       #expect(distances.count == 5)
@@ -130,7 +130,7 @@ private final class PlainHost {
     let bench = SimulatedBench()
     let chip = try bench.add(profile: .qm33, at: Position(0, 0))
     bench.start()
-    let packet = octets("6e3f 0004 01020304")
+    let packet = bytes("6e3f 0004 01020304")
     for _ in 0..<20_000 { chip.chatter(packet) }
     let host = try PlainHost(chip.path)
     try host.send("2105 0000")

@@ -59,8 +59,8 @@ import UCI
     // What a board says of itself differs from firmware to firmware.
     var profile = ChipProfile.sr250
     for frame in frames {
-      if frame.hex.hasPrefix("4002") { profile.deviceInfo = Array(octets(frame.hex)[4...]) }
-      if frame.hex.hasPrefix("4003") { profile.capabilities = Array(octets(frame.hex)[4...]) }
+      if frame.hex.hasPrefix("4002") { profile.deviceInfo = Array(bytes(frame.hex)[4...]) }
+      if frame.hex.hasPrefix("4003") { profile.capabilities = Array(bytes(frame.hex)[4...]) }
     }
     var stage = Stage()
     let id = stage.simulation.add(profile, at: Position(0, 0))

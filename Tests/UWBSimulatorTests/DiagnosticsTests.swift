@@ -35,7 +35,7 @@ import UCI
   private func payloads(_ packets: [String], _ opcode: Opcode) -> [[UInt8]] {
     var result: [[UInt8]] = []
     var joined: [UInt8] = []
-    for packet in packets.map(octets) {
+    for packet in packets.map(bytes) {
       guard let header = try? PacketHeader(parsing: packet.span.bytes), header.opcode == opcode
       else { continue }
       joined += packet[4...]
@@ -49,7 +49,7 @@ import UCI
 
   private static let peer = Placement(at: Position(3, 0), yaw: 180, clockOffset: -6)
 
-  @Test("Qorvo: six messages of which two were received, 117 octets, as the SDK has it")
+  @Test("Qorvo: six messages of which two were received, 117 bytes, as the SDK has it")
   func qorvo() throws {
     var (stage, a, b) = pair(
       .qm33, Scene(), peer: Self.peer, changes: [0xE8: [1], 0xE9: [0x2A]])
@@ -218,7 +218,7 @@ import UCI
     }
   }
 
-  @Test("equal seeds give equal octets with everything switched on")
+  @Test("equal seeds give equal bytes with everything switched on")
   func determinism() {
     func run(_ seed: UInt64) -> [String] {
       var scene = Scene(seed: seed, loss: 0.1)

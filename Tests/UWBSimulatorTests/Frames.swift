@@ -5,17 +5,17 @@ import UCI
 
 @testable import UWBSimulator
 
-/// Octets from hexadecimal digits; everything else is ignored.
-func octets(_ text: String) -> [UInt8] {
+/// Bytes from hexadecimal digits; everything else is ignored.
+func bytes(_ text: String) -> [UInt8] {
   let digits = text.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map {
     UInt8(digits[$0] << 4 | digits[$0 + 1])
   }
 }
 
-/// Octets as hexadecimal digits.
-func hex(_ octets: [UInt8]) -> String {
-  octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+/// Bytes as hexadecimal digits.
+func hex(_ bytes: [UInt8]) -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
 /// A simulation in which a test plays the hosts.
@@ -42,7 +42,7 @@ struct Stage {
   }
 
   mutating func send(_ hexadecimal: String, to id: Simulation.ChipID) {
-    simulation.receive(octets(hexadecimal), by: id)
+    simulation.receive(bytes(hexadecimal), by: id)
   }
 
   mutating func send<C: UCICommand>(_ command: C, to id: Simulation.ChipID) {
@@ -100,8 +100,8 @@ struct TestSession {
     var all: [UInt8: [UInt8]] = [
       0x00: [isController ? 1 : 0], 0x11: [isController ? 1 : 0],
       0x03: [isController && destinations.count > 1 ? 1 : 0], 0x01: [2], 0x22: [1], 0x26: [0],
-      0x05: [UInt8(destinations.count)], 0x06: MACAddress(address).octets,
-      0x07: destinations.flatMap { MACAddress($0).octets }, 0x04: [9], 0x02: [0], 0x12: [3],
+      0x05: [UInt8(destinations.count)], 0x06: MACAddress(address).bytes,
+      0x07: destinations.flatMap { MACAddress($0).bytes }, 0x04: [9], 0x02: [0], 0x12: [3],
       0x14: [10], 0x15: [2], 0x08: [0x60, 0x09], 0x09: [0xC8, 0, 0, 0], 0x1B: [0x19],
       0x27: [8, 7], 0x28: [1, 2, 3, 4, 5, 6], 0x35: [1],
     ]
@@ -123,7 +123,7 @@ struct TestSession {
     _ = stage.heard(from: id)
     stage.send(SessionInit(sessionID: self.id), to: id)
     let answer = stage.heard(from: id).first { $0.hasPrefix("4100") } ?? ""
-    let token = (try? SessionInitResponse(decoding: octets(String(answer.dropFirst(8)))))?.handle
+    let token = (try? SessionInitResponse(decoding: bytes(String(answer.dropFirst(8)))))?.handle
     stage.send(SetAppConfig(sessionToken: token ?? self.id, parameters: parameters), to: id)
     return token ?? self.id
   }

@@ -21,7 +21,7 @@ struct SimulatorPitfallTests {
           let count = Int(random.next() % 12)
           let payload = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
           let isControl = (1...3).contains(type)
-          let isShort = isControl || profile.dialect.dataLengthInOctet3
+          let isShort = isControl || profile.dialect.dataLengthInByte3
           let header = [
             type << 5 | group, isControl ? oid : 0, isShort ? 0 : UInt8(count),
             isShort ? UInt8(count) : 0,

@@ -182,7 +182,7 @@ import UCI
     #expect(far.infos(from: other).first?.entries.first?.rawRSSI == 0)
   }
 
-  @Test("eight responders: one notification of 273 octets in two packets")
+  @Test("eight responders: one notification of 273 bytes in two packets")
   func oneToMany() {
     var stage = Stage(Scene(distanceNoise: 0))
     let a = stage.add(.qm33, at: Position(0, 0))
@@ -219,12 +219,12 @@ import UCI
     stage.pass(milliseconds: 50)
     let packets = stage.heard(from: a)
     #expect(packets.count == 1)
-    // 273 octets and a tail of 16: 0x0121, low octet first.
+    // 273 bytes and a tail of 16: 0x0121, low byte first.
     #expect(packets.first?.hasPrefix("62802101") == true)
     #expect(packets.first?.count == 2 * (4 + 273 + 16))
   }
 
-  @Test("equal seeds give equal octets, other seeds others")
+  @Test("equal seeds give equal bytes, other seeds others")
   func determinism() {
     func run(_ seed: UInt64) -> [String] {
       var (stage, a, b) = pair(

@@ -5,7 +5,7 @@ import UCI
 
 @testable import UWBSimulator
 
-/// Dialogues with real chips, octet by octet.
+/// Dialogues with real chips, byte by byte.
 @Suite struct RealFrameTests {
   /// What the host sends and what the chip says to it.
   private struct Turn {
@@ -13,7 +13,7 @@ import UCI
     var heard: [String]
     init(_ sent: String, _ heard: String...) {
       self.sent = sent
-      self.heard = heard.map { hex(octets($0)) }
+      self.heard = heard.map { hex(bytes($0)) }
     }
   }
 
@@ -77,7 +77,7 @@ import UCI
         62000038 0\(sequence) 00 00 00 01 00 00 00 00 c8 00 00 00 01 00 00 00 00 00 00 00 00 00 00 01
         01 00 21 ff ff ff 00 00 00 00 00 00 00 00 00 00 00 00 02 00 00 00 00 00 00 00 00 00 00 00 00
         """
-      #expect(stage.heard(from: id) == [hex(octets(frame))])
+      #expect(stage.heard(from: id) == [hex(bytes(frame))])
     }
     play(
       [
@@ -168,7 +168,7 @@ import UCI
         11 22 21 00 ff ff 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
         0e 00 00 00 00 01 01 00 01 01 00 00 00 00 00 00
         """
-      #expect(stage.heard(from: id) == [hex(octets(frame))])
+      #expect(stage.heard(from: id) == [hex(bytes(frame))])
     }
     play(
       [

@@ -9,7 +9,7 @@ import UCI
 @Suite struct RecordedChipTests {
   private static let millisecond: UInt64 = 1_000_000
 
-  /// Lines of `> octets` (host) and `< octets` (chip), with milliseconds in front where given.
+  /// Lines of `> bytes` (host) and `< bytes` (chip), with milliseconds in front where given.
   private static func recording(_ text: String) -> Recording {
     Recording(
       text.split(separator: "\n").map { line in
@@ -18,14 +18,14 @@ import UCI
         return Recording.Packet(
           time: time.map { $0 * millisecond },
           direction: line.contains(">") ? .outbound : .inbound,
-          octets: octets(String(parts[parts.count - 1])))
+          bytes: bytes(String(parts[parts.count - 1])))
       })
   }
 
   private static func say(
     _ chip: inout RecordedChip, _ hex: String, at milliseconds: UInt64 = 0
   ) -> [String] {
-    chip.receive(octets(hex), at: milliseconds * millisecond)
+    chip.receive(bytes(hex), at: milliseconds * millisecond)
     return heard(&chip, at: milliseconds)
   }
 
@@ -33,8 +33,8 @@ import UCI
     chip.takeOutput(at: milliseconds * millisecond).map { text($0) }
   }
 
-  private static func text(_ octets: [UInt8]) -> String {
-    octets.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+  private static func text(_ bytes: [UInt8]) -> String {
+    bytes.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
   }
 
   /// A measurement of no peer.

@@ -25,7 +25,7 @@ import UCI
     ]
     for (command, answer) in expected {
       stage.send(command, to: id)
-      #expect(stage.response(from: id) == hex(octets(answer)), "after \(command)")
+      #expect(stage.response(from: id) == hex(bytes(answer)), "after \(command)")
     }
   }
 
@@ -68,7 +68,7 @@ import UCI
       ("01 06 08 0000000000000000", "04010604"), ("02 26 01 02 06 08 0102030405060708", "0000"),
     ]
     for (parameters, answer) in expected {
-      let payload = octets("01000000" + parameters)
+      let payload = bytes("01000000" + parameters)
       stage.simulation.receive([0x21, 0x03, 0, UInt8(payload.count)] + payload, by: id)
       #expect(stage.response(from: id) == answer, "after \(parameters)")
     }
@@ -256,14 +256,14 @@ import UCI
     #expect(stage.heard(from: id) == ["410300020000"])
   }
 
-  @Test("the serial firmware: lengths from the fourth octet, late garbage dropped, late ends taken")
+  @Test("the serial firmware: lengths from the fourth byte, late garbage dropped, late ends taken")
   func reception() {
     var stage = Stage()
     let id = stage.add(.qm33, at: Position(0, 0))
-    // One octet at a time.
-    for octet in octets("21050000") { stage.simulation.receive([octet], by: id) }
+    // One byte at a time.
+    for byte in bytes("21050000") { stage.simulation.receive([byte], by: id) }
     #expect(stage.heard(from: id) == ["410500020000"])
-    // A stray octet swallows the header behind it until the timer is looked at.
+    // A stray byte swallows the header behind it until the timer is looked at.
     stage.send("55", to: id)
     stage.pass(milliseconds: 101)
     stage.send("2105", to: id)
@@ -326,9 +326,9 @@ import UCI
     stage.pass(milliseconds: 1_000_000)
     stage.send("20080000", to: id)
     // 1000 s and 10 ppm of them.
-    #expect(stage.response(from: id) == "00" + hex(octets("10f19a3b00000000")))
+    #expect(stage.response(from: id) == "00" + hex(bytes("10f19a3b00000000")))
     var session = Self.one
-    session.changes = [0x2B: octets("0100000000000000")]
+    session.changes = [0x2B: bytes("0100000000000000")]
     session.prepare(on: id, &stage)
     _ = stage.heard(from: id)
     stage.send("22000004 01000000", to: id)

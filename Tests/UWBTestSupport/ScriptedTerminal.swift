@@ -4,7 +4,7 @@ internal import Glibc
 internal import Synchronization
 
 /// A pseudo-terminal with something at its other end that is no simulated chip: it answers whatever
-/// arrives with octets of its own.
+/// arrives with bytes of its own.
 package final class ScriptedTerminal: Sendable {
   /// What a host opens, like `/dev/pts/5`. Somebody else's once it has hung up.
   package let path: String
@@ -16,9 +16,9 @@ package final class ScriptedTerminal: Sendable {
   private let ended = DispatchSemaphore(value: 0)
 
   /// Everything that has arrived so far.
-  package var octets: [UInt8] { received.withLock { $0 } }
+  package var bytes: [UInt8] { received.withLock { $0 } }
 
-  /// - Parameter answer: octets for what one read(2) brought; may be empty.
+  /// - Parameter answer: bytes for what one read(2) brought; may be empty.
   package init(_ answer: @escaping @Sendable ([UInt8]) -> [UInt8]) throws {
     var slave: Int32 = 0
     var master: Int32 = 0
@@ -50,16 +50,16 @@ package final class ScriptedTerminal: Sendable {
       guard waiting[0].revents != 0 else { continue }
       let count = read(master, &buffer, buffer.count)
       guard count > 0 else { break }
-      let octets = Array(buffer[..<count])
-      received.withLock { $0 += octets }
-      say(answer(octets))
+      let bytes = Array(buffer[..<count])
+      received.withLock { $0 += bytes }
+      say(answer(bytes))
     }
     ended.signal()
   }
 
-  /// Sends octets on its own. Waits while there is no room for them.
-  package func say(_ octets: [UInt8]) {
-    if !octets.isEmpty { _ = write(master, octets, octets.count) }
+  /// Sends bytes on its own. Waits while there is no room for them.
+  package func say(_ bytes: [UInt8]) {
+    if !bytes.isEmpty { _ = write(master, bytes, bytes.count) }
   }
 
   /// Hangs up: whoever has the path open notices. Once.

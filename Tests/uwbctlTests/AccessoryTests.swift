@@ -48,8 +48,8 @@ import UWBSimulator
     }
 
     mutating func ask(_ message: AppMessage) async throws -> AccessoryMessage? {
-      try await channel.send(message.octets)
-      return try await incoming.next().map { (octets) in try AccessoryMessage(octets) }
+      try await channel.send(message.bytes)
+      return try await incoming.next().map { (bytes) in try AccessoryMessage(bytes) }
     }
 
     mutating func initialize() async throws -> AccessoryConfigurationData {
@@ -74,7 +74,7 @@ import UWBSimulator
         try data.session(of: .app, with: accessory.uwb))
       let stream = session.measurements()
       try await session.start()
-      #expect(try await app.ask(.configureAndStart(data.octets)) == .accessoryUwbDidStart)
+      #expect(try await app.ask(.configureAndStart(data.bytes)) == .accessoryUwbDidStart)
       var (distance, azimuth, found) = (0.0, 0.0, 0)
       for try await measurement in stream {
         guard let centimetres = measurement.result.distanceCentimetres else { continue }
@@ -158,7 +158,7 @@ import UWBSimulator
       var app = try await App(stage)
       let accessory = try await app.initialize()
       let data = ShareableConfigurationData.answering(accessory)
-      #expect(try await app.ask(.configureAndStart(data.octets)) == .accessoryUwbDidStart)
+      #expect(try await app.ask(.configureAndStart(data.bytes)) == .accessoryUwbDidStart)
       #expect(try await app.ask(.stop) == .accessoryUwbDidStop)
       app.channel.close()
     }

@@ -45,7 +45,7 @@ import Testing
       return
     }
     guard case .notText(line: 2, _)? = failure("a,b\n1,\0\n") else {
-      Issue.record("a zero octet was not found")
+      Issue.record("a zero byte was not found")
       return
     }
     #expect(throws: ComputeError.self) { try CSVTable([0xFF, 0xFE, 0x61, 0]) }

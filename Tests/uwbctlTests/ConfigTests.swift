@@ -110,7 +110,7 @@ import UWBSimulator
     bench.stop()
   }
 
-  @Test func identifiersOfTwoOctetsAreOneParameter() throws {
+  @Test func identifiersOfTwoBytesAreOneParameter() throws {
     let dialect = Dialect(generation: .fira2, vendor: .nxp)
     let id = try DeviceConfigID(named: "DPD_ENTRY_TIMEOUT", in: dialect)
     #expect(id == DeviceConfigID(0xE4, 0x04))
@@ -119,7 +119,7 @@ import UWBSimulator
     #expect(tlv.value == [0xE8, 0x03])
     var writer = PayloadWriter()
     GetOneConfig(tlv).encode(into: &writer, dialect: dialect)
-    #expect(writer.octets == [1, 0xE4, 0x04])
+    #expect(writer.bytes == [1, 0xE4, 0x04])
   }
 
   @Test func aParameterOfSessionsIsNotOneOfTheChip() throws {

@@ -54,7 +54,7 @@ private struct Run {
 
   @Test func digitsMayBeSeparated() throws {
     for text in ["4200000115", "42:00:00:01:15", "42-00.00 01|15", "0x42 0x00 0x00 0x01 0x15"] {
-      #expect(try FrameText.octets(text) == [0x42, 0, 0, 1, 0x15])
+      #expect(try FrameText.bytes(text) == [0x42, 0, 0, 1, 0x15])
     }
     #expect(FrameText.lines(arguments: ["42", "00", "00", "01", "15"]) == ["4200000115"])
     #expect(FrameText.lines(arguments: ["60010001 01", "42"]).count == 2)
@@ -142,7 +142,7 @@ private struct Run {
     let run = try Run(["42000001 15", ranging], json: false)
     #expect(
       run.output[0] == """
-        response SESSION_START_RSP  gid 0x02 oid 0x00  1 octet
+        response SESSION_START_RSP  gid 0x02 oid 0x00  1 byte
           status: ERROR_SESSION_NOT_CONFIGURED (0x15): The session lacks parameters it needs before it can start.
         """)
     #expect(run.output[1].contains("\n    - mac: 0x0001\n      status: OK (0x00)"))

@@ -127,12 +127,12 @@ struct DiffTests {
     #expect(try names(end(true, many), end(false)) == [])
   }
 
-  @Test("Pitfall 56: an address with its octets in the other order is named as such")
+  @Test("Pitfall 56: an address with its bytes in the other order is named as such")
   func turnedAddress() throws {
     let found = try end(true, ["DST_MAC_ADDRESS=0x4433"]).differences(from: end(false))
     let match = try #require(found.first)
     #expect(match.name == "DST_MAC_ADDRESS" && match.effect == .preventsRanging)
-    #expect(match.reason.contains("octets in the other order"))
+    #expect(match.reason.contains("bytes in the other order"))
     let other = try end(true, ["DST_MAC_ADDRESS=0x5566"]).differences(from: end(false))
     #expect(other.first?.reason.contains("order") == false)
   }

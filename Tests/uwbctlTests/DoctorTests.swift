@@ -84,7 +84,7 @@ import UWBTestSupport
 
   @Test func packetsLeftByAnEarlierProgramAreCounted() async throws {
     let (bench, chip) = try Self.bench()
-    let ranging = hexOctets(
+    let ranging = hexBytes(
       "62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00")
     for _ in 0..<5 { chip.chatter(ranging) }
     let found = try await Self.findings(chip.path)
@@ -147,11 +147,11 @@ import UWBTestSupport
 
   @Test(arguments: [
     ([UInt8]("AT+UINIT\r\nOK\r\n".utf8), #"it looks like text: "AT+UINIT / OK""#),
-    ([0, 0, 0, 0], "all 4 octets are 0x00"),
+    ([0, 0, 0, 0], "all 4 bytes are 0x00"),
     ([0x60, 0xFF, 0x80], "it begins with 60 ff 80"), ([], nil),
   ])
-  func whatIsNotUCIIsDescribed(_ octets: [UInt8], _ words: String?) {
-    #expect(RawSample(octets: octets).words == words)
+  func whatIsNotUCIIsDescribed(_ bytes: [UInt8], _ words: String?) {
+    #expect(RawSample(bytes: bytes).words == words)
   }
 
   @Test func theSummaryCountsWhatIsBad() {
@@ -176,5 +176,5 @@ import UWBTestSupport
   }
 }
 
-/// Octets from hexadecimal text with spaces.
-func hexOctets(_ text: String) -> [UInt8] { try! FrameText.octets(text) }
+/// Bytes from hexadecimal text with spaces.
+func hexBytes(_ text: String) -> [UInt8] { try! FrameText.bytes(text) }

@@ -31,7 +31,7 @@ import UWBSimulator
       answerTime: .milliseconds(50))
     await #expect(throws: SilentAccessory.self) { try await finder.run(seconds: nil) { _ in true } }
     var messages = far.messages.makeAsyncIterator()
-    #expect(await messages.next() == AppMessage.initialize.octets)
+    #expect(await messages.next() == AppMessage.initialize.bytes)
     far.close()
   }
 
@@ -47,8 +47,8 @@ import UWBSimulator
     let answering = Task {
       var data = AccessoryConfigurationData(uwb: .init(role: .controller, address: 7))
       data.preferredUpdateRate = .userInteractive
-      for await message in far.messages where message == AppMessage.initialize.octets {
-        try await far.send(AccessoryMessage.accessoryConfigurationData(data.octets).octets)
+      for await message in far.messages where message == AppMessage.initialize.bytes {
+        try await far.send(AccessoryMessage.accessoryConfigurationData(data.bytes).bytes)
       }
     }
     let finder = AccessoryFinder(chip: device, patience: .zero, channel: near)

@@ -45,7 +45,7 @@ import UWBTestSupport
 
   @Test func listeningSendsNothing() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
-    terminal.say(hexOctets("60 01 00 01 01 61 02 00 06 01 00 00 00 02 00"))
+    terminal.say(hexBytes("60 01 00 01 01 61 02 00 06 01 00 00 00 02 00"))
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(terminal.path)), until: "SESSION_STATUS_NTF")
     #expect(lines.count == 2)
@@ -53,24 +53,24 @@ import UWBTestSupport
     #expect(
       lines[1].hasSuffix("< SESSION_STATUS_NTF  session 1, state ACTIVE, reason MANAGEMENT_COMMAND")
     )
-    #expect(summary == "2 packets from the chip, 0 to it, 0 octets skipped\n")
-    #expect(terminal.octets == [], "a listener resets nothing and asks nothing")
+    #expect(summary == "2 packets from the chip, 0 to it, 0 bytes skipped\n")
+    #expect(terminal.bytes == [], "a listener resets nothing and asks nothing")
     terminal.hangUp()
   }
 
-  @Test func octetsThatAreNoUCIAreCounted() async throws {
+  @Test func bytesThatAreNoUCIAreCounted() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
-    terminal.say(hexOctets("FF FF FF 60 01 00 01 01 60 01 00 01 02 60 01 00 01 01"))
+    terminal.say(hexBytes("FF FF FF 60 01 00 01 01 60 01 00 01 02 60 01 00 01 01"))
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(terminal.path)), until: "state ACTIVE")
     terminal.hangUp()
-    #expect(lines.contains { $0.hasSuffix("< (3 octets that are no UCI)") })
-    #expect(summary.hasSuffix("0 to it, 3 octets skipped\n"))
+    #expect(lines.contains { $0.hasSuffix("< (3 bytes that are no UCI)") })
+    #expect(summary.hasSuffix("0 to it, 3 bytes skipped\n"))
   }
 
   @Test func aLinkThatEndsIsAFailure() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
-    terminal.say(hexOctets("60 01 00 01 01 60 01 00 01 02"))
+    terminal.say(hexBytes("60 01 00 01 01 60 01 00 01 02"))
     var monitoring = Monitoring(
       printer: PacketPrinter(.line),
       write: { if $0.contains("state ACTIVE") { terminal.hangUp() } })
@@ -125,14 +125,14 @@ import UWBTestSupport
     let terminal = try ScriptedTerminal { _ in [] }
     let proxy = try ProxyTerminal(link: nil)
     // More than a pseudo-terminal holds for a reader that is not there: some 68 kB.
-    let notification = hexOctets("61 02 00 06 01 00 00 00 02 00")
+    let notification = hexBytes("61 02 00 06 01 00 00 00 02 00")
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(terminal.path)), until: "CORE_DEVICE_STATUS_NTF", proxy: proxy,
       meanwhile: {
         // On a thread of its own: it waits for room, which the monitor makes in a task.
         Thread {
           for _ in 0..<100 { terminal.say((0..<100).flatMap { _ in notification }) }
-          terminal.say(hexOctets("60 01 00 01 01"))
+          terminal.say(hexBytes("60 01 00 01 01"))
         }.start()
       })
     proxy.close()
@@ -180,7 +180,7 @@ import UWBTestSupport
       "60 01 00 01 01", "20 02 00 00", "61 02 00 06 01 00 00 00 02 00", "42 00 00 01 00",
       "62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00",
       "4E 2B 00 03 00 00 00", "02 00 06 00 01 00 00 00 00 00",
-    ].map(hexOctets)
+    ].map(hexBytes)
     return packets.compactMap { packet in
       var decoder = FrameDecoder(vendor: .qorvo)
       guard let frame = try? decoder.decode(packet),

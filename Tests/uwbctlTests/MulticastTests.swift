@@ -94,8 +94,8 @@ import UWBSimulator
         let stranger = try ControlSocket.connect(to: path)
         defer { try? stranger.close() }
         try stranger.writeAll("{\"action\":\"explode\"}\n".utf8)
-        var octet: [UInt8] = [0]
-        return try octet.withUnsafeMutableBytes { try stranger.read(into: $0) }
+        var byte: [UInt8] = [0]
+        return try byte.withUnsafeMutableBytes { try stranger.read(into: $0) }
       }
       #expect(answer == 0)
       #expect(try await Self.running(folder).entries.count == 1)

@@ -44,13 +44,13 @@ import UWBDriver
   }
 
   @Test(arguments: [("01:02 0a", [1, 2, 10]), ("", []), ("0102", [1, 2])] as [(String, [UInt8])])
-  func payloadsAreOctets(_ text: String, _ octets: [UInt8]) {
-    #expect(FrameOptions.Octets(argument: text)?.values == octets)
+  func payloadsAreBytes(_ text: String, _ bytes: [UInt8]) {
+    #expect(FrameOptions.Bytes(argument: text)?.values == bytes)
   }
 
   @Test(arguments: ["1", "0x", "zz", "012"])
   func whatIsNoPayload(_ text: String) {
-    #expect(FrameOptions.Octets(argument: text) == nil)
+    #expect(FrameOptions.Bytes(argument: text) == nil)
   }
 
   @Test func parametersAreGivenByName() throws {

@@ -27,7 +27,7 @@ import UWBSimulator
       capture.packets = frames.map { frame in
         CapturedPacket(
           time: nil, direction: frame.dir == "h2c" ? .outbound : .inbound,
-          octets: octets(frame.hex))
+          bytes: bytes(frame.hex))
       }
       return capture
     }
@@ -46,7 +46,7 @@ import UWBSimulator
     }
   }()
 
-  private static func octets(_ hex: String) -> [UInt8] {
+  private static func bytes(_ hex: String) -> [UInt8] {
     let digits = Array(hex)
     return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
       UInt8(String(digits[$0...$0 + 1]), radix: 16)
@@ -69,18 +69,18 @@ import UWBSimulator
     let device = try await UWBDevice.open(Self.endpoint(chip))
     // What the recording has of the chip, the driver has to have read.
     for frame in dialogue.frames where frame.hex.hasPrefix("4002") {
-      #expect(device.info == (try DeviceInfoResponse(decoding: octets(frame)).info))
+      #expect(device.info == (try DeviceInfoResponse(decoding: bytes(frame)).info))
       #expect(device.profile.vendor == .nxp)
     }
     for frame in dialogue.frames where frame.hex.hasPrefix("4003") {
-      #expect(device.capabilities == (try TLVListResponse(decoding: octets(frame)).parameters))
+      #expect(device.capabilities == (try TLVListResponse(decoding: bytes(frame)).parameters))
     }
     #expect(chip.statistics.unknown.isEmpty)
 
     // Every other command with an answer, in the order of the recording.
     var asked = 0
     for frame in dialogue.frames where frame.dir == "h2c" {
-      let packet = Self.octets(frame.hex)
+      let packet = Self.bytes(frame.hex)
       guard packet[0] == 0x20 && packet[1] == 4 else { continue }
       let response = try await device.send(
         try SetConfig(decoding: Array(packet[4...]), dialect: device.dialect))
@@ -89,7 +89,7 @@ import UWBSimulator
     }
     await device.close()
     #expect(chip.statistics.exact >= asked)
-    func octets(_ frame: Dialogue.Frame) -> [UInt8] { Array(Self.octets(frame.hex)[4...]) }
+    func bytes(_ frame: Dialogue.Frame) -> [UInt8] { Array(Self.bytes(frame.hex)[4...]) }
   }
 
   @Test(.enabled(if: dialogues.count > 5, "the recordings are not here: \(file)"))
@@ -113,7 +113,7 @@ import UWBSimulator
     }
     await device.close()
     #expect(sequences == [0, 1, 2, 3])
-    // SESSION_INIT, START, STOP and DEINIT have the octets of the recording.
+    // SESSION_INIT, START, STOP and DEINIT have the bytes of the recording.
     #expect(chip.statistics.similar == 1)
     #expect(chip.statistics.unknown.isEmpty)
   }
@@ -129,9 +129,9 @@ import UWBSimulator
     configuration.slotDuration = 2_400
     var options = UWBDevice.Options()
     options.tap = { direction, packet, time in
-      let octets = packet.withUnsafeBytes { Array($0) }
+      let bytes = packet.withUnsafeBytes { Array($0) }
       packets.withLock {
-        $0.append(CapturedPacket(time: time, direction: direction, octets: octets))
+        $0.append(CapturedPacket(time: time, direction: direction, bytes: bytes))
       }
     }
     let first = try await Self.measure(

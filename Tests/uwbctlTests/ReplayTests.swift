@@ -20,8 +20,8 @@ import UWBDriver
       type: .notification, opcode: .sessionInfo, payload: message.encoded())
   }
 
-  private func captured(_ octets: [UInt8], _ time: UInt64? = nil) -> CapturedPacket {
-    CapturedPacket(time: time, direction: .inbound, octets: octets)
+  private func captured(_ bytes: [UInt8], _ time: UInt64? = nil) -> CapturedPacket {
+    CapturedPacket(time: time, direction: .inbound, bytes: bytes)
   }
 
   @Test func segmentsAreJoined() {
@@ -47,7 +47,7 @@ import UWBDriver
     var measurements = CapturedMeasurements()
     let packet = packets(0)[0]
     #expect(
-      measurements.take(CapturedPacket(time: 0, direction: .outbound, octets: packet)).isEmpty)
+      measurements.take(CapturedPacket(time: 0, direction: .outbound, bytes: packet)).isEmpty)
     #expect(measurements.take(captured(Array(packet.dropLast()))).isEmpty)
     #expect(measurements.take(captured([0x62, 0, 0, 3, 1, 2, 3])).isEmpty)
     #expect(measurements.take(captured([])).isEmpty)

@@ -21,7 +21,7 @@ import UCI
     ("40 00 00 01 00", "goes from the chip to the host"),
     ("60 01 00 01 01", "goes from the chip to the host"),
     ("20 00 00 00", "This is no CORE_DEVICE_RESET_CMD"),
-    ("20 02 00 01 00", "CORE_GET_DEVICE_INFO_CMD ends 1 octet earlier"),
+    ("20 02 00 01 00", "CORE_GET_DEVICE_INFO_CMD ends 1 byte earlier"),
     ("31 03 00 01 01", "announces another segment"),
     ("31 03 00 01 01 20 02 00 00", "interrupted"),
     ("2E 3F 00 04 53 74 4F 50", "\"STOP\" in ASCII"),
@@ -30,7 +30,7 @@ import UCI
     let plan = try Self.plan([hex])
     #expect(plan.problems.contains { "\($0)".contains(reason) })
     // With --force it goes out as it is.
-    #expect(plan.messages.flatMap { $0 }.flatMap { $0 } == hexOctets(hex))
+    #expect(plan.messages.flatMap { $0 }.flatMap { $0 } == hexBytes(hex))
   }
 
   @Test func segmentsOfOneMessageAreJudgedTogether() throws {
@@ -47,7 +47,7 @@ import UCI
     let frames = try Send.parse(["--command", "1:0x3", "--segment", "6", payload]).frames()
     #expect(frames.count == 3)
     #expect(frames.map { $0[0] } == [0x31, 0x31, 0x21])
-    #expect(frames.flatMap { $0.dropFirst(4) } == hexOctets(payload))
+    #expect(frames.flatMap { $0.dropFirst(4) } == hexBytes(payload))
     #expect(SendPlan(frames, dialect: .assumed).problems == [])
   }
 

@@ -12,9 +12,9 @@ import UWBTestSupport
   private func text(_ path: String) -> String? {
     guard let descriptor = try? FileDescriptor.open(FilePath(path), .readOnly) else { return nil }
     defer { try? descriptor.close() }
-    var octets = [UInt8](repeating: 0, count: 65_536)
-    let count = (try? octets.withUnsafeMutableBytes { try descriptor.read(into: $0) }) ?? 0
-    return String(decoding: octets[..<count], as: UTF8.self)
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = (try? bytes.withUnsafeMutableBytes { try descriptor.read(into: $0) }) ?? 0
+    return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
   @Test func theRulesAreTheFileOfTheRepository() throws {

@@ -15,7 +15,7 @@ import UWBCapture
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent()
     let path = folder.appendingPathComponent("Fuzz/Frames.txt").path
-    return (try? CaptureReader.read(file: path))?.packets.map(\.octets) ?? []
+    return (try? CaptureReader.read(file: path))?.packets.map(\.bytes) ?? []
   }()
 
   private struct Generator: RandomNumberGenerator {
@@ -34,7 +34,7 @@ import UWBCapture
     scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
   }
 
-  /// Frames as they are, and with octets of escape sequences put into them.
+  /// Frames as they are, and with bytes of escape sequences put into them.
   private func inputs() -> [[UInt8]] {
     var generator = Generator(state: 0x1B)
     let sequences: [[UInt8]] = [
@@ -47,8 +47,8 @@ import UWBCapture
         var changed = frame
         let sequence = sequences.randomElement(using: &generator)!
         let at = Int.random(in: 4..<frame.count, using: &generator)
-        for (offset, octet) in sequence.enumerated() where at + offset < changed.count {
-          changed[at + offset] = octet
+        for (offset, byte) in sequence.enumerated() where at + offset < changed.count {
+          changed[at + offset] = byte
         }
         inputs.append(changed)
       }
@@ -64,8 +64,8 @@ import UWBCapture
     var session = DecodeSession(
       decoder: FrameDecoder(vendor: vendor), format: FrameFormat(showSecrets: true),
       isJSON: isJSON, write: { written.all.append($0) }, complain: { written.all.append($0) })
-    for (index, octets) in inputs().enumerated() {
-      let line = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    for (index, bytes) in inputs().enumerated() {
+      let line = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
       try session.takeLine(line, number: index + 1)
     }
     try session.takeLine("60 01 \u{1B}[2J", number: 1)

@@ -33,8 +33,8 @@ struct AccessoryDesk {
     case .attached(let channel, let receipt):
       attach(channel)
       receipt.resume()
-    case .message(let octets, let sender, let receipt):
-      if sender === channel { await take(octets) }
+    case .message(let bytes, let sender, let receipt):
+      if sender === channel { await take(bytes) }
       receipt.resume()
     case .detached(let former, let receipt):
       if former === channel {
@@ -61,9 +61,9 @@ struct AccessoryDesk {
 
   // MARK: messages
 
-  private mutating func take(_ octets: [UInt8]) async {
+  private mutating func take(_ bytes: [UInt8]) async {
     let message: AppMessage
-    do throws(AccessoryProtocolError) { message = try AppMessage(octets) } catch {
+    do throws(AccessoryProtocolError) { message = try AppMessage(bytes) } catch {
       return accessory.report(.ignored(client.app, error))
     }
     switch message {
@@ -77,7 +77,7 @@ struct AccessoryDesk {
 
   private func send(_ message: AccessoryMessage) async {
     // A channel that takes nothing ends, and is heard of as that.
-    try? await channel?.send(message.octets)
+    try? await channel?.send(message.bytes)
   }
 
   private func refuse(_ error: AccessoryError) async {
@@ -95,7 +95,7 @@ struct AccessoryDesk {
         preferredUpdateRate: accessory.options.updateRate, uwb: uwb)
       offered = uwb
       accessory.report(.offered(client.app, data))
-      await send(.accessoryConfigurationData(data.octets))
+      await send(.accessoryConfigurationData(data.bytes))
     } catch {
       await refuse(error)
     }

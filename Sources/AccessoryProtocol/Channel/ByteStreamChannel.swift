@@ -19,11 +19,11 @@ public final class ByteStreamChannel: DataChannel {
 
   deinit { close() }
 
-  /// From a stream of chunks of octets.
+  /// From a stream of chunks of bytes.
   ///
   /// - Parameters:
   ///   - chunks: what the other side sends, cut anywhere.
-  ///   - write: sends all of the octets, in the order of the calls.
+  ///   - write: sends all of the bytes, in the order of the calls.
   ///   - closing: called once, when the channel ends for whatever reason.
   public convenience init<Chunks: AsyncSequence & Sendable>(
     reading chunks: Chunks, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
@@ -33,19 +33,19 @@ public final class ByteStreamChannel: DataChannel {
     begin { inbox in for try await chunk in chunks where !inbox.take(chunk) { return } }
   }
 
-  /// From a stream of single octets.
+  /// From a stream of single bytes.
   ///
   /// - Parameters:
-  ///   - octets: what the other side sends.
-  ///   - write: sends all of the octets, in the order of the calls.
+  ///   - bytes: what the other side sends.
+  ///   - write: sends all of the bytes, in the order of the calls.
   ///   - closing: called once, when the channel ends for whatever reason.
-  public convenience init<Octets: AsyncSequence & Sendable>(
-    reading octets: Octets, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
+  public convenience init<Bytes: AsyncSequence & Sendable>(
+    reading bytes: Bytes, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
     closing: @escaping @Sendable () -> Void = {}
-  ) where Octets.Element == UInt8 {
+  ) where Bytes.Element == UInt8 {
     self.init(write, closing)
     begin { inbox in
-      for try await octet in octets where !inbox.take(CollectionOfOne(octet)) { return }
+      for try await byte in bytes where !inbox.take(CollectionOfOne(byte)) { return }
     }
   }
 

@@ -4,7 +4,7 @@
 ///
 /// Ready are `SocketChannel` (TCP, Unix sockets) and `ByteStreamChannel` (any pair of byte streams).
 /// Over Bluetooth, where a write or a notification of a characteristic is a message already, a type
-/// of one's own conforms to this without any framing; the longest message has 49 octets, so the
+/// of one's own conforms to this without any framing; the longest message has 49 bytes, so the
 /// connection needs an MTU of at least 52.
 public protocol DataChannel: AnyObject, Sendable {
   /// The other side's messages, taken once, in one place. It ends with the channel.

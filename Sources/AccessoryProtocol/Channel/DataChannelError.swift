@@ -8,7 +8,7 @@ public enum DataChannelError: Error, Sendable, Hashable {
   /// The other side sends what is no frame, or a message that is too long.
   case notFramed(String)
   /// A message to be sent is empty, or too long.
-  case unfit(octets: Int, limit: Int)
+  case unfit(bytes: Int, limit: Int)
   /// The other side does not take what it is sent.
   case notTaken
   /// The other side sends more than is taken from it.
@@ -19,7 +19,7 @@ public enum DataChannelError: Error, Sendable, Hashable {
   case unresolvedHost(String)
   /// The kernel refused; where.
   case system(Errno, endpoint: String)
-  /// What carries the octets failed.
+  /// What carries the bytes failed.
   case stream(String)
 }
 
@@ -29,8 +29,8 @@ extension DataChannelError: CustomStringConvertible {
     switch self {
     case .closed: "The data channel is closed."
     case .notFramed(let why): "The other side does not frame its messages: \(why)."
-    case .unfit(let octets, let limit):
-      "A message of \(octets) octets cannot be sent; 1 to \(limit) can."
+    case .unfit(let bytes, let limit):
+      "A message of \(bytes) bytes cannot be sent; 1 to \(limit) can."
     case .notTaken: "The other side does not take what it is sent."
     case .flooded: "The other side sends more than can be handled."
     case .invalidEndpoint(let text, let reason): "\(text) names no data channel: \(reason)."
@@ -45,7 +45,7 @@ extension DataChannelError: CustomStringConvertible {
     switch self {
     case .closed: "Connect again."
     case .notFramed:
-      "Check that the other side puts the length in two octets, the lower one first, before each "
+      "Check that the other side puts the length in two bytes, the lower one first, before each "
         + "message."
     case .unfit: "Send one message of the accessory protocol at a time."
     case .notTaken, .flooded: "Check that the other side handles messages, then connect again."

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Messages in a stream of octets: before each its length in two octets, the lower one first, as all
-/// numbers of the accessory protocol. No message is empty or longer than 1024 octets.
+/// Messages in a stream of bytes: before each its length in two bytes, the lower one first, as all
+/// numbers of the accessory protocol. No message is empty or longer than 1024 bytes.
 public struct MessageFraming: Sendable {
-  /// Octets of the longest message. Those of the protocol have 49 at most; vendors add their own.
+  /// Bytes of the longest message. Those of the protocol have 49 at most; vendors add their own.
   public static let limit = 1_024
 
   private var rest: [UInt8] = []
@@ -16,17 +16,17 @@ public struct MessageFraming: Sendable {
   /// - Throws: `DataChannelError.unfit`.
   public static func frame(_ message: [UInt8]) throws(DataChannelError) -> [UInt8] {
     guard (1...limit).contains(message.count) else {
-      throw .unfit(octets: message.count, limit: limit)
+      throw .unfit(bytes: message.count, limit: limit)
     }
     return [UInt8(message.count & 0xFF), UInt8(message.count >> 8)] + message
   }
 
-  /// Takes the next octets of the stream, however it was cut, and returns the messages that are
+  /// Takes the next bytes of the stream, however it was cut, and returns the messages that are
   /// whole by now.
   ///
   /// - Throws: `DataChannelError.notFramed`; then nothing that follows can be read.
-  public mutating func take(_ octets: some Sequence<UInt8>) throws(DataChannelError) -> [[UInt8]] {
-    rest += octets
+  public mutating func take(_ bytes: some Sequence<UInt8>) throws(DataChannelError) -> [[UInt8]] {
+    rest += bytes
     var messages: [[UInt8]] = []
     var start = 0
     while rest.count - start >= 2 {

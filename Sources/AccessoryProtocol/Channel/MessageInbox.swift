@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 
-/// The receiving half of the channels over byte streams: octets in, messages out.
+/// The receiving half of the channels over byte streams: bytes in, messages out.
 final class MessageInbox: Sendable {
   private struct State {
     var framing = MessageFraming()
@@ -24,11 +24,11 @@ final class MessageInbox: Sendable {
   var failure: DataChannelError? { state.withLock { $0.failure } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Takes octets; false when nothing more can come of this stream.
-  func take(_ octets: some Sequence<UInt8>) -> Bool {
+  /// Takes bytes; false when nothing more can come of this stream.
+  func take(_ bytes: some Sequence<UInt8>) -> Bool {
     let found: Result<[[UInt8]], DataChannelError> = state.withLock { state in
       guard !state.isEnded else { return .failure(.closed) }
-      do throws(DataChannelError) { return .success(try state.framing.take(octets)) } catch {
+      do throws(DataChannelError) { return .success(try state.framing.take(bytes)) } catch {
         return .failure(error)
       }
     }

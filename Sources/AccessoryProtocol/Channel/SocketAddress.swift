@@ -13,11 +13,11 @@ enum SocketAddress {
     case .unix(let path):
       var address = sockaddr_un()
       address.sun_family = sa_family_t(AF_UNIX)
-      let octets = Array(path.utf8)
-      guard octets.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      let bytes = Array(path.utf8)
+      guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
         throw .system(.fileNameTooLong, endpoint: endpoint.description)
       }
-      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
       let tried = withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
           attempt(AF_UNIX, $0, socklen_t(MemoryLayout<sockaddr_un>.size), body)

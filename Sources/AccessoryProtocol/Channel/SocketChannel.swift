@@ -7,7 +7,7 @@ public import SystemPackage
 /// A data channel over a connected stream socket: TCP or Unix. Messages are framed as
 /// `MessageFraming` says.
 ///
-/// A thread of its own is not needed: octets are read where Dispatch says that there are some. What
+/// A thread of its own is not needed: bytes are read where Dispatch says that there are some. What
 /// is sent goes into the socket's buffer, which holds thousands of messages; where it is full, the
 /// other side has stopped reading and the channel ends with `DataChannelError.notTaken`.
 public final class SocketChannel: DataChannel {
@@ -100,7 +100,7 @@ public final class SocketChannel: DataChannel {
     watch.cancel()
   }
 
-  /// Everything that is there; false at the end of the stream. Up to the last octet: once the other
+  /// Everything that is there; false at the end of the stream. Up to the last byte: once the other
   /// side has hung up, Dispatch on Linux does not call again.
   private static func read(_ number: Int32, into inbox: MessageInbox) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4_096)

@@ -3,15 +3,15 @@ internal import UCI
 
 /// What an accessory says of itself before a session: Accessory Configuration Data.
 ///
-/// Layout: version (two numbers of two octets), update rate, ten reserved octets, length and
-/// octets of the UWB part. Sources: published captures of a DWM3001CDK, AOSP's ranging test
+/// Layout: version (two numbers of two bytes), update rate, ten reserved bytes, length and
+/// bytes of the UWB part. Sources: published captures of a DWM3001CDK, AOSP's ranging test
 /// application.
 public struct AccessoryConfigurationData: Sendable, Hashable {
   /// How often an accessory wants to be ranged with. The other side decides.
   public struct UpdateRate: RawRepresentable, Sendable, Hashable {
-    /// The octet on the wire. Others than the named ones mean the same as `automatic`.
+    /// The byte on the wire. Others than the named ones mean the same as `automatic`.
     public let rawValue: UInt8
-    /// Any octet.
+    /// Any byte.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// The other side chooses.
     public static let automatic = UpdateRate(rawValue: 0)
@@ -39,8 +39,8 @@ public struct AccessoryConfigurationData: Sendable, Hashable {
   /// Reads what an accessory sent, without the identifier of the message.
   ///
   /// - Throws: `AccessoryProtocolError.invalidConfiguration`, which names the field.
-  public init(_ octets: [UInt8]) throws(AccessoryProtocolError) {
-    self = try decoded(octets) { (reader) throws(PayloadError) in try Self(from: &reader) }
+  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+    self = try decoded(bytes) { (reader) throws(PayloadError) in try Self(from: &reader) }
   }
 
   init(from reader: inout PayloadReader) throws(PayloadError) {
@@ -50,7 +50,7 @@ public struct AccessoryConfigurationData: Sendable, Hashable {
     }
     minorVersion = try reader.u16("minor version")
     preferredUpdateRate = UpdateRate(rawValue: try reader.u8("preferred update rate"))
-    _ = try reader.octets(10, "reserved")
+    _ = try reader.bytes(10, "reserved")
     let length = try reader.u8("UWB configuration length")
     guard reader.remaining >= Int(length) else {
       throw .tooShort(
@@ -59,15 +59,15 @@ public struct AccessoryConfigurationData: Sendable, Hashable {
     uwb = try UWBConfigurationData(from: &reader, length: Int(length))
   }
 
-  /// The octets as they are sent.
-  public var octets: [UInt8] {
+  /// The bytes as they are sent.
+  public var bytes: [UInt8] {
     var writer = PayloadWriter()
     writer.u16(Self.majorVersion)
     writer.u16(minorVersion)
     writer.u8(preferredUpdateRate.rawValue)
-    writer.octets([UInt8](repeating: 0, count: 10))
+    writer.bytes([UInt8](repeating: 0, count: 10))
     writer.u8(UInt8(UWBConfigurationData.length(in: uwb.version)))
     uwb.encode(into: &writer)
-    return writer.octets
+    return writer.bytes
   }
 }

@@ -11,7 +11,7 @@ public enum SessionSide: Sendable, Hashable, CaseIterable {
 }
 
 extension ShareableConfigurationData {
-  /// Apple's vendor id, 0x004C, in the order of the wire: the first two octets of the static STS.
+  /// Apple's vendor id, 0x004C, in the order of the wire: the first two bytes of the static STS.
   /// Source: AOSP's ranging test application (4C 00 before the vector).
   static let vendorID: [UInt8] = [0x4C, 0x00]
 
@@ -55,7 +55,7 @@ extension ShareableConfigurationData {
     session.slotDuration = slotDuration
     session.slotsPerRound = UInt8(slotsPerRound)
     session.interval = UInt32(interval)
-    session.sts = .fixed(.init(vendorID: Self.vendorID, iv: initialisationVector.octets))
+    session.sts = .fixed(.init(vendorID: Self.vendorID, iv: initialisationVector.bytes))
     session.hopping = hopping
     session.wantsAngles = angles
     session.resultReport = .timeOfFlight

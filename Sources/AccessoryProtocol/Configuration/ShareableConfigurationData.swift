@@ -5,7 +5,7 @@ public import UWBDriver
 /// What the app's side sends to an accessory to begin a session: Shareable Configuration Data. It
 /// is new with each run.
 ///
-/// Layout, little-endian: version, number of octets that follow, country, session, radio,
+/// Layout, little-endian: version, number of bytes that follow, country, session, radio,
 /// schedule, initialisation vector, address. Sources: AOSP's ranging test application (all
 /// versions), a published capture of an iPhone (1.1).
 public struct ShareableConfigurationData: Sendable, Hashable {
@@ -27,7 +27,7 @@ public struct ShareableConfigurationData: Sendable, Hashable {
   public var interval: UInt16
   /// Which messages a round has, as RANGING_ROUND_CONTROL; 3 in captures.
   public var roundControl: UInt8
-  /// Six octets of the static STS. Key material: nothing here prints it.
+  /// Six bytes of the static STS. Key material: nothing here prints it.
   public var initialisationVector: InitialisationVector
   /// The sender's short address.
   public var address: UInt16
@@ -36,21 +36,21 @@ public struct ShareableConfigurationData: Sendable, Hashable {
   /// Rounds hop within a block. Only in version 2.0.
   public var hopping: Bool
 
-  /// STATIC_STS_IV, six octets in the order of the wire.
+  /// STATIC_STS_IV, six bytes in the order of the wire.
   public struct InitialisationVector: Sendable, Hashable, Secret {
     /// Always six.
-    public let octets: [UInt8]
-    /// From six octets; nil for any other number.
-    public init?(_ octets: [UInt8]) {
-      guard octets.count == 6 else { return nil }
-      self.octets = octets
+    public let bytes: [UInt8]
+    /// From six bytes; nil for any other number.
+    public init?(_ bytes: [UInt8]) {
+      guard bytes.count == 6 else { return nil }
+      self.bytes = bytes
     }
     /// At random, from the system's source for cryptography.
     public static func random() -> InitialisationVector {
       var generator = SystemRandomNumberGenerator()
       return InitialisationVector(unchecked: (0..<6).map { _ in generator.next() })
     }
-    private init(unchecked octets: [UInt8]) { self.octets = octets }
+    private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
   }
 
   /// From its fields; those that the version does not have are not sent. The defaults are those of
@@ -77,7 +77,7 @@ public struct ShareableConfigurationData: Sendable, Hashable {
     self.hopping = hopping
   }
 
-  /// Octets behind the length.
+  /// Bytes behind the length.
   private static func remainder(in version: ConfigurationVersion) -> UInt8 {
     switch version {
     case .v10: 23
@@ -89,8 +89,8 @@ public struct ShareableConfigurationData: Sendable, Hashable {
   /// Reads what the app's side sent, without the identifier of the message.
   ///
   /// - Throws: `AccessoryProtocolError.invalidConfiguration`, which names the field.
-  public init(_ octets: [UInt8]) throws(AccessoryProtocolError) {
-    self = try decoded(octets) { (reader) throws(PayloadError) in try Self(from: &reader) }
+  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+    self = try decoded(bytes) { (reader) throws(PayloadError) in try Self(from: &reader) }
   }
 
   init(from reader: inout PayloadReader) throws(PayloadError) {
@@ -101,7 +101,7 @@ public struct ShareableConfigurationData: Sendable, Hashable {
         field: "length",
         reason: "is \(length), not \(Self.remainder(in: version)) as in version \(version)")
     }
-    country = try reader.octets(2, "country")
+    country = try reader.bytes(2, "country")
     sessionID = try reader.u32("session id")
     preambleCode = try reader.u8("preamble code index")
     channel = try reader.u8("channel")
@@ -109,7 +109,7 @@ public struct ShareableConfigurationData: Sendable, Hashable {
     slotDuration = try reader.u16("slot duration")
     interval = try reader.u16("ranging interval")
     roundControl = try reader.u8("ranging round control")
-    let vector = try reader.octets(6, "static STS IV")
+    let vector = try reader.bytes(6, "static STS IV")
     guard let vector = InitialisationVector(vector) else {
       throw .tooShort(field: "static STS IV", needed: 6, available: vector.count)
     }
@@ -123,12 +123,12 @@ public struct ShareableConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// The octets as they are sent. They hold key material.
-  public var octets: [UInt8] {
+  /// The bytes as they are sent. They hold key material.
+  public var bytes: [UInt8] {
     var writer = PayloadWriter()
     version.encode(into: &writer)
     writer.u8(Self.remainder(in: version))
-    writer.octets((country + [0, 0]).prefix(2))
+    writer.bytes((country + [0, 0]).prefix(2))
     writer.u32(sessionID)
     writer.u8(preambleCode)
     writer.u8(channel)
@@ -136,13 +136,13 @@ public struct ShareableConfigurationData: Sendable, Hashable {
     writer.u16(slotDuration)
     writer.u16(interval)
     writer.u8(roundControl)
-    writer.octets(initialisationVector.octets)
+    writer.bytes(initialisationVector.bytes)
     writer.u16(address)
     if version >= .v11 { writer.u16(clockDrift) }
     if version >= .v20 {
       writer.u32(0)
       writer.u8(hopping ? 1 : 0)
     }
-    return writer.octets
+    return writer.bytes
   }
 }

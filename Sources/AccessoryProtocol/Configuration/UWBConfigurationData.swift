@@ -66,7 +66,7 @@ public struct UWBConfigurationData: Sendable, Hashable {
     self.request = request
   }
 
-  /// How many octets it has in a version.
+  /// How many bytes it has in a version.
   static func length(in version: ConfigurationVersion) -> Int {
     switch version {
     case .v10: 19
@@ -75,11 +75,11 @@ public struct UWBConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// Reads octets that a UWB firmware made.
+  /// Reads bytes that a UWB firmware made.
   ///
   /// - Throws: `AccessoryProtocolError.invalidConfiguration`.
-  public init(_ octets: [UInt8]) throws(AccessoryProtocolError) {
-    self = try decoded(octets) { (reader) throws(PayloadError) in
+  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+    self = try decoded(bytes) { (reader) throws(PayloadError) in
       try Self(from: &reader, length: reader.remaining)
     }
   }
@@ -129,10 +129,10 @@ public struct UWBConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// The octets as they are sent.
-  public var octets: [UInt8] {
+  /// The bytes as they are sent.
+  public var bytes: [UInt8] {
     var writer = PayloadWriter()
     encode(into: &writer)
-    return writer.octets
+    return writer.bytes
   }
 }

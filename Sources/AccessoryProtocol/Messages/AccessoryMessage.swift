@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message from the accessory to the app: one octet that says which, then its data.
+/// A message from the accessory to the app: one byte that says which, then its data.
 public enum AccessoryMessage: Sendable, Hashable {
   /// 0x01: the accessory's configuration data, as it came.
   case accessoryConfigurationData([UInt8])
@@ -12,18 +12,18 @@ public enum AccessoryMessage: Sendable, Hashable {
   /// Reads a message.
   ///
   /// - Throws: `AccessoryProtocolError.emptyMessage` or `.unknownMessage`.
-  public init(_ octets: [UInt8]) throws(AccessoryProtocolError) {
-    guard let id = octets.first else { throw .emptyMessage }
+  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+    guard let id = bytes.first else { throw .emptyMessage }
     switch id {
-    case 0x01: self = .accessoryConfigurationData(Array(octets.dropFirst()))
+    case 0x01: self = .accessoryConfigurationData(Array(bytes.dropFirst()))
     case 0x02: self = .accessoryUwbDidStart
     case 0x03: self = .accessoryUwbDidStop
     default: throw .unknownMessage(id)
     }
   }
 
-  /// The octets as they are sent.
-  public var octets: [UInt8] {
+  /// The bytes as they are sent.
+  public var bytes: [UInt8] {
     switch self {
     case .accessoryConfigurationData(let data): [0x01] + data
     case .accessoryUwbDidStart: [0x02]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message from the app to the accessory: one octet that says which, then its data.
+/// A message from the app to the accessory: one byte that says which, then its data.
 ///
 /// The identifiers are a convention that began with Apple's sample application and that accessory
 /// firmwares of Qorvo, NXP and others share.
@@ -16,18 +16,18 @@ public enum AppMessage: Sendable, Hashable {
   /// Reads a message.
   ///
   /// - Throws: `AccessoryProtocolError.emptyMessage` or `.unknownMessage`.
-  public init(_ octets: [UInt8]) throws(AccessoryProtocolError) {
-    guard let id = octets.first else { throw .emptyMessage }
+  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+    guard let id = bytes.first else { throw .emptyMessage }
     switch id {
     case 0x0A: self = .initialize
-    case 0x0B: self = .configureAndStart(Array(octets.dropFirst()))
+    case 0x0B: self = .configureAndStart(Array(bytes.dropFirst()))
     case 0x0C: self = .stop
     default: throw .unknownMessage(id)
     }
   }
 
-  /// The octets as they are sent.
-  public var octets: [UInt8] {
+  /// The bytes as they are sent.
+  public var bytes: [UInt8] {
     switch self {
     case .initialize: [0x0A]
     case .configureAndStart(let data): [0x0B] + data
@@ -41,7 +41,7 @@ extension AppMessage: CustomStringConvertible, CustomDebugStringConvertible, Cus
   public var description: String {
     switch self {
     case .initialize: "initialize"
-    case .configureAndStart(let data): "configureAndStart (\(data.count) octets)"
+    case .configureAndStart(let data): "configureAndStart (\(data.count) bytes)"
     case .stop: "stop"
     }
   }

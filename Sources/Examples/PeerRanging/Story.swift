@@ -16,7 +16,7 @@ enum Story {
     let alice = PeerApp(on: stage.phone.path, queue: queue)
     let bob = PeerApp(on: other.path, queue: queue)
     let tokens = try (alice.archivedToken(), bob.archivedToken())
-    print("tokens of \(tokens.0.count) octets go to the other end, over any network")
+    print("tokens of \(tokens.0.count) bytes go to the other end, over any network")
     try queue.sync {
       for app in [alice, bob] {
         app.measured = {

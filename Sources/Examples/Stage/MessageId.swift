@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// First octet of each message between an app and an accessory.
+/// First byte of each message between an app and an accessory.
 public enum MessageId: UInt8 {
   // From the accessory.
   case accessoryConfigurationData = 0x1

@@ -15,11 +15,11 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   }
 
   let kind: Kind
-  let octets: [UInt8]
+  let bytes: [UInt8]
 
-  init(_ kind: Kind, _ octets: [UInt8]) {
+  init(_ kind: Kind, _ bytes: [UInt8]) {
     self.kind = kind
-    self.octets = octets
+    self.bytes = bytes
     super.init()
   }
 
@@ -42,17 +42,17 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
       let kind = Kind(rawValue: coder.decodeInteger(forKey: "kind")),
       let data = coder.decodeObject(of: NSData.self, forKey: "octets")
     else { return nil }
-    let octets = [UInt8](Data(referencing: data))
-    guard Self.isValid(kind, octets) else { return nil }
+    let bytes = [UInt8](Data(referencing: data))
+    guard Self.isValid(kind, bytes) else { return nil }
     self.kind = kind
-    self.octets = octets
+    self.bytes = bytes
     super.init()
   }
 
   /// Writes what `init(coder:)` reads.
   open func encode(with coder: NSCoder) {
     coder.encode(kind.rawValue, forKey: "kind")
-    coder.encode(NSData(data: Data(octets)), forKey: "octets")
+    coder.encode(NSData(data: Data(bytes)), forKey: "octets")
   }
 
   /// Itself: it does not change.
@@ -61,15 +61,15 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   /// Tokens with the same contents are equal.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NIDiscoveryToken else { return false }
-    return kind == other.kind && octets == other.octets
+    return kind == other.kind && bytes == other.bytes
   }
 
   /// Equal for equal tokens.
-  open override var hash: Int { octets.hashValue }
+  open override var hash: Int { bytes.hashValue }
 
-  /// For people: its first octets, enough to tell tokens apart.
+  /// For people: its first bytes, enough to tell tokens apart.
   open override var description: String {
-    let start = octets.suffix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+    let start = bytes.suffix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
     return "<NIDiscoveryToken …\(start.joined())>"
   }
 }

@@ -100,7 +100,7 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
   open override func encode(with coder: NSCoder) {
     coder.encode(token, forKey: "token")
     if case .ranges(let data) = accessory {
-      coder.encode(NSData(data: Data(data.octets)), forKey: "accessory")
+      coder.encode(NSData(data: Data(data.bytes)), forKey: "accessory")
     }
     if let bluetoothPeerIdentifier {
       coder.encode(NSUUID(uuidString: bluetoothPeerIdentifier.uuidString), forKey: "bluetooth")

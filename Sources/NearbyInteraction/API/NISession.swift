@@ -71,7 +71,7 @@ open class NISession: NSObject, @unchecked Sendable {
 
   /// Names this session for peers: to be sent to them. The same for the life of the session. The
   /// first call asks the chip what it can do, like `deviceCapabilities`.
-  open var discoveryToken: NIDiscoveryToken? { NIDiscoveryToken(.peer, identity.token.octets) }
+  open var discoveryToken: NIDiscoveryToken? { NIDiscoveryToken(.peer, identity.token.bytes) }
 
   /// This end of a session with a peer. Not made before it is needed: the token says what the chip
   /// can do, and who ranges with accessories needs none.

@@ -16,7 +16,7 @@ extension NIDLTDOAConfiguration {
     public var slotsPerRound: UInt8 = 25
     /// From one block to the next, in milliseconds.
     public var interval: UInt32 = 200
-    /// The two octets VENDOR_ID and the six of STATIC_STS_IV, in the order of the wire: eight.
+    /// The two bytes VENDOR_ID and the six of STATIC_STS_IV, in the order of the wire: eight.
     public var staticSTS: [UInt8] = [0x08, 0x07, 1, 2, 3, 4, 5, 6]
     /// This device's short address.
     public var address: UInt16 = 0x7A60
@@ -49,7 +49,7 @@ extension NIDLTDOAConfiguration.Radio {
   var problem: NIError? {
     guard staticSTS.count == 8 else {
       return NIError(
-        .invalidConfiguration, reason: "radio.staticSTS has \(staticSTS.count) octets, not 8.",
+        .invalidConfiguration, reason: "radio.staticSTS has \(staticSTS.count) bytes, not 8.",
         recovery: "Give VENDOR_ID and STATIC_STS_IV of the anchors.")
     }
     guard rounds.count <= 250 else {

@@ -3,20 +3,20 @@ public import Foundation
 internal import PeerTokens
 
 extension NIDiscoveryToken {
-  /// Beyond Apple: the octets to send to a peer, shorter than an archive. Nothing in them is secret.
+  /// Beyond Apple: the bytes to send to a peer, shorter than an archive. Nothing in them is secret.
   /// `PeerToken` describes them.
-  public var data: Data { Data(octets) }
+  public var data: Data { Data(bytes) }
 
   /// Beyond Apple: the token of a peer from its `data`.
   ///
   /// - Throws: `NIError.invalidConfiguration`; its failure reason names what is wrong.
   public convenience init(data: Data) throws {
-    let octets = [UInt8](data)
+    let bytes = [UInt8](data)
     do throws(PeerTokenError) {
-      _ = try PeerToken(octets)
+      _ = try PeerToken(bytes)
     } catch {
       throw NIError(.invalidConfiguration, reason: error.description, recovery: error.suggestion)
     }
-    self.init(.peer, octets)
+    self.init(.peer, bytes)
   }
 }

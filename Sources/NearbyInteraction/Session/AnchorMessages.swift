@@ -52,11 +52,11 @@ struct AnchorMessages: Sendable {
     return NIDLTDOAMeasurement(values)
   }
 
-  /// The second version has the type of a location in its first octet: 0 WGS-84, 1 relative.
-  private static func location(_ octets: [UInt8]) -> AnchorLocation? {
-    switch octets.first {
-    case 0: AnchorLocation(geographic: Array(octets.dropFirst()))
-    case 1: AnchorLocation(relative: Array(octets.dropFirst()))
+  /// The second version has the type of a location in its first byte: 0 WGS-84, 1 relative.
+  private static func location(_ bytes: [UInt8]) -> AnchorLocation? {
+    switch bytes.first {
+    case 0: AnchorLocation(geographic: Array(bytes.dropFirst()))
+    case 1: AnchorLocation(relative: Array(bytes.dropFirst()))
     default: nil
     }
   }

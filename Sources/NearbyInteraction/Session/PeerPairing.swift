@@ -6,17 +6,17 @@ internal import UWBDriver
 // Peers: tokens as `PeerTokens` makes and reads them.
 
 extension NIDiscoveryToken {
-  /// Whether octets that came from somewhere can be a token.
-  static func isValid(_ kind: Kind, _ octets: [UInt8]) -> Bool {
+  /// Whether bytes that came from somewhere can be a token.
+  static func isValid(_ kind: Kind, _ bytes: [UInt8]) -> Bool {
     switch kind {
-    case .accessory: octets.count == 16
-    case .peer: (try? PeerToken(octets)) != nil
+    case .accessory: bytes.count == 16
+    case .peer: (try? PeerToken(bytes)) != nil
     }
   }
 
   /// What the device that made the token can do.
   var capabilities: ChipCapabilities {
-    guard kind == .peer, let token = try? PeerToken(octets) else { return .distanceOnly }
+    guard kind == .peer, let token = try? PeerToken(bytes) else { return .distanceOnly }
     var capabilities = ChipCapabilities()
     capabilities.supportsPreciseDistanceMeasurement = token.capabilities.contains(.preciseDistance)
     capabilities.supportsDirectionMeasurement = token.capabilities.contains(.direction)
@@ -46,7 +46,7 @@ extension PeerIdentity {
           recovery: "Give the token that the peer's NISession.discoveryToken had."))
     }
     do throws(PeerTokenError) {
-      let session = try session(with: PeerToken(token.octets))
+      let session = try session(with: PeerToken(token.bytes))
       return .success(SessionPlan(target: .peer(session), device: device))
     } catch {
       var code = NIError.Code.invalidConfiguration

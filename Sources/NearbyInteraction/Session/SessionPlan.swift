@@ -63,7 +63,7 @@ struct SessionPlan: Sendable {
       let data = ShareableConfigurationData.answering(accessory)
       do throws(AccessoryProtocolError) {
         let session = try data.session(of: .app, with: accessory.uwb, angles: angles.azimuth)
-        return .success(Made(session, shareable: data.octets))
+        return .success(Made(session, shareable: data.bytes))
       } catch {
         return .failure(
           NIError(.invalidConfiguration, reason: error.description, recovery: error.suggestion))

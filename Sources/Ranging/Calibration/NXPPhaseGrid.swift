@@ -4,7 +4,7 @@
 /// of the calibration parameter 0x62, AOA_ANTENNAS_PDOA_CALIB.
 ///
 /// Eleven rows of tilt with eleven columns of pan, -60 to 60 degrees in steps of 12, each a signed
-/// number of 16 bits, least octet first, in 1/128 degree; in front of them the octet 1 and the pair.
+/// number of 16 bits, least byte first, in 1/128 degree; in front of them the byte 1 and the pair.
 /// Source of the layout: the public ROS 2 and Zephyr drivers of SR150 and SR250.
 public struct NXPPhaseGrid: Sendable, Hashable {
   /// Rows, and columns.
@@ -29,17 +29,17 @@ public struct NXPPhaseGrid: Sendable, Hashable {
 
   /// From the value of the parameter.
   ///
-  /// - Returns: nil unless it has 244 octets of which the first is 1.
-  public init?(octets: [UInt8]) {
-    guard octets.count == 2 + 2 * Self.steps * Self.steps, octets[0] == 1 else { return nil }
-    pair = octets[1]
-    degrees = stride(from: 2, to: octets.count, by: 2).map { index in
-      Double(Int16(bitPattern: UInt16(octets[index]) | UInt16(octets[index + 1]) << 8)) / 128
+  /// - Returns: nil unless it has 244 bytes of which the first is 1.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == 2 + 2 * Self.steps * Self.steps, bytes[0] == 1 else { return nil }
+    pair = bytes[1]
+    degrees = stride(from: 2, to: bytes.count, by: 2).map { index in
+      Double(Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)) / 128
     }
   }
 
   /// The value of the parameter.
-  public var octets: [UInt8] {
+  public var bytes: [UInt8] {
     [1, pair]
       + degrees.flatMap { value -> [UInt8] in
         let bits = UInt16(bitPattern: Int16((value * 128).rounded()))

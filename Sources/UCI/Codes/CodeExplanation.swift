@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an octet that a chip sends means, why it is usually sent, and what to try.
+/// What a byte that a chip sends means, why it is usually sent, and what to try.
 public struct CodeExplanation: Hashable, Sendable {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let code: UInt8
   /// The name in the specification, or the one its vendor gives it.
   public let name: String

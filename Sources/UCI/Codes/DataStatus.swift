@@ -2,9 +2,9 @@
 
 /// What became of data that the host gave to the chip, from SESSION_DATA_TRANSFER_STATUS_NTF.
 public struct DataTransferStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// One of several repetitions was sent; more follow.
@@ -35,9 +35,9 @@ public struct DataTransferStatus: RawRepresentable, Hashable, Sendable, CustomSt
 
 /// What became of one controlee when the multicast list was changed.
 public struct MulticastStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Added or removed as asked.

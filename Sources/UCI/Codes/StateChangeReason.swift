@@ -4,9 +4,9 @@
 ///
 /// An open type: 0x80…0xFF belong to vendors and are kept as they are.
 public struct StateChangeReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The host asked for it.

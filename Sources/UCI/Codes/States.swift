@@ -2,9 +2,9 @@
 
 /// The state a chip reports in CORE_DEVICE_STATUS_NTF.
 public struct DeviceState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// NXP: booted, waits for its vendor command CORE_DEVICE_INIT.
@@ -31,9 +31,9 @@ public struct DeviceState: RawRepresentable, Hashable, Sendable, CustomStringCon
 
 /// The state of a session.
 public struct SessionState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Created, lacks mandatory parameters.
@@ -59,9 +59,9 @@ public struct SessionState: RawRepresentable, Hashable, Sendable, CustomStringCo
 
 /// What a session is for.
 public struct SessionType: RawRepresentable, Hashable, Sendable {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// FiRa ranging.

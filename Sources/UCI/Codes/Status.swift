@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The status octet of responses, of CORE_GENERIC_ERROR_NTF and of each measurement.
+/// The status byte of responses, of CORE_GENERIC_ERROR_NTF and of each measurement.
 ///
 /// An open type: every raw value is kept. 0x50…0xFF belong to vendors, and 0x12, 0x18, 0x19, 0x2A
 /// and 0x2B changed their meaning between releases, so always show the raw value beside the name.
 public struct Status: RawRepresentable, Hashable, Sendable {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
 
-  /// Any octet.
+  /// Any byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// OK. The chip did what it was asked.

@@ -22,7 +22,7 @@ public struct TLVListResponse: UCIResponse, Hashable {
       parameters = try attempt.tlvs("parameters", longIDsFirst: false)
       reader = attempt
     } catch {
-      // Errors are answered with anything from the status alone to a status and a stray octet.
+      // Errors are answered with anything from the status alone to a status and a stray byte.
       guard status != .ok else { throw error }
     }
   }
@@ -38,7 +38,7 @@ public struct TLVListResponse: UCIResponse, Hashable {
 public struct RefusedParameter: Hashable, Sendable {
   /// Which parameter.
   public var id: UInt8
-  /// Second octet of the identifier, for the device parameters that have two (NXP).
+  /// Second byte of the identifier, for the device parameters that have two (NXP).
   public var subID: UInt8?
   /// Why it was refused.
   public var status: Status
@@ -73,7 +73,7 @@ public struct ConfigurationResponse: UCIResponse, Hashable {
       refused = try Self.refusals(&attempt, dialect)
       reader = attempt
     } catch {
-      // As above: pica answers malformed commands with REJECTED and a stray octet.
+      // As above: pica answers malformed commands with REJECTED and a stray byte.
       guard status != .ok else { throw error }
     }
   }
@@ -82,12 +82,12 @@ public struct ConfigurationResponse: UCIResponse, Hashable {
     _ reader: inout PayloadReader, _ dialect: Dialect
   ) throws(PayloadError) -> [RefusedParameter] {
     let count = try reader.u8("refused count")
-    // Both forms of identifier can occur, and the length says whether one of two octets does.
-    let twoOctetIDs = reader.remaining == 2 * Int(count) ? nil : dialect.twoOctetConfigIDs
+    // Both forms of identifier can occur, and the length says whether one of two bytes does.
+    let twoByteIDs = reader.remaining == 2 * Int(count) ? nil : dialect.twoByteConfigIDs
     var list: [RefusedParameter] = []
     for _ in 0..<count {
       let id = try reader.u8("refused id")
-      let isLong = twoOctetIDs?.contains(id) ?? false
+      let isLong = twoByteIDs?.contains(id) ?? false
       let subID: UInt8? = isLong ? try reader.u8("refused sub id") : nil
       list.append(
         RefusedParameter(
@@ -126,7 +126,7 @@ public struct SetConfig: UCICommand, Hashable {
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    parameters = try reader.tlvs("parameters", longIDsFirst: dialect.twoOctetConfigIDs != nil)
+    parameters = try reader.tlvs("parameters", longIDsFirst: dialect.twoByteConfigIDs != nil)
   }
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
@@ -149,18 +149,18 @@ public struct GetConfig: UCICommand, Hashable {
   /// From its fields.
   public init(_ parameters: [DeviceConfigID]) { self.parameters = parameters }
 
-  /// For parameters whose identifiers have one octet.
+  /// For parameters whose identifiers have one byte.
   public init(ids: [UInt8]) { parameters = ids.map { DeviceConfigID($0) } }
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     let count = try reader.u8("id count")
-    // The length says whether identifiers of two octets occur.
-    let twoOctetIDs = reader.remaining == Int(count) ? nil : dialect.twoOctetConfigIDs
+    // The length says whether identifiers of two bytes occur.
+    let twoByteIDs = reader.remaining == Int(count) ? nil : dialect.twoByteConfigIDs
     parameters = []
     for _ in 0..<count {
       let id = try reader.u8("id")
-      let isLong = twoOctetIDs?.contains(id) ?? false
+      let isLong = twoByteIDs?.contains(id) ?? false
       parameters.append(DeviceConfigID(id, isLong ? try reader.u8("sub id") : nil))
     }
   }
@@ -194,10 +194,10 @@ public struct DeviceConfigResponse: UCIResponse, Hashable {
     guard reader.remaining > 0 else { return }
     var attempt = reader
     do {
-      parameters = try attempt.tlvs("parameters", longIDsFirst: dialect.twoOctetConfigIDs != nil)
+      parameters = try attempt.tlvs("parameters", longIDsFirst: dialect.twoByteConfigIDs != nil)
       reader = attempt
     } catch {
-      // Errors are answered with anything from the status alone to a status and a stray octet.
+      // Errors are answered with anything from the status alone to a status and a stray byte.
       guard status != .ok else { throw error }
     }
   }

@@ -9,7 +9,7 @@ public struct DeviceReset: UCICommand, Hashable {
   /// Sending it again changes nothing more.
   public static let isIdempotent = true
 
-  /// 0: reset of the UWB subsystem; other values are reserved. The octet is mandatory.
+  /// 0: reset of the UWB subsystem; other values are reserved. The byte is mandatory.
   public var configuration: UInt8
 
   /// A reset of the UWB subsystem.

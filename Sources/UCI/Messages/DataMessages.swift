@@ -11,7 +11,7 @@ public struct DataMessageSend: UCIPayload, Hashable {
   public var destination: UInt64
   /// Counts up with every message; SESSION_DATA_TRANSFER_STATUS_NTF refers to it.
   public var sequenceNumber: UInt16
-  /// At most 65535 octets.
+  /// At most 65535 bytes.
   public var data: [UInt8]
 
   /// From its fields.
@@ -27,7 +27,7 @@ public struct DataMessageSend: UCIPayload, Hashable {
     sessionToken = try reader.u32("session token")
     destination = try reader.u64("destination")
     sequenceNumber = try reader.u16("sequence number")
-    data = try reader.octets(Int(try reader.u16("data length")), "data")
+    data = try reader.bytes(Int(try reader.u16("data length")), "data")
   }
 
   /// Writes the fields in their order on the wire.
@@ -36,7 +36,7 @@ public struct DataMessageSend: UCIPayload, Hashable {
     writer.u64(destination)
     writer.u16(sequenceNumber)
     writer.u16(UInt16(data.count))
-    writer.octets(data)
+    writer.bytes(data)
   }
 }
 
@@ -53,7 +53,7 @@ public struct DataMessageReceived: UCIPayload, Hashable {
   public var source: UInt64
   /// Counts up with every message.
   public var sequenceNumber: UInt16
-  /// At most 65535 octets.
+  /// At most 65535 bytes.
   public var data: [UInt8]
 
   /// From its fields.
@@ -73,7 +73,7 @@ public struct DataMessageReceived: UCIPayload, Hashable {
     status = Status(rawValue: try reader.u8("status"))
     source = try reader.u64("source")
     sequenceNumber = try reader.u16("sequence number")
-    data = try reader.octets(Int(try reader.u16("data length")), "data")
+    data = try reader.bytes(Int(try reader.u16("data length")), "data")
   }
 
   /// Writes the fields in their order on the wire.
@@ -83,6 +83,6 @@ public struct DataMessageReceived: UCIPayload, Hashable {
     writer.u64(source)
     writer.u16(sequenceNumber)
     writer.u16(UInt16(data.count))
-    writer.octets(data)
+    writer.bytes(data)
   }
 }

@@ -20,7 +20,7 @@ public struct DataSizeResponse: UCIResponse, Hashable {
   public var sessionToken: UInt32?
   /// Whether the chip did what it was asked.
   public var status: Status
-  /// Octets of data that fit into one ranging round; nil in error responses.
+  /// Bytes of data that fit into one ranging round; nil in error responses.
   public var maxDataSize: UInt16?
 
   /// From its fields; nil for what the response leaves out.
@@ -85,14 +85,14 @@ public struct DataTransferStatusNotification: UCINotification, Hashable {
   public var sessionToken: UInt32
   /// The sequence number of the data message.
   public var sequenceNumber: UInt16
-  /// The sequence number has two octets (the form of 8 octets) rather than one.
+  /// The sequence number has two bytes (the form of 8 bytes) rather than one.
   public var hasLongSequenceNumber: Bool
   /// What became of the data.
   public var status: DataTransferStatus
-  /// How often the data was sent; nil in the form of 6 octets. The form of 8 always has it.
+  /// How often the data was sent; nil in the form of 6 bytes. The form of 8 always has it.
   public var transmissions: UInt8?
 
-  /// The form of 8 octets.
+  /// The form of 8 bytes.
   public init(
     sessionToken: UInt32, sequenceNumber: UInt16, status: DataTransferStatus, transmissions: UInt8
   ) {
@@ -103,7 +103,7 @@ public struct DataTransferStatusNotification: UCINotification, Hashable {
     self.transmissions = transmissions
   }
 
-  /// The older forms of 7 octets and, without `transmissions`, of 6.
+  /// The older forms of 7 bytes and, without `transmissions`, of 6.
   public init(
     sessionToken: UInt32, shortSequenceNumber: UInt8, status: DataTransferStatus,
     transmissions: UInt8?

@@ -13,7 +13,7 @@ public struct ConfigureDataTransferPhase: UCICommand, Hashable {
   public struct Entry: Hashable, Sendable {
     /// The device.
     public var address: MACAddress
-    /// A bit for each slot: 1, 2, 4 … octets, as many as `control` says.
+    /// A bit for each slot: 1, 2, 4 … bytes, as many as `control` says.
     public var slots: [UInt8]
     /// Whether the device shall stop; nil in the form before 2025, which has no such field.
     public var stop: UInt8?
@@ -30,13 +30,13 @@ public struct ConfigureDataTransferPhase: UCICommand, Hashable {
   public var sessionToken: UInt32
   /// How often the control message is repeated.
   public var repetition: UInt8
-  /// Bit 0: addresses are extended; bits 1…3: n, where slot bitmaps have 2^n octets. The entries
+  /// Bit 0: addresses are extended; bits 1…3: n, where slot bitmaps have 2^n bytes. The entries
   /// have to agree with it.
   public var control: UInt8
   /// At most 255, all of them with or all of them without `stop`.
   public var entries: [Entry]
 
-  /// Octets of a slot bitmap.
+  /// Bytes of a slot bitmap.
   public var slotBitmapLength: Int { 1 << Int(control >> 1 & 7) }
 
   /// From its fields.
@@ -62,7 +62,7 @@ public struct ConfigureDataTransferPhase: UCICommand, Hashable {
       entries.append(
         Entry(
           address: try reader.address(extended: extended),
-          slots: try reader.octets(length, "slot bitmap"),
+          slots: try reader.bytes(length, "slot bitmap"),
           stop: hasStop ? try reader.u8("stop") : nil))
     }
   }
@@ -74,8 +74,8 @@ public struct ConfigureDataTransferPhase: UCICommand, Hashable {
     writer.u8(control)
     writer.u8(UInt8(entries.count))
     for entry in entries {
-      writer.octets(entry.address.octets)
-      writer.octets(entry.slots)
+      writer.bytes(entry.address.bytes)
+      writer.bytes(entry.slots)
       if let stop = entry.stop { writer.u8(stop) }
     }
   }

@@ -19,7 +19,7 @@ extension Message {
   /// What the message says as an ordered list of names and values.
   ///
   /// What is not understood is there as `payload` or `trailing`. Values of keys are `.secret`, and so
-  /// are octets of messages that can carry keys but were not understood.
+  /// are bytes of messages that can carry keys but were not understood.
   public func fields(dialect: Dialect) -> [Field] {
     let context = DescriptionContext(type: type, opcode: opcode, dialect: dialect)
     var fields: [Field] = []
@@ -30,14 +30,14 @@ extension Message {
     case .response(let payload): fields += Self.describe(payload, context)
     case .notification(let payload): fields += Self.describe(payload, context)
     case .data(let payload): fields += Self.describe(payload, context)
-    case .opaque(let octets, let error):
+    case .opaque(let bytes, let error):
       if let error { fields.append(Field("problem", .text(error.description))) }
-      fields.append(Field("payload", secretive ? .secret(octets) : .octets(octets)))
+      fields.append(Field("payload", secretive ? .secret(bytes) : .bytes(bytes)))
     }
     if case .notification(let info as SessionInfo) = content {
       fields += info.describe(tail: trailing, dialect)
     } else if !trailing.isEmpty {
-      fields.append(Field("trailing", secretive ? .secret(trailing) : .octets(trailing)))
+      fields.append(Field("trailing", secretive ? .secret(trailing) : .bytes(trailing)))
     }
     return fields
   }
@@ -49,8 +49,8 @@ extension Message {
 }
 
 extension TLV {
-  /// The value as a number where it is short enough to be one, else its octets.
+  /// The value as a number where it is short enough to be one, else its bytes.
   var plainValue: FieldValue {
-    value.count <= 4 ? integer.map { .number($0) } ?? .octets(value) : .octets(value)
+    value.count <= 4 ? integer.map { .number($0) } ?? .bytes(value) : .bytes(value)
   }
 }

@@ -30,7 +30,7 @@ extension DeviceInfoResponse: Describable {
         Field("firmware", .text(qorvo.firmware)),
         Field("build", .number(qorvo.build)),
         Field("oem_version", .text(qorvo.oemVersion)),
-        Field("soc_id", .octets(qorvo.socID)),
+        Field("soc_id", .bytes(qorvo.socID)),
         Field("device_id", .text("0x" + String(qorvo.deviceID, radix: 16, uppercase: true))),
         Field("packaging", .choice(qorvo.packaging, ["SOC", "SIP"])),
       ]
@@ -40,12 +40,12 @@ extension DeviceInfoResponse: Describable {
         Field("device_name", .deviceText(nxp.deviceName)),
         Field("firmware", nxp.firmware.map { .text($0) } ?? .null),
         Field("vendor_uci_version", nxp.uciVersion.map { .text($0) } ?? .null),
-        Field("chip_id", nxp.chipID.map { .octets($0) } ?? .null),
+        Field("chip_id", nxp.chipID.map { .bytes($0) } ?? .null),
         Field("max_ppm", .number(nxp.maxPPM)),
       ]
     case nil: break
     }
-    return fields + [Field("vendor_info", .octets(info.vendorInfo))]
+    return fields + [Field("vendor_info", .bytes(info.vendorInfo))]
   }
 }
 

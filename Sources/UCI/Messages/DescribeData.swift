@@ -35,7 +35,7 @@ extension DataMessageSend: Describable {
     [
       Field("session", .number(sessionToken)),
       Field("destination", .text(dataAddress(destination))),
-      Field("sequence", .number(sequenceNumber)), Field("data", .octets(data)),
+      Field("sequence", .number(sequenceNumber)), Field("data", .bytes(data)),
     ]
   }
 }
@@ -45,12 +45,12 @@ extension DataMessageReceived: Describable {
     [
       Field("session", .number(sessionToken)), Field("status", .status(status)),
       Field("source", .text(dataAddress(source))),
-      Field("sequence", .number(sequenceNumber)), Field("data", .octets(data)),
+      Field("sequence", .number(sequenceNumber)), Field("data", .bytes(data)),
     ]
   }
 }
 
-/// Data messages have room for an extended address; a short one leaves the upper octets 0.
+/// Data messages have room for an extended address; a short one leaves the upper bytes 0.
 func dataAddress(_ value: UInt64) -> String {
   (UInt16(exactly: value).map { MACAddress($0) } ?? MACAddress(extended: value)).description
 }

@@ -18,7 +18,7 @@ extension LogicalLinkCreate: Describable {
     [
       Field("session", .number(sessionToken)), Field("link_layer", .linkLayer(selector)),
       Field("destination", .text(dataAddress(destination))),
-      Field("parameters", .octets(parameters)),
+      Field("parameters", .bytes(parameters)),
     ]
   }
 }
@@ -89,7 +89,7 @@ extension Describable where Self: LogicalLinkData {
   func describe(_ context: DescriptionContext) -> [Field] {
     [
       Field("connection", .number(connectionID)), Field("sequence", .number(sequenceNumber)),
-      Field("data", .octets(data)),
+      Field("data", .bytes(data)),
     ]
   }
 }

@@ -29,7 +29,7 @@ extension FieldValue {
   }
 
   /// Older firmware of NXP has vendor's parameters of sessions among those of FiRa, with numbers of
-  /// two octets. What they hold is not known, so it is not shown.
+  /// two bytes. What they hold is not known, so it is not shown.
   private static func longAppConfig(_ tlv: TLV) -> FieldValue {
     .object([
       Field("name", .text("APP_CONFIG_\(hex(tlv.id))_\(hex(tlv.subID ?? 0))")),
@@ -87,7 +87,7 @@ extension FieldValue {
         return .object(
           fields + [
             Field("value", capabilities.fieldValue(of: tlv, dialect)),
-            Field("octets", .octets(tlv.value)),
+            Field("octets", .bytes(tlv.value)),
             Field("meaning", .text(capabilities.words(for: tlv, dialect: dialect))),
           ])
       })

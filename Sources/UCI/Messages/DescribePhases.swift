@@ -43,7 +43,7 @@ extension ConfigureDataTransferPhase: Describable {
         .list(
           entries.map { entry in
             .object([
-              Field("mac", .text(entry.address.description)), Field("slots", .octets(entry.slots)),
+              Field("mac", .text(entry.address.description)), Field("slots", .bytes(entry.slots)),
               Field("stop", .number(entry.stop)),
             ])
           })),

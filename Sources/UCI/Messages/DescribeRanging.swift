@@ -19,10 +19,10 @@ extension SessionInfo: Describable {
       fields.append(Field("measurements", .list(list.map(\.fieldValue))))
     case .uplinkTDoA(let list):
       fields.append(Field("measurements", .list(list.map(\.fieldValue))))
-    case .other(let count, let octets):
+    case .other(let count, let bytes):
       fields += [
         Field("measurements", .list([])), Field("count", .number(count)),
-        Field("payload", .octets(octets)),
+        Field("payload", .bytes(bytes)),
       ]
     }
     return fields
@@ -38,7 +38,7 @@ extension SessionInfo {
 }
 
 extension LineOfSight {
-  /// Whether the path is blocked, as yes, no or null; the octet too where it is none of these.
+  /// Whether the path is blocked, as yes, no or null; the byte too where it is none of these.
   var fields: [Field] {
     switch self {
     case .lineOfSight: [Field("nlos", .bool(false))]

@@ -8,7 +8,7 @@ extension UplinkTDoAMeasurement {
       Field("frame_type", .choice(frameType, ["TAG", "SYNC_ANCHOR"])),
       Field("frame", .number(frameNumber)), Field("rx_timestamp", .number(rxTimestamp)),
       Field("tx_timestamp", .number(txTimestamp)),
-      Field("device_id", deviceID.isEmpty ? .null : .octets(deviceID)),
+      Field("device_id", deviceID.isEmpty ? .null : .bytes(deviceID)),
     ]
     return .object(fields + lineOfSight.fields)
   }
@@ -26,7 +26,7 @@ extension DownlinkTDoAMeasurement {
 extension DownlinkTDoAMeasurementV2 {
   var fieldValue: FieldValue {
     var more = [Field("supercluster_id", .number(superclusterID))]
-    if !unknownOctets.isEmpty { more.append(Field("unknown", .octets(unknownOctets))) }
+    if !unknownBytes.isEmpty { more.append(Field("unknown", .bytes(unknownBytes))) }
     return fieldValue(
       isCommonTimeBase: control.isCommonTimeBase, tx: txTimestamp, rx: rxTimestamp,
       location: location ?? [], activeRounds: activeRounds ?? [], more: more)
@@ -51,7 +51,7 @@ extension DownlinkTDoAMessage {
       Field("initiator_reply_time", .number(initiatorReplyTime)),
       Field("responder_reply_time", .number(responderReplyTime)),
       Field("time_of_flight", .number(timeOfFlight)),
-      Field("location", location.isEmpty ? .null : .octets(location)),
+      Field("location", location.isEmpty ? .null : .bytes(location)),
       Field("active_rounds", .list(activeRounds.map { .number($0) })),
     ]
     return .object(fields + common + more + lineOfSight.fields)

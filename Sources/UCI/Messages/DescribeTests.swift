@@ -21,7 +21,7 @@ extension TestRX: Describable {}
 extension TestLoopback: Describable {}
 
 extension Describable where Self: TestPSDUCommand {
-  func describe(_ context: DescriptionContext) -> [Field] { [Field("psdu", .octets(psdu))] }
+  func describe(_ context: DescriptionContext) -> [Field] { [Field("psdu", .bytes(psdu))] }
 }
 
 extension TestPeriodicTXNotification: Describable {
@@ -51,7 +51,7 @@ extension TestFrame {
       Field("elevation_deg", .decimal(Double(rawElevation) / 128)),
     ]
     if let gap = arrivalGapNanoseconds { fields.append(Field("arrival_gap_ns", .number(gap))) }
-    return fields + [Field("phr", .number(phr)), Field("psdu", .octets(psdu))]
+    return fields + [Field("phr", .number(phr)), Field("psdu", .bytes(psdu))]
   }
 }
 

@@ -3,15 +3,15 @@
 extension SessionInfo {
   /// What stands behind the measurements: vendors put there what they like.
   func describe(tail: [UInt8], _ dialect: Dialect) -> [Field] {
-    let octets = Field("vendor_tail", .octets(tail))
-    guard dialect.traits.hasMeasurementTail, !tail.isEmpty else { return [octets] }
+    let bytes = Field("vendor_tail", .bytes(tail))
+    guard dialect.traits.hasMeasurementTail, !tail.isEmpty else { return [bytes] }
     let vendor: FieldValue?
     if case .twoWay(let list) = measurements {
       vendor = NXPVendorTail(tail, measurements: list.count)?.fieldValue
     } else {
       vendor = NXPOneWayTail(tail, behind: measurements)?.fieldValue
     }
-    return [octets] + (vendor.map { [Field("vendor", $0)] } ?? [])
+    return [bytes] + (vendor.map { [Field("vendor", $0)] } ?? [])
   }
 }
 
@@ -26,7 +26,7 @@ extension NXPVendorTail {
       Field("antennas", .list(antennas.map { .number($0) })),
       Field("debug_antennas", .list(debugAntennas.map { .number($0) })),
       Field("measurements", .list(measurements.map(\.fieldValue))),
-      Field("authentication_tag", authenticationTag.map { .octets($0) } ?? .null),
+      Field("authentication_tag", authenticationTag.map { .bytes($0) } ?? .null),
     ])
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version as two octets: major, then minor and maintenance in a nibble each.
+/// A version as two bytes: major, then minor and maintenance in a nibble each.
 public struct UCIVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// Major version, 0…255.
   public var major: UInt8
@@ -46,7 +46,7 @@ public struct DeviceInfo: Hashable, Sendable {
   public var phyVersion: UCIVersion
   /// UCI test specification.
   public var testVersion: UCIVersion
-  /// The vendor's own octets, at most 255.
+  /// The vendor's own bytes, at most 255.
   public var vendorInfo: [UInt8]
 
   /// From its fields.
@@ -86,7 +86,7 @@ public struct DeviceInfoResponse: UCIResponse, Hashable {
     let length = try reader.u8("vendor info length")
     info = DeviceInfo(
       uciVersion: uci, macVersion: mac, phyVersion: phy, testVersion: test,
-      vendorInfo: try reader.octets(Int(length), "vendor info"))
+      vendorInfo: try reader.bytes(Int(length), "vendor info"))
   }
 
   /// Writes the fields in their order on the wire.
@@ -97,6 +97,6 @@ public struct DeviceInfoResponse: UCIResponse, Hashable {
       version.encode(into: &writer)
     }
     writer.u8(UInt8(info.vendorInfo.count))
-    writer.octets(info.vendorInfo)
+    writer.bytes(info.vendorInfo)
   }
 }

@@ -87,7 +87,7 @@ public struct UpdateDTAnchorRounds: UCICommand, Hashable {
         let count = try reader.u8("number of responders")
         for _ in 0..<count { round.responders.append(try reader.address(extended: extended)) }
         round.slotScheduling = try reader.u8("slot scheduling")
-        if round.slotScheduling == 1 { round.slots = try reader.octets(Int(count), "slots") }
+        if round.slotScheduling == 1 { round.slots = try reader.bytes(Int(count), "slots") }
       }
       list.append(round)
     }
@@ -103,9 +103,9 @@ public struct UpdateDTAnchorRounds: UCICommand, Hashable {
       writer.u8(round.role)
       guard round.role == 1 else { continue }
       writer.u8(UInt8(round.responders.count))
-      for responder in round.responders { writer.octets(responder.octets) }
+      for responder in round.responders { writer.bytes(responder.bytes) }
       writer.u8(round.slotScheduling)
-      if round.slotScheduling == 1 { writer.octets(round.slots) }
+      if round.slotScheduling == 1 { writer.bytes(round.slots) }
     }
   }
 }
@@ -133,14 +133,14 @@ public struct UpdateDTTagRounds: UCICommand, Hashable {
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     sessionToken = try reader.u32("session token")
-    rounds = try reader.octets(Int(try reader.u8("number of rounds")), "rounds")
+    rounds = try reader.bytes(Int(try reader.u8("number of rounds")), "rounds")
   }
 
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u32(sessionToken)
     writer.u8(UInt8(rounds.count))
-    writer.octets(rounds)
+    writer.bytes(rounds)
   }
 }
 
@@ -164,7 +164,7 @@ public struct RangingRoundsResponse: UCIResponse, Hashable {
     guard reader.remaining > 0 else { return }
     var attempt = reader
     do {
-      failedRounds = try attempt.octets(Int(try attempt.u8("number of rounds")), "rounds")
+      failedRounds = try attempt.bytes(Int(try attempt.u8("number of rounds")), "rounds")
       reader = attempt
     } catch {
       guard status != .ok else { throw error }
@@ -176,12 +176,12 @@ public struct RangingRoundsResponse: UCIResponse, Hashable {
     writer.u8(status.rawValue)
     guard let failedRounds else { return }
     writer.u8(UInt8(failedRounds.count))
-    writer.octets(failedRounds)
+    writer.bytes(failedRounds)
   }
 }
 
 extension PayloadReader {
-  /// An address of two or eight octets.
+  /// An address of two or eight bytes.
   mutating func address(extended: Bool) throws(PayloadError) -> MACAddress {
     extended ? MACAddress(extended: try u64("address")) : MACAddress(try u16("address"))
   }

@@ -28,11 +28,11 @@ public indirect enum FieldValue: Hashable, Sendable {
   case decimal(Double)
   /// Text.
   case text(String)
-  /// An octet with a meaning: its name and, where it needs one, a sentence in plain words.
+  /// A byte with a meaning: its name and, where it needs one, a sentence in plain words.
   case code(UInt8, name: String, explanation: String?)
-  /// Octets in the order of the wire.
-  case octets([UInt8])
-  /// Octets of, or possibly with, key material: not to be shown unless asked for.
+  /// Bytes in the order of the wire.
+  case bytes([UInt8])
+  /// Bytes of, or possibly with, key material: not to be shown unless asked for.
   case secret([UInt8])
   /// Values in order.
   case list([FieldValue])

@@ -74,7 +74,7 @@ public struct SetHUSControllerConfig: UCICommand, Hashable {
       writer.u16(phase.startSlot)
       writer.u16(phase.endSlot)
       writer.u8(phase.control)
-      writer.octets(phase.address.octets)
+      writer.bytes(phase.address.bytes)
     }
   }
 }

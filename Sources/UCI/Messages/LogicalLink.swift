@@ -27,7 +27,7 @@ public struct LogicalLinkCreate: UCICommand, Hashable {
   public var selector: UInt8
   /// The address of the peer. A short one stands in the low 16 bits.
   public var destination: UInt64
-  /// Parameters of the link as they go on the wire, at most 255 octets.
+  /// Parameters of the link as they go on the wire, at most 255 bytes.
   public var parameters: [UInt8]
 
   /// From its fields.

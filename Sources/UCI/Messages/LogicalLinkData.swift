@@ -8,7 +8,7 @@ public struct LogicalLinkDataSend: LogicalLinkData, Hashable {
   public var connectionID: UInt32
   /// Counts up with every message.
   public var sequenceNumber: UInt16
-  /// At most 65535 octets.
+  /// At most 65535 bytes.
   public var data: [UInt8]
 
   /// From its fields.
@@ -27,7 +27,7 @@ public struct LogicalLinkDataReceived: LogicalLinkData, Hashable {
   public var connectionID: UInt32
   /// Counts up with every message.
   public var sequenceNumber: UInt16
-  /// At most 65535 octets.
+  /// At most 65535 bytes.
   public var data: [UInt8]
 
   /// From its fields.
@@ -44,7 +44,7 @@ public protocol LogicalLinkData: UCIPayload {
   var connectionID: UInt32 { get }
   /// Counts up with every message.
   var sequenceNumber: UInt16 { get }
-  /// At most 65535 octets.
+  /// At most 65535 bytes.
   var data: [UInt8] { get }
   /// From its fields.
   init(connectionID: UInt32, sequenceNumber: UInt16, data: [UInt8])
@@ -58,7 +58,7 @@ extension LogicalLinkData {
     let length = try reader.u16("data length")
     self.init(
       connectionID: connectionID, sequenceNumber: sequenceNumber,
-      data: try reader.octets(Int(length), "data"))
+      data: try reader.bytes(Int(length), "data"))
   }
 
   /// Writes the fields in their order on the wire.
@@ -66,6 +66,6 @@ extension LogicalLinkData {
     writer.u32(connectionID)
     writer.u16(sequenceNumber)
     writer.u16(UInt16(data.count))
-    writer.octets(data)
+    writer.bytes(data)
   }
 }

@@ -33,9 +33,9 @@ public struct LogicalLinkParametersResponse: UCIResponse, Hashable {
   /// Which values follow, a bit each, as it came; nil in responses that are a status only. Bits 0…6
   /// are the values below, in their order, and have to agree with them.
   public var control: UInt16?
-  /// Octets of a service data unit at most.
+  /// Bytes of a service data unit at most.
   public var sduSize: UInt16?
-  /// Octets of a protocol data unit at most.
+  /// Bytes of a protocol data unit at most.
   public var pduSize: UInt16?
   /// Units that may be sent without an acknowledgement.
   public var txWindow: UInt8?
@@ -54,7 +54,7 @@ public struct LogicalLinkParametersResponse: UCIResponse, Hashable {
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     status = Status(rawValue: try reader.u8("status"))
-    // An error may be followed by a stray octet.
+    // An error may be followed by a stray byte.
     guard reader.remaining >= 2 || (status == .ok && reader.remaining > 0) else { return }
     let control = try reader.u16("control")
     self.control = control

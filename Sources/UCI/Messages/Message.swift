@@ -3,7 +3,7 @@
 /// A whole UCI message, reassembled, of any kind.
 ///
 /// Nothing is refused and nothing is lost: what has no known layout, or does not fit it, is kept as
-/// octets; octets behind a known layout are kept as `trailing`.
+/// bytes; bytes behind a known layout are kept as `trailing`.
 public struct Message: Sendable {
   /// What the message says.
   public enum Content: Sendable {
@@ -11,7 +11,7 @@ public struct Message: Sendable {
     case response(any UCIResponse)
     case notification(any UCINotification)
     case data(any UCIPayload)
-    /// No layout is known; or, with an error, one is known and these octets do not fit it.
+    /// No layout is known; or, with an error, one is known and these bytes do not fit it.
     case opaque([UInt8], PayloadError?)
   }
 
@@ -19,9 +19,9 @@ public struct Message: Sendable {
   public var type: MessageType
   /// Group and opcode; of a data message the format in the place of the group, and opcode 0.
   public var opcode: Opcode
-  /// The typed payload, or its octets.
+  /// The typed payload, or its bytes.
   public var content: Content
-  /// Octets behind the known layout.
+  /// Bytes behind the known layout.
   public var trailing: [UInt8]
 
   /// From its parts.
@@ -53,26 +53,26 @@ public struct Message: Sendable {
 
   /// Reads one unsegmented packet, header included.
   ///
-  /// - Throws: `PayloadError` when the octets are not exactly one packet. What is inside never
+  /// - Throws: `PayloadError` when the bytes are not exactly one packet. What is inside never
   ///   throws.
   public init(packet: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
-    let octets = unsafe packet.span.bytes
-    var header = try PacketHeader(parsing: octets, dataLengthInOctet3: dialect.dataLengthInOctet3)
+    let bytes = unsafe packet.span.bytes
+    var header = try PacketHeader(parsing: bytes, dataLengthInByte3: dialect.dataLengthInByte3)
     let announced = PacketHeader.length + header.payloadLength
-    if octets.byteCount != announced {
-      guard header.hasShortLength(of: octets) else {
-        throw octets.byteCount < announced
+    if bytes.byteCount != announced {
+      guard header.hasShortLength(of: bytes) else {
+        throw bytes.byteCount < announced
           ? PayloadError.tooShort(
-            field: "packet", needed: announced, available: octets.byteCount)
+            field: "packet", needed: announced, available: bytes.byteCount)
           : PayloadError.invalid(
             field: "packet",
-            reason: "its header announces \(announced) octets, there are \(octets.byteCount)")
+            reason: "its header announces \(announced) bytes, there are \(bytes.byteCount)")
       }
-      header.payloadLength = octets.byteCount - PacketHeader.length
+      header.payloadLength = bytes.byteCount - PacketHeader.length
     }
     self.init(
       type: header.type, opcode: header.opcode,
-      payload: octets.extracting(PacketHeader.length..<octets.byteCount), dialect: dialect)
+      payload: bytes.extracting(PacketHeader.length..<bytes.byteCount), dialect: dialect)
   }
 
   /// The payload, encoded again.
@@ -83,18 +83,18 @@ public struct Message: Sendable {
     case .response(let payload): payload.encode(into: &writer, dialect: dialect)
     case .notification(let payload): payload.encode(into: &writer, dialect: dialect)
     case .data(let payload): payload.encode(into: &writer, dialect: dialect)
-    case .opaque(let octets, _): writer.octets(octets)
+    case .opaque(let bytes, _): writer.bytes(bytes)
     }
-    writer.octets(trailing)
-    return writer.octets
+    writer.bytes(trailing)
+    return writer.bytes
   }
 
   /// The status of a response; nil for everything else and for responses without one.
   public var status: Status? {
     switch content {
     case .response(let response): response.status
-    case .opaque(let octets, _) where type == .response && !octets.isEmpty:
-      Status(rawValue: octets[0])
+    case .opaque(let bytes, _) where type == .response && !bytes.isEmpty:
+      Status(rawValue: bytes[0])
     default: nil
     }
   }

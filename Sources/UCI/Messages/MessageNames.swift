@@ -28,7 +28,7 @@ extension MessageCatalog {
     return "VENDOR_\(group)_\(hex(oid))" + suffix
   }
 
-  // Keys are the group in the high octet and the opcode in the low one.
+  // Keys are the group in the high byte and the opcode in the low one.
   private static let names: [Int: String] = [
     0x000: "CORE_DEVICE_RESET", 0x001: "CORE_DEVICE_STATUS", 0x002: "CORE_GET_DEVICE_INFO",
     0x003: "CORE_GET_CAPS_INFO", 0x004: "CORE_SET_CONFIG", 0x005: "CORE_GET_CONFIG",

@@ -2,8 +2,8 @@
 
 /// A payload with a known layout, readable and writable.
 ///
-/// Decoding leaves octets it does not know in the reader; `Message` keeps them. Whatever was
-/// decoded encodes to the same octets again.
+/// Decoding leaves bytes it does not know in the reader; `Message` keeps them. Whatever was
+/// decoded encodes to the same bytes again.
 public protocol UCIPayload: Sendable {
   /// Reads the fields from the front of a payload.
   init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError)
@@ -47,26 +47,26 @@ public struct StatusResponse: UCIResponse, Hashable {
   /// From a status.
   public init(status: Status) { self.status = status }
 
-  /// One octet.
+  /// One byte.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     status = Status(rawValue: try reader.u8("status"))
   }
 
-  /// One octet.
+  /// One byte.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u8(status.rawValue)
   }
 }
 
 extension UCIPayload {
-  /// The payload as octets.
+  /// The payload as bytes.
   public func encoded(dialect: Dialect = .assumed) -> [UInt8] {
     var writer = PayloadWriter()
     encode(into: &writer, dialect: dialect)
-    return writer.octets
+    return writer.bytes
   }
 
-  /// Reads a whole payload; octets behind the known layout are ignored.
+  /// Reads a whole payload; bytes behind the known layout are ignored.
   public init(decoding payload: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
     var reader = unsafe PayloadReader(payload.span.bytes)
     try self.init(from: &reader, dialect: dialect)

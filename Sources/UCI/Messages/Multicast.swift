@@ -10,21 +10,21 @@ public struct UpdateMulticastList: UCICommand, Hashable {
 
   /// What to do with the controlees.
   public struct Action: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The octet on the wire.
+    /// The byte on the wire.
     public let rawValue: UInt8
-    /// Any octet.
+    /// Any byte.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Add them.
     public static let add = Action(rawValue: 0)
     /// Remove them.
     public static let remove = Action(rawValue: 1)
-    /// Add them, each with a sub-session key of 16 octets. FiRa 2.0.
+    /// Add them, each with a sub-session key of 16 bytes. FiRa 2.0.
     public static let addWithShortKey = Action(rawValue: 2)
-    /// Add them, each with a sub-session key of 32 octets. FiRa 2.0.
+    /// Add them, each with a sub-session key of 32 bytes. FiRa 2.0.
     public static let addWithLongKey = Action(rawValue: 3)
 
-    /// Octets of key in each controlee; nil for actions that are not known.
+    /// Bytes of key in each controlee; nil for actions that are not known.
     public var keyLength: Int? {
       switch self {
       case .add, .remove: 0
@@ -91,7 +91,7 @@ public struct UpdateMulticastList: UCICommand, Hashable {
       controlees.append(
         Controlee(
           address: try reader.u16("address"), subSessionID: try reader.u32("sub-session id"),
-          key: try reader.octets(keyLength, "key")))
+          key: try reader.bytes(keyLength, "key")))
     }
   }
 
@@ -103,7 +103,7 @@ public struct UpdateMulticastList: UCICommand, Hashable {
     for controlee in controlees {
       writer.u16(controlee.address)
       writer.u32(controlee.subSessionID)
-      writer.octets(controlee.key)
+      writer.bytes(controlee.key)
     }
   }
 }

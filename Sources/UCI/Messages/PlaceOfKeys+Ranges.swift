@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlaceOfKeys {
-  /// Which octets of a whole message are key material.
+  /// Which bytes of a whole message are key material.
   ///
-  /// A payload that cannot be taken apart is one from its first octet that can belong to a key.
+  /// A payload that cannot be taken apart is one from its first byte that can belong to a key.
   public func secrets(in payload: [UInt8]) -> [Range<Int>] {
     switch self {
     case .everything(let offset): return Self.behind(offset, payload)
@@ -12,7 +12,7 @@ extension PlaceOfKeys {
       return Self.parameters(payload, offset, nil) { NXPAppConfigID(rawValue: $0).isSecret }
         ?? Self.behind(offset, payload)
     case .appConfig(let offset):
-      // Which identifiers have two octets cannot be seen; what is secret in any reading is one.
+      // Which identifiers have two bytes cannot be seen; what is secret in any reading is one.
       let readings = [nil, 0xE3...0xE5, 0xE4...0xE5].compactMap {
         Self.parameters(payload, offset, $0) { AppConfigID(rawValue: $0).isSecret }
       }
@@ -26,7 +26,7 @@ extension PlaceOfKeys {
 
   /// The values of secret parameters; nil when the list does not end where the payload does.
   private static func parameters(
-    _ payload: [UInt8], _ start: Int, _ twoOctetIDs: ClosedRange<UInt8>?,
+    _ payload: [UInt8], _ start: Int, _ twoByteIDs: ClosedRange<UInt8>?,
     isSecret: (UInt8) -> Bool
   ) -> [Range<Int>]? {
     guard start < payload.count else { return [] }
@@ -35,12 +35,12 @@ extension PlaceOfKeys {
     for _ in 0..<payload[start] {
       guard offset < payload.count else { return nil }
       let id = payload[offset]
-      let isLong = twoOctetIDs?.contains(id) == true
+      let isLong = twoByteIDs?.contains(id) == true
       offset += isLong ? 2 : 1
       guard offset < payload.count else { return nil }
       let end = offset + 1 + Int(payload[offset])
       guard end <= payload.count else { return nil }
-      // What NXP's parameters with identifiers of two octets hold is not known.
+      // What NXP's parameters with identifiers of two bytes hold is not known.
       if isLong || isSecret(id) { secrets.append(offset + 1..<end) }
       offset = end
     }

@@ -11,7 +11,7 @@ public struct RadarDataMessage: UCIPayload, Hashable {
     public var sequenceNumber: UInt32
     /// When the sweep was.
     public var timestamp: UInt32
-    /// The vendor's own octets, at most 255.
+    /// The vendor's own bytes, at most 255.
     public var vendorData: [UInt8]
     /// The samples as they came.
     public var samples: [UInt8]
@@ -29,7 +29,7 @@ public struct RadarDataMessage: UCIPayload, Hashable {
   public var bitsPerSample: UInt8
   /// Where the samples begin.
   public var sweepOffset: UInt16
-  /// Octets of the data of a sweep, as announced.
+  /// Bytes of the data of a sweep, as announced.
   public var sweepDataSize: UInt16
   /// At most 255.
   public var sweeps: [Sweep]
@@ -56,7 +56,7 @@ public struct RadarDataMessage: UCIPayload, Hashable {
           sequenceNumber: try reader.u32("sweep sequence number"),
           timestamp: try reader.u32("sweep timestamp"),
           vendorData: try reader.counted("vendor data"),
-          samples: try reader.octets(length, "samples")))
+          samples: try reader.bytes(length, "samples")))
     }
   }
 
@@ -74,7 +74,7 @@ public struct RadarDataMessage: UCIPayload, Hashable {
       writer.u32(sweep.sequenceNumber)
       writer.u32(sweep.timestamp)
       writer.counted(sweep.vendorData)
-      writer.octets(sweep.samples)
+      writer.bytes(sweep.samples)
     }
   }
 }
@@ -95,8 +95,8 @@ extension RadarDataMessage: Describable {
             .object([
               Field("sequence", .number(sweep.sequenceNumber)),
               Field("timestamp", .number(sweep.timestamp)),
-              Field("vendor_data", .octets(sweep.vendorData)),
-              Field("samples", .octets(sweep.samples)),
+              Field("vendor_data", .bytes(sweep.vendorData)),
+              Field("samples", .bytes(sweep.samples)),
             ])
           })),
     ]

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where in messages of one kind key material can be: session keys, ranging keys, initialisation
-/// vectors, random octets that become keys, what a secure element is told.
+/// vectors, random bytes that become keys, what a secure element is told.
 public enum PlaceOfKeys: Hashable, Sendable {
-  /// In parameters of a session, behind this many octets and a count.
+  /// In parameters of a session, behind this many bytes and a count.
   case appConfig(offset: Int)
-  /// In NXP's own parameters of a session, behind this many octets and a count.
+  /// In NXP's own parameters of a session, behind this many bytes and a count.
   case nxpAppConfig(offset: Int)
   /// In the entries of a list of controlees.
   case controlees
-  /// Anywhere behind this many octets.
+  /// Anywhere behind this many bytes.
   case everything(offset: Int)
 
-  /// Octets before the first that can belong to a key, whatever the rest is.
-  public var plainOctets: Int {
+  /// Bytes before the first that can belong to a key, whatever the rest is.
+  public var plainBytes: Int {
     switch self {
     case .appConfig(let offset), .nxpAppConfig(let offset), .everything(let offset): offset
     case .controlees: 4
@@ -22,7 +22,7 @@ public enum PlaceOfKeys: Hashable, Sendable {
 }
 
 extension Message {
-  /// Messages of this kind can carry key material, so their octets do not belong into logs unless
+  /// Messages of this kind can carry key material, so their bytes do not belong into logs unless
   /// someone knows which of them the keys are.
   ///
   /// - Parameter dialect: whose vendor groups these are; as long as that is not known, the answer is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A radio test whose payload is what to send or to expect, as octets.
+/// A radio test whose payload is what to send or to expect, as bytes.
 public protocol TestPSDUCommand: UCICommand {
   /// The payload of the frames; empty where the test takes none.
   var psdu: [UInt8] { get }
@@ -14,7 +14,7 @@ extension TestPSDUCommand {
     self.init(psdu: reader.rest())
   }
   /// Writes the payload of the frames.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) { writer.octets(psdu) }
+  public func encode(into writer: inout PayloadWriter, dialect: Dialect) { writer.bytes(psdu) }
 }
 
 /// TEST_PERIODIC_TX: sends frames again and again.

@@ -44,7 +44,7 @@ public struct TestFrame: Hashable, Sendable {
   public var arrivalGapNanoseconds: UInt8?
   /// The header of the frame.
   public var phr: UInt16
-  /// The payload of the frame, at most 65535 octets.
+  /// The payload of the frame, at most 65535 bytes.
   public var psdu: [UInt8]
 
   /// From its fields; `txTimestamp` for a loopback, `arrivalGapNanoseconds` for everything else.
@@ -68,7 +68,7 @@ public struct TestFrame: Hashable, Sendable {
     rawElevation = try reader.i16("elevation")
     arrivalGapNanoseconds = isLoopback ? nil : try reader.u8("ToA gap")
     phr = try reader.u16("PHR")
-    psdu = try reader.octets(Int(try reader.u16("PSDU length")), "PSDU")
+    psdu = try reader.bytes(Int(try reader.u16("PSDU length")), "PSDU")
   }
 
   fileprivate func encode(into writer: inout PayloadWriter) {
@@ -79,7 +79,7 @@ public struct TestFrame: Hashable, Sendable {
     if let arrivalGapNanoseconds { writer.u8(arrivalGapNanoseconds) }
     writer.u16(phr)
     writer.u16(UInt16(psdu.count))
-    writer.octets(psdu)
+    writer.bytes(psdu)
   }
 }
 

@@ -30,7 +30,7 @@ public struct TestSRRXNotification: UCINotification, Hashable {
   /// A number for each of `counterNames`; fewer where the notification ends before.
   public var counters: [UInt32]
   /// The bitmap of detected STS as it comes; empty unless STS_DETECT_BITMAP asks for it. Read as a
-  /// bit for each frame, from the least significant of the first octet on, as UCI has its bits.
+  /// bit for each frame, from the least significant of the first byte on, as UCI has its bits.
   public var bitmap: [UInt8]
 
   /// From its fields.
@@ -51,7 +51,7 @@ public struct TestSRRXNotification: UCINotification, Hashable {
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u8(status.rawValue)
     for counter in counters { writer.u32(counter) }
-    writer.octets(bitmap)
+    writer.bytes(bitmap)
   }
 }
 
@@ -59,6 +59,6 @@ extension TestSRRXNotification: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [Field("status", .status(status))]
       + zip(Self.counterNames, counters).map { Field($0, .number($1)) }
-      + (bitmap.isEmpty ? [] : [Field("sts_bitmap", .octets(bitmap))])
+      + (bitmap.isEmpty ? [] : [Field("sts_bitmap", .bytes(bitmap))])
   }
 }

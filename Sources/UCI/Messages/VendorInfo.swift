@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the vendor's own octets of CORE_GET_DEVICE_INFO_RSP say.
+/// What the vendor's own bytes of CORE_GET_DEVICE_INFO_RSP say.
 public enum VendorInfo: Hashable, Sendable {
   /// Qorvo's record.
   case qorvo(QorvoDeviceInfo)
@@ -8,7 +8,7 @@ public enum VendorInfo: Hashable, Sendable {
   case nxp(NXPDeviceInfo)
 }
 
-/// Qorvo's record of 52 octets in CORE_GET_DEVICE_INFO_RSP; 51 in older firmware.
+/// Qorvo's record of 52 bytes in CORE_GET_DEVICE_INFO_RSP; 51 in older firmware.
 public struct QorvoDeviceInfo: Hashable, Sendable {
   /// For example `1.1.0`, with the release candidate where there is one: `1.1.0-rc2`.
   public let firmware: String
@@ -23,23 +23,23 @@ public struct QorvoDeviceInfo: Hashable, Sendable {
   /// 0 a chip, 1 a module.
   public let packaging: UInt8
 
-  /// From the vendor's octets; nil when they are not this record.
-  public init?(_ octets: [UInt8]) {
-    guard octets.count == 51 || octets.count == 52 else { return nil }
-    let version = octets.count - 48
+  /// From the vendor's bytes; nil when they are not this record.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count == 51 || bytes.count == 52 else { return nil }
+    let version = bytes.count - 48
     func number(_ range: Range<Int>) -> UInt64 {
-      octets[range].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      bytes[range].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
     let base = version + 8
     deviceID = UInt32(number(base + 35..<base + 39))
     guard deviceID >> 16 == 0xDECA else { return nil }
-    let plain = octets[0..<3].map(String.init).joined(separator: ".")
-    firmware = version == 4 && octets[3] != 0 ? "\(plain)-rc\(octets[3])" : plain
+    let plain = bytes[0..<3].map(String.init).joined(separator: ".")
+    firmware = version == 4 && bytes[3] != 0 ? "\(plain)-rc\(bytes[3])" : plain
     build = number(version..<base)
-    oemVersion = octets[base..<base + 3].map(String.init).joined(separator: ".")
-    let id = octets[base + 3..<base + 35]
+    oemVersion = bytes[base..<base + 3].map(String.init).joined(separator: ".")
+    let id = bytes[base + 3..<base + 35]
     socID = Array(id[..<(id.lastIndex { $0 != 0 }.map { $0 + 1 } ?? id.startIndex)])
-    packaging = octets[base + 39]
+    packaging = bytes[base + 39]
   }
 }
 
@@ -48,10 +48,10 @@ public struct NXPDeviceInfo: Hashable, Sendable {
   /// Every parameter, in its order.
   public let parameters: [TLV]
 
-  /// From the vendor's octets; nil when they are not a list that begins with a device name.
-  public init?(_ octets: [UInt8]) {
+  /// From the vendor's bytes; nil when they are not a list that begins with a device name.
+  public init?(_ bytes: [UInt8]) {
     var list: [TLV] = []
-    var rest = octets[...]
+    var rest = bytes[...]
     while let id = rest.popFirst() {
       guard let length = rest.popFirst(), rest.count >= length else { return nil }
       list.append(TLV(id, Array(rest.prefix(Int(length)))))
@@ -63,33 +63,33 @@ public struct NXPDeviceInfo: Hashable, Sendable {
     parameters = list
   }
 
-  private func octets(_ id: UInt8) -> [UInt8]? { parameters.first { $0.id == id }?.value }
+  private func bytes(_ id: UInt8) -> [UInt8]? { parameters.first { $0.id == id }?.value }
 
   /// For example `SR250_A1V2_PROD`.
-  public var deviceName: String { String(decoding: octets(0) ?? [], as: UTF8.self) }
-  /// Three octets in hexadecimal, for example `01.31.FF`.
-  public var firmware: String? { octets(1).map(Self.dotted) }
+  public var deviceName: String { String(decoding: bytes(0) ?? [], as: UTF8.self) }
+  /// Three bytes in hexadecimal, for example `01.31.FF`.
+  public var firmware: String? { bytes(1).map(Self.dotted) }
   /// NXP's version of UCI, like `firmware`.
-  public var uciVersion: String? { octets(2).map(Self.dotted) }
-  /// 16 octets.
-  public var chipID: [UInt8]? { octets(3) }
+  public var uciVersion: String? { bytes(2).map(Self.dotted) }
+  /// 16 bytes.
+  public var chipID: [UInt8]? { bytes(3) }
   /// Clock error of the chip in ppm at most.
-  public var maxPPM: UInt8? { octets(4)?.first }
+  public var maxPPM: UInt8? { bytes(4)?.first }
 
-  private static func dotted(_ octets: [UInt8]) -> String {
-    octets.map { String(hex($0).dropFirst(2)) }.joined(separator: ".")
+  private static func dotted(_ bytes: [UInt8]) -> String {
+    bytes.map { String(hex($0).dropFirst(2)) }.joined(separator: ".")
   }
 }
 
 extension DeviceInfo {
-  /// The vendor's octets, read; nil when they have no known form.
+  /// The vendor's bytes, read; nil when they have no known form.
   public var vendorDetails: VendorInfo? {
     if let qorvo = QorvoDeviceInfo(vendorInfo) { return .qorvo(qorvo) }
     if let nxp = NXPDeviceInfo(vendorInfo) { return .nxp(nxp) }
     return nil
   }
 
-  /// Who made the chip, guessed from the form of the vendor's octets.
+  /// Who made the chip, guessed from the form of the vendor's bytes.
   public var vendor: Dialect.Vendor {
     switch vendorDetails {
     case .qorvo: .qorvo

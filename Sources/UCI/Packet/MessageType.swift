@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of packet this is: bits 7..5 of its first octet.
+/// What kind of packet this is: bits 7..5 of its first byte.
 ///
 /// An open type: values a future specification assigns are kept, not refused.
 public struct MessageType: RawRepresentable, Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct MessageType: RawRepresentable, Hashable, Sendable {
   /// Reserved for testing; Qorvo: secure-element test response.
   public static let testResponse = MessageType(rawValue: 5)
 
-  /// Whether packets of this type have a group, an opcode and a length of one octet.
+  /// Whether packets of this type have a group, an opcode and a length of one byte.
   @inlinable public var isControl: Bool { (1...3).contains(rawValue) }
 }
 

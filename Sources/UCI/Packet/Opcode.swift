@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A group of control messages: the lower four bits of the first octet (GID).
+/// A group of control messages: the lower four bits of the first byte (GID).
 public struct GroupID: RawRepresentable, Hashable, Sendable {
   /// 0…15.
   public let rawValue: UInt8

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The four octets at the head of every UCI packet.
+/// The four bytes at the head of every UCI packet.
 ///
 /// Control packets: type, boundary flag and group; opcode; reserved; length. Data and test packets:
 /// type, boundary flag and format; reserved; length in 16 bits, little-endian. NXP chips announce a
-/// 16-bit length in a control packet by bit 7 of the second octet.
+/// 16-bit length in a control packet by bit 7 of the second byte.
 public struct PacketHeader: Hashable, Sendable {
-  /// Octets of a header.
+  /// Bytes of a header.
   public static let length = 4
 
-  /// Bits 7..5 of the first octet.
+  /// Bits 7..5 of the first byte.
   public var type: MessageType
-  /// Bit 4 of the first octet, PBF: more segments of this message follow.
+  /// Bit 4 of the first byte, PBF: more segments of this message follow.
   public var moreFollows: Bool
-  /// Lower four bits of the first octet: the group of a control packet, the format (DPF) of a data
+  /// Lower four bits of the first byte: the group of a control packet, the format (DPF) of a data
   /// packet.
   public var group: GroupID
-  /// Lower six bits of the second octet; 0 in data packets.
+  /// Lower six bits of the second byte; 0 in data packets.
   public var oid: UInt8
-  /// Bit 7 of the second octet of a control packet, NXP: the length has 16 bits.
+  /// Bit 7 of the second byte of a control packet, NXP: the length has 16 bits.
   public var isExtended: Bool
-  /// Octets of payload in this packet.
+  /// Bytes of payload in this packet.
   public var payloadLength: Int
 
   /// Makes a header; `payloadLength` is taken as it is.
@@ -53,17 +53,17 @@ public struct PacketHeader: Hashable, Sendable {
   /// Reads a header. Reserved bits are ignored, as the specification asks of a receiver.
   ///
   /// - Parameters:
-  ///   - octets: at least four octets.
-  ///   - dataLengthInOctet3: data packets of this device carry their length in the fourth octet
+  ///   - bytes: at least four bytes.
+  ///   - dataLengthInByte3: data packets of this device carry their length in the fourth byte
   ///     only (Qorvo QM33 serial firmware).
-  /// - Throws: `PayloadError` when there are fewer than four octets.
+  /// - Throws: `PayloadError` when there are fewer than four bytes.
   @inlinable
-  public init(parsing octets: RawSpan, dataLengthInOctet3: Bool = false) throws(PayloadError) {
-    guard octets.byteCount >= 4 else {
-      throw PayloadError.tooShort(field: "header", needed: 4, available: octets.byteCount)
+  public init(parsing bytes: RawSpan, dataLengthInByte3: Bool = false) throws(PayloadError) {
+    guard bytes.byteCount >= 4 else {
+      throw PayloadError.tooShort(field: "header", needed: 4, available: bytes.byteCount)
     }
-    // Sound: four octets are there.
-    let o = unsafe octets.unsafeLoadUnaligned(as: (UInt8, UInt8, UInt8, UInt8).self)
+    // Sound: four bytes are there.
+    let o = unsafe bytes.unsafeLoadUnaligned(as: (UInt8, UInt8, UInt8, UInt8).self)
     type = MessageType(rawValue: o.0 >> 5)
     moreFollows = o.0 & 0x10 != 0
     group = GroupID(rawValue: o.0)
@@ -75,11 +75,11 @@ public struct PacketHeader: Hashable, Sendable {
       oid = 0
       isExtended = false
       payloadLength =
-        dataLengthInOctet3 && type == .data ? Int(o.3) : Int(o.2) | Int(o.3) << 8
+        dataLengthInByte3 && type == .data ? Int(o.3) : Int(o.2) | Int(o.3) << 8
     }
   }
 
-  /// Whether a whole packet has the length that its fourth octet says, although its header would
+  /// Whether a whole packet has the length that its fourth byte says, although its header would
   /// have 16 bits of length: data of Qorvo's serial firmware, and control packets in which the bit
   /// that announces a long length on NXP chips is set by somebody else, to whom it is reserved.
   ///
@@ -90,19 +90,19 @@ public struct PacketHeader: Hashable, Sendable {
     return packet.byteCount == Self.length + Int(last)
   }
 
-  /// The four octets. Lengths that do not fit are a programming error.
-  public func encoded(dataLengthInOctet3: Bool = false) -> [UInt8] {
+  /// The four bytes. Lengths that do not fit are a programming error.
+  public func encoded(dataLengthInByte3: Bool = false) -> [UInt8] {
     let first = type.rawValue << 5 | (moreFollows ? 0x10 : 0) | group.rawValue
-    precondition((0...0xFFFF).contains(payloadLength), "a UCI payload has at most 65535 octets")
+    precondition((0...0xFFFF).contains(payloadLength), "a UCI payload has at most 65535 bytes")
     let low = UInt8(payloadLength & 0xFF)
     let high = UInt8(payloadLength >> 8)
     if type.isControl {
       if isExtended { return [first, oid | 0x80, low, high] }
-      precondition(payloadLength <= 255, "a control packet has at most 255 octets of payload")
+      precondition(payloadLength <= 255, "a control packet has at most 255 bytes of payload")
       return [first, oid, 0, low]
     }
-    if dataLengthInOctet3 && type == .data {
-      precondition(payloadLength <= 255, "this device takes at most 255 octets of data payload")
+    if dataLengthInByte3 && type == .data {
+      precondition(payloadLength <= 255, "this device takes at most 255 bytes of data payload")
       return [first, 0, 0, low]
     }
     return [first, 0, low, high]

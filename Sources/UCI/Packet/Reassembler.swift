@@ -19,7 +19,7 @@ public struct Reassembler {
   }
 
   private struct Partial {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var opcode: Opcode?
     var type = MessageType.data
   }
@@ -34,7 +34,7 @@ public struct Reassembler {
   /// Nothing is pending.
   public init(limit: Int = 65_536) {
     self.limit = limit
-    control.octets.reserveCapacity(1_024)
+    control.bytes.reserveCapacity(1_024)
   }
 
   /// Takes the next packet.
@@ -57,16 +57,16 @@ public struct Reassembler {
     }
     if partial.opcode == nil {
       guard header.moreFollows else { return .whole }
-      partial.octets.removeAll(keepingCapacity: true)
+      partial.bytes.removeAll(keepingCapacity: true)
       partial.opcode = header.opcode
       partial.type = header.type
     }
-    guard partial.octets.count + payload.byteCount <= limit else {
+    guard partial.bytes.count + payload.byteCount <= limit else {
       dropped += 1
       partial.opcode = nil
       return .incomplete
     }
-    unsafe payload.withUnsafeBytes { unsafe partial.octets.append(contentsOf: $0) }
+    unsafe payload.withUnsafeBytes { unsafe partial.bytes.append(contentsOf: $0) }
     guard !header.moreFollows else { return .incomplete }
     partial.opcode = nil
     return .completed
@@ -76,7 +76,7 @@ public struct Reassembler {
   public func withPayload<R, E: Error>(
     of type: MessageType, _ body: (RawSpan) throws(E) -> R
   ) throws(E) -> R {
-    try unsafe body((type == .data ? data : control).octets.span.bytes)
+    try unsafe body((type == .data ? data : control).bytes.span.bytes)
   }
 
   /// Forgets partial messages, for example after the boundary between frames was lost.

@@ -6,11 +6,11 @@ public enum Segmentation {
   /// but the last has its boundary flag (PBF) set; each has a length of its own.
   ///
   /// - Parameters:
-  ///   - limit: octets of payload in one packet. 255 at most for control packets; for data what
+  ///   - limit: bytes of payload in one packet. 255 at most for control packets; for data what
   ///     the chip announces as MAX_DATA_PACKET_PAYLOAD_SIZE.
   public static func packets(
     type: MessageType, opcode: Opcode, payload: [UInt8], limit: Int = 255,
-    dataLengthInOctet3: Bool = false
+    dataLengthInByte3: Bool = false
   ) -> [[UInt8]] {
     precondition(limit > 0)
     var packets: [[UInt8]] = []
@@ -20,7 +20,7 @@ public enum Segmentation {
       let header = PacketHeader(
         type: type, moreFollows: end < payload.count, group: opcode.group, oid: opcode.oid,
         isExtended: type.isControl && end - start > 255, payloadLength: end - start)
-      packets.append(header.encoded(dataLengthInOctet3: dataLengthInOctet3) + payload[start..<end])
+      packets.append(header.encoded(dataLengthInByte3: dataLengthInByte3) + payload[start..<end])
       start = end
     } while start < payload.count
     return packets

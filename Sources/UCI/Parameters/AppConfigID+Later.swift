@@ -24,7 +24,7 @@ extension AppConfigID {
   public static let ulTDoATxTimestamp = AppConfigID(rawValue: 0x39)
   /// MIN_FRAMES_PER_RR. OWR AoA: fewest frames in a round.
   public static let minFramesPerRR = AppConfigID(rawValue: 0x3A)
-  /// MTU_SIZE. OWR AoA: octets of a frame.
+  /// MTU_SIZE. OWR AoA: bytes of a frame.
   public static let mtuSize = AppConfigID(rawValue: 0x3B)
   /// INTER_FRAME_INTERVAL. OWR AoA: milliseconds between two frames.
   public static let interFrameInterval = AppConfigID(rawValue: 0x3C)
@@ -36,7 +36,7 @@ extension AppConfigID {
   public static let dlTDoAHopCount = AppConfigID(rawValue: 0x3F)
   /// DL_TDOA_ANCHOR_CFO. Whether messages carry the clock offset.
   public static let dlTDoAAnchorCFO = AppConfigID(rawValue: 0x40)
-  /// DL_TDOA_ANCHOR_LOCATION. A type octet, then the location.
+  /// DL_TDOA_ANCHOR_LOCATION. A type byte, then the location.
   public static let dlTDoAAnchorLocation = AppConfigID(rawValue: 0x41)
   /// DL_TDOA_TX_ACTIVE_RANGING_ROUNDS. Whether messages list the active rounds.
   public static let dlTDoATxActiveRangingRounds = AppConfigID(rawValue: 0x42)

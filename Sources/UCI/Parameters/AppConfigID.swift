@@ -5,9 +5,9 @@
 /// An open type: identifiers that are not named here can be used as they are. What is known of a
 /// parameter is in `parameter(in:)`.
 public struct AppConfigID: RawRepresentable, Hashable, Sendable {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
@@ -98,9 +98,9 @@ extension AppConfigID {
   public static let sessionPriority = AppConfigID(rawValue: 0x25)
   /// MAC_ADDRESS_MODE. Length of addresses; has to come before them. Equal on both peers.
   public static let macAddressMode = AppConfigID(rawValue: 0x26)
-  /// VENDOR_ID. First two octets of the static STS. Equal on both peers.
+  /// VENDOR_ID. First two bytes of the static STS. Equal on both peers.
   public static let vendorID = AppConfigID(rawValue: 0x27)
-  /// STATIC_STS_IV. Other six octets of the static STS; a secret. Equal on both peers.
+  /// STATIC_STS_IV. Other six bytes of the static STS; a secret. Equal on both peers.
   public static let staticSTSIV = AppConfigID(rawValue: 0x28)
   /// NUMBER_OF_STS_SEGMENTS. 0 with SP0, 1 with BPRF, 1…4 with HPRF. Equal on both peers.
   public static let numberOfSTSSegments = AppConfigID(rawValue: 0x29)
@@ -108,7 +108,7 @@ extension AppConfigID {
   public static let maxRRRetry = AppConfigID(rawValue: 0x2A)
   /// UWB_INITIATION_TIME.
   ///
-  /// When to start: milliseconds from now in 4 octets (FiRa 1.x), time of the chip in microseconds in 8.
+  /// When to start: milliseconds from now in 4 bytes (FiRa 1.x), time of the chip in microseconds in 8.
   public static let uwbInitiationTime = AppConfigID(rawValue: 0x2B)
   /// HOPPING_MODE. Whether rounds hop within a block. Equal on both peers.
   public static let hoppingMode = AppConfigID(rawValue: 0x2C)

@@ -37,7 +37,7 @@ public struct Capabilities: Hashable, Sendable {
 
   /// Types a device can be, as bits.
   public struct DeviceTypes: OptionSet, Hashable, Sendable {
-    /// The octet on the wire; NXP uses further bits.
+    /// The byte on the wire; NXP uses further bits.
     public let rawValue: UInt8
     /// Any bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -49,7 +49,7 @@ public struct Capabilities: Hashable, Sendable {
 
   /// Ways to make the scrambled timestamp sequence, as bits numbered like STS_CONFIG.
   public struct STSModes: OptionSet, Hashable, Sendable {
-    /// The octet on the wire.
+    /// The byte on the wire.
     public let rawValue: UInt8
     /// Any bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -67,7 +67,7 @@ public struct Capabilities: Hashable, Sendable {
 
   /// Angles a chip can measure, as bits.
   public struct Angles: OptionSet, Hashable, Sendable {
-    /// The octet on the wire.
+    /// The byte on the wire.
     public let rawValue: UInt8
     /// Any bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -83,20 +83,20 @@ public struct Capabilities: Hashable, Sendable {
 
   /// From the parameters of a response.
   ///
-  /// The number 0x02 tells the numberings apart: it is the roles in one or two octets in FiRa 1.x,
-  /// a range of versions in four octets since 2.0.
+  /// The number 0x02 tells the numberings apart: it is the roles in one or two bytes in FiRa 1.x,
+  /// a range of versions in four bytes since 2.0.
   public init(_ parameters: [TLV]) {
     self.parameters = parameters
     let second = parameters.first { $0.id == 0x02 }
     numbering = second.map { $0.value.count == 4 } ?? true ? .fira2 : .fira1
   }
 
-  /// The octets of a capability.
+  /// The bytes of a capability.
   public subscript(capability: CapabilityID) -> [UInt8]? {
     capability.number(in: numbering).flatMap { self[number: $0] }
   }
 
-  /// The octets of a capability by its number on the wire, for those of vendors.
+  /// The bytes of a capability by its number on the wire, for those of vendors.
   public subscript(number number: UInt8) -> [UInt8]? {
     parameters.first { $0.id == number }?.value
   }
@@ -105,9 +105,9 @@ public struct Capabilities: Hashable, Sendable {
     self[capability].flatMap { TLV(0, $0).integer }
   }
 
-  /// Octets of the longest control message.
+  /// Bytes of the longest control message.
   public var maxMessageSize: Int? { integer(.maxMessageSize).map { Int(clamping: $0) } }
-  /// Octets of payload of the longest data packet.
+  /// Bytes of payload of the longest data packet.
   public var maxDataPayloadSize: Int? {
     integer(.maxDataPacketPayloadSize).map { Int(clamping: $0) }
   }
@@ -131,7 +131,7 @@ public struct Capabilities: Hashable, Sendable {
   public var angles: Angles? {
     integer(.aoaSupport).map { Angles(rawValue: UInt8(truncatingIfNeeded: $0)) }
   }
-  /// Whether addresses may have eight octets.
+  /// Whether addresses may have eight bytes.
   public var supportsExtendedAddresses: Bool? { integer(.extendedMACAddress).map { $0 & 1 != 0 } }
   /// Whether rounds can hop within a block.
   public var supportsHopping: Bool? { integer(.hoppingMode).map { $0 & 1 != 0 } }

@@ -75,7 +75,7 @@ public enum CapabilityID: String, Sendable, CaseIterable {
 
   /// The capability with this number; nil where there is none.
   ///
-  /// - Parameter subID: second octet of the number, where it has one (older firmware of NXP).
+  /// - Parameter subID: second byte of the number, where it has one (older firmware of NXP).
   public init?(number: UInt8, subID: UInt8? = nil, in numbering: Numbering) {
     let key = CapabilityTable.Key(number: number, subID: subID)
     guard let id = CapabilityTable.numbers[numbering]?[key] else { return nil }
@@ -103,7 +103,7 @@ extension CapabilityParameter {
 extension CapabilityID {
   /// How the value reads on a chip of this dialect.
   ///
-  /// - Parameter length: octets of the value, where they are known.
+  /// - Parameter length: bytes of the value, where they are known.
   public func parameter(in dialect: Dialect, length: Int? = nil) -> CapabilityParameter? {
     CapabilityParameter.best(of: CapabilityTable.index[self], in: dialect, length: length)
   }

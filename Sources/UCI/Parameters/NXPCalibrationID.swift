@@ -2,9 +2,9 @@
 
 /// Names a parameter of NXP's calibration (GID 0xF: SET_CALIBRATION, GET_CALIBRATION).
 public struct NXPCalibrationID: RawRepresentable, Hashable, Sendable {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
@@ -33,7 +33,7 @@ enum NXPCalibrationTable {
     _ number: UInt8, _ name: String, _ summary: String = ""
   ) -> NXPCalibrationParameter {
     NXPCalibrationParameter(
-      NXPCalibrationID(rawValue: number), name, [], format: .octets, vendors: [.nxp],
+      NXPCalibrationID(rawValue: number), name, [], format: .bytes, vendors: [.nxp],
       summary: summary)
   }
 

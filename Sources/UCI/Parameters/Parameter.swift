@@ -12,11 +12,11 @@ public struct Parameter<ID: Hashable & Sendable>: Sendable {
   public let name: String
   /// What it is, in one sentence; empty where the name is all that is known.
   public let summary: String
-  /// Octets its value may have; empty where the length depends on other parameters or is not known.
+  /// Bytes its value may have; empty where the length depends on other parameters or is not known.
   public let lengths: [Int]
-  /// How the octets of the value are read.
+  /// How the bytes of the value are read.
   public let format: ParameterFormat
-  /// Unit of a number, for example `ms` or `RSTU`; nil for codes, masks and octets.
+  /// Unit of a number, for example `ms` or `RSTU`; nil for codes, masks and bytes.
   public let unit: String?
   /// Values a number may have; nil where that is not known or the value is not a number.
   public let range: ClosedRange<UInt64>?

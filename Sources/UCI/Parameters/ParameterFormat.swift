@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the octets of a parameter's value are read.
+/// How the bytes of a parameter's value are read.
 public enum ParameterFormat: Hashable, Sendable {
   /// An unsigned number, little-endian. With words for its values it is a code.
   case number
@@ -8,10 +8,10 @@ public enum ParameterFormat: Hashable, Sendable {
   case signed
   /// One bit for each thing; which ones, the row's `values` say by the number of the bit.
   case mask
-  /// The same with the most significant octet first.
+  /// The same with the most significant byte first.
   case maskBigEndian
-  /// Unsigned numbers of so many octets each, one after another.
-  case numbers(octets: Int)
+  /// Unsigned numbers of so many bytes each, one after another.
+  case numbers(bytes: Int)
   /// Numbers in two's complement of 16 bits each, of which so many are the fraction.
   case fixedPoint(fraction: Int)
   /// MAC addresses, one after another.
@@ -20,12 +20,12 @@ public enum ParameterFormat: Hashable, Sendable {
   case versionRange
   /// Letters and digits.
   case text
-  /// Octets whose order and meaning are the parameter's own.
-  case octets
+  /// Bytes whose order and meaning are the parameter's own.
+  case bytes
 }
 
 extension Parameter {
-  /// The value as a number; nil where it is none, empty, or longer than 8 octets.
+  /// The value as a number; nil where it is none, empty, or longer than 8 bytes.
   public func number(of value: [UInt8]) -> UInt64? {
     switch format {
     case .number, .mask: TLV(0, value).integer
@@ -53,44 +53,44 @@ extension Parameter {
     return unit.map { "\(text) \($0)" } ?? text
   }
 
-  /// The value for a description of a message; octets where they do not have the format.
+  /// The value for a description of a message; bytes where they do not have the format.
   public func fieldValue(of value: [UInt8]) -> FieldValue {
     let raw: FieldValue? = value.count <= 4 ? TLV(0, value).integer.map { .number($0) } : nil
     switch format {
     case .number, .mask, .maskBigEndian:
-      return number(of: value).map { .number($0) } ?? .octets(value)
+      return number(of: value).map { .number($0) } ?? .bytes(value)
     case .signed:
-      guard let number = TLV(0, value).integer else { return .octets(value) }
+      guard let number = TLV(0, value).integer else { return .bytes(value) }
       let shift = 64 - UInt64(value.count * 8)
       return .number(Int64(bitPattern: number << shift) >> Int64(shift))
-    case .numbers(let octets):
-      guard let list = value.chunks(of: octets) else { return raw ?? .octets(value) }
-      return .list(list.map { TLV(0, $0).integer.map { .number($0) } ?? .octets($0) })
+    case .numbers(let bytes):
+      guard let list = value.chunks(of: bytes) else { return raw ?? .bytes(value) }
+      return .list(list.map { TLV(0, $0).integer.map { .number($0) } ?? .bytes($0) })
     case .fixedPoint(let fraction):
-      guard let list = value.chunks(of: 2) else { return .octets(value) }
+      guard let list = value.chunks(of: 2) else { return .bytes(value) }
       return .list(
         list.map { .decimal(Double(Int16($0[0]) | Int16($0[1]) << 8) / Double(1 << fraction)) })
     case .addresses:
-      // Extended addresses cannot be told from four short ones; a value of just eight octets is one
+      // Extended addresses cannot be told from four short ones; a value of just eight bytes is one
       // extended address where only one address is asked for.
       let isExtended = lengths.contains(8) && value.count == 8
-      guard let list = value.chunks(of: isExtended ? 8 : 2) else { return .octets(value) }
-      let texts = list.compactMap { MACAddress(octets: $0).map { FieldValue.text($0.description) } }
+      guard let list = value.chunks(of: isExtended ? 8 : 2) else { return .bytes(value) }
+      let texts = list.compactMap { MACAddress(bytes: $0).map { FieldValue.text($0.description) } }
       return texts.count == 1 ? texts[0] : .list(texts)
     case .versionRange:
-      guard let list = value.chunks(of: 2), list.count == 2 else { return raw ?? .octets(value) }
+      guard let list = value.chunks(of: 2), list.count == 2 else { return raw ?? .bytes(value) }
       let versions = list.map { UCIVersion($0[0], $0[1] >> 4, $0[1] & 15).description }
       return .text(versions.joined(separator: "-"))
     case .text:
-      guard value.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return .octets(value) }
+      guard value.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return .bytes(value) }
       return .text(String(decoding: value, as: UTF8.self))
-    case .octets: return .octets(value)
+    case .bytes: return .bytes(value)
     }
   }
 }
 
 extension FieldValue {
-  /// Numbers, texts and lists of them as one text; nil for octets and everything else.
+  /// Numbers, texts and lists of them as one text; nil for bytes and everything else.
   fileprivate var plainWords: String? {
     switch self {
     case .integer(let value): return String(value)
@@ -106,7 +106,7 @@ extension FieldValue {
 }
 
 extension [UInt8] {
-  /// Pieces of `count` octets each; nil where there is none or the last would be shorter.
+  /// Pieces of `count` bytes each; nil where there is none or the last would be shorter.
   func chunks(of size: Int) -> [[UInt8]]? {
     guard size > 0, !isEmpty, count.isMultiple(of: size) else { return nil }
     return stride(from: 0, to: count, by: size).map { Array(self[$0..<$0 + size]) }

@@ -38,8 +38,8 @@ enum RadarConfigTable {
 
   static let rows: [RadarConfigParameter] = [
     row(
-      0x00, "TIMING_PARAMS", [7], format: .octets,
-      summary: "Period of a burst in ms (4 octets), of a sweep in RSTU (2), sweeps in a burst (1)."),
+      0x00, "TIMING_PARAMS", [7], format: .bytes,
+      summary: "Period of a burst in ms (4 bytes), of a sweep in RSTU (2), sweeps in a burst (1)."),
     row(
       0x01, "SAMPLES_PER_SWEEP", [1], unit: "samples", range: 0...255, default: 64,
       summary: "Samples in a sweep."),

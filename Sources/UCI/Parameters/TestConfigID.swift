@@ -2,12 +2,12 @@
 
 /// A parameter of the radio tests (TEST_CONFIG_SET, TEST_CONFIG_GET), by its number on the wire.
 public struct TestConfigID: Hashable, Sendable {
-  /// The octet on the wire, or the first of two.
+  /// The byte on the wire, or the first of two.
   public let number: UInt8
-  /// Second octet of the identifier, for parameters that have two (NXP's 0xE5).
+  /// Second byte of the identifier, for parameters that have two (NXP's 0xE5).
   public let subID: UInt8?
 
-  /// Any octets.
+  /// Any bytes.
   public init(_ number: UInt8, _ subID: UInt8? = nil) {
     self.number = number
     self.subID = subID

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why octets could not be read as the message they claim to be.
+/// Why bytes could not be read as the message they claim to be.
 public enum PayloadError: Error, Hashable, Sendable {
   /// The payload ends before this field does.
   case tooShort(field: String, needed: Int, available: Int)
@@ -13,7 +13,7 @@ extension PayloadError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooShort(let field, let needed, let available):
-      "The payload ends inside \(field): octets needed \(needed), octets there \(available)."
+      "The payload ends inside \(field): bytes needed \(needed), bytes there \(available)."
     case .invalid(let field, let reason): "\(field) cannot be read: \(reason)."
     }
   }

@@ -3,19 +3,19 @@
 /// Reads the little-endian fields of a payload, one after another, never past its end.
 public struct PayloadReader: ~Escapable {
   @usableFromInline let bytes: RawSpan
-  /// How many octets have been read.
+  /// How many bytes have been read.
   public private(set) var offset = 0
 
-  /// Starts at the first octet of `bytes`.
+  /// Starts at the first byte of `bytes`.
   @_lifetime(copy bytes)
   public init(_ bytes: RawSpan) {
     self.bytes = bytes
   }
 
-  /// Octets that have not been read.
+  /// Bytes that have not been read.
   public var remaining: Int { bytes.byteCount - offset }
 
-  /// The next octet without reading it; nil at the end.
+  /// The next byte without reading it; nil at the end.
   public var peek: UInt8? {
     remaining > 0 ? unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) : nil
   }
@@ -32,29 +32,29 @@ public struct PayloadReader: ~Escapable {
     return unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: T.self)
   }
 
-  /// One octet.
+  /// One byte.
   public mutating func u8(_ field: String) throws(PayloadError) -> UInt8 {
     try take(field, as: UInt8.self)
   }
-  /// Two octets, little-endian.
+  /// Two bytes, little-endian.
   public mutating func u16(_ field: String) throws(PayloadError) -> UInt16 {
     UInt16(littleEndian: try take(field, as: UInt16.self))
   }
-  /// Two octets, little-endian, two's complement.
+  /// Two bytes, little-endian, two's complement.
   public mutating func i16(_ field: String) throws(PayloadError) -> Int16 {
     Int16(littleEndian: try take(field, as: Int16.self))
   }
-  /// Four octets, little-endian.
+  /// Four bytes, little-endian.
   public mutating func u32(_ field: String) throws(PayloadError) -> UInt32 {
     UInt32(littleEndian: try take(field, as: UInt32.self))
   }
-  /// Eight octets, little-endian.
+  /// Eight bytes, little-endian.
   public mutating func u64(_ field: String) throws(PayloadError) -> UInt64 {
     UInt64(littleEndian: try take(field, as: UInt64.self))
   }
 
-  /// `count` octets in the order given.
-  public mutating func octets(_ count: Int, _ field: String) throws(PayloadError) -> [UInt8] {
+  /// `count` bytes in the order given.
+  public mutating func bytes(_ count: Int, _ field: String) throws(PayloadError) -> [UInt8] {
     guard count >= 0, remaining >= count else {
       throw PayloadError.tooShort(field: field, needed: count, available: remaining)
     }
@@ -62,7 +62,7 @@ public struct PayloadReader: ~Escapable {
     return unsafe bytes.extracting(offset..<offset + count).withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// Passes over `count` octets.
+  /// Passes over `count` bytes.
   public mutating func skip(_ count: Int, _ field: String) throws(PayloadError) {
     guard count >= 0, remaining >= count else {
       throw PayloadError.tooShort(field: field, needed: count, available: remaining)

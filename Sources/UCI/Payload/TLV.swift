@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parameter on the wire: identifier, length and value, one octet each for the first two.
+/// A parameter on the wire: identifier, length and value, one byte each for the first two.
 public struct TLV: Hashable, Sendable {
   /// Which parameter; what it means depends on the message it stands in.
   public var id: UInt8
-  /// Second octet of the identifier, for the device parameters that have two (NXP).
+  /// Second byte of the identifier, for the device parameters that have two (NXP).
   public var subID: UInt8?
-  /// At most 255 octets.
+  /// At most 255 bytes.
   public var value: [UInt8]
 
   /// A parameter with the value as it goes on the wire.
@@ -16,7 +16,7 @@ public struct TLV: Hashable, Sendable {
     self.value = value
   }
 
-  /// The value as an unsigned little-endian number; nil when it is empty or longer than 8 octets.
+  /// The value as an unsigned little-endian number; nil when it is empty or longer than 8 bytes.
   public var integer: UInt64? {
     guard (1...8).contains(value.count) else { return nil }
     return value.reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -24,21 +24,21 @@ public struct TLV: Hashable, Sendable {
 }
 
 extension PayloadReader {
-  /// A count and as many parameters; those whose identifier is in `twoOctetIDs` have a second
-  /// octet of it.
+  /// A count and as many parameters; those whose identifier is in `twoByteIDs` have a second
+  /// byte of it.
   public mutating func tlvs(
-    _ field: String, twoOctetIDs: ClosedRange<UInt8>? = nil
+    _ field: String, twoByteIDs: ClosedRange<UInt8>? = nil
   ) throws(PayloadError) -> [TLV] {
     let count = try u8("\(field) count")
     var list: [TLV] = []
-    // Each has two octets at least: what a count claims beyond that is not there.
+    // Each has two bytes at least: what a count claims beyond that is not there.
     list.reserveCapacity(min(Int(count), remaining / 2))
     for index in 0..<Int(count) {
       let id = try u8("\(field)[\(index)] id")
-      let isLong = twoOctetIDs?.contains(id) ?? false
+      let isLong = twoByteIDs?.contains(id) ?? false
       let subID: UInt8? = isLong ? try u8("\(field)[\(index)] sub id") : nil
       let length = try u8("\(field)[\(index)] length")
-      list.append(TLV(id, try octets(Int(length), "\(field)[\(index)] value"), subID: subID))
+      list.append(TLV(id, try bytes(Int(length), "\(field)[\(index)] value"), subID: subID))
     }
     return list
   }
@@ -46,7 +46,7 @@ extension PayloadReader {
 
 extension PayloadReader {
   /// A count and as many parameters, of which those numbered 0xE3…0xE5 can have identifiers of two
-  /// octets on NXP chips.
+  /// bytes on NXP chips.
   ///
   /// Which form an identifier has cannot be seen. Where the dialect says it, that form is read;
   /// where it does not, the long form only if the short one does not end where the payload does.
@@ -56,17 +56,17 @@ extension PayloadReader {
     let forms: [ClosedRange<UInt8>?] = longIDsFirst ? [0xE4...0xE5, nil] : [nil, 0xE3...0xE5]
     for form in forms {
       var attempt = self
-      if let list = try? attempt.tlvs(field, twoOctetIDs: form), attempt.remaining == 0 {
+      if let list = try? attempt.tlvs(field, twoByteIDs: form), attempt.remaining == 0 {
         self = attempt
         return list
       }
     }
-    return try tlvs(field, twoOctetIDs: forms[0])
+    return try tlvs(field, twoByteIDs: forms[0])
   }
 }
 
 extension PayloadWriter {
-  /// A count and the parameters. More than 255 of them, or of octets in one, are a programming
+  /// A count and the parameters. More than 255 of them, or of bytes in one, are a programming
   /// error.
   public mutating func tlvs(_ list: [TLV]) {
     u8(UInt8(list.count))
@@ -74,7 +74,7 @@ extension PayloadWriter {
       u8(tlv.id)
       if let subID = tlv.subID { u8(subID) }
       u8(UInt8(tlv.value.count))
-      octets(tlv.value)
+      bytes(tlv.value)
     }
   }
 }

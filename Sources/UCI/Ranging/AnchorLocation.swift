@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an anchor is, as it says itself, read from the octets of a location.
+/// Where an anchor is, as it says itself, read from the bytes of a location.
 ///
-/// The bits are packed without gaps, beginning with the most significant bit of the first octet. A
-/// coordinate has its least significant octet first; the bits that do not fill an octet come last
+/// The bits are packed without gaps, beginning with the most significant bit of the first byte. A
+/// coordinate has its least significant byte first; the bits that do not fill a byte come last
 /// and are the most significant. This is the way of one family of implementations.
 public enum AnchorLocation: Hashable, Sendable {
-  /// Latitude and longitude in degrees, altitude in metres (WGS-84); 12 octets.
+  /// Latitude and longitude in degrees, altitude in metres (WGS-84); 12 bytes.
   case geographic(latitude: Double, longitude: Double, altitude: Double)
-  /// Coordinates in a system of the anchors' own; 10 octets. The unit is probably a millimetre.
+  /// Coordinates in a system of the anchors' own; 10 bytes. The unit is probably a millimetre.
   case relative(x: Int32, y: Int32, z: Int32)
 
-  /// From the 12 octets of a location in WGS-84; nil for any other number of them.
-  public init?(geographic octets: [UInt8]) {
-    guard octets.count == 12 else { return nil }
-    var bits = LocationBits(octets)
+  /// From the 12 bytes of a location in WGS-84; nil for any other number of them.
+  public init?(geographic bytes: [UInt8]) {
+    guard bytes.count == 12 else { return nil }
+    var bits = LocationBits(bytes)
     let latitude = bits.signed(33)
     let longitude = bits.signed(33)
     let altitude = bits.signed(30)
@@ -23,10 +23,10 @@ public enum AnchorLocation: Hashable, Sendable {
       altitude: Double(altitude) / 2_097_152)
   }
 
-  /// From the 10 octets of a relative location; nil for any other number of them.
-  public init?(relative octets: [UInt8]) {
-    guard octets.count == 10 else { return nil }
-    var bits = LocationBits(octets)
+  /// From the 10 bytes of a relative location; nil for any other number of them.
+  public init?(relative bytes: [UInt8]) {
+    guard bytes.count == 10 else { return nil }
+    var bits = LocationBits(bytes)
     let x = bits.signed(28)
     let y = bits.signed(28)
     let z = bits.signed(24)
@@ -34,17 +34,17 @@ public enum AnchorLocation: Hashable, Sendable {
   }
 }
 
-/// Reads numbers that do not begin or end with an octet.
+/// Reads numbers that do not begin or end with a byte.
 private struct LocationBits {
-  private let octets: [UInt8]
+  private let bytes: [UInt8]
   private var position = 0
 
-  init(_ octets: [UInt8]) { self.octets = octets }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   private mutating func bits(_ count: Int) -> Int64 {
     var value: Int64 = 0
     for _ in 0..<count {
-      value = value << 1 | Int64(octets[position / 8] >> UInt8(7 - position % 8) & 1)
+      value = value << 1 | Int64(bytes[position / 8] >> UInt8(7 - position % 8) & 1)
       position += 1
     }
     return value

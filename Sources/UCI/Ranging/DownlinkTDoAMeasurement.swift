@@ -12,13 +12,13 @@ public struct DownlinkTDoAMeasurement: DownlinkTDoAMessage, Hashable, Sendable {
 
     /// The TX timestamp is in the time base common to all anchors, not in the anchor's own.
     public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
-    /// Octets of the TX timestamp: 5 or 8.
+    /// Bytes of the TX timestamp: 5 or 8.
     public var txTimestampLength: Int { Self.timestampLength(rawValue >> 1) }
-    /// Octets of the RX timestamp: 5 or 8.
+    /// Bytes of the RX timestamp: 5 or 8.
     public var rxTimestampLength: Int { Self.timestampLength(rawValue >> 3) }
     /// How the location of the anchor is given: 0 not at all, 1 WGS-84, 2 relative.
     public var locationType: UInt8 { UInt8(rawValue >> 5 & 3) }
-    /// Octets of the location; nil for the reserved code.
+    /// Bytes of the location; nil for the reserved code.
     public var locationLength: Int? { [0, 12, 10, nil][Int(locationType)] }
     /// How many active ranging rounds are listed, 0…15.
     public var activeRoundCount: Int { Int(rawValue >> 7 & 15) }
@@ -61,7 +61,7 @@ public struct DownlinkTDoAMeasurement: DownlinkTDoAMessage, Hashable, Sendable {
   public var responderReplyTime: UInt32
   /// Time of flight between initiator and responder in ticks.
   public var timeOfFlight: UInt16
-  /// The location of the anchor as it came: none, 12 octets WGS-84 or 10 octets relative.
+  /// The location of the anchor as it came: none, 12 bytes WGS-84 or 10 bytes relative.
   public var location: [UInt8]
   /// Indexes of the rounds in which the anchor is active.
   public var activeRounds: [UInt8]
@@ -82,20 +82,20 @@ public struct DownlinkTDoAMeasurement: DownlinkTDoAMessage, Hashable, Sendable {
     azimuth = try reader.angle("azimuth")
     elevation = try reader.angle("elevation")
     rawRSSI = try reader.u8("RSSI")
-    txTimestamp = try reader.number(octets: control.txTimestampLength, "TX timestamp")
-    rxTimestamp = try reader.number(octets: control.rxTimestampLength, "RX timestamp")
+    txTimestamp = try reader.number(bytes: control.txTimestampLength, "TX timestamp")
+    rxTimestamp = try reader.number(bytes: control.rxTimestampLength, "RX timestamp")
     rawAnchorClockOffset = try reader.i16("anchor CFO")
     rawClockOffset = try reader.i16("CFO")
     initiatorReplyTime = try reader.u32("initiator reply time")
     responderReplyTime = try reader.u32("responder reply time")
     timeOfFlight = try reader.u16("initiator-responder ToF")
-    location = try reader.octets(locationLength, "anchor location")
-    activeRounds = try reader.octets(control.activeRoundCount, "active rounds")
+    location = try reader.bytes(locationLength, "anchor location")
+    activeRounds = try reader.bytes(control.activeRoundCount, "active rounds")
   }
 
   /// Writes one measurement.
   public func encode(into writer: inout PayloadWriter) {
-    writer.octets(peer.octets)
+    writer.bytes(peer.bytes)
     writer.u8(status.rawValue)
     writer.u8(messageType)
     writer.u16(control.rawValue)
@@ -105,14 +105,14 @@ public struct DownlinkTDoAMeasurement: DownlinkTDoAMessage, Hashable, Sendable {
     writer.angle(azimuth)
     writer.angle(elevation)
     writer.u8(rawRSSI)
-    writer.number(txTimestamp, octets: control.txTimestampLength)
-    writer.number(rxTimestamp, octets: control.rxTimestampLength)
+    writer.number(txTimestamp, bytes: control.txTimestampLength)
+    writer.number(rxTimestamp, bytes: control.rxTimestampLength)
     writer.i16(rawAnchorClockOffset)
     writer.i16(rawClockOffset)
     writer.u32(initiatorReplyTime)
     writer.u32(responderReplyTime)
     writer.u16(timeOfFlight)
-    writer.octets(location)
-    writer.octets(activeRounds)
+    writer.bytes(location)
+    writer.bytes(activeRounds)
   }
 }

@@ -20,7 +20,7 @@ public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable
     public var hasSuperclusterID: Bool { rawValue & 8 != 0 }
   }
 
-  /// Octets of the measurement, these two included, as announced. Some encoders announce too few.
+  /// Bytes of the measurement, these two included, as announced. Some encoders announce too few.
   public var announcedLength: UInt16
   /// The anchor.
   public var peer: MACAddress
@@ -50,25 +50,25 @@ public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable
   public var responderReplyTime: UInt32
   /// Time of flight between initiator and responder in ticks.
   public var timeOfFlight: UInt16
-  /// When the tag received the message, in ticks, as it came: at most 255 octets, little-endian.
-  public var rxTimestampOctets: [UInt8]
+  /// When the tag received the message, in ticks, as it came: at most 255 bytes, little-endian.
+  public var rxTimestampBytes: [UInt8]
   /// What is there. The fields below have to agree with it.
   public var control: Control
-  /// When the anchor sent the message, in ticks, as it came: at most 255 octets, little-endian.
-  public var txTimestampOctets: [UInt8]
+  /// When the anchor sent the message, in ticks, as it came: at most 255 bytes, little-endian.
+  public var txTimestampBytes: [UInt8]
   /// Indexes of the rounds in which the anchor is active; nil where they are not listed.
   public var activeRounds: [UInt8]?
-  /// The location of the anchor as it came, its type in the first octet; nil where it is not given.
+  /// The location of the anchor as it came, its type in the first byte; nil where it is not given.
   public var location: [UInt8]?
   /// The cluster of clusters to which the anchor belongs; nil where it is not given.
   public var superclusterID: UInt8?
-  /// Octets of unknown meaning between the fields and the announced end.
-  public var unknownOctets: [UInt8]
+  /// Bytes of unknown meaning between the fields and the announced end.
+  public var unknownBytes: [UInt8]
 
   /// When the tag received the message, in ticks; nil where that is not known or longer than 64 bits.
-  public var rxTimestamp: UInt64? { TLV(0, rxTimestampOctets).integer }
+  public var rxTimestamp: UInt64? { TLV(0, rxTimestampBytes).integer }
   /// When the anchor sent the message, in ticks; nil where that is not known or longer than 64 bits.
-  public var txTimestamp: UInt64? { TLV(0, txTimestampOctets).integer }
+  public var txTimestamp: UInt64? { TLV(0, txTimestampBytes).integer }
 
   /// Reads one measurement; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, extendedAddress: Bool) throws(PayloadError) {
@@ -88,20 +88,20 @@ public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable
     initiatorReplyTime = try reader.u32("initiator reply time")
     responderReplyTime = try reader.u32("responder reply time")
     timeOfFlight = try reader.u16("initiator-responder ToF")
-    rxTimestampOctets = try reader.counted("RX timestamp")
+    rxTimestampBytes = try reader.counted("RX timestamp")
     control = Control(rawValue: try reader.u32("message control"))
-    txTimestampOctets = try reader.counted("TX timestamp")
+    txTimestampBytes = try reader.counted("TX timestamp")
     activeRounds = control.hasActiveRounds ? try reader.counted("active rounds") : nil
     location = control.hasLocation ? try reader.counted("anchor location") : nil
     superclusterID = control.hasSuperclusterID ? try reader.u8("supercluster id") : nil
     let rest = Int(announcedLength) - (reader.offset - start)
-    unknownOctets = rest > 0 ? try reader.octets(rest, "measurement") : []
+    unknownBytes = rest > 0 ? try reader.bytes(rest, "measurement") : []
   }
 
   /// Writes one measurement.
   public func encode(into writer: inout PayloadWriter) {
     writer.u16(announcedLength)
-    writer.octets(peer.octets)
+    writer.bytes(peer.bytes)
     writer.u8(status.rawValue)
     writer.u8(messageType)
     writer.u16(blockIndex)
@@ -115,13 +115,13 @@ public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable
     writer.u32(initiatorReplyTime)
     writer.u32(responderReplyTime)
     writer.u16(timeOfFlight)
-    writer.counted(rxTimestampOctets)
+    writer.counted(rxTimestampBytes)
     writer.u32(control.rawValue)
-    writer.counted(txTimestampOctets)
+    writer.counted(txTimestampBytes)
     if let activeRounds { writer.counted(activeRounds) }
     if let location { writer.counted(location) }
     if let superclusterID { writer.u8(superclusterID) }
-    writer.octets(unknownOctets)
+    writer.bytes(unknownBytes)
   }
 
   /// Reads `count` measurements; nil when they do not fit.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The address of a UWB device: two octets (short) or eight (extended), little-endian on the wire.
+/// The address of a UWB device: two bytes (short) or eight (extended), little-endian on the wire.
 public struct MACAddress: Hashable, Sendable {
   /// The address as a number.
   public let value: UInt64
-  /// Eight octets rather than two.
+  /// Eight bytes rather than two.
   public let isExtended: Bool
 
   /// A short address.
@@ -19,19 +19,19 @@ public struct MACAddress: Hashable, Sendable {
     isExtended = true
   }
 
-  /// The octets in the order of the wire.
-  public var octets: [UInt8] {
+  /// The bytes in the order of the wire.
+  public var bytes: [UInt8] {
     (0..<(isExtended ? 8 : 2)).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
   }
 
-  /// From two or eight octets in the order of the wire; nil for any other number of them.
-  public init?(octets: some Collection<UInt8>) {
-    guard octets.count == 2 || octets.count == 8 else { return nil }
-    isExtended = octets.count == 8
-    value = octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  /// From two or eight bytes in the order of the wire; nil for any other number of them.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 2 || bytes.count == 8 else { return nil }
+    isExtended = bytes.count == 8
+    value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// From hexadecimal digits, most significant first: `0001`, `0x1`, or eight octets with colons.
+  /// From hexadecimal digits, most significant first: `0001`, `0x1`, or eight bytes with colons.
   /// Up to four digits make a short address, sixteen an extended one.
   public init?(_ text: String) {
     var digits = text.lowercased().filter { $0 != ":" }
@@ -45,7 +45,7 @@ public struct MACAddress: Hashable, Sendable {
 }
 
 extension MACAddress: CustomStringConvertible {
-  /// Hexadecimal, most significant octet first: `0x0001`.
+  /// Hexadecimal, most significant byte first: `0x0001`.
   public var description: String {
     let digits = String(value, radix: 16)
     let width = isExtended ? 16 : 4

@@ -54,9 +54,9 @@ public enum NXPOneWayTail: Hashable, Sendable {
     public var rest: [UInt8]
   }
 
-  /// From the octets behind the last measurement; nil for other measurements than these two.
-  public init?(_ octets: [UInt8], behind measurements: SessionInfo.Measurements) {
-    var reader = unsafe PayloadReader(octets.span.bytes)
+  /// From the bytes behind the last measurement; nil for other measurements than these two.
+  public init?(_ bytes: [UInt8], behind measurements: SessionInfo.Measurements) {
+    var reader = unsafe PayloadReader(bytes.span.bytes)
     guard let body = try? reader.longCounted("vendor data"), !body.isEmpty else { return nil }
     var rest = unsafe PayloadReader(body.span.bytes)
     do throws(PayloadError) {
@@ -89,9 +89,9 @@ extension NXPOneWayTail.Uplink {
     rawRSSI = []
     phases = []
     rest = []
-    let octets = try reader.counted("extension")
-    if !octets.isEmpty {
-      var body = unsafe PayloadReader(octets.span.bytes)
+    let bytes = try reader.counted("extension")
+    if !bytes.isEmpty {
+      var body = unsafe PayloadReader(bytes.span.bytes)
       rawRSSI = [try body.i16("RSSI"), try body.i16("RSSI")]
       for _ in 0..<(try body.u8("number of phases")) {
         phases.append(Phase(rawPDoA: try body.i16("PDoA"), index: try body.u16("PDoA index")))
@@ -133,7 +133,7 @@ extension NXPOneWayTail {
                 Field("index", .number($0.index)),
               ])
             })),
-        Field("rest", .octets(tail.rest)),
+        Field("rest", .bytes(tail.rest)),
       ])
     }
   }

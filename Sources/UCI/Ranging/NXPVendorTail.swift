@@ -3,8 +3,8 @@
 /// What an NXP chip puts behind the two-way measurements of a SESSION_INFO_NTF, if the parameter
 /// EXTENDED_NOTIFICATIONS is set: phase differences, signal-to-noise ratios, RSSI.
 ///
-/// Published logs hold fewer octets than the published parser reads where angles are not measured
-/// (modes 0 and 3): then there are no entries of angles. What fits the octets exactly is taken; what
+/// Published logs hold fewer bytes than the published parser reads where angles are not measured
+/// (modes 0 and 3): then there are no entries of angles. What fits the bytes exactly is taken; what
 /// does not fit in any way is no tail.
 ///
 /// Source: nxp-uwb/sr250-uwbiot-zephyr (facts only) and the logs of an SR250 in its
@@ -80,21 +80,21 @@ public struct NXPVendorTail: Hashable, Sendable {
   public var debugAntennas: [UInt8]
   /// One for each measurement of the notification.
   public var measurements: [Measurement]
-  /// 16 octets that prove the origin of the measurements; nil where there are none.
+  /// 16 bytes that prove the origin of the measurements; nil where there are none.
   public var authenticationTag: [UInt8]?
 
-  /// From the octets behind the last measurement.
+  /// From the bytes behind the last measurement.
   ///
   /// - Parameter count: how many measurements the notification has.
-  public init?(_ octets: [UInt8], measurements count: Int) {
-    var reader = unsafe PayloadReader(octets.span.bytes)
+  public init?(_ bytes: [UInt8], measurements count: Int) {
+    var reader = unsafe PayloadReader(bytes.span.bytes)
     do throws(PayloadError) {
       // Bounds everything below; nothing is read behind it but the tag.
       let body = try reader.longCounted("vendor data")
       guard !body.isEmpty, let tail = Self.read(body, count) else { return nil }
       self = tail
       if reader.remaining > 0, try reader.u8("authentication") != 0 {
-        authenticationTag = try reader.octets(16, "authentication tag")
+        authenticationTag = try reader.bytes(16, "authentication tag")
       }
     } catch { return nil }
   }

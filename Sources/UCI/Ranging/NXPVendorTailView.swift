@@ -15,7 +15,7 @@ public struct NXPVendorTailView: ~Escapable {
   /// How many measurements there are.
   public let count: Int
 
-  /// From the octets behind the last measurement; nil when they do not have the form.
+  /// From the bytes behind the last measurement; nil when they do not have the form.
   ///
   /// - Parameter count: how many measurements the notification has.
   @_lifetime(copy tail)
@@ -47,7 +47,7 @@ public struct NXPVendorTailView: ~Escapable {
         debug * (isLong ? 10 : 6) + (rxMode == 3 || rxMode == 4 ? 2 : 0)
         + (bits >> 16 & 1 != 0 ? 4 : 0)
       let withAngles = antennas * (hasFlag ? 7 : 6) + behind
-      // As with `NXPVendorTail`: what fits the octets exactly is taken.
+      // As with `NXPVendorTail`: what fits the bytes exactly is taken.
       let hasAngles = reader.remaining == count * withAngles
       guard hasAngles || reader.remaining == count * behind else { return nil }
       first = reader.offset

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A one-way angle of arrival of a SESSION_INFO_NTF, at an observer: 13 octets on the wire with a
+/// A one-way angle of arrival of a SESSION_INFO_NTF, at an observer: 13 bytes on the wire with a
 /// short address, 19 with an extended one.
 public struct OneWayAoAMeasurement: Hashable, Sendable {
   /// The advertiser.
@@ -45,7 +45,7 @@ public struct OneWayAoAMeasurement: Hashable, Sendable {
 
   /// Writes one measurement.
   public func encode(into writer: inout PayloadWriter) {
-    writer.octets(peer.octets)
+    writer.bytes(peer.bytes)
     writer.u8(status.rawValue)
     writer.u8(lineOfSight.rawValue)
     writer.u8(frameSequenceNumber)

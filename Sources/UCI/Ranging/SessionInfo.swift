@@ -19,8 +19,8 @@ public struct SessionInfo: UCINotification, Hashable {
     case downlinkTDoAV2([DownlinkTDoAMeasurementV2])
     /// Frames of tags, at an anchor.
     case uplinkTDoA([UplinkTDoAMeasurement])
-    /// Of another type, or not laid out as known: the octets behind the header.
-    case other(count: UInt8, octets: [UInt8])
+    /// Of another type, or not laid out as known: the bytes behind the header.
+    case other(count: UInt8, bytes: [UInt8])
   }
 
   /// Counts up by one for every notification of a session, from 0 at its start.
@@ -43,8 +43,8 @@ public struct SessionInfo: UCINotification, Hashable {
   public var reserved20: UInt32
   /// The measurements, by type.
   public var measurements: Measurements
-  /// Reserved octets of each two-way measurement, 11 or 5 of them, as they came.
-  public var reservedOctets: [[UInt8]]
+  /// Reserved bytes of each two-way measurement, 11 or 5 of them, as they came.
+  public var reservedBytes: [[UInt8]]
 
   /// A notification of two-way measurements.
   public init(
@@ -61,7 +61,7 @@ public struct SessionInfo: UCINotification, Hashable {
     primarySessionToken = 0
     reserved20 = 0
     measurements = .twoWay(twoWay)
-    reservedOctets = twoWay.map { _ in Array(repeating: 0, count: extendedAddresses ? 5 : 11) }
+    reservedBytes = twoWay.map { _ in Array(repeating: 0, count: extendedAddresses ? 5 : 11) }
   }
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
@@ -76,12 +76,12 @@ public struct SessionInfo: UCINotification, Hashable {
     primarySessionToken = try reader.u32("primary session token")
     reserved20 = try reader.u32("reserved")
     let count = try reader.u8("number of measurements")
-    reservedOctets = []
+    reservedBytes = []
     let extended = addressIndicator != 0
     switch type {
     case .twoWay:
       measurements = .twoWay(
-        try Self.twoWay(&reader, count: count, extended: extended, reserved: &reservedOctets))
+        try Self.twoWay(&reader, count: count, extended: extended, reserved: &reservedBytes))
     case .oneWayAoA:
       var list: [OneWayAoAMeasurement] = []
       for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
@@ -93,13 +93,13 @@ public struct SessionInfo: UCINotification, Hashable {
     case .uplinkTDoA:
       measurements =
         UplinkTDoAMeasurement.list(&reader, count: count, extended: extended, dialect: dialect)
-        .map { .uplinkTDoA($0) } ?? .other(count: count, octets: reader.rest())
+        .map { .uplinkTDoA($0) } ?? .other(count: count, bytes: reader.rest())
     case .downlinkTDoAV2:
       measurements =
         DownlinkTDoAMeasurementV2.list(&reader, count: count, extended: extended)
-        .map { .downlinkTDoAV2($0) } ?? .other(count: count, octets: reader.rest())
+        .map { .downlinkTDoAV2($0) } ?? .other(count: count, bytes: reader.rest())
     default:
-      measurements = .other(count: count, octets: reader.rest())
+      measurements = .other(count: count, bytes: reader.rest())
     }
   }
 
@@ -119,7 +119,7 @@ public struct SessionInfo: UCINotification, Hashable {
       measurement.destinationElevation = try reader.angle("destination elevation")
       measurement.slotIndex = try reader.u8("slot index")
       measurement.rawRSSI = try reader.u8("RSSI")
-      reserved.append(try reader.octets(extended ? 5 : 11, "reserved"))
+      reserved.append(try reader.bytes(extended ? 5 : 11, "reserved"))
       list.append(measurement)
     }
     return list
@@ -137,9 +137,9 @@ public struct SessionInfo: UCINotification, Hashable {
     writer.u32(primarySessionToken)
     writer.u32(reserved20)
     switch measurements {
-    case .other(let count, let octets):
+    case .other(let count, let bytes):
       writer.u8(count)
-      writer.octets(octets)
+      writer.bytes(bytes)
     case .oneWayAoA(let list):
       writer.u8(UInt8(list.count))
       for measurement in list { measurement.encode(into: &writer) }
@@ -154,8 +154,8 @@ public struct SessionInfo: UCINotification, Hashable {
       for measurement in list { measurement.encode(into: &writer) }
     case .twoWay(let list):
       writer.u8(UInt8(list.count))
-      for (measurement, reserved) in zip(list, reservedOctets) {
-        writer.octets(measurement.peer.octets)
+      for (measurement, reserved) in zip(list, reservedBytes) {
+        writer.bytes(measurement.peer.bytes)
         writer.u8(measurement.status.rawValue)
         writer.u8(measurement.lineOfSight.rawValue)
         writer.u16(measurement.rawDistance)
@@ -167,7 +167,7 @@ public struct SessionInfo: UCINotification, Hashable {
         }
         writer.u8(measurement.slotIndex)
         writer.u8(measurement.rawRSSI)
-        writer.octets(reserved)
+        writer.bytes(reserved)
       }
     }
   }

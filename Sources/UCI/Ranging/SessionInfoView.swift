@@ -2,9 +2,9 @@
 
 /// What a SESSION_INFO_NTF measures.
 public struct MeasurementType: RawRepresentable, Hashable, Sendable {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// One-way ranging, uplink TDoA (at an anchor).
@@ -24,7 +24,7 @@ public struct MeasurementType: RawRepresentable, Hashable, Sendable {
 /// The view borrows the payload and cannot outlive it. The bounds of the header and, for two-way
 /// ranging, of all measurements are checked once in `init`; after that every field is one load.
 public struct SessionInfoView: ~Escapable {
-  /// Octets before the first measurement.
+  /// Bytes before the first measurement.
   public static let headerLength = 25
 
   /// The whole payload.
@@ -43,7 +43,7 @@ public struct SessionInfoView: ~Escapable {
       throw PayloadError.tooShort(
         field: "SESSION_INFO_NTF", needed: Self.headerLength, available: payload.byteCount)
     }
-    // Sound: 25 octets are there.
+    // Sound: 25 bytes are there.
     let count = Int(unsafe payload.unsafeLoad(fromByteOffset: 24, as: UInt8.self))
     let type = unsafe payload.unsafeLoad(fromByteOffset: 13, as: UInt8.self)
     let needed = Self.headerLength + count * TwoWayMeasurement.length
@@ -117,6 +117,6 @@ public struct SessionInfoView: ~Escapable {
     }
   }
 
-  /// Octets behind the last two-way measurement: the vendor's own.
+  /// Bytes behind the last two-way measurement: the vendor's own.
   public var vendorTailOffset: Int { Self.headerLength + count * TwoWayMeasurement.length }
 }

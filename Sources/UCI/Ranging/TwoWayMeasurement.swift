@@ -2,9 +2,9 @@
 
 /// Whether the direct path was seen, as the chip judges it.
 public struct LineOfSight: RawRepresentable, Hashable, Sendable {
-  /// The octet on the wire.
+  /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any octet.
+  /// Any byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The direct path was seen.
@@ -32,10 +32,10 @@ public struct Angle: Hashable, Sendable {
   @inlinable public var degrees: Double { Double(raw) / 128 }
 }
 
-/// One two-way-ranging result of a SESSION_INFO_NTF: 31 octets on the wire for short and extended
+/// One two-way-ranging result of a SESSION_INFO_NTF: 31 bytes on the wire for short and extended
 /// addresses alike.
 public struct TwoWayMeasurement: Hashable, Sendable {
-  /// Octets on the wire.
+  /// Bytes on the wire.
   public static let length = 31
 
   /// The peer.

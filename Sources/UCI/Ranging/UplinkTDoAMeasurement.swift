@@ -5,16 +5,16 @@
 public struct UplinkTDoAMeasurement: Hashable, Sendable {
   /// What a measurement holds: the message control field.
   public struct Control: RawRepresentable, Hashable, Sendable {
-    /// The field on the wire; the upper octet is 0 where the field has only one.
+    /// The field on the wire; the upper byte is 0 where the field has only one.
     public let rawValue: UInt16
     /// Any value.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Octets of the device id: 0, 2, 4 or 8.
+    /// Bytes of the device id: 0, 2, 4 or 8.
     public var deviceIDLength: Int { [0, 2, 4, 8][Int(rawValue & 3)] }
-    /// Octets of the TX timestamp: 0, 5 or 8.
+    /// Bytes of the TX timestamp: 0, 5 or 8.
     public var txTimestampLength: Int { rawValue & 8 != 0 ? 8 : rawValue & 4 != 0 ? 5 : 0 }
-    /// Octets of the RX timestamp: 5 or 8.
+    /// Bytes of the RX timestamp: 5 or 8.
     public var rxTimestampLength: Int { rawValue & 16 != 0 ? 8 : 5 }
   }
 
@@ -24,7 +24,7 @@ public struct UplinkTDoAMeasurement: Hashable, Sendable {
   public var status: Status
   /// What is there and how long it is. The fields below have to agree with it.
   public var control: Control
-  /// Octets of `control` on the wire: 1, or 2 on some chips.
+  /// Bytes of `control` on the wire: 1, or 2 on some chips.
   public var controlLength: Int
   /// 0 of a tag, 1 of an anchor that synchronises others.
   public var frameType: UInt8
@@ -38,12 +38,12 @@ public struct UplinkTDoAMeasurement: Hashable, Sendable {
   public var frameNumber: UInt32
   /// When the frame was received, in ticks; 40 or 64 bits.
   public var rxTimestamp: UInt64
-  /// What the device calls itself: 0, 2, 4 or 8 octets.
+  /// What the device calls itself: 0, 2, 4 or 8 bytes.
   public var deviceID: [UInt8]
   /// When the frame was sent, in ticks; nil where the measurement has no such field.
   public var txTimestamp: UInt64?
 
-  /// Reads one measurement whose message control has `controlLength` octets, 1 or 2; throws
+  /// Reads one measurement whose message control has `controlLength` bytes, 1 or 2; throws
   /// `PayloadError` where the payload ends.
   public init(
     from reader: inout PayloadReader, extendedAddress: Bool, controlLength: Int = 1
@@ -59,15 +59,15 @@ public struct UplinkTDoAMeasurement: Hashable, Sendable {
     azimuth = try reader.angle("azimuth")
     elevation = try reader.angle("elevation")
     frameNumber = try reader.u32("frame number")
-    rxTimestamp = try reader.number(octets: control.rxTimestampLength, "RX timestamp")
-    deviceID = try reader.octets(control.deviceIDLength, "device id")
+    rxTimestamp = try reader.number(bytes: control.rxTimestampLength, "RX timestamp")
+    deviceID = try reader.bytes(control.deviceIDLength, "device id")
     let length = control.txTimestampLength
-    txTimestamp = length == 0 ? nil : try reader.number(octets: length, "TX timestamp")
+    txTimestamp = length == 0 ? nil : try reader.number(bytes: length, "TX timestamp")
   }
 
   /// Writes one measurement.
   public func encode(into writer: inout PayloadWriter) {
-    writer.octets(peer.octets)
+    writer.bytes(peer.bytes)
     writer.u8(status.rawValue)
     if controlLength == 2 {
       writer.u16(control.rawValue)
@@ -79,9 +79,9 @@ public struct UplinkTDoAMeasurement: Hashable, Sendable {
     writer.angle(azimuth)
     writer.angle(elevation)
     writer.u32(frameNumber)
-    writer.number(rxTimestamp, octets: control.rxTimestampLength)
-    writer.octets(deviceID)
-    writer.number(txTimestamp ?? 0, octets: control.txTimestampLength)
+    writer.number(rxTimestamp, bytes: control.rxTimestampLength)
+    writer.bytes(deviceID)
+    writer.number(txTimestamp ?? 0, bytes: control.txTimestampLength)
   }
 
   /// Reads `count` measurements. Sources disagree on how long the message control is: what ends

@@ -3,13 +3,13 @@
 // Who takes part.
 extension ConfigurationCheck {
   func controlees() -> [ConfigurationProblem] {
-    guard parameters.isTwoWay, let octets = parameters[.dstMACAddress] else { return [] }
+    guard parameters.isTwoWay, let bytes = parameters[.dstMACAddress] else { return [] }
     var problems: [ConfigurationProblem] = []
-    guard octets.count > 0, octets.count % parameters.addressLength == 0 else {
+    guard bytes.count > 0, bytes.count % parameters.addressLength == 0 else {
       return [
         .init(
           .refusedByChip,
-          "DST_MAC_ADDRESS has \(octets.count) octets, which are no whole addresses of "
+          "DST_MAC_ADDRESS has \(bytes.count) bytes, which are no whole addresses of "
             + "\(parameters.addressLength).", [.dstMACAddress, .macAddressMode])
       ]
     }
@@ -59,7 +59,7 @@ extension ConfigurationCheck {
       problems.append(
         .init(
           .refusedByChip,
-          "DEVICE_MAC_ADDRESS has \(own.count) octets, and MAC_ADDRESS_MODE is "
+          "DEVICE_MAC_ADDRESS has \(own.count) bytes, and MAC_ADDRESS_MODE is "
             + "\(text(.macAddressMode)).", [.deviceMACAddress, .macAddressMode],
           next: "Use addresses of one length everywhere."))
     }

@@ -6,8 +6,8 @@ extension ConfigurationCheck {
     guard let capabilities else { return [] }
     return Self.rows.compactMap { row in
       guard let value = parameters.isSet(row.parameter) ? number(row.parameter) : nil,
-        let bit = row.bit(value), let octets = capabilities[row.capability],
-        let mask = Self.mask(octets), bit < 64, mask >> bit & 1 == 0
+        let bit = row.bit(value), let bytes = capabilities[row.capability],
+        let mask = Self.mask(bytes), bit < 64, mask >> bit & 1 == 0
       else { return nil }
       let isHint = row.isHint || isKnownToLie(row.capability)
       return .init(
@@ -59,7 +59,7 @@ extension ConfigurationCheck {
     Row(.aoaResultRequest, .aoaSupport, isHint: true) { $0 == 3 ? 2 : nil },
   ]
 
-  private static func mask(_ octets: [UInt8]) -> UInt64? { TLV(0, octets).integer }
+  private static func mask(_ bytes: [UInt8]) -> UInt64? { TLV(0, bytes).integer }
 
   /// Source: NXP's release notes (SR250 lists channel 10); its HAL overrides the angles of SR1xx.
   private static let lies: [(vendor: Dialect.Vendor, capability: CapabilityID)] = [

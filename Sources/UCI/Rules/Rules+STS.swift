@@ -58,7 +58,7 @@ extension ConfigurationCheck {
       if said & (config >= 3 ? 0b10 : 0b01) == 0 {
         problems.append(
           .init(
-            .refusedByChip, "This chip takes session keys of 16 octets only.", longKey))
+            .refusedByChip, "This chip takes session keys of 16 bytes only.", longKey))
       }
     }
     return problems

@@ -21,7 +21,7 @@ extension ConfigurationCheck {
         problems.append(
           .init(
             .refusedByChip,
-            "\(row.name) has \(tlv.value.count) octets instead of \(lengths).", [id]))
+            "\(row.name) has \(tlv.value.count) bytes instead of \(lengths).", [id]))
       } else if let problem = range(of: tlv, id, row) {
         problems.append(problem)
       }
@@ -106,7 +106,7 @@ extension ConfigurationCheck {
     }
   }
 
-  /// UWB_INITIATION_TIME: 4 octets of milliseconds from now in FiRa 1.x, 8 octets of the chip's own
+  /// UWB_INITIATION_TIME: 4 bytes of milliseconds from now in FiRa 1.x, 8 bytes of the chip's own
   /// microseconds since. NXP's headers list 4 for their FiRa 2.0 and 3.0 chips too.
   func initiationTime() -> [ConfigurationProblem] {
     let id = AppConfigID.uwbInitiationTime
@@ -119,7 +119,7 @@ extension ConfigurationCheck {
       return [
         .init(
           takesBoth && !isOld ? .advice : .refusedByChip,
-          "\(name(id)) has \(value.count) octets; FiRa \(isOld ? "1.x" : "2.0 and later") has "
+          "\(name(id)) has \(value.count) bytes; FiRa \(isOld ? "1.x" : "2.0 and later") has "
             + (isOld ? "4, in milliseconds from now." : "8, in microseconds of the chip's clock."),
           [id])
       ]

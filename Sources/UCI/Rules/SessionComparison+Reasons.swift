@@ -67,14 +67,14 @@ extension SessionEnd {
     }
   }
 
-  /// The same octets the other way round: numbers written as octets, or the reverse.
+  /// The same bytes the other way round: numbers written as bytes, or the reverse.
   private func swapped(_ id: AppConfigID, _ other: SessionEnd) -> Verdict? {
     guard id == .vendorID || id.isSecret, let a = parameters[id], let b = other.parameters[id]
     else { return nil }
     if a == b.reversed() {
       return (
         .preventsRanging,
-        "The octets are the same in the other order: on the wire the number 0x0708 is 08 07."
+        "The bytes are the same in the other order: on the wire the number 0x0708 is 08 07."
       )
     }
     let whole = [self, other].map {
@@ -85,7 +85,7 @@ extension SessionEnd {
     }
     return (
       .preventsRanging,
-      "The eight octets of VENDOR_ID and STATIC_STS_IV are the same in the other order."
+      "The eight bytes of VENDOR_ID and STATIC_STS_IV are the same in the other order."
     )
   }
 

@@ -124,14 +124,14 @@ extension SessionEnd {
       guard let own = a.parameters.address, b.parameters.isSet(.dstMACAddress),
         !b.parameters.destinations.contains(own)
       else { return nil }
-      let turned = MACAddress(octets: own.octets.reversed())
+      let turned = MACAddress(bytes: own.bytes.reversed())
       let isTurned = turned.map { b.parameters.destinations.contains($0) } ?? false
       let (mine, theirs) = ("own \(own)", "peers \(b.text(.dstMACAddress) ?? "")")
       return .init(
         .preventsRanging, AppConfigID.dstMACAddress.name, isSwapped ? theirs : mine,
         isSwapped ? mine : theirs,
         isTurned
-          ? "The address is the same with its octets in the other order: UCI wants the lowest first."
+          ? "The address is the same with its bytes in the other order: UCI wants the lowest first."
           : "An end has to be among the peers of the other.")
     }
     var found = [check(self, other, false), check(other, self, true)].compactMap(\.self)

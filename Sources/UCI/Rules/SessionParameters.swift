@@ -43,7 +43,7 @@ public struct SessionParameters: Hashable, Sendable {
     return row(id)?.defaultValue
   }
 
-  /// Octets of an address.
+  /// Bytes of an address.
   public var addressLength: Int { number(.macAddressMode) == 2 ? 8 : 2 }
 
   /// The peers, as far as DST_MAC_ADDRESS holds whole addresses.
@@ -52,10 +52,10 @@ public struct SessionParameters: Hashable, Sendable {
   }
 
   /// This device; nil where DEVICE_MAC_ADDRESS is missing or of another length.
-  public var address: MACAddress? { self[.deviceMACAddress].flatMap { MACAddress(octets: $0) } }
+  public var address: MACAddress? { self[.deviceMACAddress].flatMap { MACAddress(bytes: $0) } }
 
-  private func addresses(_ octets: [UInt8]) -> [MACAddress] {
-    octets.chunks(of: addressLength)?.compactMap { MACAddress(octets: $0) } ?? []
+  private func addresses(_ bytes: [UInt8]) -> [MACAddress] {
+    bytes.chunks(of: addressLength)?.compactMap { MACAddress(bytes: $0) } ?? []
   }
 
   /// Controller (true) or controlee; nil where the host does not say.

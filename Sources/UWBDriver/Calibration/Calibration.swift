@@ -33,35 +33,35 @@ public enum CalibrationScheme: Sendable, Hashable {
 public struct CalibrationValue: Sendable, Hashable {
   /// For example `ant0.ch9.ant_delay`, or `ch9.rx_ant_delay`.
   public var name: String
-  /// How its octets are read.
+  /// How its bytes are read.
   public var form: CalibrationForm
   /// Unit of its numbers; nil where they have none, or it is not known.
   public var unit: String?
   /// One sentence; nil where the name says it all.
   public var summary: String?
 
-  /// The value as people write it, with its unit; octets in hexadecimal where they do not have the
+  /// The value as people write it, with its unit; bytes in hexadecimal where they do not have the
   /// form that is known.
-  public func text(_ octets: [UInt8]) -> String {
-    guard let text = form.text(octets) else { return CalibrationForm.raw(octets) }
+  public func text(_ bytes: [UInt8]) -> String {
+    guard let text = form.text(bytes) else { return CalibrationForm.raw(bytes) }
     return unit.map { "\(text) \($0)" } ?? text
   }
 
   /// The same without the unit.
-  public func plainText(_ octets: [UInt8]) -> String {
-    form.text(octets) ?? CalibrationForm.raw(octets)
+  public func plainText(_ bytes: [UInt8]) -> String {
+    form.text(bytes) ?? CalibrationForm.raw(bytes)
   }
 
-  /// The octets of a value as people write it; its unit may be left out.
+  /// The bytes of a value as people write it; its unit may be left out.
   ///
   /// - Throws: `CalibrationError.unreadable`.
-  public func octets(from text: String) throws(CalibrationError) -> [UInt8] {
+  public func bytes(from text: String) throws(CalibrationError) -> [UInt8] {
     var plain = text.trimmed
     if let unit, plain.hasSuffix(unit) { plain = String(plain.dropLast(unit.count)).trimmed }
-    guard let octets = CalibrationForm.rawOctets(plain) ?? form.octets(from: plain) else {
+    guard let bytes = CalibrationForm.rawBytes(plain) ?? form.bytes(from: plain) else {
       throw .unreadable(name: name, value: text, accepted: form.accepted)
     }
-    return octets
+    return bytes
   }
 }
 
@@ -70,12 +70,12 @@ public struct CalibrationEntry: Sendable, Hashable {
   /// See `CalibrationValue`.
   public var name: String
   /// In the order of the wire, at most 255.
-  public var octets: [UInt8]
+  public var bytes: [UInt8]
 
   /// From its parts.
-  public init(name: String, octets: [UInt8]) {
+  public init(name: String, bytes: [UInt8]) {
     self.name = name
-    self.octets = octets
+    self.bytes = bytes
   }
 }
 
@@ -87,7 +87,7 @@ public enum CalibrationError: Error, Sendable, Hashable {
   case unknownName(String, nearest: [String])
   /// The value is not written in a form that it can have.
   case unreadable(name: String, value: String, accepted: String)
-  /// The chip has another number of octets for it.
+  /// The chip has another number of bytes for it.
   case wrongLength(name: String, expected: Int, given: Int)
   /// The chip refused to read or write it; status by its name and number.
   case refused(name: String, status: String, code: UInt8)
@@ -108,7 +108,7 @@ extension CalibrationError: CustomStringConvertible {
     case .unreadable(let name, let value, let accepted):
       "\(name) does not take \(value); it takes \(accepted)."
     case .wrongLength(let name, let expected, let given):
-      "\(name) has \(expected) octets on this chip, not \(given)."
+      "\(name) has \(expected) bytes on this chip, not \(given)."
     case .refused(let name, let status, let code):
       "The device refused \(name): \(status) (0x\(String(code, radix: 16, uppercase: true)))."
     case .notKept(let name, let wrote, let read):

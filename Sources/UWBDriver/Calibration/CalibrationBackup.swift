@@ -32,7 +32,7 @@ public struct CalibrationBackup: Codable, Sendable, Hashable {
   public struct Value: Codable, Sendable, Hashable {
     /// See `CalibrationValue`.
     public var name: String
-    /// The octets in the order of the wire, in hexadecimal: this is what is written back.
+    /// The bytes in the order of the wire, in hexadecimal: this is what is written back.
     public var hex: String
     /// The same for people.
     public var text: String?
@@ -69,15 +69,15 @@ public struct CalibrationBackup: Codable, Sendable, Hashable {
 
   /// The values as a chip takes them.
   ///
-  /// - Throws: `CalibrationError.unreadable` for digits that are no octets.
+  /// - Throws: `CalibrationError.unreadable` for digits that are no bytes.
   public func entries() throws(CalibrationError) -> [CalibrationEntry] {
     var list: [CalibrationEntry] = []
     for value in values {
-      guard let octets = CalibrationForm.rawOctets("hex:" + value.hex), octets.count <= 255 else {
+      guard let bytes = CalibrationForm.rawBytes("hex:" + value.hex), bytes.count <= 255 else {
         throw .unreadable(
-          name: value.name, value: value.hex, accepted: "up to 255 octets in hexadecimal")
+          name: value.name, value: value.hex, accepted: "up to 255 bytes in hexadecimal")
       }
-      list.append(CalibrationEntry(name: value.name, octets: octets))
+      list.append(CalibrationEntry(name: value.name, bytes: bytes))
     }
     return list
   }
@@ -111,8 +111,8 @@ extension UWBDevice {
       values: entries.map { entry in
         let value = profile.calibration.value(named: entry.name)
         return CalibrationBackup.Value(
-          name: entry.name, hex: String(CalibrationForm.raw(entry.octets).dropFirst(4)),
-          text: value.flatMap { $0.form == .octets ? nil : $0.text(entry.octets) })
+          name: entry.name, hex: String(CalibrationForm.raw(entry.bytes).dropFirst(4)),
+          text: value.flatMap { $0.form == .bytes ? nil : $0.text(entry.bytes) })
       })
   }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the octets of a calibration value are read. Numbers are little-endian.
+/// How the bytes of a calibration value are read. Numbers are little-endian.
 public indirect enum CalibrationForm: Sendable, Hashable {
-  /// An unsigned number of so many octets.
+  /// An unsigned number of so many bytes.
   case unsigned(Int)
-  /// A number in two's complement of so many octets.
+  /// A number in two's complement of so many bytes.
   case signed(Int)
   /// An unsigned number with so many bits of fraction.
   case unsignedFixed(Int, fraction: Int)
   /// A number in two's complement with so many bits of fraction.
   case signedFixed(Int, fraction: Int)
-  /// One octet with words for its values.
+  /// One byte with words for its values.
   case words([String])
   /// So many values, one after another.
   case list(CalibrationForm, count: Int)
@@ -18,13 +18,13 @@ public indirect enum CalibrationForm: Sendable, Hashable {
   case counted(CalibrationForm)
   /// A count, and as many of these: the number of an antenna or pair, and so many values.
   case numbered(CalibrationForm, values: Int)
-  /// Octets whose meaning is their own.
-  case octets
+  /// Bytes whose meaning is their own.
+  case bytes
 
-  /// One octet, no or yes.
+  /// One byte, no or yes.
   static let flag = words(["no", "yes"])
 
-  /// Octets of one value; nil where that is not fixed.
+  /// Bytes of one value; nil where that is not fixed.
   private var width: Int? {
     switch self {
     case .unsigned(let width), .signed(let width): width
@@ -36,62 +36,62 @@ public indirect enum CalibrationForm: Sendable, Hashable {
 
   // MARK: printing
 
-  /// The value as people write it; nil where the octets do not have this form.
-  func text(_ octets: [UInt8]) -> String? {
-    if let width, octets.count != width { return nil }
+  /// The value as people write it; nil where the bytes do not have this form.
+  func text(_ bytes: [UInt8]) -> String? {
+    if let width, bytes.count != width { return nil }
     switch self {
-    case .unsigned: return "\(Self.number(octets))"
-    case .signed: return "\(Self.signedNumber(octets))"
+    case .unsigned: return "\(Self.number(bytes))"
+    case .signed: return "\(Self.signedNumber(bytes))"
     case .unsignedFixed(_, let fraction):
-      return Self.decimal(Double(Self.number(octets)) / Double(1 << fraction))
+      return Self.decimal(Double(Self.number(bytes)) / Double(1 << fraction))
     case .signedFixed(_, let fraction):
-      return Self.decimal(Double(Self.signedNumber(octets)) / Double(1 << fraction))
+      return Self.decimal(Double(Self.signedNumber(bytes)) / Double(1 << fraction))
     case .words(let words):
-      return octets[0] < words.count ? words[Int(octets[0])] : "\(octets[0])"
+      return bytes[0] < words.count ? words[Int(bytes[0])] : "\(bytes[0])"
     case .list(let form, let count):
-      guard let width = form.width, octets.count == width * count else { return nil }
-      return form.texts(octets, width).joined(separator: ", ")
+      guard let width = form.width, bytes.count == width * count else { return nil }
+      return form.texts(bytes, width).joined(separator: ", ")
     case .counted(let form):
-      guard let width = form.width, let count = octets.first,
-        octets.count == 1 + Int(count) * width
+      guard let width = form.width, let count = bytes.first,
+        bytes.count == 1 + Int(count) * width
       else { return nil }
-      return form.texts(Array(octets.dropFirst()), width).joined(separator: ", ")
+      return form.texts(Array(bytes.dropFirst()), width).joined(separator: ", ")
     case .numbered(let form, let values):
-      guard let width = form.width, let count = octets.first,
-        octets.count == 1 + Int(count) * (1 + values * width)
+      guard let width = form.width, let count = bytes.first,
+        bytes.count == 1 + Int(count) * (1 + values * width)
       else { return nil }
       let step = 1 + values * width
       return (0..<Int(count)).map { index in
         let start = 1 + index * step
-        let rest = Array(octets[start + 1..<start + step])
-        return "\(octets[start]): " + form.texts(rest, width).joined(separator: " ")
+        let rest = Array(bytes[start + 1..<start + step])
+        return "\(bytes[start]): " + form.texts(rest, width).joined(separator: " ")
       }.joined(separator: ", ")
-    case .octets: return nil
+    case .bytes: return nil
     }
   }
 
-  private func texts(_ octets: [UInt8], _ width: Int) -> [String] {
-    stride(from: 0, to: octets.count, by: width).map {
-      text(Array(octets[$0..<$0 + width])) ?? "?"
+  private func texts(_ bytes: [UInt8], _ width: Int) -> [String] {
+    stride(from: 0, to: bytes.count, by: width).map {
+      text(Array(bytes[$0..<$0 + width])) ?? "?"
     }
   }
 
   /// `hex:0102`, which every value takes.
-  static func raw(_ octets: [UInt8]) -> String {
+  static func raw(_ bytes: [UInt8]) -> String {
     "hex:"
-      + octets.map { octet in
-        let digits = String(octet, radix: 16)
+      + bytes.map { byte in
+        let digits = String(byte, radix: 16)
         return digits.count < 2 ? "0" + digits : digits
       }.joined()
   }
 
-  private static func number(_ octets: [UInt8]) -> UInt64 {
-    octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  private static func number(_ bytes: [UInt8]) -> UInt64 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  private static func signedNumber(_ octets: [UInt8]) -> Int64 {
-    let shift = 64 - 8 * octets.count
-    return Int64(bitPattern: number(octets) << UInt64(shift)) >> Int64(shift)
+  private static func signedNumber(_ bytes: [UInt8]) -> Int64 {
+    let shift = 64 - 8 * bytes.count
+    return Int64(bitPattern: number(bytes) << UInt64(shift)) >> Int64(shift)
   }
 
   /// As many digits as it takes, at most six behind the point, where the fraction ends or does not
@@ -108,8 +108,8 @@ public indirect enum CalibrationForm: Sendable, Hashable {
 
   // MARK: reading
 
-  /// The octets of `hex:` and digits; nil for anything else.
-  static func rawOctets(_ text: String) -> [UInt8]? {
+  /// The bytes of `hex:` and digits; nil for anything else.
+  static func rawBytes(_ text: String) -> [UInt8]? {
     guard text.hasPrefix("hex:") else { return nil }
     let digits = text.dropFirst(4).filter { !" :.-_".contains($0) }
     guard digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
@@ -118,58 +118,58 @@ public indirect enum CalibrationForm: Sendable, Hashable {
     }
   }
 
-  /// The octets of a value as people write it; nil where it cannot be read.
-  func octets(from text: String) -> [UInt8]? {
+  /// The bytes of a value as people write it; nil where it cannot be read.
+  func bytes(from text: String) -> [UInt8]? {
     switch self {
     case .unsigned(let width):
       guard let value = Self.unsigned(text), width == 8 || value >> UInt64(8 * width) == 0 else {
         return nil
       }
-      return Array(value.littleEndianOctets.prefix(width))
+      return Array(value.littleEndianBytes.prefix(width))
     case .signed(let width):
       guard let value = Int64(text.trimmed), Self.fits(value, width) else { return nil }
-      return Array(value.littleEndianOctets.prefix(width))
+      return Array(value.littleEndianBytes.prefix(width))
     case .unsignedFixed(let width, let fraction):
       guard let value = Self.scaled(text, fraction), value >= 0,
         value >> Int64(8 * width) == 0
       else { return nil }
-      return Array(UInt64(value).littleEndianOctets.prefix(width))
+      return Array(UInt64(value).littleEndianBytes.prefix(width))
     case .signedFixed(let width, let fraction):
       guard let value = Self.scaled(text, fraction), Self.fits(value, width) else { return nil }
-      return Array(value.littleEndianOctets.prefix(width))
+      return Array(value.littleEndianBytes.prefix(width))
     case .words(let words):
       if let index = words.firstIndex(of: text.lowercased()) { return [UInt8(index)] }
       return Self.unsigned(text).flatMap { UInt8(exactly: $0) }.map { [$0] }
     case .list(let form, let count):
       let parts = Self.parts(text, ",")
-      return parts.count == count ? form.octets(ofAll: parts) : nil
+      return parts.count == count ? form.bytes(ofAll: parts) : nil
     case .counted(let form):
       let parts = Self.parts(text, ",")
-      guard let octets = form.octets(ofAll: parts), parts.count < 256 else { return nil }
-      return [UInt8(parts.count)] + octets
+      guard let bytes = form.bytes(ofAll: parts), parts.count < 256 else { return nil }
+      return [UInt8(parts.count)] + bytes
     case .numbered(let form, let values):
       let parts = Self.parts(text, ",")
       guard parts.count < 256 else { return nil }
-      var octets = [UInt8(parts.count)]
+      var bytes = [UInt8(parts.count)]
       for part in parts {
         let pair = Self.parts(part, ":")
         guard pair.count == 2, let number = UInt8(pair[0]) else { return nil }
         let numbers = Self.parts(pair[1], " ")
-        guard numbers.count == values, let rest = form.octets(ofAll: numbers) else { return nil }
-        octets += [number] + rest
+        guard numbers.count == values, let rest = form.bytes(ofAll: numbers) else { return nil }
+        bytes += [number] + rest
       }
-      return octets
-    case .octets: return nil
+      return bytes
+    case .bytes: return nil
     }
   }
 
-  private func octets(ofAll parts: [String]) -> [UInt8]? {
-    var octets: [UInt8] = []
+  private func bytes(ofAll parts: [String]) -> [UInt8]? {
+    var bytes: [UInt8] = []
     for part in parts {
-      guard let some = self.octets(from: part) else { return nil }
-      octets += some
+      guard let some = self.bytes(from: part) else { return nil }
+      bytes += some
     }
-    return octets
+    return bytes
   }
 
   private static func parts(_ text: String, _ separator: Character) -> [String] {
@@ -203,7 +203,7 @@ public indirect enum CalibrationForm: Sendable, Hashable {
     case .numbered(let form, 1): "ANTENNA:VALUE separated by commas, each \(form.accepted)"
     case .numbered(let form, let count):
       "ANTENNA:VALUE VALUE separated by commas, \(count) values each, \(form.accepted)"
-    case .octets: "hex: and octets in hexadecimal"
+    case .bytes: "hex: and bytes in hexadecimal"
     }
   }
 }

@@ -31,7 +31,7 @@ enum NXPCalibrationTable {
       number: 0x04, name: "tx_power_per_ant", form: .numbered(.unsigned(2), values: 2),
       summary: "Peak and RMS for each antenna."),
     Row(
-      number: 0x62, name: "aoa_antennas_pdoa_calib", form: .octets,
+      number: 0x62, name: "aoa_antennas_pdoa_calib", form: .bytes,
       summary: "Phase differences of a pair of antennas by pan and tilt."),
     Row(
       number: 0x64, name: "tx_ant_delay", form: .numbered(.signed(2), values: 1),
@@ -42,7 +42,7 @@ enum NXPCalibrationTable {
     Row(
       number: 0x66, name: "aoa_threshold_pdoa", form: .numbered(degrees, values: 1), unit: "deg",
       summary: "For each pair of antennas: where the phase difference folds over."),
-    Row(number: 0x67, name: "tx_temperature_comp_per_ant", form: .octets),
+    Row(number: 0x67, name: "tx_temperature_comp_per_ant", form: .bytes),
     Row(
       number: 0x69, name: "rssi_calib_constant_per_ant", form: .numbered(.unsigned(1), values: 1)),
   ]
@@ -55,7 +55,7 @@ enum NXPCalibrationTable {
   static func value(named name: String) -> CalibrationValue? {
     guard let (channel, parameter) = wire(name) else { return nil }
     guard let row = rows.first(where: { $0.number == parameter && $0.channels.contains(channel) })
-    else { return CalibrationValue(name: name, form: .octets, unit: nil, summary: nil) }
+    else { return CalibrationValue(name: name, form: .bytes, unit: nil, summary: nil) }
     return value(row, name)
   }
 

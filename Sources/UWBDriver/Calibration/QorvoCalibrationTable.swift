@@ -46,8 +46,8 @@ enum QorvoCalibrationTable {
       "STS, SHR, PHR and data: steps of 0.25 dB down from the maximum."),
     Row("ant#.ch#.ref_frame#.max_gating_gain", .list(u8, count: 4)),
     Row("ant#.ch#.ref_frame#.post_tx_power_index", u8, "255 is off."),
-    Row("ref_frame#.phy_cfg", .octets, "Bits of the frame's physical layer."),
-    Row("ref_frame#.payload_size", u16, unit: "octets"),
+    Row("ref_frame#.phy_cfg", .bytes, "Bits of the frame's physical layer."),
+    Row("ref_frame#.payload_size", u16, unit: "bytes"),
     Row("ant_pair#.axis", .words(["x", "y", "z"])),
     Row("ant_pair#.ant_paths", .list(i8, count: 2), "-1 is none."),
     Row("ant_pair#.ch#.pdoa.offset", radians, unit: "rad"),
@@ -72,7 +72,7 @@ enum QorvoCalibrationTable {
     Row("dual_rx_auto.rssi_diff_thres", u8, unit: "dB"),
     Row("dual_rx_auto.error_rate_thres", u8, unit: "%"),
     Row("ip_sts_sanity_thres_q2", .unsignedFixed(1, fraction: 2)),
-    Row("post_tx.pattern_repetitions", u16), Row("post_tx.pattern_data", .octets),
+    Row("post_tx.pattern_repetitions", u16), Row("post_tx.pattern_data", .bytes),
     Row("debug.tx_power", u32), Row("debug.pa_enabled", .flag), Row("debug.pll_bias_trim", u8),
     Row("debug.rx_segment", u8), Row("debug.pll_cfg", u32),
     Row("temperature_reference", u8), Row("voltage_reference", u32),
@@ -87,7 +87,7 @@ enum QorvoCalibrationTable {
     expand(row.pattern).map { value(row, $0) }
   }
 
-  /// A key that is not in the table has octets: firmwares have more of them than are published.
+  /// A key that is not in the table has bytes: firmwares have more of them than are published.
   static func value(named name: String) -> CalibrationValue? {
     let pattern = pattern(of: name)
     if let row = index[pattern], expand(pattern).contains(name) { return value(row, name) }
@@ -97,7 +97,7 @@ enum QorvoCalibrationTable {
         (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x5F
       }
     return isKey && name.contains(".")
-      ? CalibrationValue(name: name, form: .octets, unit: nil, summary: nil) : nil
+      ? CalibrationValue(name: name, form: .bytes, unit: nil, summary: nil) : nil
   }
 
   private static func value(_ row: Row, _ name: String) -> CalibrationValue {

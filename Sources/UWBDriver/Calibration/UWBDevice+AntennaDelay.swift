@@ -25,42 +25,42 @@ extension UWBDevice {
       let ticks = (metres * 128 * 499.2e6 / 299_702_547).rounded()
       var list = try await calibration(used.map { "ant\($0).ch\(channel).ant_delay" })
       for index in list.indices {
-        list[index].octets = try shifted(list[index], list[index].octets[...], by: ticks)
+        list[index].bytes = try shifted(list[index], list[index].bytes[...], by: ticks)
       }
       return list
     case .numberedParameters:
       var list = try await calibration(["ch\(channel).rx_ant_delay"])
       // A count, then the number of an antenna and 16 bits for each.
       for index in list.indices {
-        let octets = list[index].octets
-        guard let count = octets.first, octets.count == 1 + 3 * Int(count) else {
+        let bytes = list[index].bytes
+        guard let count = bytes.first, bytes.count == 1 + 3 * Int(count) else {
           throw .unreadable(
-            name: list[index].name, value: CalibrationForm.raw(octets),
-            accepted: "a count and three octets for each antenna")
+            name: list[index].name, value: CalibrationForm.raw(bytes),
+            accepted: "a count and three bytes for each antenna")
         }
         for antenna in 0..<Int(count)
-        where antennas.isEmpty || antennas.contains(octets[1 + 3 * antenna]) {
+        where antennas.isEmpty || antennas.contains(bytes[1 + 3 * antenna]) {
           let place = (2 + 3 * antenna)..<(4 + 3 * antenna)
-          let value = try shifted(list[index], octets[place], by: (400 * metres).rounded())
-          list[index].octets.replaceSubrange(place, with: value)
+          let value = try shifted(list[index], bytes[place], by: (400 * metres).rounded())
+          list[index].bytes.replaceSubrange(place, with: value)
         }
       }
       return list
     }
   }
 
-  /// The octets of an unsigned number, changed by `steps`.
+  /// The bytes of an unsigned number, changed by `steps`.
   private func shifted(
-    _ entry: CalibrationEntry, _ octets: ArraySlice<UInt8>, by steps: Double
+    _ entry: CalibrationEntry, _ bytes: ArraySlice<UInt8>, by steps: Double
   ) throws(CalibrationError) -> [UInt8] {
-    let old = octets.reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
-    let limit = Int64(1) << Int64(8 * octets.count)
-    guard octets.count <= 4, abs(steps) < 1e9, 0..<limit ~= old + Int64(steps) else {
+    let old = bytes.reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
+    let limit = Int64(1) << Int64(8 * bytes.count)
+    guard bytes.count <= 4, abs(steps) < 1e9, 0..<limit ~= old + Int64(steps) else {
       throw .unreadable(
         name: entry.name, value: "\(old) and \(steps.isFinite ? steps : 0) more",
         accepted: "0 to \(limit - 1)")
     }
-    return Array(UInt64(old + Int64(steps)).littleEndianOctets.prefix(octets.count))
+    return Array(UInt64(old + Int64(steps)).littleEndianBytes.prefix(bytes.count))
   }
 
   /// The antennas of the first set: what sends, and what receives.
@@ -68,7 +68,7 @@ extension UWBDevice {
     func signed(_ name: String) async throws(CalibrationError) -> [Int8] {
       // Firmwares without sets have one antenna.
       do {
-        return try await calibration([name]).first?.octets.map(Int8.init(bitPattern:)) ?? []
+        return try await calibration([name]).first?.bytes.map(Int8.init(bitPattern:)) ?? []
       } catch {
         if case .refused = error { return [] }
         throw error

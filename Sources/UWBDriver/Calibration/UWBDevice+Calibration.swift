@@ -21,21 +21,21 @@ extension UWBDevice {
   /// Writes values and reads each one back.
   ///
   /// - Throws: `CalibrationError`; what was written before stays written. `.wrongLength` when the
-  ///   chip has another number of octets for a value, with nothing written at all; `.notKept` when
+  ///   chip has another number of bytes for a value, with nothing written at all; `.notKept` when
   ///   it has something else afterwards.
   public func calibrate(_ entries: [CalibrationEntry]) async throws(CalibrationError) {
     let before = try await calibration(entries.map(\.name))
     for entry in entries {
-      guard let old = before.first(where: { $0.name == entry.name })?.octets,
-        profile.calibration == .namedKeys, old.count != entry.octets.count
+      guard let old = before.first(where: { $0.name == entry.name })?.bytes,
+        profile.calibration == .namedKeys, old.count != entry.bytes.count
       else { continue }
-      throw .wrongLength(name: entry.name, expected: old.count, given: entry.octets.count)
+      throw .wrongLength(name: entry.name, expected: old.count, given: entry.bytes.count)
     }
     for entry in entries {
       try await write(entry)
-      let read = try await calibration([entry.name]).first?.octets ?? []
-      guard read == entry.octets else {
-        throw .notKept(name: entry.name, wrote: entry.octets, read: read)
+      let read = try await calibration([entry.name]).first?.bytes ?? []
+      guard read == entry.bytes else {
+        throw .notKept(name: entry.name, wrote: entry.bytes, read: read)
       }
     }
   }
@@ -59,14 +59,14 @@ extension UWBDevice {
     case .namedKeys:
       let key = Array(entry.name.utf8)
       status = try await ask(
-        QorvoSetCalibration([.init(key: key, value: entry.octets)])
+        QorvoSetCalibration([.init(key: key, value: entry.bytes)])
       ).status
     case .numberedParameters:
       guard let (channel, parameter) = NXPCalibrationTable.wire(entry.name) else {
         throw .unknownName(entry.name, nearest: [])
       }
       status = try await ask(
-        NXPSetCalibration(channel: channel, parameter: parameter, value: entry.octets)
+        NXPSetCalibration(channel: channel, parameter: parameter, value: entry.bytes)
       ).status
     }
     guard status == .ok else { throw refusal(entry.name, status) }
@@ -74,7 +74,7 @@ extension UWBDevice {
 
   // MARK: Qorvo
 
-  /// Octets of names in one command: below the 250 at which the vendor's tool cuts commands.
+  /// Bytes of names in one command: below the 250 at which the vendor's tool cuts commands.
   private static let namesLimit = 200
 
   private func namedKeys(
@@ -87,7 +87,7 @@ extension UWBDevice {
         return entries.compactMap { entry in
           guard entry.status == .ok else { return nil }
           return CalibrationEntry(
-            name: String(decoding: entry.key, as: UTF8.self), octets: entry.value)
+            name: String(decoding: entry.key, as: UTF8.self), bytes: entry.value)
         }
       }
     }
@@ -95,10 +95,10 @@ extension UWBDevice {
     var rest = (names.isEmpty ? profile.calibration.values.map(\.name) : names)[...]
     while !rest.isEmpty {
       var count = 0
-      var octets = 0
+      var bytes = 0
       for name in rest {
-        octets += name.utf8.count + 1
-        if count > 0, octets > Self.namesLimit { break }
+        bytes += name.utf8.count + 1
+        if count > 0, bytes > Self.namesLimit { break }
         count += 1
       }
       let chunk = rest.prefix(count)
@@ -107,7 +107,7 @@ extension UWBDevice {
       for name in chunk {
         let entry = response.entries?.first { $0.key.elementsEqual(name.utf8) }
         if let entry, entry.status == .ok {
-          list.append(CalibrationEntry(name: name, octets: entry.value))
+          list.append(CalibrationEntry(name: name, bytes: entry.value))
         } else if !names.isEmpty {
           let status = entry?.status ?? response.status
           throw refusal(name, status == .ok ? .failed : status)
@@ -127,7 +127,7 @@ extension UWBDevice {
       guard let (channel, parameter) = NXPCalibrationTable.wire(name) else { continue }
       let response = try await ask(NXPGetCalibration(channel: channel, parameter: parameter))
       if response.status == .ok, let value = response.value {
-        list.append(CalibrationEntry(name: name, octets: value.octets))
+        list.append(CalibrationEntry(name: name, bytes: value.bytes))
       } else if !names.isEmpty {
         throw refusal(name, response.status == .ok ? .failed : response.status)
       }

@@ -25,10 +25,10 @@ extension UWBDevice {
       let stem = "ant_pair\(pair).ch\(channel).pdoa"
       var entries = try await calibration(["\(stem).offset"])
       for index in entries.indices {
-        let octets = entries[index].octets
-        guard octets.count == 2 else { throw lengthProblem(entries[index], 2) }
-        let old = Double(Int16(bitPattern: UInt16(octets[0]) | UInt16(octets[1]) << 8)) / 2048
-        entries[index].octets = Self.word(Self.wrapped(old + offset, .pi) * 2048)
+        let bytes = entries[index].bytes
+        guard bytes.count == 2 else { throw lengthProblem(entries[index], 2) }
+        let old = Double(Int16(bitPattern: UInt16(bytes[0]) | UInt16(bytes[1]) << 8)) / 2048
+        entries[index].bytes = Self.word(Self.wrapped(old + offset, .pi) * 2048)
       }
       // Firmwares without tables of their own keep their angles.
       let names = ["pdoa_lut\(pair).data", "\(stem).lut_id"]
@@ -39,28 +39,28 @@ extension UWBDevice {
         }
         throw error
       }
-      guard present.count == 2, present[0].octets.count == 124, table.count >= 2 else {
+      guard present.count == 2, present[0].bytes.count == 124, table.count >= 2 else {
         return (entries, "The table does not fit into \(names[0]): only the offset is written.")
       }
-      entries.append(CalibrationEntry(name: names[0], octets: Self.lookUpTable(table)))
-      entries.append(CalibrationEntry(name: names[1], octets: [pair]))
+      entries.append(CalibrationEntry(name: names[0], bytes: Self.lookUpTable(table)))
+      entries.append(CalibrationEntry(name: names[1], bytes: [pair]))
       return (entries, nil)
     case .numberedParameters:
       var entries = try await calibration(["ch\(channel).pdoa_offset"])
       for index in entries.indices {
-        let octets = entries[index].octets
-        guard let count = octets.first, octets.count == 1 + 3 * Int(count) else {
-          throw lengthProblem(entries[index], 1 + 3 * Int(octets.first ?? 0))
+        let bytes = entries[index].bytes
+        guard let count = bytes.first, bytes.count == 1 + 3 * Int(count) else {
+          throw lengthProblem(entries[index], 1 + 3 * Int(bytes.first ?? 0))
         }
         guard
-          let place = (0..<Int(count)).map({ 2 + 3 * $0 }).first(where: { octets[$0 - 1] == pair })
+          let place = (0..<Int(count)).map({ 2 + 3 * $0 }).first(where: { bytes[$0 - 1] == pair })
         else {
           throw .unreadable(
             name: entries[index].name, value: "pair \(pair)", accepted: "a pair that it has")
         }
-        let word = UInt16(octets[place]) | UInt16(octets[place + 1]) << 8
+        let word = UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8
         let old = Double(Int16(bitPattern: word)) / 128
-        entries[index].octets.replaceSubrange(
+        entries[index].bytes.replaceSubrange(
           place..<place + 2, with: Self.word(Self.wrapped(old + degrees, 180) * 128))
       }
       return (entries, "This chip's table of angles is not written: only the offset.")
@@ -82,12 +82,12 @@ extension UWBDevice {
   }
 
   private func lengthProblem(_ entry: CalibrationEntry, _ expected: Int) -> CalibrationError {
-    .wrongLength(name: entry.name, expected: expected, given: entry.octets.count)
+    .wrongLength(name: entry.name, expected: expected, given: entry.bytes.count)
   }
 
   private static func word(_ value: Double) -> [UInt8] {
     let whole = Int16(max(-32768, min(32767, value.rounded())))
-    return Array(UInt64(UInt16(bitPattern: whole)).littleEndianOctets.prefix(2))
+    return Array(UInt64(UInt16(bitPattern: whole)).littleEndianBytes.prefix(2))
   }
 
   /// Into -half..<half.

@@ -27,12 +27,12 @@ public struct DeviceProfile: Sendable, Hashable {
   /// How often a command is sent again because the chip asks for it. NXP's own middleware goes up
   /// to 10.
   public var retryLimit = 10
-  /// Octets of payload in one packet of a command.
+  /// Bytes of payload in one packet of a command.
   public var commandSegment = 255
   /// Control frames may have a 16-bit length.
   public var extendedLength = false
-  /// Data frames carry their length in the fourth octet only.
-  public var dataLengthInOctet3 = false
+  /// Data frames carry their length in the fourth byte only.
+  public var dataLengthInByte3 = false
   /// The notification with which the chip says that it has started anew, where it has one beside
   /// CORE_DEVICE_STATUS.
   public var bootNotification: Opcode?
@@ -53,12 +53,12 @@ public struct DeviceProfile: Sendable, Hashable {
   public static let generic = DeviceProfile(name: "UCI device", vendor: .unknown)
 
   /// Qorvo QM33 and DW3000 boards with the QM33 SDK. The vendor's tool cuts commands at 250
-  /// octets; data lengths stand in the fourth octet (QM33 SDK, UART transport).
+  /// bytes; data lengths stand in the fourth byte (QM33 SDK, UART transport).
   /// The reset of the calibration writes flash; the vendor's tool gives it 6 seconds.
   public static let qorvo = DeviceProfile(
     name: "Qorvo QM33", vendor: .qorvo,
     slowCommands: [Opcode(GroupID(rawValue: 0xF), 0x00): 6_000], commandSegment: 250,
-    dataLengthInOctet3: true, bootNotification: QorvoBootNotification.opcode,
+    dataLengthInByte3: true, bootNotification: QorvoBootNotification.opcode,
     calibration: .namedKeys, diagnosticsScheme: .fields,
     diagnostics: [RangeDiagnosticsNotification.qorvoOpcode, RangeDiagnosticsNotification.opcode])
 
@@ -90,23 +90,23 @@ public struct DeviceProfile: Sendable, Hashable {
     rows.first { $0.matches(info.vendorInfo) }?.profile ?? .generic
   }
 
-  // Qorvo's vendor information is a block of 51 or 52 octets with a device id 0xDECAxxxx at octet
+  // Qorvo's vendor information is a block of 51 or 52 bytes with a device id 0xDECAxxxx at byte
   // 47 (QM33 SDK); NXP's is a list of type, length and value that begins with the device's name.
   private static let rows: [(profile: DeviceProfile, matches: @Sendable ([UInt8]) -> Bool)] = [
     (
       .qorvo,
-      { octets in
-        (51...52).contains(octets.count)
-          && [46, 47].contains { octets[$0 + 2] == 0xCA && octets[$0 + 3] == 0xDE }
+      { bytes in
+        (51...52).contains(bytes.count)
+          && [46, 47].contains { bytes[$0 + 2] == 0xCA && bytes[$0 + 3] == 0xDE }
       }
     ),
     (
       .nxp,
-      { octets in
-        guard octets.count > 4, octets[0] == 0, octets.count >= 2 + Int(octets[1]) else {
+      { bytes in
+        guard bytes.count > 4, bytes[0] == 0, bytes.count >= 2 + Int(bytes[1]) else {
           return false
         }
-        return octets[2..<2 + Int(octets[1])].starts(with: Array("SR".utf8))
+        return bytes[2..<2 + Int(bytes[1])].starts(with: Array("SR".utf8))
       }
     ),
   ]

@@ -32,7 +32,7 @@ struct Handshake {
   private static let firstResetMilliseconds = 300
 
   /// Qorvo's firmware keeps up to 32 kB for a host that does not read and sends them at 12.8 kB a
-  /// second (64 octets every 5 ms); at 115200 baud they take 2.8 s.
+  /// second (64 bytes every 5 ms); at 115200 baud they take 2.8 s.
   private static let backlogMilliseconds = 4_000
 
   /// How long a chip may take to say who it is before it is reset instead.
@@ -50,7 +50,7 @@ struct Handshake {
     let profile = given ?? .matching(info)
     let dialect = Dialect(
       generation: .init(info.uciVersion), vendor: profile.vendor,
-      dataLengthInOctet3: profile.dataLengthInOctet3)
+      dataLengthInByte3: profile.dataLengthInByte3)
     adopt(profile, dialect)
     logger.info(
       "device", metadata: ["profile": "\(profile.name)", "uci": "\(info.uciVersion)"])
@@ -124,7 +124,7 @@ struct Handshake {
     router.adopt(profile)
     var framing = Link.Framing()
     framing.extendedLength = profile.extendedLength
-    framing.dataLengthInOctet3 = profile.dataLengthInOctet3
+    framing.dataLengthInByte3 = profile.dataLengthInByte3
     reader.setFraming(framing)
   }
 
@@ -171,11 +171,11 @@ struct Handshake {
     let (now, state) = (engine.statistics, engine.chip.device)
     if state == .initialising { return true }
     let isStatus = now.framesRead == before.framesRead + 1 && state != nil
-    return now.octetsRead == before.octetsRead + (isStatus ? Self.statusOctets : 0)
+    return now.bytesRead == before.bytesRead + (isStatus ? Self.statusBytes : 0)
   }
 
   /// Of CORE_DEVICE_STATUS_NTF: a header and the state.
-  private static let statusOctets: UInt64 = 5
+  private static let statusBytes: UInt64 = 5
 
   private func initialise() async throws(DriverError) {
     let profile = engine.profile

@@ -13,9 +13,9 @@ public struct NXPBoard: Sendable, Hashable {
   public var summary: String
   /// CORE_DEVICE_INIT: variant and version.
   public var variant: (board: UInt8, version: UInt8) {
-    (variantOctets[0], variantOctets[1])
+    (variantBytes[0], variantBytes[1])
   }
-  private var variantOctets: [UInt8]
+  private var variantBytes: [UInt8]
   /// CORE_SET_CONFIG after the reset, one command for each list.
   public var configuration: [[TLV]]
   /// SET_DEVICE_CALIBRATION after it.
@@ -27,7 +27,7 @@ public struct NXPBoard: Sendable, Hashable {
   ) {
     self.name = name
     self.summary = summary
-    variantOctets = [variant.0, variant.1]
+    variantBytes = [variant.0, variant.1]
     self.configuration = configuration
     self.calibration = calibration
   }
@@ -113,7 +113,7 @@ extension NXPBoard {
       value = high ? gpio.mask : 0
     }
 
-    fileprivate var selection: [UInt8] { mask.littleEndianOctets + value.littleEndianOctets }
+    fileprivate var selection: [UInt8] { mask.littleEndianBytes + value.littleEndianBytes }
   }
 
   /// RX_ANTENNAS_DEFINE: a count; id, port, mask and value of each.
@@ -142,7 +142,7 @@ extension NXPBoard {
   ) -> NXPSetCalibration {
     NXPSetCalibration(
       channel: channel, parameter: 0x02,
-      value: [UInt8(antennas.count)] + antennas.flatMap { [$0] + raw.littleEndianOctets })
+      value: [UInt8(antennas.count)] + antennas.flatMap { [$0] + raw.littleEndianBytes })
   }
 }
 

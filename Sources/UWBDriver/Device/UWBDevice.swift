@@ -22,13 +22,13 @@ public final class UWBDevice: Sendable {
 
   let core: DeviceCore
 
-  /// Sees each packet, header included, before segments are joined: which way it goes, its octets,
+  /// Sees each packet, header included, before segments are joined: which way it goes, its bytes,
   /// and when, as CLOCK_MONOTONIC in nanoseconds.
   ///
   /// A packet from the chip is seen on the reader's thread when it has been read, a packet to the
   /// chip on the writer's thread just before it is written, so that a command comes before its
   /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not wait
-  /// for anything. The octets are lent for the call only.
+  /// for anything. The bytes are lent for the call only.
   public typealias PacketTap =
     @Sendable (_ direction: PacketDirection, _ packet: RawSpan, _ time: UInt64) -> Void
 

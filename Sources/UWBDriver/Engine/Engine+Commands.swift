@@ -9,7 +9,7 @@ internal import UWBLink
 struct Request: Sendable {
   var opcode: Opcode
   var name: String
-  /// The same octets every time it is sent.
+  /// The same bytes every time it is sent.
   var packets: [[UInt8]]
   /// Sending it twice does the same as sending it once.
   var isIdempotent: Bool
@@ -45,7 +45,7 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - timeout: milliseconds, in the place of the profile's; then nothing is repeated.
-  ///   - patience: milliseconds that the answer may take longer as long as octets keep arriving:
+  ///   - patience: milliseconds that the answer may take longer as long as bytes keep arriving:
   ///     it may stand in line behind what a chip has kept for a host that did not read.
   func send<C: UCICommand>(
     _ command: C, timeout: Int? = nil, patience: Int = 0, from sender: Sender = .caller
@@ -53,7 +53,7 @@ extension Engine {
     let (profile, dialect) = state.withLock { ($0.profile, $0.dialect) }
     var request = Request(command, profile, dialect)
     request.milliseconds = timeout ?? request.milliseconds
-    let skipped = statistics.octetsSkipped
+    let skipped = statistics.bytesSkipped
     await commandTurns.enter()
     defer { commandTurns.leave() }
     try admit(sender)
@@ -69,7 +69,7 @@ extension Engine {
     guard let payload else {
       throw .noAnswer(
         command: request.name, milliseconds: request.milliseconds,
-        garbage: statistics.octetsSkipped - skipped)
+        garbage: statistics.bytesSkipped - skipped)
     }
     var reader = unsafe PayloadReader(payload.span.bytes)
     do {

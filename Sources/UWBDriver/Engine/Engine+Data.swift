@@ -7,14 +7,14 @@ internal import UWBLink
 extension Engine {
   /// Sends a data message in segments, one for each credit, and waits for what the chip says of it.
   ///
-  /// - Parameter limit: octets of payload in one packet; the message's header counts.
+  /// - Parameter limit: bytes of payload in one packet; the message's header counts.
   /// - Returns: how often it was sent over the air, where the chip says so.
   func send(_ message: DataMessageSend, limit: Int) async throws(DriverError) -> Int? {
     let token = message.sessionToken
     let dialect = dialect
     let packets = Segmentation.packets(
       type: .data, opcode: DataMessageSend.opcode, payload: message.encoded(dialect: dialect),
-      limit: limit, dataLengthInOctet3: dialect.dataLengthInOctet3)
+      limit: limit, dataLengthInByte3: dialect.dataLengthInByte3)
     // What an earlier message was told must not be taken for this one's.
     state.withLock { $0.chip.data[token]?.reports = [] }
     for packet in packets {
@@ -35,7 +35,7 @@ extension Engine {
     }
   }
 
-  /// The report on a message; chips of FiRa 1.x give the lower octet of its number only.
+  /// The report on a message; chips of FiRa 1.x give the lower byte of its number only.
   private static func report(
     _ data: DataState, _ number: UInt16
   ) -> DataTransferStatusNotification? {

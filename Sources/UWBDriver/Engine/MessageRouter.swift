@@ -19,7 +19,7 @@ final class MessageRouter: @unchecked Sendable {
   private var seen = 0
   private let version = Atomic<Int>(0)
   private let subscriptions = Locked<[Subscription]>([])
-  private let dataLengthInOctet3 = Atomic<Bool>(false)
+  private let dataLengthInByte3 = Atomic<Bool>(false)
   /// Up to four opcodes of diagnostics, 16 bits each.
   private let diagnostics = Atomic<UInt64>(0)
   private let isNewLink = Atomic<Bool>(false)
@@ -31,7 +31,7 @@ final class MessageRouter: @unchecked Sendable {
   }
 
   func adopt(_ profile: DeviceProfile) {
-    dataLengthInOctet3.store(profile.dataLengthInOctet3, ordering: .relaxed)
+    dataLengthInByte3.store(profile.dataLengthInByte3, ordering: .relaxed)
     diagnostics.store(
       profile.diagnostics.prefix(4).reduce(0) { $0 << 16 | UInt64($1.word) }, ordering: .relaxed)
   }
@@ -89,7 +89,7 @@ final class MessageRouter: @unchecked Sendable {
   func receive(_ frame: RawSpan, _ info: FrameInfo) {
     guard
       let header = try? PacketHeader(
-        parsing: frame, dataLengthInOctet3: dataLengthInOctet3.load(ordering: .relaxed))
+        parsing: frame, dataLengthInByte3: dataLengthInByte3.load(ordering: .relaxed))
     else { return }
     lastHeard.store(info.receivedAt, ordering: .relaxed)
     let payload = frame.extracting(PacketHeader.length..<frame.byteCount)

@@ -8,8 +8,8 @@ public import UWBLink
 public enum Firmware {
   /// What was loaded, and what the loader said of the chip.
   public struct Report: Sendable, Hashable {
-    /// Octets of the image.
-    public var octets: Int
+    /// Bytes of the image.
+    public var bytes: Int
     /// SR1xx: whether the chip takes images signed for production; nil: it did not say.
     public var isProduction: Bool?
     /// SR1xx: 0xB0, 0xB1 or 0xB2.
@@ -43,16 +43,16 @@ public enum Firmware {
           switch image.kind {
           case .hbci:
             let chip = try HBCILoader(
-              port: port, image: image.octets, isCancelled: isCancelled, progress: progress,
+              port: port, image: image.bytes, isCancelled: isCancelled, progress: progress,
               pause: pause
             ).load()
             return Report(
-              octets: image.octets.count, isProduction: chip.isProduction, revision: chip.revision)
+              bytes: image.bytes.count, isProduction: chip.isProduction, revision: chip.revision)
           case .hdll:
             try HDLLLoader(
               port: port, image: image, isCancelled: isCancelled, progress: progress
             ).load()
-            return Report(octets: image.octets.count)
+            return Report(bytes: image.bytes.count)
           }
         }
       }

@@ -21,7 +21,7 @@ public enum FirmwareError: Error, Sendable, Hashable {
   case cancelled(step: FirmwareStep)
   /// Every attempt has failed; the last one with this.
   indirect case givenUp(attempts: Int, FirmwareError)
-  /// The flash was being written: `written` of `total` octets are in it, and nothing runs before all
+  /// The flash was being written: `written` of `total` bytes are in it, and nothing runs before all
   /// of them are.
   indirect case halfWritten(written: Int, total: Int, FirmwareError)
 
@@ -57,9 +57,9 @@ public enum FirmwareStep: String, Sendable, Hashable {
 public struct FirmwareProgress: Sendable, Hashable {
   /// What is being done.
   public var step: FirmwareStep
-  /// Octets of the image that the chip has acknowledged.
+  /// Bytes of the image that the chip has acknowledged.
   public var sent: Int
-  /// Octets of the image.
+  /// Bytes of the image.
   public var total: Int
   /// Which attempt this is, from 1.
   public var attempt: Int
@@ -83,8 +83,8 @@ extension FirmwareError: CustomStringConvertible {
     case .notNeeded(let chip): "A \(chip) does not take its firmware over this link."
     case .link(let error): error.description
     case .noAnswer(let step): "The chip's loader did not answer while \(step.rawValue)."
-    case .wrongAnswer(let step, let octets):
-      "The chip's loader answered \(Self.hexadecimal(octets)) while \(step.rawValue)."
+    case .wrongAnswer(let step, let bytes):
+      "The chip's loader answered \(Self.hexadecimal(bytes)) while \(step.rawValue)."
     case .refused(let step, let code, let meaning):
       "The chip's loader refused with \(Self.hexadecimal([code])) while \(step.rawValue)"
         + (meaning.map { ": \($0)." } ?? ".")
@@ -94,7 +94,7 @@ extension FirmwareError: CustomStringConvertible {
     case .givenUp(let attempts, let last):
       "\(last.description) After \(attempts) attempts the chip has no firmware."
     case .halfWritten(let written, let total, let cause):
-      "\(cause.description) The flash is half written (\(written) of \(total) octets): the chip stays "
+      "\(cause.description) The flash is half written (\(written) of \(total) bytes): the chip stays "
         + "in its loader until all of it is."
     }
   }
@@ -119,9 +119,9 @@ extension FirmwareError: CustomStringConvertible {
     }
   }
 
-  static func hexadecimal(_ octets: [UInt8]) -> String {
-    octets.prefix(16).map { octet in
-      let digits = String(octet, radix: 16, uppercase: true)
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.prefix(16).map { byte in
+      let digits = String(byte, radix: 16, uppercase: true)
       return digits.count == 1 ? "0" + digits : digits
     }.joined(separator: " ")
   }

@@ -14,7 +14,7 @@ public struct FirmwareImage: Sendable, Hashable {
   /// Which loader takes it.
   public let kind: Kind
   /// All of it.
-  public let octets: [UInt8]
+  public let bytes: [UInt8]
   /// Where each frame of an HDLL image ends.
   let frameEnds: [Int]
 
@@ -27,58 +27,58 @@ public struct FirmwareImage: Sendable, Hashable {
   ///
   /// - Throws: `FirmwareError`: `unreadable`, `notAnImage`.
   public init(path: String, kind: Kind) throws(FirmwareError) {
-    let octets: [UInt8]
-    do { octets = try Self.read(path) } catch {
+    let bytes: [UInt8]
+    do { bytes = try Self.read(path) } catch {
       throw .unreadable(path: path, why: "\(error)")
     }
-    try self.init(octets, kind: kind, path: path)
+    try self.init(bytes, kind: kind, path: path)
   }
 
   /// From what a file holds; `path` is for errors.
   ///
   /// - Throws: `FirmwareError.notAnImage`.
-  public init(_ octets: [UInt8], kind: Kind, path: String = "") throws(FirmwareError) {
+  public init(_ bytes: [UInt8], kind: Kind, path: String = "") throws(FirmwareError) {
     self.kind = kind
-    self.octets = octets
+    self.bytes = bytes
     func refuse(_ why: String) -> FirmwareError { .notAnImage(path: path, why: why) }
-    guard let first = octets.first else { throw refuse("it is empty") }
-    guard octets.contains(where: { $0 != first }) else {
-      throw refuse("all its octets are the same")
+    guard let first = bytes.first else { throw refuse("it is empty") }
+    guard bytes.contains(where: { $0 != first }) else {
+      throw refuse("all its bytes are the same")
     }
-    if let format = Self.format(octets) { throw refuse("it is \(format)") }
+    if let format = Self.format(bytes) { throw refuse("it is \(format)") }
     switch kind {
     case .hbci:
-      guard octets.count <= Self.longestHBCI else {
-        throw refuse("it has \(octets.count) octets, and the chip takes \(Self.longestHBCI)")
+      guard bytes.count <= Self.longestHBCI else {
+        throw refuse("it has \(bytes.count) bytes, and the chip takes \(Self.longestHBCI)")
       }
-      if (try? Self.frames(octets, refuse)) != nil { throw refuse("it is one for an SR2xx") }
+      if (try? Self.frames(bytes, refuse)) != nil { throw refuse("it is one for an SR2xx") }
       frameEnds = []
     case .hdll:
-      frameEnds = try Self.frames(octets, refuse)
+      frameEnds = try Self.frames(bytes, refuse)
     }
   }
 
-  /// Major and minor version, where the file says so: octets 4 and 5 of its second frame.
+  /// Major and minor version, where the file says so: bytes 4 and 5 of its second frame.
   public var version: (major: UInt8, minor: UInt8)? {
     guard frameEnds.count > 1, frameEnds[1] - frameEnds[0] > 5 else { return nil }
-    return (octets[frameEnds[0] + 4], octets[frameEnds[0] + 5])
+    return (bytes[frameEnds[0] + 4], bytes[frameEnds[0] + 5])
   }
 
   /// An image for an SR2xx is nothing but frames, each with its check.
   private static func frames(
-    _ octets: [UInt8], _ refuse: (String) -> FirmwareError
+    _ bytes: [UInt8], _ refuse: (String) -> FirmwareError
   ) throws(FirmwareError) -> [Int] {
     var ends: [Int] = []
     var start = 0
-    while start < octets.count {
-      let length = HDLL.length(of: octets[start...])
+    while start < bytes.count {
+      let length = HDLL.length(of: bytes[start...])
       guard length > HDLL.headerLength + HDLL.checkLength, length <= HDLL.longestFrame,
-        start + length <= octets.count
+        start + length <= bytes.count
       else {
-        throw refuse("no frame is at octet \(start); it may have been cut off")
+        throw refuse("no frame is at byte \(start); it may have been cut off")
       }
-      guard HDLL.isIntact(octets[start..<start + length]) else {
-        throw refuse("the frame at octet \(start) does not fit its check: the file is damaged")
+      guard HDLL.isIntact(bytes[start..<start + length]) else {
+        throw refuse("the frame at byte \(start) does not fit its check: the file is damaged")
       }
       start += length
       ends.append(start)
@@ -87,15 +87,15 @@ public struct FirmwareImage: Sendable, Hashable {
   }
 
   /// What people give by mistake.
-  private static func format(_ octets: [UInt8]) -> String? {
+  private static func format(_ bytes: [UInt8]) -> String? {
     let beginnings: [([UInt8], String)] = [
       (Array("PK\u{3}\u{4}".utf8), "a zip file: unpack it first"), ([0x1F, 0x8B], "compressed"),
       ([0x7F, 0x45, 0x4C, 0x46], "a program (ELF)"),
       (Array("version https".utf8), "a Git LFS pointer"),
       (Array("<!".utf8), "a web page"), (Array("<html".utf8), "a web page"),
     ]
-    if let known = beginnings.first(where: { octets.starts(with: $0.0) }) { return known.1 }
-    let isText = octets.prefix(256).allSatisfy {
+    if let known = beginnings.first(where: { bytes.starts(with: $0.0) }) { return known.1 }
+    let isText = bytes.prefix(256).allSatisfy {
       (0x20..<0x7F).contains($0) || (9...13).contains($0)
     }
     return isText ? "text" : nil
@@ -104,15 +104,15 @@ public struct FirmwareImage: Sendable, Hashable {
   private static func read(_ path: String) throws -> [UInt8] {
     let file = try FileDescriptor.open(FilePath(path), .readOnly)
     return try file.closeAfter {
-      var octets: [UInt8] = []
+      var bytes: [UInt8] = []
       var piece = [UInt8](repeating: 0, count: 65_536)
-      while octets.count <= longest {
+      while bytes.count <= longest {
         // The descriptor writes into the array while it is lent, and no further.
         let count = try unsafe piece.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
         if count == 0 { break }
-        octets += piece[..<count]
+        bytes += piece[..<count]
       }
-      return octets
+      return bytes
     }
   }
 }

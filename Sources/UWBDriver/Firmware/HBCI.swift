@@ -3,17 +3,17 @@
 /// Packets of HBCI, the protocol of the loader in NXP's SR1xx. Source: AOSP's hardware/nxp/uwb
 /// (Apache-2.0), halimpl/hal/hbci.
 ///
-/// A header of four octets (class and kind, instruction, length with the lower octet first), then
-/// data and a check octet. Header and data travel apart, and each is acknowledged.
+/// A header of four bytes (class and kind, instruction, length with the lower byte first), then
+/// data and a check byte. Header and data travel apart, and each is acknowledged.
 enum HBCI {
-  /// The upper half of the first octet.
+  /// The upper half of the first byte.
   enum Class: UInt8 {
     case general = 0x00
     /// An image of the usual kind.
     case image = 0x50
   }
 
-  /// The lower half of the first octet.
+  /// The lower half of the first byte.
   enum Kind: UInt8 {
     case query = 1
     case answer = 2
@@ -22,7 +22,7 @@ enum HBCI {
   }
 
   static let headerLength = 4
-  /// Octets of data in a segment to the chip, and in an answer.
+  /// Bytes of data in a segment to the chip, and in an answer.
   static let segmentLength = 2_048
   static let answerLength = 256
 
@@ -44,12 +44,12 @@ enum HBCI {
 
   static let acknowledgement = header(.general, .acknowledgement, acknowledged)
 
-  /// The two's complement of the sum of all octets: with it the sum is 0.
-  static func check(_ octets: some Sequence<UInt8>) -> UInt8 {
-    0 &- octets.reduce(0, &+)
+  /// The two's complement of the sum of all bytes: with it the sum is 0.
+  static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
+    0 &- bytes.reduce(0, &+)
   }
 
-  /// One segment of an image: its header, and its data with the check octet.
+  /// One segment of an image: its header, and its data with the check byte.
   static func segment(
     _ data: ArraySlice<UInt8>, moreFollow: Bool
   ) -> (header: [UInt8], data: [UInt8]) {
@@ -64,7 +64,7 @@ enum HBCI {
 
   static func meaning(ofAcknowledgement code: UInt8) -> String? {
     switch code {
-    case 0x81: "the check octet was wrong"
+    case 0x81: "the check byte was wrong"
     case 0x82: "the class was not understood"
     case 0x83: "the instruction was not understood"
     case 0x84: "the length of a segment was wrong"

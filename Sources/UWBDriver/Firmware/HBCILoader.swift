@@ -49,7 +49,7 @@ struct HBCILoader<Port: LoaderPort> {
     try report(.identifying)
     let otp = try ask(HBCI.otpInfo, .identifying)
     let id = try ask(HBCI.chipID, .identifying)
-    // Source: AOSP's HAL: octet 39 of the one, octet 8 of the other.
+    // Source: AOSP's HAL: byte 39 of the one, byte 8 of the other.
     guard otp.count > 39 else { throw .wrongAnswer(step: .identifying, otp) }
     guard id.count > 8 else { throw .wrongAnswer(step: .identifying, id) }
     let isProduction: Bool? =
@@ -104,8 +104,8 @@ struct HBCILoader<Port: LoaderPort> {
     try expectAcknowledgement(.sending)
   }
 
-  private func send(_ octets: [UInt8], _ step: FirmwareStep) throws(FirmwareError) {
-    do { try port.sendToLoader(octets) } catch { throw .link(error) }
+  private func send(_ bytes: [UInt8], _ step: FirmwareStep) throws(FirmwareError) {
+    do { try port.sendToLoader(bytes) } catch { throw .link(error) }
   }
 
   private func receive(
@@ -119,24 +119,24 @@ struct HBCILoader<Port: LoaderPort> {
   }
 
   private func expectAcknowledgement(_ step: FirmwareStep) throws(FirmwareError) {
-    let octets = try receive(HBCI.headerLength, step)
-    guard octets != HBCI.acknowledgement else { return }
-    guard octets[0] == HBCI.Kind.acknowledgement.rawValue, octets[1] >= 0x80 else {
-      throw .wrongAnswer(step: step, octets)
+    let bytes = try receive(HBCI.headerLength, step)
+    guard bytes != HBCI.acknowledgement else { return }
+    guard bytes[0] == HBCI.Kind.acknowledgement.rawValue, bytes[1] >= 0x80 else {
+      throw .wrongAnswer(step: step, bytes)
     }
     throw .refused(
-      step: step, code: octets[1], meaning: HBCI.meaning(ofAcknowledgement: octets[1]))
+      step: step, code: bytes[1], meaning: HBCI.meaning(ofAcknowledgement: bytes[1]))
   }
 
   /// Asks for the loader's state, which has to be this one.
   private func expect(_ state: UInt8, _ step: FirmwareStep) throws(FirmwareError) {
     try send(HBCI.header(.general, .query, HBCI.ready), step)
-    let octets = try receive(HBCI.headerLength, step)
-    guard octets != HBCI.header(.general, .answer, state) else { return }
-    guard octets[0] == HBCI.Kind.answer.rawValue, octets[1] >= 0x80 else {
-      throw .wrongAnswer(step: step, octets)
+    let bytes = try receive(HBCI.headerLength, step)
+    guard bytes != HBCI.header(.general, .answer, state) else { return }
+    guard bytes[0] == HBCI.Kind.answer.rawValue, bytes[1] >= 0x80 else {
+      throw .wrongAnswer(step: step, bytes)
     }
-    throw .refused(step: step, code: octets[1], meaning: HBCI.meaning(ofGeneral: octets[1]))
+    throw .refused(step: step, code: bytes[1], meaning: HBCI.meaning(ofGeneral: bytes[1]))
   }
 
   /// Asks for something that has data.

@@ -3,8 +3,8 @@
 /// Frames of HDLL, the protocol of the loader in NXP's SR2xx. Source: the layouts that
 /// nxp-uwb/sr250-uwbiot-zephyr documents.
 ///
-/// A header of two octets (bit 13: more follow; bits 12 to 0: length), the payload, and a CRC over
-/// both; numbers with the higher octet first. A payload begins with a word: two bits of type, six of
+/// A header of two bytes (bit 13: more follow; bits 12 to 0: length), the payload, and a CRC over
+/// both; numbers with the higher byte first. A payload begins with a word: two bits of type, six of
 /// group, eight of operation.
 enum HDLL {
   /// The longest frame that the loader takes.
@@ -38,15 +38,15 @@ enum HDLL {
   static let ready: [UInt8] = [0x00, 0x04, 0x81, 0x01, 0x02, 0x00, 0x7D, 0xC8]
 
   /// CRC-16/CCITT-FALSE: polynomial 1021, begins with FFFF, not reflected.
-  static func check(_ octets: some Sequence<UInt8>) -> UInt16 {
-    octets.reduce(0xFFFF) { value, octet in
-      (0..<8).reduce(value ^ UInt16(octet) << 8) { value, _ in
+  static func check(_ bytes: some Sequence<UInt8>) -> UInt16 {
+    bytes.reduce(0xFFFF) { value, byte in
+      (0..<8).reduce(value ^ UInt16(byte) << 8) { value, _ in
         value & 0x8000 == 0 ? value << 1 : value << 1 ^ 0x1021
       }
     }
   }
 
-  /// Octets of the frame that these two begin, the check included.
+  /// Bytes of the frame that these two begin, the check included.
   static func length(of header: some Collection<UInt8>) -> Int {
     guard let high = header.first, let low = header.dropFirst().first else { return 0 }
     return headerLength + (Int(high & 0x1F) << 8 | Int(low)) + checkLength

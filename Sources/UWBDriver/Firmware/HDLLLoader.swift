@@ -24,7 +24,7 @@ struct HDLLLoader<Port: LoaderPort> {
       if isCancelled() { throw halfWritten(written, .cancelled(step: .sending)) }
       report(.sending, written)
       do throws(FirmwareError) {
-        try write(Array(image.octets[written..<end]))
+        try write(Array(image.bytes[written..<end]))
       } catch {
         throw halfWritten(written, error)
       }
@@ -38,16 +38,16 @@ struct HDLLLoader<Port: LoaderPort> {
   /// Nothing is written before the first frame has gone out.
   private func halfWritten(_ written: Int, _ cause: FirmwareError) -> FirmwareError {
     if written == 0, case .cancelled = cause { return cause }
-    return .halfWritten(written: written, total: image.octets.count, cause)
+    return .halfWritten(written: written, total: image.bytes.count, cause)
   }
 
   private func report(_ step: FirmwareStep, _ sent: Int = 0) {
-    progress(FirmwareProgress(step: step, sent: sent, total: image.octets.count, attempt: 1))
+    progress(FirmwareProgress(step: step, sent: sent, total: image.bytes.count, attempt: 1))
   }
 
   /// Resets the chip and waits for its loader.
   private func start(_ step: FirmwareStep) throws(FirmwareError) {
-    report(step, step == .leaving ? image.octets.count : 0)
+    report(step, step == .leaving ? image.bytes.count : 0)
     do { try port.beginLoading() } catch { throw .link(error) }
     let frame = try receive(step, timeout: Self.readyTimeout)
     guard frame == HDLL.ready else { throw .wrongAnswer(step: step, frame) }
@@ -79,15 +79,15 @@ struct HDLLLoader<Port: LoaderPort> {
   private func receive(
     _ step: FirmwareStep, timeout: Int32
   ) throws(FirmwareError) -> [UInt8] {
-    let header = try octets(HDLL.headerLength, step, timeout)
+    let header = try bytes(HDLL.headerLength, step, timeout)
     let length = HDLL.length(of: header)
     guard length <= HDLL.longestFrame else { throw .wrongAnswer(step: step, header) }
-    let frame = header + (try octets(length - HDLL.headerLength, step, 0))
+    let frame = header + (try bytes(length - HDLL.headerLength, step, 0))
     guard HDLL.isIntact(frame) else { throw .wrongAnswer(step: step, frame) }
     return frame
   }
 
-  private func octets(
+  private func bytes(
     _ count: Int, _ step: FirmwareStep, _ timeout: Int32
   ) throws(FirmwareError) -> [UInt8] {
     do {

@@ -3,10 +3,10 @@ internal import UCI
 internal import UWBLink
 
 /// All that a chip says of the rounds of one session, in order and in place, for those who need more
-/// than its measurements: what its receivers saw in single frames, and vendors' octets.
+/// than its measurements: what its receivers saw in single frames, and vendors' bytes.
 ///
 /// Taken by one task or thread. Ends when the session stops; what the taker is too slow for is
-/// dropped and counted, as with `MeasurementStream`. Notifications of more than 480 octets, such as
+/// dropped and counted, as with `MeasurementStream`. Notifications of more than 480 bytes, such as
 /// impulse responses, are copied to the heap on their way.
 public final class RoundStream: @unchecked Sendable {
   // Sound: taken by one task or thread at a time; anything else traps as an overlapping access.
@@ -62,7 +62,7 @@ public final class RoundStream: @unchecked Sendable {
 
   private func kind(_ payload: RawSpan, _ tag: UInt32) -> RoundNotification.Kind {
     if tag != 0 { return .diagnostics(Opcode(word: tag)) }
-    // A mark is one octet, which no notification is.
+    // A mark is one byte, which no notification is.
     guard payload.byteCount == 1 else { return .measurements }
     // Sound: there is one.
     switch Subscription.Mark(rawValue: unsafe payload.unsafeLoad(as: UInt8.self)) {

@@ -111,12 +111,12 @@ final class Subscription: @unchecked Sendable {
     tell(.resumed)
   }
 
-  /// A mark among the measurements: one octet, which no notification is.
+  /// A mark among the measurements: one byte, which no notification is.
   enum Mark: UInt8 { case interrupted, resumed }
 
   private func put(_ mark: Mark) {
-    let octet = [mark.rawValue]
-    producer?.offer(unsafe octet.span.bytes, receivedAt: Engine.now(), mayBeDropped: false)
+    let byte = [mark.rawValue]
+    producer?.offer(unsafe byte.span.bytes, receivedAt: Engine.now(), mayBeDropped: false)
   }
 
   private func tell(_ kind: RoundNotification.Kind) {

@@ -17,7 +17,7 @@ public struct DiagnosticsRequest: Sendable, Hashable {
     public static let levels = Content(rawValue: 4)
     /// Who sent: tells peers apart in one-to-many.
     public static let emitter = Content(rawValue: 8)
-    /// Channel impulse responses: some hundred octets for each frame.
+    /// Channel impulse responses: some hundred bytes for each frame.
     public static let impulseResponses = Content(rawValue: 16)
     /// All but impulse responses.
     public static let usual: Content = [.phases, .carrierOffset, .levels, .emitter]

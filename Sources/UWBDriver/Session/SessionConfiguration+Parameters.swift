@@ -11,17 +11,17 @@ extension SessionConfiguration {
       TLV(.multiNodeMode, [peers.count > 1 ? 1 : 0]),
       TLV(.rangingRoundUsage, [roundUsage.rawValue]),
       TLV(.macAddressMode, [address.isExtended ? 2 : 0]),
-      TLV(.deviceMACAddress, address.octets),
+      TLV(.deviceMACAddress, address.bytes),
       TLV(.numberOfControlees, [UInt8(clamping: peers.count)]),
-      TLV(.dstMACAddress, peers.flatMap(\.octets)),
+      TLV(.dstMACAddress, peers.flatMap(\.bytes)),
       TLV(.channelNumber, [channel]),
       TLV(.stsConfig, [sts.config]),
       TLV(.rframeConfig, [rframe]),
       TLV(.scheduleMode, [roundUsage.isContentionBased ? 0 : 1]),
       TLV(.preambleCodeIndex, [preambleCode]),
       TLV(.sfdID, [sfd]),
-      TLV(.slotDuration, slotDuration.littleEndianOctets),
-      TLV(.rangingDuration, interval.littleEndianOctets),
+      TLV(.slotDuration, slotDuration.littleEndianBytes),
+      TLV(.rangingDuration, interval.littleEndianBytes),
       TLV(.slotsPerRR, [slotsPerRound]),
     ]
     list += sts.parameters
@@ -38,7 +38,7 @@ extension SessionConfiguration {
       list += [TLV(.keyRotation, [1]), TLV(.keyRotationRate, [keyRotationRate])]
     }
     if maxMeasurements > 0 {
-      list.append(TLV(.maxNumberOfMeasurements, maxMeasurements.littleEndianOctets))
+      list.append(TLV(.maxNumberOfMeasurements, maxMeasurements.littleEndianBytes))
     }
     list.removeAll { parameter in
       omitted.contains(AppConfigID(rawValue: parameter.id))

@@ -47,33 +47,33 @@ extension SessionConfiguration {
   private mutating func take(_ tlv: TLV, of all: SessionParameters) -> Bool {
     let id = AppConfigID(rawValue: tlv.id)
     guard let value = tlv.integer ?? (tlv.value.isEmpty ? nil : 0) else { return false }
-    let octet = UInt8(truncatingIfNeeded: value)
+    let byte = UInt8(truncatingIfNeeded: value)
     switch id {
     case .deviceType, .deviceMACAddress, .dstMACAddress: return true
-    case .deviceRole: return octet == role.rawValue
-    case .multiNodeMode: return (peers.count > 1) == (octet == 1) && octet <= 1
-    case .macAddressMode: return octet == (address.isExtended ? 2 : 0)
-    case .numberOfControlees: return Int(octet) == peers.count
-    case .channelNumber: channel = octet
-    case .preambleCodeIndex: preambleCode = octet
-    case .sfdID: sfd = octet
-    case .rframeConfig: rframe = octet
+    case .deviceRole: return byte == role.rawValue
+    case .multiNodeMode: return (peers.count > 1) == (byte == 1) && byte <= 1
+    case .macAddressMode: return byte == (address.isExtended ? 2 : 0)
+    case .numberOfControlees: return Int(byte) == peers.count
+    case .channelNumber: channel = byte
+    case .preambleCodeIndex: preambleCode = byte
+    case .sfdID: sfd = byte
+    case .rframeConfig: rframe = byte
     case .slotDuration where tlv.value.count == 2: slotDuration = UInt16(value)
-    case .slotsPerRR: slotsPerRound = octet
+    case .slotsPerRR: slotsPerRound = byte
     case .rangingDuration where tlv.value.count == 4: interval = UInt32(value)
-    case .blockStrideLength: blockStride = octet
-    case .resultReportConfig: resultReport = ResultReport(rawValue: octet)
-    case .rssiReporting where octet <= 1: wantsRSSI = octet == 1
-    case .aoaResultRequest where octet <= 1: wantsAngles = octet == 1
-    case .hoppingMode where octet <= 1: hopping = octet == 1
-    case .macFCSType where octet <= 1: fcs = octet == 1 ? .crc32 : .crc16
+    case .blockStrideLength: blockStride = byte
+    case .resultReportConfig: resultReport = ResultReport(rawValue: byte)
+    case .rssiReporting where byte <= 1: wantsRSSI = byte == 1
+    case .aoaResultRequest where byte <= 1: wantsAngles = byte == 1
+    case .hoppingMode where byte <= 1: hopping = byte == 1
+    case .macFCSType where byte <= 1: fcs = byte == 1 ? .crc32 : .crc16
     case .maxNumberOfMeasurements where tlv.value.count == 2: maxMeasurements = UInt16(value)
     case .rangingRoundUsage:
-      guard let usage = RoundUsage(rawValue: octet) else { return false }
+      guard let usage = RoundUsage(rawValue: byte) else { return false }
       roundUsage = usage
     case .scheduleMode:
-      return octet == (all.number(.rangingRoundUsage) ?? 2 >= 7 ? 0 : 1)
-    case .stsLength: return octet == 1
+      return byte == (all.number(.rangingRoundUsage) ?? 2 >= 7 ? 0 : 1)
+    case .stsLength: return byte == 1
     default: return false
     }
     return true

@@ -36,7 +36,7 @@ public struct SessionConfiguration: Sendable, Hashable {
 
   /// What an end reports to the other, as the bits of RESULT_REPORT_CONFIG.
   public struct ResultReport: OptionSet, Sendable, Hashable {
-    /// The octet on the wire.
+    /// The byte on the wire.
     public let rawValue: UInt8
     /// Any bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -52,9 +52,9 @@ public struct SessionConfiguration: Sendable, Hashable {
 
   /// Frame check sequence.
   public enum FCS: UInt8, Sendable, Hashable {
-    /// Two octets; FiRa's default.
+    /// Two bytes; FiRa's default.
     case crc16 = 0
-    /// Four octets.
+    /// Four bytes.
     case crc32 = 1
   }
 

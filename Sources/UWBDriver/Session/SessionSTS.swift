@@ -4,7 +4,7 @@ internal import UCI
 extension SessionConfiguration {
   /// Where the scrambled timestamp sequence comes from. The same at both ends.
   public enum STS: Sendable, Hashable {
-    /// From eight octets that both ends know. Anybody who knows them and the session id can range.
+    /// From eight bytes that both ends know. Anybody who knows them and the session id can range.
     case fixed(StaticSTS)
     /// From a key in the chip's secure element.
     case dynamic
@@ -33,25 +33,25 @@ extension SessionConfiguration {
       case .fixed(let sts): [TLV(.vendorID, sts.vendorID), TLV(.staticSTSIV, sts.iv)]
       case .dynamic: []
       case .dynamicWithControleeKey(let id):
-        id.map { [TLV(.subSessionID, $0.littleEndianOctets)] } ?? []
-      case .provisioned(let key): [TLV(.sessionKey, key.octets)]
+        id.map { [TLV(.subSessionID, $0.littleEndianBytes)] } ?? []
+      case .provisioned(let key): [TLV(.sessionKey, key.bytes)]
       case .provisionedWithControleeKey(let key, let own):
-        [TLV(.sessionKey, key.octets)]
+        [TLV(.sessionKey, key.bytes)]
           + (own.map {
             [
-              TLV(.subSessionID, $0.id.littleEndianOctets),
-              TLV(.subSessionKey, $0.key.octets),
+              TLV(.subSessionID, $0.id.littleEndianBytes),
+              TLV(.subSessionKey, $0.key.bytes),
             ]
           } ?? [])
       }
     }
   }
 
-  /// Eight octets that both ends know. They are key material: nothing here prints them.
+  /// Eight bytes that both ends know. They are key material: nothing here prints them.
   public struct StaticSTS: Sendable, Hashable, Secret {
-    /// VENDOR_ID, two octets in the order of the wire.
+    /// VENDOR_ID, two bytes in the order of the wire.
     public var vendorID: [UInt8]
-    /// STATIC_STS_IV, six octets in the order of the wire.
+    /// STATIC_STS_IV, six bytes in the order of the wire.
     public var iv: [UInt8]
 
     /// From the two parts; a check of the session looks at their lengths.
@@ -60,16 +60,16 @@ extension SessionConfiguration {
       self.iv = iv
     }
 
-    /// The eight octets that Qorvo's and NXP's samples use: 08 07, 01…06.
+    /// The eight bytes that Qorvo's and NXP's samples use: 08 07, 01…06.
     public static let sample = StaticSTS(vendorID: [0x08, 0x07], iv: [1, 2, 3, 4, 5, 6])
   }
 
-  /// A key of 16 or 32 octets. Nothing here prints it.
+  /// A key of 16 or 32 bytes. Nothing here prints it.
   public struct SessionKey: Sendable, Hashable, Secret {
     /// In the order of the wire.
-    public var octets: [UInt8]
-    /// From its octets; a check of the session looks at their number.
-    public init(_ octets: [UInt8]) { self.octets = octets }
+    public var bytes: [UInt8]
+    /// From its bytes; a check of the session looks at their number.
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
   }
 
   /// What a controlee with a key of its own has.
@@ -90,9 +90,9 @@ extension SessionConfiguration {
 public protocol Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Secret {
-  /// Says nothing about the octets.
+  /// Says nothing about the bytes.
   public var description: String { "(hidden)" }
-  /// Says nothing about the octets.
+  /// Says nothing about the bytes.
   public var debugDescription: String { "(hidden)" }
   /// Has no children.
   public var customMirror: Mirror { Mirror(reflecting: "(hidden)") }

@@ -35,7 +35,7 @@ extension UWBSession {
 
   /// Adds controlees with sub-sessions of their own, for STS with keys of the controlees.
   ///
-  /// - Parameter controlees: each with a key of 16 octets, each with one of 32 (FiRa 2.0), or all
+  /// - Parameter controlees: each with a key of 16 bytes, each with one of 32 (FiRa 2.0), or all
   ///   without. The keys are kept to build the session anew, and are in no text.
   /// - Returns: one outcome for each controlee, in the order given.
   /// - Throws: `DriverError`; `.invalidConfiguration` when the keys differ in length.
@@ -48,7 +48,7 @@ extension UWBSession {
     guard lengths.count <= 1,
       let action = actions.first(where: { $0.keyLength == lengths.first ?? 0 })
     else {
-      throw .invalidConfiguration("the sub-session keys are not all of 16 octets or all of 32")
+      throw .invalidConfiguration("the sub-session keys are not all of 16 bytes or all of 32")
     }
     let outcomes = try await change(action, controlees)
     let done = Set(outcomes.filter { $0.status == .ok }.map(\.address))
@@ -80,7 +80,7 @@ extension UWBSession {
   ) throws(DriverError) -> [UpdateMulticastList.Controlee] {
     guard !addresses.contains(where: \.isExtended) else {
       throw .invalidConfiguration(
-        "the list of controlees is changed with short addresses only, but one has eight octets")
+        "the list of controlees is changed with short addresses only, but one has eight bytes")
     }
     return addresses.map {
       UpdateMulticastList.Controlee(address: UInt16(truncatingIfNeeded: $0.value))

@@ -10,7 +10,7 @@ public struct ReceivedData: Sendable, Hashable {
   public var sequenceNumber: UInt16
   /// 0: received. What other values mean differs from chip to chip.
   public var status: Status
-  /// The octets.
+  /// The bytes.
   public var data: [UInt8]
 
   /// From its parts.
@@ -39,7 +39,7 @@ extension UWBSession {
     try await device.core.send(data, to: peer, record, limit: device.dataSegment)
   }
 
-  /// Octets of data that fit into one ranging round, as the chip says it; nil where it does not.
+  /// Bytes of data that fit into one ranging round, as the chip says it; nil where it does not.
   ///
   /// - Throws: `DriverError`.
   public func maximumDataSize() async throws(DriverError) -> Int? {
@@ -56,11 +56,11 @@ extension UWBSession {
 }
 
 extension UWBDevice {
-  /// Octets of payload in one data packet: what the chip announces, or 255 where it does not. A
-  /// length of one octet carries no more.
+  /// Bytes of payload in one data packet: what the chip announces, or 255 where it does not. A
+  /// length of one byte carries no more.
   var dataSegment: Int {
     let announced = Capabilities(capabilities).maxDataPayloadSize ?? 255
-    return dialect.dataLengthInOctet3 ? min(announced, 255) : announced
+    return dialect.dataLengthInByte3 ? min(announced, 255) : announced
   }
 }
 
@@ -77,7 +77,7 @@ extension DeviceCore {
     _ data: [UInt8], to peer: MACAddress, _ record: SessionRecord, limit: Int
   ) async throws(DriverError) -> Int? {
     let most = min(try await maximumDataSize(record) ?? 0xFFFF, 0xFFFF)
-    guard data.count <= most else { throw .dataTooLong(octets: data.count, limit: most) }
+    guard data.count <= most else { throw .dataTooLong(bytes: data.count, limit: most) }
     await engine.dataTurns.enter()
     defer { engine.dataTurns.leave() }
     return try await engine.send(

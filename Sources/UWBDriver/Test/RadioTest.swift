@@ -63,7 +63,7 @@ public struct RadioTestConfiguration: Sendable, Hashable {
   /// T_WIN in microseconds. Taken to be how long the receiver stays switched on, so it has to be more
   /// than `receiverLead`: the defaults leave 300 µs for the frame.
   public var receiverWindow: UInt32 = 750
-  /// The payload is random, from its first octet as the seed.
+  /// The payload is random, from its first byte as the seed.
   public var isRandom = false
   /// The ranging bit in the header of the frames.
   public var rangingBit = false
@@ -110,13 +110,13 @@ public struct RadioTestConfiguration: Sendable, Hashable {
     if case .ssTWR(let isResponder) = test {
       if isResponder { swap(&own, &other) }
       list.append(TLV(AppConfigID.deviceRole, [isResponder ? 0 : 1]))
-      list.append(TLV(AppConfigID.slotDuration, slotDuration.littleEndianOctets))
+      list.append(TLV(AppConfigID.slotDuration, slotDuration.littleEndianBytes))
     }
     list += [
       TLV(AppConfigID.channelNumber, [channel]),
       TLV(AppConfigID.numberOfControlees, [1]),
-      TLV(AppConfigID.deviceMACAddress, own.littleEndianOctets),
-      TLV(AppConfigID.dstMACAddress, other.littleEndianOctets),
+      TLV(AppConfigID.deviceMACAddress, own.littleEndianBytes),
+      TLV(AppConfigID.dstMACAddress, other.littleEndianBytes),
       TLV(AppConfigID.macFCSType, [0]),
       TLV(AppConfigID.rframeConfig, [frame]),
       TLV(AppConfigID.preambleCodeIndex, [preambleCode]),
@@ -132,12 +132,12 @@ public struct RadioTestConfiguration: Sendable, Hashable {
 
   /// The parameters of TEST_CONFIG_SET.
   func testParameters(of test: RadioTest) -> [TLV] {
-    let start = [TLV(0x06, UInt32(0).littleEndianOctets), TLV(0x07, UInt32(0).littleEndianOctets)]
+    let start = [TLV(0x06, UInt32(0).littleEndianBytes), TLV(0x07, UInt32(0).littleEndianBytes)]
     let increment = TLV(0x08, [incrementsSTSIndex ? 1 : 0])
     if case .ssTWR = test { return start + [increment] }
     let frames = [
-      TLV(0x00, packets.littleEndianOctets), TLV(0x01, gap.littleEndianOctets),
-      TLV(0x02, receiverLead.littleEndianOctets), TLV(0x03, receiverWindow.littleEndianOctets),
+      TLV(0x00, packets.littleEndianBytes), TLV(0x01, gap.littleEndianBytes),
+      TLV(0x02, receiverLead.littleEndianBytes), TLV(0x03, receiverWindow.littleEndianBytes),
     ]
     // With the bitmap of detected STS.
     if case .srRX = test { return frames + [increment, TLV(0x09, [1])] }

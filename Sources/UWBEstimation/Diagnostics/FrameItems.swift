@@ -14,7 +14,7 @@ struct FrameItems {
   private var sts: Double?
   private var wasReceived = true
 
-  /// Takes an item in; unknown ones, and octets without the form of their type, say nothing.
+  /// Takes an item in; unknown ones, and bytes without the form of their type, say nothing.
   mutating func take(_ type: UInt8, _ item: RawSpan) {
     var reader = PayloadReader(item)
     switch type {
@@ -142,7 +142,7 @@ struct FrameItems {
   private static func ends(_ item: RawSpan, _ parts: Int) -> Bool {
     var reader = PayloadReader(item)
     while reader.remaining > 0 {
-      // Octets of samples read as a head have zeros in it more often than not.
+      // Bytes of samples read as a head have zeros in it more often than not.
       guard let head = head(&reader), head.count > 0, head.size > 0,
         (try? reader.skip(head.count * head.size * parts, "samples")) != nil
       else { return false }
@@ -167,7 +167,7 @@ struct FrameItems {
     return FirstPath(taps.span.extracting(0..<count), at: Double(head.firstPath))
   }
 
-  /// Two's complement of so many octets.
+  /// Two's complement of so many bytes.
   private static func number(_ reader: inout PayloadReader, _ width: Int) -> Double {
     guard 1...4 ~= width else {
       try? reader.skip(width, "sample")

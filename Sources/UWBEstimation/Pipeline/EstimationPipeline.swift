@@ -112,7 +112,7 @@ public struct EstimationPipeline: Sendable {
     }
   }
 
-  /// Takes a notification of diagnostics; others, and octets without their form, do nothing.
+  /// Takes a notification of diagnostics; others, and bytes without their form, do nothing.
   public mutating func takeDiagnostics(
     _ opcode: Opcode, _ payload: RawSpan, _ give: (EstimatedMeasurement) -> Void
   ) {

@@ -28,17 +28,17 @@ enum FileTree {
       return nil
     }
     defer { try? descriptor.close() }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var page = [UInt8](repeating: 0, count: 4_096)
-    while octets.count < longestText {
+    while bytes.count < longestText {
       guard let count = try? page.withUnsafeMutableBytes({ try descriptor.read(into: $0) }) else {
         return nil
       }
       if count == 0 { break }
-      octets += page[..<count]
+      bytes += page[..<count]
     }
-    while let last = octets.last, last == 0 || last == 0x0A || last == 0x20 { octets.removeLast() }
-    return String(decoding: octets, as: UTF8.self)
+    while let last = bytes.last, last == 0 || last == 0x0A || last == 0x20 { bytes.removeLast() }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Where a symbolic link points to, as it is written in it.

@@ -7,7 +7,7 @@ public import SystemPackage
 public struct PortHolder: Sendable, Hashable {
   /// Process id.
   public var pid: Int32
-  /// Its name, at most 15 octets of it.
+  /// Its name, at most 15 bytes of it.
   public var name: String
 
   /// From its parts.

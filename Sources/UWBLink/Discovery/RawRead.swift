@@ -8,13 +8,13 @@ extension Link {
   ///
   /// - Parameters:
   ///   - milliseconds: how long to listen.
-  ///   - limit: enough octets to stop earlier.
+  ///   - limit: enough bytes to stop earlier.
   public func readRaw(milliseconds: Int32, limit: Int = 4_096) -> [UInt8] {
     let descriptor = cuwb_link_descriptor(raw)
     let end = cuwb_monotonic_ns() + UInt64(max(0, milliseconds)) * 1_000_000
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 512)
-    while octets.count < limit {
+    while bytes.count < limit {
       let now = cuwb_monotonic_ns()
       guard descriptor >= 0, now < end else { break }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -22,8 +22,8 @@ extension Link {
       guard waiting.revents != 0 else { continue }
       let count = read(descriptor, &buffer, buffer.count)
       guard count > 0 else { break }
-      octets += buffer[..<count]
+      bytes += buffer[..<count]
     }
-    return octets
+    return bytes
   }
 }

@@ -42,7 +42,7 @@ public enum LinkEndpoint: Sendable, Hashable {
     }
   }
 
-  /// Whether octets come without boundaries between packets; on SPI and from the vendors' kernel
+  /// Whether bytes come without boundaries between packets; on SPI and from the vendors' kernel
   /// drivers whole packets come.
   public var isStream: Bool {
     switch self {

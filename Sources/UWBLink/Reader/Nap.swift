@@ -10,7 +10,7 @@ final class Nap: @unchecked Sendable {
 
   init() {
     memory.initialize(to: 0)
-    // Zero octets are the valid initial representation of an atomic number.
+    // Zero bytes are the valid initial representation of an atomic number.
     word = UnsafeAtomic(
       at: UnsafeMutableRawPointer(memory)
         .bindMemory(to: UnsafeAtomic<UInt32>.Storage.self, capacity: 1))

@@ -46,8 +46,8 @@ final class PathWatch: @unchecked Sendable {
         while events >= 0, read(events, &drained, drained.count) > 0 {}
       }
     } onCancel: {
-      var octet: UInt8 = 1
-      _ = write(interrupt, &octet, 1)
+      var byte: UInt8 = 1
+      _ = write(interrupt, &byte, 1)
     }
   }
 

@@ -10,7 +10,7 @@ public struct FrameInfo: Sendable, Hashable {
   public var receivedAt: UInt64
   /// Frames that were dropped between the frame before this one and this one.
   public var lostBefore: UInt32
-  /// Octets the link threw away before this frame because they could not belong to one; 0 for a
+  /// Bytes the link threw away before this frame because they could not belong to one; 0 for a
   /// frame out of a ring.
   public var skippedBefore: UInt32
   /// What the producer of a ring said of the frame; 0 for a frame that comes from the link itself.
@@ -84,11 +84,11 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
       tail &+= 1
       storage.tail.store(tail, ordering: .releasing)
     }
-    let octets = UnsafeRawBufferPointer(
-      start: header.outside ?? slot + FrameRingStorage.octetsOffset, count: Int(header.length))
+    let bytes = UnsafeRawBufferPointer(
+      start: header.outside ?? slot + FrameRingStorage.bytesOffset, count: Int(header.length))
     // Sound: the producer does not touch the slot before `tail` has been stored.
     return try body(
-      octets.bytes,
+      bytes.bytes,
       FrameInfo(
         receivedAt: header.receivedAt, lostBefore: header.lostBefore, tag: header.tag))
   }
@@ -107,7 +107,7 @@ public struct FrameConsumer: ~Copyable, @unchecked Sendable {
     }
     guard let frame else { return nil }
     return try body(
-      frame.octets.span.bytes,
+      frame.bytes.span.bytes,
       FrameInfo(
         receivedAt: frame.receivedAt, lostBefore: frame.lostBefore, tag: frame.tag))
   }

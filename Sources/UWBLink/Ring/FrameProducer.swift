@@ -56,10 +56,10 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     if frame.byteCount <= FrameRing.slotCapacity, storage.overflowIsEmpty,
       let slot = freeSlot()
     {
-      frame.withUnsafeBytes { octets in
-        if let base = octets.baseAddress {
-          (slot + FrameRingStorage.octetsOffset)
-            .copyMemory(from: base, byteCount: octets.count)
+      frame.withUnsafeBytes { bytes in
+        if let base = bytes.baseAddress {
+          (slot + FrameRingStorage.bytesOffset)
+            .copyMemory(from: base, byteCount: bytes.count)
         }
       }
       publish(
@@ -88,8 +88,8 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     if storage.overflowIsEmpty, frame.byteCount > FrameRing.slotCapacity, let slot = freeSlot() {
       // Longer than a slot: data messages and large vendor notifications. These allocate.
       let outside = UnsafeMutableRawPointer.allocate(byteCount: frame.byteCount, alignment: 16)
-      frame.withUnsafeBytes { octets in
-        outside.copyMemory(from: octets.baseAddress!, byteCount: octets.count)
+      frame.withUnsafeBytes { bytes in
+        outside.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
       }
       publish(
         slot,
@@ -103,12 +103,12 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
       storage.dropped.wrappingIncrement(ordering: .relaxed)
       return .dropped
     }
-    let octets = frame.withUnsafeBytes { Array($0) }
+    let bytes = frame.withUnsafeBytes { Array($0) }
     let lostBefore = lost
     lost = 0
     storage.overflow.withLock {
       $0.append(
-        .init(octets: octets, receivedAt: receivedAt, lostBefore: lostBefore, tag: tag))
+        .init(bytes: bytes, receivedAt: receivedAt, lostBefore: lostBefore, tag: tag))
       storage.overflowCount.store($0.count, ordering: .releasing)
     }
     storage.wakeIfSleeping()

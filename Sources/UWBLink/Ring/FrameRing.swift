@@ -16,7 +16,7 @@ internal import Locking
 /// everything in the ring; until the consumer has caught up, so do the kept frames after it, and
 /// droppable ones are dropped, so the order never changes. The producer never waits.
 public enum FrameRing {
-  /// Octets a slot holds: a control packet of 259 octets, eight two-way measurements (277 octets)
+  /// Bytes a slot holds: a control packet of 259 bytes, eight two-way measurements (277 bytes)
   /// and a vendor tail behind them. Longer frames travel on the heap, named by their slot.
   public static let slotCapacity = 480
 
@@ -38,16 +38,16 @@ public enum FrameRing {
   }
 }
 
-/// What stands before the octets in each slot.
+/// What stands before the bytes in each slot.
 @usableFromInline
 struct SlotHeader {
-  /// Octets of the frame.
+  /// Bytes of the frame.
   @usableFromInline var length: UInt32
   /// Frames that were dropped between the frame before this one and this one.
   @usableFromInline var lostBefore: UInt32
   /// When the frame was read: CLOCK_MONOTONIC, nanoseconds.
   @usableFromInline var receivedAt: UInt64
-  /// Where the octets are when they do not fit into the slot; freed by the consumer.
+  /// Where the bytes are when they do not fit into the slot; freed by the consumer.
   @usableFromInline var outside: UnsafeMutableRawPointer?
   /// What the producer says of the frame.
   @usableFromInline var tag: UInt32
@@ -73,7 +73,7 @@ final class FrameRingStorage: @unchecked Sendable {
   // only, each published with release and read with acquire; everything else is atomic or locked.
 
   @usableFromInline static let stride = 512
-  @usableFromInline static let octetsOffset = 32
+  @usableFromInline static let bytesOffset = 32
   // Two cache lines apart, for processors that fetch lines in pairs.
   private static let line = 128
 
@@ -92,7 +92,7 @@ final class FrameRingStorage: @unchecked Sendable {
   let interrupted: UnsafeAtomic<Bool>
 
   struct Overflown {
-    var octets: [UInt8]
+    var bytes: [UInt8]
     var receivedAt: UInt64
     var lostBefore: UInt32
     var tag: UInt32
@@ -111,7 +111,7 @@ final class FrameRingStorage: @unchecked Sendable {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: Self.line)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
     self.memory = memory
-    // Zero octets are the valid initial representation of each of these atomics.
+    // Zero bytes are the valid initial representation of each of these atomics.
     func atomic<T>(_ offset: Int, _ type: T.Type) -> UnsafeAtomic<T> {
       UnsafeAtomic(
         at: (memory + offset).bindMemory(to: UnsafeAtomic<T>.Storage.self, capacity: 1))

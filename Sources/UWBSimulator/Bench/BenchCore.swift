@@ -121,7 +121,7 @@ final class BenchCore: Service {
       var descriptors: [pollfd] = []
       for id in state.simulation.chips {
         guard let terminal = state.ports[id.index].terminal else { continue }
-        for octets in terminal.read(&buffer) { state.simulation.receive(octets, by: id) }
+        for bytes in terminal.read(&buffer) { state.simulation.receive(bytes, by: id) }
         state.ports[id.index].enqueue(state.simulation.takeOutput(of: id))
         state.ports[id.index].flush()
         if let waiting = state.ports[id.index].waiting { descriptors.append(waiting) }

@@ -9,7 +9,7 @@ struct Port {
   var terminal: PseudoTerminal?
   var link: String?
   private var queue = Deque<UInt8>()
-  /// Octets that wait for a host that does not read.
+  /// Bytes that wait for a host that does not read.
   private let limit: Int
 
   init(terminal: PseudoTerminal, limit: Int) {

@@ -94,7 +94,7 @@ final class WakePipe: Sendable {
     // Milliseconds, rounded up: a little late rather than in circles.
     let wait = deadline.map { due in due > now ? (due - now + 999_999) / 1_000_000 : 0 }
     poll(&polled, nfds_t(polled.count), wait.map { Int32(clamping: $0) } ?? -1)
-    var octets = [UInt8](repeating: 0, count: 64)
-    while read(readEnd.rawValue, &octets, octets.count) > 0 {}
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while read(readEnd.rawValue, &bytes, bytes.count) > 0 {}
   }
 }

@@ -32,7 +32,7 @@ public final class SimulatedBench: Sendable {
     try add(profile: profile, placement: Placement(at: position), name: name)
   }
 
-  /// Adds a chip. It has power at once, and says so in octets that wait for its host.
+  /// Adds a chip. It has power at once, and says so in bytes that wait for its host.
   public func add(
     profile: ChipProfile, placement: Placement, name: String? = nil
   ) throws(Errno) -> Chip {
@@ -83,8 +83,8 @@ public final class SimulatedBench: Sendable {
       nonmutating set { core.withSimulation { $0[faults: id] = newValue } }
     }
 
-    /// Sends octets to the host that no chip would: chatter on the line.
-    public func chatter(_ octets: [UInt8]) { core.send([octets], to: id) }
+    /// Sends bytes to the host that no chip would: chatter on the line.
+    public func chatter(_ bytes: [UInt8]) { core.send([bytes], to: id) }
     /// Lets the chip start anew behind its host's back; the port stays, as with a bridge.
     public func restart() { core.withSimulation { $0.restart(id) } }
     /// Lets the chip fail inside: DEVICE_STATUS ERROR, and nothing more before a reset.

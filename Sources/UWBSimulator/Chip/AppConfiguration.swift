@@ -56,7 +56,7 @@ extension SimulatedChip {
     let ids = command.ids.isEmpty ? session.parameters.keys.sorted() : command.ids
     var found: [TLV] = []
     for id in ids {
-      let value = session.octets(id)
+      let value = session.bytes(id)
       guard !value.isEmpty else {
         return respond(
           opcode, TLVListResponse(status: .invalidParameter, parameters: []).encoded())
@@ -108,9 +108,9 @@ extension SimulatedChip {
 
   static func addresses(in parameters: [UInt8: [UInt8]]) -> [MACAddress] {
     let size = parameters[AppParameter.addressMode] == [2] ? 8 : 2
-    let octets = parameters[AppParameter.destinationAddress] ?? []
-    return stride(from: 0, to: octets.count, by: size).compactMap {
-      MACAddress(octets: octets[$0..<min($0 + size, octets.count)])
+    let bytes = parameters[AppParameter.destinationAddress] ?? []
+    return stride(from: 0, to: bytes.count, by: size).compactMap {
+      MACAddress(bytes: bytes[$0..<min($0 + size, bytes.count)])
     }
   }
 }

@@ -87,14 +87,14 @@ extension SimulatedChip {
       let command = try read(NXPGetCalibration.self, payload)
       let key = CalibrationStore.NXPParameter(
         channel: command.channel, number: command.parameter)
-      guard let octets = calibration.parameters?[key] else {
+      guard let bytes = calibration.parameters?[key] else {
         respond(opcode, .invalidParameter)
         return true
       }
       respond(
         opcode,
         NXPCalibrationResponse(
-          status: .ok, value: .init(parameter: command.parameter, octets: octets)
+          status: .ok, value: .init(parameter: command.parameter, bytes: bytes)
         ).encoded())
     default: return false
     }
@@ -123,16 +123,16 @@ extension SimulatedChip {
       let value = calibration.keys?[String(decoding: key, as: UTF8.self)]
       isComplete = isComplete && value != nil
       writer.u8(UInt8(key.count))
-      writer.octets(key)
+      writer.bytes(key)
       writer.u8((value == nil ? Status.invalidParameter : .ok).rawValue)
       writer.u8(UInt8(value?.count ?? 0))
-      writer.octets(value ?? [])
+      writer.bytes(value ?? [])
     }
     var response = PayloadWriter()
     response.u8((isComplete ? Status.ok : .invalidParameter).rawValue)
     response.u16(UInt16(keys.count))
-    response.octets(writer.octets)
-    respond(QorvoGetCalibration.opcode, response.octets)
+    response.bytes(writer.bytes)
+    respond(QorvoGetCalibration.opcode, response.bytes)
   }
 }
 

@@ -2,19 +2,19 @@
 
 /// What a chip or its line does wrong on purpose.
 public struct ChipFaults: Hashable, Sendable {
-  /// Damage to one octet of what the chip sends.
+  /// Damage to one byte of what the chip sends.
   public enum Damage: Hashable, Sendable {
-    /// The octet is lost.
+    /// The byte is lost.
     case drop
-    /// These octets come before it.
+    /// These bytes come before it.
     case insert([UInt8])
     /// These bits of it are inverted.
     case flip(UInt8)
   }
 
-  /// Damage by position: 0 is the first octet the chip sends after the faults were set.
+  /// Damage by position: 0 is the first byte the chip sends after the faults were set.
   public var damage: [Int: Damage]
-  /// Every packet is replaced by as many random octets.
+  /// Every packet is replaced by as many random bytes.
   public var garbage: Bool
   /// Nothing is sent at all.
   public var mute: Bool
@@ -50,12 +50,12 @@ struct FaultyLine: Sendable {
     return packets.map { packet in
       if faults.garbage { return packet.map { _ in UInt8(truncatingIfNeeded: random.next()) } }
       var result: [UInt8] = []
-      for octet in packet {
+      for byte in packet {
         switch faults.damage[position] {
-        case nil: result.append(octet)
+        case nil: result.append(byte)
         case .drop: break
-        case .insert(let more): result += more + [octet]
-        case .flip(let bits): result.append(octet ^ bits)
+        case .insert(let more): result += more + [byte]
+        case .flip(let bits): result.append(byte ^ bits)
         }
         position += 1
       }

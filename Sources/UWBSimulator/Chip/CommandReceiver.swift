@@ -2,7 +2,7 @@
 
 import UCI
 
-/// Finds the packets in the octets a host sends, the way the firmware does it, faults included.
+/// Finds the packets in the bytes a host sends, the way the firmware does it, faults included.
 struct CommandReceiver: Sendable {
   let rule: ChipProfile.Reception
   private var packet: [UInt8] = []
@@ -11,9 +11,9 @@ struct CommandReceiver: Sendable {
   init(rule: ChipProfile.Reception) { self.rule = rule }
 
   /// The packets that are complete now; `now` in nanoseconds.
-  mutating func take(_ octets: [UInt8], at now: UInt64) -> [[UInt8]] {
+  mutating func take(_ bytes: [UInt8], at now: UInt64) -> [[UInt8]] {
     var packets: [[UInt8]] = []
-    var rest = octets[...]
+    var rest = bytes[...]
     while !rest.isEmpty {
       if packet.isEmpty { began = now }
       let missing = length - packet.count
@@ -27,7 +27,7 @@ struct CommandReceiver: Sendable {
     }
     // The firmware looks at the time only when something arrives and the packet is incomplete even
     // so: a late end is taken, however late.
-    if case .fourthOctet(let timeout) = rule, !packet.isEmpty, now - began > timeout {
+    if case .fourthByte(let timeout) = rule, !packet.isEmpty, now - began > timeout {
       packet.removeAll(keepingCapacity: true)
     }
     return packets
@@ -35,7 +35,7 @@ struct CommandReceiver: Sendable {
 
   private var length: Int {
     guard packet.count >= PacketHeader.length else { return PacketHeader.length }
-    if case .fourthOctet = rule { return PacketHeader.length + Int(packet[3]) }
+    if case .fourthByte = rule { return PacketHeader.length + Int(packet[3]) }
     guard let header = try? PacketHeader(parsing: packet.span.bytes) else { return packet.count }
     return PacketHeader.length + header.payloadLength
   }
@@ -45,15 +45,15 @@ struct CommandReceiver: Sendable {
 /// and stands on its own.
 struct CommandAssembler: Sendable {
   private var opcode: Opcode?
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
 
   /// The whole payload, once the last segment has come.
   mutating func take(_ header: PacketHeader, _ payload: [UInt8]) -> [UInt8]? {
-    if opcode != header.opcode { octets = [] }
-    octets += payload
+    if opcode != header.opcode { bytes = [] }
+    bytes += payload
     opcode = header.moreFollows ? header.opcode : nil
     guard !header.moreFollows else { return nil }
-    defer { octets = [] }
-    return octets
+    defer { bytes = [] }
+    return bytes
   }
 }

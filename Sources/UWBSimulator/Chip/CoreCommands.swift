@@ -68,9 +68,9 @@ extension SimulatedChip {
   private mutating func fallsAsleep(_ now: UInt64) -> Bool {
     defer { lastCommand = now }
     guard profile.sleeps, !sessions.contains(where: { $0.state == .active }),
-      twoOctetParameters[0x04] != nil, deviceParameters[0x01] == [1]
+      twoByteParameters[0x04] != nil, deviceParameters[0x01] == [1]
     else { return false }
-    let milliseconds = (twoOctetParameters[0x04] ?? []).reversed().reduce(0) {
+    let milliseconds = (twoByteParameters[0x04] ?? []).reversed().reduce(0) {
       $0 << 8 | UInt64($1)
     }
     return now - lastCommand > milliseconds * 1_000_000
@@ -114,7 +114,7 @@ extension SimulatedChip {
     testParameters = [:]
     nextHandle = profile.firstHandle
     deviceParameters = profile.deviceParameters
-    twoOctetParameters = [:]
+    twoByteParameters = [:]
     deviceState = .ready
     if profile.readyBeforeResetResponse { notify(.coreDeviceStatus, [deviceState.rawValue]) }
     respond(.coreDeviceReset, .ok)
@@ -137,9 +137,9 @@ extension SimulatedChip {
     let count = try reader.u8("count")
     for _ in 0..<count {
       let id = try reader.u8("id")
-      let sub = id == profile.twoOctetDeviceParameter ? try reader.u8("second id") : nil
+      let sub = id == profile.twoByteDeviceParameter ? try reader.u8("second id") : nil
       let length = try reader.u8("length")
-      let value = try reader.octets(Int(length), "value")
+      let value = try reader.bytes(Int(length), "value")
       if sub != nil || deviceParameters[id].map({ $0.count == value.count }) == true {
         accepted.append((id, sub, value))
       } else {
@@ -150,7 +150,7 @@ extension SimulatedChip {
       throw PayloadError.invalid(field: "payload", reason: "it is longer than the command")
     }
     for (id, sub, value) in accepted {
-      if let sub { twoOctetParameters[sub] = value } else { deviceParameters[id] = value }
+      if let sub { twoByteParameters[sub] = value } else { deviceParameters[id] = value }
     }
     let status = refused.isEmpty ? Status.ok : .invalidParameter
     respond(
@@ -166,11 +166,11 @@ extension SimulatedChip {
     let count = try reader.u8("count")
     for _ in 0..<count {
       let id = try reader.u8("id")
-      let sub = id == profile.twoOctetDeviceParameter ? try reader.u8("second id") : nil
+      let sub = id == profile.twoByteDeviceParameter ? try reader.u8("second id") : nil
       let name = [id] + (sub.map { [$0] } ?? [])
       let value =
         id == 0
-        ? [deviceState.rawValue] : sub.map { twoOctetParameters[$0] } ?? deviceParameters[id]
+        ? [deviceState.rawValue] : sub.map { twoByteParameters[$0] } ?? deviceParameters[id]
       if let value {
         known += name + [UInt8(value.count)] + value
       } else {

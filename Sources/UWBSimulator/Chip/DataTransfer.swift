@@ -78,7 +78,7 @@ extension SimulatedChip {
     output += Segmentation.packets(
       type: .data, opcode: DataMessageReceived.opcode,
       payload: received.encoded(dialect: profile.dialect), limit: profile.maximumDataPayload,
-      dataLengthInOctet3: profile.dialect.dataLengthInOctet3)
+      dataLengthInByte3: profile.dialect.dataLengthInByte3)
   }
 
   /// SESSION_QUERY_DATA_SIZE_IN_RANGING.

@@ -44,7 +44,7 @@ extension SimulatedChip {
       for _ in 0..<2 { body += receiver(reception) }
     }
     // Nothing proves where it comes from.
-    return UInt16(body.count).octets + body + [0]
+    return UInt16(body.count).bytes + body + [0]
   }
 
   /// Pair 1 is the one for azimuth, pair 2 that for elevation, as on Murata's 2BP.
@@ -54,8 +54,8 @@ extension SimulatedChip {
     guard let reception else { return [UInt8](repeating: 0, count: 6) }
     let isElevation = pair == 2
     let phase = isElevation ? reception.phases.up : reception.phases.right
-    return (isElevation ? entry.elevation : entry.azimuth).raw.octets + phase.degreesQ7
-      + UInt16(Self.firstPath).octets
+    return (isElevation ? entry.elevation : entry.azimuth).raw.bytes + phase.degreesQ7
+      + UInt16(Self.firstPath).bytes
   }
 
   /// Where the first path is in the receiver's window: 13 ns in Q10.6, as in logs of an SR150.
@@ -64,7 +64,7 @@ extension SimulatedChip {
   private func receiver(_ reception: Reception?) -> [UInt8] {
     guard let reception else { return [UInt8](repeating: 0, count: 6) }
     let seen = PathsSeen(reception)
-    return [seen.snrFirst, seen.snrMain] + seen.first.octets + seen.main.octets
+    return [seen.snrFirst, seen.snrMain] + seen.first.bytes + seen.main.bytes
   }
 
   private struct PathsSeen {
@@ -97,9 +97,9 @@ extension SimulatedChip {
     var log = PayloadWriter()
     log.u32(session.token)
     log.u32(sequence)
-    log.octets([1, UInt8(min(255, entries.count)), UInt8(entries[0].count), 0])
-    for entry in entries.prefix(255) { log.octets(entry) }
-    notify(NXPRFrameLogNotification.opcode, log.octets)
+    log.bytes([1, UInt8(min(255, entries.count)), UInt8(entries[0].count), 0])
+    for entry in entries.prefix(255) { log.bytes(entry) }
+    notify(NXPRFrameLogNotification.opcode, log.bytes)
   }
 
   private func entry(_ reception: Reception, slot: Int, receiver: UInt8) -> [UInt8] {
@@ -107,21 +107,21 @@ extension SimulatedChip {
     let seen = PathsSeen(reception)
     func power(_ dBm: Double) -> [UInt8] {
       // Units are not published: relative to the noise.
-      UInt32(max(0, min(4e9, power10(dBm - channel.noise) * 256))).octets
+      UInt32(max(0, min(4e9, power10(dBm - channel.noise) * 256))).bytes
     }
     let phase = receiver == 0 ? 0 : reception.phases.right
     let taps = channel.response(samples: 16, firstPathAt: 4, phase: phase)
     // 512 ticks are a unit of 1/124.8 µs.
     let units = UInt32(truncatingIfNeeded: reception.stamp >> 9)
     let part = Int16(reception.stamp & 511)
-    var octets: [UInt8] = [receiver << 6 | UInt8(min(63, slot)), 4, profile.lineOfSight.rawValue]
-    octets += seen.first.octets + seen.main.octets + [seen.snrMain, seen.snrFirst]
-    octets += ((reception.level - channel.noise).q8) + reception.level.q8
-    octets += power(channel.peak.level) + power(channel.firstPath.level) + UInt32(256).octets
-    octets += Int16(max(-32_768, min(32_767, (reception.carrier * 1e6 * 2048).rounded()))).octets
-    octets += phase.degreesQ7
-    octets += taps.flatMap { $0.real.sample + $0.imaginary.sample }
-    return octets + units.octets + part.octets
+    var bytes: [UInt8] = [receiver << 6 | UInt8(min(63, slot)), 4, profile.lineOfSight.rawValue]
+    bytes += seen.first.bytes + seen.main.bytes + [seen.snrMain, seen.snrFirst]
+    bytes += ((reception.level - channel.noise).q8) + reception.level.q8
+    bytes += power(channel.peak.level) + power(channel.firstPath.level) + UInt32(256).bytes
+    bytes += Int16(max(-32_768, min(32_767, (reception.carrier * 1e6 * 2048).rounded()))).bytes
+    bytes += phase.degreesQ7
+    bytes += taps.flatMap { $0.real.sample + $0.imaginary.sample }
+    return bytes + units.bytes + part.bytes
   }
 }
 

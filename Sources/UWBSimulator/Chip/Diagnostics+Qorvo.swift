@@ -13,7 +13,7 @@ public enum DiagnosticsForm: Hashable, Sendable {
 }
 
 // Layout and switches as DW3_QM33_SDK 1.1.0 has them (uci_spec_fira.h, fira_region_params.h). With
-// fields 0x28 a round of six messages, two of them received, is 117 octets, as with the SDK.
+// fields 0x28 a round of six messages, two of them received, is 117 bytes, as with the SDK.
 extension SimulatedChip {
   /// Bits of DIAGNOSTICS_FRAME_REPORTS_FIELDS.
   private enum Fields {
@@ -63,11 +63,11 @@ extension SimulatedChip {
     }
     if fields & Fields.carrier != 0 {
       let raw = Int32((reception.carrier * Double(1 << 26)).rounded())
-      items.append(Item(type: 4, value: raw.octets))
+      items.append(Item(type: 4, value: raw.bytes))
     }
     if fields & Fields.emitter != 0 {
       items.append(
-        Item(type: 5, value: UInt16(truncatingIfNeeded: observation.emitter.value).octets))
+        Item(type: 5, value: UInt16(truncatingIfNeeded: observation.emitter.value).bytes))
     }
     let receivers: [UInt8] = seesAngles ? [0, 1] : [0]
     if fields & Fields.segments != 0 {
@@ -83,20 +83,20 @@ extension SimulatedChip {
   private func segmentID(_ receiver: UInt8) -> UInt8 { 1 | (receiver == 0 ? 8 : 0) | receiver << 4 }
 
   private func angleItem(_ reception: Reception) -> [UInt8] {
-    func fixed(_ radians: Double) -> [UInt8] { Int16((radians * 2048).rounded()).octets }
+    func fixed(_ radians: Double) -> [UInt8] { Int16((radians * 2048).rounded()).bytes }
     let degrees = reception.phases.direction(profile.angles).azimuth
     return fixed(0) + fixed(reception.phases.right) + fixed(degrees * .pi / 180) + [230, 0]
   }
 
   private func segment(_ reception: Reception, receiver: UInt8) -> [UInt8] {
-    func level(_ dBm: Double) -> [UInt8] { UInt16(max(0, min(65_535, -dBm * 256))).octets }
+    func level(_ dBm: Double) -> [UInt8] { UInt16(max(0, min(65_535, -dBm * 256))).bytes }
     func path(_ index: Double, _ dBm: Double) -> [UInt8] {
-      UInt16(index).octets + level(dBm) + UInt16((index * 64).rounded()).octets
+      UInt16(index).bytes + level(dBm) + UInt16((index * 64).rounded()).bytes
     }
     let channel = reception.channel
     let gap = (channel.peak.delay - channel.firstPath.delay) / 1.0016
     let peak = channel.peak.level + reception.level - channel.level
-    return [segmentID(receiver)] + Int16(channel.noise * 256).octets + level(reception.level)
+    return [segmentID(receiver)] + Int16(channel.noise * 256).bytes + level(reception.level)
       + path(737, reception.firstPathLevel) + path(737 + gap, peak)
   }
 
@@ -116,12 +116,12 @@ extension SimulatedChip {
 
 extension Double {
   /// A part of a complex sample.
-  var sample: [UInt8] { Int16(max(-32_767, min(32_767, (self * 16).rounded()))).octets }
+  var sample: [UInt8] { Int16(max(-32_767, min(32_767, (self * 16).rounded()))).bytes }
 }
 
 extension FixedWidthInteger {
   /// In the order of the wire.
-  var octets: [UInt8] {
+  var bytes: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
   }
 }

@@ -25,7 +25,7 @@ extension SimulatedChip {
       let address = try reader.u16("address")
       entries.append(
         Outcome(address: address, subSession: try reader.u32("sub-session"), status: 0))
-      if action > 1 { _ = try reader.octets(action == 2 ? 16 : 32, "key") }
+      if action > 1 { _ = try reader.bytes(action == 2 ? 16 : 32, "key") }
     }
     guard reader.remaining == 0, count > 0 else {
       throw PayloadError.invalid(field: "count", reason: "it does not fit the payload")
@@ -46,7 +46,7 @@ extension SimulatedChip {
       respond(
         opcode,
         [status.rawValue, UInt8(listed.count)]
-          + listed.flatMap { MACAddress($0.address).octets + [$0.status] })
+          + listed.flatMap { MACAddress($0.address).bytes + [$0.status] })
     }
     notifyMulticast(index, action, entries)
     if sessions[index].destinations.isEmpty, sessions[index].state == .active {
@@ -72,7 +72,7 @@ extension SimulatedChip {
     }
     sessions[index].destinations = list
     sessions[index].parameters[AppParameter.numberOfControlees] = [UInt8(list.count)]
-    sessions[index].parameters[AppParameter.destinationAddress] = list.flatMap(\.octets)
+    sessions[index].parameters[AppParameter.destinationAddress] = list.flatMap(\.bytes)
     if isFull { return .multicastListFull }
     return entries.allSatisfy { $0.status == 0 } ? .ok : .failed
   }
@@ -99,6 +99,6 @@ extension SimulatedChip {
         writer.u8(entry.status)
       }
     }
-    notify(.sessionUpdateMulticastList, writer.octets)
+    notify(.sessionUpdateMulticastList, writer.bytes)
   }
 }

@@ -78,9 +78,9 @@ extension SimulatedChip {
       TestSRRX.opcode: .srRX,
     ]
     guard let kind = kinds[opcode] else { return respond(opcode, .unknownOID) }
-    let frame = session.octets(0x12)
+    let frame = session.bytes(0x12)
     let test = SimulatedRadioTest(
-      kind: kind, token: session.token, air: Self.air.map { session.octets($0) }, psdu: payload,
+      kind: kind, token: session.token, air: Self.air.map { session.bytes($0) }, psdu: payload,
       isRandom: testParameter(0x04) == 1, start: now, packets: testParameter(0x00),
       gap: max(1, testParameter(0x01)) * 1_000,
       slot: session.number(AppParameter.slotDuration) * 1_000_000 / 1_200,
@@ -109,10 +109,10 @@ extension SimulatedChip {
 
   // MARK: parameters
 
-  /// Number of octets, and the value while none was set.
+  /// Number of bytes, and the value while none was set.
   ///
   /// Source: FiRa's test parameters as published in AOSP (RfTestOpenSessionParams).
-  private static let testRules: [UInt8: (octets: Int, standard: UInt64)] = [
+  private static let testRules: [UInt8: (bytes: Int, standard: UInt64)] = [
     0: (4, 1_000), 1: (4, 2_000), 2: (4, 450), 3: (4, 750), 4: (1, 0), 5: (1, 0), 6: (4, 0),
     7: (4, 0), 8: (1, 0), 9: (1, 0),
   ]
@@ -127,7 +127,7 @@ extension SimulatedChip {
     guard let index = session(command.sessionToken), sessions[index].type == .deviceTest else {
       return respond(opcode, .sessionNotExist)
     }
-    let refused = command.parameters.filter { Self.testRules[$0.id]?.octets != $0.value.count }
+    let refused = command.parameters.filter { Self.testRules[$0.id]?.bytes != $0.value.count }
     guard refused.isEmpty else {
       let list = refused.map { RefusedParameter(id: $0.id, status: .invalidParameter) }
       return respond(
@@ -151,7 +151,7 @@ extension SimulatedChip {
       let value = testParameter(id)
       return TLV(
         id,
-        (0..<(Self.testRules[id]?.octets ?? 0)).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        (0..<(Self.testRules[id]?.bytes ?? 0)).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
       )
     }
     respond(opcode, TLVListResponse(status: .ok, parameters: values).encoded())

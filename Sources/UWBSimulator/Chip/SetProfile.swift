@@ -15,7 +15,7 @@ extension SimulatedChip {
     else { return respond(opcode, .invalidParameter) }
     let id = data[7..<11].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     guard let index = addSession(id, .ranging, opcode) else { return }
-    let own = MACAddress(command.address).octets
+    let own = MACAddress(command.address).bytes
     let parameters: [UInt8: [UInt8]] = [
       AppParameter.deviceType: [command.deviceType], AppParameter.deviceRole: [command.role],
       AppParameter.roundUsage: [2], AppParameter.multiNodeMode: [0],

@@ -2,12 +2,12 @@
 
 public import UCI
 
-/// One simulated UWB chip as a state machine: octets and a time go in, packets come out. It does no
+/// One simulated UWB chip as a state machine: bytes and a time go in, packets come out. It does no
 /// input or output of its own and knows no clock; ranging rounds are up to `Simulation`.
 public struct SimulatedChip: Sendable {
   /// What kind of chip it is.
   public let profile: ChipProfile
-  /// What it does wrong on purpose. Setting it starts counting octets anew.
+  /// What it does wrong on purpose. Setting it starts counting bytes anew.
   public var faults: ChipFaults {
     get { line.faults }
     set { line.faults = newValue }
@@ -26,7 +26,7 @@ public struct SimulatedChip: Sendable {
   var sessions: [SimulatedSession] = []
   var nextHandle: UInt32
   var deviceParameters: [UInt8: [UInt8]]
-  var twoOctetParameters: [UInt8: [UInt8]] = [:]
+  var twoByteParameters: [UInt8: [UInt8]] = [:]
   /// Parts per million; positive: its clock runs fast.
   var clockOffset = 0.0
   /// Nanoseconds at which it got power.
@@ -102,14 +102,14 @@ public struct SimulatedChip: Sendable {
     notify(.coreDeviceStatus, [deviceState.rawValue])
   }
 
-  /// Takes octets from the host, in chunks of any size.
+  /// Takes bytes from the host, in chunks of any size.
   ///
   /// - Parameters:
   ///   - now: nanoseconds; never less than before.
   /// - Returns: the packets the chip sends, header included, faults applied.
-  public mutating func receive(_ octets: [UInt8], at now: UInt64) -> [[UInt8]] {
+  public mutating func receive(_ bytes: [UInt8], at now: UInt64) -> [[UInt8]] {
     guard isPowered else { return [] }
-    for packet in receiver.take(octets, at: now) { take(packet, at: now) }
+    for packet in receiver.take(bytes, at: now) { take(packet, at: now) }
     return takeOutput()
   }
 
@@ -123,7 +123,7 @@ public struct SimulatedChip: Sendable {
   private mutating func take(_ packet: [UInt8], at now: UInt64) {
     guard
       let header = try? PacketHeader(
-        parsing: packet.span.bytes, dataLengthInOctet3: profile.dialect.dataLengthInOctet3)
+        parsing: packet.span.bytes, dataLengthInByte3: profile.dialect.dataLengthInByte3)
     else { return }
     let payload = Array(packet[PacketHeader.length...])
     if header.type == .data { return takeData(header, payload) }
@@ -167,8 +167,8 @@ public struct SimulatedChip: Sendable {
         .encoded(dialect: profile.dialect))
   }
 
-  /// The host has asked for vendor octets behind measurements.
+  /// The host has asked for vendor bytes behind measurements.
   var hasExtendedNotifications: Bool {
-    profile.twoOctetDeviceParameter != nil && twoOctetParameters[0x33]?.first == 1
+    profile.twoByteDeviceParameter != nil && twoByteParameters[0x33]?.first == 1
   }
 }

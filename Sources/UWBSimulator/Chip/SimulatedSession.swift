@@ -35,10 +35,10 @@ struct SimulatedSession: Sendable {
   }
 
   /// What holds, set or not.
-  func octets(_ id: UInt8) -> [UInt8] { parameters[id] ?? AppParameter.standard(id) }
+  func bytes(_ id: UInt8) -> [UInt8] { parameters[id] ?? AppParameter.standard(id) }
 
   /// What holds, as a number.
-  func number(_ id: UInt8) -> UInt64 { octets(id).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+  func number(_ id: UInt8) -> UInt64 { bytes(id).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
 /// What a session needs to know in every round, read from its parameters once.
@@ -74,9 +74,9 @@ struct RangingSetup: Sendable {
     isController = session.number(AppParameter.deviceType) == 1
     isInitiator = session.number(AppParameter.deviceRole) == 1
     address =
-      MACAddress(octets: session.octets(AppParameter.deviceAddress)) ?? MACAddress(0)
-    air = AppParameter.air.map { session.octets($0) }
-    sts = AppParameter.sts.map { session.octets($0) }
+      MACAddress(bytes: session.bytes(AppParameter.deviceAddress)) ?? MACAddress(0)
+    air = AppParameter.air.map { session.bytes($0) }
+    sts = AppParameter.sts.map { session.bytes($0) }
     rangingDuration = session.number(AppParameter.rangingDuration)
     // 1200 RSTU are a millisecond.
     slot = session.number(AppParameter.slotDuration) * 1_000_000 / 1_200

@@ -2,15 +2,15 @@
 
 public import UCI
 
-/// What one kind of chip says and does: its octets and its oddities, as data.
+/// What one kind of chip says and does: its bytes and its oddities, as data.
 public struct ChipProfile: Sendable {
   /// How the firmware finds the packets in what it is sent.
   public enum Reception: Hashable, Sendable {
     /// By the header: type, group and a length of 8 or 16 bits, as the specification says.
     case byHeader
-    /// The fourth octet is the length, whatever the type; a packet that is still incomplete this
+    /// The fourth byte is the length, whatever the type; a packet that is still incomplete this
     /// many nanoseconds after it began is dropped with the chunk that shows it.
-    case fourthOctet(garbageTimeout: UInt64)
+    case fourthByte(garbageTimeout: UInt64)
   }
 
   /// When the chip says READY again.
@@ -81,7 +81,7 @@ public struct ChipProfile: Sendable {
   /// Device configuration and its values after a reset.
   public var deviceParameters: [UInt8: [UInt8]] = [0x01: [1]]
   /// An identifier of device configuration that is followed by a second one.
-  public var twoOctetDeviceParameter: UInt8?
+  public var twoByteDeviceParameter: UInt8?
   /// Groups of the vendor that exist; the rest is UNKNOWN_GID.
   public var vendorGroups: Set<UInt8> = []
   /// Commands of the vendor and the payloads of their responses.
@@ -94,13 +94,13 @@ public struct ChipProfile: Sendable {
   /// Every so-manieth SESSION_STOP while ranging has to be repeated; 0: none.
   public var stopRetryPeriod = 0
 
-  /// The NLoS octet of every measurement.
+  /// The NLoS byte of every measurement.
   public var lineOfSight = LineOfSight.notDetermined
   /// Failed measurements say in which slot.
   public var reportsErrorSlot = true
   /// RSSI_REPORTING is honoured.
   public var reportsRSSI = true
-  /// Octets behind the measurements, once the host has switched extended notifications on and while
+  /// Bytes behind the measurements, once the host has switched extended notifications on and while
   /// there is nothing else to say there.
   public var measurementTail: [UInt8] = []
   /// How it reports what its receivers saw.
@@ -112,9 +112,9 @@ public struct ChipProfile: Sendable {
   /// The radio tests it has, by their opcodes in group 0xD.
   public var radioTests: Set<UInt8> = [0x02, 0x03, 0x05, 0x06, 0x08]
 
-  /// Octets of payload in a data packet; goes with the capabilities.
+  /// Bytes of payload in a data packet; goes with the capabilities.
   public var maximumDataPayload = 255
-  /// Octets of data that fit into one ranging round.
+  /// Bytes of data that fit into one ranging round.
   public var maximumDataSize: UInt16 = 1_000
 
   /// What it is calibrated with at first.
@@ -122,7 +122,7 @@ public struct ChipProfile: Sendable {
 
   /// How commands are received.
   public var reception = Reception.byHeader
-  /// Octets that wait for a host that does not read; packets that do not fit are dropped whole.
+  /// Bytes that wait for a host that does not read; packets that do not fit are dropped whole.
   public var transmitQueue = 32_768
 
   /// A chip that does what the specification says.

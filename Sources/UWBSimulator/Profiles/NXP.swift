@@ -19,7 +19,7 @@ extension ChipProfile {
     profile.refusedParameters = [0x1C, 0xE3, 0xE4, 0xE5]
     profile.vendorParameters = [0xA2: [1], 0xA7: [1]]
     profile.deviceParameters = [0x01: [1], 0xF0: [0]]
-    profile.twoOctetDeviceParameter = 0xE4
+    profile.twoByteDeviceParameter = 0xE4
     profile.vendorGroups = [0x9, 0xA, 0xB, 0xE, 0xF]
     profile.vendorResponses = [
       // Module id.

@@ -7,7 +7,7 @@ extension ChipProfile {
   public static let qm33: ChipProfile = {
     var profile = ChipProfile(
       name: "qm33",
-      dialect: Dialect(generation: .fira2, vendor: .qorvo, dataLengthInOctet3: true),
+      dialect: Dialect(generation: .fira2, vendor: .qorvo, dataLengthInByte3: true),
       deviceInfo: qm33DeviceInfo, capabilities: qm33Capabilities)
     profile.readyBeforeResetResponse = true
     profile.requiredParameters = [
@@ -24,7 +24,7 @@ extension ChipProfile {
     profile.calibration = .qm33
     profile.diagnostics = .qorvo
     profile.radioTests = [0x02, 0x03, 0x05, 0x08]
-    profile.reception = .fourthOctet(garbageTimeout: 100_000_000)
+    profile.reception = .fourthByte(garbageTimeout: 100_000_000)
     return profile
   }()
 

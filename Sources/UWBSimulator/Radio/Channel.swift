@@ -74,7 +74,7 @@ func power10(_ decibels: Double) -> Double { pow(10, decibels / 10) }
 
 extension Double {
   /// Radians as degrees in Q9.7, in the order of the wire.
-  var degreesQ7: [UInt8] { Int16((self * 180 / .pi * 128).rounded()).octets }
+  var degreesQ7: [UInt8] { Int16((self * 180 / .pi * 128).rounded()).bytes }
   /// Q8.8 in the order of the wire.
-  var q8: [UInt8] { Int16((self * 256).rounded()).octets }
+  var q8: [UInt8] { Int16((self * 256).rounded()).bytes }
 }

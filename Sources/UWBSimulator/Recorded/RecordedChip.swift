@@ -2,11 +2,11 @@
 
 public import UCI
 
-/// A chip that says again what a recording has it say, as a state machine: octets and a time go in,
+/// A chip that says again what a recording has it say, as a state machine: bytes and a time go in,
 /// packets come out.
 ///
 /// Each request is answered as the same request was: the next one in the recording with the same
-/// octets, from the beginning again behind the last; where there is none, one of the same kind with
+/// bytes, from the beginning again behind the last; where there is none, one of the same kind with
 /// other contents. What the recorded chip was never asked is refused as a chip refuses what it does
 /// not know, except for what every host opens a chip with: a reset works, and device information
 /// and capabilities are those of a chip about which nothing is known.
@@ -70,9 +70,9 @@ public struct RecordedChip: Sendable {
   /// Begins with what the chip said of its own accord; `now` in nanoseconds.
   public mutating func powerUp(at now: UInt64) { playing.append(Playing(turn: nil, began: now)) }
 
-  /// Takes octets of the host in chunks of any size; `now` in nanoseconds, never less than before.
-  public mutating func receive(_ octets: [UInt8], at now: UInt64) {
-    for packet in receiver.take(octets, at: now) {
+  /// Takes bytes of the host in chunks of any size; `now` in nanoseconds, never less than before.
+  public mutating func receive(_ bytes: [UInt8], at now: UInt64) {
+    for packet in receiver.take(bytes, at: now) {
       guard let header = try? PacketHeader(parsing: packet.span.bytes) else { continue }
       let payload = Array(packet[PacketHeader.length...])
       switch header.type {
@@ -164,7 +164,7 @@ public struct RecordedChip: Sendable {
     guard request.opcode == .sessionInit, request.type == .command,
       let host = request.token, let recorded = turn.request.token,
       turn.answers.contains(where: {
-        $0.octets.count == PacketHeader.length + 1 && $0.octets[0] >> 5 == 2
+        $0.bytes.count == PacketHeader.length + 1 && $0.bytes[0] >> 5 == 2
       })
     else { return }
     tokens.rename(recorded, to: host)
@@ -237,25 +237,25 @@ public struct RecordedChip: Sendable {
   }
 
   private func words(_ answer: Recording.Answer, _ sequenceOffset: UInt32) -> [UInt8] {
-    var octets = tokens.forHost(answer)
+    var bytes = tokens.forHost(answer)
     if sequenceOffset > 0, let number = answer.sequenceNumber {
       let new = number &+ sequenceOffset
       for index in 0..<4 {
-        octets[PacketHeader.length + index] = UInt8(truncatingIfNeeded: new >> (8 * index))
+        bytes[PacketHeader.length + index] = UInt8(truncatingIfNeeded: new >> (8 * index))
       }
     }
-    return octets
+    return bytes
   }
 }
 
 extension Recording.Answer {
   /// The round that a measurement belongs to.
   fileprivate var sequenceNumber: UInt32? {
-    guard isFirst, octets.count >= PacketHeader.length + 4,
-      let header = try? PacketHeader(parsing: octets.span.bytes),
+    guard isFirst, bytes.count >= PacketHeader.length + 4,
+      let header = try? PacketHeader(parsing: bytes.span.bytes),
       header.type == .notification, header.opcode == .sessionInfo
     else { return nil }
-    return octets[PacketHeader.length..<PacketHeader.length + 4].reversed().reduce(0) {
+    return bytes[PacketHeader.length..<PacketHeader.length + 4].reversed().reduce(0) {
       $0 << 8 | UInt32($1)
     }
   }

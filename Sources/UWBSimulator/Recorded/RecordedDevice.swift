@@ -11,7 +11,7 @@ public final class RecordedDevice: Sendable {
   private let core: RecordedDeviceCore
   private let thread: ServiceThread
 
-  /// The chip has power at once, and says so in octets that wait for its host.
+  /// The chip has power at once, and says so in bytes that wait for its host.
   ///
   /// - Parameters: as of `RecordedChip`.
   /// - Throws: `Errno` when there is no pseudo-terminal to be had.
@@ -94,7 +94,7 @@ private final class RecordedDeviceCore: Service {
       guard !state.isStopping, let terminal = state.port.terminal else { return nil }
       // What is due goes out before what is asked for now.
       state.port.enqueue(state.chip.takeOutput(at: now))
-      for octets in terminal.read(&buffer) { state.chip.receive(octets, at: now) }
+      for bytes in terminal.read(&buffer) { state.chip.receive(bytes, at: now) }
       state.port.enqueue(state.chip.takeOutput(at: now))
       state.port.flush()
       return (state.port.waiting.map { [$0] } ?? [], state.chip.nextDeadline)

@@ -12,13 +12,13 @@ public struct Recording: Sendable {
     /// Which way it went.
     public var direction: PacketDirection
     /// The whole packet, header included.
-    public var octets: [UInt8]
+    public var bytes: [UInt8]
 
     /// From its parts.
-    public init(time: UInt64?, direction: PacketDirection, octets: [UInt8]) {
+    public init(time: UInt64?, direction: PacketDirection, bytes: [UInt8]) {
       self.time = time
       self.direction = direction
-      self.octets = octets
+      self.bytes = bytes
     }
   }
 
@@ -36,7 +36,7 @@ public struct Recording: Sendable {
   struct Answer: Sendable {
     /// Nanoseconds after its cause; never less than that of the answer before it.
     var delay: UInt64
-    var octets: [UInt8]
+    var bytes: [UInt8]
     /// It ends when its session does: a measurement, not a response or a state.
     var isStream = false
     /// It begins a message: its payload starts with the fields of the message.

@@ -19,11 +19,11 @@ struct RecordingSorter {
   private var unfinished: Cause?
 
   mutating func take(_ packet: Recording.Packet) {
-    guard let header = try? PacketHeader(parsing: packet.octets.span.bytes),
-      PacketHeader.length + header.payloadLength == packet.octets.count
-        || header.hasShortLength(of: packet.octets.span.bytes)
+    guard let header = try? PacketHeader(parsing: packet.bytes.span.bytes),
+      PacketHeader.length + header.payloadLength == packet.bytes.count
+        || header.hasShortLength(of: packet.bytes.span.bytes)
     else { return }
-    let payload = Array(packet.octets[PacketHeader.length...])
+    let payload = Array(packet.bytes[PacketHeader.length...])
     switch packet.direction {
     case .outbound:
       let whole =
@@ -43,7 +43,7 @@ struct RecordingSorter {
     let isContinued = header.type.isControl && unfinished != nil
     let cause = isContinued ? unfinished ?? nil : cause(of: header, payload)
     if header.type.isControl { unfinished = header.moreFollows ? .some(cause) : nil }
-    var answer = Recording.Answer(delay: 0, octets: packet.octets, isFirst: !isContinued)
+    var answer = Recording.Answer(delay: 0, bytes: packet.bytes, isFirst: !isContinued)
     guard let cause else {
       if powerUp == nil { powerUp = packet.time }
       answer.delay = delay(of: packet, header, payload, since: powerUp, behind: greeting.last)

@@ -30,15 +30,15 @@ struct SessionTokens: Sendable {
   /// A packet of the chip in the words of the host.
   func forHost(_ answer: Recording.Answer) -> [UInt8] {
     guard !names.isEmpty, answer.isFirst,
-      let header = try? PacketHeader(parsing: answer.octets.span.bytes),
+      let header = try? PacketHeader(parsing: answer.bytes.span.bytes),
       let offset = Self.offset(type: header.type, opcode: header.opcode)
-    else { return answer.octets }
-    let payload = Array(answer.octets[PacketHeader.length...])
+    else { return answer.bytes }
+    let payload = Array(answer.bytes[PacketHeader.length...])
     let token = Self.token(type: header.type, opcode: header.opcode, payload: payload)
-    guard let name = names.first(where: { $0.recorded == token }) else { return answer.octets }
-    var octets = answer.octets
-    Self.put(name.host, into: &octets, at: PacketHeader.length + offset)
-    return octets
+    guard let name = names.first(where: { $0.recorded == token }) else { return answer.bytes }
+    var bytes = answer.bytes
+    Self.put(name.host, into: &bytes, at: PacketHeader.length + offset)
+    return bytes
   }
 
   /// The session that a message is about; nil where it names none.
@@ -59,7 +59,7 @@ struct SessionTokens: Sendable {
     }
   }
 
-  private static func put(_ value: UInt32, into octets: inout [UInt8], at offset: Int) {
-    for index in 0..<4 { octets[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+  private static func put(_ value: UInt32, into bytes: inout [UInt8], at offset: Int) {
+    for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
   }
 }

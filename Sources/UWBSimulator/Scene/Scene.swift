@@ -4,7 +4,7 @@
 ///
 /// The defaults of the noise are what two calibrated boards show in the open.
 public struct Scene: Hashable, Sendable {
-  /// Every random number of a simulation follows from this one: equal seeds, equal octets.
+  /// Every random number of a simulation follows from this one: equal seeds, equal bytes.
   public var seed: UInt64
   /// Standard deviation of a distance by double-sided ranging, in metres: what the noise of the
   /// stamps of received frames makes of it.

@@ -5,7 +5,7 @@ import UCI
 /// Chips in one scene, driven by a clock that the caller advances.
 ///
 /// A value: nothing happens between calls, and the same calls with the same seed give the same
-/// octets. `SimulatedBench` runs one on pseudo-terminals against the real clock.
+/// bytes. `SimulatedBench` runs one on pseudo-terminals against the real clock.
 public struct Simulation: Sendable {
   /// A chip of a simulation.
   public struct ChipID: Hashable, Sendable {
@@ -103,9 +103,9 @@ public struct Simulation: Sendable {
     members[id.index].output += members[id.index].chip.takeOutput()
   }
 
-  /// Gives a chip octets from its host.
-  public mutating func receive(_ octets: [UInt8], by id: ChipID) {
-    members[id.index].output += members[id.index].chip.receive(octets, at: now)
+  /// Gives a chip bytes from its host.
+  public mutating func receive(_ bytes: [UInt8], by id: ChipID) {
+    members[id.index].output += members[id.index].chip.receive(bytes, at: now)
   }
 
   /// The packets a chip has sent since the last call, header included.

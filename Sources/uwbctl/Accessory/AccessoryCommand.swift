@@ -13,7 +13,7 @@ struct AccessoryCommand: AsyncParsableCommand {
     abstract: "Serve a chip as a Nearby Interaction accessory.",
     discussion: """
       Apps connect to a socket, get the accessory's configuration data and range with the chip, each \
-      in a session of its own. Before each message stands its length in two octets, the lower one \
+      in a session of its own. Before each message stands its length in two bytes, the lower one \
       first; a Unix socket lets in its owner only, TCP whoever can reach it. Without --device \
       embedded simulated chips play both sides. Ends with Ctrl-C.
       """)

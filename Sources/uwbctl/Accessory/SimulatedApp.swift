@@ -24,9 +24,9 @@ struct SimulatedApp {
 
   private func range(with device: UWBDevice, over channel: SocketChannel) async throws {
     defer { channel.close() }
-    try await channel.send(AppMessage.initialize.octets)
-    for await octets in channel.messages {
-      guard case .accessoryConfigurationData(let data) = try AccessoryMessage(octets) else {
+    try await channel.send(AppMessage.initialize.bytes)
+    for await bytes in channel.messages {
+      guard case .accessoryConfigurationData(let data) = try AccessoryMessage(bytes) else {
         continue
       }
       let accessory = try AccessoryConfigurationData(data)
@@ -34,7 +34,7 @@ struct SimulatedApp {
       let session = try await device.makeSession(
         try shareable.session(of: .app, with: accessory.uwb))
       try await session.start()
-      try await channel.send(AppMessage.configureAndStart(shareable.octets).octets)
+      try await channel.send(AppMessage.configureAndStart(shareable.bytes).bytes)
     }
   }
 }

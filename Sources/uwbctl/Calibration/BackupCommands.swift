@@ -98,8 +98,8 @@ enum BackupFile {
   }
 
   static func read(_ path: String) throws -> CalibrationBackup {
-    let octets = try CaptureReader.contents(ofFile: path, limit: 1 << 24)
-    let backup = try JSONDecoder().decode(CalibrationBackup.self, from: Data(octets))
+    let bytes = try CaptureReader.contents(ofFile: path, limit: 1 << 24)
+    let backup = try JSONDecoder().decode(CalibrationBackup.self, from: Data(bytes))
     guard backup.format == CalibrationBackup.format else { throw NoBackup() }
     return backup
   }

@@ -10,7 +10,7 @@ struct CalibrationCommand: ParsableCommand {
     abstract: "Read, write, back up and restore the calibration of a chip.",
     discussion: """
       Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's numbered parameters of each channel, \
-      which have names here (ch9.rx_ant_delay). Each value is also taken as octets: hex:0102. Keep a \
+      which have names here (ch9.rx_ant_delay). Each value is also taken as bytes: hex:0102. Keep a \
       backup before you change anything:
         uwbctl calibration backup board7.json --device /dev/ttyACM0
         uwbctl calibration set ant0.ch9.ant_delay=16459 --device /dev/ttyACM0
@@ -88,7 +88,7 @@ struct CalibrationCommand: ParsableCommand {
             guard parts.count == 2 else { throw ValidationError("\(assignment) has no value.") }
             let value = try device.value(named: parts[0])
             wanted.append(
-              CalibrationEntry(name: parts[0], octets: try value.octets(from: parts[1])))
+              CalibrationEntry(name: parts[0], bytes: try value.bytes(from: parts[1])))
           }
           try await CalibrationChange(device, wanted, format).carryOut(consent)
         }

@@ -20,8 +20,8 @@ struct CalibrationChange {
     printer = CalibrationPrinter(device, wanted)
     let present = try await device.calibration(wanted.map(\.name))
     changes = wanted.compactMap { entry in
-      let old = present.first { $0.name == entry.name }?.octets ?? []
-      return old == entry.octets ? nil : (entry, old)
+      let old = present.first { $0.name == entry.name }?.bytes ?? []
+      return old == entry.bytes ? nil : (entry, old)
     }
   }
 
@@ -30,7 +30,7 @@ struct CalibrationChange {
   /// - Parameters:
   ///   - warning: shown above the question.
   ///   - isWhole: values that belong together: a signal waits for the last of them, and when one
-  ///     fails those before it get their old octets again.
+  ///     fails those before it get their old bytes again.
   func carryOut(
     _ consent: Consent, warning: String? = nil, isWhole: Bool = false
   ) async throws {
@@ -71,7 +71,7 @@ struct CalibrationChange {
       do { try await device.calibrate(changes.map(\.new)) } catch {
         for change in changes where !change.old.isEmpty {
           try? await device.calibrate([
-            CalibrationEntry(name: change.new.name, octets: change.old)
+            CalibrationEntry(name: change.new.name, bytes: change.old)
           ])
         }
         throw error

@@ -16,7 +16,7 @@ struct CalibrationPrinter {
   }
 
   private func text(_ entry: CalibrationEntry) -> String {
-    scheme.value(named: entry.name)?.text(entry.octets) ?? Self.hex(entry.octets)
+    scheme.value(named: entry.name)?.text(entry.bytes) ?? Self.hex(entry.bytes)
   }
 
   func line(_ entry: CalibrationEntry, _ format: OutputFormat) -> String {
@@ -28,7 +28,7 @@ struct CalibrationPrinter {
 
   /// A value that is to change.
   func line(_ entry: CalibrationEntry, was old: [UInt8], _ format: OutputFormat) -> String {
-    let before = CalibrationEntry(name: entry.name, octets: old)
+    let before = CalibrationEntry(name: entry.name, bytes: old)
     guard format == .json else {
       return printable(entry.name).left(width) + printable(text(before)) + " → "
         + printable(text(entry))
@@ -43,9 +43,9 @@ struct CalibrationPrinter {
     let value = scheme.value(named: entry.name)
     var line = JSONLine()
     line.add("name", entry.name)
-    line.add("value", value?.plainText(entry.octets))
+    line.add("value", value?.plainText(entry.bytes))
     line.add("unit", value?.unit)
-    line.add("hex", Self.hex(entry.octets))
+    line.add("hex", Self.hex(entry.bytes))
     return line
   }
 
@@ -63,5 +63,5 @@ struct CalibrationPrinter {
     return line.text
   }
 
-  private static func hex(_ octets: [UInt8]) -> String { octets.map(hexDigits).joined() }
+  private static func hex(_ bytes: [UInt8]) -> String { bytes.map(hexDigits).joined() }
 }

@@ -40,7 +40,7 @@ struct CapabilityList {
     var subID: UInt8?
     var name: String
     var words: String
-    var octets: [UInt8]
+    var bytes: [UInt8]
     var summary: String
   }
 
@@ -52,7 +52,7 @@ struct CapabilityList {
       Row(
         number: tlv.id, subID: tlv.subID,
         name: CapabilityID.name(of: tlv.id, subID: tlv.subID, in: capabilities.numbering),
-        words: capabilities.words(for: tlv, dialect: dialect), octets: tlv.value,
+        words: capabilities.words(for: tlv, dialect: dialect), bytes: tlv.value,
         summary: capabilities.id(of: tlv)?.parameter(in: dialect, length: tlv.value.count)?.summary
           ?? "")
     }
@@ -71,7 +71,7 @@ struct CapabilityList {
       if let subID = row.subID { line.add("sub_id", subID) }
       line.add("name", row.name)
       line.add("meaning", row.words)
-      line.add("octets", row.octets.map { hexDigits($0) }.joined())
+      line.add("octets", row.bytes.map { hexDigits($0) }.joined())
       line.add("summary", row.summary)
       return line.text + "\n"
     }.joined()

@@ -16,7 +16,7 @@ struct CSVTable {
   private var lines: [UInt32] = []
   /// Rows with another number of cells than the header has: how many, and the first.
   private(set) var ragged: (count: Int, line: Int, cells: Int)?
-  private let octets: [UInt8]
+  private let bytes: [UInt8]
   private let hasQuotes: Bool
   private var lineNumber = 0
   /// Ends of lines within the quotes of the line before.
@@ -26,40 +26,40 @@ struct CSVTable {
   private var bounds: [UInt32] = []
   private(set) var separator = UInt8(ascii: ",")
 
-  init(_ octets: [UInt8]) throws(ComputeError) {
-    guard octets.count < Int(UInt32.max) else { throw .tooLong }
-    self.octets = octets
-    hasQuotes = octets.contains(UInt8(ascii: "\""))
-    if octets.starts(with: [0xFF, 0xFE]) || octets.starts(with: [0xFE, 0xFF]) {
+  init(_ bytes: [UInt8]) throws(ComputeError) {
+    guard bytes.count < Int(UInt32.max) else { throw .tooLong }
+    self.bytes = bytes
+    hasQuotes = bytes.contains(UInt8(ascii: "\""))
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
       throw .notText(line: 1, "it is UTF-16")
     }
-    if let zero = octets.firstIndex(of: 0) {
-      throw .notText(line: 1 + octets[..<zero].count { $0 == 10 }, "there is a zero octet")
+    if let zero = bytes.firstIndex(of: 0) {
+      throw .notText(line: 1 + bytes[..<zero].count { $0 == 10 }, "there is a zero byte")
     }
-    var position = octets.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    var position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     var line = try takeLine(&position)
     while let found = line, isSkipped(found) { line = try takeLine(&position) }
     guard let first = line else { throw .noHeader }
     headerLine = lineNumber
-    let head = octets[first]
+    let head = bytes[first]
     if !head.contains(separator) {
       for other in [UInt8(ascii: ";"), UInt8(ascii: "\t")] where head.contains(other) {
         separator = other
       }
     }
     var cells: [UInt32] = []
-    Self.split(octets, separator, first, atMost: .max, into: &cells)
+    Self.split(bytes, separator, first, atMost: .max, into: &cells)
     for index in 0..<(cells.count / 2) {
       var name = plain(Int(cells[2 * index])..<Int(cells[2 * index + 1]))
       // Some tools mark the header as a comment.
       if index == 0, let mark = name.first, mark == "#" || mark == "%" { name.removeFirst() }
       header.append(name)
     }
-    bounds.reserveCapacity(octets.count / 6)
+    bounds.reserveCapacity(bytes.count / 6)
     while let line = try takeLine(&position) {
       if isSkipped(line) { continue }
       let before = bounds.count
-      let cells = Self.split(octets, separator, line, atMost: header.count, into: &bounds)
+      let cells = Self.split(bytes, separator, line, atMost: header.count, into: &bounds)
       lines.append(UInt32(lineNumber))
       if cells != header.count {
         let (count, line, first) = ragged ?? (0, lineNumber, cells)
@@ -74,7 +74,7 @@ struct CSVTable {
   }
 
   /// The text of a cell as the file has it, quotes included.
-  func raw(_ row: Int, _ column: Int) -> ArraySlice<UInt8> { octets[range(row, column)] }
+  func raw(_ row: Int, _ column: Int) -> ArraySlice<UInt8> { bytes[range(row, column)] }
 
   /// The text of a cell without quotes and spaces around it.
   func text(_ row: Int, _ column: Int) -> String {
@@ -88,7 +88,7 @@ struct CSVTable {
 
   /// The finite number in a cell; nil when it is something else.
   func number(_ row: Int, _ column: Int) -> Double? {
-    octets.withUnsafeBufferPointer { all in
+    bytes.withUnsafeBufferPointer { all in
       decimal(UnsafeBufferPointer(rebasing: all[unquoted(range(row, column))]))
     }
   }
@@ -105,23 +105,23 @@ struct CSVTable {
 
   /// The next line without its end; the number of where it begins is then `lineNumber`.
   private mutating func takeLine(_ position: inout Int) throws(ComputeError) -> Range<Int>? {
-    guard position < octets.count else { return nil }
+    guard position < bytes.count else { return nil }
     lineNumber += 1 + extraLines
     extraLines = 0
     let start = position
     var end = lineEnd(from: start)
     // Quoted cells may have ends of lines in them.
     while hasQuotes, isOpen(start..<end) {
-      guard end < octets.count else { throw .openQuote(line: lineNumber) }
+      guard end < bytes.count else { throw .openQuote(line: lineNumber) }
       extraLines += 1
       end = lineEnd(from: end + 1)
     }
     position = end + 1
-    return start..<(end > start && octets[end - 1] == 13 ? end - 1 : end)
+    return start..<(end > start && bytes[end - 1] == 13 ? end - 1 : end)
   }
 
   private func lineEnd(from start: Int) -> Int {
-    octets.withUnsafeBytes { all in
+    bytes.withUnsafeBytes { all in
       guard start < all.count, let base = all.baseAddress else { return all.count }
       return memchr(base + start, 10, all.count - start).map { UnsafeRawPointer($0) - base }
         ?? all.count
@@ -131,13 +131,13 @@ struct CSVTable {
   /// Whether a line ends within quotes.
   private func isOpen(_ line: Range<Int>) -> Bool {
     var quotes = QuoteState()
-    for index in line { quotes.take(octets[index], separator) }
+    for index in line { quotes.take(bytes[index], separator) }
     return quotes.isOpen
   }
 
   private func isSkipped(_ line: Range<Int>) -> Bool {
     if rowCount == 0, header.isEmpty { return line.isEmpty }
-    return line.isEmpty || octets[line.lowerBound] == UInt8(ascii: "#")
+    return line.isEmpty || bytes[line.lowerBound] == UInt8(ascii: "#")
   }
 
   /// Static, so that `cells` may be a property: it is not copied then.
@@ -145,10 +145,10 @@ struct CSVTable {
   /// - Returns: how many cells the line has, also those beyond `limit`.
   @discardableResult
   private static func split(
-    _ octets: [UInt8], _ separator: UInt8, _ line: Range<Int>, atMost limit: Int,
+    _ bytes: [UInt8], _ separator: UInt8, _ line: Range<Int>, atMost limit: Int,
     into cells: inout [UInt32]
   ) -> Int {
-    octets.withUnsafeBufferPointer { all in
+    bytes.withUnsafeBufferPointer { all in
       var start = line.lowerBound
       var quotes = QuoteState()
       var count = 0
@@ -170,25 +170,25 @@ struct CSVTable {
   /// Without quotes and spaces around, and with single quotes for double ones.
   private func plain(_ range: Range<Int>) -> String {
     let inner = unquoted(range)
-    let text = octets[inner]
+    let text = bytes[inner]
     guard hasQuotes, inner.lowerBound > range.lowerBound,
-      octets[inner.lowerBound - 1] == UInt8(ascii: "\""), text.contains(UInt8(ascii: "\""))
+      bytes[inner.lowerBound - 1] == UInt8(ascii: "\""), text.contains(UInt8(ascii: "\""))
     else { return String(decoding: text, as: UTF8.self) }
     var result: [UInt8] = []
     var isSecond = false
-    for octet in text {
-      isSecond = octet == UInt8(ascii: "\"") && !isSecond
-      if !isSecond { result.append(octet) }
+    for byte in text {
+      isSecond = byte == UInt8(ascii: "\"") && !isSecond
+      if !isSecond { result.append(byte) }
     }
     return String(decoding: result, as: UTF8.self)
   }
 
   private func unquoted(_ range: Range<Int>) -> Range<Int> {
     var (low, high) = (range.lowerBound, range.upperBound)
-    while low < high, octets[low] == 32 || octets[low] == 9 { low += 1 }
-    while low < high, octets[high - 1] == 32 || octets[high - 1] == 9 { high -= 1 }
+    while low < high, bytes[low] == 32 || bytes[low] == 9 { low += 1 }
+    while low < high, bytes[high - 1] == 32 || bytes[high - 1] == 9 { high -= 1 }
     let quote = UInt8(ascii: "\"")
-    if high - low >= 2, octets[low] == quote, octets[high - 1] == quote {
+    if high - low >= 2, bytes[low] == quote, bytes[high - 1] == quote {
       low += 1
       high -= 1
     }
@@ -203,8 +203,8 @@ private struct QuoteState {
   private var wasQuote = false
 
   @inline(__always)
-  mutating func take(_ octet: UInt8, _ separator: UInt8) {
-    let isQuote = octet == UInt8(ascii: "\"")
+  mutating func take(_ byte: UInt8, _ separator: UInt8) {
+    let isQuote = byte == UInt8(ascii: "\"")
     if isOpen {
       if isQuote { isOpen = false }
       wasQuote = isQuote
@@ -212,7 +212,7 @@ private struct QuoteState {
       // The second of two is one that belongs to the text.
       (isOpen, isAtStart, wasQuote) = (true, false, false)
     } else {
-      isAtStart = octet == separator || (isAtStart && (octet == 32 || octet == 9))
+      isAtStart = byte == separator || (isAtStart && (byte == 32 || byte == 9))
       wasQuote = false
     }
   }
@@ -231,12 +231,12 @@ func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
   var scale = 0
   var hasPoint = false
   while index < text.count {
-    let octet = text[index]
-    if 48...57 ~= octet {
-      digits = digits &* 10 &+ UInt64(octet - 48)
+    let byte = text[index]
+    if 48...57 ~= byte {
+      digits = digits &* 10 &+ UInt64(byte - 48)
       if digits > 0 { count += 1 }
       if hasPoint { scale += 1 }
-    } else if octet == UInt8(ascii: "."), !hasPoint {
+    } else if byte == UInt8(ascii: "."), !hasPoint {
       hasPoint = true
     } else {
       break

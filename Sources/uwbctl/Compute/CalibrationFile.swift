@@ -48,10 +48,10 @@ extension RangingCalibration {
 /// JSON from files: also with comments, trailing commas and names without quotes (JSON5).
 enum JSONFile {
   static func read<T: Decodable>(_ path: String, as what: String) throws(ComputeError) -> T {
-    let octets = try ComputeFiles.read(path)
+    let bytes = try ComputeFiles.read(path)
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = true
-    do { return try decoder.decode(T.self, from: Data(octets)) } catch {
+    do { return try decoder.decode(T.self, from: Data(bytes)) } catch {
       throw .badFile(path, "not \(what): \(problem(error))")
     }
   }

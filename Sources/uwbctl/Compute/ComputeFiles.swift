@@ -24,12 +24,12 @@ struct ComputeFiles: ParsableArguments {
       let descriptor =
         name == "-" ? FileDescriptor.standardInput : try .open(FilePath(name), .readOnly)
       defer { if name != "-" { try? descriptor.close() } }
-      var octets: [UInt8] = []
+      var bytes: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 1 << 20)
       while true {
         let count = try chunk.withUnsafeMutableBytes { try descriptor.read(into: $0) }
-        if count == 0 { return octets }
-        octets.append(contentsOf: chunk[..<count])
+        if count == 0 { return bytes }
+        bytes.append(contentsOf: chunk[..<count])
       }
     } catch { throw .unreadable(name == "-" ? "standard input" : name, "\(error)") }
   }

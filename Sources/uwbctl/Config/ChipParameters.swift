@@ -105,7 +105,7 @@ struct ChipParameters {
   }
 }
 
-/// CORE_GET_CONFIG for one parameter, whose identifier may have two octets.
+/// CORE_GET_CONFIG for one parameter, whose identifier may have two bytes.
 struct GetOneConfig: UCICommand {
   typealias Response = DeviceConfigResponse
   static let opcode = Opcode.coreGetConfig

@@ -74,7 +74,7 @@ struct ConfigSet: AsyncParsableCommand {
       For example:
         uwbctl config set --device /dev/ttyACM0 LOW_POWER_MODE=off
         uwbctl config set --device /dev/ttyACM0 --session 1 RANGING_DURATION=100ms
-      Values are written as config list says; hex: and octets are taken as they are. A reset puts \
+      Values are written as config list says; hex: and bytes are taken as they are. A reset puts \
       the parameters of most chips back, and range resets the chip. The chip takes what it does not \
       refuse, even where it refuses another one.
       """)

@@ -23,7 +23,7 @@ struct Decode: AsyncParsableCommand {
     case auto, qorvo, nxp, android
   }
 
-  @Argument(help: "Frames in hexadecimal, or the octets of one frame.")
+  @Argument(help: "Frames in hexadecimal, or the bytes of one frame.")
   var hex: [String] = []
 
   @Option(name: .shortAndLong, help: "Read frames from this file.", completion: .file())
@@ -55,14 +55,14 @@ struct Decode: AsyncParsableCommand {
         try session.take(text, at: .argument(index + 1))
       }
     } else if let file {
-      let octets = try await contents(of: file)
-      if let format = try? CaptureReader.format(of: octets), format != .hexText {
-        try await reporting { try session.take(CaptureReader.read(octets)) }
+      let bytes = try await contents(of: file)
+      if let format = try? CaptureReader.format(of: bytes), format != .hexText {
+        try await reporting { try session.take(CaptureReader.read(bytes)) }
         session.finish()
         if session.failures > 0 { throw ExitCode(65) }
         return
       }
-      for (index, line) in octets.split(separator: 0x0A, omittingEmptySubsequences: false)
+      for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         .enumerated()
       {
         try session.takeLine(String(decoding: line, as: UTF8.self), number: index + 1)
@@ -79,9 +79,9 @@ struct Decode: AsyncParsableCommand {
   }
 
   private func contents(of path: String) async throws -> [UInt8] {
-    var octets: [UInt8] = []
-    try await reporting { octets = try CaptureReader.contents(ofFile: path) }
-    return octets
+    var bytes: [UInt8] = []
+    try await reporting { bytes = try CaptureReader.contents(ofFile: path) }
+    return bytes
   }
 }
 
@@ -126,7 +126,7 @@ struct DecodeSession {
         }
         continue
       }
-      let decoded = try decoder.decode(packet.octets)
+      let decoded = try decoder.decode(packet.bytes)
       try write(isJSON ? format.json(decoded) : format.text(decoded))
     }
   }

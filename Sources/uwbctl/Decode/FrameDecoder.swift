@@ -8,7 +8,7 @@ struct DecodedFrame {
   var name: String
   /// What the frame or, at the end of a segmented one, the whole message says.
   var fields: [Field]
-  /// Octets of payload of the whole message, where this frame ends a segmented one.
+  /// Bytes of payload of the whole message, where this frame ends a segmented one.
   var messageLength: Int?
 }
 
@@ -35,20 +35,20 @@ struct FrameDecoder {
 
   /// - Parameter frame: exactly one frame, header included.
   mutating func decode(_ frame: [UInt8]) throws -> DecodedFrame {
-    let octets = frame.span.bytes
-    var header = try PacketHeader(parsing: octets)
+    let bytes = frame.span.bytes
+    var header = try PacketHeader(parsing: bytes)
     header.payloadLength = frame.count - PacketHeader.length
-    let payload = octets.extracting(PacketHeader.length..<octets.byteCount)
+    let payload = bytes.extracting(PacketHeader.length..<bytes.byteCount)
     var messageLength: Int?
     let message: Message
     switch reassembler.take(header, payload: payload) {
     case .incomplete:
-      let octets = Array(frame.dropFirst(PacketHeader.length))
+      let bytes = Array(frame.dropFirst(PacketHeader.length))
       let isSecret = Message.canCarryKeys(
         type: header.type, opcode: header.opcode, dialect: dialect)
       return DecodedFrame(
         header: header, name: name(header),
-        fields: [Field("payload", isSecret ? .secret(octets) : .octets(octets))])
+        fields: [Field("payload", isSecret ? .secret(bytes) : .bytes(bytes))])
     case .whole:
       message = Message(
         type: header.type, opcode: header.opcode, payload: payload, dialect: dialect)
@@ -89,7 +89,7 @@ struct FrameDecoder {
 }
 
 extension Message {
-  /// Whether the octets are just what the layout asks for.
+  /// Whether the bytes are just what the layout asks for.
   fileprivate var isExact: Bool {
     if case .opaque = content { return false }
     return trailing.isEmpty

@@ -43,8 +43,8 @@ struct FrameFormat {
     case .decimal(let value): value.isFinite ? value.description : "null"
     case .text(let text): quoted(text)
     case .code(_, let name, _): quoted(name)
-    case .octets(let octets): quoted(hex(octets, separator: ""))
-    case .secret(let octets): quoted(showSecrets ? hex(octets, separator: "") : Self.redacted)
+    case .bytes(let bytes): quoted(hex(bytes, separator: ""))
+    case .secret(let bytes): quoted(showSecrets ? hex(bytes, separator: "") : Self.redacted)
     case .list(let values): "[" + values.map(json).joined(separator: ",") + "]"
     case .object(let fields): "{" + fields.flatMap(members).joined(separator: ",") + "}"
     }
@@ -87,9 +87,9 @@ struct FrameFormat {
     if header.type.isControl {
       first += "  gid \(hexNumber(header.group.rawValue)) oid \(hexNumber(header.oid))"
     }
-    first += "  \(header.payloadLength) octet\(header.payloadLength == 1 ? "" : "s")"
+    first += "  \(header.payloadLength) byte\(header.payloadLength == 1 ? "" : "s")"
     if header.moreFollows { first += "  more segments follow" }
-    if let length = frame.messageLength { first += "  last segment of \(length) octets" }
+    if let length = frame.messageLength { first += "  last segment of \(length) bytes" }
     return ([first] + lines(frame.fields, indent: "  ")).joined(separator: "\n")
   }
 
@@ -136,8 +136,8 @@ struct FrameFormat {
     case .text(let text): return printable(text)
     case .code(let raw, let name, let explanation):
       return "\(name) (\(hexNumber(raw)))" + (explanation.map { ": \($0)" } ?? "")
-    case .octets(let octets): return octets.isEmpty ? "none" : hex(octets, separator: " ")
-    case .secret(let octets): return showSecrets ? hex(octets, separator: " ") : Self.redacted
+    case .bytes(let bytes): return bytes.isEmpty ? "none" : hex(bytes, separator: " ")
+    case .secret(let bytes): return showSecrets ? hex(bytes, separator: " ") : Self.redacted
     case .list(let values):
       return values.isEmpty ? "none" : values.map(text).joined(separator: ", ")
     case .object(let fields):
@@ -147,8 +147,8 @@ struct FrameFormat {
 
   // MARK: digits
 
-  private func hex(_ octets: [UInt8], separator: String) -> String {
-    octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+  private func hex(_ bytes: [UInt8], separator: String) -> String {
+    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
       .joined(separator: separator)
   }
 

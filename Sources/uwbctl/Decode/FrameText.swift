@@ -14,19 +14,19 @@ enum FrameTextError: Error, Equatable, CustomStringConvertible {
   /// One sentence. It never repeats the line, which may hold keys.
   var description: String {
     switch self {
-    case .empty: "There are no octets here; a frame has at least 4."
+    case .empty: "There are no bytes here; a frame has at least 4."
     case .notHexadecimal(let character):
-      "\"\(printable(String(character)))\" is not a hexadecimal digit; write each octet as two "
+      "\"\(printable(String(character)))\" is not a hexadecimal digit; write each byte as two "
         + "digits, 0 to f."
     case .oddDigits(let count):
-      "The number of hexadecimal digits is odd (\(count)), but octets have two each: one is missing "
+      "The number of hexadecimal digits is odd (\(count)), but bytes have two each: one is missing "
         + "or too many."
     case .shorterThanHeader(let count):
-      "The header of a frame alone has 4 octets; here the number of octets is \(count)."
+      "The header of a frame alone has 4 bytes; here the number of bytes is \(count)."
     case .shorter(let announced, let present):
-      "The header announces a frame of \(announced) octets, but only \(present) are there."
+      "The header announces a frame of \(announced) bytes, but only \(present) are there."
     case .longer(let announced, let present):
-      "The header announces a frame of \(announced) octets, but there are \(present), and what "
+      "The header announces a frame of \(announced) bytes, but there are \(present), and what "
         + "follows is not a whole frame."
     }
   }
@@ -34,8 +34,8 @@ enum FrameTextError: Error, Equatable, CustomStringConvertible {
 
 /// Frames written as text.
 enum FrameText {
-  /// Digits as octets. Spaces, tabs, colons, dots, commas, dashes, bars and `0x` are skipped.
-  static func octets(_ text: some StringProtocol) throws(FrameTextError) -> [UInt8] {
+  /// Digits as bytes. Spaces, tabs, colons, dots, commas, dashes, bars and `0x` are skipped.
+  static func bytes(_ text: some StringProtocol) throws(FrameTextError) -> [UInt8] {
     var digits: [UInt8] = []
     for character in text {
       // The "0" of "0x" has been taken for a digit already.
@@ -56,7 +56,7 @@ enum FrameText {
 
   /// The frames of a line, one after another; together they have to be the whole line.
   static func frames(_ text: some StringProtocol) throws(FrameTextError) -> [[UInt8]] {
-    var rest = try octets(text)[...]
+    var rest = try bytes(text)[...]
     var frames: [[UInt8]] = []
     while !rest.isEmpty {
       guard let length = length(of: rest), length <= rest.count,
@@ -74,31 +74,31 @@ enum FrameText {
     return frames
   }
 
-  /// The octets of the frame at the front; nil when not even its header is there.
-  private static func length(of octets: ArraySlice<UInt8>) -> Int? {
-    let octets = Array(octets)
-    guard let header = try? PacketHeader(parsing: octets.span.bytes) else { return nil }
+  /// The bytes of the frame at the front; nil when not even its header is there.
+  private static func length(of bytes: ArraySlice<UInt8>) -> Int? {
+    let bytes = Array(bytes)
+    guard let header = try? PacketHeader(parsing: bytes.span.bytes) else { return nil }
     let announced = PacketHeader.length + header.payloadLength
-    return announced > octets.count && header.hasShortLength(of: octets.span.bytes)
-      ? octets.count : announced
+    return announced > bytes.count && header.hasShortLength(of: bytes.span.bytes)
+      ? bytes.count : announced
   }
 
-  /// Whether octets behind a whole frame look like another one rather than like litter.
-  private static func isPlausible(_ octets: ArraySlice<UInt8>) -> Bool {
-    let first = octets.startIndex
-    switch octets[first] >> 5 {
-    case 0: return octets[first] & 15 != 0
-    case 1...3: return octets[first + 2] == 0 || octets[first + 1] & 0x80 != 0
+  /// Whether bytes behind a whole frame look like another one rather than like litter.
+  private static func isPlausible(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let first = bytes.startIndex
+    switch bytes[first] >> 5 {
+    case 0: return bytes[first] & 15 != 0
+    case 1...3: return bytes[first + 2] == 0 || bytes[first + 1] & 0x80 != 0
     default: return false
     }
   }
 
-  /// Arguments as lines: each is one, unless all of them are single octets.
+  /// Arguments as lines: each is one, unless all of them are single bytes.
   static func lines(arguments: [String]) -> [String] {
-    let areOctets = arguments.allSatisfy { argument in
+    let areBytes = arguments.allSatisfy { argument in
       let digits = argument.hasPrefix("0x") ? argument.dropFirst(2) : argument[...]
       return digits.count == 2 && digits.allSatisfy(\.isHexDigit)
     }
-    return areOctets ? [arguments.joined()] : arguments
+    return areBytes ? [arguments.joined()] : arguments
   }
 }

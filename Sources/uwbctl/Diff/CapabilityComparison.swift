@@ -39,8 +39,8 @@ enum CapabilityComparison {
       }
     let found = names.compactMap { name -> SessionDifference? in
       let rows = lists.map { list in list.first { $0.name == name } }
-      guard rows[0]?.octets != rows[1]?.octets else { return nil }
-      let masks = rows.map { row in row.map { $0.octets } }
+      guard rows[0]?.bytes != rows[1]?.bytes else { return nil }
+      let masks = rows.map { row in row.map { $0.bytes } }
       let effect: SessionDifference.Effect
       let why: String
       if let needed = common[name], let a = masks[0], let b = masks[1] {

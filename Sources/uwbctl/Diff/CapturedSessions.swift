@@ -24,11 +24,11 @@ struct CapturedSessions {
   }
 
   mutating func take(_ packet: CapturedPacket) {
-    guard packet.isWhole, let header = try? PacketHeader(parsing: packet.octets.span.bytes) else {
+    guard packet.isWhole, let header = try? PacketHeader(parsing: packet.bytes.span.bytes) else {
       return
     }
     let side = header.type == .command ? 0 : 1
-    let payload = packet.octets.span.bytes.extracting(PacketHeader.length..<packet.octets.count)
+    let payload = packet.bytes.span.bytes.extracting(PacketHeader.length..<packet.bytes.count)
     switch reassemblers[side].take(header, payload: payload) {
     case .incomplete: return
     case .whole: read(header, payload)

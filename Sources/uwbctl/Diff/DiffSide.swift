@@ -22,19 +22,19 @@ struct DiffSide {
   /// A file: a profile, what `caps --format json` printed, or a capture.
   init(file path: String) throws {
     name = path
-    let octets = try CaptureReader.contents(ofFile: path)
+    let bytes = try CaptureReader.contents(ofFile: path)
     // A profile begins with a brace or a comment; nothing a capture begins with does.
-    let text = octets.drop { " \t\r\n".utf8.contains($0) }
+    let text = bytes.drop { " \t\r\n".utf8.contains($0) }
     if text.starts(with: #"{"id":"#.utf8) {
-      content = .capabilities(try Self.printedCapabilities(octets), .assumed)
+      content = .capabilities(try Self.printedCapabilities(bytes), .assumed)
     } else if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "/") {
-      let profile = try SessionProfile(octets)
+      let profile = try SessionProfile(bytes)
       content = .sessions([
         SessionEnd(sessionID: profile.sessionID, parameters: profile.parameters(for: .assumed))
       ])
     } else {
       var sessions = CapturedSessions()
-      for packet in try CaptureReader.read(octets).packets { sessions.take(packet) }
+      for packet in try CaptureReader.read(bytes).packets { sessions.take(packet) }
       if let list = sessions.capabilities, sessions.ends.isEmpty {
         content = .capabilities(list, sessions.dialect)
       } else {
@@ -62,18 +62,19 @@ struct DiffSide {
   private struct Line: Decodable {
     var id: UInt8
     var subID: UInt8?
-    var octets: String
+    var bytes: String
 
     enum CodingKeys: String, CodingKey {
-      case id, octets
+      case id
       case subID = "sub_id"
+      case bytes = "octets"
     }
   }
 
-  private static func printedCapabilities(_ octets: [UInt8]) throws -> [TLV] {
-    try octets.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { text in
+  private static func printedCapabilities(_ bytes: [UInt8]) throws -> [TLV] {
+    try bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { text in
       guard let line = try? JSONDecoder().decode(Line.self, from: Data(text)),
-        let value = try? FrameText.octets(line.octets)
+        let value = try? FrameText.bytes(line.bytes)
       else { throw CaptureError.notACapture }
       return TLV(line.id, value, subID: line.subID)
     }

@@ -45,7 +45,7 @@ struct ChipChecks {
   // MARK: time
 
   private static let trips = 21
-  /// A packet of 66 octets takes 6 ms at 115200 baud, and an FTDI bridge in its default setting
+  /// A packet of 66 bytes takes 6 ms at 115200 baud, and an FTDI bridge in its default setting
   /// holds it back for 16 ms.
   private static let slow = Duration.milliseconds(30)
 
@@ -88,7 +88,7 @@ struct ChipChecks {
     case .nxp(let details):
       text += ", firmware \(details.firmware ?? "?"), chip \(details.deviceName)"
       why = "its vendor information begins with the name of an NXP chip"
-    case nil: why = "its \(info.vendorInfo.count) octets of vendor information have no known form"
+    case nil: why = "its \(info.vendorInfo.count) bytes of vendor information have no known form"
     }
     if options.profile != nil {
       return .ok(.firmware, text + "; taken for \(device.profile.name) because --chip says so")
@@ -125,12 +125,12 @@ struct ChipChecks {
 
   private func line(_ statistics: Link.Statistics) -> Finding {
     let text =
-      "\(statistics.framesRead) packets read, \(statistics.octetsSkipped) octets skipped, "
+      "\(statistics.framesRead) packets read, \(statistics.bytesSkipped) bytes skipped, "
       + "\(statistics.resynchronisations) resynchronisations"
     // At the start the line may hold the rest of a packet.
     guard statistics.resynchronisations > 1 else { return .ok(.line, text) }
     return .warn(
-      .line, text + ": octets are lost on the way.",
-      "Use a shorter cable or another USB port; a J-Link's port loses octets: use the board's own.")
+      .line, text + ": bytes are lost on the way.",
+      "Use a shorter cable or another USB port; a J-Link's port loses bytes: use the board's own.")
   }
 }

@@ -89,7 +89,7 @@ struct LineChecks {
       try await link.take(milliseconds: Self.silence) { packet in
         traffic.packets += 1
         last = packet.time
-        if let name = try? decoder.decode(packet.octets).name {
+        if let name = try? decoder.decode(packet.bytes).name {
           traffic.names[name, default: 0] += 1
         }
         return false
@@ -121,20 +121,20 @@ struct LineChecks {
   // MARK: framing
 
   private func framing(_ statistics: Link.Statistics?) -> Finding {
-    guard let statistics, statistics.octetsSkipped > 0 else {
-      return .ok(.framing, "every octet belongs to a packet")
+    guard let statistics, statistics.bytesSkipped > 0 else {
+      return .ok(.framing, "every byte belongs to a packet")
     }
-    let skipped = statistics.octetsSkipped
+    let skipped = statistics.bytesSkipped
     // A packet cut by the end of the last program is normal; nothing but garbage is not.
     if statistics.framesRead > 0, skipped < 259 {
       return .warn(
-        .framing, "\(skipped) octets belong to no packet; packets follow.",
+        .framing, "\(skipped) bytes belong to no packet; packets follow.",
         "Nothing: usually the rest of a packet that the last program did not take.")
     }
     let sample = RawSample.take(endpoint)?.words
     return .fail(
       .framing, .protocolError,
-      "\(skipped) octets that are no UCI, \(statistics.framesRead) packets"
+      "\(skipped) bytes that are no UCI, \(statistics.framesRead) packets"
         + (sample.map { "; \($0)" } ?? ""),
       Self.wrongSpeaker)
   }

@@ -5,29 +5,29 @@ import UWBLink
 
 /// What a line that carries no UCI carries instead.
 struct RawSample {
-  let octets: [UInt8]
+  let bytes: [UInt8]
 
   /// Asks the chip who it is and takes whatever comes, packets or not. nil when the device cannot be
   /// opened.
   static func take(_ endpoint: LinkEndpoint) -> RawSample? {
     guard let link = try? Link(endpoint) else { return nil }
     for packet in Segmentation.packets(GetDeviceInfo()) { try? link.write(packet) }
-    return RawSample(octets: link.readRaw(milliseconds: 600, limit: 512))
+    return RawSample(bytes: link.readRaw(milliseconds: 600, limit: 512))
   }
 
   /// One line; nil when nothing came.
   var words: String? {
-    guard !octets.isEmpty else { return nil }
-    let readable = octets.filter { (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x0D }
-    if readable.count * 10 >= octets.count * 9 {
-      let text = String(decoding: octets.prefix(60), as: UTF8.self)
+    guard !bytes.isEmpty else { return nil }
+    let readable = bytes.filter { (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x0D }
+    if readable.count * 10 >= bytes.count * 9 {
+      let text = String(decoding: bytes.prefix(60), as: UTF8.self)
       let lines = text.split(whereSeparator: \.isNewline)
       return "it looks like text: \"\(lines.joined(separator: " / "))\""
     }
-    if let first = octets.first, octets.allSatisfy({ $0 == first }) {
-      return "all \(octets.count) octets are 0x\(hexDigits(first))"
+    if let first = bytes.first, bytes.allSatisfy({ $0 == first }) {
+      return "all \(bytes.count) bytes are 0x\(hexDigits(first))"
     }
-    let digits = octets.prefix(16).map { hexDigits($0) }.joined(separator: " ")
+    let digits = bytes.prefix(16).map { hexDigits($0) }.joined(separator: " ")
     return "it begins with \(digits)"
   }
 }

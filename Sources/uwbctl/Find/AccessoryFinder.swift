@@ -72,7 +72,7 @@ struct AccessoryFinder {
     var failure: (any Error)?
     do { try await handle(inputs, input, body) } catch { failure = error }
     for source in sources { source.cancel() }
-    try? await channel.send(AppMessage.stop.octets)
+    try? await channel.send(AppMessage.stop.bytes)
     await session.close()
     channel.close()
     if let failure { throw failure }
@@ -104,9 +104,9 @@ struct AccessoryFinder {
       case .timeIsOver: return
       case .disconnected: throw channel.failure ?? DataChannelError.closed
       case .session(let what): event = .session(what)
-      case .message(let octets):
+      case .message(let bytes):
         // Messages of vendors' own are no concern of this app.
-        guard let message = try? AccessoryMessage(octets) else { continue }
+        guard let message = try? AccessoryMessage(bytes) else { continue }
         switch message {
         case .accessoryConfigurationData(let data):
           answered = asked
@@ -137,6 +137,6 @@ struct AccessoryFinder {
   }
 
   private func send(_ message: AppMessage) async throws {
-    try await channel.send(message.octets)
+    try await channel.send(message.bytes)
   }
 }

@@ -34,24 +34,24 @@ final class FirmwareText: Sendable {
     let attempt = progress.attempt > 1 ? " (attempt \(progress.attempt))" : ""
     guard progress.step == .sending else { return "\(progress.step.rawValue)\(attempt)" }
     let percent = progress.total == 0 ? 0 : progress.sent * 100 / progress.total
-    return "\(progress.step.rawValue): \(percent) % of \(progress.total) octets\(attempt)"
+    return "\(progress.step.rawValue): \(percent) % of \(progress.total) bytes\(attempt)"
   }
 
   static func describe(_ image: FirmwareImage) -> String {
     switch image.kind {
     case .hbci:
-      "\(image.octets.count) octets: it can be sent to an SR1xx, which checks its signature itself."
+      "\(image.bytes.count) bytes: it can be sent to an SR1xx, which checks its signature itself."
     case .hdll:
-      "\(image.octets.count) octets, every frame whole and with the right check"
+      "\(image.bytes.count) bytes, every frame whole and with the right check"
         + (image.version.map { ": version \($0.major).\($0.minor)" } ?? "") + "."
     }
   }
 
   static func describe(_ report: Firmware.Report, _ kind: FirmwareImage.Kind) -> String {
     guard kind == .hbci else {
-      return "\(report.octets) octets are in the chip's flash. It is in its loader now."
+      return "\(report.bytes) bytes are in the chip's flash. It is in its loader now."
     }
-    var text = "\(report.octets) octets loaded, and accepted by the chip"
+    var text = "\(report.bytes) bytes loaded, and accepted by the chip"
     if let revision = report.revision {
       text += " (revision \(String(revision, radix: 16, uppercase: true))"
       text += report.isProduction.map { $0 ? ", production)" : ", development)" } ?? ")"

@@ -74,7 +74,7 @@ struct Info: AsyncParsableCommand {
 }
 
 /// Two digits.
-func hexDigits(_ octet: UInt8) -> String {
-  let digits = String(octet, radix: 16)
+func hexDigits(_ byte: UInt8) -> String {
+  let digits = String(byte, radix: 16)
   return digits.count < 2 ? "0" + digits : digits
 }

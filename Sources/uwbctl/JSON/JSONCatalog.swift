@@ -34,9 +34,9 @@ enum JSONCatalog {
       [
         "device": "as given to --device", "family": "what kind of chip", "uci": "version of UCI",
         "mac": "version of the MAC", "phy": "version of the PHY", "test": "version of the tests",
-        "vendor_info": "the vendor's octets, hexadecimal", "channels": "UWB channels",
+        "vendor_info": "the vendor's bytes, hexadecimal", "channels": "UWB channels",
         "capabilities": "what the chip can do", "capabilities[].id": "number",
-        "capabilities[].name": "name", "capabilities[].value": "octets, hexadecimal",
+        "capabilities[].name": "name", "capabilities[].value": "bytes, hexadecimal",
       ]),
     JSONEntry(
       "simulate", each: "chip",
@@ -50,7 +50,7 @@ enum JSONCatalog {
     [
       "time_s": "since the beginning, seconds", "direction": "from_chip or to_chip",
       "mt": "kind of message", "gid": "group", "oid": "opcode", "name": "of the message",
-      "pbf": "more segments follow", "length": "octets of payload",
+      "pbf": "more segments follow", "length": "bytes of payload",
     ])
 
   private static let looking: [JSONEntry] = [
@@ -58,14 +58,14 @@ enum JSONCatalog {
     JSONEntry(
       "caps", each: "capability",
       [
-        "id": "number", "sub_id?": "second octet of the number", "name": "name",
+        "id": "number", "sub_id?": "second byte of the number", "name": "name",
         "meaning": "in words", "octets": "in the order of the wire, hexadecimal",
         "summary": "what it says",
       ]),
     JSONEntry(
       "config get", each: "parameter",
       [
-        "name": "name", "id": "number", "sub_id?": "second octet of the number",
+        "name": "name", "id": "number", "sub_id?": "second byte of the number",
         "value": "as people write it", "octets": "hexadecimal; null where it is a key",
       ]),
     JSONEntry(
@@ -78,8 +78,8 @@ enum JSONCatalog {
       "config list", each: "parameter there can be",
       [
         "name": "name", "kind": "session or device", "id": "number",
-        "sub_id?": "second octet of the number", "summary": "what it is",
-        "lengths": "octets it may have", "unit": "of its number", "min": "lowest number",
+        "sub_id?": "second byte of the number", "summary": "what it is",
+        "lengths": "bytes it may have", "unit": "of its number", "min": "lowest number",
         "max": "highest number", "default": "while it is not set", "values": "words it takes",
         "values[].value?": "a number", "values[].meaning?": "its word",
         "accepted": "what it takes", "scope": "who has to agree on it",
@@ -233,13 +233,13 @@ enum JSONCatalog {
     "calibration get", each: "value",
     [
       "name": "of the value", "value": "as people write it", "unit": "of its numbers",
-      "hex": "octets in the order of the wire",
+      "hex": "bytes in the order of the wire",
     ])
   private static var change: JSONEntry {
     var entry = value.also("calibration set")
     entry.keys += [
       .init(path: "was", meaning: "the value before", isOptional: false),
-      .init(path: "was_hex", meaning: "its octets", isOptional: false),
+      .init(path: "was_hex", meaning: "its bytes", isOptional: false),
     ]
     return entry
   }
@@ -260,7 +260,7 @@ enum JSONCatalog {
       "decode", each: "frame", hasMore: true,
       [
         "mt": "kind of message", "gid": "group", "oid": "opcode", "name": "of the message",
-        "pbf": "more segments follow", "length": "octets of payload",
+        "pbf": "more segments follow", "length": "bytes of payload",
       ]),
     JSONEntry(
       "explain", each: "code",

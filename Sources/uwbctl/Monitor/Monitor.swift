@@ -13,7 +13,7 @@ struct Monitor: AsyncParsableCommand {
       through this one:
         uwbctl monitor --device /dev/ttyACM0 --proxy --link /tmp/uwb
         vendors-script --port /tmp/uwb
-      > is to the chip, < is from it; times are in seconds. Octets that are no packets are not \
+      > is to the chip, < is from it; times are in seconds. Bytes that are no packets are not \
       passed on, only counted.
       """)
 

@@ -48,7 +48,7 @@ struct Monitoring {
       guard let hostLink else { return }
       for await event in hostLink.events {
         if case .packet(let packet) = event, packet.direction == .inbound {
-          try chip.send(packet.octets)
+          try chip.send(packet.bytes)
         }
       }
     }
@@ -76,7 +76,7 @@ struct Monitoring {
   private mutating func take(_ packet: WirePacket, _ chip: PacketLink, _ host: PacketLink?) {
     if packet.direction == .inbound, let host {
       do {
-        try host.write(packet.octets, timeout: patience)
+        try host.write(packet.bytes, timeout: patience)
       } catch {
         undelivered += 1
         proxy?.discard()

@@ -57,7 +57,7 @@ struct ProfilePrint: AsyncParsableCommand {
         let profile = try SessionProfile(file: file)
         standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))
       } else {
-        // The octets of a preset are those of public samples: nobody's secret.
+        // The bytes of a preset are those of public samples: nobody's secret.
         standardOutput.write(
           preset.preset.profile(role.map { $0 == .controller ? .controller : .controlee }).text(
             complete: true, includingSecrets: true, remarks: preset.preset.remarks))

@@ -65,7 +65,7 @@ struct RangeCommand: AsyncParsableCommand {
     await close([device] + others)
     standardError.write(
       summary.text(
-        "\(statistics.octetsSkipped) octets skipped, "
+        "\(statistics.bytesSkipped) bytes skipped, "
           + "\(statistics.resynchronisations) resynchronisations") + "\n")
     standardError.write(failures)
     if summary.measured == 0 {

@@ -80,13 +80,13 @@ struct RangeOptions: ParsableArguments {
     result.hopping = hopping
     (result.slotsPerRound, result.slotDuration) = schedule(peers: list.count)
     if let sts {
-      let octets = stride(from: 0, to: sts.count - 1, by: 2).compactMap {
+      let bytes = stride(from: 0, to: sts.count - 1, by: 2).compactMap {
         UInt8(sts.dropFirst($0).prefix(2), radix: 16)
       }
-      guard sts.count == 16, octets.count == 8 else {
+      guard sts.count == 16, bytes.count == 8 else {
         throw ValidationError("--sts takes 16 hexadecimal digits.")
       }
-      result.sts = .fixed(.init(vendorID: Array(octets[..<2]), iv: Array(octets[2...])))
+      result.sts = .fixed(.init(vendorID: Array(bytes[..<2]), iv: Array(bytes[2...])))
     }
     return result
   }

@@ -55,12 +55,12 @@ struct CapturedMeasurements {
   /// A whole message; nil while segments are missing.
   private mutating func message(_ packet: CapturedPacket) -> (PacketHeader, [UInt8])? {
     guard packet.direction != .outbound else { return nil }
-    let octets = packet.octets.span.bytes
-    guard packet.isWhole, let header = try? PacketHeader(parsing: octets) else {
+    let bytes = packet.bytes.span.bytes
+    guard packet.isWhole, let header = try? PacketHeader(parsing: bytes) else {
       unreadable += 1
       return nil
     }
-    let payload = octets.extracting(PacketHeader.length..<octets.byteCount)
+    let payload = bytes.extracting(PacketHeader.length..<bytes.byteCount)
     switch reassembler.take(header, payload: payload) {
     case .incomplete: return nil
     case .whole: return (header, payload.withUnsafeBytes { Array($0) })

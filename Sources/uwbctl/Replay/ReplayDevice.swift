@@ -62,7 +62,7 @@ extension Recording {
   init(_ capture: Capture) {
     self.init(
       capture.packets.map {
-        Packet(time: $0.time, direction: $0.direction ?? .inbound, octets: $0.octets)
+        Packet(time: $0.time, direction: $0.direction ?? .inbound, bytes: $0.bytes)
       })
   }
 }

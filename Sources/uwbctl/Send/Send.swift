@@ -12,7 +12,7 @@ struct Send: AsyncParsableCommand {
       For example:
         uwbctl send --device /dev/ttyACM0 20 02 00 00
         uwbctl send --device /dev/ttyACM0 21050000 --wait 5
-      Each argument is one packet or several in a row, unless all are single octets. With --payload \
+      Each argument is one packet or several in a row, unless all are single bytes. With --payload \
       they are the payload of one command, which is cut into packets: --command 0x21:0x03. After \
       each command its response is waited for. The chip is not reset unless --reset; NXP's chips \
       answer nothing before NXP_CORE_DEVICE_INIT (2E 00 00 02 00 00).
@@ -23,7 +23,7 @@ struct Send: AsyncParsableCommand {
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "The arguments are the payload of this command: GID:OID, such as 1:3.")
   var command: String?
-  @Option(help: "Octets of payload in one packet of --command.") var segment = 255
+  @Option(help: "Bytes of payload in one packet of --command.") var segment = 255
   @Option(help: "Show what comes for so many seconds after the last response.") var wait = 0.3
   @Option(help: "Seconds to wait for each response.") var timeout = 2.0
   @Option(help: "line, details, or json (one object a line).") var format = PacketStyle.details
@@ -51,7 +51,7 @@ struct Send: AsyncParsableCommand {
       }
       return Segmentation.packets(
         type: .command, opcode: Opcode(GroupID(rawValue: numbers[0]), numbers[1]),
-        payload: try FrameText.octets(hex.joined(separator: " ")), limit: segment)
+        payload: try FrameText.bytes(hex.joined(separator: " ")), limit: segment)
     } catch let error as FrameTextError {
       throw ValidationError("\(error)")
     }

@@ -10,11 +10,11 @@ enum SendProblem: Equatable, CustomStringConvertible {
   case unfinished
   /// A segment that belongs to another message than the one before it.
   case interrupted
-  /// The octets do not have the layout of this command.
+  /// The bytes do not have the layout of this command.
   case malformed(String, PayloadError)
-  /// More octets than the layout of this command has.
+  /// More bytes than the layout of this command has.
   case tooLong(String, Int)
-  /// The octets of this word end UCI on Qorvo's firmware with several applications.
+  /// The bytes of this word end UCI on Qorvo's firmware with several applications.
   case escapesUCI(String)
 
   /// One sentence.
@@ -27,9 +27,9 @@ enum SendProblem: Equatable, CustomStringConvertible {
     case .interrupted: "A message of several segments is interrupted by another one."
     case .malformed(let name, let error): "This is no \(name): \(error)"
     case .tooLong(let name, let count):
-      "\(name) ends \(count) octet\(count == 1 ? "" : "s") earlier; chips refuse the rest."
+      "\(name) ends \(count) byte\(count == 1 ? "" : "s") earlier; chips refuse the rest."
     case .escapesUCI(let word):
-      "The octets hold \"\(word)\" in ASCII, which ends UCI on some of Qorvo's firmwares."
+      "The bytes hold \"\(word)\" in ASCII, which ends UCI on some of Qorvo's firmwares."
     }
   }
 }
@@ -87,8 +87,8 @@ struct SendPlan {
   }
 
   /// In any case of letters, anywhere. Source: uci_parser.c of Qorvo's DW3_QM33_SDK 1.1.0.
-  private static func contains(_ octets: [UInt8], _ word: String) -> Bool {
-    octets.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
+  private static func contains(_ bytes: [UInt8], _ word: String) -> Bool {
+    bytes.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
       .firstRange(of: Array(word.utf8)) != nil
   }
 }

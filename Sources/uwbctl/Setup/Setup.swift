@@ -141,9 +141,9 @@ struct Setup: ParsableCommand {
   /// What goes into a rule: no quotes, no patterns.
   static func isNode(_ name: String) -> Bool {
     ["spidev", "gpiochip", "tty"].contains { name.hasPrefix($0) && name.count > $0.count }
-      && name.utf8.allSatisfy { octet in
-        octet == UInt8(ascii: ".") || (0x30...0x39).contains(octet)
-          || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
+      && name.utf8.allSatisfy { byte in
+        byte == UInt8(ascii: ".") || (0x30...0x39).contains(byte)
+          || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
       }
   }
 }

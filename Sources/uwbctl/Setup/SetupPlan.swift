@@ -54,9 +54,9 @@ struct SetupPlan {
       return File(path: path, text: text, state: .missing)
     }
     defer { try? descriptor.close() }
-    var octets = [UInt8](repeating: 0, count: 65_536)
-    let count = (try? octets.withUnsafeMutableBytes { try descriptor.read(into: $0) }) ?? 0
-    let isSame = text.map { Array($0.utf8) == Array(octets[..<count]) } ?? false
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = (try? bytes.withUnsafeMutableBytes { try descriptor.read(into: $0) }) ?? 0
+    let isSame = text.map { Array($0.utf8) == Array(bytes[..<count]) } ?? false
     return File(path: path, text: text, state: isSame ? .same : .different)
   }
 

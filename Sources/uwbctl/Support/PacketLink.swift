@@ -11,10 +11,10 @@ import UWBLink
 struct WirePacket: Sendable {
   var direction: PacketDirection
   /// Header included.
-  var octets: [UInt8]
+  var bytes: [UInt8]
   /// CLOCK_MONOTONIC in nanoseconds.
   var time: UInt64
-  /// Octets thrown away before it because they were no UCI.
+  /// Bytes thrown away before it because they were no UCI.
   var skippedBefore = 0
 }
 
@@ -54,10 +54,10 @@ final class PacketLink: Sendable {
     let counters = counters
     let reader = FrameReader(
       link,
-      handler: { octets, info in
-        record?(.inbound, octets, info.receivedAt)
+      handler: { bytes, info in
+        record?(.inbound, bytes, info.receivedAt)
         let packet = WirePacket(
-          direction: .inbound, octets: octets.withUnsafeBytes { Array($0) },
+          direction: .inbound, bytes: bytes.withUnsafeBytes { Array($0) },
           time: info.receivedAt, skippedBefore: Int(info.skippedBefore))
         if case .dropped = continuation.yield(.packet(packet)) {
           counters.withLock { $0.dropped += 1 }
@@ -85,7 +85,7 @@ final class PacketLink: Sendable {
   func adopt(_ profile: DeviceProfile) {
     var framing = Link.Framing()
     framing.extendedLength = profile.extendedLength
-    framing.dataLengthInOctet3 = profile.dataLengthInOctet3
+    framing.dataLengthInByte3 = profile.dataLengthInByte3
     parts.withLock { $0?.reader }?.setFraming(framing)
   }
 
@@ -97,7 +97,7 @@ final class PacketLink: Sendable {
     let time = Self.now()
     record?(.outbound, packet.span.bytes, time)
     continuation.yield(
-      .packet(WirePacket(direction: .outbound, octets: packet, time: time)))
+      .packet(WirePacket(direction: .outbound, bytes: packet, time: time)))
     try link.write(packet)
   }
 
@@ -178,10 +178,10 @@ extension PacketLink {
     let answered = try await take(milliseconds: milliseconds) { packet in
       try seen(packet)
       guard packet.direction == .inbound,
-        let header = try? PacketHeader(parsing: packet.octets.span.bytes),
+        let header = try? PacketHeader(parsing: packet.bytes.span.bytes),
         header.type == .response, header.opcode == opcode
       else { return false }
-      payload += packet.octets.dropFirst(PacketHeader.length)
+      payload += packet.bytes.dropFirst(PacketHeader.length)
       return !header.moreFollows
     }
     return answered ? payload : nil

@@ -18,7 +18,7 @@ struct PacketPrinter {
   private let format: FrameFormat
   private var start: UInt64?
 
-  /// Packets seen, by direction, and octets that were no packets.
+  /// Packets seen, by direction, and bytes that were no packets.
   private(set) var inbound = 0
   private(set) var outbound = 0
   private(set) var skipped = 0
@@ -47,7 +47,7 @@ struct PacketPrinter {
     case .outbound: outbound += 1
     }
     skipped += packet.skippedBefore
-    guard let frame = try? decoder.decode(packet.octets) else { return "" }
+    guard let frame = try? decoder.decode(packet.bytes) else { return "" }
     guard filter?.shows(frame.header, name: frame.name) ?? true else { return "" }
     return note(packet, seconds) + written(frame, packet.direction, seconds) + "\n"
   }
@@ -68,11 +68,11 @@ struct PacketPrinter {
     }
   }
 
-  /// Octets that were thrown away are never silent.
+  /// Bytes that were thrown away are never silent.
   private func note(_ packet: WirePacket, _ seconds: Double) -> String {
     guard packet.skippedBefore > 0, style != .json else { return "" }
     return prefix(packet.direction, seconds)
-      + "(\(packet.skippedBefore) octets that are no UCI)\n"
+      + "(\(packet.skippedBefore) bytes that are no UCI)\n"
   }
 
   private func prefix(_ direction: PacketDirection, _ seconds: Double) -> String {
@@ -88,8 +88,8 @@ struct PacketPrinter {
     }
   }
 
-  /// For example `12 packets from the chip, 3 to it, 0 octets skipped`.
+  /// For example `12 packets from the chip, 3 to it, 0 bytes skipped`.
   var counts: String {
-    "\(inbound) packets from the chip, \(outbound) to it, \(skipped) octets skipped"
+    "\(inbound) packets from the chip, \(outbound) to it, \(skipped) bytes skipped"
   }
 }

@@ -59,22 +59,22 @@ struct FrameOptions: ParsableArguments {
   var packets: UInt32 = 1_000
   @Option(help: "From the start of a frame to that of the next, in microseconds.")
   var gap: UInt32 = 2_000
-  @Flag(help: "The payload is random, its first octet the seed.") var random = false
-  @Option(help: "The payload of the frames in hexadecimal.") var psdu = Octets([0, 0, 0, 0, 0, 0])
+  @Flag(help: "The payload is random, its first byte the seed.") var random = false
+  @Option(help: "The payload of the frames in hexadecimal.") var psdu = Bytes([0, 0, 0, 0, 0, 0])
 
-  /// Octets from digits, with anything people put between them.
-  struct Octets: ExpressibleByArgument {
+  /// Bytes from digits, with anything people put between them.
+  struct Bytes: ExpressibleByArgument {
     var values: [UInt8]
 
     init(_ values: [UInt8]) { self.values = values }
 
     init?(argument: String) {
       let digits = argument.filter { !" .:-_,".contains($0) }
-      let octets = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+      let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
         UInt8(digits.dropFirst($0).prefix(2), radix: 16)
       }
-      guard digits.count == octets.count * 2, digits.allSatisfy(\.isHexDigit) else { return nil }
-      values = octets
+      guard digits.count == bytes.count * 2, digits.allSatisfy(\.isHexDigit) else { return nil }
+      values = bytes
     }
 
     var defaultValueDescription: String { values.map(hexDigits).joined() }

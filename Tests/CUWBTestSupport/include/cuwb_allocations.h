@@ -13,7 +13,7 @@
 /// themselves, and not with another C library than glibc.
 bool cuwb_test_allocations_are_counted(void);
 
-/// Octets of the heap that are in use, of all threads, those that malloc keeps ready included; 0
+/// Bytes of the heap that are in use, of all threads, those that malloc keeps ready included; 0
 /// where allocations are not counted.
 uint64_t cuwb_test_bytes_in_use(void);
 

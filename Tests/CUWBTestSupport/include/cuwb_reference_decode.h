@@ -41,7 +41,7 @@ typedef struct cuwb_reference_session_info {
 /// is not a complete SESSION_INFO_NTF. `sequence_number` may be NULL.
 uint64_t cuwb_reference_decode(const uint8_t *frame, size_t length, uint32_t *sequence_number);
 
-/// The same for `rounds` times `count` frames of `length` octets that lie `stride` octets apart.
+/// The same for `rounds` times `count` frames of `length` bytes that lie `stride` bytes apart.
 uint64_t cuwb_reference_decode_all(const uint8_t *frames, size_t length, size_t stride,
                                    size_t count, size_t rounds);
 

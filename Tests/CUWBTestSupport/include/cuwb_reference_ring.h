@@ -18,7 +18,7 @@ cuwb_reference_ring *cuwb_reference_ring_create(size_t capacity, bool wakes);
 void cuwb_reference_ring_destroy(cuwb_reference_ring *ring);
 
 /// Puts each of `count` frames in and takes it out again on the calling thread. Returns the sum of
-/// the frames' 64-bit words, so that every octet is read.
+/// the frames' 64-bit words, so that every byte is read.
 uint64_t cuwb_reference_ring_same_thread(cuwb_reference_ring *ring, const uint8_t *frame,
                                          size_t length, size_t count);
 
@@ -39,7 +39,7 @@ void cuwb_reference_ring_call(cuwb_reference_ring *there, cuwb_reference_ring *b
 void cuwb_reference_ring_answer(cuwb_reference_ring *there, cuwb_reference_ring *back,
                                 size_t count);
 
-/// The sum of the 64-bit words of some octets; the rest of the last word does not count.
-uint64_t cuwb_reference_sum(const void *octets, size_t length);
+/// The sum of the 64-bit words of some bytes; the rest of the last word does not count.
+uint64_t cuwb_reference_sum(const void *bytes, size_t length);
 
 #endif

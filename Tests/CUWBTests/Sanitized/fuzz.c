@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arbitrary octets, in arbitrary pieces and with arbitrary pauses, through the framer alone and
+// Arbitrary bytes, in arbitrary pieces and with arbitrary pauses, through the framer alone and
 // through a link on a socket pair. Under the sanitizers; traps when a frame is not as long as its
 // header says. With -fsanitize=fuzzer -DFUZZER this is a libFuzzer target; otherwise main() runs
 // seeded random inputs.
@@ -14,35 +14,35 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static size_t length_of(const cuwb_framing *rules, const uint8_t *octets) {
-  unsigned type = octets[0] >> 5;
-  size_t wide = octets[2] | (size_t)octets[3] << 8;
+static size_t length_of(const cuwb_framing *rules, const uint8_t *bytes) {
+  unsigned type = bytes[0] >> 5;
+  size_t wide = bytes[2] | (size_t)bytes[3] << 8;
   if (type >= 1 && type <= 3) {
-    return 4 + (rules->extended_length && (octets[1] & 0x80) ? wide : octets[3]);
+    return 4 + (rules->extended_length && (bytes[1] & 0x80) ? wide : bytes[3]);
   }
-  return 4 + (type == 0 && rules->data_length_in_octet_3 ? octets[3] : wide);
+  return 4 + (type == 0 && rules->data_length_in_byte_3 ? bytes[3] : wide);
 }
 
-static void check(const cuwb_framing *rules, const uint8_t *octets, const cuwb_frame *frame) {
+static void check(const cuwb_framing *rules, const uint8_t *bytes, const cuwb_frame *frame) {
   size_t longest = rules->longest_frame ? rules->longest_frame : CUWB_FRAME_MAX;
   if (frame->length < CUWB_HEADER_LENGTH || frame->length > longest) abort();
-  if (length_of(rules, octets) != frame->length) abort();
-  if (!(rules->message_types >> (octets[0] >> 5) & 1)) abort();
+  if (length_of(rules, bytes) != frame->length) abort();
+  if (!(rules->message_types >> (bytes[0] >> 5) & 1)) abort();
 }
 
-static cuwb_framing rules_from(uint8_t octet) {
+static cuwb_framing rules_from(uint8_t byte) {
   cuwb_framing rules = cuwb_framing_default();
-  rules.extended_length = octet & 1;
-  rules.data_length_in_octet_3 = octet & 2;
-  if (octet & 4) rules.longest_frame = 300;
-  if (octet & 8) rules.message_types = 0xFF;
-  if (octet & 16) rules.gap_ms = 5;
+  rules.extended_length = byte & 1;
+  rules.data_length_in_byte_3 = byte & 2;
+  if (byte & 4) rules.longest_frame = 300;
+  if (byte & 8) rules.message_types = 0xFF;
+  if (byte & 16) rules.gap_ms = 5;
   return rules;
 }
 
-// The next piece of the input: its first octet says how long it is and how long the pause after.
+// The next piece of the input: its first byte says how long it is and how long the pause after.
 struct piece {
-  const uint8_t *octets;
+  const uint8_t *bytes;
   size_t count;
   uint64_t pause_ns;
 };
@@ -61,26 +61,26 @@ static struct piece next_piece(const uint8_t **data, size_t *size) {
 
 static uint64_t drain(cuwb_framer *framer, const cuwb_framing *rules) {
   cuwb_found found;
-  uint64_t octets = 0;
+  uint64_t bytes = 0;
   while (cuwb_framer_find(framer, &found)) {
-    check(rules, found.octets, &found.frame);
-    octets += found.frame.length;
+    check(rules, found.bytes, &found.frame);
+    bytes += found.frame.length;
     cuwb_framer_take(framer);
   }
-  return octets;
+  return bytes;
 }
 
 static const uint8_t ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
 
-static void arrive(cuwb_framer *framer, const uint8_t *octets, size_t count, uint64_t now) {
+static void arrive(cuwb_framer *framer, const uint8_t *bytes, size_t count, uint64_t now) {
   size_t room;
   uint8_t *memory = cuwb_framer_room(framer, &room);
   if (room < count) abort();
-  memcpy(memory, octets, count);
+  memcpy(memory, bytes, count);
   cuwb_framer_arrived(framer, count, now);
 }
 
-// Whatever came before, after a silence a frame is delivered with its last octet, and so is the one
+// Whatever came before, after a silence a frame is delivered with its last byte, and so is the one
 // behind it.
 static void find_again(cuwb_framer *framer, uint64_t now) {
   for (unsigned number = 0; number < 2; number++) {
@@ -90,7 +90,7 @@ static void find_again(cuwb_framer *framer, uint64_t now) {
     arrive(framer, ready + sizeof(ready) - 1, 1, now);
     if (!cuwb_framer_find(framer, &found)) abort();
     if (found.frame.length != sizeof(ready)) abort();
-    if (memcmp(found.octets, ready, sizeof(ready)) != 0) abort();
+    if (memcmp(found.bytes, ready, sizeof(ready)) != 0) abort();
     cuwb_framer_take(framer);
   }
 }
@@ -107,9 +107,9 @@ static void through_framer(const cuwb_framing *rules, const uint8_t *data, size_
       uint8_t *memory = cuwb_framer_room(framer, &room);
       if (room == 0) abort();
       size_t count = piece.count < room ? piece.count : room;
-      memcpy(memory, piece.octets, count);
+      memcpy(memory, piece.bytes, count);
       cuwb_framer_arrived(framer, count, now);
-      piece.octets += count;
+      piece.bytes += count;
       piece.count -= count;
       arrived += count;
       delivered += drain(framer, rules);
@@ -126,7 +126,7 @@ static void through_framer(const cuwb_framing *rules, const uint8_t *data, size_
   delivered += 2 * sizeof(ready);
   cuwb_framer_ended(framer);
   delivered += drain(framer, rules);
-  // Octets may be delivered twice, after going back into a frame; none may be forgotten.
+  // Bytes may be delivered twice, after going back into a frame; none may be forgotten.
   if (cuwb_framer_skipped(framer) > arrived) abort();
   if (delivered + cuwb_framer_skipped(framer) < arrived) abort();
   cuwb_framer_destroy(framer);
@@ -165,7 +165,7 @@ static void through_link(const cuwb_framing *rules, const uint8_t *data, size_t 
   while (size > 0) {
     struct piece piece = next_piece(&data, &size);
     if (piece.count > 0 &&
-        send(ends[1], piece.octets, piece.count, MSG_NOSIGNAL) != (ssize_t)piece.count) {
+        send(ends[1], piece.bytes, piece.count, MSG_NOSIGNAL) != (ssize_t)piece.count) {
       abort();
     }
     read_all(link, rules, false);

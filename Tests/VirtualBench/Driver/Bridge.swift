@@ -3,7 +3,7 @@
 /// The microcontroller of an NXP board. Source: nxp.md 4.1, after the PnP headers of
 /// nxp-uwb/sr250-uwbiot-zephyr.
 ///
-/// From the host a type, a length with its higher octet first, and so many octets; to the host bare
+/// From the host a type, a length with its higher byte first, and so many bytes; to the host bare
 /// UCI, and a fixed answer to a reset.
 struct Bridge {
   enum Command {
@@ -19,9 +19,9 @@ struct Bridge {
 
   mutating func forget() { pending = [] }
 
-  /// What has come whole with these octets.
-  mutating func take(_ octets: [UInt8]) -> [Command] {
-    pending += octets
+  /// What has come whole with these bytes.
+  mutating func take(_ bytes: [UInt8]) -> [Command] {
+    pending += bytes
     var commands: [Command] = []
     while pending.count >= 3 {
       let end = 3 + (Int(pending[1]) << 8 | Int(pending[2]))
@@ -42,7 +42,7 @@ struct Bridge {
       return .reset
     case (0x12, 0): return .leaveLoader
     default:
-      violations.append("type \(type) with \(value.count) octets")
+      violations.append("type \(type) with \(value.count) bytes")
       return nil
     }
   }

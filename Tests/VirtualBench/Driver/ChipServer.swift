@@ -62,7 +62,7 @@ struct ChipServer {
   }
 
   private mutating func serve(_ index: Int) {
-    guard let octets = ports[index].received() else {
+    guard let bytes = ports[index].received() else {
       // The cable is out; /dev/ttyGS hangs up and has to be opened anew.
       ports[index].closeTerminal()
       if ports[index].isConfigured { ports[index].openTerminal() }
@@ -70,9 +70,9 @@ struct ChipServer {
     }
     simulation.advance(to: now)
     if ports[index].bridge == nil {
-      if !octets.isEmpty { simulation.receive(octets, by: chips[index]) }
+      if !bytes.isEmpty { simulation.receive(bytes, by: chips[index]) }
     } else {
-      for command in ports[index].bridge?.take(octets) ?? [] { obey(command, index) }
+      for command in ports[index].bridge?.take(bytes) ?? [] { obey(command, index) }
     }
     ports[index].flush()
   }
@@ -145,7 +145,7 @@ struct ChipServer {
       cuts.insert(index)
       returnAfterCut = milliseconds.map { $0 * 1_000_000 }
     case "chatter":
-      ports[index].send(Control.octets(words.count > 2 ? words[2] : ""))
+      ports[index].send(Control.bytes(words.count > 2 ? words[2] : ""))
     case "mute": simulation[faults: chips[index]].mute = milliseconds == 1
     case "stamps" where words.count > 2: stamps[index].save(to: words[2])
     case "report" where words.count > 2:

@@ -25,7 +25,7 @@ enum Control {
 
   static func send(_ line: String, to path: String) -> Bool { put(line + "\n", into: path) }
 
-  static func octets(_ hexadecimal: String) -> [UInt8] {
+  static func bytes(_ hexadecimal: String) -> [UInt8] {
     let digits = Array(hexadecimal.utf8)
     return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
       UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)

@@ -92,8 +92,8 @@ struct GadgetPort {
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
-  mutating func send(_ octets: [UInt8]) {
-    queue += octets
+  mutating func send(_ bytes: [UInt8]) {
+    queue += bytes
     flush()
   }
 

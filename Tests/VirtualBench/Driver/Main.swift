@@ -38,8 +38,8 @@ func fail(_ text: String) -> Never {
 
 /// Writes a line at once.
 func say(_ line: String, on descriptor: Int32 = STDOUT_FILENO) {
-  let octets = Array((line + "\n").utf8)
-  _ = write(descriptor, octets, octets.count)
+  let bytes = Array((line + "\n").utf8)
+  _ = write(descriptor, bytes, bytes.count)
 }
 
 /// Takes an option with its value out of arguments.
@@ -78,12 +78,12 @@ func text(of path: String) -> String? {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
   defer { close(descriptor) }
-  var octets = [UInt8](repeating: 0, count: 65_536)
-  let count = read(descriptor, &octets, octets.count)
-  return count < 0 ? nil : String(decoding: octets[..<count], as: UTF8.self)
+  var bytes = [UInt8](repeating: 0, count: 65_536)
+  let count = read(descriptor, &bytes, bytes.count)
+  return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
 }
 
-/// Cuts octets into lines as they come.
+/// Cuts bytes into lines as they come.
 struct LineBuffer {
   private var rest: [UInt8] = []
 

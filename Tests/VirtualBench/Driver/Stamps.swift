@@ -22,11 +22,11 @@ struct Stamps {
 
   /// Writes lines into a file, which appears when it is complete.
   static func save(_ lines: [String], to path: String) {
-    let octets = Array(lines.map { $0 + "\n" }.joined().utf8)
+    let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     let descriptor = open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     var at = 0
-    while at < octets.count {
-      let count = write(descriptor, Array(octets[at...]), octets.count - at)
+    while at < bytes.count {
+      let count = write(descriptor, Array(bytes[at...]), bytes.count - at)
       guard count > 0 else { fail("\(path): \(lastError)") }
       at += count
     }

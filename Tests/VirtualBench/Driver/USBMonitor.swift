@@ -41,11 +41,11 @@ enum USBMonitor {
       return "control-lines " + (names.isEmpty ? "none" : names.joined(separator: " "))
     case "20":
       guard let equals = words.firstIndex(of: "=") else { return nil }
-      let octets = Control.octets(words[(equals + 1)...].joined())
-      guard octets.count == 7 else { return nil }
-      let baud = (0..<4).reduce(0) { $0 | Int(octets[$1]) << (8 * $1) }
-      let parity = octets[5] < 5 ? String(Array("NOEMS")[Int(octets[5])]) : "?"
-      return "line-coding \(baud) \(octets[6])\(parity)\(octets[4] == 0 ? "1" : "2")"
+      let bytes = Control.bytes(words[(equals + 1)...].joined())
+      guard bytes.count == 7 else { return nil }
+      let baud = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << (8 * $1) }
+      let parity = bytes[5] < 5 ? String(Array("NOEMS")[Int(bytes[5])]) : "?"
+      return "line-coding \(baud) \(bytes[6])\(parity)\(bytes[4] == 0 ? "1" : "2")"
     default: return nil
     }
   }

@@ -27,14 +27,14 @@ struct far {
 
 extern struct far *far;
 
-/* To the far side: a record, and octets behind it. */
-void far_tell(const struct uwb_far_record *record, const u8 *octets);
+/* To the far side: a record, and bytes behind it. */
+void far_tell(const struct uwb_far_record *record, const u8 *bytes);
 /* From the far side: a line of the chip's. */
 void far_drive(unsigned int offset, u32 level);
 /* From the far side: a record for the vendor's device. */
-int far_vendor_takes(const struct uwb_far_record *record, const u8 *octets);
+int far_vendor_takes(const struct uwb_far_record *record, const u8 *bytes);
 /* Hands a record to the far side and waits for UWB_FAR_ANSWER. */
-void far_ask(const struct uwb_far_record *record, const u8 *octets, u32 wanted);
+void far_ask(const struct uwb_far_record *record, const u8 *bytes, u32 wanted);
 
 int far_add_gpio(struct device *parent);
 int far_add_spi(struct device *parent, const char *chip);

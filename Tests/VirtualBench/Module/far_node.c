@@ -10,10 +10,10 @@
 struct note {
 	struct list_head list;
 	struct uwb_far_record record;
-	u8 octets[];
+	u8 bytes[];
 };
 
-void far_tell(const struct uwb_far_record *record, const u8 *octets)
+void far_tell(const struct uwb_far_record *record, const u8 *bytes)
 {
 	struct note *note = kmalloc(sizeof(*note) + record->length, GFP_ATOMIC);
 	unsigned long flags;
@@ -22,7 +22,7 @@ void far_tell(const struct uwb_far_record *record, const u8 *octets)
 		return;
 	note->record = *record;
 	if (record->length)
-		memcpy(note->octets, octets, record->length);
+		memcpy(note->bytes, bytes, record->length);
 	spin_lock_irqsave(&far->lock, flags);
 	if (far->is_open)
 		list_add_tail(&note->list, &far->notes);
@@ -33,13 +33,13 @@ void far_tell(const struct uwb_far_record *record, const u8 *octets)
 }
 
 /* Without a far side nobody drives the line: zeros. */
-void far_ask(const struct uwb_far_record *record, const u8 *octets, u32 wanted)
+void far_ask(const struct uwb_far_record *record, const u8 *bytes, u32 wanted)
 {
 	reinit_completion(&far->answered);
 	memset(far->answer, 0, wanted);
 	far->wanted_length = wanted;
 	WRITE_ONCE(far->wanted, true);
-	far_tell(record, octets);
+	far_tell(record, bytes);
 	if (READ_ONCE(far->is_open))
 		wait_for_completion_timeout(&far->answered, HZ);
 	WRITE_ONCE(far->wanted, false);
@@ -114,13 +114,13 @@ static ssize_t far_write(struct file *file, const char __user *buffer, size_t co
 		return count;
 	}
 	if (record.kind == UWB_FAR_OFFER || record.kind == UWB_FAR_STATE) {
-		u8 *octets = memdup_user(buffer + sizeof(record), record.length);
+		u8 *bytes = memdup_user(buffer + sizeof(record), record.length);
 		int error;
 
-		if (IS_ERR(octets))
-			return PTR_ERR(octets);
-		error = far_vendor_takes(&record, octets);
-		kfree(octets);
+		if (IS_ERR(bytes))
+			return PTR_ERR(bytes);
+		error = far_vendor_takes(&record, bytes);
+		kfree(bytes);
 		return error ? error : count;
 	}
 	if (record.kind != UWB_FAR_ANSWER || !READ_ONCE(far->wanted))

@@ -10,7 +10,7 @@ static int move_message(struct spi_controller *controller, struct spi_message *m
 	struct uwb_far_record record = { .kind = UWB_FAR_SELECTED };
 	struct spi_transfer *transfer;
 	u32 at = 0;
-	u8 *octets = NULL;
+	u8 *bytes = NULL;
 
 	list_for_each_entry(transfer, &message->transfers, transfer_list) {
 		record.length += transfer->len;
@@ -25,18 +25,18 @@ static int move_message(struct spi_controller *controller, struct spi_message *m
 	if (record.length > UWB_FAR_MOST)
 		goto end;
 	message->status = -ENOMEM;
-	octets = kzalloc(record.length + 1, GFP_KERNEL);
-	if (!octets)
+	bytes = kzalloc(record.length + 1, GFP_KERNEL);
+	if (!bytes)
 		goto end;
 	list_for_each_entry(transfer, &message->transfers, transfer_list) {
 		if (transfer->tx_buf)
-			memcpy(octets + at, transfer->tx_buf, transfer->len);
+			memcpy(bytes + at, transfer->tx_buf, transfer->len);
 		at += transfer->len;
 	}
-	/* The bus takes its time: 8 clocks for each octet, and the delays. */
+	/* The bus takes its time: 8 clocks for each byte, and the delays. */
 	if (record.speed_hz)
 		udelay(1 + (u64)record.length * 8 * 1000000 / record.speed_hz);
-	far_ask(&record, octets, record.length);
+	far_ask(&record, bytes, record.length);
 	at = 0;
 	list_for_each_entry(transfer, &message->transfers, transfer_list) {
 		if (transfer->rx_buf)
@@ -47,7 +47,7 @@ static int move_message(struct spi_controller *controller, struct spi_message *m
 	message->actual_length = record.length;
 	message->status = 0;
 end:
-	kfree(octets);
+	kfree(bytes);
 	spi_finalize_current_message(controller);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/srxxx as NXP's drivers behave: requests in one encoding with the argument by value; no poll;
- * reads that return every packet that fits into 4200 octets, whatever count they were given; nothing
+ * reads that return every packet that fits into 4200 bytes, whatever count they were given; nothing
  * is read before the loader mode was entered and left; a request that unblocks the reader.
  */
 #include "far_vendor.h"
@@ -46,7 +46,7 @@ static long control(struct file *file, unsigned int request, unsigned long value
 	return 0;
 }
 
-/* The loader's answers: as many octets as were asked for, after one IRQ. */
+/* The loader's answers: as many bytes as were asked for, after one IRQ. */
 static ssize_t read_loader(char __user *buffer, size_t count)
 {
 	struct packet *packet;
@@ -59,7 +59,7 @@ static ssize_t read_loader(char __user *buffer, size_t count)
 	packet = far_next_packet(UWB_FAR_MOST, &too_long);
 	if (!packet)
 		return -EIO;
-	length = copy_to_user(buffer, packet->octets, min_t(size_t, count, packet->length)) ? -EFAULT : count;
+	length = copy_to_user(buffer, packet->bytes, min_t(size_t, count, packet->length)) ? -EFAULT : count;
 	kfree(packet);
 	return length;
 }
@@ -80,7 +80,7 @@ static ssize_t read_packets(struct file *file, char __user *buffer, size_t count
 	if (is_aborted)
 		return -EIO;
 	while ((packet = far_next_packet(MOST - length, &too_long))) {
-		bool failed = copy_to_user(buffer + length, packet->octets, packet->length);
+		bool failed = copy_to_user(buffer + length, packet->bytes, packet->length);
 
 		length += packet->length;
 		kfree(packet);

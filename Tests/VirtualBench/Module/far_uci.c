@@ -34,7 +34,7 @@ static ssize_t read_packet(struct file *file, char __user *buffer, size_t count,
 	packet = far_next_packet(count, &too_long);
 	if (!packet)
 		return too_long ? -EMSGSIZE : -EAGAIN;
-	length = copy_to_user(buffer, packet->octets, packet->length) ? -EFAULT : packet->length;
+	length = copy_to_user(buffer, packet->bytes, packet->length) ? -EFAULT : packet->length;
 	kfree(packet);
 	return length;
 }

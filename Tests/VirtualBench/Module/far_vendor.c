@@ -48,23 +48,23 @@ void far_tell_control(unsigned int number, unsigned long value)
 ssize_t far_tell_written(const char __user *buffer, size_t count, bool waits)
 {
 	struct uwb_far_record record = { .kind = UWB_FAR_WRITTEN, .length = count };
-	u8 *octets;
+	u8 *bytes;
 
 	if (count == 0 || count > UWB_FAR_MOST)
 		return -EINVAL;
-	octets = memdup_user(buffer, count);
-	if (IS_ERR(octets))
-		return PTR_ERR(octets);
+	bytes = memdup_user(buffer, count);
+	if (IS_ERR(bytes))
+		return PTR_ERR(bytes);
 	record.time_ns = ktime_get_ns();
 	if (waits)
-		far_ask(&record, octets, 0);
+		far_ask(&record, bytes, 0);
 	else
-		far_tell(&record, octets);
-	kfree(octets);
+		far_tell(&record, bytes);
+	kfree(bytes);
 	return count;
 }
 
-int far_vendor_takes(const struct uwb_far_record *record, const u8 *octets)
+int far_vendor_takes(const struct uwb_far_record *record, const u8 *bytes)
 {
 	struct packet *packet;
 	unsigned long flags;
@@ -79,7 +79,7 @@ int far_vendor_takes(const struct uwb_far_record *record, const u8 *octets)
 	if (!packet)
 		return -ENOMEM;
 	packet->length = record->length;
-	memcpy(packet->octets, octets, record->length);
+	memcpy(packet->bytes, bytes, record->length);
 	spin_lock_irqsave(&far_vendor.lock, flags);
 	list_add_tail(&packet->list, &far_vendor.packets);
 	spin_unlock_irqrestore(&far_vendor.lock, flags);

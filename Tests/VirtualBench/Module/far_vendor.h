@@ -14,7 +14,7 @@
 struct packet {
 	struct list_head list;
 	u32 length;
-	u8 octets[];
+	u8 bytes[];
 };
 
 struct vendor {
@@ -30,7 +30,7 @@ extern bool far_srxxx_takes_long;
 extern struct miscdevice far_srxxx;
 extern struct miscdevice far_uci;
 
-/* The next packet, if it has at most so many octets; NULL with *too_long, or none. */
+/* The next packet, if it has at most so many bytes; NULL with *too_long, or none. */
 struct packet *far_next_packet(size_t most, bool *too_long);
 bool far_has_packet(void);
 void far_forget_packets(void);

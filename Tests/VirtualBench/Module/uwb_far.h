@@ -19,19 +19,19 @@
 #define UWB_FAR_MOST 16384
 
 enum uwb_far_kind {
-  /* To the far side: the chip was selected; `length` octets of the host follow. It has to answer. */
+  /* To the far side: the chip was selected; `length` bytes of the host follow. It has to answer. */
   UWB_FAR_SELECTED = 1,
   /* To the far side: the host has set line `line` to `level`. */
   UWB_FAR_LINE = 2,
-  /* From the far side: the octets that the chip sends in the selection. */
+  /* From the far side: the bytes that the chip sends in the selection. */
   UWB_FAR_ANSWER = 3,
   /* From the far side: the chip sets line `line` to `level`, UWB_FAR_HIGH and so on. */
   UWB_FAR_DRIVE = 4,
-  /* To the far side: `length` octets were written to the vendor's device. */
+  /* To the far side: `length` bytes were written to the vendor's device. */
   UWB_FAR_WRITTEN = 5,
   /* To the far side: request number `line` of the vendor's device, with the argument `level`. */
   UWB_FAR_CONTROL = 6,
-  /* From the far side: `length` octets for whoever reads the vendor's device. */
+  /* From the far side: `length` bytes for whoever reads the vendor's device. */
   UWB_FAR_OFFER = 7,
   /* From the far side: the state that the vendor's device reports is `level` (uci). */
   UWB_FAR_STATE = 8,

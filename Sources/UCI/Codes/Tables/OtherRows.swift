@@ -48,8 +48,8 @@ extension DataTransferStatus {
       toTry: ["Wait for its status."]),
     CodeExplanation(
       7, "INVALID_FORMAT", "The data message was malformed.",
-      causes: ["a length that does not fit the packet: some chips read it from one octet only"],
-      toTry: ["Send at most 255 octets a packet on Qorvo chips."]),
+      causes: ["a length that does not fit the packet: some chips read it from one byte only"],
+      toTry: ["Send at most 255 bytes a packet on Qorvo chips."]),
   ])
 }
 
@@ -78,8 +78,8 @@ extension MulticastStatus {
       toTry: ["Set SESSION_KEY before adding controlees."]),
     CodeExplanation(
       7, "ERROR_ADDRESS_NOT_FOUND", "The address is not in the list.",
-      causes: ["an address with its octets in the other order"],
-      toTry: ["Addresses travel low octet first: 0x0001 is 01 00."]),
+      causes: ["an address with its bytes in the other order"],
+      toTry: ["Addresses travel low byte first: 0x0001 is 01 00."]),
     CodeExplanation(
       8, "ERROR_ADDRESS_ALREADY_PRESENT", "The address is in the list already.",
       toTry: ["Remove it first, or leave it as it is."]),

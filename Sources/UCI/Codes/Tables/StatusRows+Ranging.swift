@@ -46,11 +46,11 @@ extension Status {
       0x24, "RANGING_RX_PHY_STS_FAILED",
       "The scrambled timestamp sequence did not match: a different key, vendor id, IV or STS index.",
       causes: [
-        "VENDOR_ID or STATIC_STS_IV with its octets in another order",
+        "VENDOR_ID or STATIC_STS_IV with its bytes in another order",
         "a different session id, key, STS index, STS length or number of STS segments",
       ],
       toTry: [
-        "Compare VENDOR_ID and STATIC_STS_IV octet by octet in the order of the wire: the number "
+        "Compare VENDOR_ID and STATIC_STS_IV byte by byte in the order of the wire: the number "
           + "0x0708 is 08 07 there.",
         "Compare the two ends with uwbctl diff.",
       ]),

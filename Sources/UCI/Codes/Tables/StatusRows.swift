@@ -28,18 +28,18 @@ extension Status {
       "The command was malformed: its length or layout is not what this firmware expects.",
       causes: [
         "a firmware that follows another version of UCI",
-        "a reset command without its payload octet", "octets lost on the line",
+        "a reset command without its payload byte", "bytes lost on the line",
       ],
       toTry: [
         "Compare the UCI version that uwbctl info prints with the command.",
-        "Look for resynchronisations in the statistics: the line may lose octets.",
+        "Look for resynchronisations in the statistics: the line may lose bytes.",
       ]),
     CodeExplanation(
       0x04, "INVALID_PARAM",
       "A parameter has a value this firmware refuses, or is unknown to it.",
       causes: [
         "a parameter that this UCI version has dropped or does not have yet",
-        "a value with the wrong number of octets",
+        "a value with the wrong number of bytes",
       ],
       toTry: ["Leave out the parameters it names, or give them their defaults."]),
     CodeExplanation(
@@ -48,7 +48,7 @@ extension Status {
       toTry: ["Compare the parameters it names with the chip's capabilities."]),
     CodeExplanation(
       0x06, "INVALID_MESSAGE_SIZE", "The message is longer or shorter than the chip accepts.",
-      causes: ["a command longer than the chip's MAX_MESSAGE_SIZE", "octets lost on the line"],
+      causes: ["a command longer than the chip's MAX_MESSAGE_SIZE", "bytes lost on the line"],
       toTry: ["Send the parameters in several commands."]),
     CodeExplanation(
       0x07, "UNKNOWN_GID", "This firmware does not know the message group.",
@@ -113,8 +113,8 @@ extension Status {
       toTry: ["Remove a controlee first, or use a second session."]),
     CodeExplanation(
       0x18, "ERROR_ADDRESS_NOT_FOUND", "The address is not in the list of controlees.",
-      causes: ["an address with its octets in the other order"],
-      toTry: ["Addresses travel low octet first: 0x0001 is 01 00."]),
+      causes: ["an address with its bytes in the other order"],
+      toTry: ["Addresses travel low byte first: 0x0001 is 01 00."]),
     CodeExplanation(
       0x19, "ERROR_ADDRESS_ALREADY_PRESENT", "The address is in the list of controlees already.",
       toTry: ["Remove it first, or leave it as it is."]),

@@ -74,17 +74,17 @@ public struct AndroidSetCountryCode: UCICommand, Hashable {
   /// Sending it again changes nothing more.
   public static let isIdempotent = true
 
-  /// Two octets: the letters of ISO 3166-1 in ASCII, or `00` where it is not known.
+  /// Two bytes: the letters of ISO 3166-1 in ASCII, or `00` where it is not known.
   public var first: UInt8
   /// The second letter.
   public var second: UInt8
 
   /// From two ASCII characters; nil for anything else.
   public init?(_ country: String) {
-    let octets = Array(country.utf8)
-    guard octets.count == 2, octets.allSatisfy({ $0 < 0x80 }) else { return nil }
-    first = octets[0]
-    second = octets[1]
+    let bytes = Array(country.utf8)
+    guard bytes.count == 2, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+    first = bytes[0]
+    second = bytes[1]
   }
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.

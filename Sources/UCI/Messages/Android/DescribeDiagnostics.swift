@@ -27,7 +27,7 @@ extension RangeDiagnosticsNotification.Item {
       "CONFIDENCE_METRICS", "RAW_CONFIDENCE",
     ]
     let fields = [Field("type", .choice(type, types))]
-    guard let reading else { return .object(fields + [Field("value", .octets(value))]) }
+    guard let reading else { return .object(fields + [Field("value", .bytes(value))]) }
     return .object(fields + reading.fields)
   }
 }
@@ -92,7 +92,7 @@ extension DiagnosticsReading.ImpulseResponse {
     .object(
       DiagnosticsReading.segment(id) + [
         Field("first_path", .number(firstPathIndex)), Field("count", .number(count)),
-        Field("sample_size", .number(sampleSize)), Field("samples", .octets(samples)),
+        Field("sample_size", .number(sampleSize)), Field("samples", .bytes(samples)),
       ])
   }
 }

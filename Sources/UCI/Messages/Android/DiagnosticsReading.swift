@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an item of range diagnostics says, read from its octets.
+/// What an item of range diagnostics says, read from its bytes.
 ///
 /// Sources: AOSP's packet definitions; DW3_QM33_SDK 1.1.0 (uci_spec_fira.h). They do not agree on the
 /// scale of the levels of paths, so those stay as they come.
@@ -74,7 +74,7 @@ public enum DiagnosticsReading: Hashable, Sendable {
     public var firstPathIndex: UInt8
     /// Samples in the window.
     public var count: UInt8
-    /// Octets of a sample as announced.
+    /// Bytes of a sample as announced.
     public var sampleSize: UInt8
     /// The samples as they come: real and imaginary parts by turns.
     public var samples: [UInt8]
@@ -82,7 +82,7 @@ public enum DiagnosticsReading: Hashable, Sendable {
 }
 
 extension RangeDiagnosticsNotification.Item {
-  /// What the item says; nil for types that are not known and for octets that do not have the form.
+  /// What the item says; nil for types that are not known and for bytes that do not have the form.
   public var reading: DiagnosticsReading? {
     var reader = unsafe PayloadReader(value.span.bytes)
     do throws(PayloadError) {
@@ -131,7 +131,7 @@ extension RangeDiagnosticsNotification.Item {
 }
 
 extension DiagnosticsReading.AoA {
-  /// Reads one; throws `PayloadError` where the octets end.
+  /// Reads one; throws `PayloadError` where the bytes end.
   public init(from reader: inout PayloadReader) throws(PayloadError) {
     rawTDoA = try reader.i16("TDoA")
     rawPDoA = try reader.i16("PDoA")
@@ -142,7 +142,7 @@ extension DiagnosticsReading.AoA {
 }
 
 extension DiagnosticsReading.Segment {
-  /// Reads one; throws `PayloadError` where the octets end.
+  /// Reads one; throws `PayloadError` where the bytes end.
   public init(from reader: inout PayloadReader) throws(PayloadError) {
     id = try reader.u8("segment")
     rawNoise = try reader.i16("noise")
@@ -166,7 +166,7 @@ extension PayloadReader {
       var response = DiagnosticsReading.ImpulseResponse(
         id: try u8("segment"), firstPathIndex: try u8("first path"), count: try u8("samples"),
         sampleSize: try u8("sample size"), samples: [])
-      response.samples = try octets(
+      response.samples = try bytes(
         Int(response.count) * Int(response.sampleSize) * parts, "samples")
       list.append(response)
     }

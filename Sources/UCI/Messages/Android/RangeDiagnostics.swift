@@ -12,7 +12,7 @@ public struct RangeDiagnosticsNotification: UCINotification, Hashable {
   public struct Item: Hashable, Sendable {
     /// 0 RSSI, 1 AoA, 2 CIR (old), 3 frame status, 4 CFO, 5 emitter, 6 segment metrics, 7 CIR.
     public var type: UInt8
-    /// At most 65535 octets; what they mean depends on the type.
+    /// At most 65535 bytes; what they mean depends on the type.
     public var value: [UInt8]
 
     /// From its fields.
@@ -68,7 +68,7 @@ public struct RangeDiagnosticsNotification: UCINotification, Hashable {
       for _ in 0..<(try reader.u8("number of items")) {
         let type = try reader.u8("item type")
         let length = try reader.u16("item length")
-        report.items.append(Item(type: type, value: try reader.octets(Int(length), "item")))
+        report.items.append(Item(type: type, value: try reader.bytes(Int(length), "item")))
       }
       reports.append(report)
     }
@@ -87,7 +87,7 @@ public struct RangeDiagnosticsNotification: UCINotification, Hashable {
       for item in report.items {
         writer.u8(item.type)
         writer.u16(UInt16(item.value.count))
-        writer.octets(item.value)
+        writer.bytes(item.value)
       }
     }
   }

@@ -39,7 +39,7 @@ public struct RangeDiagnosticsView: ~Escapable {
     try Self.walk(payload, count) { _, _, _ in }
   }
 
-  /// Calls `body` with each item: its report, its type and its octets, in order.
+  /// Calls `body` with each item: its report, its type and its bytes, in order.
   public func forEachItem(_ body: (Head, UInt8, RawSpan) -> Void) {
     // `init` has walked there already.
     try? Self.walk(payload, count, body)

@@ -2,7 +2,7 @@
 
 extension NXPSessionsResponse: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("count", .number(count)), Field("sessions", .octets(entries))]
+    [Field("count", .number(count)), Field("sessions", .bytes(entries))]
   }
 }
 
@@ -49,7 +49,7 @@ extension NXPRFrameLogNotification: Describable {
       Field("tx_antenna", .number(txAntenna)),
       Field(
         "frames",
-        .list(entries.map { NXPReceivedFrame($0).map(\.fieldValue) ?? .octets($0) })),
+        .list(entries.map { NXPReceivedFrame($0).map(\.fieldValue) ?? .bytes($0) })),
     ]
   }
 }
@@ -82,7 +82,7 @@ extension NXPCIRLogNotification: Describable {
     [
       Field("session", .number(sessionToken)), Field("slot", .number(slot)),
       Field("rx_antenna", .number(rxAntenna)), Field("count", .number(count)),
-      Field("samples", .octets(samples)),
+      Field("samples", .bytes(samples)),
     ]
   }
 }

@@ -13,7 +13,7 @@ public struct NXPSetCalibration: UCICommand, Hashable {
   public var channel: UInt8
   /// Which parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
   public var parameter: UInt8
-  /// At most 255 octets.
+  /// At most 255 bytes.
   public var value: [UInt8]
 
   /// From its fields.
@@ -38,7 +38,7 @@ public struct NXPSetCalibration: UCICommand, Hashable {
   }
 }
 
-/// GET_TRNG of NXP's group 0xA: octets of the chip's random number generator.
+/// GET_TRNG of NXP's group 0xA: bytes of the chip's random number generator.
 public struct NXPGetRandom: UCICommand, Hashable {
   /// What the chip answers.
   public typealias Response = NXPRandomResponse
@@ -47,7 +47,7 @@ public struct NXPGetRandom: UCICommand, Hashable {
   /// Asking again does no harm.
   public static let isIdempotent = true
 
-  /// How many octets.
+  /// How many bytes.
   public var count: UInt8
 
   /// From a count.
@@ -78,7 +78,7 @@ public struct NXPRandomResponse: UCIResponse, Hashable {
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u8(status.rawValue)
-    writer.octets(random)
+    writer.bytes(random)
   }
 }
 
@@ -106,7 +106,7 @@ extension NXPSetCalibration: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     [
       Field("channel", .number(channel)), Field("parameter", .nxpCalibration(parameter)),
-      Field("value", .octets(value)),
+      Field("value", .bytes(value)),
     ]
   }
 }

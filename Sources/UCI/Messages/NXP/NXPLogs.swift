@@ -14,7 +14,7 @@ public struct NXPRFrameLogNotification: UCINotification, Hashable {
   public var sequenceNumber: UInt32
   /// Which antenna sent.
   public var txAntenna: UInt8
-  /// Octets of each entry.
+  /// Bytes of each entry.
   public var entryLength: UInt8
   /// Reserved.
   public var reserved: UInt8
@@ -25,7 +25,7 @@ public struct NXPRFrameLogNotification: UCINotification, Hashable {
   public var frames: [NXPReceivedFrame] { entries.compactMap { NXPReceivedFrame($0) } }
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends,
-  /// and for entries without octets.
+  /// and for entries without bytes.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     sessionToken = try reader.u32("session token")
     sequenceNumber = try reader.u32("sequence number")
@@ -34,10 +34,10 @@ public struct NXPRFrameLogNotification: UCINotification, Hashable {
     entryLength = try reader.u8("entry length")
     reserved = try reader.u8("reserved")
     guard entryLength > 0 || count == 0 else {
-      throw PayloadError.invalid(field: "entry length", reason: "entries of 0 octets say nothing")
+      throw PayloadError.invalid(field: "entry length", reason: "entries of 0 bytes say nothing")
     }
     entries = []
-    for _ in 0..<count { entries.append(try reader.octets(Int(entryLength), "entry")) }
+    for _ in 0..<count { entries.append(try reader.bytes(Int(entryLength), "entry")) }
   }
 
   /// Writes the fields in their order on the wire.
@@ -48,13 +48,13 @@ public struct NXPRFrameLogNotification: UCINotification, Hashable {
     writer.u8(UInt8(entries.count))
     writer.u8(entryLength)
     writer.u8(reserved)
-    for entry in entries { writer.octets(entry) }
+    for entry in entries { writer.bytes(entry) }
   }
 }
 
 /// What one receiver saw in one frame: an entry of RFRAME_LOG_NTF.
 public struct NXPReceivedFrame: Hashable, Sendable {
-  /// Octets of an entry without the octet that some firmware has at its end.
+  /// Bytes of an entry without the byte that some firmware has at its end.
   static let length = 99
 
   /// SR1xx: bit 7 receiver, bits 6…0 slot; SR2xx: bits 7 and 6 receiver, bits 5…0 slot.
@@ -92,10 +92,10 @@ public struct NXPReceivedFrame: Hashable, Sendable {
   /// Fraction of such a unit in Q7.9.
   public var timestampFraction: Int16
 
-  /// From the octets of an entry; nil when there are fewer than the fields need.
-  public init?(_ octets: [UInt8]) {
-    guard octets.count >= Self.length else { return nil }
-    var reader = unsafe PayloadReader(octets.span.bytes)
+  /// From the bytes of an entry; nil when there are fewer than the fields need.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count >= Self.length else { return nil }
+    var reader = unsafe PayloadReader(bytes.span.bytes)
     do throws(PayloadError) {
       mapping = try reader.u8("mapping")
       decodeStatus = try reader.u8("decode status")
@@ -150,6 +150,6 @@ public struct NXPCIRLogNotification: UCINotification, Hashable {
     writer.u8(slot)
     writer.u8(rxAntenna)
     writer.u16(count)
-    writer.octets(samples)
+    writer.bytes(samples)
   }
 }

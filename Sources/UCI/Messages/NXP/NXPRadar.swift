@@ -22,9 +22,9 @@ public struct NXPRadarNotification: UCINotification, Hashable {
 
   /// What was measured.
   public enum Content: Hashable, Sendable {
-    /// Channel impulse responses: how many, units of 4 octets in each, a reserved octet, octets.
-    case impulseResponses(count: UInt16, size: UInt8, reserved: UInt8, octets: [UInt8])
-    /// Whether somebody is there, a mode, how many, a reserved octet, who.
+    /// Channel impulse responses: how many, units of 4 bytes in each, a reserved byte, bytes.
+    case impulseResponses(count: UInt16, size: UInt8, reserved: UInt8, bytes: [UInt8])
+    /// Whether somebody is there, a mode, how many, a reserved byte, who.
     case presence(
       detected: UInt8, mode: UInt8, count: UInt8, reserved: UInt8, detections: [Detection])
     /// Something else.
@@ -52,7 +52,7 @@ public struct NXPRadarNotification: UCINotification, Hashable {
     case 0:
       content = .impulseResponses(
         count: try reader.u16("number of responses"), size: try reader.u8("size"),
-        reserved: try reader.u8("reserved"), octets: reader.rest())
+        reserved: try reader.u8("reserved"), bytes: reader.rest())
     case 1:
       let detected = try reader.u8("presence")
       let mode = try reader.u8("mode")
@@ -78,11 +78,11 @@ public struct NXPRadarNotification: UCINotification, Hashable {
     writer.u8(status.rawValue)
     writer.u8(type)
     switch content {
-    case .impulseResponses(let count, let size, let reserved, let octets):
+    case .impulseResponses(let count, let size, let reserved, let bytes):
       writer.u16(count)
       writer.u8(size)
       writer.u8(reserved)
-      writer.octets(octets)
+      writer.bytes(bytes)
     case .presence(let detected, let mode, let count, let reserved, let detections):
       for value in [detected, mode, count, reserved] { writer.u8(value) }
       for detection in detections {
@@ -91,7 +91,7 @@ public struct NXPRadarNotification: UCINotification, Hashable {
         writer.u8(detection.id)
         writer.u32(detection.rawValue)
       }
-    case .other(let octets): writer.octets(octets)
+    case .other(let bytes): writer.bytes(bytes)
     }
   }
 }
@@ -103,10 +103,10 @@ extension NXPRadarNotification: Describable {
       Field("radar_type", .choice(type, ["CIR", "PRESENCE"])),
     ]
     switch content {
-    case .impulseResponses(let count, let size, _, let octets):
+    case .impulseResponses(let count, let size, _, let bytes):
       return fields + [
         Field("count", .number(count)), Field("size_words", .number(size)),
-        Field("responses", .octets(octets)),
+        Field("responses", .bytes(bytes)),
       ]
     case .presence(let detected, let mode, let count, _, let detections):
       return fields + [
@@ -122,7 +122,7 @@ extension NXPRadarNotification: Describable {
               ])
             })),
       ]
-    case .other(let octets): return fields + [Field("payload", .octets(octets))]
+    case .other(let bytes): return fields + [Field("payload", .bytes(bytes))]
     }
   }
 }

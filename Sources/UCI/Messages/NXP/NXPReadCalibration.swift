@@ -15,7 +15,7 @@ public struct NXPGetCalibration: UCICommand, Hashable {
   public var channel: UInt8
   /// Which parameter.
   public var parameter: UInt8
-  /// A third octet: 0 in the published logs that read AOA_ANTENNAS_PDOA_CALIB, nil in all others.
+  /// A third byte: 0 in the published logs that read AOA_ANTENNAS_PDOA_CALIB, nil in all others.
   public var selector: UInt8?
 
   /// From its fields.
@@ -50,14 +50,14 @@ public struct NXPCalibrationResponse: UCIResponse, Hashable {
     public var state: UInt8
     /// Which parameter.
     public var parameter: UInt8
-    /// At most 255 octets.
-    public var octets: [UInt8]
+    /// At most 255 bytes.
+    public var bytes: [UInt8]
 
     /// From its fields.
-    public init(state: UInt8 = 1, parameter: UInt8, octets: [UInt8]) {
+    public init(state: UInt8 = 1, parameter: UInt8, bytes: [UInt8]) {
       self.state = state
       self.parameter = parameter
-      self.octets = octets
+      self.bytes = bytes
     }
   }
 
@@ -75,11 +75,11 @@ public struct NXPCalibrationResponse: UCIResponse, Hashable {
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     status = Status(rawValue: try reader.u8("status"))
-    // An error may be followed by a stray octet.
+    // An error may be followed by a stray byte.
     guard reader.remaining >= 3 || (status == .ok && reader.remaining > 0) else { return }
     let state = try reader.u8("calibration state")
     let parameter = try reader.u8("parameter")
-    value = Value(state: state, parameter: parameter, octets: try reader.counted("value"))
+    value = Value(state: state, parameter: parameter, bytes: try reader.counted("value"))
   }
 
   /// Writes the fields in their order on the wire.
@@ -88,7 +88,7 @@ public struct NXPCalibrationResponse: UCIResponse, Hashable {
     guard let value else { return }
     writer.u8(value.state)
     writer.u8(value.parameter)
-    writer.counted(value.octets)
+    writer.counted(value.bytes)
   }
 }
 
@@ -137,7 +137,7 @@ public struct NXPReadOTPCalibrationNotification: UCINotification, Hashable {
 
   /// Whether the chip did what it was asked.
   public var status: Status
-  /// At most 255 octets.
+  /// At most 255 bytes.
   public var value: [UInt8]
 
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
@@ -166,7 +166,7 @@ extension NXPCalibrationResponse: Describable {
     return [
       Field("state", .number(value.state)),
       Field("parameter", .nxpCalibration(value.parameter)),
-      Field("value", .octets(value.octets)),
+      Field("value", .bytes(value.bytes)),
     ]
   }
 }
@@ -182,7 +182,7 @@ extension NXPReadOTPCalibration: Describable {
 
 extension NXPReadOTPCalibrationNotification: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("status", .status(status)), Field("value", .octets(value))]
+    [Field("status", .status(status)), Field("value", .bytes(value))]
   }
 }
 

@@ -34,7 +34,7 @@ public struct NXPSessionsResponse: UCIResponse, Hashable {
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u8(status.rawValue)
     if let count { writer.u8(count) }
-    writer.octets(entries)
+    writer.bytes(entries)
   }
 }
 

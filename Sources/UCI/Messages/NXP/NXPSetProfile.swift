@@ -48,7 +48,7 @@ public struct NXPSetProfile: UCICommand, Hashable {
     writer.u8(deviceType)
     writer.u16(address)
     writer.u8(role)
-    writer.octets(data)
+    writer.bytes(data)
   }
 }
 

@@ -11,9 +11,9 @@ public struct QorvoSetCalibration: UCICommand, Hashable {
 
   /// A key and its value.
   public struct Entry: Hashable, Sendable {
-    /// The name in ASCII, for example `ant0.ch9.ant_delay`; at most 255 octets.
+    /// The name in ASCII, for example `ant0.ch9.ant_delay`; at most 255 bytes.
     public var key: [UInt8]
-    /// At most 255 octets.
+    /// At most 255 bytes.
     public var value: [UInt8]
 
     /// From its fields.
@@ -57,7 +57,7 @@ public struct QorvoGetCalibration: UCICommand, Hashable {
   /// Asking again changes nothing.
   public static let isIdempotent = true
 
-  /// The names in ASCII, at most 65535 of at most 255 octets each; none asks for all of them.
+  /// The names in ASCII, at most 65535 of at most 255 bytes each; none asks for all of them.
   public var keys: [[UInt8]]
 
   /// From its fields.
@@ -96,7 +96,7 @@ public struct QorvoCalibrationResponse: UCIResponse, Hashable {
   /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
   public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
     status = Status(rawValue: try reader.u8("status"))
-    // An error may be followed by a stray octet.
+    // An error may be followed by a stray byte.
     guard reader.remaining >= 2 || (status == .ok && reader.remaining > 0) else { return }
     var list: [Entry] = []
     for _ in 0..<(try reader.u16("number of keys")) {
@@ -121,15 +121,15 @@ public struct QorvoCalibrationResponse: UCIResponse, Hashable {
 }
 
 extension FieldValue {
-  fileprivate static func key(_ octets: [UInt8]) -> FieldValue {
-    .deviceText(String(decoding: octets, as: UTF8.self))
+  fileprivate static func key(_ bytes: [UInt8]) -> FieldValue {
+    .deviceText(String(decoding: bytes, as: UTF8.self))
   }
 }
 
 extension QorvoSetCalibration: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     let list = entries.map { entry in
-      FieldValue.object([Field("key", .key(entry.key)), Field("value", .octets(entry.value))])
+      FieldValue.object([Field("key", .key(entry.key)), Field("value", .bytes(entry.value))])
     }
     return [Field("entries", .list(list))]
   }
@@ -147,7 +147,7 @@ extension QorvoCalibrationResponse: Describable {
     let list = entries.map { entry in
       FieldValue.object([
         Field("key", .key(entry.key)), Field("status", .status(entry.status)),
-        Field("value", .octets(entry.value)),
+        Field("value", .bytes(entry.value)),
       ])
     }
     return [Field("entries", .list(list))]

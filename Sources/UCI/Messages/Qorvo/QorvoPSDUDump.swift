@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// PSDU dump (GID 0xB, OID 0x22): the octets of frames of a session.
+/// PSDU dump (GID 0xB, OID 0x22): the bytes of frames of a session.
 ///
 /// Source: DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h).
 public struct QorvoPSDUDumpNotification: UCINotification, Hashable {
@@ -11,7 +11,7 @@ public struct QorvoPSDUDumpNotification: UCINotification, Hashable {
   public struct Frame: Hashable, Sendable {
     /// Which frame of the round.
     public var index: UInt8
-    /// Its octets, at most 65535.
+    /// Its bytes, at most 65535.
     public var psdu: [UInt8]
   }
 
@@ -44,7 +44,7 @@ extension QorvoPSDUDumpNotification: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     let list = frames.map { frame in
       FieldValue.object([
-        Field("index", .number(frame.index)), Field("psdu", .octets(frame.psdu)),
+        Field("index", .number(frame.index)), Field("psdu", .bytes(frame.psdu)),
       ])
     }
     return [Field("session", .number(sessionToken)), Field("frames", .list(list))]

@@ -53,7 +53,7 @@ public struct QorvoSessionsResponse: UCIResponse, Hashable {
       sessions = list
       reader = attempt
     } catch {
-      // An error may be followed by a stray octet.
+      // An error may be followed by a stray byte.
       guard status != .ok else { throw error }
     }
   }

@@ -15,20 +15,20 @@ public struct QorvoGetMemoryStats: EmptyCommand, Hashable {
 
 /// What a Qorvo chip's memory is used for.
 public struct QorvoMemoryStatsResponse: UCIResponse, Hashable {
-  /// Octets of memory.
+  /// Bytes of memory.
   public struct MemoryStats: Hashable, Sendable {
     /// What is never given back.
-    public var staticOctets: Int32
+    public var staticBytes: Int32
     /// What is in use now.
     public var heapUsed: UInt32
     /// What was in use at most.
     public var heapPeak: UInt32
     /// What there is.
     public var heapSize: UInt32
-    /// How many threads are described in `threadOctets`.
+    /// How many threads are described in `threadBytes`.
     public var threadCount: UInt8
     /// The description of the threads as it comes: its layout is not known well enough.
-    public var threadOctets: [UInt8]
+    public var threadBytes: [UInt8]
   }
 
   /// Whether the chip did what it was asked.
@@ -41,19 +41,19 @@ public struct QorvoMemoryStatsResponse: UCIResponse, Hashable {
     status = Status(rawValue: try reader.u8("status"))
     guard status == .ok || reader.remaining >= 17 else { return }
     stats = MemoryStats(
-      staticOctets: try reader.i32("static memory"), heapUsed: try reader.u32("heap used"),
+      staticBytes: try reader.i32("static memory"), heapUsed: try reader.u32("heap used"),
       heapPeak: try reader.u32("heap peak"), heapSize: try reader.u32("heap size"),
-      threadCount: try reader.u8("number of threads"), threadOctets: reader.rest())
+      threadCount: try reader.u8("number of threads"), threadBytes: reader.rest())
   }
 
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     writer.u8(status.rawValue)
     guard let stats else { return }
-    writer.i32(stats.staticOctets)
+    writer.i32(stats.staticBytes)
     for value in [stats.heapUsed, stats.heapPeak, stats.heapSize] { writer.u32(value) }
     writer.u8(stats.threadCount)
-    writer.octets(stats.threadOctets)
+    writer.bytes(stats.threadBytes)
   }
 }
 
@@ -134,12 +134,12 @@ extension QorvoMemoryStatsResponse: Describable {
   func describe(_ context: DescriptionContext) -> [Field] {
     guard let stats else { return [] }
     return [
-      Field("static_octets", .number(stats.staticOctets)),
+      Field("static_octets", .number(stats.staticBytes)),
       Field("heap_used_octets", .number(stats.heapUsed)),
       Field("heap_peak_octets", .number(stats.heapPeak)),
       Field("heap_size_octets", .number(stats.heapSize)),
       Field("thread_count", .number(stats.threadCount)),
-      Field("threads", .octets(stats.threadOctets)),
+      Field("threads", .bytes(stats.threadBytes)),
     ]
   }
 }

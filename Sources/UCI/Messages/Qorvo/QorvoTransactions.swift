@@ -26,7 +26,7 @@ public struct QorvoEndTransaction: QorvoTransactionCommand, Hashable {
   public init(option: UInt8) { self.option = option }
 }
 
-/// A command on a transaction: one octet.
+/// A command on a transaction: one byte.
 public protocol QorvoTransactionCommand: UCICommand where Response == StatusResponse {
   /// What to do with the transaction.
   var option: UInt8 { get }

@@ -30,7 +30,7 @@ extension AppConfigTable {
       values: [0: "BPRF 62.4 MHz", 1: "HPRF 124.8 MHz", 2: "HPRF 249.6 MHz"],
       scope: .equalOnBothPeers, summary: "Pulse repetition frequency."),
     AppConfigParameter(
-      .capSizeRange, "CAP_SIZE_RANGE", [2], format: .numbers(octets: 1), unit: "slots",
+      .capSizeRange, "CAP_SIZE_RANGE", [2], format: .numbers(bytes: 1), unit: "slots",
       scope: .controller,
       summary: "Most and fewest slots of the contention access period."),
     AppConfigParameter(
@@ -53,11 +53,11 @@ extension AppConfigTable {
       values: [0: "short", 1: "extended, short in header", 2: "extended"], scope: .equalOnBothPeers,
       summary: "Length of addresses; has to come before them."),
     AppConfigParameter(
-      .vendorID, "VENDOR_ID", [2], format: .octets, scope: .equalOnBothPeers,
-      summary: "First two octets of the static STS."),
+      .vendorID, "VENDOR_ID", [2], format: .bytes, scope: .equalOnBothPeers,
+      summary: "First two bytes of the static STS."),
     AppConfigParameter(
-      .staticSTSIV, "STATIC_STS_IV", [6], format: .octets, scope: .equalOnBothPeers, secret: true,
-      summary: "Other six octets of the static STS."),
+      .staticSTSIV, "STATIC_STS_IV", [6], format: .bytes, scope: .equalOnBothPeers, secret: true,
+      summary: "Other six bytes of the static STS."),
     AppConfigParameter(
       .numberOfSTSSegments, "NUMBER_OF_STS_SEGMENTS", [1], range: 0...4, default: 1,
       scope: .equalOnBothPeers, summary: "0 with SP0, 1 with BPRF, 1…4 with HPRF."),

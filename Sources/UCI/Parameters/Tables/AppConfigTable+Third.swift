@@ -33,10 +33,10 @@ extension AppConfigTable {
       generations: .fira1 ... .fira1, vendors: [.qorvo], summary: "Whether measurements carry RSSI."
     ),
     AppConfigParameter(
-      .ulTDoANotificationReportConfig, "UL_TDOA_NTF_REPORT_CONFIG", [], format: .octets,
+      .ulTDoANotificationReportConfig, "UL_TDOA_NTF_REPORT_CONFIG", [], format: .bytes,
       summary: "What a UT-anchor reports."),
     AppConfigParameter(
-      .ulTDoADeviceID, "UL_TDOA_DEVICE_ID", [1, 3, 5, 9], format: .octets,
+      .ulTDoADeviceID, "UL_TDOA_DEVICE_ID", [1, 3, 5, 9], format: .bytes,
       summary: "A code for its length, then the id of a UT-tag."),
     AppConfigParameter(
       .ulTDoATxTimestamp, "UL_TDOA_TX_TIMESTAMP", [1], range: 0...2, default: 0,
@@ -46,7 +46,7 @@ extension AppConfigTable {
       .minFramesPerRR, "MIN_FRAMES_PER_RR", [1], unit: "frames", range: 1...15, default: 4,
       summary: "OWR AoA: fewest frames in a round."),
     AppConfigParameter(
-      .mtuSize, "MTU_SIZE", [2], unit: "octets", summary: "OWR AoA: octets of a frame."),
+      .mtuSize, "MTU_SIZE", [2], unit: "bytes", summary: "OWR AoA: bytes of a frame."),
     AppConfigParameter(
       .interFrameInterval, "INTER_FRAME_INTERVAL", [1], unit: "ms", range: 0...255, default: 1,
       summary: "OWR AoA: milliseconds between two frames."),
@@ -67,8 +67,8 @@ extension AppConfigTable {
       .dlTDoAAnchorCFO, "DL_TDOA_ANCHOR_CFO", [1], range: 0...1, default: 1, values: onOff,
       generations: .fira2 ... .fira3, summary: "Whether messages carry the clock offset."),
     AppConfigParameter(
-      .dlTDoAAnchorLocation, "DL_TDOA_ANCHOR_LOCATION", [1, 11, 13], format: .octets,
-      generations: .fira2 ... .fira3, summary: "A type octet, then the location."),
+      .dlTDoAAnchorLocation, "DL_TDOA_ANCHOR_LOCATION", [1, 11, 13], format: .bytes,
+      generations: .fira2 ... .fira3, summary: "A type byte, then the location."),
     AppConfigParameter(
       .dlTDoATxActiveRangingRounds, "DL_TDOA_TX_ACTIVE_RANGING_ROUNDS", [1], range: 0...1,
       default: 0, values: onOff, generations: .fira2 ... .fira3,
@@ -80,17 +80,17 @@ extension AppConfigTable {
       .dlTDoATimeReferenceAnchor, "DL_TDOA_TIME_REFERENCE_ANCHOR", [1], range: 0...1, default: 0,
       values: onOff, generations: .fira2 ... .fira3, summary: "Whether this anchor gives the time."),
     AppConfigParameter(
-      .sessionKey, "SESSION_KEY", [16, 32], format: .octets, scope: .equalOnBothPeers, secret: true,
+      .sessionKey, "SESSION_KEY", [16, 32], format: .bytes, scope: .equalOnBothPeers, secret: true,
       summary: "Key of a provisioned STS."),
     AppConfigParameter(
-      .subSessionKey, "SUB_SESSION_KEY", [16, 32], format: .octets, scope: .controlee, secret: true,
+      .subSessionKey, "SUB_SESSION_KEY", [16, 32], format: .bytes, scope: .controlee, secret: true,
       summary: "Own key of a controlee with a provisioned STS."),
     AppConfigParameter(
       .dataTransferStatusNotificationConfig, "SESSION_DATA_TRANSFER_STATUS_NTF_CONFIG", [1],
       range: 0...1, default: 0, values: onOff, summary: "Whether to report each repetition of data."
     ),
     AppConfigParameter(
-      .sessionTimeBase, "SESSION_TIME_BASE", [9], format: .octets, scope: .controller,
+      .sessionTimeBase, "SESSION_TIME_BASE", [9], format: .bytes, scope: .controller,
       summary: "Flags, handle of the reference session, offset in microseconds."),
     AppConfigParameter(
       .dlTDoAResponderToF, "DL_TDOA_RESPONDER_TOF", [1], range: 0...1, default: 0, values: onOff,

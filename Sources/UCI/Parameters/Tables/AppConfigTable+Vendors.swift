@@ -6,10 +6,10 @@
 extension AppConfigTable {
   static let vendors: [AppConfigParameter] = [
     AppConfigParameter(
-      .cccHopModeKey, "HOP_MODE_KEY", [16], format: .octets, scope: .equalOnBothPeers, secret: true,
+      .cccHopModeKey, "HOP_MODE_KEY", [16], format: .bytes, scope: .equalOnBothPeers, secret: true,
       summary: "Key from which the hopping sequence is made."),
     AppConfigParameter(
-      .cccHopModeKey, "HOP_MODE_KEY", [4, 16], format: .octets, scope: .equalOnBothPeers,
+      .cccHopModeKey, "HOP_MODE_KEY", [4, 16], format: .bytes, scope: .equalOnBothPeers,
       secret: true,
       vendors: [.nxp], summary: "Key from which the hopping sequence is made."),
     AppConfigParameter(
@@ -19,7 +19,7 @@ extension AppConfigTable {
       .nxpResponderSlotIndex, "NXP_RESPONDER_SLOT_INDEX", [1], unit: "slots", range: 1...255,
       scope: .controlee, vendors: [.nxp], summary: "Slot of this responder."),
     AppConfigParameter(
-      .cccProtocolVersion, "CCC_PROTOCOL_VERSION", [2], format: .numbers(octets: 1),
+      .cccProtocolVersion, "CCC_PROTOCOL_VERSION", [2], format: .numbers(bytes: 1),
       scope: .equalOnBothPeers, summary: "Major and minor version of the protocol."),
     AppConfigParameter(
       .cccUWBConfigID, "CCC_UWB_CONFIG_ID", [2], scope: .equalOnBothPeers,
@@ -40,12 +40,12 @@ extension AppConfigTable {
       .aliroMACMode, "ALIRO_MAC_MODE", [1], default: 0,
       summary: "Bits 7…6 rounds in a block, bits 5…0 offset."),
     AppConfigParameter(
-      .qorvoURSK, "URSK", [32], format: .octets, secret: true, vendors: [.qorvo],
+      .qorvoURSK, "URSK", [32], format: .bytes, secret: true, vendors: [.qorvo],
       summary: "Ranging key."),
-    // Source: UWB Qorvo Tools 13.1.0. The timing is a period in ms (4 octets), that of a sweep in RSTU
+    // Source: UWB Qorvo Tools 13.1.0. The timing is a period in ms (4 bytes), that of a sweep in RSTU
     // (2) and the sweeps in a burst (1).
     AppConfigParameter(
-      .qorvoRadarTiming, "RADAR_TIMING_PARAMS", [7], format: .octets, vendors: [.qorvo],
+      .qorvoRadarTiming, "RADAR_TIMING_PARAMS", [7], format: .bytes, vendors: [.qorvo],
       summary: "Period of a burst, period of a sweep, sweeps in a burst."),
     AppConfigParameter(
       .qorvoRadarSamplesPerSweep, "RADAR_SAMPLES_PER_SWEEP", [], default: 64, vendors: [.qorvo],
@@ -97,6 +97,6 @@ extension AppConfigTable {
       vendors: [.qorvo], summary: "Whether payloads are encrypted."),
     AppConfigParameter(
       .qorvoEnablePSDUDump, "ENABLE_PSDU_DUMP", [1], range: 0...1, default: 0, values: onOff,
-      vendors: [.qorvo], summary: "Whether frames are reported as octets."),
+      vendors: [.qorvo], summary: "Whether frames are reported as bytes."),
   ]
 }

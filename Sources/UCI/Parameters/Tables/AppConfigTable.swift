@@ -20,7 +20,7 @@ extension AppConfigParameter {
 extension AppConfigID {
   /// What is known of the parameter as a chip of this dialect means it; nil where nothing is.
   ///
-  /// - Parameter length: octets of the value, where they are known: they tell versions apart.
+  /// - Parameter length: bytes of the value, where they are known: they tell versions apart.
   public func parameter(in dialect: Dialect, length: Int? = nil) -> AppConfigParameter? {
     AppConfigParameter.best(of: AppConfigTable.index[self], in: dialect, length: length)
   }

@@ -3,9 +3,9 @@
 // The numbers are those of FiRa UCI 1.x and of 2.0. Sources as in CapabilityTable.swift.
 extension CapabilityTable {
   static let fira: [Row] = [
-    row(.maxMessageSize, 0x12, 0x00, [2], unit: "octets", summary: "Longest control message."),
+    row(.maxMessageSize, 0x12, 0x00, [2], unit: "bytes", summary: "Longest control message."),
     row(
-      .maxDataPacketPayloadSize, 0x13, 0x01, [2], unit: "octets",
+      .maxDataPacketPayloadSize, 0x13, 0x01, [2], unit: "bytes",
       summary: "Longest payload of a data packet."),
     row(
       .firaPHYVersionRange, 0x00, 0x02, [4], format: .versionRange, summary: "Versions of the PHY."),
@@ -75,7 +75,7 @@ extension CapabilityTable {
       summary: "Angles the chip can measure."),
     row(
       .extendedMACAddress, 0x11, 0x14, [1], values: yesNo,
-      summary: "Whether addresses can have eight octets."),
+      summary: "Whether addresses can have eight bytes."),
     row(
       .suspendRanging, nil, 0x15, [1], values: yesNo, summary: "Whether ranging can be suspended."),
     row(
@@ -92,8 +92,8 @@ extension CapabilityTable {
       .dtTagBlockSkipping, nil, 0x19, [1], values: yesNo,
       summary: "DL-TDoA: whether tags can skip blocks."),
     row(
-      .psduLengthSupport, nil, 0x1A, [1], values: [0: "no", 1: "2047 octets"],
-      summary: "Whether frames can be longer than 127 octets (meaning not confirmed)."),
+      .psduLengthSupport, nil, 0x1A, [1], values: [0: "no", 1: "2047 bytes"],
+      summary: "Whether frames can be longer than 127 bytes (meaning not confirmed)."),
     row(
       .linkLayer, nil, 0x1B, [2],
       summary:

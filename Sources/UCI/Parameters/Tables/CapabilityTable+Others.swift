@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Capabilities of CCC, Aliro, Android and NXP. Numbers above 0x9F are the same in both numberings.
-// Some of CCC's values have their octets in another order on NXP's chips: NXP's HAL turns them
+// Some of CCC's values have their bytes in another order on NXP's chips: NXP's HAL turns them
 // round before Android sees them, and they come here as the chip sends them.
 extension CapabilityTable {
   static let others: [Row] = [
@@ -16,36 +16,36 @@ extension CapabilityTable {
     both(.cccHoppingModes, 0xA2, [1], format: .mask, summary: "Hopping modes and sequences."),
     both(.cccChannels, 0xA3, [1], format: .mask, values: bits("5", "9"), summary: "UWB channels."),
     both(
-      .cccVersions, 0xA4, [], format: .numbers(octets: 1),
+      .cccVersions, 0xA4, [], format: .numbers(bytes: 1),
       summary: "Versions: major and minor, again and again."),
     both(
-      .cccVersions, 0xA4, [], format: .numbers(octets: 1), vendors: [.nxp],
+      .cccVersions, 0xA4, [], format: .numbers(bytes: 1), vendors: [.nxp],
       summary: "Versions: minor and major, again and again."),
     both(
-      .cccUWBConfigs, 0xA5, [], format: .numbers(octets: 1),
+      .cccUWBConfigs, 0xA5, [], format: .numbers(bytes: 1),
       summary: "Configurations of the physical layer."),
     both(
-      .cccUWBConfigs, 0xA5, [], format: .numbers(octets: 2), vendors: [.nxp],
+      .cccUWBConfigs, 0xA5, [], format: .numbers(bytes: 2), vendors: [.nxp],
       summary: "Configurations of the physical layer."),
     both(
-      .cccPulseShapeCombos, 0xA6, [], format: .numbers(octets: 1),
+      .cccPulseShapeCombos, 0xA6, [], format: .numbers(bytes: 1),
       summary: "Pulse shapes: high nibble sending, low nibble receiving."),
     both(.cccRANMultiplier, 0xA7, [1, 4], summary: "Multiplier of the ranging interval."),
     both(.cccMaxSessions, 0xA8, [4], unit: "sessions", summary: "CCC sessions at a time."),
     both(.cccMinInitiationTime, 0xA9, [4], unit: "ms", summary: "Shortest time before a start."),
     both(
-      .cccPrioritizedChannels, 0xAA, [], format: .numbers(octets: 1),
+      .cccPrioritizedChannels, 0xAA, [], format: .numbers(bytes: 1),
       summary: "UWB channels, best first."),
     both(.uwbsMaxPPM, 0xAB, [2], unit: "ppm", summary: "Clock error at most."),
-    both(.aliroMACModes, 0xAC, [], format: .octets, summary: "Aliro: modes of the MAC."),
+    both(.aliroMACModes, 0xAC, [], format: .bytes, summary: "Aliro: modes of the MAC."),
     both(
       .radarSupport, 0xB0, [1], format: .mask, values: bits("sweep samples"),
       summary: "What radar reports."),
     both(
-      .nxpMaxUCIPayload, 0xB1, [2], unit: "octets", vendors: [.nxp],
+      .nxpMaxUCIPayload, 0xB1, [2], unit: "bytes", vendors: [.nxp],
       older: Key(number: 0xE3, subID: 0x00), summary: "Longest payload of a message."),
     both(
-      .nxpInBandBlockSize, 0xB2, [1], unit: "octets", vendors: [.nxp],
+      .nxpInBandBlockSize, 0xB2, [1], unit: "bytes", vendors: [.nxp],
       older: Key(number: 0xE3, subID: 0x01), summary: "Block of in-band data."),
     both(
       .nxpInBandMaxBlocks, 0xB3, [1], unit: "blocks", vendors: [.nxp],

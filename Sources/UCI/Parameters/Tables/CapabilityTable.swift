@@ -13,7 +13,7 @@ enum CapabilityTable {
     var fira1: UInt8?
     /// Its number in FiRa UCI 2.0 and later; nil where it does not exist there.
     var fira2: UInt8?
-    /// Numbers of two octets that older firmware of NXP gives it.
+    /// Numbers of two bytes that older firmware of NXP gives it.
     var older: Key?
 
     func number(in numbering: CapabilityID.Numbering) -> UInt8? {
@@ -59,7 +59,7 @@ enum CapabilityTable {
       fira1: fira1, fira2: fira2, older: older)
   }
 
-  /// What a flag of one octet says.
+  /// What a flag of one byte says.
   static let yesNo: [UInt64: String] = [0: "no", 1: "yes"]
   /// The bits of a mask, from the lowest on.
   static func bits(_ names: String...) -> [UInt64: String] {

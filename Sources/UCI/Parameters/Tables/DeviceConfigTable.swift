@@ -46,8 +46,8 @@ enum DeviceConfigTable {
   }
 
   private static let nxp: [DeviceConfigParameter] = [
-    e4(0x00, "DELAY_CALIBRATION", format: .octets, summary: "Older firmware only."),
-    e4(0x01, "AOA_CONTROL", format: .octets, summary: "Older firmware only."),
+    e4(0x00, "DELAY_CALIBRATION", format: .bytes, summary: "Older firmware only."),
+    e4(0x01, "AOA_CONTROL", format: .bytes, summary: "Older firmware only."),
     e4(0x02, "DPD_WAKEUP_SOURCE", [1], summary: "What ends deep power-down, as bits."),
     e4(
       0x03, "WTX_COUNT", [1], range: 0...255, summary: "How often the chip may ask for more time."),
@@ -55,18 +55,18 @@ enum DeviceConfigTable {
       0x04, "DPD_ENTRY_TIMEOUT", [2], unit: "ms", range: 100...2000, default: 500,
       summary: "Idle time before deep power-down."),
     e4(
-      0x05, "WIFI_COEX_CH5", [4], format: .octets, summary: "Coexistence with Wi-Fi on channel 5."),
+      0x05, "WIFI_COEX_CH5", [4], format: .bytes, summary: "Coexistence with Wi-Fi on channel 5."),
     e4(0x06, "DUAL_AOA_GPIO", [1], summary: "Pin that switches between two pairs of antennas."),
     e4(0x07, "SESSION_HANDLE_ENABLE", summary: "Whether sessions are named by handles."),
-    e4(0x08, "GPIO_USAGE", format: .octets, summary: "What pins are used for."),
+    e4(0x08, "GPIO_USAGE", format: .bytes, summary: "What pins are used for."),
     e4(0x26, "BASEBAND_CONFIG", [1], summary: "Transmitter's baseband."),
     e4(
-      0x27, "DDFS_TONE_CONFIG", [72], format: .octets,
+      0x27, "DDFS_TONE_CONFIG", [72], format: .bytes,
       summary: "Tones of the transmitter's spectrum control."),
-    e4(0x28, "TX_PULSE_SHAPE", [4], format: .octets, summary: "Shape of the pulses."),
-    e4(0x30, "CLOCK_CONFIG_SR1XX", format: .octets, summary: "Where an SR1xx has its clocks from."),
+    e4(0x28, "TX_PULSE_SHAPE", [4], format: .bytes, summary: "Shape of the pulses."),
+    e4(0x30, "CLOCK_CONFIG_SR1XX", format: .bytes, summary: "Where an SR1xx has its clocks from."),
     e4(
-      0x31, "HOST_MAX_UCI_PAYLOAD", [2], unit: "octets", range: 0...65535,
+      0x31, "HOST_MAX_UCI_PAYLOAD", [2], unit: "bytes", range: 0...65535,
       summary: "Longest payload the host takes."),
     e4(
       0x33, "EXTENDED_NOTIFICATIONS", [1], range: 0...1, values: onOff,
@@ -79,36 +79,36 @@ enum DeviceConfigTable {
       0x36, "INITIAL_RX_OFFSET_RELATIVE", [2],
       summary: "How much earlier the receiver is switched on."),
     e4(
-      0x39, "WLAN_CHANNEL_INFO", format: .octets, summary: "What the chip knows of Wi-Fi channels."),
-    e4(0x3A, "CLOCK_CONFIG_SR2XX", format: .octets, summary: "Where an SR2xx has its clocks from."),
+      0x39, "WLAN_CHANNEL_INFO", format: .bytes, summary: "What the chip knows of Wi-Fi channels."),
+    e4(0x3A, "CLOCK_CONFIG_SR2XX", format: .bytes, summary: "Where an SR2xx has its clocks from."),
     e4(
-      0x3B, "DDFS_TONE_PER_PULSE_SHAPE", format: .octets,
+      0x3B, "DDFS_TONE_PER_PULSE_SHAPE", format: .bytes,
       summary: "Spectrum control for each pulse shape."),
     e4(0x3C, "AOA_MODE", summary: "How angles are measured."),
     e4(
-      0x46, "PDOA_CALIBRATION_TABLE", [2], format: .numbers(octets: 1),
+      0x46, "PDOA_CALIBRATION_TABLE", [2], format: .numbers(bytes: 1),
       summary: "Grid of the calibration of angles: degrees of a step, number of steps."),
     e4(
-      0x60, "RX_ANTENNAS_DEFINE", format: .octets,
-      summary: "Receiving antennas: a count, then 6 octets each."),
+      0x60, "RX_ANTENNAS_DEFINE", format: .bytes,
+      summary: "Receiving antennas: a count, then 6 bytes each."),
     e4(
-      0x61, "TX_ANTENNAS_DEFINE_SR1XX", format: .octets,
-      summary: "Sending antennas of an SR1xx: a count, then 5 octets each."),
+      0x61, "TX_ANTENNAS_DEFINE_SR1XX", format: .bytes,
+      summary: "Sending antennas of an SR1xx: a count, then 5 bytes each."),
     e4(
-      0x62, "RX_ANTENNA_PAIRS_DEFINE", format: .octets,
-      summary: "Pairs for angles: a count, then 6 octets each."),
+      0x62, "RX_ANTENNA_PAIRS_DEFINE", format: .bytes,
+      summary: "Pairs for angles: a count, then 6 bytes each."),
     e4(
-      0x63, "TX_ANTENNAS_DEFINE_SR2XX", format: .octets,
-      summary: "Sending antennas of an SR2xx: a count, then 6 octets each."),
+      0x63, "TX_ANTENNAS_DEFINE_SR2XX", format: .bytes,
+      summary: "Sending antennas of an SR2xx: a count, then 6 bytes each."),
     e4(
-      0x64, "WIFI_COEX_OTHER", [4], format: .octets,
+      0x64, "WIFI_COEX_OTHER", [4], format: .bytes,
       summary: "Coexistence with Wi-Fi on other channels."),
     e4(
-      0x65, "DEFAULT_VENDOR_APP_CONFIG", format: .octets,
+      0x65, "DEFAULT_VENDOR_APP_CONFIG", format: .bytes,
       summary: "Vendor's parameters of new sessions."),
-    e4(0x67, "WIFI_COEX", [4], format: .octets, summary: "Coexistence with Wi-Fi."),
+    e4(0x67, "WIFI_COEX", [4], format: .bytes, summary: "Coexistence with Wi-Fi."),
     DeviceConfigParameter(
-      DeviceConfigID(0xF0), "WIFI_COEX", [], format: .octets, vendors: [.nxp],
+      DeviceConfigID(0xF0), "WIFI_COEX", [], format: .bytes, vendors: [.nxp],
       summary: "Coexistence with Wi-Fi."),
   ]
 }

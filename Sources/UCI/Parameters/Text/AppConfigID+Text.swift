@@ -55,7 +55,7 @@ extension TLV {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let id = try AppConfigID(named: trimmed(parts[0]))
     guard parts.count == 2 else { throw .noValue(id.name) }
-    self.init(id, try id.form.octets(from: String(parts[1]), for: generation))
+    self.init(id, try id.form.bytes(from: String(parts[1]), for: generation))
   }
 
   /// A parameter of a session as `init(appConfig:for:)` takes it; secrets as they are only where

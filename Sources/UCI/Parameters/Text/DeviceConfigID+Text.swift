@@ -42,7 +42,7 @@ extension ParameterForm {
     self.init(
       name: parameter.name, lengths: parameter.lengths, unit: parameter.unit,
       range: parameter.range, values: parameter.values, isSecret: parameter.isSecret,
-      kind: isNumber ? nil : .octets)
+      kind: isNumber ? nil : .bytes)
   }
 }
 
@@ -55,6 +55,6 @@ extension TLV {
     let id = try DeviceConfigID(named: trimmed(parts[0]), in: dialect)
     guard parts.count == 2 else { throw .noValue(id.name(in: dialect)) }
     let form = id.form(in: dialect)
-    self.init(id, try form.octets(from: String(parts[1]), for: dialect.generation))
+    self.init(id, try form.bytes(from: String(parts[1]), for: dialect.generation))
   }
 }

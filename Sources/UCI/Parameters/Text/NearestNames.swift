@@ -31,11 +31,11 @@ public func nearestNames(to text: String, in names: some Sequence<String>) -> [S
 func plain(_ text: String) -> [UInt8] {
   var letters: [UInt8] = []
   letters.reserveCapacity(text.utf8.count)
-  for octet in text.utf8 {
-    switch octet {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): letters.append(octet + 32)
+  for byte in text.utf8 {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): letters.append(byte + 32)
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-      letters.append(octet)
+      letters.append(byte)
     default: continue
     }
   }
@@ -46,12 +46,12 @@ func plain(_ text: String) -> [UInt8] {
 private struct LetterCounts {
   private var counts = InlineArray<128, Int32>(repeating: 0)
 
-  init(_ word: [UInt8]) { for octet in word { counts[Int(octet & 0x7F)] += 1 } }
+  init(_ word: [UInt8]) { for byte in word { counts[Int(byte & 0x7F)] += 1 } }
 
   /// At least so many edits make the other word of it: the order is left out of account.
   func distance(to other: [UInt8]) -> Int {
     var rest = counts
-    for octet in other { rest[Int(octet & 0x7F)] -= 1 }
+    for byte in other { rest[Int(byte & 0x7F)] -= 1 }
     var (tooMany, missing): (Int32, Int32) = (0, 0)
     for index in rest.indices {
       if rest[index] > 0 { tooMany += rest[index] } else { missing -= rest[index] }
@@ -61,7 +61,7 @@ private struct LetterCounts {
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours between two words (optimal string
-/// alignment). Words longer than 64 octets are as far away as they are long.
+/// alignment). Words longer than 64 bytes are as far away as they are long.
 private func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
   guard !a.isEmpty, !b.isEmpty, a.count <= 64, b.count <= 64 else { return max(a.count, b.count) }
   var before = [Int](repeating: 0, count: b.count + 1)

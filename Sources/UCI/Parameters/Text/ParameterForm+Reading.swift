@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ParameterForm {
-  /// The octets on the wire of a value that a person wrote.
+  /// The bytes on the wire of a value that a person wrote.
   ///
-  /// Beside the parameter's own form, `hex:` and octets are taken as they are, whatever they are.
+  /// Beside the parameter's own form, `hex:` and bytes are taken as they are, whatever they are.
   ///
   /// - Parameter generation: decides on the length where a parameter has more than one.
   /// - Throws: `ParameterTextError`.
-  public func octets(
+  public func bytes(
     from text: String, for generation: Dialect.Generation = .fira2
   ) throws(ParameterTextError) -> [UInt8] {
     let text = trimmed(text)
     if text.lowercased().hasPrefix("hex:") {
-      guard let octets = Self.octets(text.dropFirst(4)), octets.count <= 255 else {
+      guard let bytes = Self.bytes(text.dropFirst(4)), bytes.count <= 255 else {
         throw unreadable(text)
       }
-      return octets
+      return bytes
     }
     switch kind {
     case .number: return try number(text, generation)
     case .flags(let names):
       if let flags = flags(text, names) { return try encoded(flags, text, generation) }
       return try number(text, generation)
-    case .octetsOrNumber where text.lowercased().hasPrefix("0x"):
+    case .bytesOrNumber where text.lowercased().hasPrefix("0x"):
       return try number(text, generation)
-    case .octets, .octetsOrNumber:
-      guard let octets = Self.octets(text[...]), fits(octets.count) else { throw unreadable(text) }
-      return octets
+    case .bytes, .bytesOrNumber:
+      guard let bytes = Self.bytes(text[...]), fits(bytes.count) else { throw unreadable(text) }
+      return bytes
     case .addresses: return try addresses(text)
     case .angles: return try angles(text)
     }
@@ -85,21 +85,21 @@ extension ParameterForm {
   }
 
   private func addresses(_ text: String) throws(ParameterTextError) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var lengthOfOne: Int?
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let address = MACAddress(trimmed(part)),
-        lengthOfOne == nil || lengthOfOne == address.octets.count
+        lengthOfOne == nil || lengthOfOne == address.bytes.count
       else { throw unreadable(text) }
-      lengthOfOne = address.octets.count
-      octets += address.octets
+      lengthOfOne = address.bytes.count
+      bytes += address.bytes
     }
-    guard fits(octets.count), octets.count <= 255 else { throw unreadable(text) }
-    return octets
+    guard fits(bytes.count), bytes.count <= 255 else { throw unreadable(text) }
+    return bytes
   }
 
   private func angles(_ text: String) throws(ParameterTextError) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let part = trimmed(part)
       let isNegative = part.hasPrefix("-")
@@ -113,13 +113,13 @@ extension ParameterForm {
         throw .outOfRange(parameter: name, value: shown(text), accepted: accepted)
       }
       let word = UInt16(bitPattern: Int16(value))
-      octets += [UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8)]
+      bytes += [UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8)]
     }
-    guard fits(octets.count) else { throw unreadable(text) }
-    return octets
+    guard fits(bytes.count) else { throw unreadable(text) }
+    return bytes
   }
 
-  /// Checks the range and writes a number in as many octets as the parameter has.
+  /// Checks the range and writes a number in as many bytes as the parameter has.
   private func encoded(
     _ value: UInt64, _ text: String, _ generation: Dialect.Generation
   ) throws(ParameterTextError) -> [UInt8] {
@@ -129,9 +129,9 @@ extension ParameterForm {
     return (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
   }
 
-  /// Octets that a number gets; nil when it does not fit.
+  /// Bytes that a number gets; nil when it does not fit.
   private func length(for value: UInt64, _ generation: Dialect.Generation) -> Int? {
-    // UWB_INITIATION_TIME: 4 octets in FiRa 1.x, 8 since.
+    // UWB_INITIATION_TIME: 4 bytes in FiRa 1.x, 8 since.
     if longUnit != nil { return generation >= .fira2 ? 8 : value >> 32 == 0 ? 4 : nil }
     return lengths.first { $0 >= 8 || value >> (8 * UInt64($0)) == 0 }
   }
@@ -147,9 +147,9 @@ extension ParameterForm {
     isSecret ? "this value (hidden)" : text.isEmpty ? "nothing" : "'\(text)'"
   }
 
-  /// Octets in hexadecimal, with or without colons, blanks, dots or hyphens between them.
-  static func octets(_ text: Substring) -> [UInt8]? {
-    var octets: [UInt8] = []
+  /// Bytes in hexadecimal, with or without colons, blanks, dots or hyphens between them.
+  static func bytes(_ text: Substring) -> [UInt8]? {
+    var bytes: [UInt8] = []
     var high: UInt8?
     for character in text.utf8 {
       let digit: UInt8
@@ -163,13 +163,13 @@ extension ParameterForm {
       default: return nil
       }
       if let first = high {
-        octets.append(first << 4 | digit)
+        bytes.append(first << 4 | digit)
         high = nil
       } else {
         high = digit
       }
     }
-    return high == nil && !octets.isEmpty ? octets : nil
+    return high == nil && !bytes.isEmpty ? bytes : nil
   }
 }
 

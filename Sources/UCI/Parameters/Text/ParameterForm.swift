@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the value of a parameter is written by people: which units, words and octets it takes, and
+/// How the value of a parameter is written by people: which units, words and bytes it takes, and
 /// how it is printed. What is printed can be read again.
 public struct ParameterForm: Sendable {
   /// What a value is.
@@ -9,11 +9,11 @@ public struct ParameterForm: Sendable {
     case number
     /// A number whose bits have names.
     case flags([String])
-    /// Octets in the order of the wire.
-    case octets
-    /// Octets that vendors write as a number too.
-    case octetsOrNumber
-    /// Addresses, most significant octet first.
+    /// Bytes in the order of the wire.
+    case bytes
+    /// Bytes that vendors write as a number too.
+    case bytesOrNumber
+    /// Addresses, most significant byte first.
     case addresses
     /// Angles in Q9.7 degrees.
     case angles
@@ -21,18 +21,18 @@ public struct ParameterForm: Sendable {
 
   /// The name of the parameter.
   public let name: String
-  /// Octets a value may have; empty: any number.
+  /// Bytes a value may have; empty: any number.
   public let lengths: [Int]
   /// Unit of a number; nil where it has none.
   public let unit: String?
-  /// Values a number may have; nil: whatever fits into the octets.
+  /// Values a number may have; nil: whatever fits into the bytes.
   public let range: ClosedRange<UInt64>?
   /// Words for the values of a number.
   public let values: [UInt64: String]
   /// The value must not be in any message.
   public let isSecret: Bool
   let kind: Kind
-  /// What a number of eight octets is counted in, where the shorter one has another unit.
+  /// What a number of eight bytes is counted in, where the shorter one has another unit.
   let longUnit: String?
 
   init(
@@ -47,7 +47,7 @@ public struct ParameterForm: Sendable {
     self.values = values
     self.isSecret = isSecret
     let isNumber = !lengths.isEmpty && lengths.allSatisfy { [1, 2, 4, 8].contains($0) }
-    self.kind = kind ?? (isNumber ? .number : .octets)
+    self.kind = kind ?? (isNumber ? .number : .bytes)
     self.longUnit = longUnit
   }
 
@@ -69,11 +69,11 @@ public struct ParameterForm: Sendable {
       kind: Self.special[parameter.id] ?? Kind(parameter), longUnit: isBoth ? long?.unit : nil)
   }
 
-  /// The form of a parameter of which nothing is known: octets.
+  /// The form of a parameter of which nothing is known: bytes.
   static func unknown(_ name: String) -> ParameterForm { ParameterForm(name: name, lengths: []) }
 
   // Parameters that vendors write in a way of their own.
-  private static let special: [AppConfigID: Kind] = [.vendorID: .octetsOrNumber]
+  private static let special: [AppConfigID: Kind] = [.vendorID: .bytesOrNumber]
 
   /// What the parameter takes, for help and errors: a noun phrase.
   public var accepted: String {
@@ -85,20 +85,20 @@ public struct ParameterForm: Sendable {
     case .flags(let names):
       return "a number\(rangeText), or of these joined with +: "
         + names.filter { !$0.isEmpty }.joined(separator: ", ")
-    case .octets: return "\(octetCount) in the order of the wire, in hexadecimal: 01:02"
-    case .octetsOrNumber:
-      return "\(octetCount) in the order of the wire (08:07), or the number 0x0708"
+    case .bytes: return "\(byteCount) in the order of the wire, in hexadecimal: 01:02"
+    case .bytesOrNumber:
+      return "\(byteCount) in the order of the wire (08:07), or the number 0x0708"
     case .addresses:
       return lengths.isEmpty
         ? "addresses separated by commas: 0x0001,0x0002"
-        : "an address, most significant octet first: 0x0001, 00:01, or eight octets"
+        : "an address, most significant byte first: 0x0001, 00:01, or eight bytes"
     case .angles:
       return "\((lengths.first ?? 8) / 2) angles in degrees separated by commas: -60,60,-30,30"
     }
   }
 
-  private var octetCount: String {
-    lengths.isEmpty ? "octets" : lengths.map(String.init).joined(separator: " or ") + " octets"
+  private var byteCount: String {
+    lengths.isEmpty ? "bytes" : lengths.map(String.init).joined(separator: " or ") + " bytes"
   }
   private var unitText: String {
     switch unit {
@@ -113,7 +113,7 @@ public struct ParameterForm: Sendable {
 }
 
 extension ParameterForm.Kind {
-  /// What the values of a row are; nil where their number of octets says it.
+  /// What the values of a row are; nil where their number of bytes says it.
   init?(_ parameter: AppConfigParameter) {
     switch parameter.format {
     case .number, .signed: return nil
@@ -122,7 +122,7 @@ extension ParameterForm.Kind {
       self = .flags((0...highest).map { parameter.values[$0] ?? "" })
     case .addresses: self = .addresses
     case .fixedPoint: self = .angles
-    default: self = .octets
+    default: self = .bytes
     }
   }
 }

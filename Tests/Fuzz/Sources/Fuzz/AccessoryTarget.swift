@@ -10,7 +10,7 @@ enum AccessoryTarget: Target {
   static func run(_ input: [UInt8]) {
     attempt { () throws(AccessoryProtocolError) in
       let message = try AppMessage(input)
-      if message.octets != messageOctets(input, hasData: 0x0B) {
+      if message.bytes != messageBytes(input, hasData: 0x0B) {
         fail("\(message) is not as it came")
       }
       if case .configureAndStart(let data) = message {
@@ -19,7 +19,7 @@ enum AccessoryTarget: Target {
     }
     attempt { () throws(AccessoryProtocolError) in
       let message = try AccessoryMessage(input)
-      if message.octets != messageOctets(input, hasData: 0x01) {
+      if message.bytes != messageBytes(input, hasData: 0x01) {
         fail("\(message) is not as it came")
       }
       if case .accessoryConfigurationData(let data) = message {
@@ -28,7 +28,7 @@ enum AccessoryTarget: Target {
     }
     attempt { () throws(AccessoryProtocolError) in
       let uwb = try UWBConfigurationData(input)
-      if try UWBConfigurationData(uwb.octets) != uwb {
+      if try UWBConfigurationData(uwb.bytes) != uwb {
         fail("\(uwb) is not read as it was written")
       }
     }
@@ -39,13 +39,13 @@ enum AccessoryTarget: Target {
   }
 
   /// Only one message of each direction has data; what follows the others is not kept.
-  private static func messageOctets(_ input: [UInt8], hasData id: UInt8) -> [UInt8] {
+  private static func messageBytes(_ input: [UInt8], hasData id: UInt8) -> [UInt8] {
     input[0] == id ? input : [input[0]]
   }
 
   private static func shareable(_ data: ShareableConfigurationData) {
     do {
-      if try ShareableConfigurationData(data.octets) != data { fail("not read as it was written") }
+      if try ShareableConfigurationData(data.bytes) != data { fail("not read as it was written") }
     } catch { fail("our own data is refused: \(error)") }
     for role in [SessionConfiguration.Role.controller, .controlee] {
       let accessory = UWBConfigurationData(role: role, address: 0x1234)
@@ -64,7 +64,7 @@ enum AccessoryTarget: Target {
 
   private static func accessory(_ data: AccessoryConfigurationData) {
     do {
-      if try AccessoryConfigurationData(data.octets) != data { fail("not read as it was written") }
+      if try AccessoryConfigurationData(data.bytes) != data { fail("not read as it was written") }
       let answer = ShareableConfigurationData.answering(data)
       let errors = try answer.session(of: .app, with: data.uwb).problems().errors
       if !errors.isEmpty { fail("an answer to \(data) is impossible: \(errors)") }
@@ -79,9 +79,9 @@ enum AccessoryTarget: Target {
         preferredUpdateRate: .userInteractive, uwb: uwb)
       let shareable = ShareableConfigurationData(
         version: version, sessionID: 24_488, address: 0xB487)
-      seeds.append(uwb.octets)
-      seeds.append(AccessoryMessage.accessoryConfigurationData(configuration.octets).octets)
-      seeds.append(AppMessage.configureAndStart(shareable.octets).octets)
+      seeds.append(uwb.bytes)
+      seeds.append(AccessoryMessage.accessoryConfigurationData(configuration.bytes).bytes)
+      seeds.append(AppMessage.configureAndStart(shareable.bytes).bytes)
     }
     return seeds
   }

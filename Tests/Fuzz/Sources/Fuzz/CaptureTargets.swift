@@ -14,8 +14,8 @@ private func check(_ input: [UInt8], _ format: CaptureFormat?) {
   if let format, capture.format != format { fail("\(format) was read as \(capture.format)") }
   if capture.problems.count > 100 { fail("\(capture.problems.count) problems") }
   for problem in capture.problems { Properties.printable(problem.description) }
-  let octets = capture.packets.reduce(0) { $0 + $1.octets.count }
-  if octets > input.count { fail("\(input.count) octets hold \(octets) octets of packets") }
+  let bytes = capture.packets.reduce(0) { $0 + $1.bytes.count }
+  if bytes > input.count { fail("\(input.count) bytes hold \(bytes) bytes of packets") }
   writtenAgain(capture)
 }
 
@@ -24,18 +24,18 @@ private func writtenAgain(_ capture: Capture) {
   var encoder = PcapngEncoder(includeSecrets: true)
   var file = PcapngEncoder.preamble()
   for packet in capture.packets {
-    file += encoder.packet(packet.direction ?? .inbound, packet.octets, time: packet.time ?? 7)
+    file += encoder.packet(packet.direction ?? .inbound, packet.bytes, time: packet.time ?? 7)
   }
   guard let again = try? CaptureReader.read(file) else { fail("our own file is refused") }
   if !again.problems.isEmpty { fail("our own file has problems: \(again.problems)") }
   let expected = capture.packets.map { packet in
     CapturedPacket(
-      time: packet.time ?? 7, direction: packet.direction ?? .inbound, octets: packet.octets)
+      time: packet.time ?? 7, direction: packet.direction ?? .inbound, bytes: packet.bytes)
   }
   if again.packets != expected { fail("packets are not read as they were written") }
 }
 
-/// Octets of a pcapng file, as they are.
+/// Bytes of a pcapng file, as they are.
 enum PcapngTarget: Target {
   static let name = "pcapng"
 
@@ -62,7 +62,7 @@ enum PcapngTarget: Target {
       var blocks = BigEndianBlocks()
       blocks.preamble(linkType: start % 2 == 0 ? 299 : 293)
       for frame in part { blocks.packets(frame) }
-      seeds.append(blocks.octets)
+      seeds.append(blocks.bytes)
     }
     return seeds
   }
@@ -97,14 +97,14 @@ enum TextTarget: Target {
   }
 }
 
-func hexadecimal(_ octets: [UInt8]) -> String {
+func hexadecimal(_ bytes: [UInt8]) -> String {
   let digits = Array("0123456789abcdef")
-  return String(octets.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
 }
 
 /// Writes pcapng in the byte order that ours never has.
 private struct BigEndianBlocks {
-  var octets: [UInt8] = []
+  var bytes: [UInt8] = []
 
   private func number(_ value: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: value.bigEndian) { Array($0) }
@@ -113,7 +113,7 @@ private struct BigEndianBlocks {
   private mutating func block(_ type: UInt32, _ body: [UInt8]) {
     let padded = body + Array(repeating: 0, count: -body.count & 3)
     let length = number(UInt32(padded.count + 12))
-    octets += number(type) + length + padded + length
+    bytes += number(type) + length + padded + length
   }
 
   mutating func preamble(linkType: UInt16) {

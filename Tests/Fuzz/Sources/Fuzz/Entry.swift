@@ -5,14 +5,14 @@ internal import Meter
 /// What a fuzzer tries. It traps where a property does not hold.
 protocol Target {
   static var name: String { get }
-  /// How much memory `size` octets may cost at one time.
+  /// How much memory `size` bytes may cost at one time.
   static func memoryLimit(for size: Int) -> Int
   static func run(_ input: [UInt8])
   static func seeds(_ frames: [[UInt8]]) -> [[UInt8]]
 }
 
 extension Target {
-  /// Linear in the input: text of a field that is a few octets on the wire is a hundred or two.
+  /// Linear in the input: text of a field that is a few bytes on the wire is a hundred or two.
   static func memoryLimit(for size: Int) -> Int { 65_536 + 1_024 * size }
 }
 
@@ -62,13 +62,13 @@ private func memory(_ input: [UInt8]) -> Int {
 
 /// Tries one input.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ octets: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-  let input = Array(UnsafeBufferPointer(start: octets, count: size))
+public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+  let input = Array(UnsafeBufferPointer(start: bytes, count: size))
   let limit = target.memoryLimit(for: size)
   // What is made once and kept, as tables are, counts the first time only.
   if memory(input) > limit {
     let most = memory(input)
-    if most > limit { fail("\(size) octets cost \(most) octets of memory, more than \(limit)") }
+    if most > limit { fail("\(size) bytes cost \(most) bytes of memory, more than \(limit)") }
   }
   return 0
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// The codec: an octet for the dialect, then a packet of any length with its header.
+/// The codec: a byte for the dialect, then a packet of any length with its header.
 enum MessageTarget: Target {
   static let name = "message"
 

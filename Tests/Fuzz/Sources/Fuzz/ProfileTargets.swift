@@ -36,7 +36,7 @@ enum ParameterTarget: Target {
     for dialect in [0, 1, 2] as [UInt8] {
       do {
         let parameter = try TLV(appConfig: text, for: Dialect(number: dialect).generation)
-        if parameter.value.count > 255 { fail("a value of \(parameter.value.count) octets") }
+        if parameter.value.count > 255 { fail("a value of \(parameter.value.count) bytes") }
         _ = parameter.appConfigText()
       } catch {
         _ = error.description

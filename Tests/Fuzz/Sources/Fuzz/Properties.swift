@@ -6,30 +6,30 @@ enum Properties {
   /// No field holds anything that a terminal would obey, and all fields together stay within a
   /// bound.
   static func check(_ fields: [Field], from size: Int) {
-    var octets = 0
-    for field in fields { measure(field, &octets) }
-    if octets > 4_096 + 512 * size { fail("\(size) octets are described by \(octets)") }
+    var bytes = 0
+    for field in fields { measure(field, &bytes) }
+    if bytes > 4_096 + 512 * size { fail("\(size) bytes are described by \(bytes)") }
   }
 
-  private static func measure(_ field: Field, _ octets: inout Int) {
+  private static func measure(_ field: Field, _ bytes: inout Int) {
     printable(field.name)
-    octets += field.name.utf8.count
-    measure(field.value, &octets)
+    bytes += field.name.utf8.count
+    measure(field.value, &bytes)
   }
 
-  private static func measure(_ value: FieldValue, _ octets: inout Int) {
+  private static func measure(_ value: FieldValue, _ bytes: inout Int) {
     switch value {
     case .text(let text):
       printable(text)
-      octets += text.utf8.count
+      bytes += text.utf8.count
     case .code(_, let name, let explanation):
       printable(name)
       if let explanation { printable(explanation) }
-      octets += name.utf8.count + (explanation?.utf8.count ?? 0)
-    case .octets(let list), .secret(let list): octets += list.count
-    case .list(let values): for value in values { measure(value, &octets) }
-    case .object(let fields): for field in fields { measure(field, &octets) }
-    case .null, .bool, .integer, .unsigned, .decimal: octets += 8
+      bytes += name.utf8.count + (explanation?.utf8.count ?? 0)
+    case .bytes(let list), .secret(let list): bytes += list.count
+    case .list(let values): for value in values { measure(value, &bytes) }
+    case .object(let fields): for field in fields { measure(field, &bytes) }
+    case .null, .bool, .integer, .unsigned, .decimal: bytes += 8
     }
   }
 
@@ -48,7 +48,7 @@ extension Dialect {
     let vendors: [Vendor] = [.unknown, .qorvo, .nxp, .android]
     self.init(
       generation: Generation(rawValue: number % 3 + 1)!, vendor: vendors[Int(number / 3) % 4],
-      dataLengthInOctet3: number / 12 % 2 == 1)
+      dataLengthInByte3: number / 12 % 2 == 1)
   }
   static let count: UInt8 = 24
 }

@@ -2,16 +2,16 @@
 internal import UCI
 internal import UWBCapture
 
-/// No octet of a key gets into a capture, however the message that carries it is made.
+/// No byte of a key gets into a capture, however the message that carries it is made.
 ///
-/// Octet 0: what carries the keys and how it is cut; then, for a list of parameters or controlees,
-/// an identifier and a length for each. Values of secrets are octets 0xB6 and 0xB7, all others
+/// Byte 0: what carries the keys and how it is cut; then, for a list of parameters or controlees,
+/// an identifier and a length for each. Values of secrets are bytes 0xB6 and 0xB7, all others
 /// 0x0D, so that the two can be told apart.
 enum SecretTarget: Target {
   static let name = "secrets"
   private static let key: [UInt8] = [0xB6, 0xB7]
 
-  /// Two octets of input are a parameter of up to 255.
+  /// Two bytes of input are a parameter of up to 255.
   static func memoryLimit(for size: Int) -> Int { 65_536 + 32_768 * size }
 
   static func run(_ input: [UInt8]) {
@@ -35,7 +35,7 @@ enum SecretTarget: Target {
   private static func parameters(_ input: [UInt8], _ isResponse: Bool) -> [UInt8] {
     var list: [TLV] = []
     var rest = input.dropFirst(2)
-    // Less than 0xB6, as octets of keys are to be nowhere else.
+    // Less than 0xB6, as bytes of keys are to be nowhere else.
     while let id = rest.popFirst(), let length = rest.popFirst().map({ $0 % 0xB0 }),
       list.count < 0xB0, !key.contains(id)
     {
@@ -48,7 +48,7 @@ enum SecretTarget: Target {
     var writer = PayloadWriter()
     if isResponse { writer.u8(0) } else { writer.u32(1) }
     writer.tlvs(list)
-    return writer.octets
+    return writer.bytes
   }
 
   private static func controlees(_ input: ArraySlice<UInt8>) -> [UInt8] {
@@ -62,9 +62,9 @@ enum SecretTarget: Target {
     for address in 0..<count {
       writer.u16(UInt16(address))
       writer.u32(0)
-      writer.octets(secret(length))
+      writer.bytes(secret(length))
     }
-    return writer.octets
+    return writer.bytes
   }
 
   private static func written(_ packets: [[UInt8]], interrupted: Bool) {
@@ -78,24 +78,24 @@ enum SecretTarget: Target {
     guard let capture = try? CaptureReader.read(file), capture.problems.isEmpty else {
       fail("a capture with redacted packets cannot be read")
     }
-    let read = capture.packets.map(\.octets).filter { !interrupted || $0 != ready }
+    let read = capture.packets.map(\.bytes).filter { !interrupted || $0 != ready }
     if read.map(\.count) != packets.map(\.count) { fail("redaction changes lengths") }
     for (redacted, packet) in zip(read, packets) {
       if redacted.prefix(4) != packet.prefix(4) { fail("redaction changes a header") }
       if redacted.dropFirst(4).contains(where: key.contains) {
-        fail("octets of a key are in the capture")
+        fail("bytes of a key are in the capture")
       }
     }
   }
 
-  /// Arbitrary octets: what any dialect shows as a secret is zero once it has been redacted.
+  /// Arbitrary bytes: what any dialect shows as a secret is zero once it has been redacted.
   private static func anything(_ input: [UInt8]) {
     var packet = input
     packet[0] = input[0] & 1 == 0 ? 0x21 : 0x41
     packet[1] = [3, 4, 7, 3][Int(input[0] >> 1) & 3]
     var encoder = PcapngEncoder()
     let file = PcapngEncoder.preamble() + encoder.packet(.outbound, packet, time: 0)
-    guard packet.count >= 4, let redacted = try? CaptureReader.read(file).packets.first?.octets
+    guard packet.count >= 4, let redacted = try? CaptureReader.read(file).packets.first?.bytes
     else { return }
     if redacted.count != packet.count { fail("redaction changes a length") }
     guard let header = try? PacketHeader(parsing: packet.span.bytes) else { return }
@@ -105,7 +105,7 @@ enum SecretTarget: Target {
       let original = Message(
         type: header.type, opcode: header.opcode,
         payload: packet.span.bytes.extracting(4..<packet.count), dialect: dialect)
-      // Octets that nobody can name are shown as one secret, harmless ones among them.
+      // Bytes that nobody can name are shown as one secret, harmless ones among them.
       if case .opaque = original.content { continue }
       if !original.trailing.isEmpty { continue }
       var secrets: [[UInt8]] = []
@@ -121,7 +121,7 @@ enum SecretTarget: Target {
 
   private static func collect(_ value: FieldValue, _ secrets: inout [[UInt8]]) {
     switch value {
-    case .secret(let octets): secrets.append(octets)
+    case .secret(let bytes): secrets.append(bytes)
     case .list(let values): for value in values { collect(value, &secrets) }
     case .object(let fields): for field in fields { collect(field.value, &secrets) }
     default: break

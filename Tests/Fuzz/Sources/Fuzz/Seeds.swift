@@ -28,13 +28,13 @@ enum Seeds {
       print("FUZZ_FRAMES names no file of frames in hexadecimal")
       exit(66)
     }
-    return capture.packets.map(\.octets)
+    return capture.packets.map(\.bytes)
   }
 
   /// Every `"hex": "…"` in a file; the rest of it is of no interest here.
   private static func read(_ path: String) -> [[UInt8]] {
-    guard let octets = try? CaptureReader.contents(ofFile: path) else { return [] }
-    return String(decoding: octets, as: UTF8.self).split(separator: "\n").compactMap { line in
+    guard let bytes = try? CaptureReader.contents(ofFile: path) else { return [] }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
       guard let key = line.firstRange(of: "\"hex\"") else { return nil }
       let rest = line[key.upperBound...].drop { $0 == ":" || $0 == " " || $0 == "\"" }
       let digits = Array(rest.prefix { $0.isHexDigit })

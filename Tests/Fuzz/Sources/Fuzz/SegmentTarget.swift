@@ -3,7 +3,7 @@ internal import UCI
 
 /// Packets in any order through the reassembler, against a plain one; and messages cut and joined.
 ///
-/// An octet for the limit, then packets: each a header, cut to what is there.
+/// A byte for the limit, then packets: each a header, cut to what is there.
 enum SegmentTarget: Target {
   static let name = "segments"
 
@@ -14,8 +14,8 @@ enum SegmentTarget: Target {
     var model = Model(limit: limit)
     var rest = input.dropFirst()
     while rest.count >= PacketHeader.length {
-      let octets = Array(rest.prefix(PacketHeader.length))
-      guard let header = try? PacketHeader(parsing: octets.span.bytes) else { break }
+      let bytes = Array(rest.prefix(PacketHeader.length))
+      guard let header = try? PacketHeader(parsing: bytes.span.bytes) else { break }
       rest = rest.dropFirst(PacketHeader.length)
       let payload = Array(rest.prefix(header.payloadLength))
       rest = rest.dropFirst(payload.count)
@@ -63,7 +63,7 @@ enum SegmentTarget: Target {
   /// The same rules, written down without any care for speed.
   private struct Model {
     let limit: Int
-    var partial: [Bool: (header: PacketHeader, octets: [UInt8])] = [:]
+    var partial: [Bool: (header: PacketHeader, bytes: [UInt8])] = [:]
     var joined: [UInt8] = []
     var dropped = 0
 
@@ -76,14 +76,14 @@ enum SegmentTarget: Target {
         dropped += 1
       }
       guard partial[isData] != nil || header.moreFollows else { return .whole }
-      let octets = (partial[isData]?.octets ?? []) + payload
-      guard octets.count <= limit else {
+      let bytes = (partial[isData]?.bytes ?? []) + payload
+      guard bytes.count <= limit else {
         partial[isData] = nil
         dropped += 1
         return .incomplete
       }
-      partial[isData] = header.moreFollows ? (header, octets) : nil
-      joined = octets
+      partial[isData] = header.moreFollows ? (header, bytes) : nil
+      joined = bytes
       return header.moreFollows ? .incomplete : .completed
     }
   }

@@ -150,7 +150,7 @@ struct Ledger {
   }
 }
 
-/// The length of NXP's and FiRa's packets behind their first four octets. Source: nxp.md 1.2.
+/// The length of NXP's and FiRa's packets behind their first four bytes. Source: nxp.md 1.2.
 func payloadLength(_ header: [UInt8]) -> Int {
   guard header[0] >> 5 == 0 || header[1] & 0x80 != 0 else { return Int(header[3]) }
   return Int(header[3]) << 8 | Int(header[2])

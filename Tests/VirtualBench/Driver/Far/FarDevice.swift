@@ -12,10 +12,10 @@ struct FarDevice {
 
   /// What the host has done.
   enum Event {
-    /// The chip was selected while the host sent these octets; it has to answer as many.
+    /// The chip was selected while the host sent these bytes; it has to answer as many.
     case selected([UInt8], Selection)
     case line(Line, high: Bool, at: UInt64)
-    /// Octets were written to the vendor's device.
+    /// Bytes were written to the vendor's device.
     case written([UInt8])
     /// A request to the vendor's device.
     case control(number: UInt32, value: UInt32)
@@ -76,7 +76,7 @@ struct FarDevice {
   }
 
   /// What the chip sends in the selection that the host waits for.
-  func answer(_ octets: [UInt8]) { put(kind: 3, octets: octets) }
+  func answer(_ bytes: [UInt8]) { put(kind: 3, bytes: bytes) }
 
   /// The chip sets one of its lines.
   func drive(_ line: Line, high: Bool, _ edge: Edge) {
@@ -84,17 +84,17 @@ struct FarDevice {
   }
 
   /// Something for whoever reads the vendor's device.
-  func offer(_ octets: [UInt8]) { put(kind: 7, octets: octets) }
+  func offer(_ bytes: [UInt8]) { put(kind: 7, bytes: bytes) }
 
   /// What the vendor's device (Qorvo's) says of its state.
   func report(state: UInt32) { put(kind: 8, level: state) }
 
-  private func put(kind: UInt32, line: UInt32 = 0, level: UInt32 = 0, octets: [UInt8] = []) {
+  private func put(kind: UInt32, line: UInt32 = 0, level: UInt32 = 0, bytes: [UInt8] = []) {
     var record: [UInt8] = []
-    for word in [kind, UInt32(octets.count), line, level, 0, 0, 0, 0, 0, 0] {
+    for word in [kind, UInt32(bytes.count), line, level, 0, 0, 0, 0, 0, 0] {
       withUnsafeBytes(of: word) { record += $0 }
     }
-    record += octets
+    record += bytes
     guard write(descriptor, record, record.count) == record.count else {
       return say("uwb-far: \(lastError)", on: STDERR_FILENO)
     }

@@ -77,9 +77,9 @@ struct FarServer {
       }
       for packet in side.takePackets() { simulation.receive(packet, by: chip) }
     }
-    var octets = [UInt8](repeating: 0, count: 4_096)
-    let count = read(terminal, &octets, octets.count)
-    if count > 0 { simulation.receive(Array(octets[..<count]), by: peer) }
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = read(terminal, &bytes, bytes.count)
+    if count > 0 { simulation.receive(Array(bytes[..<count]), by: peer) }
     for line in control.lines() { obey(line) }
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The loader in an SR1xx that has just been switched on, by the octets of nxp.md 3.1 and 3.2 (after
+/// The loader in an SR1xx that has just been switched on, by the bytes of nxp.md 3.1 and 3.2 (after
 /// AOSP's hardware/nxp/uwb); not made with the loader of this package.
 struct HBCIRom {
   /// What it has to say, one selection each.
@@ -14,13 +14,13 @@ struct HBCIRom {
   private static let acknowledged: [UInt8] = [0x04, 0x01, 0x00, 0x00]
   private static let wrongCheck: [UInt8] = [0x04, 0x81, 0x00, 0x00]
 
-  mutating func take(_ octets: [UInt8], _ state: inout SideState) {
+  mutating func take(_ bytes: [UInt8], _ state: inout SideState) {
     state.ledger.writes += 1
     if let header = segment {
       segment = nil
-      return take(header, octets, &state)
+      return take(header, bytes, &state)
     }
-    switch octets {
+    switch bytes {
     case [0x01, 0x36, 0x00, 0x00]: announce(0x36, count: 44, place: 39, 0x0F, &state)
     case [0x01, 0x31, 0x00, 0x00]: announce(0x31, count: 16, place: 8, 0xB1, &state)
     case Self.acknowledged:
@@ -35,20 +35,20 @@ struct HBCIRom {
       isDone = true
       answers.append([0x52, 0x01, 0x00, 0x00])
     default:
-      guard octets.count == 4, octets.starts(with: [0x53, 0x01]), isInImageMode else {
-        return state.ledger.violated("the loader does not understand \(octets.prefix(8))")
+      guard bytes.count == 4, bytes.starts(with: [0x53, 0x01]), isInImageMode else {
+        return state.ledger.violated("the loader does not understand \(bytes.prefix(8))")
       }
-      segment = octets
+      segment = bytes
       answers.append(Self.acknowledged)
     }
   }
 
-  private mutating func take(_ header: [UInt8], _ octets: [UInt8], _ state: inout SideState) {
+  private mutating func take(_ header: [UInt8], _ bytes: [UInt8], _ state: inout SideState) {
     let length = Int(header[2]) | Int(header[3]) << 8
-    if octets.count != (length == 0x8000 ? 2_049 : length) {
-      state.ledger.violated("a segment of \(octets.count) octets announced as \(length)")
+    if bytes.count != (length == 0x8000 ? 2_049 : length) {
+      state.ledger.violated("a segment of \(bytes.count) bytes announced as \(length)")
     }
-    var arrived = octets
+    var arrived = bytes
     if state.faults.strikes(.flippedBit) {
       arrived[arrived.count / 2] ^= 0x10
       state.ledger.count("segments damaged")

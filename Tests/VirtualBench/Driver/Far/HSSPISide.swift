@@ -2,8 +2,8 @@
 
 /// Qorvo QM35. Source: qorvo.md 2.1 and 2.2, after Qorvo's GPL driver and its newer relatives.
 ///
-/// In each selection both sides send a header of four octets (flags, layer, length with the lower
-/// octet first), then the payload goes one way. SS_RDY is high while the chip takes part; a pre-read
+/// In each selection both sides send a header of four bytes (flags, layer, length with the lower
+/// byte first), then the payload goes one way. SS_RDY is high while the chip takes part; a pre-read
 /// asks what there is, a read repeats what was said and takes it.
 struct HSSPISide: ChipSide {
   private enum Host {
@@ -76,7 +76,7 @@ struct HSSPISide: ChipSide {
       if wasReset { notBefore = (time + Self.leastBoot, "RESET") }
     case .line(.wake, let high, let time): wakeLine(high, time)
     case .line, .written, .control: state.ledger.violated("a line that QM35 has not was driven")
-    case .selected(let octets, let selection): selected(octets, selection)
+    case .selected(let bytes, let selection): selected(bytes, selection)
     }
   }
 
@@ -103,15 +103,15 @@ struct HSSPISide: ChipSide {
 
   // MARK: transfers
 
-  private mutating func selected(_ octets: [UInt8], _ selection: FarDevice.Selection) {
+  private mutating func selected(_ bytes: [UInt8], _ selection: FarDevice.Selection) {
     state.ledger.speed = selection.speed
     guard state.isOn, !state.isHung else {
       if !state.isOn { state.ledger.violated("selected while RESET is low") }
       return state.device.answer([])
     }
-    guard !octets.isEmpty else { return wokenBySelection(selection) }
-    check(octets, selection)
-    let answer = state.faults.strikes(.absent) ? none(octets) : transfer(octets)
+    guard !bytes.isEmpty else { return wokenBySelection(selection) }
+    check(bytes, selection)
+    let answer = state.faults.strikes(.absent) ? none(bytes) : transfer(bytes)
     // Nothing more until it is ready again, and before the selection ends.
     state.drive(.ready, high: false)
     if state.queue.isEmpty { state.drive(.interrupt, high: false) }
@@ -140,12 +140,12 @@ struct HSSPISide: ChipSide {
     state.device.answer([])
   }
 
-  private mutating func none(_ octets: [UInt8]) -> [UInt8] {
+  private mutating func none(_ bytes: [UInt8]) -> [UInt8] {
     state.ledger.count("times absent")
-    return [UInt8](repeating: 0xFF, count: octets.count)
+    return [UInt8](repeating: 0xFF, count: bytes.count)
   }
 
-  private mutating func check(_ octets: [UInt8], _ selection: FarDevice.Selection) {
+  private mutating func check(_ bytes: [UInt8], _ selection: FarDevice.Selection) {
     func violated(_ text: String) { state.ledger.violated(text) }
     if selection.mode & 0x3 != 0 { violated("SPI mode \(selection.mode & 0x3), not 0") }
     if selection.speed > Self.fastest { violated("\(selection.speed) Hz") }
@@ -162,29 +162,29 @@ struct HSSPISide: ChipSide {
   }
 
   /// Header and payload, both ways.
-  private mutating func transfer(_ octets: [UInt8]) -> [UInt8] {
-    guard octets.count >= 4 else {
-      state.ledger.violated("a transfer of \(octets.count) octets")
+  private mutating func transfer(_ bytes: [UInt8]) -> [UInt8] {
+    guard bytes.count >= 4 else {
+      state.ledger.violated("a transfer of \(bytes.count) bytes")
       return []
     }
-    let (flags, layer) = (octets[0], octets[1])
-    let length = Int(octets[2]) | Int(octets[3]) << 8
+    let (flags, layer) = (bytes[0], bytes[1])
+    let length = Int(bytes[2]) | Int(bytes[3]) << 8
     switch flags {
     case Host.write, Host.write | Host.preread:
-      if layer != Self.layer || length != octets.count - 4 {
-        state.ledger.violated("a write of \(octets.count - 4) octets on layer \(layer), \(length)")
+      if layer != Self.layer || length != bytes.count - 4 {
+        state.ledger.violated("a write of \(bytes.count - 4) bytes on layer \(layer), \(length)")
       }
       if state.isHigh(.interrupt) { state.ledger.collisions += 1 }
       let chip = flags & Host.preread != 0 ? announce() : [Chip.ready, 0, 0, 0]
-      state.take(Array(octets.dropFirst(4)))
+      state.take(Array(bytes.dropFirst(4)))
       return chip
     case Host.preread:
-      if octets.count != 4 || layer != 0 || length != 0 {
+      if bytes.count != 4 || layer != 0 || length != 0 {
         state.ledger.violated("a pre-read with more than its flag")
       }
       state.ledger.count("pre-reads")
       return announce()
-    case Host.read: return give(layer, length, octets.count)
+    case Host.read: return give(layer, length, bytes.count)
     default:
       state.ledger.violated("flags \(flags)")
       return []
@@ -206,7 +206,7 @@ struct HSSPISide: ChipSide {
     let block = Array(state.queue.prefix(announced).joined())
     if announced == 0 || layer != Self.layer || length != block.count || count != 4 + length {
       state.ledger.violated(
-        "a read of \(count) octets, \(length) on layer \(layer), of a block of \(block.count)")
+        "a read of \(count) bytes, \(length) on layer \(layer), of a block of \(block.count)")
     }
     if state.faults.strikes(.transferError) {
       state.ledger.count("failed transfers")

@@ -31,21 +31,21 @@ struct SRxxxSide: ChipSide {
     case .control(_, let value):
       isLoading = value == 1
       offerNext()
-    case .written(let octets):
-      if isLoading { load(octets) } else { take(octets) }
+    case .written(let bytes):
+      if isLoading { load(bytes) } else { take(bytes) }
     case .line, .selected: state.ledger.violated("wires were used")
     }
   }
 
   private mutating func take(_ packet: [UInt8]) {
     guard packet.count >= 4, packet.count == 4 + payloadLength(packet), state.isOn else {
-      return state.ledger.violated("\(packet.count) octets written are no packet, or it is off")
+      return state.ledger.violated("\(packet.count) bytes written are no packet, or it is off")
     }
     state.take(packet)
   }
 
-  private mutating func load(_ octets: [UInt8]) {
-    loader?.take(octets, &state)
+  private mutating func load(_ bytes: [UInt8]) {
+    loader?.take(bytes, &state)
     while let answer = loader?.answers.first {
       loader?.answers.removeFirst()
       state.device.offer(answer)
@@ -71,11 +71,11 @@ struct UCINodeSide: ChipSide {
   mutating func handle(_ event: FarDevice.Event) {
     switch event {
     case .control(_, let value): state.switched(value == 1, at: monotonic(), least: 2_000_000)
-    case .written(let octets):
-      if octets.count < 4 || octets.count != 4 + Int(octets[3]) {
-        state.ledger.violated("\(octets.count) octets written are no packet")
+    case .written(let bytes):
+      if bytes.count < 4 || bytes.count != 4 + Int(bytes[3]) {
+        state.ledger.violated("\(bytes.count) bytes written are no packet")
       } else {
-        state.take(octets)
+        state.take(bytes)
       }
       state.device.answer([])
     case .line, .selected: state.ledger.violated("wires were used")

@@ -3,7 +3,7 @@
 /// NXP SR1xx. Source: nxp.md 1.3 and 1.4, after NXP's own driver in NXP/uwb-driver-testapp.
 ///
 /// The host writes the header and the payload in a selection each. To read it waits for IRQ, raises
-/// RI, waits for IRQ to fall and to rise again, reads four octets, then the payload; IRQ falls, and
+/// RI, waits for IRQ to fall and to rise again, reads four bytes, then the payload; IRQ falls, and
 /// RI has to.
 struct SR1xxSide: ChipSide {
   private enum Phase {
@@ -64,8 +64,8 @@ struct SR1xxSide: ChipSide {
       onSince = time
     case .line(.read, let high, _): readIndication(high)
     case .line, .written, .control: state.ledger.violated("a line that SR1xx has not was driven")
-    case .selected(let octets, let selection):
-      if let answer = selected(octets, selection) { state.device.answer(answer) }
+    case .selected(let bytes, let selection):
+      if let answer = selected(bytes, selection) { state.device.answer(answer) }
     }
   }
 
@@ -89,7 +89,7 @@ struct SR1xxSide: ChipSide {
   }
 
   /// What the chip sends; nil: it has been sent.
-  private mutating func selected(_ octets: [UInt8], _ selection: FarDevice.Selection) -> [UInt8]? {
+  private mutating func selected(_ bytes: [UInt8], _ selection: FarDevice.Selection) -> [UInt8]? {
     state.ledger.speed = selection.speed
     if selection.mode & 0x3 != 0 {
       state.ledger.violated("SPI mode \(selection.mode & 0x3), not 0")
@@ -102,18 +102,18 @@ struct SR1xxSide: ChipSide {
     if selection.began < onSince + Self.leastOn {
       state.ledger.violated("selected before it is on")
     }
-    if loader != nil { return load(octets) }
+    if loader != nil { return load(bytes) }
     switch phase {
     case .loaded:
-      if octets.count != 4 {
-        state.ledger.violated("the header was read in \(octets.count) octets")
+      if bytes.count != 4 {
+        state.ledger.violated("the header was read in \(bytes.count) bytes")
       }
       phase = .headerRead
       return Array(state.queue[0].prefix(4))
     case .headerRead:
       let payload = Array(state.queue[0].dropFirst(4))
-      if octets.count != payload.count {
-        state.ledger.violated("\(octets.count) octets read of a payload of \(payload.count)")
+      if bytes.count != payload.count {
+        state.ledger.violated("\(bytes.count) bytes read of a payload of \(payload.count)")
       }
       state.queue.removeFirst()
       phase = .taken
@@ -126,25 +126,25 @@ struct SR1xxSide: ChipSide {
     // With RI high it is no write, but a host that has not waited: it reads zeros, as Google's driver
     // notes.
     case .idle, .offered:
-      if readIsHigh { state.ledger.early += 1 } else { write(octets, selection) }
+      if readIsHigh { state.ledger.early += 1 } else { write(bytes, selection) }
     }
     return []
   }
 
-  private mutating func write(_ octets: [UInt8], _ selection: FarDevice.Selection) {
+  private mutating func write(_ bytes: [UInt8], _ selection: FarDevice.Selection) {
     let end =
-      selection.began + UInt64(octets.count) * 8_000_000_000 / UInt64(max(selection.speed, 1))
+      selection.began + UInt64(bytes.count) * 8_000_000_000 / UInt64(max(selection.speed, 1))
     if let first = header {
       header = nil
       let pause = selection.began - min(headerEnd, selection.began)
       state.ledger.shortestPause = min(state.ledger.shortestPause ?? pause, pause)
       if pause < Self.leastPause { state.ledger.violated("\(pause) ns between header and payload") }
-      if octets.count != payloadLength(first) {
-        state.ledger.violated("\(octets.count) octets of a payload of \(payloadLength(first))")
+      if bytes.count != payloadLength(first) {
+        state.ledger.violated("\(bytes.count) bytes of a payload of \(payloadLength(first))")
       }
-      finishWrite(first + octets)
-    } else if octets.count != 4 {
-      state.ledger.violated("a header of \(octets.count) octets")
+      finishWrite(first + bytes)
+    } else if bytes.count != 4 {
+      state.ledger.violated("a header of \(bytes.count) bytes")
     } else {
       if phase == .offered {
         state.ledger.collisions += 1
@@ -160,7 +160,7 @@ struct SR1xxSide: ChipSide {
         state.ledger.count("offered in a write")
         state.drive(.interrupt, high: true)
       }
-      if payloadLength(octets) > 0 { header = octets } else { finishWrite(octets) }
+      if payloadLength(bytes) > 0 { header = bytes } else { finishWrite(bytes) }
     }
   }
 
@@ -170,14 +170,14 @@ struct SR1xxSide: ChipSide {
   }
 
   /// A selection while it is in its loader: IRQ says that it has an answer.
-  private mutating func load(_ octets: [UInt8]) -> [UInt8]? {
+  private mutating func load(_ bytes: [UInt8]) -> [UInt8]? {
     guard let answer = loader?.answers.first else {
-      loader?.take(octets, &state)
+      loader?.take(bytes, &state)
       if loader?.answers.isEmpty == false { state.drive(.interrupt, high: true) }
       return []
     }
-    if octets.count != answer.count {
-      state.ledger.violated("\(octets.count) octets read of an answer of \(answer.count)")
+    if bytes.count != answer.count {
+      state.ledger.violated("\(bytes.count) bytes read of an answer of \(answer.count)")
     }
     loader?.answers.removeFirst()
     state.drive(.interrupt, high: false)

@@ -2,10 +2,10 @@
 
 /// NXP SR2xx. Source: nxp.md 1.5, after NXP's Zephyr SDK and Samsung's kernel.
 ///
-/// The first octet of each selection is the direction: 00 and a whole packet, or FF, behind which the
-/// chip sends a dummy octet and the header, then, in a selection of its own, a dummy octet and the
+/// The first byte of each selection is the direction: 00 and a whole packet, or FF, behind which the
+/// chip sends a dummy byte and the header, then, in a selection of its own, a dummy byte and the
 /// payload. There is no RI, and IRQ may rise again at once. The loader's frames travel likewise, with
-/// a header of two octets. How it is left is not published: a chip that starts in it stays there.
+/// a header of two bytes. How it is left is not published: a chip that starts in it stays there.
 struct SR2xxSide: ChipSide {
   /// From IRQ to the first selection. Source: NXP's Zephyr SDK waits 500 us.
   private static let leastWait: UInt64 = 500_000
@@ -41,24 +41,24 @@ struct SR2xxSide: ChipSide {
       if loader != nil { state.queue = [HDLLFlash.ready] }
       offerNext()
     case .line, .written, .control: state.ledger.violated("a line that SR2xx has not was driven")
-    case .selected(let octets, let selection):
+    case .selected(let bytes, let selection):
       state.ledger.speed = selection.speed
-      guard state.isOn, let direction = octets.first else {
+      guard state.isOn, let direction = bytes.first else {
         state.ledger.violated("selected while RSTN is low, or for nothing")
         return state.device.answer([])
       }
       guard !state.isHung else { return state.device.answer([]) }
       defer {
         movedAt =
-          selection.began + UInt64(octets.count) * 8_000_000_000 / UInt64(max(selection.speed, 1))
+          selection.began + UInt64(bytes.count) * 8_000_000_000 / UInt64(max(selection.speed, 1))
       }
       switch direction {
       case 0x00:
         if movedAt > 0, selection.began < movedAt + Self.leastBeforeWrite {
           state.ledger.violated("written \(selection.began - movedAt) ns after a transfer")
         }
-        take(Array(octets.dropFirst()))
-      case 0xFF: give(octets.count - 1, selection)
+        take(Array(bytes.dropFirst()))
+      case 0xFF: give(bytes.count - 1, selection)
       default:
         state.ledger.violated("direction \(direction)")
         state.device.answer([])
@@ -74,7 +74,7 @@ struct SR2xxSide: ChipSide {
       let frame = flips ? packet.dropLast() + [packet[packet.count - 1] ^ 0x04] : packet
       state.queue += loader?.answers(to: frame, &state) ?? []
     } else if packet.count < 4 || packet.count != 4 + payloadLength(packet) {
-      state.ledger.violated("a packet of \(packet.count) octets")
+      state.ledger.violated("a packet of \(packet.count) bytes")
     } else {
       state.take(packet)
     }
@@ -92,13 +92,13 @@ struct SR2xxSide: ChipSide {
       let wait = selection.began - min(raised, selection.began)
       state.ledger.shortestPause = min(state.ledger.shortestPause ?? wait, wait)
       if wait < Self.leastWait { state.ledger.violated("read \(wait) ns after IRQ") }
-      if count != header { state.ledger.violated("the header was read in \(count) octets") }
+      if count != header { state.ledger.violated("the header was read in \(count) bytes") }
       headerRead = true
       return state.device.answer([0xFF] + state.queue[0].prefix(header))
     }
     let payload = state.queue.removeFirst().dropFirst(header)
     if count != payload.count {
-      state.ledger.violated("\(count) octets of a payload of \(payload.count)")
+      state.ledger.violated("\(count) bytes of a payload of \(payload.count)")
     }
     state.ledger.reads += 1
     (headerRead, raisedAt) = (false, nil)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Ranging between two boards through the kernel's cdc_acm; DTR as the kernel drives it; octets of a
+# Ranging between two boards through the kernel's cdc_acm; DTR as the kernel drives it; bytes of a
 # board that is not listened to; unplugging in the middle of a frame, and again and again.
 . /bench/boards.sh
 . /bench/ranging.sh
@@ -57,7 +57,7 @@ ranges "Qorvo DWM3001CDK, dummy_hcd and cdc_acm" $a "$(rounds 50 1000)" \
 
 # --- a board that talks while nobody listens: what waits for the next host is set aside
 VirtualBench tell $chips "chatter 0 61020006010000000200"
-check "info after octets that waited for it" ends 0 as member uwbctl info --device $a
+check "info after bytes that waited for it" ends 0 as member uwbctl info --device $a
 
 # --- unplugged
 check "unplugged in the middle of a frame: range says so and ends with 74" \

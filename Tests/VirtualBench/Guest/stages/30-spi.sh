@@ -39,7 +39,7 @@ sr250="spi:$node?chip=sr250&irq=uwb-irq&rst=uwb-power"
 check "SR250: info behind a reset" ends 0 as member "uwbctl info --device '$sr250&start=cycle'"
 kept "… of the right length"
 far_ranges "NXP SR250, spidev and GPIO lines" "$sr250" "$count"
-kept "SR250: direction, dummy octet and waits as the tables have them"
+kept "SR250: direction, dummy byte and waits as the tables have them"
 churns SR250 "$sr250" "$cycles"
 kept "… the host kept to the tables"
 far_ends

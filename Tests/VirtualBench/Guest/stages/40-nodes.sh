@@ -33,7 +33,7 @@ kept "uci: whole packets"
 # One opener; and a packet that does not fit is kept.
 exec 5<>/dev/uci0
 printf '\040\002\000\000' >&5
-check "uci: a read of 8 octets is refused" sh -c "dd bs=8 count=1 <&5 2>&1 | grep 'too long'"
+check "uci: a read of 8 bytes is refused" sh -c "dd bs=8 count=1 <&5 2>&1 | grep 'too long'"
 check "… and the whole packet comes with the next one" \
   sh -c "dd bs=300 count=1 <&5 2>/dev/null | od -An -tx1 | head -n 1 | grep '40 02 00'"
 check "uci: in another program's hands: 75" ends 75 as member uwbctl info --device uci:/dev/uci0

@@ -28,7 +28,7 @@ report() {
   cat /tmp/report
   grep -q " 0 violations" /tmp/report
 }
-check "… every octet to the board was type, length and a packet" report
+check "… every byte to the board was type, length and a packet" report
 note "$(head -n 1 /tmp/report)"
 
 kill $chips_process

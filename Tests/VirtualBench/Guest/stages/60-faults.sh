@@ -73,7 +73,7 @@ check "… it was tried five times" ledger " 5 resets"
 far_ends
 far sr150 flipped-bit=1 --loader
 check "SR150: every segment is damaged: 81" ends 81 as member "$load '$sr150' /tmp/sr150.bin"
-check "… and it says why" says "check octet was wrong"
+check "… and it says why" says "check byte was wrong"
 far_ends
 far_node srxxx srxxx '' --loader
 check "/dev/srxxx: firmware is loaded by the way" \

@@ -9,7 +9,7 @@
 /// Begins to count, from nothing.
 void meter_start(void);
 
-/// The most octets that were in use at one time since meter_start, and the number of allocations.
+/// The most bytes that were in use at one time since meter_start, and the number of allocations.
 /// Counting ends.
 size_t meter_stop(size_t *_Nonnull count);
 
