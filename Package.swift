@@ -27,15 +27,9 @@ let benchmark = Target.Dependency.product(name: "Benchmark", package: "swift-ben
 let package = Package(
   name: "swift-uwb",
   products: [
-    .library(name: "UCI", targets: ["UCI"]),
-    .library(name: "UWBLink", targets: ["UWBLink"]),
-    .library(name: "UWBDriver", targets: ["UWBDriver"]),
-    .library(name: "UWBCapture", targets: ["UWBCapture"]),
-    .library(name: "SessionProfiles", targets: ["SessionProfiles"]),
+    .library(name: "UWB", targets: ["UWB"]),
     .library(name: "Ranging", targets: ["Ranging"]),
-    .library(name: "UWBEstimation", targets: ["UWBEstimation"]),
     .library(name: "AccessoryProtocol", targets: ["AccessoryProtocol"]),
-    .library(name: "PeerTokens", targets: ["PeerTokens"]),
     .library(name: "NearbyInteraction", targets: ["NearbyInteraction"]),
     // For apps that write `import simd`, and bring no module of that name themselves.
     .library(name: "simd", targets: ["simd"]),
@@ -60,31 +54,21 @@ let package = Package(
       name: "UWBLink",
       dependencies: ["CUWB", "Locking", atomics, deque, system],
       swiftSettings: strict + lifetimes),
-    .target(
-      name: "UWBDriver",
-      dependencies: ["UCI", "UWBLink", "Locking", deque, system, logging],
-      swiftSettings: memorySafe + lifetimes),
-    .target(
-      name: "UWBCapture", dependencies: ["UCI", "Locking", system],
-      swiftSettings: memorySafe + lifetimes),
-    .target(name: "SessionProfiles", dependencies: ["UCI"], swiftSettings: strict),
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
-      name: "UWBEstimation", dependencies: ["UCI", "UWBLink", "UWBDriver", "Ranging"],
+      name: "UWB",
+      dependencies: ["UCI", "UWBLink", "Ranging", "Locking", deque, system, logging],
       swiftSettings: memorySafe + lifetimes),
     .target(
-      name: "AccessoryProtocol", dependencies: ["UCI", "UWBDriver", "Locking", system],
-      swiftSettings: strict + lifetimes),
-    .target(
-      name: "PeerTokens", dependencies: ["UCI", "UWBDriver", crypto],
+      name: "AccessoryProtocol", dependencies: ["UCI", "UWB", "Locking", system],
       swiftSettings: strict + lifetimes),
     .target(name: "SIMDMath", swiftSettings: strict),
     .target(name: "simd", dependencies: ["SIMDMath"], swiftSettings: strict),
     .target(
       name: "NearbyInteraction",
       dependencies: [
-        "SIMDMath", "AccessoryProtocol", "PeerTokens", "UCI", "UWBLink", "UWBDriver", "Ranging",
-        "UWBEstimation", "Locking", deque, system,
+        "SIMDMath", "AccessoryProtocol", "UCI", "UWBLink", "UWB", "Ranging", "Locking", crypto,
+        deque, system,
       ],
       swiftSettings: strict + lifetimes),
 
@@ -97,17 +81,15 @@ let package = Package(
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "UCI", "UWBLink", "UWBDriver", "UWBCapture", "SessionProfiles", "Ranging", "UWBEstimation",
-        "UWBSimulator", "AccessoryProtocol", "NearbyInteraction",
-        system, logging,
-        arguments,
+        "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
+        "NearbyInteraction", system, logging, arguments,
       ],
       swiftSettings: strict + lifetimes),
 
     // Stories of Nearby Interaction, each played by an app and simulated chips.
     .target(
       name: "ExampleStage",
-      dependencies: ["AccessoryProtocol", "UWBDriver", "UWBLink", "UWBSimulator", system],
+      dependencies: ["AccessoryProtocol", "UWB", "UWBLink", "UWBSimulator", system],
       path: "Sources/Examples/Stage", swiftSettings: strict),
     .executableTarget(
       name: "AccessoryRegions",
@@ -127,9 +109,8 @@ let package = Package(
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [
-        "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWBDriver", "Ranging",
-        "UWBEstimation", "RangingScenes", "UWBSimulator", "NearbyInteraction",
-        system, logging, benchmark,
+        "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWB", "Ranging",
+        "RangingScenes", "UWBSimulator", "NearbyInteraction", system, logging, benchmark,
       ],
       path: "Benchmarks",
       swiftSettings: strict + lifetimes),
@@ -137,7 +118,7 @@ let package = Package(
     // Runs inside of the virtual machine of Tests/VirtualBench/run.
     .executableTarget(
       name: "VirtualBench",
-      dependencies: ["UCI", "UWBDriver", "UWBLink", "UWBSimulator", "Locking"],
+      dependencies: ["UCI", "UWB", "UWBLink", "UWBSimulator", "Locking"],
       path: "Tests/VirtualBench",
       exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],
       swiftSettings: strict + lifetimes),
@@ -165,17 +146,11 @@ let package = Package(
       name: "UWBLinkTests", dependencies: ["UWBLink", "UWBTestSupport", "CUWBTestSupport", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "UWBDriverTests",
+      name: "UWBTests",
       dependencies: [
-        "UCI", "UWBLink", "UWBDriver", "UWBSimulator", "Ranging", "CUWBTestSupport",
-        "UWBTestSupport", "Locking", system, logging,
+        "UCI", "UWBLink", "UWB", "UWBSimulator", "Ranging", "CUWBTestSupport", "UWBTestSupport",
+        "Locking", system, logging,
       ],
-      swiftSettings: strict + lifetimes),
-    .testTarget(
-      name: "UWBCaptureTests", dependencies: ["UCI", "UWBCapture", system],
-      swiftSettings: strict + lifetimes),
-    .testTarget(
-      name: "SessionProfilesTests", dependencies: ["UCI", "UWBDriver", "SessionProfiles"],
       swiftSettings: strict + lifetimes),
     .target(
       name: "RangingScenes", dependencies: ["Ranging"], path: "Tests/RangingScenes",
@@ -183,22 +158,11 @@ let package = Package(
     .testTarget(
       name: "RangingTests", dependencies: ["Ranging", "RangingScenes"], swiftSettings: strict),
     .testTarget(
-      name: "UWBEstimationTests",
-      dependencies: [
-        "UCI", "UWBLink", "UWBDriver", "UWBSimulator", "Ranging", "UWBEstimation",
-        "CUWBTestSupport", system,
-      ],
-      swiftSettings: strict + lifetimes),
-    .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "AccessoryProtocolTests",
-      dependencies: ["AccessoryProtocol", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", system],
-      swiftSettings: strict + lifetimes),
-    .testTarget(
-      name: "PeerTokensTests",
-      dependencies: ["PeerTokens", "UCI", "UWBDriver", "UWBLink", "UWBSimulator", crypto, system],
+      dependencies: ["AccessoryProtocol", "UCI", "UWB", "UWBLink", "UWBSimulator", system],
       swiftSettings: strict + lifetimes),
     // Like apps: the language mode and the settings that most of them have.
     .testTarget(
@@ -207,17 +171,15 @@ let package = Package(
     .testTarget(
       name: "NearbyInteractionTests",
       dependencies: [
-        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "PeerTokens", "UCI", "UWBLink",
-        "UWBDriver", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking",
-        system,
+        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "UCI", "UWBLink", "UWB", "Ranging",
+        "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking", crypto, system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "uwbctlTests",
       dependencies: [
-        "uwbctl", "UCI", "UWBDriver", "UWBLink", "UWBCapture", "UWBSimulator", "UWBTestSupport",
-        "SessionProfiles", "AccessoryProtocol", "NearbyInteraction",
-        arguments, system,
+        "uwbctl", "UCI", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
+        "NearbyInteraction", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
   ],

@@ -4,8 +4,7 @@ import Dispatch
 import Foundation
 import NearbyInteraction
 import UCI
-import UWBDriver
-import UWBEstimation
+import UWB
 import UWBLink
 
 /// The pipeline of a session in the handler, and from there to a queue: what a delegate on a queue

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// Commands while a chip streams 185 bytes 50 times a second over a line of 115200 baud.

@@ -3,7 +3,7 @@ import CUWBTestSupport
 import Glibc
 import SystemPackage
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

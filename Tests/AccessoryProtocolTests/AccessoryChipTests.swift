@@ -3,7 +3,7 @@
 import AccessoryProtocol
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBSimulator
 
 /// What an accessory offers follows what its chip says of itself.

@@ -3,7 +3,7 @@
 import AccessoryProtocol
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBSimulator
 
 /// An accessory and apps on simulated chips, with real sockets and pseudo-terminals in between.

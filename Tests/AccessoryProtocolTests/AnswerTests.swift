@@ -3,7 +3,7 @@
 import AccessoryProtocol
 import Testing
 import UCI
-import UWBDriver
+import UWB
 
 /// What an app grants of an accessory's wishes, and what is taken of data at the limits of its fields.
 /// The limits are those of the layout's description: at least 6 slots of at least 2400 RSTU, versions

@@ -2,7 +2,7 @@
 
 import AccessoryProtocol
 import Testing
-import UWBDriver
+import UWB
 
 @Suite struct AccessoryConfigurationDataTests {
   @Test func qorvoBoard() throws {

@@ -3,7 +3,7 @@
 import AccessoryProtocol
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBSimulator
 
 /// Messages that are damaged, late, doubled, lost or somebody else's, and chips that go.

@@ -3,7 +3,7 @@
 import AccessoryProtocol
 import Testing
 import UCI
-import UWBDriver
+import UWB
 
 @Suite struct SessionMappingTests {
   private func captured() throws -> (AccessoryConfigurationData, ShareableConfigurationData) {

@@ -5,7 +5,7 @@ import Glibc
 import SystemPackage
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

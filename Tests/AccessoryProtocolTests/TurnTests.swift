@@ -3,7 +3,7 @@
 import AccessoryProtocol
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBSimulator
 
 /// What an accessory makes of an app that begins anew, comes by a second channel, or is not heard.

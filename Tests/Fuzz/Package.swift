@@ -13,11 +13,8 @@ let package = Package(
       name: "Fuzz",
       dependencies: [
         "Meter",
-        .product(name: "UCI", package: "swift-uwb"),
-        .product(name: "UWBCapture", package: "swift-uwb"),
-        .product(name: "SessionProfiles", package: "swift-uwb"),
         .product(name: "AccessoryProtocol", package: "swift-uwb"),
-        .product(name: "UWBDriver", package: "swift-uwb"),
+        .product(name: "UWB", package: "swift-uwb"),
       ],
       swiftSettings: [
         .swiftLanguageMode(.v6),

@@ -30,7 +30,8 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 mkdir -p "$found"
 
-sanitizers=(--sanitize fuzzer)
+# One package name for all, so that the targets see what is visible within swift-uwb only.
+sanitizers=(--sanitize fuzzer -Xswiftc -package-name -Xswiftc swift_uwb)
 flags=-fsanitize=fuzzer
 if [ "$asan" = 1 ]; then
   # The compiler heeds only the last -sanitize, and the order of SwiftPM's is another each time.

@@ -3,7 +3,7 @@ import Foundation
 import SIMDMath
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 @testable import NearbyInteraction

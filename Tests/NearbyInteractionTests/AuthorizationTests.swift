@@ -2,7 +2,7 @@
 import Foundation
 import SystemPackage
 import Testing
-import UWBDriver
+import UWB
 import UWBLink
 
 @testable import NearbyInteraction

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import AccessoryProtocol
 import Foundation
-import PeerTokens
+@testable import NearbyInteraction
 import SIMDMath
 import Testing
 
-@testable import NearbyInteraction
 
 /// What comes out of an archive, and what is the same as what.
 @Suite struct CodingTests {

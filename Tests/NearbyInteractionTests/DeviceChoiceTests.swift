@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import PeerTokens
+@testable import NearbyInteraction
 import SystemPackage
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 import UWBTestSupport
 
-@testable import NearbyInteraction
 
 /// Which chip a session uses, what it can do, and what an app is told where it cannot be used.
 @Suite struct DeviceChoiceTests {

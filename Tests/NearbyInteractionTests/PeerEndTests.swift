@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBSimulator
 
 @testable import NearbyInteraction

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import PeerTokens
+@testable import NearbyInteraction
 import Testing
 import UWBSimulator
 
-@testable import NearbyInteraction
 
 /// Two Linux hosts that have each other's token.
 @Suite struct PeerSessionTests {

@@ -2,7 +2,7 @@
 import AccessoryProtocol
 import Foundation
 import Testing
-import UWBDriver
+import UWB
 import UWBSimulator
 
 @testable import NearbyInteraction

@@ -4,7 +4,7 @@ import Locking
 import SIMDMath
 import Testing
 import UCI
-import UWBDriver
+import UWB
 
 @testable import NearbyInteraction
 

@@ -5,7 +5,7 @@ import Foundation
 import Locking
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 @testable import NearbyInteraction

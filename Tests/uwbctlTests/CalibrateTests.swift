@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import Ranging
 import Testing
-import UWBDriver
+import UWB
 import UWBSimulator
 
 @testable import uwbctl

@@ -3,8 +3,7 @@
 import ArgumentParser
 import Foundation
 import Testing
-import UWBCapture
-import UWBDriver
+import UWB
 
 @testable import uwbctl
 

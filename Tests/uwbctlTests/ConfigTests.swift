@@ -4,7 +4,7 @@ import Foundation
 import SystemPackage
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

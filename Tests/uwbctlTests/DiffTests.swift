@@ -6,8 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 import UCI
-import UWBCapture
-import UWBDriver
+import UWB
 import UWBSimulator
 
 @testable import uwbctl

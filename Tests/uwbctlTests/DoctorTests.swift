@@ -3,7 +3,7 @@ import Foundation
 import SystemPackage
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 import UWBTestSupport

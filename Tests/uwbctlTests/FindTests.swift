@@ -6,7 +6,7 @@ import NearbyInteraction
 import SystemPackage
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Testing
 import UCI
-import UWBDriver
+import UWB
 
 @testable import uwbctl
 

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Testing
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 @testable import uwbctl

@@ -5,8 +5,7 @@ import Synchronization
 import SystemPackage
 import Testing
 import UCI
-import UWBCapture
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

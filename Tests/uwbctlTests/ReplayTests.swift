@@ -2,8 +2,7 @@
 
 import Testing
 import UCI
-import UWBCapture
-import UWBDriver
+import UWB
 
 @testable import uwbctl
 

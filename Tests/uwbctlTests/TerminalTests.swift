@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 import UCI
-import UWBCapture
+import UWB
 
 @testable import uwbctl
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 internal import UCI
-internal import UWBDriver
+internal import UWB
 
 /// What an accessory has with one app: its channel and its session on the chip.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UWBDriver
+public import UWB
 
 /// Why an accessory could not do what an app asked for.
 public enum AccessoryError: Error, Sendable, Hashable {

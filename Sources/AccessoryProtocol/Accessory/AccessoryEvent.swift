@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UWBDriver
+public import UWB
 
 extension Accessory {
   /// An app that an accessory serves. Who it is, the accessory only knows from whoever made its

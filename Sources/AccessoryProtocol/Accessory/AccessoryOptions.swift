@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UWBDriver
+public import UWB
 
 extension Accessory {
   /// How an accessory presents itself and how long it stays.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-internal import UWBDriver
+internal import UWB
 
 extension UWBConfigurationData {
   /// What an accessory with this chip says of itself, with a new address.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-public import UWBDriver
+public import UWB
 
 /// The two ends of a Nearby Interaction session.
 public enum SessionSide: Sendable, Hashable, CaseIterable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-public import UWBDriver
+public import UWB
 
 /// What the app's side sends to an accessory to begin a session: Shareable Configuration Data. It
 /// is new with each run.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-public import UWBDriver
+public import UWB
 
 /// What an accessory says of its UWB side: the part of the accessory configuration data that its
 /// UWB firmware makes. All numbers are little-endian on the wire.

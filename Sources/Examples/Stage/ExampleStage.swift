@@ -2,7 +2,7 @@
 public import AccessoryProtocol
 internal import Foundation
 internal import SystemPackage
-internal import UWBDriver
+internal import UWB
 internal import UWBLink
 public import UWBSimulator
 

@@ -2,7 +2,6 @@
 public import Dispatch
 public import Foundation
 internal import Locking
-internal import PeerTokens
 public import SIMDMath
 
 /// A session of ranging with a peer or an accessory, or of listening to anchors, on a UWB chip.

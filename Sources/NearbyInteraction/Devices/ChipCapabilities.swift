@@ -2,7 +2,7 @@
 internal import Dispatch
 internal import Locking
 internal import UCI
-internal import UWBDriver
+internal import UWB
 internal import UWBLink
 
 /// What this host can do, from what its chip says.

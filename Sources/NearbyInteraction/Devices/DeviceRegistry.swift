@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
-internal import UWBDriver
+internal import UWB
 internal import UWBLink
 
 /// The chips that sessions of this process use. A chip can be opened once only, so its sessions share

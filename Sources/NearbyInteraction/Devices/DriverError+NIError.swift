@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-internal import UWBDriver
+internal import UWB
 internal import UWBLink
 
 extension NIError {

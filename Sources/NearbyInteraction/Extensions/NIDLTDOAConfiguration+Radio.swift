@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-internal import UWBDriver
+internal import UWB
 
 extension NIDLTDOAConfiguration {
   /// Beyond Apple: what the anchors of a network send with. On Apple's platforms the system learns it

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
-internal import PeerTokens
 
 extension NIDiscoveryToken {
   /// Beyond Apple: the bytes to send to a peer, shorter than an archive. Nothing in them is secret.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import UWBDriver
+internal import UWB
 
 /// The time of a session. Tests have one that they advance.
 protocol SessionClock: Sendable {

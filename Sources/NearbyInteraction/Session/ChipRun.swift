@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 internal import UCI
-internal import UWBDriver
-internal import UWBEstimation
+internal import UWB
 internal import UWBLink
 
 /// One run of a session on a chip: opens the device, ranges, waits for what happens, tidies up.

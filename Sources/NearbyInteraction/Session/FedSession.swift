@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 internal import UCI
-package import UWBDriver
-internal import UWBEstimation
+package import UWB
 
 extension NISession {
   /// A session that ranges without a chip: whoever measures what delivery costs hands it the reports.

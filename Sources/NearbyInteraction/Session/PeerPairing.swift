@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
-internal import PeerTokens
-internal import UWBDriver
+internal import UWB
 
 // Peers: tokens as `PeerTokens` makes and reads them.
 

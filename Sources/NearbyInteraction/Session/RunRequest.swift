@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 internal import Locking
-internal import PeerTokens
 
 /// What `run` was asked for, looked at before anything is done.
 struct RunRequest {

@@ -4,8 +4,7 @@ internal import Locking
 internal import Ranging
 internal import SIMDMath
 internal import UCI
-internal import UWBDriver
-internal import UWBEstimation
+internal import UWB
 
 // The way of a measurement: from the reader's thread to the delegate's queue.
 extension SessionCore {

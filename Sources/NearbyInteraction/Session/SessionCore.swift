@@ -2,7 +2,7 @@
 internal import DequeModule
 internal import Foundation
 internal import Locking
-internal import UWBDriver
+internal import UWB
 
 /// The inside of a session: the machine with its effects carried out, and the way of a measurement to
 /// the delegate. Any thread may call; what happens at the same time happens one after the other.

@@ -3,7 +3,7 @@
 import AccessoryProtocol
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// `uwbctl accessory`: a chip as a Nearby Interaction accessory.

@@ -2,7 +2,7 @@
 
 import AccessoryProtocol
 import ArgumentParser
-import UWBDriver
+import UWB
 
 /// How an accessory presents itself.
 struct AccessoryOptions: ParsableArguments {

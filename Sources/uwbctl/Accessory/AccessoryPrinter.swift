@@ -2,7 +2,7 @@
 
 import AccessoryProtocol
 import UCI
-import UWBDriver
+import UWB
 
 /// Prints what happens between an accessory and its apps.
 struct AccessoryPrinter: Sendable {

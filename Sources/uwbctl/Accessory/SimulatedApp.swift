@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
-import UWBDriver
+import UWB
 import UWBSimulator
 
 /// The app's side on the first embedded peer, for an accessory on an embedded chip.

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

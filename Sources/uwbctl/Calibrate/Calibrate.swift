@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Ranging
-import UWBDriver
+import UWB
 
 /// `uwbctl calibrate`: find out what boards and antennas add, and take it away.
 struct Calibrate: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Ranging
-import UWBDriver
+import UWB
 
 /// `uwbctl calibrate angle`.
 struct CalibrateAngle: AsyncParsableCommand {

@@ -2,8 +2,7 @@
 
 import ArgumentParser
 import FoundationEssentials
-import UWBCapture
-import UWBDriver
+import UWB
 
 extension CalibrationCommand {
   struct Backup: AsyncParsableCommand {

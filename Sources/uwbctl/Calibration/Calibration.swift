@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UWBDriver
+import UWB
 
 /// `uwbctl calibration`: the values a chip is calibrated with.
 struct CalibrationCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UWBDriver
+import UWB
 import UWBLink
 
 /// Values that are to be written, beside those that are there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import UWBDriver
+import UWB
 
 var standardInputIsTerminal: Bool { isatty(STDIN_FILENO) != 0 }
 

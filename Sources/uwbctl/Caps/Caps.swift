@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// `uwbctl caps`: what a chip can do, in words.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UWBDriver
+import UWB
 
 /// `uwbctl capture`: what goes over a link, into a file.
 struct CaptureCommand: AsyncParsableCommand {

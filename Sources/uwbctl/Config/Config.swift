@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 
 /// `uwbctl config`: parameters of the chip and of sessions, by name.
 struct Config: AsyncParsableCommand {

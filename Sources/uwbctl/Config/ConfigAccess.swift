@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 
 /// What `config get` and `config set` have in common.
 struct ConfigAccess: ParsableArguments {

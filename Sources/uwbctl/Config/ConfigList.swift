@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 
 /// `uwbctl config list`: the parameters there are. Needs no device.
 struct ConfigList: ParsableCommand {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import SystemPackage
 import UCI
-import UWBCapture
+import UWB
 
 /// `uwbctl decode`: says what UCI frames given in hexadecimal mean.
 struct Decode: AsyncParsableCommand {

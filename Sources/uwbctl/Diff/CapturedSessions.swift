@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBCapture
-import UWBDriver
+import UWB
 
 /// The sessions that a host configured, from the packets between it and its chip.
 struct CapturedSessions {

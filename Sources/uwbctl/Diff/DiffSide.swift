@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import SessionProfiles
+import UWB
 import SystemPackage
 import UCI
-import UWBCapture
 
 /// One side of a comparison.
 struct DiffSide {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBDriver
+import UWB
 import UWBLink
 
 /// All checks of one device, in their order. What it finds is reported as it is found.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// The checks with the driver on the line: reset, identity, a session.

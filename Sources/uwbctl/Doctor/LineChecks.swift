@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// The checks on an open line before the chip is reset: what it says by itself, and what an earlier

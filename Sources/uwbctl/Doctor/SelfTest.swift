@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBDriver
+import UWB
 
 /// A session from its beginning to its end. Nobody has to answer: a round without an answer shows as
 /// well that the radio transmits and listens.

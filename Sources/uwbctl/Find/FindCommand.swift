@@ -4,7 +4,7 @@ import AccessoryProtocol
 import ArgumentParser
 import NearbyInteraction
 import SystemPackage
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

@@ -2,7 +2,7 @@
 
 import Glibc
 import Locking
-import UWBDriver
+import UWB
 
 /// What `uwbctl firmware` prints.
 final class FirmwareText: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UWBDriver
+import UWB
 
 /// `uwbctl monitor`: what goes over a link, decoded, as it goes.
 struct Monitor: AsyncParsableCommand {

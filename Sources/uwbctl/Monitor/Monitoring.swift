@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// Listens to a link, alone or between it and another program, and shows what goes over it.

@@ -4,7 +4,7 @@ import Dispatch
 import Glibc
 import SystemPackage
 import UCI
-import UWBDriver
+import UWB
 
 /// A running `range` that takes requests for its list of controlees: one process holds the port, so
 /// `multicast` has to ask it.

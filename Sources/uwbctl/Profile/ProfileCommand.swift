@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import SessionProfiles
+import UWB
 import UCI
-import UWBDriver
 import UWBLink
 import UWBSimulator
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBEstimation
+import UWB
 
 /// What was computed of a measurement, for those who print it.
 struct ComputedColumns {

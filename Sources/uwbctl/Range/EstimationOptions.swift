@@ -3,8 +3,7 @@
 import ArgumentParser
 import Ranging
 import UCI
-import UWBDriver
-import UWBEstimation
+import UWB
 
 /// What the computed values suppose.
 struct EstimationOptions: ParsableArguments {

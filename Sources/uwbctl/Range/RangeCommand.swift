@@ -2,8 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
-import UWBEstimation
+import UWB
 import UWBLink
 import UWBSimulator
 

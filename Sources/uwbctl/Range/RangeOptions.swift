@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import SessionProfiles
+import UWB
 import UCI
-import UWBDriver
 
 /// What the two ends of a session have to agree on.
 struct RangeOptions: ParsableArguments {

@@ -2,8 +2,7 @@
 
 import Ranging
 import UCI
-import UWBDriver
-import UWBEstimation
+import UWB
 
 /// From measurements, of a device or of a capture, and what was computed of them to printed lines
 /// and a summary.

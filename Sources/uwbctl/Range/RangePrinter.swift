@@ -3,7 +3,7 @@
 import ArgumentParser
 import Ranging
 import UCI
-import UWBDriver
+import UWB
 
 /// How measurements are printed.
 enum RangeFormat: String, ExpressibleByArgument, CaseIterable {

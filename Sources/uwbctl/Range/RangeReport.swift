@@ -2,8 +2,7 @@
 
 import Ranging
 import UCI
-import UWBDriver
-import UWBEstimation
+import UWB
 
 /// One measurement with the estimate it led to.
 struct RangeRow {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBCapture
-import UWBDriver
-import UWBEstimation
+import UWB
 import UWBLink
 
 /// The two-way measurements in the packets of a capture, joined and read as the driver does it.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UWBCapture
-import UWBDriver
-import UWBEstimation
+import UWB
 
 /// `uwbctl replay`: what a capture measured, as `range` prints it; or the recorded chip for a host.
 struct Replay: AsyncParsableCommand {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import SystemPackage
 import UCI
-import UWBCapture
+import UWB
 import UWBSimulator
 
 extension Replay {

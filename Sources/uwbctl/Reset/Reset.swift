@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// `uwbctl reset`: the chip as if it had just been switched on.

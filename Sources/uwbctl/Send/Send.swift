@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 
 /// `uwbctl send`: packets as they are, and what the chip says to them.
 struct Send: AsyncParsableCommand {

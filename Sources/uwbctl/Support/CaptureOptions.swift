@@ -2,8 +2,7 @@
 
 import ArgumentParser
 import Glibc
-import UWBCapture
-import UWBDriver
+import UWB
 
 /// Whether, and where, what goes over the wire is recorded.
 struct CaptureOptions: ParsableArguments {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Logging
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

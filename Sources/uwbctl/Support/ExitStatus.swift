@@ -3,10 +3,8 @@
 import AccessoryProtocol
 import ArgumentParser
 import NearbyInteraction
-import SessionProfiles
+import UWB
 import SystemPackage
-import UWBCapture
-import UWBDriver
 import UWBLink
 
 /// What the program ends with, after the meanings of sysexits.h where there is one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBDriver
+import UWB
 
 extension DeviceOptions {
   /// Opens the device, or an embedded simulated one with its peers, lends it to `body`, and closes

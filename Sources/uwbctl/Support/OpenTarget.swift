@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBCapture
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

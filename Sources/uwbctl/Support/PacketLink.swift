@@ -3,8 +3,7 @@
 import Glibc
 import Locking
 import UCI
-import UWBCapture
-import UWBDriver
+import UWB
 import UWBLink
 
 /// A packet as it went over the wire.

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 
 /// How packets are shown.
 enum PacketStyle: String, ExpressibleByArgument, CaseIterable {

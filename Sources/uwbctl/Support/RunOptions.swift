@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UWBDriver
+import UWB
 
 /// How long a command that ranges goes on, and what it does about a device that goes away.
 struct RunOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SystemPackage
-import UWBDriver
+import UWB
 import UWBLink
 import UWBSimulator
 

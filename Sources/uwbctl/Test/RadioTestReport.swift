@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBDriver
+import UWB
 
 /// The result of a radio test for people and for programs.
 struct RadioTestReport {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// A radio test on a device, with another device at its other end where there is one here.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import UWBDriver
+import UWB
 
 /// `uwbctl test`: radio tests, as FiRa's test specification has them.
 struct TestCommand: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import UCI
-import UWBDriver
+import UWB
 
 /// How the frames of a radio test look. Both ends need the same.
 struct TestOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// `rounds DEVICE COUNT FILE [--controlee]`: ranges so many rounds, and notes when each measurement

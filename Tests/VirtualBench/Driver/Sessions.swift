@@ -3,7 +3,7 @@
 import Glibc
 import Locking
 import UCI
-import UWBDriver
+import UWB
 import UWBLink
 
 /// `sessions DEVICE COUNT FILE`: one session ranges while another one is created, configured and removed

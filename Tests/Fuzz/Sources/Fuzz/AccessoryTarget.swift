@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessoryProtocol
 internal import UCI
-internal import UWBDriver
+internal import UWB
 
 /// Messages of the accessory protocol and the configuration data in them, both directions.
 enum AccessoryTarget: Target {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-internal import UWBCapture
+internal import UWB
 
 /// What holds of a capture, whatever it was read from.
 private func check(_ input: [UInt8], _ format: CaptureFormat?) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import SessionProfiles
+internal import UWB
 internal import UCI
 
 /// Session profiles: JSON with comments.

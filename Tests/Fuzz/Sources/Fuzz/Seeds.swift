@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import UWBCapture
+internal import UWB
 
 /// Where a fuzzer begins: frames of Frames.txt beside the package and, where there are any, of
 /// files in the format of a corpus (`"hex": "…"`) named by FUZZ_CORPUS.

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Crypto
+internal import FoundationEssentials
+internal import UCI
+public import UWB
+
+extension PeerIdentity {
+  /// Behind this come both tokens. Another text in another version.
+  static let info: [UInt8] = Array("swift-uwb peer session 1".utf8)
+
+  /// The session with a peer, ready for `UWBDevice.makeSession`. Both ends come to the two ends of
+  /// the same session.
+  ///
+  /// ## Derivation, version 1
+  ///
+  /// The tokens are ordered by their public keys, byte by byte; "first" and "second" below mean
+  /// that order. Both ends compute X25519 of their own private and the other's public key, and from
+  /// that HKDF with SHA-256, without salt, with `swift-uwb peer session 1`, the first token and the
+  /// second token (50 bytes each) as information, 29 bytes:
+  ///
+  /// | offset | bytes | what |
+  /// |---|---|---|
+  /// | 0 | 4 | session id, little-endian; 1 instead of 0 |
+  /// | 4 | 16 | SESSION_KEY, where both chips take keys for a provisioned STS |
+  /// | 20 | 8 | otherwise VENDOR_ID and STATIC_STS_IV, in the order of the wire |
+  /// | 28 | 1 | preamble code: 9 and the lowest two bits |
+  ///
+  /// The first is the controller and initiator, unless only the other way round is possible. Each
+  /// has the address of its token; where they are equal the second has the one before, or 2 instead
+  /// of 1. The channel is the first that both have of 9, 5, 8, 6, 10, 12, 13, 14. A slot takes as
+  /// long as both need, at least 2400 RSTU, a round 6 slots, a block as long as both wish and at
+  /// least a round. Double-sided two-way ranging with deferred results, SP3, no hopping.
+  ///
+  /// - Throws: `PeerTokenError`.
+  public func session(with peer: PeerToken) throws(PeerTokenError) -> SessionConfiguration {
+    guard peer.publicKey != token.publicKey else { throw .ownToken }
+    let isFirst = token.publicKey.lexicographicallyPrecedes(peer.publicKey)
+    let (first, second) = isFirst ? (token, peer) : (peer, token)
+    let firstControls = try Self.firstControls(first, second)
+    let channel = try Self.channel(first, second)
+    let derived = KeyAgreement.derive(
+      try KeyAgreement.secret(key, peer.publicKey), salt: [],
+      info: Self.info + first.bytes + second.bytes, count: 29)
+    var addresses = [first.address, second.address]
+    if addresses[0] == addresses[1] { addresses[1] = addresses[1] == 1 ? 2 : addresses[1] - 1 }
+    if !isFirst { addresses.reverse() }
+    let id = derived[..<4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    var session = SessionConfiguration(
+      role: firstControls == isFirst ? .controller : .controlee, sessionID: max(1, id),
+      address: MACAddress(addresses[0]), peers: [MACAddress(addresses[1])])
+    session.channel = UInt8(channel)
+    session.preambleCode = 9 + derived[28] & 3
+    session.slotDuration = max(2_400, first.minimumSlot, second.minimumSlot)
+    session.slotsPerRound = 6
+    let round = (UInt32(session.slotsPerRound) * UInt32(session.slotDuration) + 1_199) / 1_200
+    session.interval = max(UInt32(max(first.interval, second.interval)), round)
+    let isProvisioned =
+      first.capabilities.contains(.provisionedSTS) && second.capabilities.contains(.provisionedSTS)
+    session.sts =
+      isProvisioned
+      ? .provisioned(.init(Array(derived[4..<20])))
+      : .fixed(.init(vendorID: Array(derived[20..<22]), iv: Array(derived[22..<28])))
+    session.wantsAngles = !token.capabilities.isDisjoint(with: [.direction, .elevation])
+    // The same at both ends, whatever each of them measures.
+    session.resultReport = .timeOfFlight
+    return session
+  }
+
+  private static func firstControls(
+    _ first: PeerToken, _ second: PeerToken
+  ) throws(PeerTokenError) -> Bool {
+    let (a, b) = (first.capabilities, second.capabilities)
+    if a.contains(.controller), b.contains(.controlee) { return true }
+    if b.contains(.controller), a.contains(.controlee) { return false }
+    throw .incompatible(reason: "neither can be the controller of the other")
+  }
+
+  private static func channel(
+    _ first: PeerToken, _ second: PeerToken
+  ) throws(PeerTokenError) -> Int {
+    let both = Set(first.channels).intersection(second.channels)
+    guard let channel = [9, 5, 8, 6, 10, 12, 13, 14].first(where: both.contains) else {
+      throw .incompatible(reason: "they have no channel in common")
+    }
+    return channel
+  }
+}

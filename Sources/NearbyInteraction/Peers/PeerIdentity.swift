@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Crypto
+internal import FoundationEssentials
+public import UCI
+public import UWB
+
+/// One end of a session between two Linux machines: a token to give away, and the private key that
+/// belongs to it. New for each session; nothing here prints the key.
+public struct PeerIdentity: Sendable, Secret {
+  /// What the other end needs.
+  public let token: PeerToken
+  let key: Curve25519.KeyAgreement.PrivateKey
+
+  /// An end with a new key and an address at random.
+  ///
+  /// - Parameters:
+  ///   - capabilities: what this end can do.
+  ///   - channels: channels of its chip; those that UCI has no number for are left out.
+  ///   - interval: the ranging interval that it wishes for, in milliseconds, at least 1; the longer
+  ///     of both wishes counts.
+  ///   - minimumSlot: the shortest slot of its chip, in RSTU, at least 1.
+  public init(
+    capabilities: PeerToken.Capabilities, channels: [Int] = [5, 9], interval: UInt16 = 200,
+    minimumSlot: UInt16 = 2_400
+  ) {
+    self.init(
+      key: .init(), capabilities: capabilities, channels: channels,
+      address: .random(in: 1...0xFFFC), interval: interval, minimumSlot: minimumSlot)
+  }
+
+  /// The end of a device, with what its chip says it can do.
+  ///
+  /// - Parameters:
+  ///   - interval: the ranging interval that it wishes for, in milliseconds.
+  ///   - software: what is not the chip's to say, as `.cameraAssistance`.
+  public init(
+    of device: UWBDevice, interval: UInt16 = 200, software: PeerToken.Capabilities = []
+  ) {
+    let chip = Capabilities(device.capabilities)
+    self.init(
+      capabilities: PeerToken.Capabilities(chip).union(software), channels: chip.channels ?? [9],
+      interval: interval, minimumSlot: chip.shortestSlot)
+  }
+
+  init(
+    key: Curve25519.KeyAgreement.PrivateKey, capabilities: PeerToken.Capabilities,
+    channels: [Int], address: UInt16, interval: UInt16, minimumSlot: UInt16
+  ) {
+    self.key = key
+    token = PeerToken(
+      channelMask: PeerToken.mask(channels), capabilities: capabilities, address: address,
+      interval: max(1, interval), minimumSlot: max(1, minimumSlot),
+      publicKey: Array(key.publicKey.rawRepresentation))
+  }
+}
+
+extension PeerToken.Capabilities {
+  /// What a chip says it can do. Older chips do not say whether they can be controllers; all can.
+  public init(_ chip: Capabilities) {
+    self = [.preciseDistance]
+    let angles = chip.angles ?? []
+    if !angles.isDisjoint(with: [.azimuth90, .azimuth180]) { insert(.direction) }
+    if angles.contains(.elevation) { insert(.elevation) }
+    if chip.stsModes?.contains(.provisioned) == true { insert(.provisionedSTS) }
+    if chip.roles?.contains(.dtTag) == true { insert(.downlinkTDoA) }
+    let types = chip.deviceTypes ?? [.controller, .controlee]
+    let roles = chip.roles ?? [.initiator, .responder]
+    if types.contains(.controller), roles.contains(.initiator) { insert(.controller) }
+    if types.contains(.controlee), roles.contains(.responder) { insert(.controlee) }
+  }
+}
+
+extension PeerToken {
+  /// Channels in the order of the UCI capability CHANNELS.
+  static let channelNumbers = [5, 6, 8, 9, 10, 12, 13, 14]
+
+  static func mask(_ channels: [Int]) -> UInt8 {
+    channels.compactMap { channelNumbers.firstIndex(of: $0) }.reduce(0) { $0 | 1 << UInt8($1) }
+  }
+
+  /// Channels of the chip, ascending.
+  public var channels: [Int] {
+    Self.channelNumbers.enumerated().filter { channelMask >> UInt8($0.offset) & 1 != 0 }
+      .map(\.element)
+  }
+}
+
+extension Capabilities {
+  /// The shortest slot in RSTU; 2400 (2 ms), which every chip takes, where the chip does not say.
+  fileprivate var shortestSlot: UInt16 {
+    let said = self[.minSlotDuration] ?? self[.androidMinSlotDuration]
+    return said.flatMap { TLV(0, $0).integer }.map { UInt16(clamping: $0) } ?? 2_400
+  }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ranging
+public import UCI
+public import UWBLink
+
+/// From the notifications of one session to estimates.
+///
+/// Measurements and what the receivers saw of their frames come in different notifications, which
+/// are paired by the sequence number of the round. A measurement waits for its diagnostics while
+/// these usually come, and at most until the next round: lost ones cost the estimate of their round
+/// its phases and levels, never the measurement. Diagnostics that come ahead of their measurement
+/// are kept, those that come too late are counted.
+///
+/// No allocation for a notification once all peers have been seen, no lock; one thread or task at a
+/// time.
+public struct EstimationPipeline: Sendable {
+  /// What is supposed.
+  public let settings: EstimationSettings
+  /// Diagnostics that came when their measurement had been given out.
+  public private(set) var late = 0
+  /// Rounds whose diagnostics were waited for in vain.
+  public private(set) var missing = 0
+
+  private var peers: [PeerTrack] = []
+  private var start: UInt64?
+
+  /// The round that waits.
+  private var waiting = Round()
+  /// Diagnostics of a round whose measurements have not come.
+  private var early = Reports()
+  /// The round that was last given out.
+  private var lastGiven: UInt32?
+  private var expects: Bool
+  /// Rounds without diagnostics in a row.
+  private var misses = 0
+
+  private struct Round: Sendable {
+    var isThere = false
+    var sequence: UInt32 = 0
+    var measurements: [RangingMeasurement] = []
+    /// What came with them; as many, or none.
+    var tails: [PeerDiagnostics] = []
+
+    var hasSuccess: Bool {
+      // By index: without optimisation iterators allocate.
+      for index in 0..<measurements.count where measurements[index].result.status.isSuccess {
+        return true
+      }
+      return false
+    }
+  }
+
+  /// What one notification of diagnostics says: a frame each.
+  struct Reports: Sendable {
+    struct Frame: Sendable {
+      /// The responder's answer: one for each peer of an initiator.
+      var isResponse: Bool
+      var seen: PeerDiagnostics
+    }
+    var isThere = false
+    var sequence: UInt32 = 0
+    var frames: [Frame] = []
+  }
+
+  /// Rounds without diagnostics after which measurements do not wait for them any more.
+  private static var patience: Int { 3 }
+
+  /// For a session.
+  public init(_ settings: EstimationSettings = EstimationSettings()) {
+    self.settings = settings
+    expects = settings.expectsDiagnostics ?? false
+    peers.reserveCapacity(16)
+    waiting.measurements.reserveCapacity(64)
+    waiting.tails.reserveCapacity(64)
+    early.frames.reserveCapacity(64)
+  }
+
+  /// Takes the measurements of a round.
+  ///
+  /// - Parameter isAfterInterruption: the device was lost and found again: rounds count anew.
+  public mutating func take(
+    _ view: borrowing SessionInfoView, _ info: FrameInfo, isAfterInterruption: Bool = false,
+    _ give: (EstimatedMeasurement) -> Void
+  ) {
+    giveWaiting(nil, give)
+    if isAfterInterruption { forgetRounds() }
+    guard view.type == .twoWay else { return }
+    waiting.isThere = true
+    waiting.sequence = view.sequenceNumber
+    var follows = isAfterInterruption
+    for index in 0..<view.count {
+      waiting.measurements.append(
+        RangingMeasurement(
+          sessionToken: view.sessionToken, sequenceNumber: view.sequenceNumber,
+          receivedAt: info.receivedAt, lostBefore: info.lostBefore, followsInterruption: follows,
+          result: view.twoWayMeasurement(at: index)))
+      follows = false
+    }
+    let tail = view.payload.extracting(view.vendorTailOffset..<view.payload.byteCount)
+    if let tail = NXPVendorTailView(tail, measurements: view.count) {
+      for index in 0..<view.count {
+        waiting.tails.append(PeerDiagnostics(tail, measurement: index))
+      }
+    }
+    if early.isThere, early.sequence == waiting.sequence {
+      giveWaiting(early, give)
+      early.isThere = false
+    } else if !expects {
+      giveWaiting(nil, give)
+    }
+  }
+
+  /// Takes a notification of diagnostics; others, and bytes without their form, do nothing.
+  public mutating func takeDiagnostics(
+    _ opcode: Opcode, _ payload: RawSpan, _ give: (EstimatedMeasurement) -> Void
+  ) {
+    // Two names for one array would copy it.
+    var reports = Reports()
+    swap(&reports, &early)
+    reports.isThere = false
+    reports.frames.removeAll(keepingCapacity: true)
+    read(opcode, payload, &reports)
+    guard reports.isThere else {
+      early = reports
+      return
+    }
+    expects = true
+    misses = 0
+    if waiting.isThere, reports.sequence == waiting.sequence {
+      giveWaiting(reports, give)
+      reports.isThere = false
+    } else if let lastGiven, Int32(bitPattern: reports.sequence &- lastGiven) <= 0 {
+      late += 1
+      reports.isThere = false
+    }
+    early = reports
+  }
+
+  /// Nothing more will come for now: gives out what waits.
+  public mutating func flush(_ give: (EstimatedMeasurement) -> Void) { giveWaiting(nil, give) }
+
+  // MARK: reading
+
+  private func read(_ opcode: Opcode, _ payload: RawSpan, _ reports: inout Reports) {
+    switch opcode {
+    case RangeDiagnosticsNotification.opcode, RangeDiagnosticsNotification.qorvoOpcode:
+      guard let view = try? RangeDiagnosticsView(payload) else { return }
+      reports.isThere = true
+      reports.sequence = view.sequenceNumber
+      Self.read(view, &reports)
+    case NXPRFrameLogNotification.opcode:
+      guard let view = NXPFrameLogView(payload) else { return }
+      reports.isThere = true
+      reports.sequence = view.sequenceNumber
+      for index in 0..<view.count {
+        guard let entry = view.entry(index) else { continue }
+        var seen = PeerDiagnostics()
+        seen.take(entry)
+        // Which message a slot held depends on the schedule.
+        if seen.frames > 0 { reports.frames.append(.init(isResponse: false, seen: seen)) }
+      }
+    default: return
+    }
+  }
+
+  private static func read(_ view: borrowing RangeDiagnosticsView, _ reports: inout Reports) {
+    var open = OpenReport()
+    view.forEachItem { head, type, item in
+      if open.head?.index != head.index { open.close(into: &reports) }
+      open.head = head
+      open.items.take(type, item)
+    }
+    open.close(into: &reports)
+  }
+
+  /// The report whose items are being read.
+  private struct OpenReport {
+    var head: RangeDiagnosticsView.Head?
+    var items = FrameItems()
+
+    mutating func close(into reports: inout Reports) {
+      if let head, head.action == 0, let seen = items.finished() {
+        reports.frames.append(.init(isResponse: head.message == 1, seen: seen))
+      }
+      head = nil
+      items = FrameItems()
+    }
+  }
+
+  // MARK: giving out
+
+  private mutating func giveWaiting(
+    _ reports: Reports?, _ give: (EstimatedMeasurement) -> Void
+  ) {
+    guard waiting.isThere else { return }
+    waiting.isThere = false
+    lastGiven = waiting.sequence
+    // A round in which nobody was heard has none: it says nothing of those to come.
+    let isMissing = reports == nil && expects && waiting.hasSuccess
+    if isMissing {
+      missing += 1
+      misses += 1
+      if misses >= Self.patience { expects = settings.expectsDiagnostics == true && misses < 20 }
+    }
+    for index in 0..<waiting.measurements.count {
+      let measurement = waiting.measurements[index]
+      var seen: PeerDiagnostics? = index < waiting.tails.count ? waiting.tails[index] : nil
+      var use = isMissing ? DiagnosticsUse.missing : .none
+      if let reports {
+        if let found = reports.seen(of: measurement.result, index, among: waiting.measurements) {
+          seen?.join(found)
+          seen = seen ?? found
+        } else if !reports.frames.isEmpty {
+          use = .ambiguous
+        }
+      }
+      var estimate = self.estimate(measurement, seen)
+      if case .none = estimate.diagnostics { estimate.diagnostics = use }
+      give(estimate)
+    }
+    waiting.measurements.removeAll(keepingCapacity: true)
+    waiting.tails.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func estimate(
+    _ measurement: RangingMeasurement, _ seen: PeerDiagnostics?
+  ) -> EstimatedMeasurement {
+    let beginning = start ?? measurement.receivedAt
+    start = beginning
+    let time = Double(Int64(bitPattern: measurement.receivedAt &- beginning)) * 1e-9
+    var place = 0
+    while place < peers.count, peers[place].address != measurement.result.peer { place += 1 }
+    if place == peers.count { peers.append(PeerTrack(measurement.result.peer, settings)) }
+    return peers[place].estimate(measurement, seen, time: time, settings)
+  }
+
+  private mutating func forgetRounds() {
+    lastGiven = nil
+    early.isThere = false
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import UCI
+
+/// What is known of one peer over time. A value of fixed size apart from the tables, which are
+/// shared.
+struct PeerTrack: Sendable {
+  let address: MACAddress
+  private let delay: Double
+  private var range: RangeEstimator
+  private var level = LevelTracker()
+  private var azimuth: AngleTracker?
+  private var elevation: AngleTracker?
+
+  init(_ address: MACAddress, _ settings: EstimationSettings) {
+    self.address = address
+    delay = settings.delays[address] ?? settings.delay
+    range = RangeEstimator(settings.filter)
+    azimuth = settings.azimuth.map { AngleTracker($0) }
+    elevation = settings.elevation.map { AngleTracker($0) }
+  }
+
+  /// Computes all that can be of a measurement and of what its frames said.
+  ///
+  /// - Parameter time: seconds.
+  mutating func estimate(
+    _ measurement: RangingMeasurement, _ diagnostics: PeerDiagnostics?, time: Double,
+    _ settings: EstimationSettings
+  ) -> EstimatedMeasurement {
+    var result = EstimatedMeasurement(measurement)
+    if let diagnostics, diagnostics.frames > 0 {
+      result.diagnostics = .used(diagnostics.frames)
+      result.carrierOffset = diagnostics.carrier.value
+      result.firstPathPower = diagnostics.firstPathLevel.value
+    }
+    result.receivedPower = diagnostics?.level.value ?? measurement.result.rssiDBm
+    result.nonLineOfSight = blocked(measurement.result, diagnostics, settings)
+    takeDistance(&result, diagnostics, time, settings)
+    takeAngles(&result, diagnostics, time, settings)
+    return result
+  }
+
+  /// The probability that the path is blocked. Where diagnostics say nothing, the chip's own
+  /// judgement, which is wrong at times.
+  private func blocked(
+    _ result: TwoWayMeasurement, _ diagnostics: PeerDiagnostics?, _ settings: EstimationSettings
+  ) -> Double? {
+    let computed = diagnostics.flatMap { settings.lineOfSight.probability($0.reception) }
+    if result.lineOfSight == .nonLineOfSight || diagnostics?.isBlocked == true {
+      return max(computed ?? 0, 0.9)
+    }
+    return computed ?? (result.lineOfSight == .lineOfSight ? 0.1 : nil)
+  }
+
+  private mutating func takeDistance(
+    _ result: inout EstimatedMeasurement, _ diagnostics: PeerDiagnostics?, _ time: Double,
+    _ settings: EstimationSettings
+  ) {
+    let chip = result.measurement.result
+    guard chip.status.isSuccess else {
+      result.noDistance = .notMeasured(chip.status)
+      return
+    }
+    // A negative distance comes as its magnitude, and millimetres without a sign.
+    let isNegative = chip.status == .okNegativeDistance
+    let millimetres = diagnostics?.millimetres.flatMap { 1..<1_000_000 ~= $0 ? Double($0) : nil }
+    var metres: Double
+    let step: Double
+    if let millimetres {
+      (metres, step) = (isNegative ? -millimetres / 1000 : millimetres / 1000, 0.001)
+    } else if let centimetres = chip.distanceCentimetres {
+      (metres, step) = (Double(centimetres) / 100, 0.01)
+    } else {
+      result.noDistance = .noDistance
+      return
+    }
+    metres -= delay
+    if let power = result.receivedPower {
+      metres -= settings.powerBias.bias(at: level.update(power, time: time))
+    }
+    var noise = settings.distanceDeviation
+    // Below 12 dB the noise moves the leading edge.
+    if let snr = diagnostics?.firstPathSNR.value, snr < 12 {
+      var factor = 1.0
+      for _ in 0..<min(4, Int((12 - snr) / 3)) { factor *= 1.41 }
+      noise *= factor
+    }
+    let rounding = step * step / 12
+    let deviation = settings.lineOfSight.inflated(
+      (noise * noise + rounding).squareRoot(), probability: result.nonLineOfSight)
+    result.distance = metres
+    result.distanceDeviation = deviation
+    result.track = range.update(
+      RangeSample(time: time, distance: metres, standardDeviation: deviation))
+  }
+
+  private mutating func takeAngles(
+    _ result: inout EstimatedMeasurement, _ diagnostics: PeerDiagnostics?, _ time: Double,
+    _ settings: EstimationSettings
+  ) {
+    let blocked = result.nonLineOfSight
+    guard result.measurement.result.status.isSuccess else {
+      result.noAzimuth = .notMeasured(result.measurement.result.status)
+      result.noElevation = result.noAzimuth
+      return
+    }
+    switch Self.angle(&elevation, diagnostics?.elevation, time, blocked, settings) {
+    case .success(let angle): result.elevation = angle
+    case .failure(let reason): result.noElevation = reason
+    }
+    switch Self.angle(&azimuth, diagnostics?.azimuth, time, blocked, settings) {
+    case .success(var angle):
+      // The pair measures the angle to the plane in its middle: a cone.
+      let up = result.elevation?.track?.angle ?? settings.assumedElevation
+      if up != 0 { angle = Self.azimuth(of: angle, elevation: up) }
+      result.azimuth = angle
+    case .failure(let reason): result.noAzimuth = reason
+    }
+  }
+
+  /// The cone that a pair measured, as an azimuth.
+  private static func azimuth(of cone: EstimatedAngle, elevation: Double) -> EstimatedAngle {
+    var result = cone
+    result.angle = Cone.azimuth(cone: cone.angle, elevation: elevation)
+    // By how much the azimuth moves with the cone, from half a degree to either side.
+    let step = 0.5 * Double.pi / 180
+    let slope =
+      (Cone.azimuth(cone: cone.angle + step, elevation: elevation)
+        - Cone.azimuth(cone: cone.angle - step, elevation: elevation)) / (2 * step)
+    result.standardDeviation = min(.pi / 2, cone.standardDeviation * max(1, abs(slope)))
+    if let track = cone.track {
+      result.track?.angle = Cone.azimuth(cone: track.angle, elevation: elevation)
+    }
+    return result
+  }
+
+  private static func angle(
+    _ tracker: inout AngleTracker?, _ phases: PhaseMean?, _ time: Double, _ blocked: Double?,
+    _ settings: EstimationSettings
+  ) -> Result<EstimatedAngle, NoEstimate> {
+    guard tracker != nil else { return .failure(.noAntennaTable) }
+    guard let phases, phases.count > 0 else { return .failure(.noPhases) }
+    // Frames of one round see the same phase, but for noise.
+    guard let phase = phases.phase, phases.concentration > 0.5 else {
+      return .failure(.phasesDisagree)
+    }
+    // Noise averages out over frames; what reflections add is the same in all of them.
+    let noise = settings.phaseDeviation / Double(min(phases.count, 4)).squareRoot()
+    tracker?.phaseDeviation = settings.lineOfSight.inflated(noise, probability: blocked)
+    guard let measured = tracker?.unwrapped(phase, time: time) else { return .failure(.noPhases) }
+    let track = tracker?.update(phase: phase, time: time)
+    return .success(
+      EstimatedAngle(
+        angle: measured.angle, standardDeviation: measured.standardDeviation, track: track,
+        frames: phases.count))
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import UCI
+import UWB
+
+@Suite struct PcapngTests {
+  @Test func whatIsWrittenIsRead() throws {
+    let capture = try CaptureReader.read(Samples.file().bytes)
+    #expect(capture.format == .pcapng)
+    #expect(capture.problems.isEmpty)
+    #expect(capture.packets.map(\.bytes) == Samples.all)
+    #expect(
+      capture.packets.map(\.direction) == [.outbound, .inbound, .inbound, .inbound, .inbound])
+    #expect(capture.packets.first?.time == 1_700_000_000_000_000_001)
+    #expect(capture.packets.last?.time == 1_700_000_000_000_000_005)
+  }
+
+  @Test func theBlocksHaveTheirLayout() {
+    #expect(
+      PcapngEncoder.preamble()
+        == bytes(
+          """
+          0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffffffffffff 1c000000
+          01000000 20000000 2b01 0000 00000000 0900 0100 09000000 0000 0000 20000000
+          """))
+    var encoder = PcapngEncoder()
+    #expect(
+      encoder.packet(.outbound, Samples.reset, time: 0x1_0000_0002)
+        == bytes(
+          """
+          06000000 34000000 00000000 01000000 02000000 05000000 05000000 2000000100000000
+          0200 0400 02000000 00000000 34000000
+          """))
+  }
+
+  @Test(arguments: [false, true]) func bothByteOrders(_ bigEndian: Bool) throws {
+    var blocks = Blocks(bigEndian: bigEndian)
+    blocks.section()
+    blocks.interface(
+      options: blocks.option(9, [9]) + blocks.option(14, blocks.number(Int64(2)))
+        + blocks.option(0, []))
+    blocks.interface(linkType: 293)
+    blocks.interface(linkType: 1)
+    blocks.interface(options: blocks.option(9, [0x80 | 10]) + blocks.option(0, []))
+    // Statistics, and a block of nobody's.
+    blocks.block(5, Array(repeating: 1, count: 12))
+    blocks.block(0x8000_0001, [1, 2, 3, 4])
+    blocks.packet(Samples.ready, ticks: 7, flags: 1)
+    blocks.packet(Samples.reset, ticks: 5, interface: 1, flags: 2)
+    blocks.packet(Samples.ready, interface: 2)
+    // 1.5 s in units of 1/1024 s; no flags: the type says the direction.
+    blocks.packet(Samples.resetResponse, ticks: 1_536, interface: 3)
+    blocks.packet(Samples.ready, originalLength: 60)
+    blocks.block(3, blocks.number(UInt32(5)) + Samples.ready)
+    let capture = try CaptureReader.read(blocks.bytes)
+    #expect(
+      capture.packets == [
+        CapturedPacket(time: 2_000_000_007, direction: .inbound, bytes: Samples.ready),
+        CapturedPacket(time: 5_000, direction: .outbound, bytes: Samples.reset),
+        CapturedPacket(time: 1_500_000_000, direction: .inbound, bytes: Samples.resetResponse),
+        CapturedPacket(time: nil, direction: .inbound, bytes: Samples.ready),
+      ])
+    #expect(capture.problems.count == 2)
+    #expect(capture.problems.last == .otherLinkType(1, count: 1))
+  }
+
+  @Test func sectionsOfDifferentByteOrders() throws {
+    var first = Blocks(bigEndian: true)
+    first.section()
+    first.interface()
+    first.packet(Samples.ready)
+    let capture = try CaptureReader.read(first.bytes + Samples.file().bytes)
+    #expect(capture.packets.count == 1 + Samples.all.count)
+    #expect(capture.problems.isEmpty)
+  }
+
+  @Test func cutAnywhereTheWholeBlocksRemain() throws {
+    let (file, ends) = Samples.file()
+    let preamble = PcapngEncoder.preamble(
+      .init(
+        hardware: "board", os: "Linux", userApplication: "tests", interfaceName: "/dev/ttyACM0",
+        interfaceDescription: "UCI"))
+    for length in 0...file.count {
+      let whole = ends.prefix { $0 <= length }.count
+      guard let capture = try? CaptureReader.read(Array(file[..<length])) else {
+        #expect(length < 4)
+        continue
+      }
+      #expect(capture.packets.map(\.bytes) == Array(Samples.all[..<whole]))
+      let atBoundary = ends.contains(length) || length == preamble.count
+      if atBoundary {
+        #expect(capture.problems.isEmpty)
+      } else if length > preamble.count {
+        #expect(
+          capture.problems == [.truncated(offset: whole == 0 ? preamble.count : ends[whole - 1])])
+      }
+    }
+  }
+
+  @Test func blocksThatContradictThemselves() throws {
+    var blocks = Blocks(bigEndian: false)
+    blocks.section()
+    blocks.packet(Samples.ready)
+    blocks.interface()
+    let lengthOfPacket = blocks.bytes.count + 20
+    blocks.packet(Samples.ready)
+    let good = blocks.bytes.count
+    blocks.packet(Samples.ready)
+    // No interface yet; then one whose packet claims 4 GiB; then a length that is not repeated.
+    blocks.bytes[lengthOfPacket + 3] = 0xFF
+    blocks.bytes[blocks.bytes.count - 4] ^= 4
+    let capture = try CaptureReader.read(blocks.bytes)
+    #expect(capture.packets.isEmpty)
+    #expect(capture.problems.count == 3)
+    #expect(capture.problems.last == .damaged(offset: good))
+  }
+
+  @Test func theListOfProblemsIsBounded() throws {
+    var blocks = Blocks(bigEndian: false)
+    blocks.section()
+    for _ in 0..<1_000 { blocks.packet(Samples.ready) }
+    let capture = try CaptureReader.read(blocks.bytes)
+    #expect(capture.problems.count == 100)
+    #expect(capture.problems.last == .andMore(901))
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import UCI
+import UWB
+
+@Suite("What the driver's errors say")
+struct ErrorTextTests {
+  @Test("A refusal has the raw value, the meaning and the next step")
+  func refusal() {
+    let error = DriverError.refused(command: "SESSION_START_CMD", .sessionNotConfigured)
+    #expect(
+      error.description == "The device refused SESSION_START_CMD: ERROR_SESSION_NOT_CONFIGURED "
+        + "(0x15). The session lacks parameters it needs before it can start.")
+    #expect(error.suggestion?.hasPrefix("Set every parameter") == true)
+  }
+
+  @Test("Refused parameters are named, with what they take")
+  func parameters() {
+    let error = DriverError.parametersRefused(
+      .invalidParameter,
+      [
+        RefusedParameter(id: 0x1B, status: .invalidRange),
+        RefusedParameter(id: 0x9E, status: .unknown),
+      ])
+    #expect(
+      error.description.hasSuffix(
+        "Refused: SLOTS_PER_RR (0x1B, INVALID_RANGE), APP_CONFIG_0x9E (0x9E, UNKNOWN)."))
+    #expect(error.suggestion?.contains("SLOTS_PER_RR takes a number of slots, 1…255.") == true)
+  }
+
+  @Test("What a vendor means by a code is said when the vendor is known")
+  func vendors() {
+    let error = DriverError.sessionEnded(.idle, StateChangeReason(rawValue: 0x80))
+    #expect(error.description.contains("Qorvo, Android: Angles"))
+    #expect(error.suggestion == nil)
+    let qorvo = Dialect(vendor: .qorvo)
+    #expect(
+      error.description(in: qorvo)
+        == "The session became IDLE: INVALID_CHANNEL_WITH_AOA (0x80). Angles of arrival cannot be "
+        + "measured on this channel.")
+    #expect(error.suggestion(in: qorvo) == "Use channel 9, or set AOA_RESULT_REQ to 0.")
+  }
+
+  @Test("A reason nobody explains keeps its number")
+  func unknown() {
+    let error = DriverError.sessionEnded(.idle, StateChangeReason(rawValue: 0xE7))
+    #expect(error.description == "The session became IDLE: REASON_0xE7 (0xE7).")
+  }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+import UCI
+import UWB
+import UWBLink
+
+/// Commands and answers on a link that works badly.
+@Suite struct ExchangeTests {
+  static let count = bytes("21 05 00 00")
+  static let info = bytes("20 02 00 00")
+
+  /// What the chip says to a packet after the handshake; `number` counts packets with these bytes.
+  typealias Answers = @Sendable (_ packet: [UInt8], _ number: Int) -> [[UInt8]]
+
+  static func open(_ answers: @escaping Answers) async throws -> (UWBDevice, ScriptedChip) {
+    let numbers = Mutex<[[UInt8]: Int]>([:])
+    return try await CommandTests.open { packet, _ in
+      let number = numbers.withLock { numbers in
+        numbers[packet, default: 0] += 1
+        return numbers[packet]!
+      }
+      return answers(packet, number)
+    }
+  }
+
+  // MARK: retries
+
+  @Test("Pitfall 15: the request to repeat comes as a notification", arguments: [1, 3, 10])
+  func retryAsANotification(_ times: Int) async throws {
+    let (device, chip) = try await Self.open { packet, number in
+      number <= times ? [bytes("60 07 00 01 0a")] : DWM3001CDK.answers(packet)
+    }
+    #expect(try await device.send(GetSessionCount()).count == 0)
+    #expect(chip.sent == Array(repeating: Self.count, count: times + 1))
+    await device.close()
+  }
+
+  @Test func retryAsAStatusMeansSendAgain() async throws {
+    let (device, chip) = try await Self.open { packet, number in
+      number <= 3 ? [bytes("41 05 00 01 0a")] : DWM3001CDK.answers(packet)
+    }
+    #expect(try await device.send(GetSessionCount()).count == 0)
+    #expect(chip.sent == Array(repeating: Self.count, count: 4), "the same, unchanged")
+    await device.close()
+  }
+
+  @Test func aCommandThatIsNotIdempotentIsRepeatedWhenTheChipAsksForIt() async throws {
+    // The chip has not done what it wants to be sent again.
+    let (device, chip) = try await Self.open { packet, number in
+      packet[0] == 0x22 && number == 1
+        ? [bytes("60 07 00 01 0a")] : [bytes("42 00 00 01 00")]
+    }
+    #expect(try await device.send(SessionStart(sessionToken: 1)).status == .ok)
+    #expect(chip.sent.count == 2)
+    await device.close()
+  }
+
+  @Test("Pitfall 18: only the newest message is repeated")
+  func onlyTheNewestMessageIsRepeated() async throws {
+    let (device, chip) = try await Self.open { packet, number in
+      packet == Self.count && number == 1
+        ? [bytes("60 07 00 01 0a")] : DWM3001CDK.answers(packet)
+    }
+    _ = try await device.send(GetDeviceInfo())
+    #expect(try await device.send(GetSessionCount()).count == 0)
+    // Nothing is outstanding: there is nothing to be sent again.
+    let events = device.events
+    chip.say(bytes("60 07 00 01 0a") + DWM3001CDK.ready)
+    for await event in events { if case .deviceStatus = event { break } }
+    _ = try await device.send(GetDeviceInfo())
+    #expect(chip.sent == [Self.info, Self.count, Self.count, Self.info])
+    await device.close()
+  }
+
+  // MARK: late answers
+
+  @Test("Pitfall 19: the answer to something else completes nothing")
+  func aResponseToSomethingElse() async throws {
+    let (device, _) = try await Self.open { packet, _ in
+      [bytes("41 06 00 02 00 03"), bytes("42 05 00 01 00")] + DWM3001CDK.answers(packet)
+    }
+    let response = try await device.send(GetSessionCount())
+    #expect(response == SessionCountResponse(status: .ok, count: 0))
+    await device.close()
+  }
+
+  static func state(of token: UInt8) -> [UInt8] { [0x21, 0x06, 0, 4, token, 0, 0, 0] }
+
+  @Test func aLateAnswerDoesNotCompleteTheNextCommandOfTheSameOpcode() async throws {
+    // The chip that was slow: it answers the questions for session 1 (ACTIVE) behind the next packet.
+    let (device, chip) = try await Self.open { packet, number in
+      switch packet {
+      case Self.state(of: 1): []
+      case Self.info where number == 1:
+        [bytes("41 06 00 02 00 02"), bytes("41 06 00 02 00 02"), DWM3001CDK.deviceInfo]
+      case Self.state(of: 2): [bytes("41 06 00 02 00 03")]
+      default: DWM3001CDK.answers(packet)
+      }
+    }
+    await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionState(sessionToken: 1))
+    }
+    #expect(try await device.send(GetSessionState(sessionToken: 2)).state == .idle)
+    #expect(
+      chip.sent == [
+        Self.state(of: 1), Self.state(of: 1), Self.info, Self.state(of: 2),
+      ])
+    await device.close()
+  }
+
+  @Test func aCommandTheChipNeverGotHoldsNothingUp() async throws {
+    // The chip that never answered: what it owes is settled by the answer to anything sent later.
+    let (device, chip) = try await Self.open { packet, number in
+      switch packet {
+      case Self.state(of: 1): []
+      case Self.state(of: 2): [bytes("41 06 00 02 00 03")]
+      default: DWM3001CDK.answers(packet)
+      }
+    }
+    await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionState(sessionToken: 1))
+    }
+    #expect(try await device.send(GetSessionCount()).count == 0)
+    #expect(try await device.send(GetSessionState(sessionToken: 2)).state == .idle)
+    #expect(
+      chip.sent == [
+        Self.state(of: 1), Self.state(of: 1), Self.count, Self.state(of: 2),
+      ])
+    await device.close()
+  }
+
+  @Test func theOtherAnswerToARepeatedQuestionIsOwedOn() async throws {
+    // Both are answered, late: the first completes the question, the second must not complete the
+    // next one.
+    let (device, chip) = try await Self.open { packet, number in
+      switch packet {
+      case Self.state(of: 1): number == 1 ? [] : [bytes("41 06 00 02 00 02")]
+      case Self.info: [bytes("41 06 00 02 00 02"), DWM3001CDK.deviceInfo]
+      case Self.state(of: 2): [bytes("41 06 00 02 00 03")]
+      default: []
+      }
+    }
+    #expect(try await device.send(GetSessionState(sessionToken: 1)).state == .active)
+    #expect(try await device.send(GetSessionState(sessionToken: 2)).state == .idle)
+    #expect(chip.sent.suffix(2) == [Self.info, Self.state(of: 2)])
+    await device.close()
+  }
+
+  @Test func aChipThatStaysSilentIsAskedAndNotCommanded() async throws {
+    let (device, chip) = try await Self.open { _, _ in [] }
+    await #expect(throws: DriverError.self) {
+      _ = try await device.send(SessionInit(sessionID: 1))
+    }
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.send(SessionInit(sessionID: 2))
+    }
+    // The name of what was not answered: the second SESSION_INIT was never sent.
+    guard case .noAnswer(let command, 600, garbage: 0) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(command != "SESSION_INIT_CMD")
+    #expect(chip.sent.filter { $0[0] == 0x21 && $0[1] == 0 }.count == 1)
+    await device.close()
+  }
+
+  @Test("Pitfall 16: after a timeout the answer is looked for, not the command repeated")
+  func aSlowAnswerToWhatMustNotBeRepeated() async throws {
+    // The chip takes longer than it may, and answers before the next question.
+    let (device, chip) = try await Self.open { packet, number in
+      switch (packet[0], packet[1]) {
+      case (0x21, 0x00): []
+      case (0x20, 0x02) where number == 1:
+        [bytes("41 00 00 05 00 05 00 00 00"), bytes("61 02 00 06 05 00 00 00 00 00")]
+          + [DWM3001CDK.deviceInfo]
+      default: DWM3001CDK.answers(packet)
+      }
+    }
+    #expect(
+      try await device.send(SessionInit(sessionID: 1))
+        == SessionInitResponse(status: .ok, handle: 5))
+    #expect(chip.sent.filter { $0[0] == 0x21 }.count == 1)
+    await device.close()
+  }
+
+  static func makeSession(
+    _ answers: @escaping Answers
+  ) async throws -> (Result<UInt32, DriverError>, [[UInt8]]) {
+    let (device, chip) = try await Self.open(answers)
+    let result: Result<UInt32, DriverError>
+    do throws(DriverError) {
+      result = .success(try await device.makeSession(SessionTests.configuration).token)
+    } catch {
+      result = .failure(error)
+    }
+    let sent = chip.sent
+    await device.close()
+    return (result, sent)
+  }
+
+  @Test("Pitfall 16: SESSION_INIT is repeated only when the chip has no more sessions than before")
+  func aLostSessionInitIsRepeated() async throws {
+    let (result, sent) = try await Self.makeSession { packet, number in
+      packet[0] == 0x21 && packet[1] == 0 && number == 1 ? [] : DWM3001CDK.answers(packet)
+    }
+    #expect(try result.get() == 1)
+    #expect(
+      sent.prefix(4).map { Array($0.prefix(2)) } == [
+        [0x21, 0x00], [0x20, 0x02], [0x21, 0x05], [0x21, 0x00],
+      ])
+  }
+
+  @Test("Pitfall 16: a session that was made without an answer is named by the chip's report")
+  func aSessionWhoseAnswerWasLost() async throws {
+    let (result, sent) = try await Self.makeSession { packet, _ in
+      packet[0] == 0x21 && packet[1] == 0
+        ? [bytes("61 02 00 06 01 00 00 00 00 00")] : DWM3001CDK.answers(packet)
+    }
+    #expect(try result.get() == 1)
+    #expect(sent.filter { $0[0] == 0x21 && $0[1] == 0 }.count == 1)
+  }
+
+  @Test("Pitfall 16: a session that may exist is not made twice")
+  func aSessionThatMayExist() async throws {
+    let (result, sent) = try await Self.makeSession { packet, _ in
+      switch (packet[0], packet[1]) {
+      case (0x21, 0x00): []
+      case (0x21, 0x05): [bytes("41 05 00 02 00 01")]
+      default: DWM3001CDK.answers(packet)
+      }
+    }
+    guard case .failure(.noAnswer("SESSION_INIT_CMD", _, _)) = result else {
+      Issue.record("\(result)")
+      return
+    }
+    #expect(sent.filter { $0[0] == 0x21 && $0[1] == 0 }.count == 1)
+  }
+
+  @Test("Pitfall 16: SESSION_START is not sent to a session that ranges", arguments: [2, 3])
+  func aStartWhoseAnswerWasLost(_ state: UInt8) async throws {
+    let (device, chip) = try await Self.open { packet, number in
+      switch (packet[0], packet[1]) {
+      case (0x22, 0x00):
+        // Lost is only the answer, or the whole command.
+        number == 1
+          ? (state == 2 ? [bytes("61 02 00 06 01 00 00 00 02 00")] : [])
+          : DWM3001CDK.answers(packet)
+      case (0x21, 0x06): [bytes("41 06 00 02 00") + [state]]
+      default: DWM3001CDK.answers(packet)
+      }
+    }
+    let session = try await device.makeSession(SessionTests.configuration)
+    try await session.start()
+    #expect(session.state == .active)
+    #expect(chip.sent.filter { $0[0] == 0x22 && $0[1] == 0 }.count == (state == 2 ? 1 : 2))
+    await device.close()
+  }
+
+  @Test("Pitfall 17: each command has the time that its chip needs")
+  func timeouts() {
+    #expect(DeviceProfile.generic.responseTimeout == 2_000)
+    let reset = Opcode(GroupID(rawValue: 0xF), 0x00)
+    #expect(DeviceProfile.qorvo.responseTimeout(for: reset) == 6_000)
+    #expect(DeviceProfile.qorvo.responseTimeout(for: .sessionInit) == 2_000)
+  }
+
+  @Test("Pitfall 30: an error response may be a status and nothing else")
+  func aShortErrorResponse() async throws {
+    let (device, _) = try await Self.open { _, _ in [bytes("42 03 00 01 15")] }
+    let response = try await device.send(GetRangingCount(sessionToken: 1))
+    #expect(response == RangingCountResponse(status: .sessionNotConfigured, count: nil))
+    await device.close()
+  }
+
+  @Test("Pitfall 29: bytes behind an error status are nobody's")
+  func aLongErrorResponse() async throws {
+    let (device, _) = try await Self.open { _, _ in [bytes("42 01 00 02 01 03")] }
+    #expect(try await device.send(SessionStop(sessionToken: 1)).status == .rejected)
+    await device.close()
+  }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+import UCI
+import UWB
+import UWBLink
+
+/// Short timeouts, so that silence costs a test little.
+let hasty: DeviceProfile = {
+  var profile = DeviceProfile.generic
+  profile.responseTimeout = 600
+  profile.resetTimeout = 600
+  profile.stateTimeout = 600
+  return profile
+}()
+
+@Suite struct HandshakeTests {
+  @Test func aDWM3001CDKIsRecognisedByItsOwnWords() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    #expect(device.profile == .qorvo)
+    #expect(device.dialect.generation == .fira2)
+    #expect(device.info.uciVersion == UCIVersion(2, 0))
+    #expect(device.capabilities.count == 26)
+    #expect(device.state == .ready)
+    await device.close()
+    #expect(chip.opcodes == [[0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
+  }
+
+  @Test func aChipAtWorkIsAskedAndNotReset() async throws {
+    let chip = try ScriptedChip { packet, _ in
+      [DWM3001CDK.rxTimeout(sequence: 1)] + DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(opening: .asFound))
+    #expect(!device.wasReset)
+    #expect(device.profile == .qorvo)
+    #expect(device.capabilities.count == 26)
+    await device.close()
+    #expect(chip.packets.map { $0[0...1] } == [[0x20, 0x02], [0x20, 0x03]])
+  }
+
+  @Test func aChipThatAnswersNothingBeforeAResetIsResetAllTheSame() async throws {
+    let wasReset = Atomic(false)
+    let chip = try ScriptedChip { packet, _ in
+      if packet[1] == 0 { wasReset.store(true, ordering: .relaxed) }
+      return wasReset.load(ordering: .relaxed) ? DWM3001CDK.answers(packet) : []
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(opening: .asFound))
+    #expect(device.wasReset)
+    await device.close()
+    #expect(
+      chip.packets.map { $0[0...1] } == [
+        [0x20, 0x02], [0x20, 0x00], [0x20, 0x02], [0x20, 0x03],
+      ])
+  }
+
+  @Test func staleNotificationsAndHalfAFrameBeforeTheAnswerDoNoHarm() async throws {
+    let stale = (0..<20).flatMap { DWM3001CDK.rxTimeout(sequence: $0) }
+    let chip = try ScriptedChip(greeting: [Array(stale[17...])]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    #expect(device.profile == .qorvo)
+    await device.close()
+  }
+
+  @Test func anAnswerBehindALongBacklogIsWaitedForAndNothingElseIsTried() async throws {
+    let chip = try ScriptedChip { packet, count in
+      guard count == 1 else { return DWM3001CDK.answers(packet) }
+      var lines: [[UInt8]] = []
+      for number in 0..<30 { lines.append(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
+      return lines + DWM3001CDK.answers(packet)
+    } pace: { packet, count in
+      // The pace of the chip: 30 stale notifications take longer than an answer may.
+      packet[0] == 0x62 && count == 1 ? 20_000 : 0
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    #expect(chip.opcodes == [[0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
+    await device.close()
+  }
+
+  private static func boots(_ packet: [UInt8], resets: Int, inits: Int) -> [[UInt8]] {
+    switch (packet[0], packet[1]) {
+    case (0x2E, 0x00):
+      inits == 1 ? [bytes("60 07 00 01 0a")] : [bytes("4e 00 00 01 00"), DWM3001CDK.ready]
+    case (0x20, 0x00):
+      resets == 1
+        ? [DWM3001CDK.ready, bytes("60 07 00 01 0a")]
+        : [bytes("40 00 00 01 00"), DWM3001CDK.ready]
+    case (0x20, 0x02):
+      [bytes("40 02 00 12 00 03 00 02 00 02 00 02 00 08 00 06") + Array("SR250X".utf8)]
+    case (0x20, 0x03): [bytes("40 03 00 02 00 00")]
+    default: []
+    }
+  }
+
+  @Test("Pitfall 24: NXP chips take nothing before CORE_DEVICE_INIT")
+  func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
+    let chip = try ScriptedChip(greeting: [bytes("60 01 00 01 00")]) { packet, count in
+      Self.boots(packet, resets: count - 2, inits: count)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    #expect(device.profile == .nxp)
+    #expect(device.dialect.generation == .fira3)
+    await device.close()
+    #expect(
+      chip.packets.map { Array($0.prefix(2)) } == [
+        [0x2E, 0x00], [0x2E, 0x00], [0x20, 0x00], [0x20, 0x00], [0x20, 0x02], [0x20, 0x03],
+      ])
+  }
+
+  /// It boots for longer than is waited for, and hears nothing of the reset before.
+  @Test func anNXPChipThatIsLateToSayThatItBootsIsInitialisedAsWell() async throws {
+    let chip = try ScriptedChip { packet, count in
+      count == 1
+        ? [bytes("60 01 00 01 00")] : Self.boots(packet, resets: count - 3, inits: count - 1)
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    await device.close()
+    #expect(
+      chip.packets.map { Array($0.prefix(2)) } == [
+        [0x20, 0x00], [0x2E, 0x00], [0x2E, 0x00], [0x20, 0x00], [0x20, 0x00], [0x20, 0x02],
+        [0x20, 0x03],
+      ])
+  }
+
+  @Test func aChipWhoseFirstWordsComeLateIsInitialisedAllTheSame() async throws {
+    let chip = try ScriptedChip { packet, count in
+      switch (packet[0], packet[1]) {
+      // What it says by itself when it has power; the reset it does not take before it is set up.
+      case (0x20, 0x00) where count == 1: [DWM3001CDK.ready]
+      case (0x2E, 0x00): [bytes("4e 00 00 01 00"), DWM3001CDK.ready]
+      default: DWM3001CDK.answers(packet)
+      }
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    #expect(
+      chip.opcodes == [[0x20, 0x00], [0x2E, 0x00], [0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
+    await device.close()
+  }
+
+  @Test func aSilentDeviceIsAnErrorWithItsCause() async throws {
+    let chip = try ScriptedChip { _, _ in [] }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    }
+    guard case .noAnswer("CORE_DEVICE_RESET_CMD", 600, garbage: 0) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(error?.suggestion != nil)
+  }
+
+  @Test func garbageIsToldFromSilence() async throws {
+    let chip = try ScriptedChip { _, _ in [Array("uwb> unknown command\r\n".utf8)] }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    }
+    guard case .noAnswer(_, _, let garbage) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(garbage > 0)
+  }
+
+  @Test func aDeviceThatVanishesInTheMiddleIsReportedAtOnce() async throws {
+    let chip = try ScriptedChip { packet, count in count < 2 ? DWM3001CDK.answers(packet) : nil }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint)
+    }
+    guard case .link(let cause) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .closedByPeer)
+  }
+
+  @Test func aChipThatAlwaysAsksForARetryIsGivenUp() async throws {
+    let chip = try ScriptedChip { _, _ in [bytes("60 07 00 01 0a")] }
+    let error = await #expect(throws: DriverError.self) {
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
+    }
+    #expect(error == .retriesExhausted(command: "CORE_DEVICE_RESET_CMD", attempts: 10))
+    #expect(chip.packets.count == 11)
+  }
+}
+
+@Suite struct CommandTests {
+  /// A device behind its handshake; the script answers, and counts, what comes after it.
+  static func open(
+    _ profile: DeviceProfile = hasty, _ script: @escaping ScriptedChip.Script
+  ) async throws -> (UWBDevice, ScriptedChip) {
+    let handshake = Atomic(0)
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, count in
+      let before = handshake.load(ordering: .relaxed)
+      guard before == 0 else { return script(packet, count - before) }
+      if ScriptedChip.endsHandshake(packet) { handshake.store(count, ordering: .relaxed) }
+      return DWM3001CDK.answers(packet)
+    }
+    return (try await UWBDevice.open(chip.endpoint, options: .init(profile: profile)), chip)
+  }
+
+  @Test func aQuestionIsRepeatedOnceAfterATimeout() async throws {
+    let (device, chip) = try await Self.open { packet, count in
+      count == 1 ? [] : DWM3001CDK.answers(packet)
+    }
+    #expect(try await device.send(GetSessionCount()).count == 0)
+    #expect(chip.sent.count == 2)
+    await device.close()
+  }
+
+  @Test func aDeviceErrorEndsTheCommandAtOnce() async throws {
+    let (device, _) = try await Self.open { _, _ in [bytes("60 01 00 01 ff")] }
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionCount())
+    }
+    #expect(error == .deviceError(command: "SESSION_GET_COUNT_CMD"))
+    await device.close()
+  }
+
+  @Test func manyCallersTakeTurns() async throws {
+    let (device, chip) = try await Self.open(.generic) { packet, _ in DWM3001CDK.answers(packet) }
+    try await withThrowingTaskGroup(of: UInt8?.self) { group in
+      for _ in 0..<50 { group.addTask { try await device.send(GetSessionCount()).count } }
+      for try await count in group { #expect(count == 0) }
+    }
+    #expect(chip.sent.count == 50)
+    await device.close()
+  }
+
+  @Test func aClosedDeviceSaysSo() async throws {
+    let (device, _) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
+    await device.close()
+    await device.close()
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionCount())
+    }
+    #expect(error == .closed)
+  }
+}

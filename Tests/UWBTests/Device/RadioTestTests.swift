@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import SystemPackage
+import Testing
+import UCI
+import UWBLink
+import UWBSimulator
+
+@testable import UWB
+
+/// Radio tests between simulated chips on pseudo-terminals.
+@Suite struct RadioTestTests {
+  private static func devices(
+    _ profile: ChipProfile, count: Int = 2, scene: Scene = Scene(distanceNoise: 0)
+  ) async throws -> (SimulatedBench, [UWBDevice]) {
+    let bench = SimulatedBench(scene: scene)
+    var devices: [UWBDevice] = []
+    for index in 0..<count {
+      let chip = try bench.add(
+        profile: profile, placement: Placement(at: Position(3 * Double(index), 0)))
+      bench.start()
+      // Said, not found out: a chip that takes nothing at first costs a timeout.
+      let options = UWBDevice.Options(profile: profile.name == "sr250" ? .nxp : nil)
+      devices.append(
+        try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options))
+    }
+    return (bench, devices)
+  }
+
+  private static func short(packets: UInt32 = 50) -> RadioTestConfiguration {
+    var configuration = RadioTestConfiguration()
+    configuration.packets = packets
+    configuration.gap = 1_000
+    return configuration
+  }
+
+  /// Runs `test` on the second device while the first one sends for longer.
+  private static func whileSending(
+    _ psdu: [UInt8], _ devices: [UWBDevice], _ test: RadioTest,
+    _ configuration: RadioTestConfiguration = short()
+  ) async throws -> RadioTestResult? {
+    let (signal, hasStarted) = AsyncStream<Void>.makeStream()
+    let sender = Task {
+      var longer = configuration
+      longer.packets = 100_000
+      return try await devices[0].run(.periodicTX(psdu: psdu), longer) { hasStarted.finish() }
+    }
+    for await _ in signal {}
+    let result = try await devices[1].run(test, configuration)
+    sender.cancel()
+    #expect(try await sender.value == nil)
+    return result
+  }
+
+  @Test func framesAreCounted() async throws {
+    let (bench, devices) = try await Self.devices(.sr250)
+    let result = try #require(
+      try await Self.whileSending([1, 2, 3], devices, .perRX(psdu: [1, 2, 3])))
+    guard case .reception(let reception) = result.content else {
+      Issue.record("\(result)")
+      return
+    }
+    #expect(reception.count("attempts") == 50)
+    #expect(reception.good == 50 && reception.packetErrorRate == 0)
+    // This chip says nothing of its receivers.
+    #expect(result.receivers.isEmpty && result.carrierOffsetPPM == nil)
+    for device in devices { await device.close() }
+    bench.stop()
+  }
+
+  @Test func anotherPayloadIsWrongInEveryFrame() async throws {
+    let (bench, devices) = try await Self.devices(.qm33)
+    var configuration = Self.short()
+    configuration.additional = [TLV(AppConfigID.enableDiagnostics, [1])]
+    let result = try await Self.whileSending([1], devices, .perRX(psdu: [2]), configuration)
+    guard case .reception(let reception)? = result?.content else {
+      Issue.record("\(String(describing: result))")
+      return
+    }
+    #expect(reception.count("psdu_bit_errors") == 50)
+    #expect(reception.packetErrorRate == 1)
+    // 3 m away.
+    let receiver = try #require(result?.receivers.first)
+    #expect(abs(receiver.rssiDBm + 73.5) < 0.5)
+    #expect(result?.carrierOffsetPPM == 0)
+    for device in devices { await device.close() }
+    bench.stop()
+  }
+
+  @Test func oneFrameIsReceivedWhole() async throws {
+    let (bench, devices) = try await Self.devices(.qm33)
+    let result = try await Self.whileSending([7, 8, 9], devices, .rx())
+    guard case .frame(let frame)? = result?.content else {
+      Issue.record("\(String(describing: result))")
+      return
+    }
+    #expect(frame.psdu == [7, 8, 9])
+    for device in devices { await device.close() }
+    bench.stop()
+  }
+
+  @Test func scrambledTimestampsAreChecked() async throws {
+    let (bench, devices) = try await Self.devices(.sr250)
+    var configuration = Self.short(packets: 20)
+    configuration.rframe = 3
+    let result = try await Self.whileSending([], devices, .srRX, configuration)
+    guard case .reception(let reception)? = result?.content else {
+      Issue.record("\(String(describing: result))")
+      return
+    }
+    #expect(reception.count("sts_found") == 20)
+    #expect(reception.bitmap == [0xFF, 0xFF, 0x0F])
+    for device in devices { await device.close() }
+    bench.stop()
+  }
+
+  @Test func bothTimesOfOneExchangeAreADistance() async throws {
+    let (bench, devices) = try await Self.devices(.qm33)
+    let (signal, hasStarted) = AsyncStream<Void>.makeStream()
+    let responder = Task {
+      try await devices[1].run(.ssTWR(isResponder: true)) { hasStarted.finish() }
+    }
+    for await _ in signal {}
+    let initiator = try await devices[0].run(.ssTWR(isResponder: false))
+    guard case .time(_, let roundTrip)? = initiator?.content,
+      case .time(_, let reply)? = try await responder.value?.content
+    else {
+      Issue.record("\(String(describing: initiator))")
+      return
+    }
+    let distance = RadioTestResult.distance(roundTrip: roundTrip, reply: reply)
+    #expect(abs(distance - 3) < 0.01)
+    for device in devices { await device.close() }
+    bench.stop()
+  }
+
+  @Test func aReceiverAloneHearsNothingAndLeavesNothingBehind() async throws {
+    let (bench, devices) = try await Self.devices(.fira1, count: 1)
+    var configuration = Self.short()
+    configuration.patience = 50
+    #expect(try await devices[0].run(.rx(), configuration) == nil)
+    let result = try await devices[0].run(.perRX(psdu: []), configuration)
+    guard case .reception(let reception)? = result?.content else {
+      Issue.record("\(String(describing: result))")
+      return
+    }
+    #expect(reception.packetErrorRate == 1)
+    #expect(try await devices[0].send(GetSessionCount()).count == 0)
+    await devices[0].close()
+    bench.stop()
+  }
+
+  @Test func aTestThatTheChipLacksIsRefused() async throws {
+    let (bench, devices) = try await Self.devices(.qm33, count: 1)
+    let error = await #expect(throws: DriverError.self) { try await devices[0].run(.srRX) }
+    #expect(error == .refused(command: "TEST_SR_RX_CMD", .unknownOID))
+    #expect(try await devices[0].send(GetSessionCount()).count == 0)
+    await devices[0].close()
+    bench.stop()
+  }
+
+  @Test func contradictionsAreFoundBeforeAnythingIsSent() {
+    var configuration = RadioTestConfiguration()
+    configuration.receiverWindow = configuration.receiverLead
+    #expect(throws: DriverError.self) { try configuration.validate() }
+    configuration = .init()
+    configuration.packets = 0
+    #expect(throws: DriverError.self) { try configuration.validate() }
+  }
+
+  @Test func aFrameWithBothFaultsIsCountedOnce() {
+    let reception = RadioReception(
+      names: ["attempts", "psdu_decode_errors", "psdu_bit_errors", "end_of_frame"],
+      counts: [100, 3, 5, 90], isSTSOnly: false)
+    #expect(reception.good == 85)
+    #expect(abs((reception.packetErrorRate ?? 0) - 0.15) < 1e-12)
+    let short = RadioReception(names: ["attempts"], counts: [100], isSTSOnly: false)
+    #expect(short.good == nil && short.packetErrorRate == nil)
+  }
+}

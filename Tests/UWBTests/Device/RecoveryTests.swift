@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import SystemPackage
+import Testing
+import UCI
+import UWB
+import UWBLink
+import UWBSimulator
+
+/// A device that goes away, or loses its mind, and what its users see of it.
+@Suite struct RecoveryTests {
+  typealias Ends = EndToEndTests
+
+  /// A simulated board behind a link of its own, as udev makes them.
+  struct Board {
+    let bench: SimulatedBench
+    let chip: SimulatedBench.Chip
+    let path: String
+
+    init(_ profile: ChipProfile = .qm33) throws {
+      let (bench, chips) = try Ends.bench([profile])
+      var folder = Array("/tmp/uwb-test-XXXXXX".utf8CString)
+      let made = folder.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }
+      path = String(cString: try #require(made)) + "/board"
+      self.bench = bench
+      chip = chips[0]
+      try chip.link(at: path)
+    }
+
+    func open(_ recovery: Recovery? = Recovery()) async throws -> UWBDevice {
+      try await UWBDevice.open(
+        .serial(path: FilePath(path)), options: .init(recovery: recovery))
+    }
+
+    func remove() {
+      bench.stop()
+      unlink(path)
+      rmdir(FilePath(path).removingLastComponent().string)
+    }
+  }
+
+  /// A session that ranged until its board was pulled out, and its stream, which has been told.
+  static func interrupted(
+    _ board: Board, _ device: UWBDevice
+  ) async throws -> (UWBSession, MeasurementStream.Events.Iterator) {
+    let session = try await device.makeSession(Ends.configurations().controller)
+    var events = session.measurements().events.makeAsyncIterator()
+    try await session.start()
+    board.chip.unplug()
+    _ = try await Self.events(&events) { !Self.isMeasurement($0) }
+    return (session, events)
+  }
+
+  /// Takes events until one is what is looked for.
+  static func events(
+    _ iterator: inout MeasurementStream.Events.Iterator,
+    until isWanted: (MeasurementStream.Event) -> Bool
+  ) async throws -> [MeasurementStream.Event] {
+    var seen: [MeasurementStream.Event] = []
+    while let event = try await iterator.next() {
+      seen.append(event)
+      if isWanted(event) { return seen }
+    }
+    Issue.record("the stream ended: \(seen)")
+    return seen
+  }
+
+  static func isMeasurement(_ event: MeasurementStream.Event) -> Bool {
+    if case .measurement = event { true } else { false }
+  }
+
+  @Test(arguments: [ChipProfile.qm33, .sr250, .fira1])
+  func pluggedOutAndInTheSessionGoesOn(_ profile: ChipProfile) async throws {
+    let board = try Board(profile)
+    let device = try await board.open()
+    let session = try await device.makeSession(Ends.configurations(peers: 2).controller)
+    let stream = session.measurements()
+    var events = stream.events.makeAsyncIterator()
+    try await session.start()
+    try await session.addControlees([MACAddress(3)])
+    _ = try await Self.events(&events, until: Self.isMeasurement)
+    board.chip.unplug()
+    let before = try await Self.events(&events) { !Self.isMeasurement($0) }
+    guard case .interrupted(.link(let cause)) = before.last else {
+      Issue.record("\(before)")
+      return
+    }
+    #expect(cause.code == .deviceGone)
+    #expect(stream.interruption == .link(cause))
+    let refusal = await #expect(throws: DriverError.self) { try await session.start() }
+    #expect(refusal == .recovering)
+    try board.chip.replug()
+    let after = try await Self.events(&events, until: Self.isMeasurement)
+    guard case .resumed? = after.first, case .measurement(let first)? = after.last else {
+      Issue.record("\(after)")
+      return
+    }
+    #expect(first.followsInterruption)
+    #expect(stream.interruption == nil)
+    var peers: Set<MACAddress> = []
+    for try await measurement in stream.prefix(6) { peers.insert(measurement.result.peer) }
+    #expect(peers == Set((1...3).map { MACAddress($0) }), "what was added is there again")
+    await device.close()
+    board.remove()
+  }
+
+  @Test(arguments: [ChipProfile.qm33, .sr250, .fira1])
+  func whoOnlyWantsMeasurementsSeesAGap(_ profile: ChipProfile) async throws {
+    let board = try Board(profile)
+    let device = try await board.open()
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    try await session.start()
+    var gaps = 0
+    var sinceGap = 0
+    for try await measurement in stream {
+      if measurement.followsInterruption {
+        gaps += 1
+        sinceGap = 0
+        #expect(measurement.sequenceNumber == 0)
+      }
+      sinceGap += 1
+      if sinceGap == 3 {
+        if gaps == 3 { break }
+        board.chip.unplug()
+        try board.chip.replug()
+      }
+    }
+    #expect(gaps == 3)
+    #expect(session.state == .active)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func lostAgainWhileItIsBeingRecoveredAllSessionsRangeAgain() async throws {
+    let board = try Board()
+    // Pulled out again when the first session ranges again and the second is about to.
+    let starts = Atomic<Int>(0)
+    let tap: UWBDevice.PacketTap = { direction, packet, _ in
+      guard direction == .outbound, packet.byteCount > 1,
+        unsafe packet.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == 0x22,
+        unsafe packet.unsafeLoad(fromByteOffset: 1, as: UInt8.self) == 0x00
+      else { return }
+      guard starts.add(1, ordering: .relaxed).newValue == 4 else { return }
+      board.chip.unplug()
+      try? board.chip.replug()
+    }
+    let device = try await UWBDevice.open(
+      .serial(path: FilePath(board.path)), options: .init(tap: tap, recovery: Recovery()))
+    let reports = device.events
+    var sessions: [UWBSession] = []
+    var streams: [MeasurementStream.Events.Iterator] = []
+    for id in [42, 43] as [UInt32] {
+      var configuration = Ends.configurations().controller
+      configuration.sessionID = id
+      let session = try await device.makeSession(configuration)
+      streams.append(session.measurements().events.makeAsyncIterator())
+      sessions.append(session)
+      try await session.start()
+    }
+    board.chip.unplug()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    try #require(sessions.map(\.state) == [.active, .active])
+    // The first was told of both losses.
+    var turns = 0
+    while turns < 4 {
+      let seen = try await Self.events(&streams[0]) { !Self.isMeasurement($0) }
+      if case .interrupted? = seen.last { #expect(turns % 2 == 0) } else { #expect(turns % 2 == 1) }
+      turns += 1
+    }
+    for index in 0...1 { _ = try await Self.events(&streams[index], until: Self.isMeasurement) }
+    await device.close()
+    board.remove()
+  }
+
+  enum Loss: CaseIterable, Sendable { case failure, restart, boot }
+
+  /// Makes a chip lose its sessions while its port stays.
+  static func lose(_ loss: Loss, _ chip: SimulatedBench.Chip) {
+    switch loss {
+    case .failure: chip.fail()
+    case .restart: chip.restart()
+    case .boot:
+      chip.restart()
+      chip.chatter([0x6B, 0x31, 0x00, 0x01, 0x01])
+    }
+  }
+
+  @Test(arguments: Loss.allCases, [ChipProfile.qm33, .sr250, .fira1])
+  func aChipThatLosesItsMindIsResetAndGoesOn(_ loss: Loss, _ profile: ChipProfile) async throws {
+    let board = try Board(profile)
+    let device = try await board.open()
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    var events = stream.events.makeAsyncIterator()
+    try await session.start()
+    _ = try await Self.events(&events, until: Self.isMeasurement)
+    Self.lose(loss, board.chip)
+    let before = try await Self.events(&events) { !Self.isMeasurement($0) }
+    guard case .interrupted(let cause) = before.last else {
+      Issue.record("\(before)")
+      return
+    }
+    // An SR250 that has started anew answers nothing at all.
+    if case .noAnswer = cause {
+      #expect(loss != .failure && profile.needsDeviceInit)
+    } else {
+      #expect(cause == (loss == .failure ? .deviceFailed(.error) : .deviceRestarted))
+    }
+    let after = try await Self.events(&events, until: Self.isMeasurement)
+    #expect(after.first == .resumed)
+    #expect(session.state == .active)
+    #expect(device.statistics.resynchronisations == 0)
+    await device.close()
+    board.remove()
+  }
+
+  @Test(arguments: Loss.allCases)
+  func withoutRecoveryEverybodyIsToldTheCause(_ loss: Loss) async throws {
+    let board = try Board()
+    let device = try await board.open(nil)
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    let events = device.events
+    try await session.start()
+    Self.lose(loss, board.chip)
+    let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
+    let expected: DriverError = loss == .failure ? .deviceFailed(.error) : .deviceRestarted
+    #expect(error == expected)
+    for await event in events { if case .lost(expected) = event { break } }
+    // The session is gone; to close it costs no timeout, and the chip can be used again.
+    try await session.close()
+    _ = try await device.send(DeviceReset())
+    await device.close()
+    board.remove()
+  }
+
+  @Test func closingWorksWhileTheDeviceIsAway() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    var (_, events) = try await Self.interrupted(board, device)
+    await device.close()
+    #expect(try await events.next() == nil)
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionCount())
+    }
+    #expect(error == .closed)
+    board.remove()
+  }
+
+  @Test func aSessionClosedWhileTheDeviceIsAwayDoesNotComeBack() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let reports = device.events
+    var other = Ends.configurations().controller
+    other.sessionID = 43
+    let kept = try await device.makeSession(other)
+    var (gone, events) = try await Self.interrupted(board, device)
+    try await gone.close()
+    #expect(try await events.next() == nil)
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(try await device.send(GetSessionCount()).count == 1)
+    #expect(kept.state == .idle)
+    try await kept.start()
+    await device.close()
+    board.remove()
+  }
+
+  @Test func aSessionStoppedWhileTheDeviceIsAwayComesBackIdle() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let reports = device.events
+    let (session, _) = try await Self.interrupted(board, device)
+    try await session.stop()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(session.state == .idle)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func aCancelledTaskLetsGoOfADeviceThatIsAway() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let (interruptions, interrupted) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await device.withSession(Ends.configurations().controller) { session in
+        let stream = session.measurements()
+        try await session.start()
+        board.chip.unplug()
+        for try await event in stream.events where !Self.isMeasurement(event) {
+          interrupted.yield()
+        }
+        try Task.checkCancellation()
+      }
+    }
+    for await _ in interruptions { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    await device.close()
+    board.remove()
+  }
+
+  @Test func whatDoesNotComeBackInTimeIsGivenUpWithItsCause() async throws {
+    let board = try Board()
+    let device = try await board.open(Recovery(limit: .milliseconds(50)))
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    try await session.start()
+    board.chip.unplug()
+    let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
+    guard case .link(let cause) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .deviceGone)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func anotherChipAtTheSamePathIsNotTakenForTheDevice() async throws {
+    let board = try Board()
+    let stranger = try board.bench.add(profile: .sr250, at: Position(1, 1))
+    let device = try await board.open()
+    let reports = device.events
+    let (session, _) = try await Self.interrupted(board, device)
+    try stranger.link(at: board.path)
+    for await event in reports {
+      if case .notRecovered(let error) = event {
+        // It does not answer the reset of a Qorvo chip, or says who it is.
+        #expect(error != .recovering)
+        break
+      }
+    }
+    stranger.unplug()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(session.state == .active)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func changesOfParametersSurvive() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let reports = device.events
+    let session = try await device.makeSession(Ends.configurations().controller)
+    try await session.configure([TLV(0x09, [40, 0, 0, 0])])
+    try await session.start()
+    try await session.configure([TLV(0x2D, [1])])
+    board.chip.unplug()
+    try board.chip.replug()
+    for await event in reports { if case .recovered = event { break } }
+    #expect(session.state == .active)
+    #expect(
+      try await session.parameters([0x09, 0x2D]) == [TLV(0x09, [40, 0, 0, 0]), TLV(0x2D, [1])])
+    await device.close()
+    board.remove()
+  }
+
+  @Test func aChipThatStartsAnewWithoutAWordIsAskedWhenItIsSilent() async throws {
+    let board = try Board()
+    let device = try await board.open(Recovery(silence: .milliseconds(20)))
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let stream = session.measurements()
+    var events = stream.events.makeAsyncIterator()
+    try await session.start()
+    _ = try await Self.events(&events, until: Self.isMeasurement)
+    board.chip.faults = ChipFaults(mute: true)
+    board.chip.restart()
+    board.chip.faults = .none
+    let before = try await Self.events(&events) { !Self.isMeasurement($0) }
+    #expect(before.last == .interrupted(.deviceRestarted))
+    #expect(try await Self.events(&events, until: Self.isMeasurement).first == .resumed)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func aPortIsFreeOnceItsDeviceIsClosed() async throws {
+    let board = try Board()
+    for recovery in [nil, Recovery()] {
+      let device = try await board.open(recovery)
+      await device.close()
+      let second = try await board.open(recovery)
+      await second.close()
+      withExtendedLifetime(device) {}
+    }
+    board.remove()
+  }
+}

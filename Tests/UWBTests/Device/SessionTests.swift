@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+import UCI
+import UWB
+import UWBLink
+
+@Suite struct SessionTests {
+  static let configuration = SessionConfiguration(
+    role: .controller, sessionID: 7, address: MACAddress(0x0000), peers: [MACAddress(0x0001)])
+
+  static func open() async throws -> (UWBDevice, ScriptedChip) {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    return (try await UWBDevice.open(chip.endpoint), chip)
+  }
+
+  @Test func aSessionUsesTheHandleAndLeavesNothingBehind() async throws {
+    let (device, chip) = try await Self.open()
+    let measurements = try await device.withSession(Self.configuration) { session in
+      #expect(session.token == 1)
+      let stream = session.measurements()
+      try await session.start()
+      #expect(session.state == .active)
+      var list: [RangingMeasurement] = []
+      for try await measurement in stream.prefix(3) { list.append(measurement) }
+      return list
+    }
+    #expect(measurements.map(\.sequenceNumber) == [0, 1, 2])
+    #expect(measurements.allSatisfy { $0.result.status == .rangingRxTimeout })
+    #expect(measurements.allSatisfy { $0.result.distanceCentimetres == nil })
+    await device.close()
+    let tail = chip.packets.suffix(2).map { Array($0) }
+    #expect(tail == [bytes("22 01 00 04 01 00 00 00"), bytes("21 01 00 04 01 00 00 00")])
+  }
+
+  struct Trouble: Error {}
+
+  @Test func anErrorInTheBodyStopsAndDeinitialises() async throws {
+    let (device, chip) = try await Self.open()
+    await #expect(throws: Trouble.self) {
+      try await device.withSession(Self.configuration) { session in
+        try await session.start()
+        throw Trouble()
+      }
+    }
+    #expect(chip.packets.suffix(2).map { $0[1] } == [0x01, 0x01])
+    await device.close()
+  }
+
+  @Test func cancellationStopsAndDeinitialises() async throws {
+    let (device, chip) = try await Self.open()
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await device.withSession(Self.configuration) { session in
+        let stream = session.measurements()
+        try await session.start()
+        signal.yield()
+        for try await _ in stream {}
+        try Task.checkCancellation()
+      }
+    }
+    for await _ in started { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(
+      chip.packets.suffix(2) == [
+        bytes("22 01 00 04 01 00 00 00"), bytes("21 01 00 04 01 00 00 00"),
+      ])
+    await device.close()
+  }
+
+  @Test func theStreamEndsWhenTheChipEndsTheSession() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let stream = session.measurements()
+    try await session.start()
+    // Answered behind everything that was said before.
+    _ = try await device.send(GetSessionCount())
+    chip.say(bytes("61 02 00 06 01 00 00 00 03 02"))
+    var count = 0
+    for try await _ in stream { count += 1 }
+    #expect(count == 3)
+    await device.close()
+  }
+
+  @Test func theStreamThrowsWhenTheDeviceVanishes() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet[0] == 0x21 && packet[1] == 0x06 ? nil : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let session = try await device.makeSession(Self.configuration)
+    let stream = session.measurements()
+    try await session.start()
+    await #expect(throws: DriverError.self) {
+      _ = try await device.send(GetSessionState(sessionToken: 1))
+    }
+    let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
+    guard case .link(let cause) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .closedByPeer)
+  }
+
+  @Test func theCallbackSeesEachNotificationInPlaceOnTheReadersThread() async throws {
+    let (device, _) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let (seen, saw) = AsyncStream<UInt32>.makeStream()
+    session.onMeasurements { view, _ in saw.yield(view.sequenceNumber) }
+    try await session.start()
+    var numbers: [UInt32] = []
+    for await number in seen.prefix(3) { numbers.append(number) }
+    #expect(numbers == [0, 1, 2])
+    await device.close()
+  }
+
+  @Test func aMessageWhoseEndWasDamagedIsNotJoinedWithTheNextOne() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let (seen, saw) = AsyncStream<[TwoWayMeasurement]>.makeStream()
+    session.onMeasurements { view, _ in
+      guard view.count == 8 else { return }
+      var measurements: [TwoWayMeasurement] = []
+      view.forEachTwoWayMeasurement { measurements.append($0) }
+      saw.yield(measurements)
+    }
+    try await session.start()
+    let sent = (1...8).map {
+      TwoWayMeasurement(
+        peer: MACAddress(UInt16($0)), status: .ok, rawDistance: 400, rawRSSI: 140)
+    }
+    let message = SessionInfo(
+      sequenceNumber: 9, sessionToken: 1, intervalMilliseconds: 200, twoWay: sent)
+    let packets = Segmentation.packets(
+      type: .notification, opcode: .sessionInfo, payload: message.encoded())
+    // The last segment has lost its header on the way.
+    chip.say(packets[0])
+    chip.say(Array(packets[1].dropFirst(4)))
+    for _ in 0..<3 { for packet in packets { chip.say(packet) } }
+    for await measurements in seen.prefix(2) { #expect(measurements == sent) }
+    await device.close()
+  }
+
+  @Test func aSlowTakerLosesTheNewestAndIsTold() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let stream = session.measurements(capacity: 4)
+    let events = device.events
+    let (heard, hear) = AsyncStream<Void>.makeStream()
+    session.onMeasurements { _, _ in hear.yield() }
+    try await session.start()
+    // The first three belong to the chip's answer to the start, which it may still be writing.
+    for await _ in heard.prefix(3) {}
+    for number in 3..<20 { chip.say(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
+    // Answered behind everything that was said before.
+    _ = try await device.send(GetSessionCount())
+    #expect(stream.dropped == 16)
+    var taken: [RangingMeasurement] = []
+    for try await measurement in stream.prefix(4) { taken.append(measurement) }
+    #expect(taken.map(\.sequenceNumber) == [0, 1, 2, 3])
+    chip.say(DWM3001CDK.rxTimeout(sequence: 20))
+    let next = try await stream.first { _ in true }
+    #expect(next?.sequenceNumber == 20)
+    #expect(next?.lostBefore == 16)
+    await device.close()
+    var total = 0
+    for await event in events {
+      if case .measurementsDropped(sessionToken: 1, let count) = event { total = count }
+    }
+    #expect(total == 16)
+  }
+
+  @Test("Pitfall 26: START answered OK is not ranging")
+  func acceptedButUnusableParametersAreAnErrorWithTheReason() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet[0] == 0x22 && packet[1] == 0x00
+        ? [bytes("42 00 00 01 00"), bytes("61 02 00 06 01 00 00 00 03 23")]
+        : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let session = try await device.makeSession(Self.configuration)
+    let error = await #expect(throws: DriverError.self) { try await session.start() }
+    #expect(error == .sessionEnded(.idle, .invalidRangingDuration))
+    await device.close()
+  }
+
+  @Test func refusedParametersAreNamedAndTheSessionIsRemoved() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet[0] == 0x21 && packet[1] == 0x03
+        ? [bytes("41 03 00 04 04 01 0d 04")] : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let error = await #expect(throws: DriverError.self) {
+      _ = try await device.makeSession(Self.configuration)
+    }
+    #expect(
+      error
+        == .parametersRefused(
+          .invalidParameter, [RefusedParameter(id: 0x0D, status: .invalidParameter)]))
+    #expect(chip.packets.last == bytes("21 01 00 04 01 00 00 00"))
+    await device.close()
+  }
+
+  @Test(arguments: [
+    ("interval", 10), ("slots", 1), ("peers", 0), ("channel", 7), ("self", 0), ("twice", 0),
+  ])
+  func contradictionsAreFoundBeforeAnythingIsSent(_ what: String, _ value: Int) async throws {
+    var configuration = Self.configuration
+    switch what {
+    case "interval": configuration.interval = UInt32(value)
+    case "slots": configuration.slotsPerRound = UInt8(value)
+    case "peers": configuration.peers = []
+    case "channel": configuration.channel = UInt8(value)
+    case "self": configuration.peers = [configuration.address]
+    default: configuration.peers = [MACAddress(1), MACAddress(1)]
+    }
+    let checked = configuration
+    let error = #expect(throws: DriverError.self) { try checked.validate() }
+    guard case .configurationProblems(let problems) = error, !problems.isEmpty else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func keyMaterialIsInNoText() {
+    let text = "\(Self.configuration) \(String(reflecting: Self.configuration.sts))"
+    #expect(!text.contains("[8, 7]") && !text.contains("1, 2, 3"))
+  }
+
+  /// The controller ended it in band; what was said of that end is not the answer to the next start.
+  @Test func aSessionThatEndedByItselfMayBeStartedAgain() async throws {
+    let active = bytes("61 02 00 06 01 00 00 00 02 00")
+    // Between its answer and the state the chip takes its time.
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    } pace: { packet, _ in
+      packet == active ? 20_000 : 0
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let session = try await device.makeSession(Self.configuration)
+    let events = device.events
+    try await session.start()
+    chip.say(bytes("61 02 00 06 01 00 00 00 03 05"))
+    for await event in events {
+      if case .sessionStatus(let status) = event, status.reason == .stoppedInBand { break }
+    }
+    try await session.start()
+    await device.close()
+  }
+}

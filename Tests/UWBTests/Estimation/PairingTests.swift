@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import UCI
+@testable import UWB
+
+/// Measurements and diagnostics of their round, in every order in which they can come.
+@Suite struct PairingTests {
+  @Test func withoutDiagnosticsNothingWaits() {
+    var rounds = Rounds()
+    for sequence in 0..<3 as Range<UInt32> {
+      rounds.info(sequence)
+      #expect(rounds.given.count == Int(sequence) + 1)
+    }
+    #expect(rounds.uses == [.none, .none, .none])
+    #expect(rounds.given.allSatisfy { $0.distance == 4 && $0.noAzimuth == .noAntennaTable })
+  }
+
+  @Test func diagnosticsBehindTheirMeasurement() {
+    var rounds = Rounds()
+    // Nobody knows yet that some will come: the first measurement is given out at once.
+    rounds.info(0)
+    rounds.diagnostics(0, [Rounds.frame(carrier: 671)])
+    #expect(rounds.given.count == 1 && rounds.pipeline.late == 1)
+    for sequence in 1..<5 as Range<UInt32> {
+      rounds.info(sequence)
+      #expect(rounds.given.count == Int(sequence), "it waits")
+      rounds.diagnostics(sequence, [Rounds.frame(carrier: Int32(sequence) * 671)])
+      #expect(rounds.given.count == Int(sequence) + 1)
+      #expect(rounds.given.last?.measurement.sequenceNumber == sequence)
+      #expect(rounds.given.last?.diagnostics == .used(1))
+      let offset = rounds.given.last?.carrierOffset ?? 0
+      #expect(abs(offset - 10 * Double(sequence)) < 0.01)
+    }
+    #expect(rounds.pipeline.missing == 0)
+  }
+
+  @Test func askedForTheyAreWaitedForFromTheFirstRoundOn() {
+    var settings = EstimationSettings()
+    settings.expectsDiagnostics = true
+    var rounds = Rounds(settings)
+    rounds.info(0)
+    #expect(rounds.given.isEmpty)
+    rounds.diagnostics(0, [Rounds.frame()])
+    #expect(rounds.uses == [.used(1)])
+  }
+
+  @Test func diagnosticsAheadOfTheirMeasurement() {
+    var rounds = Rounds()
+    for sequence in 0..<3 as Range<UInt32> {
+      rounds.diagnostics(sequence, [Rounds.frame(carrier: Int32(sequence) * 671)])
+      rounds.info(sequence)
+      #expect(rounds.given.count == Int(sequence) + 1)
+    }
+    #expect(rounds.uses == [.used(1), .used(1), .used(1)])
+    #expect(abs((rounds.given[2].carrierOffset ?? 0) - 20) < 0.01)
+  }
+
+  @Test func lostOnesCostTheirRoundAndNoOther() {
+    var rounds = Rounds()
+    rounds.diagnostics(0, [Rounds.frame()])
+    rounds.info(0)
+    rounds.info(1)
+    #expect(rounds.given.count == 1)
+    rounds.info(2)
+    #expect(rounds.given.map(\.measurement.sequenceNumber) == [0, 1])
+    rounds.diagnostics(2, [Rounds.frame()])
+    #expect(rounds.uses == [.used(1), .missing, .used(1)])
+    // The one of round 1 comes now: it belongs to nothing that is still here.
+    rounds.diagnostics(1, [Rounds.frame(carrier: 99_999)])
+    rounds.info(3)
+    rounds.diagnostics(3, [Rounds.frame()])
+    #expect(rounds.given.last?.carrierOffset == 0)
+    #expect(rounds.pipeline.late == 1 && rounds.pipeline.missing == 1)
+    #expect(rounds.given.allSatisfy { $0.distance == 4 })
+  }
+
+  @Test func whatIsNeverCompleteIsNotWaitedForForEver() {
+    var rounds = Rounds()
+    rounds.diagnostics(0, [Rounds.frame()])
+    for sequence in 0..<10 as Range<UInt32> { rounds.info(sequence) }
+    #expect(rounds.given.count == 10, "the last one does not wait any more")
+    #expect(rounds.pipeline.missing == 3)
+    #expect(rounds.uses.filter { $0 == .missing }.count == 3)
+    // They come again, and are waited for again.
+    rounds.diagnostics(10, [Rounds.frame()])
+    rounds.info(10)
+    rounds.info(11)
+    #expect(rounds.given.count == 11)
+    rounds.pipeline.flush { rounds.given.append($0) }
+    #expect(rounds.given.count == 12)
+  }
+
+  @Test func roundsWithoutAPeerDoNotEndTheWaiting() {
+    var settings = EstimationSettings()
+    settings.expectsDiagnostics = true
+    var rounds = Rounds(settings)
+    // The other end is started late.
+    for sequence in 0..<50 as Range<UInt32> {
+      rounds.info(sequence, [Rounds.entry(1, .rangingRxTimeout)])
+    }
+    rounds.info(50)
+    rounds.diagnostics(50, [Rounds.frame()])
+    #expect(rounds.uses == [DiagnosticsUse](repeating: .none, count: 50) + [.used(1)])
+    #expect(rounds.pipeline.missing == 0 && rounds.pipeline.late == 0)
+  }
+
+  @Test func diagnosticsOfARoundWhoseMeasurementWasLost() {
+    var rounds = Rounds()
+    rounds.diagnostics(0, [Rounds.frame()])
+    rounds.info(0)
+    rounds.diagnostics(1, [Rounds.frame(carrier: 6_710)])
+    rounds.info(2)
+    rounds.diagnostics(2, [Rounds.frame(carrier: 671)])
+    #expect(rounds.given.map(\.measurement.sequenceNumber) == [0, 2])
+    #expect(abs((rounds.given[1].carrierOffset ?? 0) - 10) < 0.01)
+  }
+
+  @Test func sequenceNumbersWrap() {
+    var rounds = Rounds()
+    for sequence in [UInt32.max - 1, .max, 0, 1] {
+      rounds.info(sequence)
+      rounds.diagnostics(sequence, [Rounds.frame()])
+    }
+    #expect(rounds.given.count == 4 && rounds.pipeline.late == 1)
+    #expect(rounds.uses.dropFirst().allSatisfy { $0 == .used(1) })
+  }
+
+  @Test func afterAnInterruptionRoundsCountAnew() {
+    var rounds = Rounds()
+    for sequence in 50..<53 as Range<UInt32> {
+      rounds.info(sequence)
+      rounds.diagnostics(sequence, [Rounds.frame()])
+    }
+    rounds.info(0, isAfterInterruption: true)
+    rounds.diagnostics(0, [Rounds.frame()])
+    rounds.info(1)
+    rounds.diagnostics(1, [Rounds.frame()])
+    #expect(rounds.given.map(\.measurement.sequenceNumber) == [50, 51, 52, 0, 1])
+    #expect(rounds.uses.suffix(2) == [.used(1), .used(1)])
+    #expect(
+      rounds.given.map(\.measurement.followsInterruption) == [false, false, false, true, false])
+  }
+
+  @Test func onlyReceivedFramesSaySomething() {
+    var rounds = Rounds()
+    rounds.diagnostics(
+      0,
+      [
+        Rounds.frame(0, carrier: 6_710, action: 1), Rounds.frame(1, carrier: 671),
+        Rounds.frame(5, carrier: 1_342),
+      ])
+    rounds.info(0)
+    #expect(rounds.uses == [.used(2)])
+    #expect(abs((rounds.given[0].carrierOffset ?? 0) - 15) < 0.01)
+  }
+
+  @Test func severalPeersByTheirAddresses() {
+    var rounds = Rounds()
+    let entries = [Rounds.entry(1), Rounds.entry(2, .rangingRxTimeout), Rounds.entry(3)]
+    rounds.diagnostics(
+      0,
+      [
+        Rounds.frame(carrier: 2_013, emitter: 3), Rounds.frame(carrier: 671, emitter: 1),
+        Rounds.frame(5, carrier: 2_013, emitter: 3),
+      ])
+    rounds.info(0, entries)
+    #expect(rounds.uses == [.used(1), .none, .used(2)] || rounds.uses[1] == .ambiguous)
+    #expect(abs((rounds.given[0].carrierOffset ?? 0) - 10) < 0.01)
+    #expect(rounds.given[1].carrierOffset == nil)
+    #expect(rounds.given[1].noDistance == .notMeasured(.rangingRxTimeout))
+    #expect(abs((rounds.given[2].carrierOffset ?? 0) - 30) < 0.01)
+  }
+
+  @Test func severalPeersByTheOrderOfTheirAnswers() {
+    var rounds = Rounds()
+    let entries = [Rounds.entry(1), Rounds.entry(2, .rangingRxTimeout), Rounds.entry(3)]
+    let frames = [Rounds.frame(carrier: 671), Rounds.frame(carrier: 2_013), Rounds.frame(5)]
+    rounds.diagnostics(0, frames)
+    rounds.info(0, entries)
+    #expect(abs((rounds.given[0].carrierOffset ?? 0) - 10) < 0.01)
+    #expect(abs((rounds.given[2].carrierOffset ?? 0) - 30) < 0.01)
+    // An answer too many or too few, and nothing tells whose they are.
+    for wrong in [Array(frames.prefix(1)), frames + [Rounds.frame()]] {
+      var other = Rounds()
+      other.diagnostics(0, wrong)
+      other.info(0, entries)
+      #expect(other.given.allSatisfy { $0.carrierOffset == nil })
+      #expect(other.uses[0] == .ambiguous && other.uses[2] == .ambiguous)
+      #expect(other.given[0].distance == 4)
+    }
+  }
+
+  @Test func anythingElseDoesNothing() {
+    var rounds = Rounds()
+    rounds.feed(Opcode(.core, 1), [1, 2, 3])
+    for length in 0..<40 {
+      rounds.feed(RangeDiagnosticsNotification.qorvoOpcode, [UInt8](repeating: 0xFF, count: length))
+      rounds.feed(NXPRFrameLogNotification.opcode, [UInt8](repeating: 0xFF, count: length))
+    }
+    rounds.info(0)
+    #expect(rounds.uses == [.none] && rounds.given.count == 1)
+  }
+}

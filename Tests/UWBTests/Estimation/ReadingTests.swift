@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Ranging
+import Testing
+import UCI
+
+@testable import UWB
+
+/// Bytes of diagnostics, and the values that their sources give for them.
+@Suite struct ReadingTests {
+  @Test("the carrier offset that the guide of Qorvo's tools prints")
+  func carrierOffset() {
+    var rounds = Rounds()
+    // s5.26: -112 units are -1.669 ppm, "cfo: -1.669 ppm" in the UWB Qorvo Tools guide.
+    rounds.feed(
+      RangeDiagnosticsNotification.qorvoOpcode,
+      bytes("01000000 00000000 01 01 00 00 01 04 0400 90ffffff"))
+    rounds.info(0)
+    #expect(abs((rounds.given[0].carrierOffset ?? 0) - -1.669) < 0.0005)
+  }
+
+  @Test("test vectors of AOSP and pica: a frame that was sent, one that was received")
+  func androidVectors() throws {
+    // The AoA of the first has a phase of 0x0201 / 2048 rad, but the frame was sent.
+    let sent =
+      "01010101 02020202 01 00 01 02 03 01 0800 0102010201020101"
+      + "02 1500 010102010201020102010201020002040001020304 00 0100 00"
+    let received = "2a000000 02020202 01 01 00 00 01 00 0200 7879"
+    var settings = EstimationSettings()
+    settings.azimuth = PhaseTable(spacing: 0.5)
+    for (vector, use) in [(sent, DiagnosticsUse.none), (received, .used(1))] {
+      var rounds = Rounds(settings)
+      rounds.feed(RangeDiagnosticsNotification.opcode, bytes(vector))
+      rounds.info(0x0202_0202)
+      #expect(rounds.uses == [use])
+      #expect(rounds.given[0].noAzimuth == .noPhases)
+    }
+    // The same frame, received: arcsin(0.2505 rad / π) is 4.574 degrees.
+    let turned = sent.replacing("01 00 01 02 03 01", with: "01 01 00 02 03 01")
+    // The axis of the vector is Y; this device's azimuth is measured along X.
+    for (axis, isAzimuth) in [("01", false), ("00", true)] {
+      var rounds = Rounds(settings)
+      rounds.feed(
+        RangeDiagnosticsNotification.opcode,
+        bytes(turned.replacing("0102010201020101", with: "01020102010201" + axis)))
+      rounds.info(0x0202_0202)
+      let degrees = (rounds.given[0].azimuth?.angle ?? 0) * 180 / .pi
+      #expect((abs(degrees - 4.574) < 0.01) == isAzimuth)
+    }
+  }
+
+  @Test("segment metrics with Qorvo's magnitudes and with AOSP's signed levels")
+  func levels() {
+    // Levels of -60, first path -75, strongest -62 dBm, 5 samples later; noise -95 dBm.
+    let qorvo = "09 00a1 003c e102 004b 40b8 e602 003e 80b9"
+    let aosp = "09 00a1 00c4 e102 00b5 40b8 e602 00c2 80b9"
+    for metrics in [qorvo, aosp] {
+      var rounds = Rounds()
+      rounds.feed(
+        RangeDiagnosticsNotification.qorvoOpcode,
+        bytes("01000000 00000000 01 01 00 00 01 06 1100 \(metrics)"))
+      rounds.info(0)
+      let estimate = rounds.given[0]
+      #expect(estimate.receivedPower == -60 && estimate.firstPathPower == -75)
+      // 15 dB between all and first path, 13 dB and 5 ns between the paths.
+      #expect((estimate.nonLineOfSight ?? 0) > 0.95)
+      #expect((estimate.distanceDeviation ?? 0) > 0.15 && estimate.distance == 4)
+    }
+  }
+
+  @Test("a published log of an SR250: nothing measured, nothing said")
+  func publishedLog() {
+    var rounds = Rounds()
+    let tail = bytes("0e00 00 00 00 01 01 00 01 01 000000000000")
+    rounds.info(0, [Rounds.entry(0x1111, .rangingRxPhyDecFailed)], tail: tail)
+    #expect(rounds.uses == [.none])
+    #expect(rounds.given[0].noDistance == .notMeasured(.rangingRxPhyDecFailed))
+    #expect(rounds.given[0].nonLineOfSight == nil)
+  }
+
+  @Test("NXP's part behind the measurements: phases, paths, millimetres")
+  func vendorTail() throws {
+    var settings = EstimationSettings()
+    settings.azimuth = PhaseTable(spacing: 0.5)
+    settings.elevation = PhaseTable(spacing: 0.5)
+    // AoA, pairs 1 and 2, two receivers: 45 degrees of phase to the right, none upwards.
+    let angles = "0000 8016 4003" + "0000 0000 4003"
+    let body = "a1 00000100 00 01 02 01 02 01 02 01 02" + angles + "14 14 4003 4003 16 16 4003 4003"
+    let text = body + "d2040000"
+    var rounds = Rounds(settings)
+    rounds.info(0, tail: [UInt8(bytes(text).count), 0] + bytes(text) + [0])
+    let estimate = rounds.given[0]
+    #expect(estimate.diagnostics == .used(2))
+    #expect(estimate.distance == 1.234)
+    let degrees = (estimate.azimuth?.angle ?? 0) * 180 / .pi
+    #expect(abs(degrees - asin(0.25) * 180 / .pi) < 0.01)
+    #expect(abs(estimate.elevation?.angle ?? 1) < 1e-6)
+    #expect((estimate.nonLineOfSight ?? 1) < 0.1)
+  }
+
+  @Test("views in place and values read the same, whatever the bytes")
+  func views() throws {
+    var random = SystemRandomNumberGenerator()
+    let seeds = [
+      "0e00 00 00 00 01 01 00 01 01 000000000000",
+      "1400 00 01 01 01 02 01 01 03 80f7 4006 4003 14 19 4001 8001",
+      "1c00 a1 01000300 05 00 00 01 01 02 01 01 0000 0000 0000 14 19 4001",
+    ].map(bytes)
+    for seed in seeds {
+      for round in 0..<2_000 {
+        var tail = seed
+        if round > 0 {
+          for _ in 0..<Int.random(in: 1...3, using: &random) {
+            tail[Int.random(in: 0..<min(14, tail.count), using: &random)] = .random(
+              in: 0...3, using: &random)
+          }
+        }
+        for count in 0...2 {
+          let value = NXPVendorTail(tail, measurements: count)
+          let view = NXPVendorTailView(tail.span.bytes, measurements: count)
+          guard let value else { continue }
+          guard let view else {
+            Issue.record("\(tail)")
+            continue
+          }
+          #expect(view.rxMode == value.rxMode)
+          for (index, measurement) in value.measurements.enumerated() {
+            #expect((0..<view.angleCount).map { view.angle($0, of: index) } == measurement.angles)
+            #expect(
+              (0..<view.receiverCount).map { view.receiver($0, of: index) }
+                == measurement.receivers)
+            #expect(view.distanceMillimetres(of: index) == measurement.distanceMillimetres)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func windowsOfSixteenAndOfTwentyFourBits() {
+    // The second receiver is a quarter of a turn ahead at sample 1.
+    func window(_ id: String, _ size: String, _ samples: String) -> String {
+      "\(id) 01 02 \(size) \(samples)"
+    }
+    let wide =
+      window("09", "06", "000000000000 640000000000")
+      + window("11", "06", "000000000000 000000640000")
+    let short = window("09", "04", "00000000 64000000") + window("11", "04", "00000000 00006400")
+    let parts = window("09", "02", "00000000 64000000") + window("11", "02", "00000000 00006400")
+    var settings = EstimationSettings()
+    settings.azimuth = PhaseTable(spacing: 0.5)
+    for text in [wide, short, parts] {
+      var rounds = Rounds(settings)
+      let item = bytes(text)
+      rounds.feed(
+        RangeDiagnosticsNotification.qorvoOpcode,
+        bytes("01000000 00000000 01 01 00 00 01 07") + [UInt8(item.count), 0] + item)
+      rounds.info(0)
+      let degrees = (rounds.given[0].azimuth?.angle ?? 0) * 180 / .pi
+      #expect(abs(degrees - 30) < 0.01, "\(text)")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import Testing
+import UCI
+@testable import UWB
+import UWBLink
+
+/// A pipeline that is fed by hand.
+struct Rounds {
+  var pipeline: EstimationPipeline
+  var given: [EstimatedMeasurement] = []
+
+  init(_ settings: EstimationSettings = EstimationSettings()) {
+    pipeline = EstimationPipeline(settings)
+  }
+
+  /// Measurements of a round, 200 ms behind the round before.
+  mutating func info(
+    _ sequence: UInt32, _ entries: [TwoWayMeasurement]? = nil, tail: [UInt8] = [],
+    isAfterInterruption: Bool = false
+  ) {
+    let message = SessionInfo(
+      sequenceNumber: sequence, sessionToken: 1, intervalMilliseconds: 200,
+      twoWay: entries ?? [Self.entry(1)])
+    let payload = message.encoded() + tail
+    guard let view = try? SessionInfoView(payload.span.bytes) else {
+      Issue.record("no notification")
+      return
+    }
+    pipeline.take(
+      view, FrameInfo(receivedAt: 1_000_000_000 + UInt64(sequence) * 200_000_000),
+      isAfterInterruption: isAfterInterruption
+    ) { given.append($0) }
+  }
+
+  static func entry(
+    _ peer: UInt16, _ status: Status = .ok, centimetres: UInt16 = 400
+  ) -> TwoWayMeasurement {
+    TwoWayMeasurement(
+      peer: MACAddress(peer), status: status,
+      rawDistance: status.isSuccess ? centimetres : 0xFFFF)
+  }
+
+  mutating func diagnostics(
+    _ sequence: UInt32, _ reports: [RangeDiagnosticsNotification.Report]
+  ) {
+    let message = RangeDiagnosticsNotification(
+      sessionToken: 1, sequenceNumber: sequence, reports: reports)
+    feed(RangeDiagnosticsNotification.qorvoOpcode, message.encoded())
+  }
+
+  mutating func feed(_ opcode: Opcode, _ payload: [UInt8]) {
+    pipeline.takeDiagnostics(opcode, payload.span.bytes) { given.append($0) }
+  }
+
+  /// A frame that was received, with the carrier offset as the wire has it.
+  static func frame(
+    _ message: UInt8 = 1, carrier: Int32 = 0, phase: Int16? = nil, emitter: UInt16? = nil,
+    action: UInt8 = 0
+  ) -> RangeDiagnosticsNotification.Report {
+    func le<T: FixedWidthInteger>(_ value: T) -> [UInt8] {
+      (0..<T.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    var items = [RangeDiagnosticsNotification.Item(type: 4, value: le(carrier))]
+    if let phase { items.append(.init(type: 1, value: [0, 0] + le(phase) + [0, 0, 200, 0])) }
+    if let emitter { items.append(.init(type: 5, value: le(emitter))) }
+    return .init(message: message, action: action, antennaSet: 0, items: items)
+  }
+
+  var uses: [DiagnosticsUse] { given.map(\.diagnostics) }
+}
