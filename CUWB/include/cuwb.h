@@ -2,15 +2,14 @@
 //
 // CUWB: whole UCI frames from and to a UWB chip on a Linux file descriptor.
 //
-// One interface (`cuwb_link`), several ways to open it. The rest of the package sees only frames;
-// nothing in here knows what a message means. Only the four header bytes are looked at, and only
-// to find where a frame ends. One exception: where that is in doubt, a received application message
-// (DATA_MESSAGE_RCV) counts for more if the length of its data, behind the header, agrees with the
-// header, and for nothing if it does not.
+// One interface (`cuwb_link`), several ways to open it. The rest of the package sees only frames, and
+// CUWB interprets no messages: it reads the four header bytes to find where a frame ends. The
+// exceptions are the length of the data in DATA_MESSAGE_RCV, which helps to find the boundary between
+// frames where it was lost, and CORE_DEVICE_STATUS_NTF, before which an NXP chip's bytes are junk.
 //
 // Rules that hold for every function:
 //  - nothing is allocated after an open call has returned;
-//  - no globals, no signals, no `errno`: the outcome is in the returned `cuwb_result`;
+//  - no global state, no signal handlers, no `errno`: the outcome is in the returned `cuwb_result`;
 //  - one thread may read while another one writes; `cuwb_link_wake` and `cuwb_link_get_stats` may
 //    be called from any thread; nothing else may run during `cuwb_link_close`.
 #ifndef CUWB_H
@@ -24,32 +23,32 @@
 
 // ------------------------------------------------------------------------------------- outcomes
 
-/// What became of a call.
+/// How a call ended.
 typedef enum cuwb_outcome {
   CUWB_OK = 0,
-  /// The time given passed without a whole frame (read) or without room for one (write, connect).
+  /// The time passed without a whole frame (read), or without room for one (write, connect).
   CUWB_TIMEOUT = 1,
   /// `cuwb_link_wake` was called.
   CUWB_WOKEN = 2,
-  /// The peer ended the connection in good order: a socket, a pipe.
+  /// The peer closed the connection: a socket, a pipe.
   CUWB_CLOSED = 3,
-  /// The device is no longer there: unplugged, hung up, its driver gone.
+  /// The device is lost: unplugged, hung up, or its driver removed.
   CUWB_GONE = 4,
-  /// The frame at the head of the link is longer than the memory given. It stays there;
-  /// `cuwb_frame.length` says what is needed.
+  /// The next frame is longer than the memory given. It is kept; `cuwb_frame.length` says how much
+  /// memory it needs.
   CUWB_TOO_LONG = 5,
-  /// The kernel refused; `error` is its errno.
+  /// The kernel reported an error; `error` is its errno.
   CUWB_FAILED = 6,
-  /// The arguments make no sense: a baud rate the kernel has no name for, an empty frame.
+  /// An argument is invalid: a baud rate the kernel does not know, an empty frame.
   CUWB_INVALID = 7,
-  /// The host's name could not be resolved; `error` is the EAI_ code of getaddrinfo.
+  /// The host name could not be resolved; `error` is the EAI_ code of getaddrinfo.
   CUWB_UNRESOLVED = 8,
-  /// The chip does not take part in the protocol of its bus: it is off, in another mode, not
-  /// wired like that, or another chip.
+  /// The chip does not take part in the protocol of its bus: it is off, in another mode, wired
+  /// differently, or another chip.
   CUWB_NO_ANSWER = 9,
 } cuwb_outcome;
 
-/// The outcome of a call and, where the kernel gave one, its errno (0 otherwise).
+/// The outcome of a call, and the errno if there is one (0 otherwise).
 typedef struct cuwb_result {
   cuwb_outcome outcome;
   int32_t error;
@@ -61,11 +60,11 @@ typedef struct cuwb_result {
 #define CUWB_HEADER_LENGTH 4
 /// A control frame is at most 4 + 255 bytes.
 #define CUWB_CONTROL_FRAME_MAX 259
-/// The longest frame the link can carry: 4 + the largest 16-bit length that fits its staging
-/// memory. Chips in the field announce at most 2039 (NXP SR250).
+/// The longest frame a link can carry, in bytes. Chips in the field announce payloads of at most 2039
+/// bytes (NXP SR250).
 #define CUWB_FRAME_MAX 8192
 
-/// How the length of a frame is found, and which bytes may begin one.
+/// How the length of a frame is determined, and which bytes may begin a frame.
 typedef struct cuwb_framing {
   /// Bit n set: message type n (bits 7..5 of byte 0) may come from the chip. Data 0, command 1,
   /// response 2, notification 3, test 4 and 5.
@@ -74,26 +73,27 @@ typedef struct cuwb_framing {
   uint16_t data_formats;
   /// NXP: bit 7 of byte 1 announces a 16-bit little-endian length in a control frame.
   bool extended_length;
-  /// Qorvo QM33 serial firmware: data frames carry their length in byte 3 only.
+  /// Qorvo QM33 serial firmware: data frames have their length in byte 3 only.
   bool data_length_in_byte_3;
-  /// The longest frame this chip sends, header included; a longer one cannot be a header. 0 means
-  /// CUWB_FRAME_MAX.
+  /// The longest frame that this chip sends, header included: bytes that announce a longer one are
+  /// not a header. 0 means CUWB_FRAME_MAX.
   uint16_t longest_frame;
-  /// Silence in milliseconds after which whatever is incomplete will never be completed. 0 means
-  /// 100, the time after which Qorvo's own firmware discards a partial packet.
+  /// The silence in milliseconds after which an incomplete frame is given up. 0 means 100, the time
+  /// after which Qorvo's firmware discards a partial packet.
   uint16_t gap_ms;
 } cuwb_framing;
 
-/// Framing for a chip of which nothing is known yet: responses, notifications, data to the host.
+/// Returns the framing for a chip of which nothing is known yet: responses, notifications, data to
+/// the host.
 cuwb_framing cuwb_framing_default(void);
 
 /// A frame that was read.
 typedef struct cuwb_frame {
-  /// Bytes of the frame, header included.
+  /// The bytes of the frame, header included.
   uint32_t length;
-  /// Bytes that were thrown away to find this frame since the one before it.
+  /// The bytes that were skipped between the frame before it and this one.
   uint32_t skipped;
-  /// CLOCK_MONOTONIC in nanoseconds, taken once after the read that completed the frame.
+  /// CLOCK_MONOTONIC in nanoseconds, right after the read that completed the frame.
   uint64_t received_ns;
 } cuwb_frame;
 
@@ -107,24 +107,23 @@ typedef struct cuwb_serial_options {
   uint32_t baud;
   /// Hardware flow control.
   bool rts_cts;
-  /// Do not ask for TIOCEXCL and flock: another program may use the port at the same time.
+  /// Without TIOCEXCL and flock, so that another program may use the port at the same time.
   bool shared;
 } cuwb_serial_options;
 
-/// Opens a serial device raw, 8N1, exclusive, with DTR asserted and the driver's low-latency mode
-/// where there is one. EBUSY in `error`: another program holds the port. ENOTTY: not a serial
-/// device.
+/// Opens a serial device: raw, 8N1, exclusive, with DTR asserted, and in the driver's low-latency
+/// mode if it has one. EBUSY in `error`: another program has the port. ENOTTY: not a serial device.
 cuwb_result cuwb_open_serial(const char *path, cuwb_serial_options options,
                              cuwb_link *_Nullable *_Nonnull link);
 
 /// Takes over a descriptor that is open for reading and writing: a socket, a pipe end, a
-/// pseudo-terminal. It is set non-blocking, and a terminal raw; a terminal keeps its speed and is
-/// not locked. On CUWB_OK the link owns the descriptor and closes it; on any other outcome the
-/// caller still does.
+/// pseudo-terminal. Sets it non-blocking, and a terminal raw; a terminal keeps its speed and is not
+/// locked. On CUWB_OK the link owns the descriptor and closes it; on any other outcome the caller
+/// still does.
 cuwb_result cuwb_open_descriptor(int descriptor, cuwb_link *_Nullable *_Nonnull link);
 
-/// Connects to `host`:`port` with TCP_NODELAY, within `timeout_ms`, trying every address of the
-/// host. Resolving a name takes as long as the system's resolver likes.
+/// Connects to `host`:`port` with TCP_NODELAY within `timeout_ms`, trying every address of the host.
+/// Resolving a name is not covered by the time limit.
 cuwb_result cuwb_open_tcp(const char *host, const char *port, int32_t timeout_ms,
                           cuwb_link *_Nullable *_Nonnull link);
 
@@ -139,23 +138,25 @@ void cuwb_link_set_framing(cuwb_link *link, cuwb_framing framing);
 /// The framing rules in use. Same threads as `cuwb_link_set_framing`.
 cuwb_framing cuwb_link_get_framing(const cuwb_link *link);
 
-/// Reads the next whole frame into `memory`. `timeout_ms`: -1 waits for ever, 0 does not wait.
+/// Reads the next whole frame into `memory`. A `timeout_ms` of -1 waits without a limit, 0 does not
+/// wait.
 ///
-/// A frame is delivered with its last byte once it is known where frames begin. That is so from
-/// the second frame on; and from the first one if the link has been read from during a silence of
-/// 25 ms before it. Otherwise the first frame, and the first one after a loss, waits for the header
-/// behind it or for 25 ms of silence.
+/// A frame is delivered as soon as its last byte has arrived once it is known where frames begin.
+/// That is the case from the second frame on, and from the first one if the link was read from during
+/// a silence of 25 ms before it. Otherwise the first frame, and the first one after bytes were lost,
+/// waits for the header after it or for 25 ms of silence.
 ///
-/// A wake that is pending is reported before any frame. Where a terminal, a device (CUWB_GONE) or a
-/// connection (CUWB_CLOSED) has ended, the whole frames that came before are delivered first.
+/// A pending wake is reported before any frame. When a terminal, a device (CUWB_GONE) or a connection
+/// (CUWB_CLOSED) has ended, the whole frames that arrived before are delivered first.
 cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
 
-/// Whether a whole frame can be had without waiting on the descriptor. Reading thread only.
-bool cuwb_frame_buffered(const cuwb_link *link);
+/// Returns whether a whole frame can be read without waiting. Reading thread only: it may move the
+/// boundary between frames, and therefore takes the link as mutable.
+bool cuwb_frame_buffered(cuwb_link *link);
 
-/// Writes a whole frame, with one write(2) unless the kernel takes only a part of it. After
-/// CUWB_TIMEOUT a part of the frame may be on the line; Qorvo's firmware discards it after 100 ms.
+/// Writes a whole frame, with one write(2) unless the kernel accepts only a part of it. After
+/// CUWB_TIMEOUT a part of the frame may have been sent; Qorvo's firmware discards it after 100 ms.
 /// Never raises SIGPIPE.
 cuwb_result cuwb_write_frame(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms);
@@ -163,40 +164,41 @@ cuwb_result cuwb_write_frame(cuwb_link *link, const void *bytes, size_t length,
 /// Makes the current or next `cuwb_read_frame` return CUWB_WOKEN. Any thread, any time.
 void cuwb_link_wake(cuwb_link *link);
 
-/// What the link has seen since it was opened.
+/// Counters since the link was opened.
 typedef struct cuwb_stats {
   uint64_t frames_read;
   uint64_t bytes_read;
   uint64_t reads;
   uint64_t frames_written;
   uint64_t bytes_written;
-  /// Bytes thrown away because they could not belong to a frame.
+  /// Bytes that were skipped because they could not belong to a frame.
   uint64_t bytes_skipped;
-  /// How often the boundary between frames was lost and looked for again; on SPI and behind NXP's
-  /// drivers, how often a chip offered something and did not hand it over.
+  /// How often the boundary between frames was lost; on SPI and behind NXP's drivers, how often a
+  /// chip announced a packet and did not deliver it.
   uint64_t resynchronisations;
 } cuwb_stats;
 
-/// A copy of the counters; each is exact, together they may be one frame apart.
+/// Returns a copy of the counters. Each is exact; together they may be one frame apart.
 cuwb_stats cuwb_link_get_stats(const cuwb_link *link);
 
-/// The descriptor below, for diagnosis only. -1 where a link has none that could be read from like a
-/// stream: SPI, NXP's drivers.
+/// Returns the link's descriptor, for diagnosis only; -1 for a link that has none to be read like a
+/// stream (SPI, NXP's drivers).
 int cuwb_link_descriptor(const cuwb_link *link);
 
 // ----------------------------------------------------------------------- sleeping and the clock
 
-/// Sleeps until `*word` is no longer `expected`, another thread calls `cuwb_futex_wake`, or
-/// `timeout_ms` has passed (-1: no limit). In C because Swift's Glibc does not see syscall(2).
+/// Sleeps until another thread calls `cuwb_futex_wake` or `timeout_ms` has passed (-1: no limit).
+/// Returns at once if `*word` is not `expected`. In C because Swift's Glibc hides syscall(2).
 void cuwb_futex_wait(uint32_t *word, uint32_t expected, int32_t timeout_ms);
 
-/// Wakes one thread that sleeps on `word`.
+/// Wakes one thread that sleeps on `*word`.
 void cuwb_futex_wake(uint32_t *word);
 
-/// CLOCK_MONOTONIC in nanoseconds.
+/// Returns CLOCK_MONOTONIC in nanoseconds.
 uint64_t cuwb_monotonic_ns(void);
 
-/// Names the calling thread (15 bytes are kept). In C because Swift's Glibc hides it.
+/// Names the calling thread (15 bytes are kept). In C because Swift's Glibc hides
+/// pthread_setname_np(3).
 void cuwb_name_thread(const char *name);
 
 #pragma clang assume_nonnull end

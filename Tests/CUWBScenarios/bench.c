@@ -65,7 +65,7 @@ static struct entry *record(struct bench *bench, bool is_selection) {
   return entry;
 }
 
-// ------------------------------------------------------------------------------------------ wires
+// ------------------------------------------------------------------------------------ bus
 
 static int bench_transfer(void *context, const cuwb_segment *segments, uint32_t count) {
   struct bench *bench = context;
@@ -138,12 +138,16 @@ static bool has_edge(const struct bench *bench, uint8_t lines) {
   return false;
 }
 
-static int bench_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns) {
+static int bench_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns,
+                      bool *woken) {
   struct bench *bench = context;
   bench_advance(bench, bench->now + CALL_NS);
   while (!has_edge(bench, lines)) {
     struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
-    if (wake_fd >= 0 && poll(&polled, 1, 0) > 0) return 0;
+    if (wake_fd >= 0 && poll(&polled, 1, 0) > 0) {
+      if (woken) *woken = true;
+      return 0;
+    }
     int next = next_plan(bench);
     if (next < 0 && until_ns == UINT64_MAX) {
       scenario_fail(__FILE__, __LINE__, "waits for ever");
@@ -167,8 +171,8 @@ static void bench_pause(void *context, uint64_t duration_ns) {
 
 static void bench_close(void *context) { ((struct bench *)context)->closed = true; }
 
-cuwb_wires bench_wires(struct bench *bench, uint8_t lines) {
-  return (cuwb_wires){
+cuwb_spi_bus bench_bus(struct bench *bench, uint8_t lines) {
+  return (cuwb_spi_bus){
       .context = bench,
       .lines = lines,
       .longest = 8192,

@@ -5,7 +5,7 @@
 #ifndef CUWB_BENCH_H
 #define CUWB_BENCH_H
 
-#include "cuwb_wires.h"
+#include "cuwb_spi_bus.h"
 #include "scenario.h"
 
 #define US UINT64_C(1000)
@@ -63,7 +63,7 @@ struct bench {
   unsigned transfers_left;
 };
 
-cuwb_wires bench_wires(struct bench *bench, uint8_t lines);
+cuwb_spi_bus bench_bus(struct bench *bench, uint8_t lines);
 
 // Forgets everything. The clock does not begin at 0.
 void bench_reset(struct bench *bench, const struct chip_ops *ops, void *chip);

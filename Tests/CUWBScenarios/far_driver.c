@@ -91,13 +91,13 @@ static void driver_close(void *context) {
   driver->closed = true;
 }
 
-cuwb_node far_driver_open(struct far_driver *driver, unsigned width) {
+cuwb_chardev_ops far_driver_open(struct far_driver *driver, unsigned width) {
   memset(driver, 0, sizeof(*driver));
   pthread_mutex_init(&driver->lock, NULL);
   pthread_cond_init(&driver->changed, NULL);
   driver->width = width;
   driver->least = SIZE_MAX;
-  return (cuwb_node){
+  return (cuwb_chardev_ops){
       .context = driver,
       .read = driver_read,
       .write = driver_write,

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "cuwb_node.h"
+#include "cuwb_chardev.h"
 #include "scenario.h"
 
 // Numbers as in the drivers' sources.
@@ -46,7 +46,7 @@ struct far_driver {
   size_t least, most;
 };
 
-cuwb_node far_driver_open(struct far_driver *driver, unsigned width);
+cuwb_chardev_ops far_driver_open(struct far_driver *driver, unsigned width);
 
 void far_driver_forget(struct far_driver *driver);
 

@@ -10,7 +10,7 @@ static struct far_qm35 chip;
 
 static void open_chip(uint8_t lines, cuwb_start start) {
   far_qm35_reset(&chip, &bench);
-  cuwb_result result = cuwb_open_wires(bench_wires(&bench, lines), CUWB_WIRED_HSSPI, start, &link);
+  cuwb_result result = cuwb_open_spi_bus(bench_bus(&bench, lines), CUWB_SPI_HSSPI, start, &link);
   CHECK_EQUAL(result.outcome, CUWB_OK);
 }
 

@@ -12,8 +12,8 @@ static const uint8_t reset_command[] = {0x20, 0x00, 0x00, 0x01, 0x00};
 
 static void open_chip(uint8_t lines) {
   far_qm35_reset(&chip, &bench);
-  cuwb_wires wires = bench_wires(&bench, lines);
-  CHECK_EQUAL(cuwb_open_wires(wires, CUWB_WIRED_HSSPI, CUWB_START_KEEP, &link).outcome, CUWB_OK);
+  cuwb_spi_bus bus = bench_bus(&bench, lines);
+  CHECK_EQUAL(cuwb_open_spi_bus(bus, CUWB_SPI_HSSPI, CUWB_START_KEEP, &link).outcome, CUWB_OK);
 }
 
 static void close_chip(void) {

@@ -41,14 +41,14 @@ static void driven(struct bench *at, cuwb_line line, bool high) {
 
 static const struct chip_ops ops = {.selected = selected, .driven = driven};
 
-static void open_chip(cuwb_wired_protocol protocol) {
+static void open_chip(cuwb_spi_protocol protocol) {
   memset(&chip, 0, sizeof(chip));
-  chip.has_direction = protocol == CUWB_WIRED_SR2XX;
+  chip.has_direction = protocol == CUWB_SPI_SR2XX;
   chip.answer_ns = 3 * MS;
   bench_reset(&bench, &ops, NULL);
   uint8_t lines = 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_POWER | 1u << CUWB_LINE_READ;
   cuwb_result result =
-      cuwb_open_wires(bench_wires(&bench, lines), protocol, CUWB_START_KEEP, &link);
+      cuwb_open_spi_bus(bench_bus(&bench, lines), protocol, CUWB_START_KEEP, &link);
   CHECK_EQUAL(result.outcome, CUWB_OK);
 }
 
@@ -60,7 +60,7 @@ static void prepare(const uint8_t *answer, uint32_t length) {
 static void hbci(void) {
   static const uint8_t query[] = {0x01, 0x21, 0x00, 0x00}, ready[] = {0x02, 0x21, 0x00, 0x00};
   uint8_t got[8];
-  open_chip(CUWB_WIRED_SR1XX);
+  open_chip(CUWB_SPI_SR1XX);
   CHECK_EQUAL(cuwb_boot_begin(link).outcome, CUWB_OK);
   // CE goes low and high again.
   unsigned low = 0, high = 0;
@@ -89,7 +89,7 @@ static void hdll(void) {
   static const uint8_t command[] = {0x00, 0x02, 0x02, 0x02, 0x12, 0x34};
   static const uint8_t ready[] = {0x00, 0x04, 0x81, 0x01, 0x02, 0x00, 0x7D, 0xC8};
   uint8_t got[8];
-  open_chip(CUWB_WIRED_SR2XX);
+  open_chip(CUWB_SPI_SR2XX);
   CHECK_EQUAL(cuwb_boot_begin(link).outcome, CUWB_OK);
   prepare(ready, 8);
   CHECK_EQUAL(cuwb_boot_write(link, command, 6).outcome, CUWB_OK);
@@ -107,7 +107,7 @@ static void none(void) {
   uint8_t lines = 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READY;
   bench.levels[CUWB_LINE_READY] = true;
   cuwb_result result =
-      cuwb_open_wires(bench_wires(&bench, lines), CUWB_WIRED_HSSPI, CUWB_START_KEEP, &link);
+      cuwb_open_spi_bus(bench_bus(&bench, lines), CUWB_SPI_HSSPI, CUWB_START_KEEP, &link);
   CHECK_EQUAL(result.outcome, CUWB_OK);
   CHECK_EQUAL(cuwb_boot_begin(link).outcome, CUWB_INVALID);
   cuwb_link_close(link);

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cuwb_node.h"
+#include "cuwb_chardev.h"
 #include "scenario.h"
 
 static cuwb_link *device;
@@ -94,10 +94,10 @@ static void not_such_a_device(void) {
   char path[64];
   int file = make_file(path);
   uint32_t state;
-  cuwb_result result = cuwb_open_uci(path, CUWB_START_KEEP, &device, &state);
+  cuwb_result result = cuwb_open_qm35(path, CUWB_START_KEEP, &device, &state);
   CHECK_EQUAL(result.outcome, CUWB_FAILED);
   CHECK_EQUAL(result.error, ENOTTY);
-  result = cuwb_open_uci("/dev/no-such-device", CUWB_START_KEEP, &device, &state);
+  result = cuwb_open_qm35("/dev/no-such-device", CUWB_START_KEEP, &device, &state);
   CHECK_EQUAL(result.error, ENOENT);
   result = cuwb_open_srxxx(path, CUWB_START_KEEP, &device);
   CHECK_EQUAL(result.outcome, CUWB_FAILED);
@@ -111,25 +111,25 @@ static void not_such_a_device(void) {
 static void no_spidev(void) {
   char path[64];
   int file = make_file(path);
-  cuwb_spi_trouble trouble;
-  cuwb_spi_options options = {.protocol = CUWB_WIRED_SR1XX, .irq = "GPIO24"};
-  cuwb_result result = cuwb_open_spi(path, &options, &device, &trouble);
+  cuwb_spi_error_info info;
+  cuwb_spi_options options = {.protocol = CUWB_SPI_SR1XX, .irq = "GPIO24"};
+  cuwb_result result = cuwb_open_spi(path, &options, &device, &info);
   CHECK_EQUAL(result.outcome, CUWB_INVALID);
-  CHECK_EQUAL(trouble.step, CUWB_SPI_LINE_NEEDED);
-  CHECK_EQUAL(trouble.line, 4);
+  CHECK_EQUAL(info.step, CUWB_SPI_LINE_NEEDED);
+  CHECK_EQUAL(info.line, 4);
   options.read = "gpiochip250:3";
-  result = cuwb_open_spi("/dev/no-such-device", &options, &device, &trouble);
+  result = cuwb_open_spi("/dev/no-such-device", &options, &device, &info);
   CHECK_EQUAL(result.error, ENOENT);
-  CHECK_EQUAL(trouble.step, CUWB_SPI_DEVICE);
-  result = cuwb_open_spi(path, &options, &device, &trouble);
+  CHECK_EQUAL(info.step, CUWB_SPI_DEVICE);
+  result = cuwb_open_spi(path, &options, &device, &info);
   CHECK_EQUAL(result.error, ENOTTY);
-  CHECK_EQUAL(trouble.step, CUWB_SPI_SETTINGS);
+  CHECK_EQUAL(info.step, CUWB_SPI_SETTINGS);
   // Somebody else has it.
   int other = open(path, O_RDWR);
   CHECK_EQUAL(flock(other, LOCK_EX), 0);
-  result = cuwb_open_spi(path, &options, &device, &trouble);
+  result = cuwb_open_spi(path, &options, &device, &info);
   CHECK_EQUAL(result.error, EBUSY);
-  CHECK_EQUAL(trouble.step, CUWB_SPI_DEVICE);
+  CHECK_EQUAL(info.step, CUWB_SPI_DEVICE);
   result = cuwb_open_srxxx(path, CUWB_START_KEEP, &device);
   CHECK_EQUAL(result.error, EBUSY);
   close(other);
@@ -169,12 +169,12 @@ static void stubborn(void) {
   // It takes a thread that is cancelled inside read(2) for one that has not come back from it.
   return;
 #endif
-  cuwb_node node = {.read = stubborn_read,
+  cuwb_chardev_ops ops = {.read = stubborn_read,
                     .write = stubborn_write,
                     .control = stubborn_control,
                     .close = stubborn_close};
   CHECK_EQUAL(pipe(pipe_ends), 0);
-  CHECK_EQUAL(cuwb_open_node(node, CUWB_START_KEEP, &device).outcome, CUWB_OK);
+  CHECK_EQUAL(cuwb_open_chardev(ops, CUWB_START_KEEP, &device).outcome, CUWB_OK);
   ssize_t sent = write(pipe_ends[1], status_ready, 5);
   CHECK_EQUAL(sent, 5);
   CHECK_EQUAL(read_packet(10000), CUWB_OK);

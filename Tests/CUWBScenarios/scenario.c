@@ -22,7 +22,7 @@ bool scenario_has_failed(void) { return failure[0] != 0; }
 
 static const struct scenario *const tables[] = {
     sr1xx_scenarios, sr1xx_fault_scenarios, sr2xx_scenarios,
-    hsspi_scenarios, hsspi_fault_scenarios, node_scenarios, packet_scenarios,
+    hsspi_scenarios, hsspi_fault_scenarios, nxp_driver_scenarios, packet_scenarios,
     loader_scenarios, thread_scenarios,
 };
 

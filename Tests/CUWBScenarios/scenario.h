@@ -17,7 +17,7 @@ extern const struct scenario sr1xx_fault_scenarios[];
 extern const struct scenario sr2xx_scenarios[];
 extern const struct scenario hsspi_scenarios[];
 extern const struct scenario hsspi_fault_scenarios[];
-extern const struct scenario node_scenarios[];
+extern const struct scenario nxp_driver_scenarios[];
 extern const struct scenario packet_scenarios[];
 extern const struct scenario loader_scenarios[];
 extern const struct scenario thread_scenarios[];

@@ -12,7 +12,7 @@ static struct far_sr1xx chip;
 
 static void open_chip(cuwb_start start) {
   far_sr1xx_reset(&chip, &bench);
-  cuwb_result result = cuwb_open_wires(bench_wires(&bench, LINES), CUWB_WIRED_SR1XX, start, &link);
+  cuwb_result result = cuwb_open_spi_bus(bench_bus(&bench, LINES), CUWB_SPI_SR1XX, start, &link);
   CHECK_EQUAL(result.outcome, CUWB_OK);
 }
 
@@ -243,8 +243,8 @@ static void too_long_for_the_memory(void) {
 
 static void lines_are_needed(void) {
   far_sr1xx_reset(&chip, &bench);
-  cuwb_wires wires = bench_wires(&bench, 1u << CUWB_LINE_IRQ);
-  cuwb_result result = cuwb_open_wires(wires, CUWB_WIRED_SR1XX, CUWB_START_KEEP, &link);
+  cuwb_spi_bus bus = bench_bus(&bench, 1u << CUWB_LINE_IRQ);
+  cuwb_result result = cuwb_open_spi_bus(bus, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link);
   CHECK_EQUAL(result.outcome, CUWB_INVALID);
   CHECK(!bench.closed);
 }

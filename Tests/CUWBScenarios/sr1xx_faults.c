@@ -12,9 +12,9 @@ static struct far_sr1xx chip;
 
 static void open_chip(uint32_t longest) {
   far_sr1xx_reset(&chip, &bench);
-  cuwb_wires wires = bench_wires(&bench, LINES);
-  if (longest) wires.longest = longest;
-  CHECK_EQUAL(cuwb_open_wires(wires, CUWB_WIRED_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
+  cuwb_spi_bus bus = bench_bus(&bench, LINES);
+  if (longest) bus.longest = longest;
+  CHECK_EQUAL(cuwb_open_spi_bus(bus, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
 }
 
 static void close_chip(void) {

@@ -81,7 +81,7 @@ static void open_chip(cuwb_start start) {
   memset(&chip, 0, sizeof(chip));
   chip.next_ns = 28 * US;
   bench_reset(&bench, &ops, NULL);
-  cuwb_result result = cuwb_open_wires(bench_wires(&bench, LINES), CUWB_WIRED_SR2XX, start, &link);
+  cuwb_result result = cuwb_open_spi_bus(bench_bus(&bench, LINES), CUWB_SPI_SR2XX, start, &link);
   CHECK_EQUAL(result.outcome, CUWB_OK);
 }
 

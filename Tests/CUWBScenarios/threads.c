@@ -15,13 +15,13 @@
 
 static struct bench bench;
 static struct far_sr1xx chip;
-static cuwb_wires base;
+static cuwb_spi_bus base;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cuwb_link *link;
 static unsigned heard;
 static bool all_heard;
 
-// ------------------------------------------------------------------------ wires in the machine's time
+// ------------------------------------------------------------ bus in real time
 
 static void catch_up(void) { bench_advance(&bench, cuwb_monotonic_ns()); }
 
@@ -67,7 +67,9 @@ static uint64_t real_now(void *context) {
   return now;
 }
 
-static int real_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns) {
+static int real_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns,
+                      bool *woken) {
+  (void)context;
   for (;;) {
     pthread_mutex_lock(&lock);
     catch_up();
@@ -82,9 +84,11 @@ static int real_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_n
     if (there || over) return 0;
     struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
     struct timespec slice = {0, 50000};
-    if (ppoll(&polled, 1, &slice, NULL) > 0) return 0;
+    if (ppoll(&polled, 1, &slice, NULL) > 0) {
+      if (woken) *woken = true;
+      return 0;
+    }
   }
-  (void)context;
 }
 
 static void real_pause(void *context, uint64_t duration_ns) {
@@ -140,16 +144,16 @@ static void say_some(unsigned *said) {
 static void open_chip(void) {
   far_sr1xx_reset(&chip, &bench);
   bench.now = cuwb_monotonic_ns();
-  base = bench_wires(&bench, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
-  cuwb_wires wires = base;
-  wires.transfer = real_transfer;
-  wires.drive = real_drive;
-  wires.sense = real_sense;
-  wires.edges = real_edges;
-  wires.wait = real_wait;
-  wires.now = real_now;
-  wires.pause = real_pause;
-  CHECK_EQUAL(cuwb_open_wires(wires, CUWB_WIRED_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
+  base = bench_bus(&bench, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
+  cuwb_spi_bus bus = base;
+  bus.transfer = real_transfer;
+  bus.drive = real_drive;
+  bus.sense = real_sense;
+  bus.edges = real_edges;
+  bus.wait = real_wait;
+  bus.now = real_now;
+  bus.pause = real_pause;
+  CHECK_EQUAL(cuwb_open_spi_bus(bus, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
   heard = 0;
   all_heard = false;
 }

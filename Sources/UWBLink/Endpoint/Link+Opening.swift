@@ -8,11 +8,11 @@ extension ChipStart {
 }
 
 extension SPIEndpoint.Family {
-  var raw: cuwb_wired_protocol {
+  var raw: cuwb_spi_protocol {
     switch self {
-    case .sr1xx: CUWB_WIRED_SR1XX
-    case .sr2xx: CUWB_WIRED_SR2XX
-    case .hsspi: CUWB_WIRED_HSSPI
+    case .sr1xx: CUWB_SPI_SR1XX
+    case .sr2xx: CUWB_SPI_SR2XX
+    case .hsspi: CUWB_SPI_HSSPI
     }
   }
 }
@@ -26,9 +26,9 @@ extension SPIEndpoint {
       protocol: chip.family.raw, start: start.raw, speed_hz: speed ?? 0, irq: name(.interrupt),
       ready: name(.ready), awake: name(.awake), power: name(.power), read: name(.readIndication),
       wake: name(.wake))
-    var trouble = cuwb_spi_trouble()
-    let result = cuwb_open_spi(device.string, &options, &raw, &trouble)
-    guard result.outcome == CUWB_OK else { throw LinkError(result, self, trouble) }
+    var info = cuwb_spi_error_info()
+    let result = cuwb_open_spi(device.string, &options, &raw, &info)
+    guard result.outcome == CUWB_OK else { throw LinkError(result, self, info) }
   }
 }
 
@@ -47,15 +47,15 @@ extension LinkEndpoint {
     _ path: FilePath, _ start: ChipStart, _ raw: inout OpaquePointer?
   ) throws(LinkError) {
     var state: UInt32 = 0
-    let result = cuwb_open_uci(path.string, start.raw, &raw, &state)
+    let result = cuwb_open_qm35(path.string, start.raw, &raw, &state)
     guard result.outcome != CUWB_OK else { return }
     let endpoint = LinkEndpoint.uci(path: path, start: start)
-    guard result.error == EBUSY, state != CUWB_UCI_UNKNOWN.rawValue else {
+    guard result.error == EBUSY, state != CUWB_QM35_UNKNOWN.rawValue else {
       throw LinkError(result, endpoint: endpoint)
     }
     throw LinkError(
       .busy, endpoint: endpoint.description, errno: .resourceBusy,
-      detail: state == CUWB_UCI_COREDUMP.rawValue
+      detail: state == CUWB_QM35_COREDUMP.rawValue
         ? "its firmware has failed and the kernel's driver saves its memory"
         : "the kernel's driver loads its firmware",
       nextStep: "Wait some seconds and try again; sudo dmesg | tail shows what the driver does.")

@@ -5,13 +5,13 @@ internal import SystemPackage
 
 extension LinkError {
   /// Why a chip on SPI could not be opened: the device, its settings, or which line.
-  init(_ result: cuwb_result, _ endpoint: SPIEndpoint, _ trouble: cuwb_spi_trouble) {
+  init(_ result: cuwb_result, _ endpoint: SPIEndpoint, _ info: cuwb_spi_error_info) {
     let whole = LinkEndpoint.spi(endpoint)
     let errno = Errno(rawValue: result.error)
-    let line = SPIEndpoint.Line(rawValue: Int(trouble.line)) ?? .interrupt
+    let line = SPIEndpoint.Line(rawValue: Int(info.line)) ?? .interrupt
     let key = line.key(endpoint.chip.family) ?? "\(line)"
     let name = endpoint.lines[line] ?? ""
-    switch trouble.step {
+    switch info.step {
     case CUWB_SPI_LINE_NEEDED:
       self.init(
         .invalidEndpoint, endpoint: whole.description,
@@ -19,8 +19,8 @@ extension LinkError {
     case CUWB_SPI_LINE_LOOKUP where result.outcome == CUWB_FAILED:
       self = .lookup(of: name, key, whole, errno)
     case CUWB_SPI_LINE_REQUEST where result.outcome == CUWB_FAILED:
-      var trouble = trouble
-      let consumer = withUnsafeBytes(of: &trouble.consumer) {
+      var info = info
+      let consumer = withUnsafeBytes(of: &info.consumer) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
       self = .request(of: name, key, whole, errno, consumer)

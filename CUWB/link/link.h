@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every kind of link uses.
+#ifndef CUWB_LINK_H
+#define CUWB_LINK_H
+
+#include <errno.h>
+#include <poll.h>
+
+#include "cuwb.h"
+#include "cuwb_framer.h"
+
+#pragma GCC visibility push(hidden)
+
+#define CUWB_NO_DEADLINE UINT64_MAX
+
+// What a kind of link implements. Byte streams share stream.c, chips on SPI share spi/spi_link.c; each
+// kind of character device has its own (chardev/).
+struct cuwb_link_ops {
+  // A wake from before the call has been reported already; one that arrives during the call ends it
+  // with CUWB_WOKEN.
+  cuwb_result (*read_frame)(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
+                            cuwb_frame *frame);
+  bool (*frame_buffered)(cuwb_link *link);
+  void (*framing_changed)(cuwb_link *link);
+  cuwb_result (*write_frame)(cuwb_link *link, const void *bytes, size_t length,
+                             int32_t timeout_ms);
+  void (*close)(cuwb_link *link);
+
+  // NULL where there is no boot loader.
+  cuwb_result (*boot_begin)(cuwb_link *link);
+  cuwb_result (*boot_write)(cuwb_link *link, const void *bytes, size_t length);
+  cuwb_result (*boot_read)(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
+  cuwb_result (*boot_end)(cuwb_link *link);
+};
+
+// The kind of a descriptor, which decides how it ends and how it is written to.
+enum cuwb_medium {
+  CUWB_MEDIUM_TTY,
+  CUWB_MEDIUM_SOCKET,
+  CUWB_MEDIUM_PIPE,
+  CUWB_MEDIUM_OTHER,
+};
+
+struct cuwb_link {
+  const struct cuwb_link_ops *ops;
+  int fd;
+  // An eventfd for the poll, and a flag so that a read need not ask the kernel for wakes.
+  int wake_fd;
+  uint32_t wake_pending;
+  cuwb_framing framing;
+  // Each counter has one writing thread; any thread may read it.
+  cuwb_stats stats;
+
+  // Byte streams only.
+  enum cuwb_medium medium;
+  // Gives up what the opener has locked, before the descriptor is closed; NULL: nothing.
+  void (*unlock)(int fd);
+  // Whether the last read has emptied the kernel's buffer.
+  bool drained;
+  cuwb_framer *framer;
+  // Not 0: every written frame is preceded by this byte and the frame's 16-bit big-endian length.
+  uint8_t wrapper;
+
+  // The state of the other kinds of links.
+  void *device;
+};
+
+// ---------------------------------------------------------------------------------------- results
+
+static inline cuwb_result cuwb_outcome_of(cuwb_outcome outcome) {
+  return (cuwb_result){outcome, 0};
+}
+
+static inline cuwb_result cuwb_failed(int error) { return (cuwb_result){CUWB_FAILED, error}; }
+
+// Returns whether an errno means that the device was unplugged or its driver removed.
+static inline bool cuwb_is_device_lost(int error) {
+  return error == ENODEV || error == ENXIO || error == ESHUTDOWN;
+}
+
+// --------------------------------------------------------------------------------------- counters
+
+// There is one writer, so an atomic addition is not needed.
+static inline void cuwb_count(uint64_t *counter, uint64_t amount) {
+  __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + amount,
+                   __ATOMIC_RELAXED);
+}
+
+// ----------------------------------------------------------------------------------------- link.c
+
+// Returns a link without operations, or NULL and the reason in *error.
+cuwb_link *cuwb_link_allocate(int *error);
+
+// Frees what cuwb_link_allocate has allocated. Leaves `fd` open.
+void cuwb_link_free(cuwb_link *link);
+
+// Clears a pending wake. Returns whether there was one.
+bool cuwb_link_consume_wake(cuwb_link *link);
+
+// The same after a poll has found the eventfd readable, which is emptied in any case. Returns false
+// if it was the echo of a wake that has been reported already, or cuwb_link_interrupt_wait.
+bool cuwb_link_acknowledge_wake(cuwb_link *link);
+
+// Ends the reader's poll without a wake: there is something for it that no descriptor announces.
+void cuwb_link_interrupt_wait(cuwb_link *link);
+
+// --------------------------------------------------------------------------------------- stream.c
+
+// Makes a link of a descriptor that is ready for use. On failure the descriptor is still the
+// caller's.
+cuwb_result cuwb_stream_open(int fd, enum cuwb_medium medium, cuwb_link **link);
+
+enum cuwb_medium cuwb_stream_medium(int fd);
+
+// --------------------------------------------------------------------------------------- serial.c
+
+// Sets a terminal raw, 8N1. A `baud` of 0 keeps the speed. Returns 0 or an errno.
+int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts);
+
+// ----------------------------------------------------------------------------------------- wait.c
+
+// Returns CUWB_NO_DEADLINE for a negative timeout.
+uint64_t cuwb_deadline(int32_t timeout_ms);
+
+void cuwb_sleep_ms(int32_t milliseconds);
+
+// poll(2) until `deadline_ns`, repeated after interruption by a signal. Returns 0 or an errno.
+int cuwb_poll(struct pollfd *polled, nfds_t count, uint64_t deadline_ns);
+
+// Waits for `events` on `fd` or for a readable `wake_fd` (-1: none) until `deadline_ns`. Returns 0,
+// with the events in *seen (none: the time has passed) and *woken, or an errno.
+int cuwb_wait(int fd, short events, int wake_fd, uint64_t deadline_ns, short *seen, bool *woken);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NXP's kernel drivers.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "far_driver.h"
+
+static struct far_driver driver;
+static cuwb_link *link;
+static uint8_t memory[8192];
+static cuwb_frame frame;
+static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
+
+static void open_driver(unsigned width, cuwb_start start) {
+  cuwb_chardev_ops ops = far_driver_open(&driver, width);
+  CHECK_EQUAL(cuwb_open_chardev(ops, start, &link).outcome, CUWB_OK);
+}
+
+static void close_driver(void) {
+  cuwb_link_close(link);
+  CHECK(driver.closed);
+  far_driver_forget(&driver);
+}
+
+static cuwb_outcome read_packet(int32_t timeout_ms) {
+  return cuwb_read_frame(link, memory, sizeof(memory), timeout_ms, &frame).outcome;
+}
+
+static void expect(const uint8_t *bytes, uint32_t length) {
+  CHECK_EQUAL(read_packet(10000), CUWB_OK);
+  CHECK_EQUAL(frame.length, length);
+  CHECK(memcmp(memory, bytes, length) == 0);
+}
+
+static void expect_calls(const unsigned long (*calls)[2], unsigned count) {
+  CHECK_EQUAL(driver.call_count, count);
+  for (unsigned i = 0; i < count && i < driver.call_count; i++) {
+    CHECK_EQUAL(driver.calls[i].request, calls[i][0]);
+    CHECK_EQUAL(driver.calls[i].value, calls[i][1]);
+  }
+}
+
+static void encodings(void) {
+  static const unsigned long narrow[][2] = {{SET_PWR_32, 1}, {SET_FWD_32, 1}, {SET_FWD_32, 0}};
+  static const unsigned long wide[][2] = {{SET_PWR_64, 1}, {SET_FWD_64, 1}, {SET_FWD_64, 0}};
+  open_driver(4, CUWB_START_KEEP);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
+  expect_calls(narrow, 3);
+  close_driver();
+
+  open_driver(8, CUWB_START_KEEP);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
+  expect_calls(wide, 3);
+  close_driver();
+
+  cuwb_result result = cuwb_open_chardev(far_driver_open(&driver, 0), CUWB_START_KEEP, &link);
+  CHECK_EQUAL(result.outcome, CUWB_FAILED);
+  CHECK_EQUAL(result.error, ENOTTY);
+  CHECK(!driver.closed);
+  far_driver_forget(&driver);
+}
+
+static void cycle(void) {
+  static const unsigned long calls[][2] = {{SET_PWR_32, 1}, {SET_PWR_32, 0}, {SET_PWR_32, 1}};
+  open_driver(4, CUWB_START_CYCLE);
+  expect_calls(calls, 3);
+  close_driver();
+}
+
+static void several_packets_at_once(void) {
+  static uint8_t block[4200];
+  open_driver(4, CUWB_START_KEEP);
+  uint32_t first = make_packet(block, 0x62, 0, 56, 1);
+  uint32_t second = make_packet(block + first, 0x69, 0x8A, 2000, 2);
+  uint32_t third = make_packet(block + first + second, 0x02, 0, 300, 3);
+  far_driver_reply(&driver, block, first + second + third);
+  expect(block, first);
+  CHECK(cuwb_frame_buffered(link));
+  expect(block + first, second);
+  expect(block + first + second, third);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
+  // Less memory would be overrun.
+  CHECK(driver.least >= 4200);
+  close_driver();
+}
+
+static void ends_a_read(void) {
+  open_driver(4, CUWB_START_KEEP);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
+  pthread_mutex_lock(&driver.lock);
+  while (!driver.reading) pthread_cond_wait(&driver.changed, &driver.lock);
+  pthread_mutex_unlock(&driver.lock);
+  cuwb_link_close(link);
+  CHECK(driver.closed);
+  CHECK_EQUAL(driver.calls[driver.call_count - 1].request, SET_PWR_32);
+  CHECK_EQUAL(driver.calls[driver.call_count - 1].value, 2);
+  far_driver_forget(&driver);
+
+  // Never read from: nothing to end.
+  open_driver(4, CUWB_START_KEEP);
+  close_driver();
+  CHECK_EQUAL(driver.call_count, 1);
+}
+
+static void wakes(void) {
+  open_driver(4, CUWB_START_KEEP);
+  cuwb_link_wake(link);
+  CHECK_EQUAL(read_packet(-1), CUWB_WOKEN);
+  far_driver_reply(&driver, status_ready, 5);
+  expect(status_ready, 5);
+  cuwb_link_wake(link);
+  CHECK_EQUAL(read_packet(-1), CUWB_WOKEN);
+  CHECK_EQUAL(read_packet(1), CUWB_TIMEOUT);
+  close_driver();
+}
+
+// More than the inbox holds, while nobody reads: the thread waits, and nothing is lost.
+static void a_slow_reader(void) {
+  static uint8_t packet[300];
+  open_driver(4, CUWB_START_KEEP);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
+  for (unsigned i = 0; i < 1000; i++) {
+    far_driver_reply(&driver, packet, make_packet(packet, 0x62, 0, 100 + i % 100, (uint8_t)i));
+  }
+  for (unsigned i = 0; i < 1000 && !scenario_has_failed(); i++) {
+    uint32_t length = make_packet(packet, 0x62, 0, 100 + i % 100, (uint8_t)i);
+    expect(packet, length);
+  }
+  close_driver();
+}
+
+static void closed_while_full(void) {
+  static uint8_t packet[300];
+  open_driver(4, CUWB_START_KEEP);
+  for (unsigned i = 0; i < 1000; i++) {
+    far_driver_reply(&driver, packet, make_packet(packet, 0x62, 0, 200, (uint8_t)i));
+  }
+  CHECK_EQUAL(read_packet(10000), CUWB_OK);
+  close_driver();
+}
+
+static void failures(void) {
+  open_driver(4, CUWB_START_KEEP);
+  for (unsigned i = 0; i < 3; i++) far_driver_fail(&driver, EIO);
+  far_driver_fail(&driver, ETIME);
+  far_driver_reply(&driver, status_ready, 5);
+  expect(status_ready, 5);
+  CHECK_EQUAL(cuwb_link_get_stats(link).resynchronisations, 4);
+  far_driver_fail(&driver, ENODEV);
+  CHECK_EQUAL(read_packet(10000), CUWB_GONE);
+  CHECK_EQUAL(read_packet(10000), CUWB_GONE);
+  close_driver();
+
+  open_driver(4, CUWB_START_KEEP);
+  driver.forever = EIO;
+  CHECK_EQUAL(read_packet(10000), CUWB_NO_ANSWER);
+  close_driver();
+}
+
+static void junk(void) {
+  static const uint8_t bytes[] = {0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00};
+  static uint8_t cut[64];
+  open_driver(4, CUWB_START_KEEP);
+  far_driver_reply(&driver, bytes, sizeof(bytes));
+  far_driver_reply(&driver, status_ready, 5);
+  expect(status_ready, 5);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 8);
+  make_packet(cut, 0x62, 0, 56, 1);
+  far_driver_reply(&driver, cut, 40);
+  far_driver_reply(&driver, status_ready, 5);
+  expect(status_ready, 5);
+  CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 48);
+  close_driver();
+}
+
+static void writes(void) {
+  const uint8_t command[] = {0x20, 0x00, 0x00, 0x01, 0x00};
+  open_driver(4, CUWB_START_KEEP);
+  driver.busy = 3;
+  CHECK_EQUAL(cuwb_write_frame(link, command, 5, 1000).outcome, CUWB_OK);
+  CHECK_EQUAL(driver.writes, 1);
+  CHECK_EQUAL(driver.written_length, 5);
+  CHECK(memcmp(driver.written, command, 5) == 0);
+  driver.busy = 1000000;
+  CHECK_EQUAL(cuwb_write_frame(link, command, 5, 10).outcome, CUWB_TIMEOUT);
+  close_driver();
+}
+
+static void loader(void) {
+  static const unsigned long calls[][2] = {{SET_PWR_32, 1}, {SET_PWR_32, 0}, {SET_PWR_32, 1},
+                                           {SET_FWD_32, 1}, {SET_FWD_32, 0}};
+  static const uint8_t query[] = {0x01, 0x21, 0x00, 0x00}, answer[] = {0x02, 0x21, 0x00, 0x00};
+  uint8_t got[4];
+  open_driver(4, CUWB_START_KEEP);
+  CHECK_EQUAL(cuwb_boot_begin(link).outcome, CUWB_OK);
+  CHECK_EQUAL(cuwb_boot_write(link, query, 4).outcome, CUWB_OK);
+  CHECK(driver.written_length == 4 && memcmp(driver.written, query, 4) == 0);
+  far_driver_fail(&driver, EIO);
+  far_driver_reply(&driver, answer, 4);
+  CHECK_EQUAL(cuwb_boot_read(link, got, 4, 1000).outcome, CUWB_OK);
+  CHECK(memcmp(got, answer, 4) == 0);
+  CHECK_EQUAL(cuwb_boot_end(link).outcome, CUWB_OK);
+  CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
+  expect_calls(calls, 5);
+  // Too late: the driver is being read.
+  CHECK_EQUAL(cuwb_boot_begin(link).outcome, CUWB_INVALID);
+  close_driver();
+}
+
+const struct scenario nxp_driver_scenarios[] = {
+    {"NXP's driver: both encodings of the requests, and none", encodings},
+    {"NXP's driver: the chip is switched off and on", cycle},
+    {"NXP's driver: several packets in one read, whatever its count", several_packets_at_once},
+    {"NXP's driver: closing ends a read that waits", ends_a_read},
+    {"NXP's driver: a wake ends a read", wakes},
+    {"NXP's driver: a slow reader loses nothing", a_slow_reader},
+    {"NXP's driver: a link is closed while its inbox is full", closed_while_full},
+    {"NXP's driver: failures pass, or end the link", failures},
+    {"NXP's driver: junk and packets that are cut off", junk},
+    {"NXP's driver: a refused write is tried again", writes},
+    {"NXP's driver: the loader", loader},
+    {0},
+};
