@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No code: checks at compile time that the request numbers are those of the vendors' drivers on every
-// architecture. Values: the sources named in ioctl_requests.h.
+// No code: checks at compile time that the request numbers are those of the vendors' drivers on
+// every architecture. Values: the sources named in ioctl_requests.h.
 #include "ioctl_requests.h"
 
 #define IS(expression, value) _Static_assert((expression) == (value), #expression)

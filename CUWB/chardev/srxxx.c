@@ -4,8 +4,8 @@
 // NXP/uwb-driver-testapp (sr1xx.c and its test program), its relatives, AOSP's HAL and sr200.c.
 //
 // A read returns one or more whole packets whatever its size is, so it needs memory for 4200 bytes.
-// There is no poll(2): a read waits until there is a packet or SET_PWR is called with 2. So a thread of
-// the link reads into a queue, and the reader waits for the link's eventfd.
+// There is no poll(2): a read waits until there is a packet or SET_PWR is called with 2. So a
+// thread of the link reads into a queue, and the reader waits for the link's eventfd.
 #include <stdlib.h>
 
 #include "srxxx.h"

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chains of frames: what the bytes from some offset on look like if a frame begins there.
+// Chains of frames: how the bytes from some offset on read if a frame begins there.
 #ifndef CUWB_CHAIN_H
 #define CUWB_CHAIN_H
 
-#include "framer.h"
+#include "framer_state.h"
 
 #pragma GCC visibility push(hidden)
 
-// A chain of so many whole frames needs no further proof.
-#define CUWB_CHAIN_PROVES_ITSELF 4
-
-// Chains are compared over so many bytes from `head`: over as many frames, one that skips some
-// would not lose.
+// Chains are compared over this many bytes from `head`, not over a number of frames, which would
+// favour a chain that skips some.
 #define CUWB_CHAIN_WINDOW 2048
 
 enum cuwb_chain_end {
-  CUWB_CHAIN_BROKEN,      // by something that is no header
+  CUWB_CHAIN_BROKEN,      // at bytes that are not a header
   CUWB_CHAIN_EXACT,       // where the bytes end
   CUWB_CHAIN_IN_HEADER,   // in the first bytes of a plausible header
   CUWB_CHAIN_IN_FRAME,    // in a frame with a plausible header
-  CUWB_CHAIN_FAR_ENOUGH,  // at the limit
+  CUWB_CHAIN_FAR_ENOUGH,  // at the limit of the window
 };
 
 struct cuwb_chain {
+  // The number of whole frames.
   unsigned whole;
-  // What the headers in it weigh, that of an incomplete frame included.
+  // The weight of all headers, that of an incomplete frame included.
   unsigned weight;
   enum cuwb_chain_end end;
 };
@@ -33,17 +31,18 @@ struct cuwb_chain {
 // Follows the chain that begins at `start`, no further than `stop`.
 struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, size_t stop);
 
-// Whether the headers behind the first frame vouch for it.
+// Returns whether the headers after the first frame confirm it.
 bool cuwb_chain_is_confirmed(const cuwb_framer *framer, struct cuwb_chain chain);
 
-// Whether it is to be believed although an earlier offset may yet prove to begin a longer frame.
+// Returns whether the chain can be believed even though an earlier offset may still begin a longer
+// frame.
 bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain);
 
-// Whether a frame with the header at `at` is among those taken last.
+// Returns whether the header at `at` is one of those taken last.
 bool cuwb_chain_is_known(const cuwb_framer *framer, size_t at);
 
-// Whether the bytes inside the frame at `head`, and behind it, contradict its header, which
-// promises `length` bytes.
+// Returns whether the bytes inside the frame at `head`, and after it, contradict its header, which
+// announces `length` bytes.
 bool cuwb_chain_contradicts_header(const cuwb_framer *framer, size_t length);
 
 #pragma GCC visibility pop

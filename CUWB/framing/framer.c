@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where frames begin and end.
+// Finds where frames begin and end.
 //
-// Locked: the next byte begins a frame. A whole frame is delivered at once, without waiting for
-// what follows. If bytes that follow it are there already and cannot be a header, a byte was
-// lost or added inside the frame, and it is thrown away: a wrong distance is worse than none.
+// In sync: the next byte begins a frame. A whole frame is delivered at once, without waiting for
+// what follows. If the bytes after it have arrived already and cannot be a header, a byte was lost
+// or added inside the frame, and the frame is discarded: a wrong distance is worse than none.
 //
-// Hunting: nobody knows where a frame begins. Every offset is tried as the start of a chain of
-// frames, and a chain is taken that is confirmed by what follows: by another header or by a
-// silence. Where several are confirmed, the one with the best headers: a chip sends the same few
-// headers again and again, so those seen lately count most.
+// Hunting: the beginning of a frame is not known. Every offset is tried as the start of a chain of
+// frames. A chain is accepted if what follows confirms it: another header, or a silence. If several
+// are confirmed, the one with the best headers wins: a chip sends the same few headers again and
+// again, so those seen lately count most.
 //
-// When the bytes behind a frame that was already delivered turn out to be no header, that frame
-// was probably short of a byte and has swallowed the first one of its successor. So the hunt
-// begins inside the delivered frame, and the successor is not lost.
-#include "framer.h"
+// If the bytes after a delivered frame turn out not to be a header, that frame has probably lost a
+// byte and swallowed the first byte of its successor. So the hunt begins inside the delivered
+// frame, and the successor is not lost.
+#include "framer_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "chain.h"
 #include "header.h"
 
 // The silence that confirms a frame which ends where the bytes end. It has to outlast the pauses
-// inside a frame: 16 ms (latency timer of FTDI bridges), 5 ms (flush period of Qorvo's firmware);
-// and it delays the first response after an open, so it should be no longer than that.
+// inside a frame: 16 ms (latency timer of FTDI bridges), 5 ms (flush period of Qorvo's firmware).
+// It should not be longer, because it delays the first response after an open.
 #define CONFIRM_NS UINT64_C(25000000)
 
 // ------------------------------------------------------------------------------- changes of state
@@ -38,19 +37,24 @@ static uint64_t confirm_ns(const cuwb_framer *framer) {
   return gap < CONFIRM_NS ? gap : CONFIRM_NS;
 }
 
+// There is one writer, so an atomic addition is not needed.
+static void count(uint64_t *total, uint64_t amount) {
+  __atomic_store_n(total, *total + amount, __ATOMIC_RELAXED);
+}
+
 // Gives up the bytes before `position`, some of which may have been delivered.
 static void advance(cuwb_framer *framer, size_t position) {
   if (position > framer->accounted) {
     framer->skipped_now += position - framer->accounted;
-    framer->skipped_total += position - framer->accounted;
+    count(&framer->skipped_total, position - framer->accounted);
     framer->accounted = position;
   }
   framer->head = position;
   framer->previous = position;
 }
 
-static void lose(cuwb_framer *framer, size_t hunt_from) {
-  framer->resynchronisations++;
+static void lose_sync(cuwb_framer *framer, size_t hunt_from) {
+  count(&framer->resynchronisations, 1);
   framer->in_sync = false;
   framer->sync_confirmed = false;
   framer->head = hunt_from;
@@ -59,8 +63,8 @@ static void lose(cuwb_framer *framer, size_t hunt_from) {
 
 // ---------------------------------------------------------------------------------------- hunting
 
-// Locks on to the best chain that begins in the first bytes and can be believed; otherwise gives up
-// what can no longer begin one. Returns whether it has locked.
+// Synchronises with the best confirmed chain that begins in the first bytes, or gives up the bytes
+// that can no longer begin one. Returns whether it is in sync.
 static bool hunt_window(cuwb_framer *framer) {
   bool settled = framer->silence_ns >= confirm_ns(framer);
   bool over = framer->silence_ns >= gap_ns(framer);
@@ -85,8 +89,8 @@ static bool hunt_window(cuwb_framer *framer) {
     }
     if (chain.end == CUWB_CHAIN_BROKEN) continue;
     if (open == stop) open = at;
-    // A frame that ends here, or a few bytes ago, is about to be confirmed or refuted; better
-    // wait for that than believe something inside it.
+    // A frame that ends here, or a few bytes ago, is about to be confirmed or refuted. Wait for
+    // that rather than accept something inside it.
     if (!settled && chain.whole == 1) break;
   }
   if (best < stop) {
@@ -105,17 +109,17 @@ static bool hunt(cuwb_framer *framer) {
     if (hunt_window(framer)) return true;
   } while (framer->head == before + CUWB_CHAIN_WINDOW);
 
-  // What comes after a silence begins a frame. At open a short one will do: that there has been
-  // nothing at all is more than a pause in the middle of something.
-  bool silent = framer->silence_ns >= (framer->never_received ? confirm_ns(framer) : gap_ns(framer));
-  if (framer->head == framer->tail && silent) {
+  // What follows a silence begins a frame. Before the first byte a short silence is enough: that
+  // nothing has arrived at all says more than a pause between bytes.
+  uint64_t needed = framer->never_received ? confirm_ns(framer) : gap_ns(framer);
+  if (framer->head == framer->tail && framer->silence_ns >= needed) {
     framer->in_sync = true;
     framer->sync_confirmed = true;
   }
   return framer->in_sync;
 }
 
-// ----------------------------------------------------------------------------------------- locked
+// ---------------------------------------------------------------------------------------- in sync
 
 enum step { FOUND, NOTHING, AGAIN };
 
@@ -127,37 +131,38 @@ static enum step look_at_head(cuwb_framer *framer) {
   const uint8_t *bytes = framer->staging + framer->head;
   struct cuwb_header header = cuwb_header_test(&framer->rules, bytes, available, false);
   if (header.verdict == CUWB_HEADER_IMPOSSIBLE) {
-    lose(framer, framer->previous + 1);
+    lose_sync(framer, framer->previous + 1);
     return AGAIN;
   }
 
   if (header.verdict == CUWB_HEADER_PARTIAL || header.length > available) {
     if (!over && !cuwb_chain_contradicts_header(framer, header.length)) return NOTHING;
-    // It may be that the header was wrong and has swallowed good frames.
-    lose(framer, framer->head + 1);
+    // The header may have been wrong and have swallowed good frames.
+    lose_sync(framer, framer->head + 1);
     return AGAIN;
   }
 
-  size_t behind = available - header.length;
+  size_t rest = available - header.length;
   struct cuwb_header next = {CUWB_HEADER_PARTIAL, 0};
-  if (behind > 0) {
-    next = cuwb_header_test(&framer->rules, bytes + header.length, behind, false);
-  }
-  if (next.verdict == CUWB_HEADER_IMPOSSIBLE || cuwb_chain_contradicts_header(framer, header.length)) {
-    // An suspect header was most likely none, and then the frame before it was wrong already.
-    bool was_none = header.verdict == CUWB_HEADER_SUSPECT && next.verdict == CUWB_HEADER_IMPOSSIBLE;
-    lose(framer, was_none ? framer->previous + 1 : framer->head + 1);
+  if (rest > 0) next = cuwb_header_test(&framer->rules, bytes + header.length, rest, false);
+  if (next.verdict == CUWB_HEADER_IMPOSSIBLE ||
+      cuwb_chain_contradicts_header(framer, header.length)) {
+    // A suspect header was most likely none, and then the frame before it was wrong already.
+    bool was_none =
+        header.verdict == CUWB_HEADER_SUSPECT && next.verdict == CUWB_HEADER_IMPOSSIBLE;
+    lose_sync(framer, was_none ? framer->previous + 1 : framer->head + 1);
     return AGAIN;
   }
-  // More often than not an suspect header is the result of a lost byte; then it ends in the middle
-  // of its own payload, and the rest is about to arrive. So is the rest of a header of which there
-  // is a part already, and what follows an suspect one.
-  bool tentative = behind > 0 && !framer->sync_confirmed && !cuwb_chain_is_known(framer, framer->head);
+  // A suspect header is usually the result of a lost byte. The frame then ends in the middle of its
+  // own payload, and the rest is about to arrive; so is the rest of an incomplete header, and what
+  // follows a suspect one.
+  bool tentative =
+      rest > 0 && !framer->sync_confirmed && !cuwb_chain_is_known(framer, framer->head);
   bool doubtful = false;
   if (next.verdict == CUWB_HEADER_PARTIAL) {
     doubtful = tentative || header.verdict == CUWB_HEADER_SUSPECT;
   } else if (next.verdict == CUWB_HEADER_SUSPECT) {
-    doubtful = tentative && behind < next.length + CUWB_HEADER_LENGTH;
+    doubtful = tentative && rest < next.length + CUWB_HEADER_LENGTH;
   }
   if (doubtful && framer->silence_ns < confirm_ns(framer)) return NOTHING;
   framer->found = header.length;
@@ -171,7 +176,31 @@ static uint64_t time_of(const cuwb_framer *framer, size_t end) {
   return framer->arrived_ns;
 }
 
+// Returns whether everything undecided is exactly one ordinary response or notification, for which
+// look_at_head could only say FOUND. Nearly always so: it follows a silence, or has the header of
+// the frame before it.
+static bool is_one_frame(const cuwb_framer *framer) {
+  const uint8_t *bytes = framer->staging + framer->head;
+  size_t length = framer->tail - framer->head;
+  if (!framer->in_sync || length <= CUWB_HEADER_LENGTH || length > framer->rules.longest_frame ||
+      framer->skipped_now != 0) {
+    return false;
+  }
+  unsigned type = bytes[0] >> 5;
+  return (type == 2 || type == 3) && (framer->rules.message_types >> type & 1) &&
+         !(bytes[1] & 0xC0) && bytes[2] == 0 && bytes[3] == length - CUWB_HEADER_LENGTH &&
+         (framer->sync_confirmed ||
+          cuwb_header_value(bytes) ==
+              framer->known[(framer->known_next - 1) % CUWB_KNOWN_HEADERS]);
+}
+
 bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
+  if (is_one_frame(framer)) {
+    framer->found = framer->tail - framer->head;
+    found->bytes = framer->staging + framer->head;
+    found->frame = (cuwb_frame){(uint32_t)framer->found, 0, framer->arrived_ns};
+    return true;
+  }
   enum step step;
   do {
     if (!framer->in_sync && !hunt(framer)) return false;
@@ -187,12 +216,21 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
   return true;
 }
 
-void cuwb_framer_take(cuwb_framer *framer) { cuwb_framer_take_bytes(framer, framer->found); }
+void cuwb_framer_take(cuwb_framer *framer) {
+  framer->known[framer->known_next++ % CUWB_KNOWN_HEADERS] =
+      cuwb_header_value(framer->staging + framer->head);
+  framer->previous = framer->head;
+  framer->head += framer->found;
+  framer->found = 0;
+  framer->sync_confirmed = false;
+  if (framer->accounted < framer->head) framer->accounted = framer->head;
+  framer->skipped_now = 0;
+}
 
 // ---------------------------------------------------------------------------------------- feeding
 
 uint8_t *cuwb_framer_room(cuwb_framer *framer, size_t *room) {
-  // Moving costs more than it gains as long as there is room for the longest frame.
+  // Moving is not worth its cost as long as there is room for the longest frame.
   if (CUWB_STAGING_LENGTH - framer->tail < CUWB_FRAME_MAX && framer->previous > 0) {
     size_t shift = framer->previous;
     memmove(framer->staging, framer->staging + shift, framer->tail - shift);
@@ -217,7 +255,7 @@ void cuwb_framer_arrived(cuwb_framer *framer, size_t count, uint64_t now_ns) {
   if (framer->head == framer->tail) {
     framer->mark_count = 0;
     if (framer->in_sync && framer->silence_ns >= gap_ns(framer)) {
-      // There is no reason to doubt the frame before a silence any more.
+      // A frame that was followed by a silence is no longer in doubt.
       framer->previous = framer->head;
       framer->sync_confirmed = true;
     }
@@ -255,7 +293,7 @@ uint64_t cuwb_framer_deadline(const cuwb_framer *framer) {
 cuwb_framer *cuwb_framer_create(cuwb_framing framing, uint64_t now_ns) {
   cuwb_framer *framer = malloc(sizeof(*framer));
   if (!framer) return NULL;
-  // Everything but the staging memory, which is read only where it has been written.
+  // All but the staging memory, which is read only where it has been written.
   memset(framer, 0, offsetof(struct cuwb_framer, staging));
   cuwb_framer_set_framing(framer, framing);
   framer->never_received = true;
@@ -279,8 +317,10 @@ uint64_t cuwb_framer_arrival(const cuwb_framer *framer) { return framer->arrived
 
 uint64_t cuwb_framer_gap(const cuwb_framer *framer) { return gap_ns(framer); }
 
-uint64_t cuwb_framer_skipped(const cuwb_framer *framer) { return framer->skipped_total; }
+uint64_t cuwb_framer_skipped(const cuwb_framer *framer) {
+  return __atomic_load_n(&framer->skipped_total, __ATOMIC_RELAXED);
+}
 
 uint64_t cuwb_framer_resynchronisations(const cuwb_framer *framer) {
-  return framer->resynchronisations;
+  return __atomic_load_n(&framer->resynchronisations, __ATOMIC_RELAXED);
 }

@@ -9,7 +9,7 @@ enum {
 };
 
 // Handle (4), status or address (at least 2), sequence number (2) and length (2): no data message
-// is shorter. The last segment of one may be, which is why only the strict test asks for it.
+// is shorter, but its last segment may be, so only the strict test requires it.
 #define SHORTEST_DATA_MESSAGE 10
 
 #define DEFAULT_GAP_MS 100
@@ -45,8 +45,8 @@ static struct cuwb_header test_control(const cuwb_framing *rules, const uint8_t 
                                        size_t available, bool strict) {
   if (available < 2) return partial;
   bool extended = rules->extended_length && (bytes[1] & 0x80);
-  // The two upper bits are reserved. No chip is known that sets them, and they are what tells a
-  // header that has slipped by one byte from a real one, so they are not tolerated at all.
+  // The two upper bits are reserved. No chip is known to set them, and they distinguish a real
+  // header from bytes that are off by one, so they are not tolerated.
   if (bytes[1] & (extended ? 0x40 : 0xC0)) return impossible;
 
   if (available < 3) return partial;
@@ -58,8 +58,8 @@ static struct cuwb_header test_control(const cuwb_framing *rules, const uint8_t 
 
   if (available < CUWB_HEADER_LENGTH) return partial;
   uint32_t payload = extended ? bytes[2] | (uint32_t)bytes[3] << 8 : bytes[3];
-  // Every response begins with a status and every notification has something to say; only
-  // commands can be empty.
+  // Every response begins with a status and every notification has contents; only commands can be
+  // empty.
   if (payload == 0 && bytes[0] >> 5 != TYPE_COMMAND) {
     if (strict) return impossible;
     suspect = true;
@@ -113,7 +113,7 @@ struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *by
     if (!(rules->data_formats >> (bytes[0] & 0x0F) & 1)) return impossible;
     return test_data(rules, bytes, available, strict);
   default:
-    // Tests, and whatever types 6 and 7 may become: the same layout as data, by all accounts.
+    // Test messages, and the reserved types 6 and 7, presumably with the same layout as data.
     return test_data(rules, bytes, available, strict);
   }
 }

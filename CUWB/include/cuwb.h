@@ -2,10 +2,11 @@
 //
 // CUWB: whole UCI frames from and to a UWB chip on a Linux file descriptor.
 //
-// One interface (`cuwb_link`), several ways to open it. The rest of the package sees only frames, and
-// CUWB interprets no messages: it reads the four header bytes to find where a frame ends. The
-// exceptions are the length of the data in DATA_MESSAGE_RCV, which helps to find the boundary between
-// frames where it was lost, and CORE_DEVICE_STATUS_NTF, before which an NXP chip's bytes are junk.
+// One interface (`cuwb_link`), several ways to open it. The rest of the package sees only frames,
+// and CUWB interprets no messages: it reads the four header bytes to find where a frame ends. The
+// exceptions are the length of the data in DATA_MESSAGE_RCV, which helps to find the boundary
+// between frames where it was lost, and CORE_DEVICE_STATUS_NTF, before which an NXP chip's bytes
+// are junk.
 //
 // Rules that hold for every function:
 //  - nothing is allocated after an open call has returned;
@@ -60,8 +61,8 @@ typedef struct cuwb_result {
 #define CUWB_HEADER_LENGTH 4
 /// A control frame is at most 4 + 255 bytes.
 #define CUWB_CONTROL_FRAME_MAX 259
-/// The longest frame a link can carry, in bytes. Chips in the field announce payloads of at most 2039
-/// bytes (NXP SR250).
+/// The longest frame a link can carry, in bytes. Chips in the field announce payloads of at most
+/// 2039 bytes (NXP SR250).
 #define CUWB_FRAME_MAX 8192
 
 /// How the length of a frame is determined, and which bytes may begin a frame.
@@ -122,8 +123,8 @@ cuwb_result cuwb_open_serial(const char *path, cuwb_serial_options options,
 /// still does.
 cuwb_result cuwb_open_descriptor(int descriptor, cuwb_link *_Nullable *_Nonnull link);
 
-/// Connects to `host`:`port` with TCP_NODELAY within `timeout_ms`, trying every address of the host.
-/// Resolving a name is not covered by the time limit.
+/// Connects to `host`:`port` with TCP_NODELAY within `timeout_ms`, trying every address of the
+/// host. Resolving a name is not covered by the time limit.
 cuwb_result cuwb_open_tcp(const char *host, const char *port, int32_t timeout_ms,
                           cuwb_link *_Nullable *_Nonnull link);
 
@@ -142,12 +143,12 @@ cuwb_framing cuwb_link_get_framing(const cuwb_link *link);
 /// wait.
 ///
 /// A frame is delivered as soon as its last byte has arrived once it is known where frames begin.
-/// That is the case from the second frame on, and from the first one if the link was read from during
-/// a silence of 25 ms before it. Otherwise the first frame, and the first one after bytes were lost,
-/// waits for the header after it or for 25 ms of silence.
+/// That is the case from the second frame on, and from the first one if the link was read from
+/// during a silence of 25 ms before it. Otherwise the first frame, and the first one after bytes
+/// were lost, waits for the header after it or for 25 ms of silence.
 ///
-/// A pending wake is reported before any frame. When a terminal, a device (CUWB_GONE) or a connection
-/// (CUWB_CLOSED) has ended, the whole frames that arrived before are delivered first.
+/// A pending wake is reported before any frame. When a terminal, a device (CUWB_GONE) or a
+/// connection (CUWB_CLOSED) has ended, the whole frames that arrived before are delivered first.
 cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
 

@@ -84,8 +84,8 @@ cuwb_result cuwb_open_spi(const char *device, const cuwb_spi_options *options,
                           cuwb_link *_Nullable *_Nonnull link, cuwb_spi_error_info *info);
 
 /// Returns the most bytes that spidev moves in one selection (`bufsiz`, a parameter of its module;
-/// 4096 by default). A longer packet fails with EMSGSIZE in `error`. NXP's longest packets have 4200
-/// bytes.
+/// 4096 by default). A longer packet fails with EMSGSIZE in `error`. NXP's longest packets have
+/// 4200 bytes.
 uint32_t cuwb_spi_bufsiz(void);
 
 // ---------------------------------------------------------------------- vendors' character devices
@@ -93,8 +93,8 @@ uint32_t cuwb_spi_bufsiz(void);
 /// Opens a device of NXP's kernel drivers: /dev/srxxx, /dev/sr1xx, /dev/sr200. It is locked with
 /// flock, because the drivers admit any number of programs. ENOTTY in `error`: not such a device.
 ///
-/// The drivers have no poll(2), so a thread of the link reads. Closing the link unblocks it with the
-/// driver's own request, and leaves the chip switched on.
+/// The drivers have no poll(2), so a thread of the link reads. Closing the link unblocks it with
+/// the driver's own request, and leaves the chip switched on.
 cuwb_result cuwb_open_srxxx(const char *path, cuwb_start start,
                             cuwb_link *_Nullable *_Nonnull link);
 
@@ -134,8 +134,8 @@ cuwb_result cuwb_open_bridge(const char *path, cuwb_bridge_options options,
 
 // ------------------------------------------------------------------------------------ boot loader
 
-/// Switches the chip off and on, and into its boot loader. Only for an NXP chip on SPI or behind NXP's
-/// kernel driver (CUWB_INVALID otherwise), and only before the first `cuwb_read_frame`.
+/// Switches the chip off and on, and into its boot loader. Only for an NXP chip on SPI or behind
+/// NXP's kernel driver (CUWB_INVALID otherwise), and only before the first `cuwb_read_frame`.
 cuwb_result cuwb_boot_begin(cuwb_link *link);
 
 /// Sends bytes unchanged, in one selection of the chip.

@@ -3,8 +3,8 @@
 // A chip on SPI: the bytes and levels between it and the host, apart from how Linux moves them.
 //
 // Each protocol in CUWB/spi is written against `cuwb_spi_bus` and nothing else. spi_linux.c
-// implements it with spidev and the GPIO character device; Tests/ChipModels implements it with models
-// of the chips and a clock of their own.
+// implements it with spidev and the GPIO character device; Tests/ChipModels implements it with
+// models of the chips and a clock of their own.
 #ifndef CUWB_SPI_BUS_H
 #define CUWB_SPI_BUS_H
 
@@ -30,8 +30,8 @@ typedef enum cuwb_line {
 
 #define CUWB_LINES 6
 
-/// A part of a transfer during one selection of the chip. Without `out` zeros are sent, without `in`
-/// what arrives is dropped. With a length of 0 the chip is only kept selected.
+/// A part of a transfer during one selection of the chip. Without `out` zeros are sent, without
+/// `in` what arrives is dropped. With a length of 0 the chip is only kept selected.
 typedef struct cuwb_segment {
   const void *_Nullable out;
   void *_Nullable in;

@@ -123,14 +123,18 @@ cuwb_result cuwb_boot_end(cuwb_link *link) {
 
 cuwb_stats cuwb_link_get_stats(const cuwb_link *link) {
   const cuwb_stats *stats = &link->stats;
+  // A byte stream's losses are counted by its framer.
+  uint64_t skipped = link->framer ? cuwb_framer_skipped(link->framer) : 0;
+  uint64_t lost_sync = link->framer ? cuwb_framer_resynchronisations(link->framer) : 0;
   return (cuwb_stats){
       .frames_read = __atomic_load_n(&stats->frames_read, __ATOMIC_RELAXED),
       .bytes_read = __atomic_load_n(&stats->bytes_read, __ATOMIC_RELAXED),
       .reads = __atomic_load_n(&stats->reads, __ATOMIC_RELAXED),
       .frames_written = __atomic_load_n(&stats->frames_written, __ATOMIC_RELAXED),
       .bytes_written = __atomic_load_n(&stats->bytes_written, __ATOMIC_RELAXED),
-      .bytes_skipped = __atomic_load_n(&stats->bytes_skipped, __ATOMIC_RELAXED),
-      .resynchronisations = __atomic_load_n(&stats->resynchronisations, __ATOMIC_RELAXED),
+      .bytes_skipped = skipped + __atomic_load_n(&stats->bytes_skipped, __ATOMIC_RELAXED),
+      .resynchronisations =
+          lost_sync + __atomic_load_n(&stats->resynchronisations, __ATOMIC_RELAXED),
   };
 }
 

@@ -14,8 +14,8 @@
 
 #define CUWB_NO_DEADLINE UINT64_MAX
 
-// What a kind of link implements. Byte streams share stream.c, chips on SPI share spi/spi_link.c; each
-// kind of character device has its own (chardev/).
+// What a kind of link implements. Byte streams share stream.c, chips on SPI share spi/spi_link.c;
+// each kind of character device has its own (chardev/).
 struct cuwb_link_ops {
   // A wake from before the call has been reported already; one that arrives during the call ends it
   // with CUWB_WOKEN.

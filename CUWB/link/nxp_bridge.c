@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NXP's boards with a microcontroller between USB and the chip. The facts are from the PnP headers of
-// nxp-uwb/sr250-uwbiot-zephyr and the host's sequence in
+// NXP's boards with a microcontroller between USB and the chip. The facts are from the PnP headers
+// of nxp-uwb/sr250-uwbiot-zephyr and the host's sequence in
 // nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
 //
 // The host wraps every packet in a type and a 16-bit big-endian length. The board sends bare UCI,

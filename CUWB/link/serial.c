@@ -45,8 +45,8 @@ int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts) {
   settings.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
   settings.c_cflag |= CLOCAL | CREAD;
   if (rts_cts) settings.c_cflag |= CRTSCTS;
-  // A higher VMIN would make the kernel hold back the last bytes of a frame, and a VTIME would delay
-  // every frame.
+  // A higher VMIN would make the kernel hold back the last bytes of a frame, and a VTIME would
+  // delay every frame.
   settings.c_cc[VMIN] = 1;
   settings.c_cc[VTIME] = 0;
   speed_t speed = speed_of(baud);
@@ -77,8 +77,9 @@ static int lock_exclusively(int fd) {
   return error;
 }
 
-// Closing alone is not enough. The flag belongs to the terminal, and stays as long as another process
-// has it open; the lock belongs to the open file, which a child shares between fork and exec.
+// Closing alone is not enough. The flag belongs to the terminal, and stays as long as another
+// process has it open; the lock belongs to the open file, which a child shares between fork and
+// exec.
 static void unlock(int fd) {
   ioctl(fd, TIOCNXCL);
   flock(fd, LOCK_UN);

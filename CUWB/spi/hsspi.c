@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Qorvo QM35 on SPI: HSSPI. The facts of the interface are from Qorvo's GPL driver (hsspi.c, hsspi.h
-// and qm35.h in GrapheneOS-Archive/kernel_google-modules_uwb-zuma); none of its code is used.
+// Qorvo QM35 on SPI: HSSPI. The facts of the interface are from Qorvo's GPL driver (hsspi.c,
+// hsspi.h and qm35.h in GrapheneOS-Archive/kernel_google-modules_uwb-zuma); none of its code is
+// used.
 //
 // In each selection both sides send a header of four bytes at the same time (flags, upper layer,
 // little-endian length), then the payload goes one way. SS_RDY is high while the chip can take part
@@ -38,8 +39,8 @@ enum {
 #define WAKE_US 500
 #define WAKE_NS (WAKE_US * CUWB_US)
 #define AWAKE_NS (3 * CUWB_MS)
-// The pause between two transfers if no edge of SS_RDY was seen. Source: Qorvo's tools wait at least
-// 40 us between pre-read and read; the newer driver checks again after 50 us.
+// The pause between two transfers if no edge of SS_RDY was seen. Source: Qorvo's tools wait at
+// least 40 us between pre-read and read; the newer driver checks again after 50 us.
 #define BETWEEN_NS (50 * CUWB_US)
 // The pause after a pre-read that came too early.
 #define TOO_EARLY_NS (1 * CUWB_MS)
@@ -61,7 +62,7 @@ static struct header get(const uint8_t *bytes) {
   return (struct header){bytes[0], bytes[1], (uint16_t)(bytes[2] | bytes[3] << 8)};
 }
 
-// ------------------------------------------------------------------------------- reset, wake, ready
+// ------------------------------------------------------------------------------ reset, wake, ready
 
 static int reset(struct cuwb_spi_chip *chip) {
   if (!cuwb_spi_has_line(chip, CUWB_LINE_POWER)) return 0;
@@ -115,8 +116,8 @@ static int wait_ready(struct cuwb_spi_chip *chip) {
     if (error) return error;
     rose |= edges.rising;
     uint64_t now = cuwb_spi_now(chip);
-    // An edge alone is not enough: the boot ROM is known to raise the line for less than 100 ns, and
-    // would take what is sent then for a command.
+    // An edge alone is not enough: the boot ROM is known to raise the line for less than 100 ns,
+    // and would take what is sent then for a command.
     if (high && (rose || now >= settled)) return 0;
     if (now >= deadline) return EAGAIN;
     uint64_t until = high && settled < deadline ? settled : deadline;
@@ -171,7 +172,7 @@ static cuwb_result failed(struct cuwb_spi_chip *chip) {
 
 static void succeeded(struct cuwb_spi_chip *chip) { chip->failures = chip->resets = 0; }
 
-// ---------------------------------------------------------------------------------------- receiving
+// --------------------------------------------------------------------------------------- receiving
 
 // Queues the packets of a block. Data packets have a 16-bit length, all others the one in byte 3.
 static void deliver_all(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t length) {
@@ -189,8 +190,8 @@ static void deliver_all(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t
 // Reads what the chip has announced.
 static cuwb_result read_announced(struct cuwb_spi_chip *chip, struct header announced) {
   struct header host = {HOST_READ, announced.layer, announced.length};
-  // Memory dumps and logs are not UCI: of these only the header is read, which is what Qorvo's driver
-  // does with a layer that no program has opened.
+  // Memory dumps and logs are not UCI: of these only the header is read, which is what Qorvo's
+  // driver does with a layer that no program has opened.
   bool wanted = announced.layer == LAYER_UCI && announced.length <= CUWB_FRAME_MAX;
   cuwb_segment payload = {.in = chip->scratch, .length = wanted ? announced.length : 0};
   struct header reply;

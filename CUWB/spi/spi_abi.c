@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No code: checks at compile time that the kernel's headers agree with its binary interface on every
-// architecture. Values: Linux 6.1 on x86-64.
+// No code: checks at compile time that the kernel's headers agree with its binary interface on
+// every architecture. Values: Linux 6.1 on x86-64.
 #include <linux/gpio.h>
 #include <linux/spi/spidev.h>
 #include <stddef.h>

@@ -42,9 +42,9 @@ int cuwb_spidev_set_up(struct cuwb_spidev *device, uint32_t speed_hz) {
   return 0;
 }
 
-// Not repeated after EINTR: spidev and spi_sync() wait uninterruptibly, so it could only come from a
-// controller's driver that gave up in the middle, and then part of the packet may have been clocked
-// out already.
+// Not repeated after EINTR: spidev and spi_sync() wait uninterruptibly, so it could only come from
+// a controller's driver that gave up in the middle, and then part of the packet may have been
+// clocked out already.
 static int message(int fd, const struct spi_ioc_transfer *transfers, uint32_t count) {
   // SPI_IOC_MESSAGE needs a constant.
   int result;

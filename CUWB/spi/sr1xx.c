@@ -6,7 +6,7 @@
 // To write, the host sends the header and the payload in a selection each, with a pause between
 // them. Only the chip begins a read:
 //
-//   IRQ  ___/~~~~~~~~\___/~~~~~~~~~~~~~~~~\____     a packet waits; RI was seen; the packet is loaded;
+//   IRQ  ___/~~~~~~~~\___/~~~~~~~~~~~~~~~~\____     a packet waits; RI was seen; it is loaded;
 //   RI   ________/~~~~~~~~~~~~~~~~~~~~~~~~~~~\_     it was read
 //   CS   ~~~~~~~~~~~~~~~~~~~~~~~~\__/~\___/~~~~     header, payload
 #include "../framing/nxp_packet.h"
@@ -58,8 +58,8 @@ static int wait_loaded(struct cuwb_spi_chip *chip) {
     cuwb_edges edges;
     error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &edges);
     if (error) return error;
-    // Low: the chip has seen RI and is loading. High without an edge: either the pulse was too short
-    // for the host's GPIO, or the chip has not seen RI; the header tells which.
+    // Low: the chip has seen RI and is loading. High without an edge: either the pulse was too
+    // short for the host's GPIO, or the chip has not seen RI; the header tells which.
     bool high;
     error = cuwb_spi_sense(chip, CUWB_LINE_IRQ, &high);
     if (error || high) return error;

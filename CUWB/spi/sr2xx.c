@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NXP SR2xx on SPI. The facts are from nxp-uwb/sr250-uwbiot-zephyr (Middleware Guide, SPI transport)
-// and the GPL driver sr200.c; none of their code is used.
+// NXP SR2xx on SPI. The facts are from nxp-uwb/sr250-uwbiot-zephyr (Middleware Guide, SPI
+// transport) and the GPL driver sr200.c; none of their code is used.
 //
-// The first byte of each selection is the direction: 00 before a whole packet to the chip; FF, which
-// the chip answers with a dummy byte, before the header or the payload from the chip. There is no
-// handshake: IRQ is high while there is something to read, and may rise again within 28 us of the
-// end of a packet, so its level is checked after each one.
+// The first byte of each selection is the direction: 00 before a whole packet to the chip; FF,
+// which the chip answers with a dummy byte, before the header or the payload from the chip. There
+// is no handshake: IRQ is high while there is something to read, and may rise again within 28 us of
+// the end of a packet, so its level is checked after each one.
 #include "../framing/nxp_packet.h"
 #include "spi_chip.h"
 
