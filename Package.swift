@@ -49,6 +49,7 @@ let package = Package(
     // The data path, in the order in which a frame travels it.
     .target(name: "CUWB", path: "CUWB", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "UCI", swiftSettings: memorySafe + lifetimes),
+    .target(name: "UCIReference", dependencies: ["UCI"], swiftSettings: memorySafe + lifetimes),
     .target(name: "Locking", swiftSettings: strict),
     .target(
       name: "UWBLink",
@@ -57,7 +58,9 @@ let package = Package(
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
       name: "UWB",
-      dependencies: ["UCI", "UWBLink", "Ranging", "Locking", deque, system, logging],
+      dependencies: [
+        "UCI", "UCIReference", "UWBLink", "Ranging", "Locking", deque, system, logging,
+      ],
       swiftSettings: memorySafe + lifetimes),
     .target(
       name: "AccessoryProtocol", dependencies: ["UCI", "UWB", "Locking", system],
@@ -141,7 +144,8 @@ let package = Package(
       dependencies: ["CUWB", "CUWBTestSupport", "CUWBScenarios", "LineSimulation"],
       exclude: ["Sanitized"],
       swiftSettings: strict),
-    .testTarget(name: "UCITests", dependencies: ["UCI"], swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "UCITests", dependencies: ["UCI", "UCIReference"], swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBLinkTests", dependencies: ["UWBLink", "UWBTestSupport", "CUWBTestSupport", system],
       swiftSettings: strict + lifetimes),

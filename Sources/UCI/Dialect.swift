@@ -58,7 +58,7 @@ public struct Dialect: Hashable, Sendable {
 
 extension Dialect {
   /// What one vendor's chips do in their own way: a row of the table of vendors.
-  struct Traits: Sendable {
+  package struct Traits: Sendable {
     /// Identifiers of parameters of the chip that have a second byte.
     var twoByteConfigIDs: ClosedRange<UInt8>?
     /// How long the message control of uplink-TDoA measurements can be, the likelier length first.
@@ -66,7 +66,7 @@ extension Dialect {
     /// Data packets carry their length in the fourth byte only, whatever the header should be.
     var dataLengthInByte3 = false
     /// What `NXPVendorTail` reads stands behind the measurements of a SESSION_INFO_NTF.
-    var hasMeasurementTail = false
+    package var hasMeasurementTail = false
   }
 
   // Sources: DW3_QM33_SDK 1.1.0 (uci_transport.c), which takes the length of every packet from its
@@ -76,7 +76,7 @@ extension Dialect {
     .nxp: Traits(twoByteConfigIDs: 0xE4...0xE5, hasMeasurementTail: true),
   ]
 
-  var traits: Traits { Self.traits[vendor] ?? Traits() }
+  package var traits: Traits { Self.traits[vendor] ?? Traits() }
 
   /// Device parameters (CORE_SET_CONFIG, CORE_GET_CONFIG) with an identifier of two bytes.
   public var twoByteConfigIDs: ClosedRange<UInt8>? { traits.twoByteConfigIDs }

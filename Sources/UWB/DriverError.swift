@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
+public import UCIReference
 public import UWBLink
 
 /// Why the driver could not do what it was asked.

@@ -2,4 +2,5 @@
 
 // `import UWB` is the library: what its API names of the codec and the link comes with it.
 @_exported public import UCI
+@_exported public import UCIReference
 @_exported public import UWBLink

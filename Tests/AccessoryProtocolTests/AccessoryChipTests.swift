@@ -3,6 +3,7 @@
 import AccessoryProtocol
 import Testing
 import UCI
+import UCIReference
 import UWB
 import UWBSimulator
 

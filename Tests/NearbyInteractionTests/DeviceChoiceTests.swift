@@ -4,6 +4,7 @@ import Foundation
 import SystemPackage
 import Testing
 import UCI
+import UCIReference
 import UWB
 import UWBLink
 import UWBSimulator

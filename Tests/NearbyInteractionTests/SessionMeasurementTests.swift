@@ -4,6 +4,7 @@ import Locking
 import SIMDMath
 import Testing
 import UCI
+import UCIReference
 import UWB
 
 @testable import NearbyInteraction

@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// Compares what the corpus says of a frame with what was decoded, and counts.
 struct Comparison {

@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// A generator with a seed, so that a failure can be had again. (SplitMix64.)
 private struct Generator: RandomNumberGenerator {

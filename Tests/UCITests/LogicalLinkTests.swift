@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 // Constructed by the layouts of AOSP's packet description and of
 // nxp-uwb/sr250-uwbiot-zephyr.

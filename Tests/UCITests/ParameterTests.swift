@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 @Suite struct ParameterTests {
   @Test func tableOfParameters() {

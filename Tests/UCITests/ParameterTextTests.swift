@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 @Suite("Parameters as people write them")
 struct ParameterTextTests {

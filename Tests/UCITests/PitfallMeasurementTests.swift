@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// What has bitten other hosts in measurements.
 @Suite struct PitfallMeasurementTests {

@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// What has bitten other hosts in versions, vendors and identifiers. Those on parameters and
 /// capabilities are with the tests of their tables.

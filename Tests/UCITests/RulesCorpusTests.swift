@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// Configurations that real chips took must pass the check, and those that were refused must not.
 @Suite("The check against what real chips did")

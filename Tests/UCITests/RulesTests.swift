@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// A session that ranges on real chips, with changes; an empty value takes a parameter out.
 private func session(

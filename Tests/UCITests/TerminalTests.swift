@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// What a device sends never reaches a terminal as something that the terminal obeys.
 @Suite struct TerminalTests {

@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 /// NXP's part behind the measurements and the diagnostics of Qorvo and Android.
 @Suite struct VendorTailTests {

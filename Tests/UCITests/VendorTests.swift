@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCIReference
 
 // NXP: frames of a published log of an SR250. Qorvo: constructed by the layout of DW3_QM33_SDK.
 @Suite struct VendorTests {

@@ -6,6 +6,7 @@ import Synchronization
 import SystemPackage
 import Testing
 import UCI
+import UCIReference
 import UWB
 import UWBSimulator
 

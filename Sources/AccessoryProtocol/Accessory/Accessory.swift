@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 internal import UCI
+internal import UCIReference
 public import UWB
 
 /// A Nearby Interaction accessory: a UWB chip that apps on phones, or on other Linux machines, range

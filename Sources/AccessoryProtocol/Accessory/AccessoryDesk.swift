@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
+internal import UCIReference
 internal import UWB
 
 /// The state of one app at an accessory, and what each letter makes of it. Used by one task.

@@ -2,6 +2,7 @@
 internal import Dispatch
 internal import Locking
 internal import UCI
+internal import UCIReference
 internal import UWB
 internal import UWBLink
 

@@ -2,6 +2,7 @@
 internal import Crypto
 internal import FoundationEssentials
 public import UCI
+public import UCIReference
 public import UWB
 
 /// One end of a session between two Linux machines: a token to give away, and the private key that

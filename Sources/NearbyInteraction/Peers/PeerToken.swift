@@ -2,6 +2,7 @@
 internal import Crypto
 internal import FoundationEssentials
 internal import UCI
+internal import UCIReference
 
 /// What one end of a session between two Linux machines gives to the other, by whatever way: its
 /// address, what its chip can do, and a public key that is new with each session.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 internal import UCI
+internal import UCIReference
 internal import UWB
 internal import UWBLink
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 internal import UCI
+internal import UCIReference
 package import UWB
 
 extension NISession {

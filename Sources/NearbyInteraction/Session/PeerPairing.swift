@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
+import UCIReference
 internal import UWB
 
 // Peers: tokens as `PeerTokens` makes and reads them.

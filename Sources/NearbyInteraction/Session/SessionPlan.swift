@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessoryProtocol
 internal import UCI
+internal import UCIReference
 internal import UWB
 
 /// What a run is to do on a chip.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What became of data that the host gave to the chip, from SESSION_DATA_TRANSFER_STATUS_NTF.
-public struct DataTransferStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct DataTransferStatus: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
   /// Any byte.
@@ -23,18 +23,10 @@ public struct DataTransferStatus: RawRepresentable, Hashable, Sendable, CustomSt
   public static let ongoing = DataTransferStatus(rawValue: 6)
   /// The data message was malformed.
   public static let invalidFormat = DataTransferStatus(rawValue: 7)
-
-  /// A name for listings; `DATA_STATUS_0xNN` where there is none.
-  public var description: String {
-    Self.table.shared(rawValue)?.name ?? "DATA_STATUS_\(hex(rawValue))"
-  }
-
-  /// Meaning, causes and what to try; nil where none is known.
-  public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }
 
 /// What became of one controlee when the multicast list was changed.
-public struct MulticastStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct MulticastStatus: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
   /// Any byte.
@@ -58,12 +50,4 @@ public struct MulticastStatus: RawRepresentable, Hashable, Sendable, CustomStrin
   public static let addressNotFound = MulticastStatus(rawValue: 7)
   /// The address is in the list already.
   public static let addressAlreadyPresent = MulticastStatus(rawValue: 8)
-
-  /// A name for listings; `MULTICAST_STATUS_0xNN` where there is none.
-  public var description: String {
-    Self.table.shared(rawValue)?.name ?? "MULTICAST_STATUS_\(hex(rawValue))"
-  }
-
-  /// Meaning, causes and what to try; nil where none is known.
-  public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }

@@ -3,7 +3,7 @@
 /// Why a session changed its state, from SESSION_STATUS_NTF.
 ///
 /// An open type: 0x80…0xFF belong to vendors and are kept as they are.
-public struct StateChangeReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct StateChangeReason: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
   /// Any byte.
@@ -25,18 +25,4 @@ public struct StateChangeReason: RawRepresentable, Hashable, Sendable, CustomStr
   public static let sessionKeyNotFound = StateChangeReason(rawValue: 0x2A)
   /// The list of controlees became empty, or their number is not usable.
   public static let invalidNumberOfControlees = StateChangeReason(rawValue: 0x33)
-
-  /// The name in the specification; `REASON_0xNN` where there is none that all vendors share.
-  public var description: String { Self.table.shared(rawValue)?.name ?? "REASON_\(hex(rawValue))" }
-
-  /// What it means in plain words, of vendors' reasons what each vendor means; nil where nothing is
-  /// known.
-  public var explanation: String? { Self.table.words(for: rawValue) }
-
-  /// Meaning, causes and what to try for chips that speak like this; nil where none is known.
-  public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
-    Self.table.meaning(of: rawValue, in: dialect)
-  }
-
-  static let table = CodeTable(general, configuration, vendors)
 }

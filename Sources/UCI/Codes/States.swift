@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The state a chip reports in CORE_DEVICE_STATUS_NTF.
-public struct DeviceState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct DeviceState: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
   /// Any byte.
@@ -19,18 +19,10 @@ public struct DeviceState: RawRepresentable, Hashable, Sendable, CustomStringCon
   public static let hardwareReset = DeviceState(rawValue: 0xFE)
   /// Everything is lost; the host has to reset the chip.
   public static let error = DeviceState(rawValue: 0xFF)
-
-  /// The name in the specification, or the one NXP gives it.
-  public var description: String {
-    Self.table.meanings(of: rawValue).first?.name ?? "DEVICE_STATE_\(hex(rawValue))"
-  }
-
-  /// Meaning, causes and what to try; nil where none is known.
-  public var explanation: CodeExplanation? { Self.table.meanings(of: rawValue).first }
 }
 
 /// The state of a session.
-public struct SessionState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct SessionState: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
   /// Any byte.
@@ -44,17 +36,6 @@ public struct SessionState: RawRepresentable, Hashable, Sendable, CustomStringCo
   public static let active = SessionState(rawValue: 2)
   /// Configured, not ranging.
   public static let idle = SessionState(rawValue: 3)
-
-  /// The name in the specification.
-  public var description: String {
-    switch self {
-    case .initialised: "INIT"
-    case .deinitialised: "DEINIT"
-    case .active: "ACTIVE"
-    case .idle: "IDLE"
-    default: "SESSION_STATE_\(hex(rawValue))"
-    }
-  }
 }
 
 /// What a session is for.

@@ -110,24 +110,8 @@ public struct Status: RawRepresentable, Hashable, Sendable {
   @inlinable public var isSuccess: Bool { rawValue == 0x00 || rawValue == 0x1B }
 }
 
-extension Status: CustomStringConvertible {
-  /// The name in the specification; `STATUS_0xNN` where there is none that all vendors share.
-  public var description: String { Self.table.shared(rawValue)?.name ?? "STATUS_\(hex(rawValue))" }
-
-  /// What it means in plain words, of vendors' values what each vendor means; nil where nothing is
-  /// known.
-  public var explanation: String? { Self.table.words(for: rawValue) }
-
-  /// Meaning, causes and what to try for chips that speak like this; nil where none is known.
-  public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
-    Self.table.meaning(of: rawValue, in: dialect)
-  }
-
-  static let table = CodeTable(general, ranging, vendors)
-}
-
 /// `0xNN`.
-func hex(_ value: UInt8) -> String {
+package func hex(_ value: UInt8) -> String {
   let digits = String(value, radix: 16, uppercase: true)
   return "0x" + (digits.count < 2 ? "0" : "") + digits
 }

@@ -9,7 +9,7 @@ extension PlaceOfKeys {
     case .everything(let offset): return Self.behind(offset, payload)
     case .controlees: return Self.controlees(payload)
     case .nxpAppConfig(let offset):
-      return Self.parameters(payload, offset, nil) { NXPAppConfigID(rawValue: $0).isSecret }
+      return Self.parameters(payload, offset, nil) { SecretMessages.nxpAppConfig.contains($0) }
         ?? Self.behind(offset, payload)
     case .appConfig(let offset):
       // Which identifiers have two bytes cannot be seen; what is secret in any reading is one.

@@ -78,27 +78,3 @@ public struct RadarDataMessage: UCIPayload, Hashable {
     }
   }
 }
-
-extension RadarDataMessage: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("session", .number(sessionToken)), Field("status", .status(status)),
-      Field("data_type", .choice(dataType, ["SWEEP_SAMPLES"])),
-      Field("samples_per_sweep", .number(samplesPerSweep)),
-      Field("bits_per_sample", .choice(bitsPerSample, ["32", "48", "64"])),
-      Field("sweep_offset", .number(sweepOffset)),
-      Field("sweep_data_size", .number(sweepDataSize)),
-      Field(
-        "sweeps",
-        .list(
-          sweeps.map { sweep in
-            .object([
-              Field("sequence", .number(sweep.sequenceNumber)),
-              Field("timestamp", .number(sweep.timestamp)),
-              Field("vendor_data", .bytes(sweep.vendorData)),
-              Field("samples", .bytes(sweep.samples)),
-            ])
-          })),
-    ]
-  }
-}

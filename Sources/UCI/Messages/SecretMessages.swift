@@ -51,7 +51,10 @@ extension Message {
 
 /// Which messages can carry key material. A parameter that is a secret is marked in its table; here
 /// are the messages that hold such parameters, and those that are a secret as a whole.
-private enum SecretMessages {
+enum SecretMessages {
+  /// Parameters of NXP's own that are or hold key material.
+  static let nxpAppConfig: Set<UInt8> = [0x66, 0x79]
+
   typealias Rows = [MessageCatalog.Key: PlaceOfKeys]
 
   static let standard: Rows = [

@@ -73,15 +73,3 @@ public struct QorvoTestDebugNotification: UCINotification, Hashable {
     if let rawCarrierOffset { writer.u32(rawCarrierOffset) }
   }
 }
-
-extension QorvoTestDebugNotification: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("rssi_dbm", .list(receivers.map { .decimal($0.rssiDBm) })),
-      Field("noise", .number(rawNoise)),
-      Field("azimuth_deg", .decimal(Double(rawAngles[0]) / 128)),
-      Field("elevation_deg", .decimal(Double(rawAngles[1]) / 128)),
-      Field("carrier_offset_ppm", .decimal(carrierOffsetPPM)),
-    ]
-  }
-}

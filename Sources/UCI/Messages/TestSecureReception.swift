@@ -54,11 +54,3 @@ public struct TestSRRXNotification: UCINotification, Hashable {
     writer.bytes(bitmap)
   }
 }
-
-extension TestSRRXNotification: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("status", .status(status))]
-      + zip(Self.counterNames, counters).map { Field($0, .number($1)) }
-      + (bitmap.isEmpty ? [] : [Field("sts_bitmap", .bytes(bitmap))])
-  }
-}

@@ -11,6 +11,15 @@ public struct AppConfigID: RawRepresentable, Hashable, Sendable {
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
+extension AppConfigID {
+  /// Key material or an initialisation vector in some dialect, which does not belong into logs.
+  public var isSecret: Bool { Self.secrets.contains(self) }
+
+  private static let secrets: Set<AppConfigID> = [
+    .staticSTSIV, .sessionKey, .subSessionKey, .cccHopModeKey, .qorvoURSK,
+  ]
+}
+
 extension TLV {
   /// A parameter of a session with its value as it goes on the wire.
   public init(_ id: AppConfigID, _ value: [UInt8]) {

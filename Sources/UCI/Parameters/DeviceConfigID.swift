@@ -22,28 +22,6 @@ public struct DeviceConfigID: Hashable, Sendable {
   public static let lowPowerMode = DeviceConfigID(0x01)
 }
 
-/// A parameter of the chip (CORE_SET_CONFIG, CORE_GET_CONFIG).
-public typealias DeviceConfigParameter = Parameter<DeviceConfigID>
-
-extension DeviceConfigParameter {
-  /// Every row that is known. An identifier that vendors use for different things has several;
-  /// `DeviceConfigID.parameter(in:)` chooses one.
-  public static var all: [DeviceConfigParameter] { DeviceConfigTable.rows }
-}
-
-extension DeviceConfigID {
-  /// What is known of the parameter as a chip of this dialect means it; nil where nothing is.
-  public func parameter(in dialect: Dialect) -> DeviceConfigParameter? {
-    DeviceConfigParameter.best(of: DeviceConfigTable.index[self], in: dialect)
-  }
-
-  /// The name of the parameter; `DEVICE_CONFIG_0xNN` where there is none.
-  public func name(in dialect: Dialect) -> String {
-    parameter(in: dialect)?.name
-      ?? (["DEVICE_CONFIG", hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
-  }
-}
-
 extension TLV {
   /// A parameter of the chip with its value as it goes on the wire.
   public init(_ id: DeviceConfigID, _ value: [UInt8]) {

@@ -73,17 +73,3 @@ extension DownlinkTDoAMeasurement {
     }
   }
 }
-
-extension AnchorLocation {
-  var fieldValue: FieldValue {
-    switch self {
-    case .geographic(let latitude, let longitude, let altitude):
-      .object([
-        Field("latitude_deg", .decimal(latitude)), Field("longitude_deg", .decimal(longitude)),
-        Field("altitude_m", .decimal(altitude)),
-      ])
-    case .relative(let x, let y, let z):
-      .object([Field("x", .number(x)), Field("y", .number(y)), Field("z", .number(z))])
-    }
-  }
-}

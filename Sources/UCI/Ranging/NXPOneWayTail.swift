@@ -103,38 +103,3 @@ extension NXPOneWayTail.Uplink {
     rest = reader.rest()
   }
 }
-
-extension NXPOneWayTail {
-  var fieldValue: FieldValue {
-    switch self {
-    case .angles(let tail):
-      .object([
-        Field("type", .number(tail.type)), Field("rx_mode", .choice(tail.rxMode, ["TOA", "AOA"])),
-        Field("antennas", .list(tail.antennas.map { .number($0) })),
-        Field(
-          "measurements",
-          .list(
-            tail.measurements.map { measurement in
-              .object([
-                Field("angles", .list(measurement.angles.map(\.fieldValue))),
-                Field("rssi_dbm", .decimal(measurement.rssiDBm)),
-              ])
-            })),
-      ])
-    case .uplink(let tail):
-      .object([
-        Field("rssi_dbm", .list(tail.rawRSSI.map { .decimal(Double($0) / 256) })),
-        Field(
-          "phases",
-          .list(
-            tail.phases.map {
-              .object([
-                Field("pdoa_deg", .decimal(Double($0.rawPDoA) / 128)),
-                Field("index", .number($0.index)),
-              ])
-            })),
-        Field("rest", .bytes(tail.rest)),
-      ])
-    }
-  }
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
+internal import UCIReference
 
 extension UWBDevice {
   /// Reads values of the calibration.

@@ -2,6 +2,7 @@
 internal import Locking
 internal import Logging
 internal import UCI
+internal import UCIReference
 internal import UWBLink
 
 /// From an open link to a chip that is known, and that has no sessions unless they were to go on.

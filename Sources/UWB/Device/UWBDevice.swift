@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Logging
 public import UCI
+import UCIReference
 public import UWBLink
 
 /// One UWB chip that speaks UCI, ready for sessions.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UCI
+import UCI
+public import UCIReference
 
 /// Why a file is no session profile. Values of secret parameters are never in it.
 public enum ProfileError: Error, Hashable, Sendable {

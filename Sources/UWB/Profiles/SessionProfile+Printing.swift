@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
+internal import UCIReference
 
 extension SessionProfile {
   /// The profile with a comment beside each parameter: what it is, what it takes, its default. The

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Foundation
 public import UCI
+import UCIReference
 
 extension SessionProfile {
   /// Profiles are a few kilobytes; a larger file is another one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
+public import UCIReference
 
 /// One end of a session as a file: its id, its type and its parameters by name, with units.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
+public import UCIReference
 
 extension SessionConfiguration {
   /// The parameters of SESSION_SET_APP_CONFIG, in an order that strict parsers accept: address mode

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UCI
+import UCI
+public import UCIReference
 
 extension SessionConfiguration {
   /// From parameters, for example of a profile or a capture. What has no field here goes into

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 public import UCI
+import UCIReference
 
 /// Data that a peer has sent.
 public struct ReceivedData: Sendable, Hashable {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import UCI
+import UCIReference
 import UWB
 import UWBLink
 

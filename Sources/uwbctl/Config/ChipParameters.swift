@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
+import UCIReference
 import UWB
 
 /// Parameters of the chip or of one of its sessions, read and written through a connection.

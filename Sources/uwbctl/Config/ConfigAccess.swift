@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import UCI
+import UCIReference
 import UWB
 
 /// What `config get` and `config set` have in common.

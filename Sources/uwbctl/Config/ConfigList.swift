@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import UCI
+import UCIReference
 import UWB
 
 /// `uwbctl config list`: the parameters there are. Needs no device.

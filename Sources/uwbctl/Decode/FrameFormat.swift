@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
+import UCIReference
 
 /// Writes decoded frames as JSON or as text for people.
 struct FrameFormat {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
+import UCIReference
 
 /// What a chip can do, against a session or against another chip.
 enum CapabilityComparison {

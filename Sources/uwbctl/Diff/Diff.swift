@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import UCI
+import UCIReference
 
 /// `uwbctl diff`: why two ends do not range with each other.
 struct Diff: AsyncParsableCommand {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 import UCI
+import UCIReference
 import UWB
 
 /// A device as a side of a comparison: asked without a reset, so that what runs on it goes on.

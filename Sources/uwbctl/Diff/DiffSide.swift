@@ -4,6 +4,7 @@ import FoundationEssentials
 import UWB
 import SystemPackage
 import UCI
+import UCIReference
 
 /// One side of a comparison.
 struct DiffSide {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
+import UCIReference
 import UWB
 
 /// A session from its beginning to its end. Nobody has to answer: a round without an answer shows as

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import UCI
+import UCIReference
 
 /// `uwbctl explain`: what a code of a chip means, why it is sent, and what to try.
 struct Explain: AsyncParsableCommand {

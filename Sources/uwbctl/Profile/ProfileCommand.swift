@@ -3,6 +3,7 @@
 import ArgumentParser
 import UWB
 import UCI
+import UCIReference
 import UWBLink
 import UWBSimulator
 

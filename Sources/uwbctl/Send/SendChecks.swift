@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
+import UCIReference
 
 /// Why packets had better not be sent.
 enum SendProblem: Equatable, CustomStringConvertible {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import UCI
+import UCIReference
 
 /// Which packets are shown.
 struct PacketFilter: ParsableArguments {

@@ -4,6 +4,7 @@ import NearbyInteraction
 import SystemPackage
 import Testing
 import UCI
+import UCIReference
 import UWB
 import UWBLink
 import UWBSimulator

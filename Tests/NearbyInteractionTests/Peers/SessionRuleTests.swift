@@ -4,6 +4,7 @@ import Crypto
 import FoundationEssentials
 import Testing
 import UCI
+import UCIReference
 import UWB
 
 @testable import NearbyInteraction

@@ -4,6 +4,7 @@ import Foundation
 import UWB
 import Testing
 import UCI
+import UCIReference
 
 @Suite("Session profiles")
 struct ProfileTests {

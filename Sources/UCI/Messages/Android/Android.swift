@@ -99,21 +99,3 @@ public struct AndroidSetCountryCode: UCICommand, Hashable {
     writer.u8(second)
   }
 }
-
-extension AndroidPowerStatsResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    guard let stats else { return [] }
-    return [
-      Field("idle_ms", .number(stats.idleMilliseconds)),
-      Field("tx_ms", .number(stats.txMilliseconds)),
-      Field("rx_ms", .number(stats.rxMilliseconds)),
-      Field("wake_count", .number(stats.wakeCount)),
-    ]
-  }
-}
-
-extension AndroidSetCountryCode: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("country", .deviceText(String(decoding: [first, second], as: UTF8.self)))]
-  }
-}

@@ -37,18 +37,3 @@ public struct AndroidRadarGetAppConfig: GetParametersCommand, Hashable {
     self.ids = ids
   }
 }
-
-extension AndroidRadarSetAppConfig: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("session", .number(sessionToken)), Field("parameters", .radarConfig(parameters))]
-  }
-}
-
-extension AndroidRadarGetAppConfig: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("session", .number(sessionToken)),
-      Field("parameters", .list(ids.map { .text(RadarConfigID(rawValue: $0).name) })),
-    ]
-  }
-}

@@ -40,18 +40,3 @@ public struct NXPGetAppConfig: GetParametersCommand, Hashable {
     self.ids = ids
   }
 }
-
-extension NXPSetAppConfig: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("session", .number(sessionToken)), Field("parameters", .nxpAppConfig(parameters))]
-  }
-}
-
-extension NXPGetAppConfig: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("session", .number(sessionToken)),
-      Field("parameters", .list(ids.map { .text(NXPAppConfigID(rawValue: $0).name) })),
-    ]
-  }
-}

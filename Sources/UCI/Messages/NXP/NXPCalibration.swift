@@ -101,27 +101,3 @@ public struct NXPBindingStatusNotification: UCINotification, Hashable {
   /// Writes the fields in their order on the wire.
   public func encode(into writer: inout PayloadWriter, dialect: Dialect) { writer.u8(binding) }
 }
-
-extension NXPSetCalibration: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("channel", .number(channel)), Field("parameter", .nxpCalibration(parameter)),
-      Field("value", .bytes(value)),
-    ]
-  }
-}
-
-extension NXPGetRandom: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] { [Field("count", .number(count))] }
-}
-
-extension NXPRandomResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] { [Field("random", .secret(random))] }
-}
-
-extension NXPBindingStatusNotification: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    let names = ["NOT_BOUND", "BOUND_UNLOCKED", "BOUND_LOCKED", "UNKNOWN"]
-    return [Field("binding", .choice(binding, names))]
-  }
-}

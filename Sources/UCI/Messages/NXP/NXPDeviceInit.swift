@@ -31,11 +31,3 @@ public struct NXPDeviceInit: UCICommand, Hashable {
     writer.u8(boardVersion)
   }
 }
-
-extension NXPDeviceInit: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("board_variant", .number(boardVariant)), Field("board_version", .number(boardVersion)),
-    ]
-  }
-}

@@ -95,34 +95,3 @@ public struct NXPRadarNotification: UCINotification, Hashable {
     }
   }
 }
-
-extension NXPRadarNotification: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    let fields = [
-      Field("session", .number(sessionToken)), Field("status", .status(status)),
-      Field("radar_type", .choice(type, ["CIR", "PRESENCE"])),
-    ]
-    switch content {
-    case .impulseResponses(let count, let size, _, let bytes):
-      return fields + [
-        Field("count", .number(count)), Field("size_words", .number(size)),
-        Field("responses", .bytes(bytes)),
-      ]
-    case .presence(let detected, let mode, let count, _, let detections):
-      return fields + [
-        Field("presence", .bool(detected != 0)), Field("mode", .number(mode)),
-        Field("count", .number(count)),
-        Field(
-          "detections",
-          .list(
-            detections.map {
-              .object([
-                Field("distance_cm", .number($0.distance)), Field("angle_deg", .number($0.angle)),
-                Field("id", .number($0.id)), Field("value_raw", .number($0.rawValue)),
-              ])
-            })),
-      ]
-    case .other(let bytes): return fields + [Field("payload", .bytes(bytes))]
-    }
-  }
-}

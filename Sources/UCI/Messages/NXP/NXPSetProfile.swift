@@ -51,14 +51,3 @@ public struct NXPSetProfile: UCICommand, Hashable {
     writer.bytes(data)
   }
 }
-
-extension NXPSetProfile: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("profile", .number(profile)),
-      Field("device_type", .choice(deviceType, ["CONTROLEE", "CONTROLLER"])),
-      Field("mac", .text(MACAddress(address).description)), Field("role", .number(role)),
-      Field("data", .secret(data)),
-    ]
-  }
-}

@@ -65,7 +65,3 @@ public struct NXPModuleIDResponse: UCIResponse, Hashable {
     if let id { writer.u16(id) }
   }
 }
-
-extension NXPModuleIDResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] { [Field("module_id", .number(id))] }
-}

@@ -21,9 +21,3 @@ public struct QorvoBootNotification: UCINotification, Hashable {
     writer.u8(reason)
   }
 }
-
-extension QorvoBootNotification: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("reason", .choice(reason, ["UNKNOWN", "FATAL_ERROR"]))]
-  }
-}

@@ -119,37 +119,3 @@ public struct QorvoCalibrationResponse: UCIResponse, Hashable {
     }
   }
 }
-
-extension FieldValue {
-  fileprivate static func key(_ bytes: [UInt8]) -> FieldValue {
-    .deviceText(String(decoding: bytes, as: UTF8.self))
-  }
-}
-
-extension QorvoSetCalibration: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    let list = entries.map { entry in
-      FieldValue.object([Field("key", .key(entry.key)), Field("value", .bytes(entry.value))])
-    }
-    return [Field("entries", .list(list))]
-  }
-}
-
-extension QorvoGetCalibration: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("keys", .list(keys.map { .key($0) }))]
-  }
-}
-
-extension QorvoCalibrationResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    guard let entries else { return [] }
-    let list = entries.map { entry in
-      FieldValue.object([
-        Field("key", .key(entry.key)), Field("status", .status(entry.status)),
-        Field("value", .bytes(entry.value)),
-      ])
-    }
-    return [Field("entries", .list(list))]
-  }
-}

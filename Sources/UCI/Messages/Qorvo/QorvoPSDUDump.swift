@@ -39,14 +39,3 @@ public struct QorvoPSDUDumpNotification: UCINotification, Hashable {
     }
   }
 }
-
-extension QorvoPSDUDumpNotification: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    let list = frames.map { frame in
-      FieldValue.object([
-        Field("index", .number(frame.index)), Field("psdu", .bytes(frame.psdu)),
-      ])
-    }
-    return [Field("session", .number(sessionToken)), Field("frames", .list(list))]
-  }
-}

@@ -70,20 +70,3 @@ public struct QorvoSessionsResponse: UCIResponse, Hashable {
     }
   }
 }
-
-extension QorvoSessionsResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    guard let sessions else { return [] }
-    return [
-      Field(
-        "sessions",
-        .list(
-          sessions.map { session in
-            .object([
-              Field("session", .number(session.token)), Field("type", .sessionType(session.type)),
-              Field("state", .code(session.state)),
-            ])
-          }))
-    ]
-  }
-}

@@ -129,29 +129,3 @@ public struct QorvoDeviceStatsResponse: UCIResponse, Hashable {
     if let centidegrees { writer.i16(centidegrees) }
   }
 }
-
-extension QorvoMemoryStatsResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    guard let stats else { return [] }
-    return [
-      Field("static_octets", .number(stats.staticBytes)),
-      Field("heap_used_octets", .number(stats.heapUsed)),
-      Field("heap_peak_octets", .number(stats.heapPeak)),
-      Field("heap_size_octets", .number(stats.heapSize)),
-      Field("thread_count", .number(stats.threadCount)),
-      Field("threads", .bytes(stats.threadBytes)),
-    ]
-  }
-}
-
-extension QorvoPowerStatsResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    zip(Self.names, values).map { Field($0, .number($1)) }
-  }
-}
-
-extension QorvoDeviceStatsResponse: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("temperature_celsius", .decimal(centidegrees.map { Double($0) / 100 }))]
-  }
-}

@@ -112,28 +112,3 @@ public struct QorvoTestRTCNotification: QorvoTestResults, Hashable {
   /// From its fields.
   public init(results: [TLV]) { self.results = results }
 }
-
-extension QorvoTestTXCW: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("action", .choice(action, ["STOP", "START"]))]
-  }
-}
-
-extension QorvoTestPLLLock: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    guard let settings else { return [] }
-    return [
-      Field("operation", .number(settings.operation)),
-      Field("timeout_ms", .decimal(Double(settings.timeout) / 10)),
-    ]
-  }
-}
-
-extension QorvoTestPLLLockNotification: Describable {}
-extension QorvoTestRTCNotification: Describable {}
-
-extension Describable where Self: QorvoTestResults {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    results.map { Field(Self.names[$0.id] ?? "result_\(hex($0.id))", $0.plainValue) }
-  }
-}

@@ -7,7 +7,7 @@ public struct QorvoBeginTransaction: QorvoTransactionCommand, Hashable {
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2E)
   /// What the values mean.
-  static let names = ["CONFIG", "DEFAULT"]
+  package static let names = ["CONFIG", "DEFAULT"]
   /// 0 of the configuration, 1 of the defaults.
   public var option: UInt8
   /// From its field.
@@ -19,7 +19,7 @@ public struct QorvoEndTransaction: QorvoTransactionCommand, Hashable {
   /// Group and opcode.
   public static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2F)
   /// What the values mean.
-  static let names = ["COMMIT", "ABORT"]
+  package static let names = ["COMMIT", "ABORT"]
   /// 0 what was set is valid, 1 it is forgotten.
   public var option: UInt8
   /// From its field.
@@ -52,16 +52,4 @@ public struct QorvoResetCalibration: EmptyCommand, Hashable {
   public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x00)
   /// There is nothing to give.
   public init() {}
-}
-
-extension QorvoBeginTransaction: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("option", .choice(option, Self.names))]
-  }
-}
-
-extension QorvoEndTransaction: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [Field("option", .choice(option, Self.names))]
-  }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
+internal import UCIReference
 
 /// The codec: a byte for the dialect, then a packet of any length with its header.
 enum MessageTarget: Target {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
+internal import UCIReference
 
 /// What holds of everything that is read from a device.
 enum Properties {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
+internal import UCIReference
 internal import UWB
 
 /// No byte of a key gets into a capture, however the message that carries it is made.

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import UCI
+
+/// What a byte that a chip sends means, why it is usually sent, and what to try.
+public struct CodeExplanation: Hashable, Sendable {
+  /// The byte on the wire.
+  public let code: UInt8
+  /// The name in the specification, or the one its vendor gives it.
+  public let name: String
+  /// What it means: a sentence.
+  public let meaning: String
+  /// What usually leads to it, the likeliest first: a noun phrase each.
+  public let causes: [String]
+  /// What to try, in this order: a sentence each.
+  public let toTry: [String]
+  /// Whose chips mean this by it; empty: everybody's.
+  public let vendors: [Dialect.Vendor]
+  /// In which specifications it means this.
+  public let generations: ClosedRange<Dialect.Generation>
+
+  init(
+    _ code: UInt8, _ name: String, _ meaning: String, causes: [String] = [], toTry: [String] = [],
+    vendors: [Dialect.Vendor] = [],
+    generations: ClosedRange<Dialect.Generation> = .fira1...(.fira3)
+  ) {
+    self.code = code
+    self.name = name
+    self.meaning = meaning
+    self.causes = causes
+    self.toTry = toTry
+    self.vendors = vendors
+    self.generations = generations
+  }
+
+  /// Whether chips that speak like this mean it.
+  public func applies(to dialect: Dialect) -> Bool {
+    (vendors.isEmpty || vendors.contains(dialect.vendor))
+      && generations.contains(dialect.generation)
+  }
+}
+
+/// The explanations of one kind of code.
+struct CodeTable: Sendable {
+  private let rows: [UInt8: [CodeExplanation]]
+  let all: [CodeExplanation]
+
+  init(_ parts: [CodeExplanation]...) {
+    all = parts.flatMap(\.self)
+    rows = Dictionary(grouping: all, by: \.code)
+  }
+
+  /// Every meaning of a code.
+  func meanings(of code: UInt8) -> [CodeExplanation] { rows[code] ?? [] }
+
+  /// The meaning of a code for a dialect: what its vendor means by it rather than what everybody
+  /// does; nil where none is known.
+  func meaning(of code: UInt8, in dialect: Dialect) -> CodeExplanation? {
+    let fitting = meanings(of: code).filter { $0.applies(to: dialect) }
+    return fitting.first { !$0.vendors.isEmpty } ?? fitting.first
+  }
+
+  /// The meaning that all vendors share; of a vendors' code what each of them means by it; nil where
+  /// nothing is known.
+  func words(for code: UInt8) -> String? {
+    if let shared = shared(code) { return shared.meaning }
+    let each = meanings(of: code).map { row in
+      row.vendors.map(\.title).joined(separator: ", ") + ": " + row.meaning
+    }
+    return each.isEmpty ? nil : each.joined(separator: " ")
+  }
+
+  /// The meaning that all vendors share, in the specification that is assumed of a chip that has
+  /// not said anything; nil where there is none.
+  func shared(_ code: UInt8) -> CodeExplanation? {
+    let shared = meanings(of: code).filter(\.vendors.isEmpty)
+    return shared.first { $0.generations.contains(Dialect.assumed.generation) } ?? shared.first
+  }
+}
+
+extension Dialect.Vendor {
+  /// The name of the company; empty for `unknown`.
+  public var title: String {
+    switch self {
+    case .unknown: ""
+    case .qorvo: "Qorvo"
+    case .nxp: "NXP"
+    case .android: "Android"
+    }
+  }
+}
+
+/// The kinds of codes that chips explain themselves with.
+public enum CodeFamily: String, Sendable, CaseIterable {
+  /// Responses, CORE_GENERIC_ERROR_NTF and measurements.
+  case status = "status"
+  /// SESSION_STATUS_NTF.
+  case stateChangeReason = "reason"
+  /// CORE_DEVICE_STATUS_NTF.
+  case deviceState = "device state"
+  /// SESSION_DATA_TRANSFER_STATUS_NTF.
+  case dataTransferStatus = "data status"
+  /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST.
+  case multicastStatus = "multicast status"
+
+  var table: CodeTable {
+    switch self {
+    case .status: Status.table
+    case .stateChangeReason: StateChangeReason.table
+    case .deviceState: DeviceState.table
+    case .dataTransferStatus: DataTransferStatus.table
+    case .multicastStatus: MulticastStatus.table
+    }
+  }
+
+  /// Everything that is known of this kind, in the order of the codes.
+  public var explanations: [CodeExplanation] { table.all }
+}
+
+/// What is known of a number or a name, in all kinds of codes.
+///
+/// - Parameter text: `0x21`, `33`, `RANGING_RX_TIMEOUT` or a part of a name.
+public func explanations(
+  of text: String
+) -> [(family: CodeFamily, explanation: CodeExplanation)] {
+  let all = CodeFamily.allCases.flatMap { family in
+    family.explanations.map { (family: family, explanation: $0) }
+  }
+  if let quantity = Quantity(trimmed(text)), quantity.decimals == 0, quantity.unit.isEmpty {
+    return all.filter { UInt64($0.explanation.code) == quantity.digits }
+  }
+  let wanted = plain(text)
+  let exact = all.filter { plain($0.explanation.name) == wanted }
+  return exact.isEmpty && wanted.count >= 3
+    ? all.filter { containsPlain($0.explanation.name, wanted) } : exact
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import UCI
+
+extension Status: CustomStringConvertible {
+  /// The name in the specification; `STATUS_0xNN` where there is none that all vendors share.
+  public var description: String { Self.table.shared(rawValue)?.name ?? "STATUS_\(hex(rawValue))" }
+
+  /// What it means in plain words, of vendors' values what each vendor means; nil where nothing is
+  /// known.
+  public var explanation: String? { Self.table.words(for: rawValue) }
+
+  /// Meaning, causes and what to try for chips that speak like this; nil where none is known.
+  public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
+    Self.table.meaning(of: rawValue, in: dialect)
+  }
+
+  static let table = CodeTable(general, ranging, vendors)
+}
+
+extension DeviceState: CustomStringConvertible {
+  /// The name in the specification, or the one NXP gives it.
+  public var description: String {
+    Self.table.meanings(of: rawValue).first?.name ?? "DEVICE_STATE_\(hex(rawValue))"
+  }
+
+  /// Meaning, causes and what to try; nil where none is known.
+  public var explanation: CodeExplanation? { Self.table.meanings(of: rawValue).first }
+}
+
+extension SessionState: CustomStringConvertible {
+  /// The name in the specification.
+  public var description: String {
+    switch self {
+    case .initialised: "INIT"
+    case .deinitialised: "DEINIT"
+    case .active: "ACTIVE"
+    case .idle: "IDLE"
+    default: "SESSION_STATE_\(hex(rawValue))"
+    }
+  }
+}
+
+extension StateChangeReason: CustomStringConvertible {
+  /// The name in the specification; `REASON_0xNN` where there is none that all vendors share.
+  public var description: String { Self.table.shared(rawValue)?.name ?? "REASON_\(hex(rawValue))" }
+
+  /// What it means in plain words, of vendors' reasons what each vendor means; nil where nothing is
+  /// known.
+  public var explanation: String? { Self.table.words(for: rawValue) }
+
+  /// Meaning, causes and what to try for chips that speak like this; nil where none is known.
+  public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
+    Self.table.meaning(of: rawValue, in: dialect)
+  }
+
+  static let table = CodeTable(general, configuration, vendors)
+}
+
+extension DataTransferStatus: CustomStringConvertible {
+  /// A name for listings; `DATA_STATUS_0xNN` where there is none.
+  public var description: String {
+    Self.table.shared(rawValue)?.name ?? "DATA_STATUS_\(hex(rawValue))"
+  }
+
+  /// Meaning, causes and what to try; nil where none is known.
+  public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
+}
+
+extension MulticastStatus: CustomStringConvertible {
+  /// A name for listings; `MULTICAST_STATUS_0xNN` where there is none.
+  public var description: String {
+    Self.table.shared(rawValue)?.name ?? "MULTICAST_STATUS_\(hex(rawValue))"
+  }
+
+  /// Meaning, causes and what to try; nil where none is known.
+  public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
+}

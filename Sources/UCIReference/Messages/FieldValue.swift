@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// A named value of a message, for people to read.
+public struct Field: Hashable, Sendable {
+  /// Lower case with underscores; a unit at its end where there is one: `interval_ms`.
+  public var name: String
+  /// The value.
+  public var value: FieldValue
+
+  /// A name and a value.
+  public init(_ name: String, _ value: FieldValue) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A value of a message, apart from how it is written down.
+public indirect enum FieldValue: Hashable, Sendable {
+  /// There is no value.
+  case null
+  /// Yes or no.
+  case bool(Bool)
+  /// A whole number.
+  case integer(Int64)
+  /// A whole number too large for `integer`.
+  case unsigned(UInt64)
+  /// A number with a fraction.
+  case decimal(Double)
+  /// Text.
+  case text(String)
+  /// A byte with a meaning: its name and, where it needs one, a sentence in plain words.
+  case code(UInt8, name: String, explanation: String?)
+  /// Bytes in the order of the wire.
+  case bytes([UInt8])
+  /// Bytes of, or possibly with, key material: not to be shown unless asked for.
+  case secret([UInt8])
+  /// Values in order.
+  case list([FieldValue])
+  /// Named values in order.
+  case object([Field])
+
+  /// A whole number of any type.
+  public static func number(_ value: some BinaryInteger) -> FieldValue {
+    Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(clamping: value))
+  }
+
+  /// A whole number or null.
+  static func number(_ value: (some BinaryInteger)?) -> FieldValue {
+    value.map { .number($0) } ?? .null
+  }
+
+  /// A number with a fraction or null.
+  static func decimal(_ value: Double?) -> FieldValue { value.map { .decimal($0) } ?? .null }
+
+  /// A status with its plain words.
+  static func status(_ status: Status) -> FieldValue {
+    .code(status.rawValue, name: status.description, explanation: status.explanation)
+  }
+
+  /// A code that is its own explanation.
+  static func code(
+    _ value: some RawRepresentable<UInt8> & CustomStringConvertible
+  ) -> FieldValue {
+    .code(value.rawValue, name: value.description, explanation: nil)
+  }
+
+  /// Text that a device sent. Control characters, which a terminal would obey, are written as
+  /// `\x1b`.
+  static func deviceText(_ text: String) -> FieldValue {
+    guard text.unicodeScalars.contains(where: \.isControl) else { return .text(text) }
+    return .text(
+      text.unicodeScalars.map { scalar in
+        guard scalar.isControl else { return String(scalar) }
+        let digits = String(scalar.value, radix: 16)
+        return "\\x" + (digits.count < 2 ? "0" : "") + digits
+      }.joined())
+  }
+
+  /// A name, or the number where there is none.
+  static func choice(_ value: UInt8, _ names: [String]) -> FieldValue {
+    .code(value, name: value < names.count ? names[Int(value)] : hex(value), explanation: nil)
+  }
+}
+
+extension Unicode.Scalar {
+  /// Of the sets C0 and C1, or DEL.
+  fileprivate var isControl: Bool { value < 0x20 || (0x7F..<0xA0).contains(value) }
+}

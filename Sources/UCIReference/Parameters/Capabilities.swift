@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import UCI
+
+/// What a chip can do, from CORE_GET_CAPS_INFO_RSP. What the chip did not say is nil.
+///
+/// Chips are known to claim more than they do, so take this as a hint.
+public struct Capabilities: Hashable, Sendable {
+  /// Everything the chip said, in its order.
+  public let parameters: [TLV]
+  /// Which numbers it used.
+  public let numbering: CapabilityID.Numbering
+
+  /// Roles a device can take, as bits.
+  public struct Roles: OptionSet, Hashable, Sendable {
+    /// One bit for each role, numbered like the parameter DEVICE_ROLE.
+    public let rawValue: UInt16
+    /// Any bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// Responder of two-way ranging.
+    public static let responder = Roles(rawValue: 1 << 0)
+    /// Initiator of two-way ranging.
+    public static let initiator = Roles(rawValue: 1 << 1)
+    /// UL-TDoA anchor that gives the time.
+    public static let utSyncAnchor = Roles(rawValue: 1 << 2)
+    /// UL-TDoA anchor.
+    public static let utAnchor = Roles(rawValue: 1 << 3)
+    /// UL-TDoA tag.
+    public static let utTag = Roles(rawValue: 1 << 4)
+    /// Sends what observers measure the angle of.
+    public static let advertiser = Roles(rawValue: 1 << 5)
+    /// Measures the angle of advertisers.
+    public static let observer = Roles(rawValue: 1 << 6)
+    /// DL-TDoA anchor.
+    public static let dtAnchor = Roles(rawValue: 1 << 7)
+    /// DL-TDoA tag.
+    public static let dtTag = Roles(rawValue: 1 << 8)
+  }
+
+  /// Types a device can be, as bits.
+  public struct DeviceTypes: OptionSet, Hashable, Sendable {
+    /// The byte on the wire; NXP uses further bits.
+    public let rawValue: UInt8
+    /// Any bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Decides on the parameters of a session.
+    public static let controller = DeviceTypes(rawValue: 1 << 0)
+    /// Follows a controller.
+    public static let controlee = DeviceTypes(rawValue: 1 << 1)
+  }
+
+  /// Ways to make the scrambled timestamp sequence, as bits numbered like STS_CONFIG.
+  public struct STSModes: OptionSet, Hashable, Sendable {
+    /// The byte on the wire.
+    public let rawValue: UInt8
+    /// Any bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Static.
+    public static let `static` = STSModes(rawValue: 1 << 0)
+    /// Dynamic.
+    public static let dynamic = STSModes(rawValue: 1 << 1)
+    /// Dynamic with keys of their own for controlees.
+    public static let dynamicWithControleeKey = STSModes(rawValue: 1 << 2)
+    /// Provisioned.
+    public static let provisioned = STSModes(rawValue: 1 << 3)
+    /// Provisioned with keys of their own for controlees.
+    public static let provisionedWithControleeKey = STSModes(rawValue: 1 << 4)
+  }
+
+  /// Angles a chip can measure, as bits.
+  public struct Angles: OptionSet, Hashable, Sendable {
+    /// The byte on the wire.
+    public let rawValue: UInt8
+    /// Any bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Azimuth from -90 to 90 degrees.
+    public static let azimuth90 = Angles(rawValue: 1 << 0)
+    /// Azimuth from -180 to 180 degrees.
+    public static let azimuth180 = Angles(rawValue: 1 << 1)
+    /// Elevation.
+    public static let elevation = Angles(rawValue: 1 << 2)
+    /// A figure of merit beside each angle.
+    public static let figureOfMerit = Angles(rawValue: 1 << 3)
+  }
+
+  /// From the parameters of a response.
+  ///
+  /// The number 0x02 tells the numberings apart: it is the roles in one or two bytes in FiRa 1.x,
+  /// a range of versions in four bytes since 2.0.
+  public init(_ parameters: [TLV]) {
+    self.parameters = parameters
+    let second = parameters.first { $0.id == 0x02 }
+    numbering = second.map { $0.value.count == 4 } ?? true ? .fira2 : .fira1
+  }
+
+  /// The bytes of a capability.
+  public subscript(capability: CapabilityID) -> [UInt8]? {
+    capability.number(in: numbering).flatMap { self[number: $0] }
+  }
+
+  /// The bytes of a capability by its number on the wire, for those of vendors.
+  public subscript(number number: UInt8) -> [UInt8]? {
+    parameters.first { $0.id == number }?.value
+  }
+
+  private func integer(_ capability: CapabilityID) -> UInt64? {
+    self[capability].flatMap { TLV(0, $0).integer }
+  }
+
+  /// Bytes of the longest control message.
+  public var maxMessageSize: Int? { integer(.maxMessageSize).map { Int(clamping: $0) } }
+  /// Bytes of payload of the longest data packet.
+  public var maxDataPayloadSize: Int? {
+    integer(.maxDataPacketPayloadSize).map { Int(clamping: $0) }
+  }
+  /// Controller, controlee; not in FiRa 1.x.
+  public var deviceTypes: DeviceTypes? {
+    integer(.deviceType).map { DeviceTypes(rawValue: UInt8(truncatingIfNeeded: $0)) }
+  }
+  /// Roles.
+  public var roles: Roles? {
+    integer(.deviceRoles).map { Roles(rawValue: UInt16(truncatingIfNeeded: $0)) }
+  }
+  /// Ways to range, one bit for each value of RANGING_ROUND_USAGE.
+  public var rangingMethods: UInt16? {
+    integer(.rangingMethod).map { UInt16(truncatingIfNeeded: $0) }
+  }
+  /// STS modes.
+  public var stsModes: STSModes? {
+    integer(.stsConfig).map { STSModes(rawValue: UInt8(truncatingIfNeeded: $0)) }
+  }
+  /// Angles; empty: none.
+  public var angles: Angles? {
+    integer(.aoaSupport).map { Angles(rawValue: UInt8(truncatingIfNeeded: $0)) }
+  }
+  /// Whether addresses may have eight bytes.
+  public var supportsExtendedAddresses: Bool? { integer(.extendedMACAddress).map { $0 & 1 != 0 } }
+  /// Whether rounds can hop within a block.
+  public var supportsHopping: Bool? { integer(.hoppingMode).map { $0 & 1 != 0 } }
+  /// Channel numbers, ascending.
+  public var channels: [Int]? {
+    integer(.channels).map { mask in
+      [5, 6, 8, 9, 10, 12, 13, 14].enumerated().filter { mask >> $0.offset & 1 != 0 }
+        .map(\.element)
+    }
+  }
+  /// FiRa sessions at a time, where an Android HAL says so (0xE9).
+  public var maxSessions: Int? {
+    self[number: 0xE9].flatMap { TLV(0, $0).integer }.map { Int(clamping: $0) }
+  }
+  /// Shortest ranging interval in milliseconds, where an Android HAL says so (0xE4).
+  public var minRangingIntervalMilliseconds: Int? {
+    self[number: 0xE4].flatMap { TLV(0, $0).integer }.map { Int(clamping: $0) }
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// How the bytes of a parameter's value are read.
+public enum ParameterFormat: Hashable, Sendable {
+  /// An unsigned number, little-endian. With words for its values it is a code.
+  case number
+  /// A number in two's complement, little-endian.
+  case signed
+  /// One bit for each thing; which ones, the row's `values` say by the number of the bit.
+  case mask
+  /// The same with the most significant byte first.
+  case maskBigEndian
+  /// Unsigned numbers of so many bytes each, one after another.
+  case numbers(bytes: Int)
+  /// Numbers in two's complement of 16 bits each, of which so many are the fraction.
+  case fixedPoint(fraction: Int)
+  /// MAC addresses, one after another.
+  case addresses
+  /// Lowest and highest version: major, then minor and maintenance in a nibble each.
+  case versionRange
+  /// Letters and digits.
+  case text
+  /// Bytes whose order and meaning are the parameter's own.
+  case bytes
+}
+
+extension Parameter {
+  /// The value as a number; nil where it is none, empty, or longer than 8 bytes.
+  public func number(of value: [UInt8]) -> UInt64? {
+    switch format {
+    case .number, .mask: TLV(0, value).integer
+    case .maskBigEndian: TLV(0, value.reversed()).integer
+    default: nil
+    }
+  }
+
+  /// What the value means: the words of a code, the set bits of a mask; nil where the row has none.
+  public func meaning(of value: [UInt8]) -> String? {
+    guard let number = number(of: value), !values.isEmpty else { return nil }
+    guard format == .mask || format == .maskBigEndian else { return values[number] }
+    let bits = (0..<UInt64(value.count * 8)).filter { number >> $0 & 1 != 0 }
+    return bits.isEmpty
+      ? "none" : bits.map { values[$0] ?? "bit \($0)" }.joined(separator: ", ")
+  }
+
+  /// The value as people write it, with its unit: `2400 RSTU`, `static`, `5, 9`, `00:01`.
+  ///
+  /// Not for secrets: whoever shows values looks at `isSecret` first.
+  public func words(for value: [UInt8]) -> String {
+    if let meaning = meaning(of: value) { return meaning }
+    let plain = fieldValue(of: value)
+    let text = plain.plainWords ?? value.map { String(hex($0).dropFirst(2)) }.joined(separator: " ")
+    return unit.map { "\(text) \($0)" } ?? text
+  }
+
+  /// The value for a description of a message; bytes where they do not have the format.
+  public func fieldValue(of value: [UInt8]) -> FieldValue {
+    let raw: FieldValue? = value.count <= 4 ? TLV(0, value).integer.map { .number($0) } : nil
+    switch format {
+    case .number, .mask, .maskBigEndian:
+      return number(of: value).map { .number($0) } ?? .bytes(value)
+    case .signed:
+      guard let number = TLV(0, value).integer else { return .bytes(value) }
+      let shift = 64 - UInt64(value.count * 8)
+      return .number(Int64(bitPattern: number << shift) >> Int64(shift))
+    case .numbers(let bytes):
+      guard let list = value.chunks(of: bytes) else { return raw ?? .bytes(value) }
+      return .list(list.map { TLV(0, $0).integer.map { .number($0) } ?? .bytes($0) })
+    case .fixedPoint(let fraction):
+      guard let list = value.chunks(of: 2) else { return .bytes(value) }
+      return .list(
+        list.map { .decimal(Double(Int16($0[0]) | Int16($0[1]) << 8) / Double(1 << fraction)) })
+    case .addresses:
+      // Extended addresses cannot be told from four short ones; a value of just eight bytes is one
+      // extended address where only one address is asked for.
+      let isExtended = lengths.contains(8) && value.count == 8
+      guard let list = value.chunks(of: isExtended ? 8 : 2) else { return .bytes(value) }
+      let texts = list.compactMap { MACAddress(bytes: $0).map { FieldValue.text($0.description) } }
+      return texts.count == 1 ? texts[0] : .list(texts)
+    case .versionRange:
+      guard let list = value.chunks(of: 2), list.count == 2 else { return raw ?? .bytes(value) }
+      let versions = list.map { UCIVersion($0[0], $0[1] >> 4, $0[1] & 15).description }
+      return .text(versions.joined(separator: "-"))
+    case .text:
+      guard value.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return .bytes(value) }
+      return .text(String(decoding: value, as: UTF8.self))
+    case .bytes: return .bytes(value)
+    }
+  }
+}
+
+extension FieldValue {
+  /// Numbers, texts and lists of them as one text; nil for bytes and everything else.
+  fileprivate var plainWords: String? {
+    switch self {
+    case .integer(let value): return String(value)
+    case .unsigned(let value): return String(value)
+    case .decimal(let value): return String(value)
+    case .text(let value): return value
+    case .list(let values):
+      let words = values.compactMap(\.plainWords)
+      return words.count == values.count ? words.joined(separator: ", ") : nil
+    default: return nil
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Pieces of `count` bytes each; nil where there is none or the last would be shorter.
+  func chunks(of size: Int) -> [[UInt8]]? {
+    guard size > 0, !isEmpty, count.isMultiple(of: size) else { return nil }
+    return stride(from: 0, to: count, by: size).map { Array(self[$0..<$0 + size]) }
+  }
+}

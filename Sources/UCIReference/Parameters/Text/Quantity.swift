@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+/// A number as a person writes it, with or without a unit behind it.
+struct Quantity {
+  /// The digits without the point.
+  var digits: UInt64
+  /// So many of them stand behind the point.
+  var decimals: Int
+  /// What stands behind the number, lower case; empty where nothing does.
+  var unit: String
+
+  /// `2400`, `0x960`, `2ms`, `2.5 ms`; nil for anything else.
+  init?(_ text: String) {
+    let lower = text.lowercased()
+    if lower.hasPrefix("0x") {
+      guard let value = UInt64(lower.dropFirst(2), radix: 16), lower.utf8.dropFirst(2).first != 0x2B
+      else { return nil }
+      (digits, decimals, unit) = (value, 0, "")
+      return
+    }
+    var rest = lower[...]
+    let whole = rest.prefix { $0.isASCII && $0.isNumber }
+    rest = rest.dropFirst(whole.count)
+    var fraction: Substring = ""
+    if rest.first == "." {
+      fraction = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+      guard !fraction.isEmpty else { return nil }
+      rest = rest.dropFirst(1 + fraction.count)
+    }
+    guard !whole.isEmpty, fraction.count <= 9, let value = UInt64(String(whole + fraction)) else {
+      return nil
+    }
+    (digits, decimals) = (value, fraction.count)
+    unit = String(rest.drop { $0 == " " })
+  }
+
+  /// The number in a unit; nil when it is no whole number of it, or too large.
+  ///
+  /// - Parameter factor: how many times the smallest measure its own unit is, and the wanted one.
+  func whole(from own: UInt64, to wanted: UInt64) -> UInt64? {
+    var scale: UInt64 = 1
+    for _ in 0..<decimals { scale *= 10 }
+    let (divisor, tooSmall) = wanted.multipliedReportingOverflow(by: scale)
+    let product = digits.multipliedFullWidth(by: own)
+    guard !tooSmall, divisor > product.high else { return nil }
+    let (quotient, remainder) = divisor.dividingFullWidth(product)
+    return remainder == 0 ? quotient : nil
+  }
+}
+
+/// A unit that parameters are counted in, or that a person may write instead.
+struct Unit: Sendable {
+  enum Dimension: Sendable { case time, length, angle, count }
+  var dimension: Dimension
+  /// In thirds of a nanosecond, millimetres or degrees; both RSTU and milliseconds are whole.
+  var size: UInt64
+
+  init(_ dimension: Dimension, _ size: UInt64) {
+    self.dimension = dimension
+    self.size = size
+  }
+
+  /// By the way it is written, lower case. Whatever is not here counts things.
+  ///
+  /// An RSTU is 416 chips at 499.2 MHz: 2500 thirds of a nanosecond.
+  static let named: [String: Unit] = [
+    "rstu": Unit(.time, 2_500), "ns": Unit(.time, 3), "us": Unit(.time, 3_000),
+    "µs": Unit(.time, 3_000), "μs": Unit(.time, 3_000), "ms": Unit(.time, 3_000_000),
+    "s": Unit(.time, 3_000_000_000), "min": Unit(.time, 180_000_000_000),
+    "h": Unit(.time, 10_800_000_000_000),
+    "mm": Unit(.length, 1), "cm": Unit(.length, 10), "m": Unit(.length, 1_000),
+    "0.25 m": Unit(.length, 250), "°": Unit(.angle, 1), "deg": Unit(.angle, 1),
+  ]
+}

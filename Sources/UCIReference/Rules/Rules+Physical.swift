@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+// Preamble, SFD, PRF and RFRAME: which of them go together. Only what the host sets is judged.
+extension ConfigurationCheck {
+  private var isHPRF: Bool { (number(.prfMode) ?? 0) > 0 }
+  private var prf: String { isHPRF ? "HPRF" : "BPRF" }
+
+  func physical() -> [ConfigurationProblem] {
+    var problems: [ConfigurationProblem] = []
+    if isSet(.preambleCodeIndex), let code = number(.preambleCodeIndex) {
+      let codes: ClosedRange<UInt64> = isHPRF ? 25...32 : 9...12
+      if !codes.contains(code) {
+        problems.append(
+          .init(
+            .preventsRanging, "Preamble code \(code) does not belong to \(prf).",
+            [.preambleCodeIndex, .prfMode],
+            next: (25...32).contains(code) && !isHPRF
+              ? "Use 9…12, or set PRF_MODE to HPRF at both ends."
+              : "Use \(codes.lowerBound)…\(codes.upperBound)."))
+      }
+    }
+    if isSet(.sfdID), let sfd = number(.sfdID) {
+      if isHPRF ? !(1...4).contains(sfd) : ![0, 2].contains(sfd) {
+        problems.append(
+          .init(
+            .preventsRanging, "SFD \(sfd) does not belong to \(prf).", [.sfdID, .prfMode],
+            next: isHPRF ? "Use 1…4." : "Use 2, or 0."))
+      }
+    }
+    if isSet(.preambleDuration), number(.preambleDuration) == 0, !isHPRF {
+      problems.append(
+        .init(
+          .refusedByChip, "A preamble of 32 symbols exists with HPRF only.",
+          [.preambleDuration, .prfMode], next: "Use 64 symbols (1)."))
+    }
+    if isSet(.psduDataRate), let rate = number(.psduDataRate), (1...3).contains(rate), !isHPRF {
+      problems.append(
+        .init(
+          .refusedByChip, "A PSDU at \(text(.psduDataRate)) exists with HPRF only.",
+          [.psduDataRate, .prfMode], next: "Use 6.81 Mbit/s (0)."))
+    }
+    return problems
+  }
+
+  func frames() -> [ConfigurationProblem] {
+    var problems: [ConfigurationProblem] = []
+    let frame = number(.rframeConfig) ?? 3
+    if isSet(.numberOfSTSSegments), let segments = number(.numberOfSTSSegments) {
+      let allowed: ClosedRange<UInt64> = frame == 0 ? 0...0 : isHPRF ? 1...4 : 1...1
+      if !allowed.contains(segments) {
+        problems.append(
+          .init(
+            .refusedByChip,
+            "\(segments) STS segments do not go with \(text(.rframeConfig)) and \(prf).",
+            [.numberOfSTSSegments, .rframeConfig],
+            next: "Use \(allowed.lowerBound)"
+              + (allowed.count > 1 ? "…\(allowed.upperBound)." : ".")))
+      }
+    }
+    if frame == 0, parameters.isTwoWay {
+      problems.append(
+        .init(
+          .advice, "SP0 frames carry no STS; two-way ranging is done with SP1 or SP3.",
+          [.rframeConfig], next: "Use SP3 (3) unless the other end has SP0 too."))
+    }
+    return problems
+  }
+}

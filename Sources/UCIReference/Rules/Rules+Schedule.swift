@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UCI
+
+// Slots, rounds and blocks.
+extension ConfigurationCheck {
+  func schedule() -> [ConfigurationProblem] {
+    var problems: [ConfigurationProblem] = []
+    let contention: [UInt64] = [7, 8]
+    if contention.contains(parameters.usage), parameters.isScheduled {
+      problems.append(
+        .init(
+          .advice,
+          "\(text(.rangingRoundUsage)) is for contention-based rounds, and SCHEDULE_MODE "
+            + "is time scheduled.", [.scheduleMode, .rangingRoundUsage]))
+    }
+    if number(.scheduleMode) == 2, parameters.usage != 10, parameters.isTwoWay {
+      problems.append(
+        .init(
+          .advice,
+          "SCHEDULE_MODE is hybrid, whose phases have to be configured by a session of "
+            + "their own.", [.scheduleMode]))
+    }
+    if let slot = number(.slotDuration), slot > 0, isSet(.slotDuration), slot < leastSlot.rstu {
+      problems.append(
+        .init(
+          leastSlot.isSaid ? .refusedByChip : .advice,
+          "Slots of \(slot) RSTU are shorter than \(leastSlot.rstu), which is the least for "
+            + (leastSlot.isSaid ? "this chip." : "many chips."), [.slotDuration],
+          next: "Use 2400 RSTU (2 ms), which every chip takes."))
+    }
+    return problems
+  }
+
+  /// The shortest slot, and whether the chip itself says so.
+  private var leastSlot: (rstu: UInt64, isSaid: Bool) {
+    let said = capabilities.flatMap { $0[.minSlotDuration] ?? $0[.androidMinSlotDuration] }
+    if let rstu = said.flatMap({ TLV(0, $0).integer }), rstu > 0 { return (rstu, true) }
+    return (1_200, false)
+  }
+
+  /// A ranging round has to fit into a block.
+  func blocks() -> [ConfigurationProblem] {
+    guard let slot = number(.slotDuration), let slots = number(.slotsPerRR),
+      let interval = number(.rangingDuration)
+    else { return [] }
+    let names: [AppConfigID] = [.rangingDuration, .slotsPerRR, .slotDuration]
+    guard slot > 0, slots > 0, interval > 0 else {
+      return [
+        .init(
+          .preventsRanging, "A ranging round has no slots, or takes no time.", names,
+          next: "Give SLOT_DURATION, SLOTS_PER_RR and RANGING_DURATION more than 0.")
+      ]
+    }
+    let (round, block) = (slot * slots, interval * 1_200)
+    guard round <= block else {
+      return [
+        .init(
+          .preventsRanging,
+          "A ranging round of \(slots) slots of \(Self.milliseconds(slot)) takes "
+            + "\(Self.milliseconds(round)), more than the interval of \(interval) ms.", names,
+          next: "Lengthen the interval to \((round + 1_199) / 1_200) ms, or use at most "
+            + "\(block / slot) slots.")
+      ]
+    }
+    var problems: [ConfigurationProblem] = []
+    if (number(.hoppingMode) ?? 0) > 0, block / round < 2 {
+      problems.append(
+        .init(
+          .advice, "Hopping is on, but a block has room for one ranging round only.",
+          [.hoppingMode] + names))
+    }
+    if let least = capabilities?.minRangingIntervalMilliseconds, Int(clamping: interval) < least {
+      problems.append(
+        .init(
+          .refusedByChip,
+          "The interval of \(interval) ms is shorter than this chip's \(least) ms.",
+          [.rangingDuration], next: "Lengthen it."))
+    }
+    return problems
+  }
+
+  /// Every frame of a round needs a slot of its own.
+  ///
+  /// Control, initiation, one response for each controlee, the final frame, the report of
+  /// measurements, and one report of results from each controlee: six slots for one controlee and
+  /// twelve for four, which is what boards in the field are set to.
+  func slots() -> [ConfigurationProblem] {
+    guard (1...4).contains(parameters.usage), parameters.isScheduled,
+      let slots = number(.slotsPerRR), slots > 0
+    else { return [] }
+    let count = UInt64(parameters.controlees)
+    let isDouble = parameters.usage % 2 == 0
+    let isDeferred = parameters.usage <= 2
+    let ranging = 1 + count + (isDouble ? 1 : 0)
+    let control = number(.rangingRoundControl) ?? 3
+    let whole =
+      ranging + (control & 0b100 != 0 && !isDeferred ? 0 : 1) + (isDeferred ? 1 : 0)
+      + (isDeferred && control & 1 != 0 ? count : 0)
+    let controlees = count == 1 ? "1 controlee" : "\(count) controlees"
+    if slots < ranging {
+      return [
+        .init(
+          .preventsRanging,
+          "\(slots) slots are too few for \(text(.rangingRoundUsage)) with \(controlees): its "
+            + "frames alone take \(ranging).", [.slotsPerRR], next: "Use \(whole) or more.")
+      ]
+    }
+    guard slots < whole else { return [] }
+    return [
+      .init(
+        .advice,
+        "\(slots) slots are few for \(text(.rangingRoundUsage)) with \(controlees): with control "
+          + "message and reports it takes \(whole).", [.slotsPerRR],
+        next: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
+    ]
+  }
+
+  /// `2 ms`, `1.5 ms`
+  static func milliseconds(_ rstu: UInt64) -> String {
+    let thousandths = (rstu * 10 + 6) / 12
+    let rest = String(thousandths % 1_000)
+    var decimals = String(repeating: "0", count: 3 - rest.count) + rest
+    while decimals.last == "0" { decimals.removeLast() }
+    return "\(thousandths / 1_000)" + (decimals.isEmpty ? "" : "." + decimals) + " ms"
+  }
+}
