@@ -34,7 +34,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("Pitfall 36: 0x50…0x53 and 0x80…0x82 mean what their vendor says")
+  @Test("0x50…0x53 and 0x80…0x82 mean what their vendor says")
   func vendors() {
     let busy = Status(rawValue: 0x50)
     #expect(busy.description == "STATUS_0x50")
@@ -55,7 +55,7 @@ struct ExplanationTests {
     #expect(Status(rawValue: 0xEE).explanation == nil)
   }
 
-  @Test("Pitfall 47: codes that changed their meaning are read for the chip, the raw value is kept")
+  @Test("Codes that changed their meaning are read for the chip, and the raw value is kept")
   func changed() {
     let nxp3 = Dialect(generation: .fira3, vendor: .nxp)
     #expect(Status.addressNotFound.explained(in: nxp3)?.name == "INVALID_HUS_SLOT_ALLOCATION")
@@ -71,7 +71,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("Pitfall 66: regulation is a status, and a reason")
+  @Test("Regulation is a status and a reason")
   func regulation() {
     let android = Dialect(vendor: .android)
     #expect(

@@ -56,7 +56,7 @@ import UCIReference
     #expect(words(.uwbInitiationTime, "e803000000000000") == "1000 us")
   }
 
-  @Test("Pitfall 53: an identifier that older firmware used for something else")
+  @Test("Older firmware used an identifier for something else")
   func rssiReportingOfFirstQorvoFirmware() {
     let first = Dialect(generation: .fira1, vendor: .qorvo)
     #expect(AppConfigID(rawValue: 0x36).name(in: first) == "RSSI_REPORTING")
@@ -65,7 +65,7 @@ import UCIReference
     #expect(AppConfigID(rawValue: 0x36).name == "SUSPEND_RANGING_ROUNDS")
   }
 
-  @Test("Pitfall 54: identifiers that vendors use for different things")
+  @Test("Vendors use one identifier for different things")
   func collidingIdentifiers() {
     func name(_ id: UInt8, _ vendor: Dialect.Vendor) -> String {
       AppConfigID(rawValue: id).name(in: Dialect(vendor: vendor))
@@ -158,7 +158,7 @@ import UCIReference
     }
   }
 
-  @Test("Pitfall 37: the numbers of capabilities moved by two in FiRa 2.0")
+  @Test("The numbers of capabilities moved by two in FiRa 2.0")
   func numberingIsSeenInTheLength() {
     let older = Capabilities([TLV(0x02, [3]), TLV(0x0B, [0x09]), TLV(0x0E, [0x3F])])
     #expect(older.numbering == .fira1)
@@ -188,7 +188,7 @@ import UCIReference
       })
   }
 
-  @Test("Pitfall 38: what a chip claims is kept as it says it")
+  @Test("Capabilities are kept as the chip reports them")
   func capabilitiesOfSR250() throws {
     let nxp = try words(sr250, Dialect(generation: .fira3, vendor: .nxp))
     #expect(nxp.count == 40)
@@ -208,7 +208,7 @@ import UCIReference
     #expect(qorvo["STS_CONFIG"] == "static, provisioned, provisioned, controlee key")
   }
 
-  @Test("Pitfall 39: two bits of an Android capability are the other way round than the values")
+  @Test("Two bits of Android's capability 0xE5 are swapped against the values they stand for")
   func rangeDataNotificationBits() {
     let words = Capabilities([]).words(for: TLV(0xE5, [0x01, 0, 0, 0]))
     #expect(words == "on")
@@ -216,7 +216,7 @@ import UCIReference
     #expect(Capabilities([]).words(for: TLV(0xE5, [0x06, 0, 0, 0])) == "off, within proximity")
   }
 
-  @Test("Pitfall 40: bytes of CCC's capabilities have another order on NXP's chips")
+  @Test("Bytes of CCC's capabilities have another order on NXP's chips")
   func orderOfCCCBytes() throws {
     let nxp = try words(sr250, Dialect(generation: .fira3, vendor: .nxp))
     #expect(nxp["CCC_SYNC_CODES"] == "9, 10, 11, 12")

@@ -43,7 +43,7 @@ struct ParameterTextTests {
     #expect(try bytes(text) == TLV(UInt8(id), value))
   }
 
-  @Test("Pitfall 52: UWB_INITIATION_TIME in four bytes and ms, or eight and µs")
+  @Test("UWB_INITIATION_TIME is milliseconds in four bytes or microseconds in eight")
   func initiationTime() throws {
     #expect(try bytes("UWB_INITIATION_TIME=500", .fira1).value == [0xF4, 1, 0, 0])
     #expect(try bytes("UWB_INITIATION_TIME=0.5s", .fira1).value == [0xF4, 1, 0, 0])

@@ -158,12 +158,12 @@ struct RulesTests {
   }
 }
 
-@Suite("Pitfalls of configuration")
-struct ConfigurationPitfallTests {
+@Suite("Device oddities in configurations")
+struct ConfigurationOddityTests {
   private let qorvo = Dialect(vendor: .qorvo)
   private let nxp = Dialect(generation: .fira3, vendor: .nxp)
 
-  @Test("Pitfall 38: what a chip lists is a hint where it is known to be wrong")
+  @Test("A capability known to be overstated is only a hint")
   func capabilities() throws {
     // Channels 5 and 9 only, no angles, static STS only.
     let list = [
@@ -186,7 +186,7 @@ struct ConfigurationPitfallTests {
     #expect(sts.errors.map(\.parameters) == [[.stsConfig]])
   }
 
-  @Test("Pitfall 50: the formal list is accepted and does not start")
+  @Test("A session with only the formally mandatory parameters does not start")
   func practicalSet() throws {
     let formal = [
       "CHANNEL_NUMBER=", "STS_CONFIG=", "RFRAME_CONFIG=", "PREAMBLE_CODE_INDEX=", "SFD_ID=",
@@ -200,7 +200,7 @@ struct ConfigurationPitfallTests {
     #expect(informal.errors.map(\.parameters) == [[.scheduleMode]])
   }
 
-  @Test("Pitfall 51: TX_ADAPTIVE_PAYLOAD_POWER makes newer firmware refuse everything")
+  @Test("TX_ADAPTIVE_PAYLOAD_POWER makes newer firmware refuse the whole command")
   func removedParameter() throws {
     let found = try problems(["TX_ADAPTIVE_PAYLOAD_POWER=1"], dialect: qorvo)
     #expect(found.errors.map(\.parameters) == [[.txAdaptivePayloadPower]])
@@ -209,7 +209,7 @@ struct ConfigurationPitfallTests {
     #expect(try problems(["INTERLEAVING_RATIO_RANGE=1"], dialect: nxp).errors.count == 1)
   }
 
-  @Test("Pitfall 52: UWB_INITIATION_TIME is relative in 4 bytes, absolute in 8")
+  @Test("UWB_INITIATION_TIME is relative in 4 bytes, absolute in 8")
   func initiationTime() throws {
     let old = Dialect(generation: .fira1)
     #expect(try problems(["UWB_INITIATION_TIME=hex:F4010000"], dialect: old).isEmpty)
@@ -224,14 +224,14 @@ struct ConfigurationPitfallTests {
     #expect(try problems(["UWB_INITIATION_TIME=3600s"]).isEmpty)
   }
 
-  @Test("Pitfall 54: an identifier of another vendor is noticed")
+  @Test("An identifier of another vendor is noticed")
   func foreignParameter() throws {
     #expect(try problems(["NXP_RESPONDER_SLOT_INDEX=1"], dialect: qorvo).errors.count == 1)
     #expect(try problems(["NXP_RESPONDER_SLOT_INDEX=1"], dialect: nxp).isEmpty)
     #expect(try problems(["NXP_RESPONDER_SLOT_INDEX=1"]).isEmpty, "nobody knows whose chip it is")
   }
 
-  @Test("Pitfall 55: DIAGNOSTICS_FRAME_REPORTS_FIELDS has one byte, or four")
+  @Test("DIAGNOSTICS_FRAME_REPORTS_FIELDS has one byte, or four")
   func diagnosticsFields() throws {
     let id = "DIAGNOSTICS_FRAME_REPORTS_FIELDS"
     #expect(try problems(["\(id)=hex:2A"], dialect: qorvo).isEmpty)
@@ -239,19 +239,19 @@ struct ConfigurationPitfallTests {
     #expect(try problems(["\(id)=hex:2A00"], dialect: qorvo).errors.count == 1)
   }
 
-  @Test("Pitfall 58: what is left to defaults is named")
+  @Test("Parameters left to differing defaults are named")
   func defaults() throws {
     let found = try problems(["SLOTS_PER_RR=", "PREAMBLE_CODE_INDEX="])
     #expect(found.map(\.parameters) == [[.preambleCodeIndex, .slotsPerRR]])
     #expect(found[0].nextStep == "Set the same values at both ends.")
   }
 
-  @Test("Pitfall 59: extended addresses with short ones in the header are on no chip")
+  @Test("No chip has extended addresses with short ones in the header")
   func addressModeOne() throws {
     #expect(try problems(["MAC_ADDRESS_MODE=1"]).errors.map(\.severity) == [.refusedByChip])
   }
 
-  @Test("Pitfall 60: address mode and number of controlees come before the addresses")
+  @Test("Address mode and number of controlees come before the addresses")
   func order() throws {
     let mode = try problems(
       [
@@ -267,7 +267,7 @@ struct ConfigurationPitfallTests {
     #expect(usual.isEmpty)
   }
 
-  @Test("Pitfall 63: contention-based rounds have no destinations, tags no device type")
+  @Test("Contention-based rounds have no destinations, tags no device type")
   func contention() throws {
     #expect(
       try problems(["SCHEDULE_MODE=0", "RANGING_ROUND_USAGE=7", "DST_MAC_ADDRESS="]).isEmpty)
@@ -275,7 +275,7 @@ struct ConfigurationPitfallTests {
       try problems(["RANGING_ROUND_USAGE=5", "DEVICE_ROLE=DT-tag", "DEVICE_TYPE="]).isEmpty)
   }
 
-  @Test("Pitfall 64: no key rotation with keys of their own for controlees")
+  @Test("Keys do not rotate when each controlee has its own")
   func keyRotation() throws {
     let found = try problems([
       "STS_CONFIG=4", "KEY_ROTATION=on", "SESSION_KEY=" + String(repeating: "01", count: 16),
@@ -285,7 +285,7 @@ struct ConfigurationPitfallTests {
     #expect(found.errors.count == 1)
   }
 
-  @Test("Pitfall 65: without the result report one end gets no distance")
+  @Test("Without the result report one end gets no distance")
   func resultReport() throws {
     let control = try problems(["RANGING_ROUND_CONTROL=hex:02"])
     #expect(control.map(\.parameters) == [[.rangingRoundControl]])

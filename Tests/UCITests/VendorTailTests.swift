@@ -13,7 +13,7 @@ import UCIReference
     NXPVendorTail(bytes(text), measurements: count)
   }
 
-  @Test("Pitfall 75: the vendor's part is bounded by its length, whatever its counts say")
+  @Test("The vendor's part is bounded by its length, whatever its counts say")
   func bounded() throws {
     let published = try #require(tail(log))
     #expect(published.antennas == [1] && published.debugAntennas == [1])
@@ -36,7 +36,7 @@ import UCIReference
     }
   }
 
-  @Test("Pitfall 76: the vendor's part is there only where it was asked for")
+  @Test("The vendor's part is there only where it was asked for")
   func optional() throws {
     let dialect = Dialect(generation: .fira3, vendor: .nxp)
     func fields(_ packet: String) throws -> [Field] {
@@ -109,7 +109,7 @@ import UCIReference
     #expect(NXPOneWayTail(bytes("0100 00"), behind: .twoWay([])) == nil)
   }
 
-  @Test("Pitfall 79: items of diagnostics have lengths of 16 bits, and unknown ones are kept")
+  @Test("Items of diagnostics have lengths of 16 bits, and unknown ones are kept")
   func diagnostics() throws {
     let long = String(repeating: "11", count: 300)
     let body =

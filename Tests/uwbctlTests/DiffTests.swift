@@ -127,7 +127,7 @@ struct DiffTests {
     #expect(try names(end(true, many), end(false)) == [])
   }
 
-  @Test("Pitfall 56: an address with its bytes in the other order is named as such")
+  @Test("An address with its bytes in the other order is recognised")
   func turnedAddress() throws {
     let found = try end(true, ["DST_MAC_ADDRESS=0x4433"]).differences(from: end(false))
     let match = try #require(found.first)
@@ -138,7 +138,7 @@ struct DiffTests {
   }
 
   @Test(
-    "Pitfall 57: a static STS typed as integers looks turned, and is named as such",
+    "A static STS typed as integers is recognised by its reversed bytes",
     arguments: [
       (["VENDOR_ID=07:08"], 1), (["STATIC_STS_IV=06:05:04:03:02:01"], 1),
       (["VENDOR_ID=07:08", "STATIC_STS_IV=06:05:04:03:02:01"], 2),

@@ -71,7 +71,7 @@ import UWBSimulator
     }
   }
 
-  @Test("Pitfall 42: an addition is complete with its response; nothing is waited for")
+  @Test("Adding a controlee is complete with the response; no notification follows")
   func additionsAreNotReported() async throws {
     // The wait would take three seconds and end in the same answer, so it is the count that tells.
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
@@ -88,7 +88,7 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 43: the count is there, and addresses are little-endian")
+  @Test("The multicast command has a count and little-endian addresses")
   func theCommandOnTheWire() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x21 && packet[1] == 0x07

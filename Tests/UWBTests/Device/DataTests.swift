@@ -97,14 +97,14 @@ import UWBSimulator
   static let credit = bytes("62 04 00 05 01 00 00 00 01")
   static let done = bytes("62 05 00 08 01 00 00 00 00 00 01 01")
 
-  @Test("Pitfall 45: the answer about the data size begins with the token")
+  @Test("The response about the data size begins with the session token")
   func dataSize() async throws {
     let (session, _) = try await Self.ranging { _, _ in [] }
     #expect(try await session.maximumDataSize() == 1_000)
     await session.device.close()
   }
 
-  @Test("Pitfall 83: a short address stands in the low two bytes of eight")
+  @Test("A short address is in the low two of eight bytes")
   func shortAddresses() async throws {
     let (session, chip) = try await Self.ranging { _, _ in [Self.credit, Self.done] }
     let received = session.receivedData()
@@ -122,7 +122,7 @@ import UWBSimulator
     await session.device.close()
   }
 
-  @Test("Pitfall 84: each segment waits for its credit")
+  @Test("Each segment of data waits for its credit")
   func oneCreditForEachSegment() async throws {
     // The credit for a segment comes behind two answers to other commands: meanwhile nothing goes.
     let waiting = Mutex<Int>(0)
@@ -149,7 +149,7 @@ import UWBSimulator
     await session.device.close()
   }
 
-  @Test("Pitfall 85: segments are as long as the chip announces")
+  @Test("Segments of data are as long as the chip announces")
   func segmentSize() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       switch (packet[0], packet[1]) {
@@ -169,7 +169,7 @@ import UWBSimulator
   }
 
   @Test(
-    "Pitfall 44: reports on data have 6, 7 or 8 bytes",
+    "Reports on data have 6, 7 or 8 bytes",
     arguments: [
       "62 05 00 06 01 00 00 00 00 01", "62 05 00 07 01 00 00 00 00 01 02",
       "62 05 00 08 01 00 00 00 00 00 01 02",
@@ -187,7 +187,7 @@ import UWBSimulator
     await session.device.close()
   }
 
-  @Test("Pitfall 86: the status of received data is kept as it came")
+  @Test("The status of received data is kept as it came")
   func statusOfReceivedData() async throws {
     let (session, chip) = try await Self.ranging { _, _ in [] }
     let received = session.receivedData()
@@ -196,7 +196,7 @@ import UWBSimulator
     await session.device.close()
   }
 
-  @Test("Pitfall 87: what an idle simulator accepts is no reason to send")
+  @Test("Data is not sent to an idle session, even though a simulator accepts it")
   func notWhileIdle() async throws {
     let (session, chip) = try await Self.ranging { _, _ in [Self.credit, Self.done] }
     try await session.stop()
@@ -207,7 +207,7 @@ import UWBSimulator
     await session.device.close()
   }
 
-  @Test("Pitfall 18: of segments, too, only the newest is sent again")
+  @Test("Of several segments only the newest is sent again")
   func aSegmentIsSentAgain() async throws {
     let retry = bytes("60 07 00 01 0a")
     let times = Mutex<Int>(0)

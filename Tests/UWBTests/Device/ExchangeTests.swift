@@ -26,7 +26,7 @@ import UWBLink
 
   // MARK: retries
 
-  @Test("Pitfall 15: the request to repeat comes as a notification", arguments: [1, 3, 10])
+  @Test("The request to repeat a command comes as a notification", arguments: [1, 3, 10])
   func retryAsANotification(_ times: Int) async throws {
     let (device, chip) = try await Self.open { packet, number in
       number <= times ? [bytes("60 07 00 01 0a")] : DWM3001CDK.answers(packet)
@@ -56,7 +56,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test("Pitfall 18: only the newest message is repeated")
+  @Test("Only the newest message is repeated")
   func onlyTheNewestMessageIsRepeated() async throws {
     let (device, chip) = try await Self.open { packet, number in
       packet == Self.count && number == 1
@@ -75,7 +75,7 @@ import UWBLink
 
   // MARK: late answers
 
-  @Test("Pitfall 19: the answer to something else completes nothing")
+  @Test("The response to another command completes nothing")
   func aResponseToSomethingElse() async throws {
     let (device, _) = try await Self.open { packet, _ in
       [bytes("41 06 00 02 00 03"), bytes("42 05 00 01 00")] + DWM3001CDK.answers(packet)
@@ -88,7 +88,7 @@ import UWBLink
   static func state(of token: UInt8) -> [UInt8] { [0x21, 0x06, 0, 4, token, 0, 0, 0] }
 
   @Test func aLateAnswerDoesNotCompleteTheNextCommandOfTheSameOpcode() async throws {
-    // The chip that was slow: it answers the questions for session 1 (ACTIVE) behind the next packet.
+    // The slow chip answers the questions for session 1 (ACTIVE) behind the next packet.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
       case Self.state(of: 1): []
@@ -165,7 +165,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test("Pitfall 16: after a timeout the answer is looked for, not the command repeated")
+  @Test("After a timeout the state is read back instead of repeating the command")
   func aSlowAnswerToWhatMustNotBeRepeated() async throws {
     // The chip takes longer than it may, and answers before the next question.
     let (device, chip) = try await Self.open { packet, number in
@@ -199,7 +199,7 @@ import UWBLink
     return (result, sent)
   }
 
-  @Test("Pitfall 16: SESSION_INIT is repeated only when the chip has no more sessions than before")
+  @Test("SESSION_INIT is repeated only when the chip has no more sessions than before")
   func aLostSessionInitIsRepeated() async throws {
     let (result, sent) = try await Self.makeSession { packet, number in
       packet[0] == 0x21 && packet[1] == 0 && number == 1 ? [] : DWM3001CDK.answers(packet)
@@ -211,7 +211,7 @@ import UWBLink
       ])
   }
 
-  @Test("Pitfall 16: a session that was made without an answer is named by the chip's report")
+  @Test("A session created without a response is named by the chip's report")
   func aSessionWhoseAnswerWasLost() async throws {
     let (result, sent) = try await Self.makeSession { packet, _ in
       packet[0] == 0x21 && packet[1] == 0
@@ -221,7 +221,7 @@ import UWBLink
     #expect(sent.filter { $0[0] == 0x21 && $0[1] == 0 }.count == 1)
   }
 
-  @Test("Pitfall 16: a session that may exist is not made twice")
+  @Test("A session that may exist is not created twice")
   func aSessionThatMayExist() async throws {
     let (result, sent) = try await Self.makeSession { packet, _ in
       switch (packet[0], packet[1]) {
@@ -237,7 +237,7 @@ import UWBLink
     #expect(sent.filter { $0[0] == 0x21 && $0[1] == 0 }.count == 1)
   }
 
-  @Test("Pitfall 16: SESSION_START is not sent to a session that ranges", arguments: [2, 3])
+  @Test("SESSION_START is not repeated for a session that is ranging", arguments: [2, 3])
   func aStartWhoseAnswerWasLost(_ state: UInt8) async throws {
     let (device, chip) = try await Self.open { packet, number in
       switch (packet[0], packet[1]) {
@@ -257,7 +257,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test("Pitfall 17: each command has the time that its chip needs")
+  @Test("Each command has the time that its chip needs")
   func timeouts() {
     #expect(DeviceProfile.generic.responseTimeout == 2_000)
     let reset = Opcode(GroupID(rawValue: 0xF), 0x00)
@@ -265,7 +265,7 @@ import UWBLink
     #expect(DeviceProfile.qorvo.responseTimeout(for: .sessionInit) == 2_000)
   }
 
-  @Test("Pitfall 30: an error response may be a status and nothing else")
+  @Test("An error response may be a status and nothing else")
   func aShortErrorResponse() async throws {
     let (device, _) = try await Self.open { _, _ in [bytes("42 03 00 01 15")] }
     let response = try await device.send(GetRangingCount(sessionToken: 1))
@@ -273,7 +273,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test("Pitfall 29: bytes behind an error status are nobody's")
+  @Test("Bytes after an error status are ignored")
   func aLongErrorResponse() async throws {
     let (device, _) = try await Self.open { _, _ in [bytes("42 01 00 02 01 03")] }
     #expect(try await device.send(SessionStop(sessionToken: 1)).status == .rejected)

@@ -96,7 +96,7 @@ let hasty: DeviceProfile = {
     }
   }
 
-  @Test("Pitfall 24: NXP chips take nothing before CORE_DEVICE_INIT")
+  @Test("NXP chips take nothing before CORE_DEVICE_INIT")
   func anNXPChipInItsBootStateIsInitialisedFirst() async throws {
     let chip = try ScriptedChip(greeting: [bytes("60 01 00 01 00")]) { packet, count in
       Self.boots(packet, resets: count - 2, inits: count)

@@ -172,7 +172,7 @@ import UWBLink
     #expect(total == 16)
   }
 
-  @Test("Pitfall 26: START answered OK is not ranging")
+  @Test("SESSION_START answered with OK does not mean that the session ranges")
   func acceptedButUnusableParametersAreAnErrorWithTheReason() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x22 && packet[1] == 0x00
@@ -229,7 +229,7 @@ import UWBLink
     #expect(!text.contains("[8, 7]") && !text.contains("1, 2, 3"))
   }
 
-  /// The controller ended it in band; what was said of that end is not the answer to the next start.
+  /// The controller ended it in band; the next start does not take that end for its own.
   @Test func aSessionThatEndedByItselfMayBeStartedAgain() async throws {
     let active = bytes("61 02 00 06 01 00 00 00 02 00")
     // Between its answer and the state the chip takes its time.

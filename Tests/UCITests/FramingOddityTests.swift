@@ -3,13 +3,13 @@
 import Testing
 import UCI
 
-/// What has bitten other hosts in cutting bytes into messages.
-@Suite struct PitfallFramingTests {
+/// Documentation/DeviceOddities.md, "Packets".
+@Suite struct FramingOddityTests {
   private func header(_ packet: String, byte3: Bool = false) throws -> PacketHeader {
     try PacketHeader(parsing: bytes(packet).span.bytes, dataLengthInByte3: byte3)
   }
 
-  @Test("Pitfall 1: data has a length of 16 bits, control one of 8")
+  @Test("Data packets have a length of 16 bits, control packets one of 8")
   func lengths() throws {
     #expect(try header("01002c01").payloadLength == 300)
     #expect(try header("81002c01").payloadLength == 300)
@@ -21,7 +21,7 @@ import UCI
     #expect(data.count == 1 && data[0].prefix(4) == [0x01, 0x00, 0x2C, 0x01])
   }
 
-  @Test("Pitfall 2: the length of Qorvo's data packets stands in the fourth byte")
+  @Test("The length of Qorvo's data packets is in the fourth byte")
   func lengthInByte3() throws {
     #expect(try header("01000012", byte3: true).payloadLength == 18)
     #expect(try header("01000012").payloadLength == 18 * 256)
@@ -45,7 +45,7 @@ import UCI
     }
   }
 
-  @Test("Pitfall 3: NXP announces a long length in the opcode's byte")
+  @Test("NXP announces a length of 16 bits in the opcode's byte")
   func extendedLength() throws {
     let long = try header("798a0008")
     #expect(long.payloadLength == 2_048 && long.oid == 0x0A && long.moreFollows)
@@ -59,7 +59,7 @@ import UCI
     #expect(message.payload(dialect: Dialect(vendor: .nxp)) == payload)
   }
 
-  @Test("Pitfall 4: reserved bits are not always zero")
+  @Test("Reserved bits are not always zero")
   func reservedBits() throws {
     // The third byte as NXP's HAL makes it, and bit 6 of the opcode.
     let message = try Message(packet: bytes("41030404 04 01 1c 04"))
@@ -86,7 +86,7 @@ import UCI
     }
   }
 
-  @Test("Pitfall 5: only the first segment of a response begins with a status")
+  @Test("Only the first segment of a response begins with a status")
   func statusOfSegments() throws {
     let message = try joined(["51040006 00 02 04 01 09 09", "41040005 04 c8 00 00 00"])
     #expect(message.status == .ok)
@@ -97,7 +97,7 @@ import UCI
     #expect(response.parameters == [TLV(0x04, [9]), TLV(0x09, [200, 0, 0, 0])])
   }
 
-  @Test("Pitfall 6: what interrupts a message is taken, the message is dropped")
+  @Test("A packet that interrupts a message is taken, and the message is dropped")
   func interruption() throws {
     var reassembler = Reassembler()
     func take(_ packet: String) throws -> Reassembler.Outcome {
@@ -114,7 +114,7 @@ import UCI
     #expect(reassembler.dropped == 2)
   }
 
-  @Test("Pitfall 8: commands longer than 255 bytes are cut")
+  @Test("Commands longer than 255 bytes are segmented")
   func longCommands() throws {
     let parameters = (0..<60).map { TLV(UInt8($0), [1, 2, 3, 4]) }
     let payload = SetAppConfig(sessionToken: 1, parameters: parameters).encoded()
@@ -135,7 +135,7 @@ import UCI
   }
 
   @Test(
-    "Pitfall 13: test vectors of AOSP with a header of their own are no packets",
+    "Test vectors of AOSP with a private header are not packets",
     arguments: ["20000001 00000000", "2c000000 000000", "22000004 00000000 010203"])
   func vectorsWithAnotherHeader(packet: String) throws {
     #expect(throws: PayloadError.self) { try Message(packet: bytes(packet)) }

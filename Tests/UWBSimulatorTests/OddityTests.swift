@@ -5,11 +5,11 @@ import UCI
 
 @testable import UWBSimulator
 
-/// Traps of other simulators.
-@Suite("Pitfalls of simulators")
-struct SimulatorPitfallTests {
+/// Documentation/DeviceOddities.md, "Unknown messages end a simulator".
+@Suite("Device oddities of other simulators")
+struct SimulatorOddityTests {
   @Test(
-    "Pitfall 28: unknown opcodes, short data and wrong inner lengths do not end a simulated chip",
+    "Unknown opcodes, short data and wrong inner lengths do not end a simulated chip",
     arguments: [ChipProfile.qm33, .sr250, .fira1])
   func survivesWhatItDoesNotKnow(_ profile: ChipProfile) throws {
     var stage = Stage()

@@ -6,9 +6,8 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// What bites implementers of UCI, as far as it concerns a whole driver and stands nowhere else.
-/// The numbers are those of the list the project was given.
-@Suite struct PitfallTests {
+/// Documentation/DeviceOddities.md, as far as it concerns the whole driver.
+@Suite struct OddityTests {
   typealias Ends = EndToEndTests
 
   static func open(
@@ -50,7 +49,7 @@ import UWBSimulator
     return measurements
   }
 
-  @Test("Pitfall 6: a data packet between two control segments does no harm")
+  @Test("A data packet between two control segments does no harm")
   func dataBetweenSegments() async throws {
     let data = bytes("02 00 00 11 01 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
     let half = bytes("12 00 00 05 01 00 00 00 00")
@@ -70,7 +69,7 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 6: what interrupts a message drops it and is taken itself")
+  @Test("A packet that interrupts a message is processed, and the message is dropped")
   func aMessageThatIsInterrupted() async throws {
     let (device, chip) = try await Self.open { packet, _ in
       packet[1] == 0x05 && packet[0] == 0x21
@@ -96,13 +95,13 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 8: a long command goes out in packets of the chip's own length")
+  @Test("A long command is sent in packets of the length that the chip announces")
   func longCommands() async throws {
     let (device, chip) = try await Self.open { packet, _ in
       switch (packet[0], packet[1]) {
       // MAX_MESSAGE_SIZE 104.
       case (0x20, 0x03): [bytes("40 03 00 06 00 01 00 02 68 00")]
-      // Pitfall 7: nothing is answered before the last segment.
+      // Nothing is answered before the last segment.
       case (0x31, 0x03): []
       default: DWM3001CDK.answers(packet)
       }
@@ -117,7 +116,7 @@ import UWBSimulator
 
   // MARK: order
 
-  @Test("Pitfall 20: notifications may come ahead of the response they belong to")
+  @Test("Notifications may come before the response they belong to")
   func notificationsAheadOfResponses() async throws {
     let (device, _) = try await Self.open { packet, _ in
       // The last answer of the chip first.
@@ -134,7 +133,7 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 21: the READY ahead of the answer to a reset is not the end of the reset")
+  @Test("READY before the response to a reset is not the end of the reset")
   func twoReadyAroundAReset() async throws {
     // A chip that takes nothing before its second READY.
     let isReady = Mutex<Bool>(false)
@@ -149,7 +148,7 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 22: a chip that never says READY by itself is reset all the same")
+  @Test("A chip that never reports READY by itself is reset all the same")
   func noReadyAfterPowerUp() async throws {
     let chip = try ScriptedChip { packet, _ in DWM3001CDK.answers(packet) }
     let device = try await UWBDevice.open(chip.endpoint)
@@ -157,14 +156,14 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 23: the reset has its byte")
+  @Test("CORE_DEVICE_RESET has one byte of payload")
   func theResetHasItsByte() async throws {
     let (device, chip) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
     #expect(chip.packets.first == bytes("20 00 00 01 00"))
     await device.close()
   }
 
-  @Test("Pitfall 25: a status ahead of the session it belongs to, and one behind its end")
+  @Test("A session status may come before its session is known and after it was removed")
   func statusesThatRace() async throws {
     let (device, chip) = try await Self.open { packet, _ in
       switch (packet[0], packet[1]) {
@@ -185,7 +184,7 @@ import UWBSimulator
     await device.close()
   }
 
-  @Test("Pitfall 27: a round without anybody is a notification without measurements, not an end")
+  @Test("A round without a peer is a notification without measurements, not an end")
   func aRoundWithoutAnybody() async throws {
     let nobody = bytes(
       "62 00 00 19 05 00 00 00 01 00 00 00 00 c8 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
@@ -195,7 +194,7 @@ import UWBSimulator
 
   // MARK: names of sessions
 
-  @Test("Pitfall 31: everything after SESSION_INIT uses the handle, in FiRa 1.x the id")
+  @Test("Everything after SESSION_INIT uses the handle, in FiRa 1.x the id")
   func handles() async throws {
     for profile in [ChipProfile.qm33, .fira1] {
       let (bench, chips) = try Ends.bench([profile])
@@ -221,7 +220,7 @@ import UWBSimulator
     }
   }
 
-  @Test("Pitfall 32: with another session id the peer is not heard, and nothing says why")
+  @Test("With different session ids the peer is not heard, and nothing says why")
   func sessionIDs() async throws {
     let (bench, chips) = try Ends.bench([.qm33, .qm33])
     var (controller, controlees) = Ends.configurations()

@@ -4,10 +4,10 @@ import SystemPackage
 import Testing
 import UWBLink
 
-/// Traps that other hosts have fallen into, where frames are read.
-@Suite("Pitfalls of the reader")
-struct ReaderPitfallTests {
-  @Test("Pitfall 10: notifications are read although nobody waits for an answer")
+/// Documentation/DeviceOddities.md, "Reading between commands".
+@Suite("Device oddities and the reader")
+struct ReaderOddityTests {
+  @Test("Notifications are read while no command is pending")
   func readsWithoutCommands() async throws {
     let (ours, theirs) = try FrameReaderTests.pair()
     let collected = FrameReaderTests.Collected()

@@ -4,8 +4,8 @@ import Testing
 import UCI
 import UCIReference
 
-/// What has bitten other hosts in measurements.
-@Suite struct PitfallMeasurementTests {
+/// Documentation/DeviceOddities.md, "Measurements".
+@Suite struct MeasurementOddityTests {
   private typealias Vectors = TwoWayVectors
 
   private func twoWay(_ packet: String) throws -> [TwoWayMeasurement] {
@@ -29,7 +29,7 @@ import UCIReference
     return used + Vectors.zeros(31 - bytes(used).count)
   }
 
-  @Test("Pitfall 69: RSSI is a magnitude without sign")
+  @Test("RSSI is a magnitude without sign")
   func rssi() throws {
     for (raw, expected) in [("98", -76.0), ("ff", -127.5), ("01", -0.5)] {
       let packet = Vectors.header + "0100 00 00 7b00" + Vectors.zeros(12) + "00 \(raw)"
@@ -39,7 +39,7 @@ import UCIReference
     #expect(try twoWay(Vectors.timeout).first?.rssiDBm == nil)
   }
 
-  @Test("Pitfall 70: entries have 31 bytes for both kinds of address")
+  @Test("Two-way entries have 31 bytes for both kinds of address")
   func lengthOfEntries() throws {
     let short = notification(extended: false, ["0100", "0200", "0300"].map { measurement($0) })
     #expect(try twoWay(short).map(\.peer) == [1, 2, 3].map { MACAddress(UInt16($0)) })
@@ -57,7 +57,7 @@ import UCIReference
     }
   }
 
-  @Test("Pitfall 71: angles are signed, 128 to a degree")
+  @Test("Angles are signed, 128 to a degree")
   func angles() throws {
     let list = try twoWay(Vectors.angles)
     #expect(list.first?.azimuth.degrees == -17.5)
@@ -67,14 +67,14 @@ import UCIReference
     #expect(try twoWay(Vectors.pica).first?.azimuth.degrees == 27.0 / 128)
   }
 
-  @Test("Pitfall 72: a negative distance is a success")
+  @Test("A negative distance is a success")
   func negativeDistance() throws {
     let list = try twoWay(Vectors.negative)
     #expect(list.first?.status.isSuccess == true)
     #expect(list.first?.distanceCentimetres == -4)
   }
 
-  @Test("Pitfall 73: a failed measurement has no numbers")
+  @Test("A failed measurement has no numbers")
   func failures() throws {
     for packet in [Vectors.timeout, Vectors.vendorTail] {
       let list = try twoWay(packet)
@@ -90,7 +90,7 @@ import UCIReference
     #expect(none.distanceCentimetres == nil)
   }
 
-  @Test("Pitfall 74: the byte of NLoS is no truth value")
+  @Test("The line-of-sight byte is not a boolean")
   func lineOfSight() throws {
     func fields(_ byte: String) throws -> [Field] {
       let packet = notification(extended: false, [measurement("0100", nlos: byte)])
@@ -109,7 +109,7 @@ import UCIReference
   }
 
   @Test(
-    "Pitfall 77: timestamps of 40 or 64 bits, entries of different lengths, two codes of location")
+    "DL-TDoA has timestamps of 40 or 64 bits, entries of different lengths, two codes of location")
   func downlinkTDoA() throws {
     let anchor = "0100 00 00 %@ 0500 02 00 000000 000000 50"
     let rest = "0000 0000 00000000 00000000 0000"
@@ -139,7 +139,7 @@ import UCIReference
     #expect(info.encoded() == bytes(body))
   }
 
-  @Test("Pitfall 78: one-way measurements have the statuses of all others")
+  @Test("One-way measurements have the same statuses as all others")
   func oneWayStatus() throws {
     let packet =
       "62000026 00000000 01000000 00 c8000000 03 00 00 00000000 00000000 01 "
@@ -151,7 +151,7 @@ import UCIReference
     #expect(list.first?.status == .rangingRxTimeout)
   }
 
-  @Test("Pitfall 80: the size of a radar sweep has more than eight bits")
+  @Test("The size of a radar sweep has more than eight bits")
   func radarSweeps() throws {
     // 255 samples of 8 bytes.
     let sweep = "01000000 02000000 00" + String(repeating: "ab", count: 255 * 8)
@@ -166,7 +166,7 @@ import UCIReference
     #expect(message.payload() == payload)
   }
 
-  @Test("Pitfall 82: the ranging interval may be 0")
+  @Test("The ranging interval may be 0")
   func intervalOfZero() throws {
     let info = try #require(try decode(Vectors.pica, as: SessionInfo.self))
     #expect(info.intervalMilliseconds == 0)

@@ -4,9 +4,9 @@ import Testing
 import UCI
 import UCIReference
 
-/// What has bitten other hosts in versions, vendors and identifiers. Those on parameters and
+/// Documentation/DeviceOddities.md, "Sessions and versions". Those on parameters and
 /// capabilities are with the tests of their tables.
-@Suite struct PitfallVersionTests {
+@Suite struct VersionOddityTests {
   private let qorvo = Dialect(vendor: .qorvo)
   private let nxp = Dialect(vendor: .nxp)
 
@@ -15,7 +15,7 @@ import UCIReference
     return true
   }
 
-  @Test("Pitfall 33: pica says 2.0 and speaks 1.x in places")
+  @Test("pica reports version 2.0 and follows 1.x in places")
   func mixedDialect() throws {
     // Captures of google/pica.
     #expect(try decode("41000001 00", as: SessionInitResponse.self)?.handle == nil)
@@ -27,7 +27,7 @@ import UCIReference
     #expect(capabilities.numbering == .fira1 && capabilities.supportsExtendedAddresses == true)
   }
 
-  @Test("Pitfall 34: the versions of UCI, MAC and PHY are different numbers")
+  @Test("The versions of UCI, MAC and PHY are different numbers")
   func versions() throws {
     let packet = "4002000a 00 0110 0200 0300 0110 00"
     let info = try #require(try decode(packet, as: DeviceInfoResponse.self)?.info)
@@ -40,7 +40,7 @@ import UCIReference
     #expect(dialect == Dialect(generation: .fira1, vendor: .qorvo))
   }
 
-  @Test("Pitfall 35: a version is no little-endian number")
+  @Test("A version is not a little-endian number")
   func versionBytes() throws {
     let packet = "4002000a 00 0200 0130 0111 0200 00"
     let info = try #require(try decode(packet, as: DeviceInfoResponse.self)?.info)
@@ -51,7 +51,7 @@ import UCIReference
     #expect(Dialect.Generation(UCIVersion(4, 0)) == .fira3)
   }
 
-  @Test("Pitfall 36: the groups of vendors collide")
+  @Test("The groups of vendors collide")
   func vendorGroups() throws {
     #expect(try decode("2f000000", as: QorvoResetCalibration.self, dialect: qorvo) != nil)
     #expect(
@@ -68,7 +68,7 @@ import UCIReference
     #expect(dialect == Dialect(generation: .fira3, vendor: .nxp))
   }
 
-  @Test("Pitfall 41: the multicast list has two forms, and the length decides")
+  @Test("The multicast list has two forms, and the length decides")
   func multicastForms() throws {
     let response = try decode("41070001 02", as: MulticastListResponse.self)
     #expect(response?.status == .failed && response?.controlees == nil)
@@ -95,14 +95,14 @@ import UCIReference
     #expect(try entries(.fira2) == 5)
   }
 
-  @Test("Pitfall 43: the multicast command has a count, and addresses are little-endian")
+  @Test("The multicast command has a count, and addresses are little-endian")
   func multicastCommand() {
     let command = UpdateMulticastList(
       sessionToken: 7, action: .add, controlees: [.init(address: 0x0201, subSessionID: 0x0403)])
     #expect(command.encoded() == bytes("07000000 00 01 0102 03040000"))
   }
 
-  @Test("Pitfall 44: the status of a data transfer has three forms")
+  @Test("The status of a data transfer has three forms")
   func dataTransferStatus() throws {
     func read(_ packet: String) throws -> DataTransferStatusNotification? {
       let read = try decode(packet, as: DataTransferStatusNotification.self)
@@ -115,7 +115,7 @@ import UCIReference
     #expect(shortest?.sequenceNumber == 2 && shortest?.transmissions == nil)
   }
 
-  @Test("Pitfall 45: the answer to QUERY_DATA_SIZE begins with the session, not with a status")
+  @Test("The response to QUERY_DATA_SIZE begins with the session, not with a status")
   func dataSize() throws {
     let packet = "410b0007 01000000 11 ff00"
     let response = try #require(try decode(packet, as: DataSizeResponse.self))
@@ -124,7 +124,7 @@ import UCIReference
     #expect(try Message(packet: bytes(packet)).status == .sessionNotExist)
   }
 
-  @Test("Pitfall 46: the roles of SESSION_ROLE_CHANGE are the other way round than DEVICE_ROLE")
+  @Test("The roles of SESSION_ROLE_CHANGE are the reverse of DEVICE_ROLE")
   func roleChange() throws {
     func role(_ packet: String) throws -> FieldValue? {
       try Message(packet: bytes(packet)).fields.first { $0.name == "role" }?.value
@@ -137,7 +137,7 @@ import UCIReference
   }
 
   @Test(
-    "Pitfall 47: codes that changed their meaning are kept as they came",
+    "Codes that changed their meaning are kept as they came",
     arguments: [0x12, 0x18, 0x19, 0x2A, 0x2B, 0x50, 0x53, 0xFE] as [UInt8])
   func rawCodes(code: UInt8) throws {
     for vendor in Dialect.Vendor.allCases {
@@ -148,7 +148,7 @@ import UCIReference
     }
   }
 
-  @Test("Pitfall 48: unknown values do not cost the message")
+  @Test("Unknown values do not make a message unreadable")
   func openValues() throws {
     #expect(try decode("21000005 07000000 77", as: SessionInit.self)?.type.rawValue == 0x77)
     let packets = [
@@ -164,7 +164,7 @@ import UCIReference
     }
   }
 
-  @Test("Pitfall 49: the numbers are those of UCI, not of a vendor's header")
+  @Test("The numbers are those of UCI, not of a vendor's header")
   func numbersOfUCI() {
     // In Qorvo's own enumerations the statuses count on behind 17, 0 is NLoS, and schedules begin
     // with 1.

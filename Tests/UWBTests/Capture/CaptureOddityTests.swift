@@ -3,10 +3,10 @@ import Testing
 import UCI
 import UWB
 
-/// Traps that other hosts have fallen into, in captures.
-@Suite("Pitfalls of captures")
-struct CapturePitfallTests {
-  @Test("Pitfall 14: data packets of a capture have 16 bits of length, as on the wire")
+/// Documentation/DeviceOddities.md, "Captures".
+@Suite("Device oddities in captures")
+struct CaptureOddityTests {
+  @Test("Data packets of a capture have 16 bits of length, as on the wire")
   func dataPacketsInCaptures() throws {
     let data: [UInt8] = [0x02, 0x00, 0x2C, 0x01] + [UInt8](repeating: 0x5A, count: 300)
     var encoder = PcapngEncoder()

@@ -4,12 +4,12 @@ import CUWB
 import LineSimulation
 import Testing
 
-/// Traps of the transport that other hosts have fallen into, where frames are cut out.
-@Suite("Pitfalls of the line")
-struct PitfallTests {
+/// Documentation/DeviceOddities.md, "Transport".
+@Suite("Device oddities on the line")
+struct OddityTests {
   private let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
 
-  @Test("Pitfall 9: one read can hold many packets, or half of one")
+  @Test("One read returns several packets, or half of one")
   func manyPacketsInOneRead() throws {
     let (link, peer) = try socketPair()
     var wire = Wire(seed: 9)
@@ -23,7 +23,7 @@ struct PitfallTests {
     #expect(link.read().bytes == frames.last)
   }
 
-  @Test("Pitfall 11: whoever opens a port in the middle of a stream finds the next frame")
+  @Test("Opening a port in the middle of a stream finds the next frame")
   func portOpenedInTheMiddle() {
     var wire = Wire(seed: 11)
     let frames = (0..<8).map { _ in wire.sessionInfo() }
@@ -37,7 +37,7 @@ struct PitfallTests {
     }
   }
 
-  @Test("Pitfall 11: a packet that is never completed is given up, as firmware does after 100 ms")
+  @Test("A packet whose rest never comes is dropped, as firmware does after 100 ms")
   func partialPacketIsDropped() {
     var line = SimulatedLine()
     line.quiet(milliseconds: 50)
@@ -49,7 +49,7 @@ struct PitfallTests {
   }
 
   @Test(
-    "Pitfall 12: the words that end UCI mode on Qorvo's line mean nothing in what is received",
+    "STOP and SAVE, which end UCI mode on Qorvo's line, mean nothing in received packets",
     arguments: ["STOP", "save", "StOp"])
   func wordsInsideFrames(_ word: String) {
     var line = SimulatedLine()
