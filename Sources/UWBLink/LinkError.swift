@@ -73,7 +73,7 @@ extension LinkError: CustomStringConvertible {
   public var description: String {
     switch code {
     case .notFound: "There is no device at \(endpoint)\(detail.map { ": \($0)" } ?? "")."
-    case .ambiguous: "\(endpoint) fits several ports: \(detail ?? "see uwbctl list")."
+    case .ambiguous: "\(endpoint) fits several ports: \(detail ?? "give one of their paths")."
     case .permissionDenied:
       // The group alone is part of the advice.
       "This user may not open \(endpoint)" + (nextStep == nil ? "." : ": \(detail ?? "").")
@@ -100,14 +100,14 @@ extension LinkError: CustomStringConvertible {
   public var suggestion: String? {
     if let nextStep { return nextStep }
     return switch code {
-    case .notFound: "Check the cable and list the candidates with: uwbctl list"
+    case .notFound: "Check the cable, and the name or path of the device."
     case .ambiguous:
       "Add the interface, such as usb:SERIAL?if=0, or give one of the paths."
     case .permissionDenied:
-      "Install the udev rules with sudo uwbctl setup --install, or join the group of the device: "
+      "Install the udev rules (60-uwb.rules), or join the group of the device: "
         + "sudo usermod -aG \(detail ?? "dialout") $USER, then log in again."
     case .busy:
-      "See who holds it with: fuser -v \(endpoint) (often ModemManager, or a second uwbctl)."
+      "See who holds it with: fuser -v \(endpoint) (often ModemManager, or another UWB program)."
     case .notASerialDevice: "Give the path of a tty, such as /dev/ttyACM0."
     case .otherKindOfDevice:
       "Give a path that fits: spi:/dev/spidev0.0, sr1xx:/dev/srxxx, uci:/dev/uci0."
@@ -197,16 +197,16 @@ extension LinkEndpoint {
         + "the device tree has to name the device, with spidev as its driver_override."
     case (_, .busy):
       // With its scheme before it a path means nothing to other programs.
-      path.map { "See who holds it with: fuser -v \($0) (often a second uwbctl)." }
+      path.map { "See who holds it with: fuser -v \($0) (often another UWB program)." }
     case (.srxxx, .notFound), (.uci, .notFound):
       "Load the vendor's kernel driver and see sudo dmesg; without one use spi:/dev/spidev0.0."
     case (.spi(let spi), .chipSilent):
       spi.chip.family == .sr1xx
         ? "Check the wiring of irq, ri and ce and the kind of chip, and that it has its firmware: "
-          + "fw=FILE, or uwbctl firmware load."
+          + "fw=FILE loads it."
         : "Check the wiring and the kind of chip; start=cycle resets it."
     case (.srxxx, .chipSilent):
-      "An SR1xx needs its firmware each time it is switched on: fw=FILE, or uwbctl firmware load."
+      "An SR1xx needs its firmware each time it is switched on: fw=FILE loads it."
     case (.nxpBoard, .chipSilent):
       "Flash NXP's PnP firmware onto the board, or give the port as it is: /dev/ttyACM0."
     default: nil

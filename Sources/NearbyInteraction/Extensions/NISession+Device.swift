@@ -5,7 +5,7 @@ private let defaults = Locked<(device: String?, poses: (any PoseSource)?)>((nil,
 
 extension NISession {
   /// Beyond Apple: the chip of all sessions that name none: `/dev/ttyACM0`, `usb:SERIAL`,
-  /// `tcp:host:port`, as `uwbctl` takes them. nil: the environment's `UWB_DEVICE`, else the first
+  /// `tcp:host:port`. nil: the environment's `UWB_DEVICE`, else the first
   /// board that is found.
   public class var device: String? {
     get { defaults.withLock { $0.device } }

@@ -3,8 +3,8 @@
 /// What calibration has found, in the form in which it is kept in a file (JSON): delays of antennas,
 /// what the received level adds, and curves of phase over angle. Each part may be missing.
 ///
-/// Names have their units at their ends. `uwbctl` writes and reads such files; in Swift any encoder
-/// and decoder of `Codable` does.
+/// Names have their units at their ends. Any encoder and decoder of `Codable` writes and
+/// reads it.
 public struct RangingCalibration: Codable, Sendable, Hashable {
   /// What `format` says.
   public static let format = "swift-uwb ranging calibration"

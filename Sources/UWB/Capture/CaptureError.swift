@@ -40,7 +40,7 @@ extension CaptureError: CustomStringConvertible {
   public var suggestion: String? {
     switch self {
     case .empty: nil
-    case .notACapture: "Record with uwbctl range --capture FILE, or give packets in hexadecimal."
+    case .notACapture: "Give a pcapng file, or packets in hexadecimal."
     case .olderFormat: "Convert it: editcap -F pcapng OLD NEW."
     case .unreadable: "Check the path and its permissions."
     case .tooLong: "Cut it into pieces, for example with editcap -c 1000000 OLD NEW."

@@ -122,9 +122,8 @@ extension CalibrationError: CustomStringConvertible {
   public var suggestion: String? {
     switch self {
     case .unsupported:
-      "Say whose chip it is, if you know: --chip qorvo or --chip nxp."
-    case .unknownName: "uwbctl calibration list shows all names."
-    case .refused: "This firmware may not have it; uwbctl calibration get shows what it has."
+      "Open the device as a chip of its maker, if you know who that is."
+    case .refused: "This firmware may not have it; reading the calibration shows what it has."
     case .device(let error): error.suggestion
     default: nil
     }

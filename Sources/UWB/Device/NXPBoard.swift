@@ -60,7 +60,7 @@ public struct NXPBoard: Sendable, Hashable {
 
   /// Murata's module Type 2BP with an SR150 and three antennas. Source: NXPHoverGames/nxp-uwb-ros2
   /// (Apache-2.0), src/hal/sr1xx-core.c. Its tables of phase over angle belong to single boards and
-  /// are no part of this: `uwbctl calibration restore` loads one's own.
+  /// are not part of this; `UWBDevice` writes them as calibration.
   public static let murata2BP = NXPBoard(
     "murata-2bp", "Murata Type 2BP: SR150, angles by azimuth (pair 1) and elevation (pair 2)",
     (0x00, 0x00),

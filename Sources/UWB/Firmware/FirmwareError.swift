@@ -110,8 +110,7 @@ extension FirmwareError: CustomStringConvertible {
       "Check the wiring of irq, ce and rst and the kind of chip. Without a line that switches the chip "
         + "off, switch it off and on by hand."
     case .refused(.accepting, _, _):
-      "The image has to fit the chip: production or development, and its revision; see what "
-        + "uwbctl firmware load -v says of it."
+      "The image has to fit the chip: production or development, and its revision."
     case .refused: "Try again; if it stays, lower the clock with speed=8000000."
     case .cancelled: "Load it again."
     case .givenUp(_, let last): last.suggestion

@@ -42,7 +42,7 @@ extension ProfileError: CustomStringConvertible {
   public var suggestion: String? {
     switch self {
     case .unreadable: nil
-    default: "uwbctl profile prints a complete one with comments to begin from."
+    default: "Begin from a complete profile with comments."
     }
   }
 }

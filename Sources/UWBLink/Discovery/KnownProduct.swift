@@ -58,7 +58,7 @@ public struct KnownProduct: Sendable, Hashable {
     KnownProduct(
       "Qorvo DWM3001CDK, QM33120WDK1 or Murata Type 2AB", .board, 0x1915, 0x520F,
       product: "nRF52 USB Product",
-      note: "The boards cannot be told apart by USB; uwbctl info asks the chip."),
+      note: "The boards cannot be told apart by USB; the chip itself can be asked."),
     KnownProduct(
       "NXP FRDM-RW612 with SR250 shield", .board, 0x1FC9, 0x0095,
       note: "Its plug-and-play firmware wants commands wrapped in a header of its own; "

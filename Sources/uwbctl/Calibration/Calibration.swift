@@ -110,9 +110,14 @@ func calibrating(_ body: @escaping () async throws -> Void) async throws {
     } catch let error as CalibrationError {
       if case .device(let error) = error { throw error }
       standardError.write("uwbctl: \(printable(error.description))\n")
-      if let suggestion = error.suggestion {
-        standardError.write("  try: \(printable(suggestion))\n")
-      }
+      let hint: String? =
+        switch error {
+        case .unsupported: "Say whose chip it is, if you know: --chip qorvo or --chip nxp."
+        case .unknownName: "uwbctl calibration list shows all names."
+        case .refused: "This firmware may not have it; uwbctl calibration get shows what it has."
+        default: error.suggestion
+        }
+      if let hint { standardError.write("  try: \(printable(hint))\n") }
       throw ExitCode(ExitStatus(error).rawValue)
     }
   }

@@ -143,12 +143,25 @@ enum ExitStatus: Int32, CaseIterable {
   }
 }
 
+extension ExitStatus {
+  /// The command of this program that helps, behind what the library suggests.
+  fileprivate var hint: String? {
+    switch self {
+    case .unavailable: " List the devices with: uwbctl list"
+    case .permission: " The rules are installed by: sudo uwbctl setup --install"
+    default: nil
+    }
+  }
+}
+
 /// Runs the body of a command; a failure becomes one clear sentence, the next step to try and a
 /// status of its own.
 func reporting(_ body: () async throws -> Void) async throws {
   func fail(_ status: ExitStatus, _ cause: String, _ suggestion: String?) -> ExitCode {
     standardError.write("uwbctl: \(printable(cause))\n")
-    if let suggestion { standardError.write("  try: \(printable(suggestion))\n") }
+    if let next = suggestion.map({ $0 + (status.hint ?? "") }) {
+      standardError.write("  try: \(printable(next))\n")
+    }
     return ExitCode(status.rawValue)
   }
   do {
@@ -160,7 +173,15 @@ func reporting(_ body: () async throws -> Void) async throws {
   } catch let error as FirmwareError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as ProfileError {
-    throw fail(ExitStatus(error), error.description, error.suggestion)
+    throw fail(
+      ExitStatus(error), error.description,
+      error.suggestion.map { _ in
+        "uwbctl profile prints a complete one with comments to begin from."
+      })
+  } catch CaptureError.notACapture {
+    throw fail(
+      .data, CaptureError.notACapture.description,
+      "Record with uwbctl range --capture FILE, or give packets in hexadecimal.")
   } catch let error as CaptureError {
     throw fail(ExitStatus(error), error.description, error.suggestion)
   } catch let error as DataChannelError {

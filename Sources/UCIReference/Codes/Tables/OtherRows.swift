@@ -9,7 +9,7 @@ extension DeviceState {
     CodeExplanation(
       0x00, "INIT", "The chip has booted and waits for its vendor's command.",
       causes: ["an NXP chip before CORE_DEVICE_INIT"],
-      toTry: ["Open it with --chip nxp."], vendors: [.nxp]),
+      toTry: ["Open it as a chip of NXP's."], vendors: [.nxp]),
     CodeExplanation(0x01, "READY", "The chip takes commands; no session is ranging."),
     CodeExplanation(0x02, "ACTIVE", "At least one session is ranging."),
     CodeExplanation(

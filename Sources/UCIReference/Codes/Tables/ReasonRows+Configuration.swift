@@ -41,7 +41,7 @@ extension StateChangeReason {
         "a static STS without VENDOR_ID and STATIC_STS_IV", "a mode that this chip does not have",
         "key rotation with keys of their own for controlees",
       ],
-      toTry: ["Compare STS_CONFIG with the chip's capabilities (uwbctl info)."]),
+      toTry: ["Compare STS_CONFIG with the chip's capabilities."]),
     CodeExplanation(
       0x25, "INVALID_RFRAME_CONFIG", "The RFRAME configuration is not usable.",
       causes: ["SP0 for ranging with an STS", "a value that this chip does not have"],

@@ -24,7 +24,7 @@ extension Status {
         "a phone's defaults: preamble 9, 6 slots, 120 or 240 ms, hopping on",
       ],
       toTry: [
-        "Compare the two ends with uwbctl diff.",
+        "Compare the parameters of the two ends.",
         "Bring the boards to one metre of each other, antennas upright.",
       ]),
     CodeExplanation(
@@ -54,7 +54,7 @@ extension Status {
       toTry: [
         "Compare VENDOR_ID and STATIC_STS_IV byte by byte in the order of the wire: the number "
           + "0x0708 is 08 07 there.",
-        "Compare the two ends with uwbctl diff.",
+        "Compare the parameters of the two ends.",
       ]),
     CodeExplanation(
       0x25, "RANGING_RX_MAC_DEC_FAILED",
@@ -69,7 +69,7 @@ extension Status {
       0x26, "RANGING_RX_MAC_IE_DEC_FAILED",
       "An information element in the frame could not be decoded.",
       causes: ["ends that follow different versions of the specification"],
-      toTry: ["Compare the MAC versions that uwbctl info prints."]),
+      toTry: ["Compare the MAC versions of the two chips."]),
     CodeExplanation(
       0x27, "RANGING_RX_MAC_IE_MISSING",
       "The frame lacks an information element that ranging needs.",

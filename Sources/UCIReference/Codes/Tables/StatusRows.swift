@@ -33,7 +33,7 @@ extension Status {
         "a reset command without its payload byte", "bytes lost on the line",
       ],
       toTry: [
-        "Compare the UCI version that uwbctl info prints with the command.",
+        "Compare the chip's UCI version with that of the command.",
         "Look for resynchronisations in the statistics: the line may lose bytes.",
       ]),
     CodeExplanation(
@@ -55,11 +55,11 @@ extension Status {
     CodeExplanation(
       0x07, "UNKNOWN_GID", "This firmware does not know the message group.",
       causes: ["a vendor group of another vendor", "a firmware without this feature"],
-      toTry: ["Check with uwbctl info whose chip it is."]),
+      toTry: ["Check who made the chip."]),
     CodeExplanation(
       0x08, "UNKNOWN_OID", "This firmware does not know the message.",
       causes: ["a firmware that follows an older version of UCI"],
-      toTry: ["Compare the UCI version that uwbctl info prints with the command."]),
+      toTry: ["Compare the chip's UCI version with that of the command."]),
     CodeExplanation(
       0x09, "READ_ONLY", "The parameter can be read but not written.",
       toTry: ["Leave the parameter out."]),
@@ -105,7 +105,7 @@ extension Status {
         "only the formally mandatory parameters set: firmwares want channel, STS, RFRAME, "
           + "preamble, SFD, slot, interval and slots per round as well"
       ],
-      toTry: ["Set every parameter that uwbctl profile prints without a comment sign."]),
+      toTry: ["Set every parameter of the session that two-way ranging needs."]),
     CodeExplanation(
       0x16, "ERROR_ACTIVE_SESSIONS_ONGOING", "Other sessions are still ranging.",
       toTry: ["Stop them first."]),
