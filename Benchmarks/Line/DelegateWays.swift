@@ -13,10 +13,10 @@ final class QueueWay: ReaderWay {
   init(capacity: Int) {
     super.init(capacity: capacity) { destination in
       let queue = DispatchQueue(label: "floor")
-      let pipeline = PipelineInPlace()
+      let estimator = InlineEstimator()
       return { bytes, info in
         guard let view = DecodeSink.view(bytes) else { return }
-        pipeline.take(view, info) { estimate in
+        estimator.take(RoundNotification(.measurements(view), info)) { estimate in
           let number = Int(estimate.measurement.sequenceNumber)
           queue.async { destination.note(number) }
         }
@@ -47,7 +47,7 @@ final class DelegateWay: ReaderWay {
     super.init(capacity: capacity, destination: destination) { _ in
       { bytes, info in
         guard let view = DecodeSink.view(bytes) else { return }
-        take(view, info)
+        take(RoundNotification(.measurements(view), info))
       }
     }
     session.delegate = delegate

@@ -79,7 +79,7 @@ import UWBSimulator
     options.maximumSessions = 2
     let accessory = try Accessory(stage.device, options: options)
     let events = accessory.events
-    var streams: [MeasurementStream] = []
+    var streams: [RangingStream<RangingMeasurement>] = []
     var phones: [Phone] = []
     for index in 0..<3 {
       var phone = try Phone(of: accessory, as: "phone \(index)")

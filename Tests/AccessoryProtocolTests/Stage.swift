@@ -76,7 +76,7 @@ struct Meeting {
   /// The phone's chip ranges with `data`; the accessory has not got it yet.
   func rangeAlone(
     _ data: ShareableConfigurationData
-  ) async throws -> (session: UWBSession, stream: MeasurementStream) {
+  ) async throws -> (session: UWBSession, stream: RangingStream<RangingMeasurement>) {
     let session = try await phone.session(data, on: stage.phones[0])
     let stream = session.measurements()
     try await session.start()
@@ -187,7 +187,9 @@ extension AsyncStream {
 }
 
 /// The mean of the next measured distances, in metres.
-func meanDistance(_ stream: MeasurementStream, of count: Int = 10) async throws -> Double {
+func meanDistance(
+  _ stream: RangingStream<RangingMeasurement>, of count: Int = 10
+) async throws -> Double {
   var sum = 0.0
   var found = 0
   for try await measurement in stream {

@@ -94,7 +94,8 @@ import UWBLink
       for message in messages { writer.bytes(message) }
       let bytes = writer.bytes
       let view = try SessionInfoView(bytes.span.bytes)
-      parts.core.anchors(of: run)(view, FrameInfo(receivedAt: 1))
+      parts.core.anchors(of: run)(
+        RoundNotification(.measurements(view), FrameInfo(receivedAt: 1)))
       parts.recorder.drain()
     }
     var messages: [NIDLTDOAMeasurement] { parts.recorder.anchorMessages }

@@ -21,7 +21,7 @@ import UWBLink
     let session: NISession
     let configuration: NINearbyAccessoryConfiguration
     /// What the chip would report the first run's rounds to.
-    let reports: MeasurementCallback
+    let reports: RoundCallback
 
     init() throws {
       core = SessionCore(clock: clock, runner: runner)
@@ -50,13 +50,13 @@ import UWBLink
     /// - Parameter reports: of a run.
     func feed(
       _ measurement: TwoWayMeasurement, time: UInt64, round: UInt32 = 0,
-      to reports: MeasurementCallback
+      to reports: RoundCallback
     ) {
       let info = SessionInfo(
         sequenceNumber: round, sessionToken: 1, intervalMilliseconds: 200, twoWay: [measurement])
       let bytes = info.encoded(dialect: .assumed)
       guard let view = try? SessionInfoView(bytes.span.bytes) else { return }
-      reports(view, FrameInfo(receivedAt: time))
+      reports(RoundNotification(.measurements(view), FrameInfo(receivedAt: time)))
     }
   }
 

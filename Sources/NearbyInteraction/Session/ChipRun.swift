@@ -106,7 +106,7 @@ final class ChipRun: Sendable {
   }
 
   private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
-    let stopMeasuring = measure(session)
+    let measuring = measure(session)
     let started = await outcome { () async throws(DriverError) in
       try await plan.prepare(session)
       try await session.start()
@@ -119,7 +119,7 @@ final class ChipRun: Sendable {
       ending = await stay(session)
     case .failure(let error): ending = .failed(error)
     }
-    stopMeasuring()
+    measuring.cancel()
     if case .wanted(tellPeer: true) = ending, made.endsQuietly { try? await setLoud(session) }
     // Tells the chip whatever became of it; a chip that is gone has lost it anyway.
     try? await session.close()
@@ -139,8 +139,8 @@ final class ChipRun: Sendable {
     case lost(DriverError)
   }
 
-  private func measure(_ session: UWBSession) -> @Sendable () -> Void {
-    if case .anchors = plan.target { return session.onMeasurements(core.anchors(of: number)) }
+  private func measure(_ session: UWBSession) -> RangingSubscription {
+    if case .anchors = plan.target { return session.onRounds(core.anchors(of: number)) }
     let angles = AngleUse(Capabilities(session.device.capabilities))
     var settings = EstimationSettings()
     // The first round is not held up by diagnostics that may not come.

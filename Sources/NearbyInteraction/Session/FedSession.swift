@@ -11,7 +11,7 @@ extension NISession {
   /// - Returns: the session, and what takes reports on the thread of a reader.
   package static func fed(
     on queue: DispatchQueue
-  ) -> (session: NISession, take: MeasurementCallback) {
+  ) -> (session: NISession, take: RoundCallback) {
     struct Nobody: SessionCore.Runner {
       func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {}
       func end(tellPeer: Bool) {}
@@ -31,9 +31,9 @@ extension SessionCore {
   /// capabilities.
   func reports(
     of run: Int, _ capabilities: Capabilities = Capabilities([])
-  ) -> MeasurementCallback {
-    let pipeline = PipelineInPlace()
+  ) -> RoundCallback {
+    let estimator = InlineEstimator()
     let take = estimates(of: run, AngleUse(capabilities))
-    return { view, info in pipeline.take(view, info, take) }
+    return { round in estimator.take(round, take) }
   }
 }

@@ -14,11 +14,12 @@ extension SessionCore {
   }
 
   /// What takes the messages of anchors of a run, on the reader's thread.
-  func anchors(of run: Int) -> MeasurementCallback {
-    { [self] view, _ in
-      var reader = PayloadReader(view.payload)
-      guard let report = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
-      takeAnchors(report.measurements, run)
+  func anchors(of run: Int) -> RoundCallback {
+    { [self] round in
+      guard case .measurements(let view) = round.kind,
+        let measurements = try? SessionInfo.measurements(of: view, dialect: .assumed)
+      else { return }
+      takeAnchors(measurements, run)
     }
   }
 

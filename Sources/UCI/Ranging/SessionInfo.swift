@@ -77,30 +77,50 @@ public struct SessionInfo: UCINotification, Hashable {
     reserved20 = try reader.u32("reserved")
     let count = try reader.u8("number of measurements")
     reservedBytes = []
-    let extended = addressIndicator != 0
+    measurements = try Self.measurements(
+      &reader, type, count: count, extended: addressIndicator != 0, dialect, &reservedBytes)
+  }
+
+  /// Reads what follows the header.
+  private static func measurements(
+    _ reader: inout PayloadReader, _ type: MeasurementType, count: UInt8, extended: Bool,
+    _ dialect: Dialect, _ reservedBytes: inout [[UInt8]]
+  ) throws(PayloadError) -> Measurements {
     switch type {
     case .twoWay:
-      measurements = .twoWay(
+      return .twoWay(
         try Self.twoWay(&reader, count: count, extended: extended, reserved: &reservedBytes))
     case .oneWayAoA:
       var list: [OneWayAoAMeasurement] = []
       for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
-      measurements = .oneWayAoA(list)
+      return .oneWayAoA(list)
     case .downlinkTDoA:
       var list: [DownlinkTDoAMeasurement] = []
       for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
-      measurements = .downlinkTDoA(list)
+      return .downlinkTDoA(list)
     case .uplinkTDoA:
-      measurements =
-        UplinkTDoAMeasurement.list(&reader, count: count, extended: extended, dialect: dialect)
-        .map { .uplinkTDoA($0) } ?? .other(count: count, bytes: reader.rest())
+      return UplinkTDoAMeasurement.list(
+        &reader, count: count, extended: extended, dialect: dialect
+      )
+      .map { .uplinkTDoA($0) } ?? .other(count: count, bytes: reader.rest())
     case .downlinkTDoAV2:
-      measurements =
-        DownlinkTDoAMeasurementV2.list(&reader, count: count, extended: extended)
+      return DownlinkTDoAMeasurementV2.list(&reader, count: count, extended: extended)
         .map { .downlinkTDoAV2($0) } ?? .other(count: count, bytes: reader.rest())
     default:
-      measurements = .other(count: count, bytes: reader.rest())
+      return .other(count: count, bytes: reader.rest())
     }
+  }
+
+  /// Reads the measurements of a notification whose header has been read in place.
+  package static func measurements(
+    of view: borrowing SessionInfoView, dialect: Dialect
+  ) throws(PayloadError) -> Measurements {
+    var reader = PayloadReader(
+      view.payload.extracting(SessionInfoView.headerLength..<view.payload.byteCount))
+    var reserved: [[UInt8]] = []
+    return try measurements(
+      &reader, view.type, count: UInt8(view.count), extended: view.hasExtendedAddresses, dialect,
+      &reserved)
   }
 
   private static func twoWay(

@@ -55,6 +55,16 @@ public struct SessionInfoView: ~Escapable {
     self.count = count
   }
 
+  /// Views a payload whose layout a view has checked before: `init(_:)` did not throw for these
+  /// bytes.
+  @inlinable
+  @unsafe @_lifetime(copy payload)
+  package init(unchecked payload: RawSpan) {
+    self.payload = payload
+    count = Int(
+      unsafe payload.unsafeLoad(fromUncheckedByteOffset: 24, as: UInt8.self))
+  }
+
   // Sound for every offset used below: `init` has checked the bounds. The loads are unaligned and
   // the values little-endian, so this is right on every architecture.
   @inlinable @inline(__always)

@@ -78,7 +78,7 @@ final class MessageRouter: @unchecked Sendable {
 
   // MARK: reader's thread
 
-  /// Tells the takers of sessions that were ranging that nothing comes for now.
+  /// Tells the subscribers of sessions that were ranging that nothing is measured for now.
   func interrupt(_ cause: DriverError) {
     sessionsChanged()
     for subscription in subscriptions.withLock({ $0 }) where subscription.session.rangesAgain {
@@ -122,16 +122,27 @@ final class MessageRouter: @unchecked Sendable {
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
+    // Checked here, and nowhere else on its way to whoever asked for it.
     guard let view = try? SessionInfoView(payload) else { return }
     refresh()
-    let token = view.sessionToken
+    _ = deliver(RoundNotification(.measurements(view), info), view.sessionToken)
+  }
+
+  /// Returns whether there was a subscriber.
+  private func deliver(
+    _ round: borrowing RoundNotification, _ token: UInt32, isDiagnostics: Bool = false
+  ) -> Bool {
+    var isTaken = false
     // By index: without optimisation an iterator allocates.
     for index in 0..<current.count where current[index].token == token {
       let subscription = current[index].subscription
-      if subscription.deliver(view, info) {
+      if isDiagnostics, !subscription.includesDiagnostics { continue }
+      isTaken = true
+      if subscription.deliver(round) {
         report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
       }
     }
+    return isTaken
   }
 
   private func isDiagnostics(_ opcode: Opcode) -> Bool {
@@ -143,21 +154,13 @@ final class MessageRouter: @unchecked Sendable {
     return false
   }
 
-  /// Whether somebody takes them: otherwise they are a message like any other.
+  /// Returns whether there was a subscriber: otherwise they are a message like any other.
   private func diagnostics(_ opcode: Opcode, _ payload: RawSpan, _ info: FrameInfo) -> Bool {
     var reader = PayloadReader(payload)
     guard let token = try? reader.u32("session token") else { return false }
     refresh()
-    var isTaken = false
-    for index in 0..<current.count where current[index].token == token {
-      let subscription = current[index].subscription
-      guard subscription.takesDiagnostics else { continue }
-      isTaken = true
-      if subscription.deliver(opcode, payload, info) {
-        report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
-      }
-    }
-    return isTaken
+    return deliver(
+      RoundNotification(.diagnostics(opcode, payload), info), token, isDiagnostics: true)
   }
 
   private func refresh() {

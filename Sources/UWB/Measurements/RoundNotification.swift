@@ -2,44 +2,68 @@
 public import UCI
 public import UWBLink
 
-/// What a chip says of a ranging round, in place: its measurements, or what its receivers saw in
-/// single frames. Lent for the duration of a call.
+/// A notification of a session's ranging rounds in place, or a mark between two of them. Lent for
+/// the duration of a call.
 public struct RoundNotification: ~Escapable {
-  /// What it is.
-  public enum Kind: Sendable, Hashable {
-    /// A SESSION_INFO_NTF; `SessionInfoView` reads it.
-    case measurements
-    /// One of `DeviceProfile.diagnostics`, by its opcode: `RangeDiagnosticsView` and
-    /// `NXPFrameLogView` read them. Begins with session and sequence number, as the measurements of
-    /// the round do, before or behind which it comes.
-    case diagnostics(Opcode)
-    /// No notification: the device was lost and is being recovered. The payload says nothing.
+  /// What a notification is. Switch over it with a `default`: kinds may be added.
+  public enum Kind: ~Escapable {
+    /// A SESSION_INFO_NTF.
+    case measurements(SessionInfoView)
+    /// One of `DeviceProfile.diagnostics`: its opcode and its payload, which
+    /// `RangeDiagnosticsView` and `NXPFrameLogView` read. It begins with the session and the
+    /// sequence number of its round, and comes before or after the measurements of that round.
+    case diagnostics(Opcode, RawSpan)
+    /// The device was lost and is being recovered; nothing is measured for now.
     case interrupted(DriverError)
-    /// No notification: the session ranges again. The payload says nothing.
+    /// The session ranges again; its sequence numbers start again from 0.
     case resumed
   }
 
   /// What it is.
   public let kind: Kind
-  /// The whole payload.
-  public let payload: RawSpan
-  /// When it came, and how many notifications were dropped before it.
+  /// When it arrived, and how many notifications were dropped before it.
   public let info: FrameInfo
 
-  @_lifetime(copy payload)
-  init(_ kind: Kind, _ payload: RawSpan, _ info: FrameInfo) {
+  /// Creates a notification for `EstimationPipeline`, from a capture for example.
+  @_lifetime(copy kind)
+  public init(_ kind: Kind, _ info: FrameInfo) {
     self.kind = kind
-    self.payload = payload
     self.info = info
   }
 }
 
-/// Sees each notification of a session's rounds in place, on the reader's thread. Must not wait for
-/// anything.
+/// Sees each notification of a session's rounds in place, on the reader thread, which reads nothing
+/// else meanwhile: it must not wait for anything.
 public typealias RoundCallback = @Sendable (borrowing RoundNotification) -> Void
 
+/// The kind of a notification in a ring, in the tag of its slot.
+enum RoundTag {
+  case measurements
+  case diagnostics(Opcode)
+  case interrupted
+  case resumed
+
+  var rawValue: UInt32 {
+    switch self {
+    case .measurements: 0
+    case .diagnostics(let opcode): 1 << 16 | opcode.word
+    case .interrupted: 2 << 16
+    case .resumed: 3 << 16
+    }
+  }
+
+  init(rawValue: UInt32) {
+    switch rawValue >> 16 {
+    case 0: self = .measurements
+    case 1: self = .diagnostics(Opcode(word: rawValue & 0xFFFF))
+    case 2: self = .interrupted
+    default: self = .resumed
+    }
+  }
+}
+
 extension Opcode {
-  /// In a word, as rings carry it.
+  /// Group and opcode in 16 bits.
   var word: UInt32 { UInt32(group.rawValue) << 8 | UInt32(oid) }
 
   init(word: UInt32) {

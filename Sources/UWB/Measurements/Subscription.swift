@@ -1,105 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
-public import UCI
-public import UWBLink
+internal import UCI
+internal import UWBLink
 
-/// Sees each notification in place, on the reader's thread. Must not wait for anything.
-public typealias MeasurementCallback =
-  @Sendable (borrowing SessionInfoView, FrameInfo) -> Void
+/// Ends the calls of a callback that `UWBSession.onRounds` or `onEstimates` was given.
+public struct RangingSubscription: Sendable {
+  let subscription: Subscription
+  let router: MessageRouter
 
-/// One taker of the measurements of one session, or of all that is said of its rounds: a callback, or
-/// a ring.
+  /// Ends the calls; one may still be under way. Does nothing the second time.
+  public func cancel() { router.remove(subscription) }
+}
+
+/// One subscriber to the rounds of a session: a callback on the reader thread, or the ring of a
+/// stream.
 final class Subscription: @unchecked Sendable {
-  // Sound: `producer` and `isInterrupted` are used on the reader's thread only; the rest is locked.
+  // Safe because `producer` and `isInterrupted` are used on the reader thread only; other threads
+  // end a stream and count its losses through `ring`. The rest is constant or locked.
 
   let session: SessionRecord
-  /// Whether it takes diagnostics, too.
-  let takesDiagnostics: Bool
-  private let callback: MeasurementCallback?
-  private let taker: RoundTaker?
-
-  /// Not a closure alone: without optimisation one in an optional costs an allocation each time.
-  private struct RoundTaker {
-    let body: RoundCallback
-  }
+  /// Whether diagnostics are delivered, too.
+  let includesDiagnostics: Bool
+  private let callback: Callback?
+  private let ring: FrameRing.Control?
   private var producer: FrameProducer?
   private var isInterrupted = false
 
+  /// Not a closure alone: without optimisation one in an optional costs an allocation each time.
+  private struct Callback {
+    let body: RoundCallback
+  }
+
   private struct Notes {
     var failure: DriverError?
-    /// Why nothing comes for now.
+    /// Why nothing is measured for now.
     var interruption: DriverError?
-    /// The causes of the interruptions that the ring holds marks of.
+    /// The causes of the interruptions that are marked in the ring.
     var causes: [DriverError] = []
   }
   private let notes = Locked(Notes())
 
   init(
-    session: SessionRecord, producer: consuming FrameProducer, takesDiagnostics: Bool = false
+    session: SessionRecord, producer: consuming FrameProducer, includesDiagnostics: Bool
   ) {
     self.session = session
+    self.includesDiagnostics = includesDiagnostics
+    ring = producer.control
     self.producer = .some(producer)
-    self.takesDiagnostics = takesDiagnostics
     callback = nil
-    taker = nil
   }
 
-  init(session: SessionRecord, callback: @escaping MeasurementCallback) {
+  init(session: SessionRecord, callback: @escaping RoundCallback) {
     self.session = session
-    self.callback = callback
+    includesDiagnostics = true
+    ring = nil
     producer = nil
-    taker = nil
-    takesDiagnostics = false
+    self.callback = Callback(body: callback)
   }
 
-  init(session: SessionRecord, roundCallback: @escaping RoundCallback) {
-    self.session = session
-    taker = RoundTaker(body: roundCallback)
-    producer = nil
-    callback = nil
-    takesDiagnostics = true
-  }
-
-  var dropped: Int { producer?.dropped ?? 0 }
-
-  // MARK: reader's thread
+  // MARK: reader thread
 
   /// Hands a notification over; true when it had to be dropped.
-  func deliver(_ view: borrowing SessionInfoView, _ info: FrameInfo) -> Bool {
-    if isInterrupted { resume() }
-    if let callback {
-      callback(view, info)
-      return false
+  func deliver(_ round: borrowing RoundNotification) -> Bool {
+    switch round.kind {
+    case .measurements(let view):
+      if isInterrupted { resume() }
+      guard let callback else {
+        return offer(view.payload, .measurements, round.info.receivedAt, mayBeDropped: true)
+      }
+      callback.body(round)
+    case .diagnostics(let opcode, let payload):
+      guard let callback else {
+        return offer(payload, .diagnostics(opcode), round.info.receivedAt, mayBeDropped: true)
+      }
+      callback.body(round)
+    case .interrupted, .resumed: break
     }
-    if let taker {
-      taker.body(RoundNotification(.measurements, view.payload, info))
-      return false
-    }
-    let outcome = producer?.offer(view.payload, receivedAt: info.receivedAt, mayBeDropped: true)
-    return outcome == .dropped
+    return false
   }
 
-  /// Hands diagnostics over; true when they had to be dropped.
-  func deliver(_ opcode: Opcode, _ payload: RawSpan, _ info: FrameInfo) -> Bool {
-    if let taker {
-      taker.body(RoundNotification(.diagnostics(opcode), payload, info))
-      return false
-    }
-    let outcome = producer?.offer(
-      payload, receivedAt: info.receivedAt, tag: opcode.word, mayBeDropped: true)
-    return outcome == .dropped
-  }
-
-  /// Nothing comes for now.
+  /// Nothing is measured for now.
   func interrupt(_ cause: DriverError) {
     guard !isInterrupted else { return }
     isInterrupted = true
     notes.withLock {
       $0.interruption = cause
-      if producer != nil { $0.causes.append(cause) }
+      if ring != nil { $0.causes.append(cause) }
     }
-    put(.interrupted)
-    tell(.interrupted(cause))
+    let now = Engine.now()
+    callback?.body(RoundNotification(.interrupted(cause), FrameInfo(receivedAt: now)))
+    _ = offer(RawSpan(), .interrupted, now, mayBeDropped: false)
   }
 
   /// Measurements follow again.
@@ -107,38 +97,34 @@ final class Subscription: @unchecked Sendable {
     guard isInterrupted else { return }
     isInterrupted = false
     notes.withLock { $0.interruption = nil }
-    put(.resumed)
-    tell(.resumed)
+    let now = Engine.now()
+    callback?.body(RoundNotification(.resumed, FrameInfo(receivedAt: now)))
+    _ = offer(RawSpan(), .resumed, now, mayBeDropped: false)
   }
 
-  /// A mark among the measurements: one byte, which no notification is.
-  enum Mark: UInt8 { case interrupted, resumed }
-
-  private func put(_ mark: Mark) {
-    let byte = [mark.rawValue]
-    producer?.offer(unsafe byte.span.bytes, receivedAt: Engine.now(), mayBeDropped: false)
-  }
-
-  private func tell(_ kind: RoundNotification.Kind) {
-    guard let taker else { return }
-    let nothing: [UInt8] = []
-    taker.body(
-      RoundNotification(kind, unsafe nothing.span.bytes, FrameInfo(receivedAt: Engine.now())))
+  private func offer(
+    _ payload: RawSpan, _ tag: RoundTag, _ time: UInt64, mayBeDropped: Bool
+  ) -> Bool {
+    let outcome = producer?.offer(
+      payload, receivedAt: time, tag: tag.rawValue, mayBeDropped: mayBeDropped)
+    return outcome == .dropped
   }
 
   // MARK: any thread
 
-  /// No measurement will follow.
+  var dropped: Int { ring?.dropped ?? 0 }
+
+  /// No notification will follow.
   func finish(_ error: DriverError?) {
     notes.withLock { $0.failure = $0.failure ?? error }
-    producer?.finish()
+    ring?.finish()
   }
 
   var failure: DriverError? { notes.withLock { $0.failure } }
   var interruption: DriverError? { notes.withLock { $0.interruption } }
 
-  /// The cause of the interruption whose mark has just been taken out.
-  func takeCause() -> DriverError {
+  /// The cause of the interruption whose mark has just been taken out of the ring.
+  func nextCause() -> DriverError {
     notes.withLock { $0.causes.isEmpty ? .recovering : $0.causes.removeFirst() }
   }
 }

@@ -45,55 +45,37 @@ public final class UWBSession: Sendable {
   /// - Throws: `DriverError`.
   public func close() async throws(DriverError) { try await device.core.end(record) }
 
+  // MARK: measurements
+
   /// A stream of the measurements from now on. Ask before `start` to get the first.
   ///
-  /// - Parameter capacity: notifications it holds while they are not taken.
-  public func measurements(capacity: Int = 128) -> MeasurementStream {
-    let ends = FrameRing.make(capacity: capacity)
-    let subscription = Subscription(session: record, producer: ends.producer)
-    let router = device.core.router
-    router.add(subscription)
-    return MeasurementStream(consumer: ends.consumer, subscription: subscription) {
-      router.remove($0)
-    }
+  /// - Parameter capacity: How many notifications it holds while they are not taken.
+  public func measurements(capacity: Int = 128) -> RangingStream<RangingMeasurement> {
+    RangingStream(
+      self, capacity: capacity, includesDiagnostics: false, MeasurementDecoder())
   }
 
-  /// Calls `body` with each notification in place, on the reader's thread: the fastest way, without
-  /// a wake, a copy or an allocation. `body` must not wait for anything, above all not for this
-  /// device.
+  /// A stream of everything that happens in the session's rounds from now on: measurements, what
+  /// the chip's receivers saw (`SessionConfiguration.diagnostics`), and marks where the device was
+  /// lost and where it was found again.
   ///
-  /// - Returns: ends the calls when called; one call may still be under way.
+  /// Diagnostics and one-way measurements are copied to the heap.
+  ///
+  /// - Parameter capacity: How many notifications it holds while they are not taken.
+  public func rounds(capacity: Int = 256) -> RangingStream<RoundEvent> {
+    RangingStream(self, capacity: capacity, includesDiagnostics: true, RoundEventDecoder())
+  }
+
+  /// Calls `body` with each notification of the session's rounds in place, on the reader thread,
+  /// without a wake, a copy or an allocation.
+  ///
+  /// - Parameter body: Must not wait for anything, above all not for this device.
+  /// - Returns: What ends the calls; they go on when it is not kept.
   @discardableResult
-  public func onMeasurements(_ body: @escaping MeasurementCallback) -> @Sendable () -> Void {
+  public func onRounds(_ body: @escaping RoundCallback) -> RangingSubscription {
     let subscription = Subscription(session: record, callback: body)
-    let router = device.core.router
-    router.add(subscription)
-    return { router.remove(subscription) }
-  }
-
-  /// A stream of all that the chip says of its rounds from now on: measurements, and what its
-  /// receivers saw (`SessionConfiguration.diagnostics`). Ask before `start` to get the first.
-  ///
-  /// - Parameter capacity: notifications it holds while they are not taken.
-  public func rounds(capacity: Int = 256) -> RoundStream {
-    let ends = FrameRing.make(capacity: capacity)
-    let subscription = Subscription(
-      session: record, producer: ends.producer, takesDiagnostics: true)
-    let router = device.core.router
-    router.add(subscription)
-    return RoundStream(consumer: ends.consumer, subscription: subscription) { router.remove($0) }
-  }
-
-  /// Calls `body` with all that the chip says of its rounds, in place, on the reader's thread.
-  /// `body` must not wait for anything, above all not for this device.
-  ///
-  /// - Returns: ends the calls when called; one call may still be under way.
-  @discardableResult
-  public func onRounds(_ body: @escaping RoundCallback) -> @Sendable () -> Void {
-    let subscription = Subscription(session: record, roundCallback: body)
-    let router = device.core.router
-    router.add(subscription)
-    return { router.remove(subscription) }
+    device.core.router.add(subscription)
+    return RangingSubscription(subscription: subscription, router: device.core.router)
   }
 
   /// Ranging rounds attempted since the start, as the chip counts them.

@@ -29,6 +29,9 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
     case dropped
   }
 
+  /// Ends the ring from any thread, also while this end is being used.
+  package var control: FrameRing.Control { FrameRing.Control(storage: storage) }
+
   /// Frames dropped so far.
   public var dropped: Int { storage.dropped.load(ordering: .relaxed) }
 

@@ -36,6 +36,17 @@ public enum FrameRing {
     /// For the thread that wants them.
     public var consumer: FrameConsumer
   }
+
+  /// What any thread may do with a ring, whoever uses its ends meanwhile.
+  package struct Control: Sendable {
+    let storage: FrameRingStorage
+
+    /// No frame will follow: the consumer ends when it has taken what is there.
+    package func finish() { storage.finish() }
+
+    /// Frames dropped so far because the ring was full.
+    package var dropped: Int { storage.dropped.load(ordering: .relaxed) }
+  }
 }
 
 /// What stands before the bytes in each slot.

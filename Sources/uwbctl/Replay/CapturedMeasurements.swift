@@ -33,12 +33,13 @@ struct CapturedMeasurements {
       let view = try? SessionInfoView(payload.span.bytes)
     {
       pipelines[view.sessionToken, default: EstimationPipeline(settings)].take(
-        view, FrameInfo(receivedAt: last)
+        RoundNotification(.measurements(view), FrameInfo(receivedAt: last))
       ) { list.append($0) }
     } else if let token = try? SessionToken(payload) {
-      pipelines[token.value]?.takeDiagnostics(header.opcode, payload.span.bytes) {
-        list.append($0)
-      }
+      pipelines[token.value]?.take(
+        RoundNotification(
+          .diagnostics(header.opcode, payload.span.bytes), FrameInfo(receivedAt: last))
+      ) { list.append($0) }
     }
     return list
   }

@@ -111,8 +111,10 @@ struct AllocationTests {
     let device = try await UWBDevice.open(chip.endpoint)
     let session = try await device.makeSession(SessionTests.configuration)
     let (inCallback, inThread) = (Count(), Count())
-    session.onMeasurements { view, _ in
-      if view.count == peers { inCallback.frame(warmUp: warmUp) }
+    session.onRounds { round in
+      if case .measurements(let view) = round.kind, view.count == peers {
+        inCallback.frame(warmUp: warmUp)
+      }
     }
     let stream = session.measurements(capacity: 4_096)
     let done = DoneThread {

@@ -10,7 +10,8 @@ import UWBSimulator
 
   /// A controller that ranges with controlees 1 and 2.
   static func ranging(
-    _ profile: ChipProfile, _ body: (UWBSession, MeasurementStream) async throws -> Void
+    _ profile: ChipProfile,
+    _ body: (UWBSession, RangingStream<RangingMeasurement>) async throws -> Void
   ) async throws {
     let (bench, chips) = try Ends.bench([profile])
     let device = try await Ends.open(chips[0])
@@ -25,7 +26,7 @@ import UWBSimulator
 
   /// The peers of the first round from now on that satisfies a condition.
   static func peers(
-    _ stream: MeasurementStream, until condition: (Set<MACAddress>) -> Bool
+    _ stream: RangingStream<RangingMeasurement>, until condition: (Set<MACAddress>) -> Bool
   ) async throws -> Set<MACAddress> {
     var round: UInt32?
     var peers: Set<MACAddress> = []

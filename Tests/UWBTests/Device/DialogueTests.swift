@@ -25,7 +25,8 @@ import UWBLink
     let folder =
       ProcessInfo.processInfo.environment["UWB_CORPUS"]
       ?? URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared/corpus").path
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "shared/corpus").path
     return folder + "/uci-dialogues.jsonl"
   }()
 

@@ -195,7 +195,7 @@ import UWBSimulator
     let stream = session.measurements()
     try await session.start()
     for expected in 0..<10 {
-      #expect(try stream.next(timeout: 5_000)?.sequenceNumber == UInt32(expected))
+      #expect(try stream.next(timeout: .seconds(5))?.sequenceNumber == UInt32(expected))
     }
     await device.close()
     // Behind the rounds until then there is an end, and nothing to wait for.
@@ -215,7 +215,7 @@ import UWBSimulator
     let device = try await UWBDevice.open(chip.endpoint)
     let session = try await device.makeSession(SessionTests.configuration)
     let heard = Atomic<Int>(0)
-    session.onMeasurements { _, _ in heard.add(1, ordering: .relaxed) }
+    session.onRounds { _ in heard.add(1, ordering: .relaxed) }
     let stream = Task {
       var count = 0
       while !Task.isCancelled {

@@ -43,9 +43,9 @@ import UWBSimulator
   /// A session that ranged until its board was pulled out, and its stream, which has been told.
   static func interrupted(
     _ board: Board, _ device: UWBDevice
-  ) async throws -> (UWBSession, MeasurementStream.Events.Iterator) {
+  ) async throws -> (UWBSession, RangingStream<RoundEvent>.Iterator) {
     let session = try await device.makeSession(Ends.configurations().controller)
-    var events = session.measurements().events.makeAsyncIterator()
+    var events = session.rounds().makeAsyncIterator()
     try await session.start()
     board.chip.unplug()
     _ = try await Self.events(&events) { !Self.isMeasurement($0) }
@@ -54,10 +54,10 @@ import UWBSimulator
 
   /// Takes events until one is what is looked for.
   static func events(
-    _ iterator: inout MeasurementStream.Events.Iterator,
-    until isWanted: (MeasurementStream.Event) -> Bool
-  ) async throws -> [MeasurementStream.Event] {
-    var seen: [MeasurementStream.Event] = []
+    _ iterator: inout RangingStream<RoundEvent>.Iterator,
+    until isWanted: (RoundEvent) -> Bool
+  ) async throws -> [RoundEvent] {
+    var seen: [RoundEvent] = []
     while let event = try await iterator.next() {
       seen.append(event)
       if isWanted(event) { return seen }
@@ -66,7 +66,7 @@ import UWBSimulator
     return seen
   }
 
-  static func isMeasurement(_ event: MeasurementStream.Event) -> Bool {
+  static func isMeasurement(_ event: RoundEvent) -> Bool {
     if case .measurement = event { true } else { false }
   }
 
@@ -75,8 +75,8 @@ import UWBSimulator
     let board = try Board(profile)
     let device = try await board.open()
     let session = try await device.makeSession(Ends.configurations(peers: 2).controller)
-    let stream = session.measurements()
-    var events = stream.events.makeAsyncIterator()
+    let stream = session.rounds()
+    var events = stream.makeAsyncIterator()
     try await session.start()
     try await session.addControlees([MACAddress(3)])
     _ = try await Self.events(&events, until: Self.isMeasurement)
@@ -99,7 +99,9 @@ import UWBSimulator
     #expect(first.followsInterruption)
     #expect(stream.interruption == nil)
     var peers: Set<MACAddress> = []
-    for try await measurement in stream.prefix(6) { peers.insert(measurement.result.peer) }
+    for try await case .measurement(let measurement) in stream.prefix(6) {
+      peers.insert(measurement.result.peer)
+    }
     #expect(peers == Set((1...3).map { MACAddress($0) }), "what was added is there again")
     await device.close()
     board.remove()
@@ -150,12 +152,12 @@ import UWBSimulator
       .serial(path: FilePath(board.path)), options: .init(tap: tap, recovery: Recovery()))
     let reports = device.events
     var sessions: [UWBSession] = []
-    var streams: [MeasurementStream.Events.Iterator] = []
+    var streams: [RangingStream<RoundEvent>.Iterator] = []
     for id in [42, 43] as [UInt32] {
       var configuration = Ends.configurations().controller
       configuration.sessionID = id
       let session = try await device.makeSession(configuration)
-      streams.append(session.measurements().events.makeAsyncIterator())
+      streams.append(session.rounds().makeAsyncIterator())
       sessions.append(session)
       try await session.start()
     }
@@ -193,8 +195,8 @@ import UWBSimulator
     let board = try Board(profile)
     let device = try await board.open()
     let session = try await device.makeSession(Ends.configurations().controller)
-    let stream = session.measurements()
-    var events = stream.events.makeAsyncIterator()
+    let stream = session.rounds()
+    var events = stream.makeAsyncIterator()
     try await session.start()
     _ = try await Self.events(&events, until: Self.isMeasurement)
     Self.lose(loss, board.chip)
@@ -288,10 +290,10 @@ import UWBSimulator
     let (interruptions, interrupted) = AsyncStream<Void>.makeStream()
     let task = Task {
       try await device.withSession(Ends.configurations().controller) { session in
-        let stream = session.measurements()
+        let stream = session.rounds()
         try await session.start()
         board.chip.unplug()
-        for try await event in stream.events where !Self.isMeasurement(event) {
+        for try await event in stream where !Self.isMeasurement(event) {
           interrupted.yield()
         }
         try Task.checkCancellation()
@@ -365,8 +367,8 @@ import UWBSimulator
     let board = try Board()
     let device = try await board.open(Recovery(silence: .milliseconds(20)))
     let session = try await device.makeSession(Ends.configurations().controller)
-    let stream = session.measurements()
-    var events = stream.events.makeAsyncIterator()
+    let stream = session.rounds()
+    var events = stream.makeAsyncIterator()
     try await session.start()
     _ = try await Self.events(&events, until: Self.isMeasurement)
     board.chip.faults = ChipFaults(mute: true)

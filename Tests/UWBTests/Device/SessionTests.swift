@@ -108,7 +108,9 @@ import UWBLink
     let (device, _) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)
     let (seen, saw) = AsyncStream<UInt32>.makeStream()
-    session.onMeasurements { view, _ in saw.yield(view.sequenceNumber) }
+    session.onRounds { round in
+      if case .measurements(let view) = round.kind { saw.yield(view.sequenceNumber) }
+    }
     try await session.start()
     var numbers: [UInt32] = []
     for await number in seen.prefix(3) { numbers.append(number) }
@@ -120,8 +122,8 @@ import UWBLink
     let (device, chip) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)
     let (seen, saw) = AsyncStream<[TwoWayMeasurement]>.makeStream()
-    session.onMeasurements { view, _ in
-      guard view.count == 8 else { return }
+    session.onRounds { round in
+      guard case .measurements(let view) = round.kind, view.count == 8 else { return }
       var measurements: [TwoWayMeasurement] = []
       view.forEachTwoWayMeasurement { measurements.append($0) }
       saw.yield(measurements)
@@ -149,7 +151,7 @@ import UWBLink
     let stream = session.measurements(capacity: 4)
     let events = device.events
     let (heard, hear) = AsyncStream<Void>.makeStream()
-    session.onMeasurements { _, _ in hear.yield() }
+    session.onRounds { _ in hear.yield() }
     try await session.start()
     // The first three belong to the chip's answer to the start, which it may still be writing.
     for await _ in heard.prefix(3) {}

@@ -28,10 +28,11 @@ struct Rounds {
       Issue.record("no notification")
       return
     }
-    pipeline.take(
-      view, FrameInfo(receivedAt: 1_000_000_000 + UInt64(sequence) * 200_000_000),
-      isAfterInterruption: isAfterInterruption
-    ) { given.append($0) }
+    let info = FrameInfo(receivedAt: 1_000_000_000 + UInt64(sequence) * 200_000_000)
+    if isAfterInterruption {
+      pipeline.take(RoundNotification(.interrupted(.deviceRestarted), info)) { given.append($0) }
+    }
+    pipeline.take(RoundNotification(.measurements(view), info)) { given.append($0) }
   }
 
   static func entry(
@@ -51,7 +52,10 @@ struct Rounds {
   }
 
   mutating func feed(_ opcode: Opcode, _ payload: [UInt8]) {
-    pipeline.takeDiagnostics(opcode, payload.span.bytes) { given.append($0) }
+    let info = FrameInfo(receivedAt: 0)
+    pipeline.take(RoundNotification(.diagnostics(opcode, payload.span.bytes), info)) {
+      given.append($0)
+    }
   }
 
   /// A frame that was received, with the carrier offset as the wire has it.

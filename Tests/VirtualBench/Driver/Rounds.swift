@@ -38,13 +38,13 @@ enum Rounds {
     return try await device.withSession(configuration) { session in
       let measurements = session.measurements()
       try await session.start()
-      return try take(measurements, count, patience: isControlee ? 3_000 : 30_000)
+      return try take(measurements, count, patience: .seconds(isControlee ? 3 : 30))
     }
   }
 
   /// Waits on this thread, as a program with a thread for it does.
   private static func take(
-    _ measurements: MeasurementStream, _ count: Int, patience: Int32
+    _ measurements: RangingStream<RangingMeasurement>, _ count: Int, patience: Duration
   ) throws -> [String] {
     var lines: [String] = []
     while lines.count < count, let measurement = try measurements.next(timeout: patience) {

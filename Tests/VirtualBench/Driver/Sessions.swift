@@ -35,7 +35,8 @@ enum Sessions {
     ranging.slotsPerRound = 6
     return try await device.withSession(ranging) { session in
       let taken = Locked(Taken())
-      session.onMeasurements { view, _ in
+      session.onRounds { round in
+        guard case .measurements(let view) = round.kind else { return }
         let sequence = view.sequenceNumber
         taken.withLock { $0.append((sequence, monotonic())) }
       }

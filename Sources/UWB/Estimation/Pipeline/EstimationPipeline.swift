@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Ranging
-public import UCI
-public import UWBLink
+internal import UCI
+internal import UWBLink
 
 /// From the notifications of one session to estimates.
 ///
@@ -15,11 +15,11 @@ public import UWBLink
 /// No allocation for a notification once all peers have been seen, no lock; one thread or task at a
 /// time.
 public struct EstimationPipeline: Sendable {
-  /// What is supposed.
+  /// What the estimates assume.
   public let settings: EstimationSettings
-  /// Diagnostics that came when their measurement had been given out.
+  /// How many diagnostics came after their measurement had been emitted.
   public private(set) var late = 0
-  /// Rounds whose diagnostics were waited for in vain.
+  /// How many rounds were emitted without the diagnostics that were expected.
   public private(set) var missing = 0
 
   private var peers: [PeerTrack] = []
@@ -29,11 +29,12 @@ public struct EstimationPipeline: Sendable {
   private var waiting = Round()
   /// Diagnostics of a round whose measurements have not come.
   private var early = Reports()
-  /// The round that was last given out.
-  private var lastGiven: UInt32?
+  /// The round that was last emitted.
+  private var lastEmitted: UInt32?
   private var expects: Bool
   /// Rounds without diagnostics in a row.
   private var misses = 0
+  private var isAfterInterruption = false
 
   private struct Round: Sendable {
     var isThere = false
@@ -66,7 +67,7 @@ public struct EstimationPipeline: Sendable {
   /// Rounds without diagnostics after which measurements do not wait for them any more.
   private static var patience: Int { 3 }
 
-  /// For a session.
+  /// Creates a pipeline for one session.
   public init(_ settings: EstimationSettings = EstimationSettings()) {
     self.settings = settings
     expects = settings.expectsDiagnostics ?? false
@@ -76,19 +77,33 @@ public struct EstimationPipeline: Sendable {
     early.frames.reserveCapacity(64)
   }
 
-  /// Takes the measurements of a round.
+  /// Takes a notification of the session's rounds; diagnostics that cannot be read do nothing.
   ///
-  /// - Parameter isAfterInterruption: the device was lost and found again: rounds count anew.
+  /// - Parameter emit: Called with each estimate that is complete now.
   public mutating func take(
-    _ view: borrowing SessionInfoView, _ info: FrameInfo, isAfterInterruption: Bool = false,
-    _ give: (EstimatedMeasurement) -> Void
+    _ round: borrowing RoundNotification, _ emit: (EstimatedMeasurement) -> Void
   ) {
-    giveWaiting(nil, give)
+    switch round.kind {
+    case .measurements(let view): take(view, round.info, emit)
+    case .diagnostics(let opcode, let payload): takeDiagnostics(opcode, payload, emit)
+    case .interrupted:
+      flush(emit)
+      isAfterInterruption = true
+    case .resumed: break
+    }
+  }
+
+  private mutating func take(
+    _ view: SessionInfoView, _ info: FrameInfo, _ emit: (EstimatedMeasurement) -> Void
+  ) {
+    emitWaiting(nil, emit)
+    // Rounds are counted from 0 again.
     if isAfterInterruption { forgetRounds() }
+    var follows = isAfterInterruption
+    isAfterInterruption = false
     guard view.type == .twoWay else { return }
     waiting.isThere = true
     waiting.sequence = view.sequenceNumber
-    var follows = isAfterInterruption
     for index in 0..<view.count {
       waiting.measurements.append(
         RangingMeasurement(
@@ -104,16 +119,15 @@ public struct EstimationPipeline: Sendable {
       }
     }
     if early.isThere, early.sequence == waiting.sequence {
-      giveWaiting(early, give)
+      emitWaiting(early, emit)
       early.isThere = false
     } else if !expects {
-      giveWaiting(nil, give)
+      emitWaiting(nil, emit)
     }
   }
 
-  /// Takes a notification of diagnostics; others, and bytes without their form, do nothing.
-  public mutating func takeDiagnostics(
-    _ opcode: Opcode, _ payload: RawSpan, _ give: (EstimatedMeasurement) -> Void
+  private mutating func takeDiagnostics(
+    _ opcode: Opcode, _ payload: RawSpan, _ emit: (EstimatedMeasurement) -> Void
   ) {
     // Two names for one array would copy it.
     var reports = Reports()
@@ -128,17 +142,17 @@ public struct EstimationPipeline: Sendable {
     expects = true
     misses = 0
     if waiting.isThere, reports.sequence == waiting.sequence {
-      giveWaiting(reports, give)
+      emitWaiting(reports, emit)
       reports.isThere = false
-    } else if let lastGiven, Int32(bitPattern: reports.sequence &- lastGiven) <= 0 {
+    } else if let lastEmitted, Int32(bitPattern: reports.sequence &- lastEmitted) <= 0 {
       late += 1
       reports.isThere = false
     }
     early = reports
   }
 
-  /// Nothing more will come for now: gives out what waits.
-  public mutating func flush(_ give: (EstimatedMeasurement) -> Void) { giveWaiting(nil, give) }
+  /// Emits what waits for diagnostics: nothing more comes for now.
+  public mutating func flush(_ emit: (EstimatedMeasurement) -> Void) { emitWaiting(nil, emit) }
 
   // MARK: reading
 
@@ -188,14 +202,14 @@ public struct EstimationPipeline: Sendable {
     }
   }
 
-  // MARK: giving out
+  // MARK: emitting
 
-  private mutating func giveWaiting(
-    _ reports: Reports?, _ give: (EstimatedMeasurement) -> Void
+  private mutating func emitWaiting(
+    _ reports: Reports?, _ emit: (EstimatedMeasurement) -> Void
   ) {
     guard waiting.isThere else { return }
     waiting.isThere = false
-    lastGiven = waiting.sequence
+    lastEmitted = waiting.sequence
     // A round in which nobody was heard has none: it says nothing of those to come.
     let isMissing = reports == nil && expects && waiting.hasSuccess
     if isMissing {
@@ -217,7 +231,7 @@ public struct EstimationPipeline: Sendable {
       }
       var estimate = self.estimate(measurement, seen)
       if case .none = estimate.diagnostics { estimate.diagnostics = use }
-      give(estimate)
+      emit(estimate)
     }
     waiting.measurements.removeAll(keepingCapacity: true)
     waiting.tails.removeAll(keepingCapacity: true)
@@ -236,7 +250,7 @@ public struct EstimationPipeline: Sendable {
   }
 
   private mutating func forgetRounds() {
-    lastGiven = nil
+    lastEmitted = nil
     early.isThere = false
   }
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// Makes estimates of notifications, in a stream.
+final class EstimateDecoder: RoundDecoder<EstimatedMeasurement> {
+  private var pipeline: EstimationPipeline
+
+  init(_ settings: EstimationSettings) {
+    pipeline = EstimationPipeline(settings)
+    super.init(capacity: 64)
+  }
+
+  override func decode(_ round: borrowing RoundNotification) {
+    pipeline.take(round) { elements.append($0) }
+  }
+
+  override func flush() { pipeline.flush { elements.append($0) } }
+}
+
+/// Makes estimates of notifications in a callback on the reader thread.
+package final class InlineEstimator: @unchecked Sendable {
+  // Safe because it is used in the callback of one subscription only, which is called on one thread.
+  private var pipeline: EstimationPipeline
+
+  package init(_ settings: EstimationSettings = EstimationSettings()) {
+    pipeline = EstimationPipeline(settings)
+  }
+
+  package func take(
+    _ round: borrowing RoundNotification, _ emit: (EstimatedMeasurement) -> Void
+  ) {
+    pipeline.take(round, emit)
+  }
+}
+
+extension UWBSession {
+  /// A stream of estimates from now on: each measurement with what is computed of it. Ask before
+  /// `start` to get the first; with `SessionConfiguration.diagnostics` there is more to compute.
+  ///
+  /// - Parameter capacity: How many notifications it holds while they are not taken.
+  public func estimates(
+    _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
+  ) -> RangingStream<EstimatedMeasurement> {
+    RangingStream(
+      self, capacity: capacity, includesDiagnostics: true, EstimateDecoder(completed(settings)))
+  }
+
+  /// Calls `body` with each estimate on the reader thread, without a wake or an allocation.
+  ///
+  /// - Parameter body: Must not wait for anything, above all not for this device.
+  /// - Returns: What ends the calls; they go on when it is not kept.
+  @discardableResult
+  public func onEstimates(
+    _ settings: EstimationSettings = EstimationSettings(),
+    _ body: @escaping @Sendable (EstimatedMeasurement) -> Void
+  ) -> RangingSubscription {
+    let estimator = InlineEstimator(completed(settings))
+    return onRounds { round in estimator.take(round, body) }
+  }
+
+  private func completed(_ settings: EstimationSettings) -> EstimationSettings {
+    var settings = settings
+    settings.expectsDiagnostics = settings.expectsDiagnostics ?? hasDiagnostics
+    return settings
+  }
+}

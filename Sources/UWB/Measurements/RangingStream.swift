@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Synchronization
+internal import UCI
+internal import UWBLink
+
+/// What a session measures, in order: measurements, estimates, or everything that happens in its
+/// rounds.
+///
+/// Ends when the session stops; throws when the device is lost for good. How many wakes of another
+/// thread each way of delivery costs, beyond the kernel's own wake of the reader thread:
+///
+/// | way | wakes for a notification |
+/// |---|---|
+/// | `UWBSession.onEstimates`, `onRounds`: a callback on the reader thread | none |
+/// | `for await` in `Task(executorPreference: device.executor)` | none |
+/// | `next(timeout:)` on a blocking thread | one if it sleeps; none while it is busy |
+/// | `for await` in any other task | one if it is suspended; none while it is busy |
+///
+/// A stream has one consumer. It may move from one task or thread to another, but a call of `next`
+/// while another one is waiting stops the program. When the consumer is too slow, the newest
+/// notifications are dropped and counted: see `dropped`, `RangingMeasurement.lostBefore` and
+/// `DeviceEvent.measurementsDropped`.
+///
+/// With `UWBDevice.Options.recovery` a lost device interrupts the stream without ending it:
+/// `interruption` says so while it lasts, the first measurement after it has
+/// `RangingMeasurement.followsInterruption`, and `UWBSession.rounds` has a mark where it begins and
+/// where it ends.
+public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked Sendable {
+  // Safe because `consumer` and `decoder` are used between `claim` and `release` only, and a second
+  // claim stops the program; the rest is constant, atomic or locked.
+
+  /// The device is lost for good.
+  public typealias Failure = DriverError
+
+  private var consumer: FrameConsumer
+  private let decoder: RoundDecoder<Element>
+  private let subscription: Subscription
+  private let router: MessageRouter
+  private let isClaimed = Atomic<Bool>(false)
+
+  init(
+    _ session: UWBSession, capacity: Int, includesDiagnostics: Bool,
+    _ decoder: RoundDecoder<Element>
+  ) {
+    let ends = FrameRing.make(capacity: capacity)
+    subscription = Subscription(
+      session: session.record, producer: ends.producer, includesDiagnostics: includesDiagnostics)
+    consumer = ends.consumer
+    self.decoder = decoder
+    router = session.device.core.router
+    router.add(subscription)
+  }
+
+  deinit { router.remove(subscription) }
+
+  /// How many notifications were dropped because they were not taken in time. Any thread.
+  public var dropped: Int { subscription.dropped }
+
+  /// Why nothing is measured for now, while the device is being recovered; nil otherwise. Any
+  /// thread.
+  public var interruption: DriverError? { subscription.interruption }
+
+  /// Returns the next element, blocking the calling thread until there is one.
+  ///
+  /// - Parameter timeout: How long to wait; nil waits without a limit.
+  /// - Returns: nil when the session has stopped or the time has passed.
+  /// - Throws: `DriverError` when the device is lost for good.
+  public func next(timeout: Duration? = nil) throws(DriverError) -> Element? {
+    claim()
+    defer { release() }
+    let deadline = timeout.map { ContinuousClock.now + $0 }
+    while true {
+      if let element = decoder.next() { return element }
+      let left = deadline.map { Self.milliseconds($0 - .now) } ?? -1
+      guard consumer.wait(timeout: left) == .ready else { return try end() }
+      decode()
+    }
+  }
+
+  fileprivate nonisolated(nonsending) func nextInTask() async throws(DriverError) -> Element? {
+    claim()
+    defer { release() }
+    while true {
+      if let element = decoder.next() { return element }
+      guard await consumer.waitAsync() == .ready else { return try end() }
+      decode()
+    }
+  }
+
+  private func claim() {
+    guard !isClaimed.exchange(true, ordering: .acquiring) else {
+      fatalError(
+        "a RangingStream has one consumer: next() was called while another call of it was waiting")
+    }
+  }
+
+  private func release() { isClaimed.store(false, ordering: .releasing) }
+
+  /// Rounded up, so that a wait does not end before its time.
+  private static func milliseconds(_ time: Duration) -> Int32 {
+    guard time > .zero else { return 0 }
+    let (seconds, attoseconds) = time.components
+    guard seconds < 1_000_000 else { return 1_000_000_000 }
+    return Int32(seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+
+  private func decode() {
+    consumer.take { payload, info in
+      switch RoundTag(rawValue: info.tag) {
+      case .measurements:
+        // The router viewed these bytes before it put them into the ring.
+        let view = unsafe SessionInfoView(unchecked: payload)
+        decoder.decode(RoundNotification(.measurements(view), info))
+      case .diagnostics(let opcode):
+        decoder.decode(RoundNotification(.diagnostics(opcode, payload), info))
+      case .interrupted:
+        decoder.decode(RoundNotification(.interrupted(subscription.nextCause()), info))
+      case .resumed: decoder.decode(RoundNotification(.resumed, info))
+      }
+    }
+  }
+
+  private func end() throws(DriverError) -> Element? {
+    decoder.flush()
+    if let element = decoder.next() { return element }
+    if let failure = subscription.failure { throw failure }
+    return nil
+  }
+
+  /// Creates an iterator. All iterators of a stream take from the same place, one at a time.
+  public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+
+  /// Takes the elements of a stream.
+  public struct Iterator: AsyncIteratorProtocol {
+    let stream: RangingStream
+
+    /// Returns the next element; nil when the session has stopped or the task was cancelled.
+    ///
+    /// - Throws: `DriverError` when the device is lost for good.
+    public mutating func next() async throws(DriverError) -> Element? {
+      try await stream.nextInTask()
+    }
+
+    /// Returns the next element without leaving the caller's actor when one is there already.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(DriverError) -> Element? {
+      try await stream.nextInTask()
+    }
+  }
+}
