@@ -34,6 +34,7 @@ let package = Package(
     // For apps that write `import simd`, and bring no module of that name themselves.
     .library(name: "simd", targets: ["simd"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
+    .library(name: "UWBLab", targets: ["UWBLab"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
   ],
   dependencies: [
@@ -80,12 +81,16 @@ let package = Package(
       name: "UWBSimulator", dependencies: ["UCI", "Locking", deque, system],
       swiftSettings: strict + lifetimes),
 
+    // Tables, plots and calibration procedures.
+    .target(
+      name: "UWBLab", dependencies: ["UWB", "Ranging", system], swiftSettings: strict + lifetimes),
+
     // The shell.
     .executableTarget(
       name: "uwbctl",
       dependencies: [
         "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
-        "NearbyInteraction", system, logging, arguments,
+        "NearbyInteraction", "UWBLab", "Locking", system, logging, arguments,
       ],
       swiftSettings: strict + lifetimes),
 
@@ -180,10 +185,13 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
+      name: "UWBLabTests", dependencies: ["UWBLab", "UWB", "Ranging", "UWBTestSupport"],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
       name: "uwbctlTests",
       dependencies: [
-        "uwbctl", "UCI", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
-        "NearbyInteraction", arguments, system,
+        "uwbctl", "UCI", "UWB", "UWBLab", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport",
+        "AccessoryProtocol", "NearbyInteraction", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
   ],

@@ -17,7 +17,7 @@ struct Uwbctl: AsyncParsableCommand {
       AccessoryCommand.self,
       FindCommand.self,
       TestCommand.self,
-      CalibrationCommand.self,
+      ChipCalibration.self,
       Replay.self,
       Monitor.self,
       Send.self,

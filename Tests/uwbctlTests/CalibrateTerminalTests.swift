@@ -4,6 +4,8 @@ import Foundation
 import Glibc
 import Ranging
 import Testing
+import UWBLab
+import UWBTestSupport
 
 @testable import uwbctl
 
@@ -69,18 +71,18 @@ import Testing
   private let quick = ["--rounds", "12", "--interval", "10"]
 
   @Test func stepByStep() throws {
-    let folder = try ComputeFolder()
+    let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = folder.path("delays.json")
     let session = try Session(["calibrate", "delay", "--output", file] + quick)
     try session.expect("(1 of 3) A – B: distance from antenna to antenna in m, s skips, q quits: ")
     session.answer("far away")
-    try session.expect("A number from 0.05 to 1000 is needed.")
+    try session.expect("Enter a number from 0.05 to 1000.")
     session.answer("2,5 m")
     try session.expect("12 of 12 measured, 2.7")
     try session.expect("Enter keeps it, r measures again, s skips, q quits: ")
     session.answer("what?")
-    try session.expect("what? is none of these.")
+    try session.expect("Unknown answer: what?")
     session.answer("r")
     // The number is remembered.
     try session.expect("(1 of 3) A – B: distance from antenna to antenna in m, Enter for 2.500")
@@ -111,14 +113,14 @@ import Testing
       }
     }
     #expect(session.status() == 0)
-    #expect(session.seen.contains("only sums are known"))
-    #expect(session.seen.contains("Nothing was written: --output FILE or --write does that."))
+    #expect(session.seen.contains("Only sums are known"))
+    #expect(session.seen.contains("Nothing was written: use --output FILE or --write."))
   }
 
   /// Ctrl-C at a question, Ctrl-C while it measures, and q: what was in the file stays in it.
   @Test(arguments: ["question", "measuring", "quit"])
   func anEndLeavesEverythingAsItWas(_ kind: String) throws {
-    let folder = try ComputeFolder()
+    let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = try folder.write("{delay_m: 1}", to: "delays.json")
     let session = try Session(

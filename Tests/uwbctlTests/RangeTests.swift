@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Testing
+import UWBLab
 import UCI
 import UWB
 import UWBLink

@@ -2,6 +2,8 @@
 
 import Foundation
 import Testing
+import UWBLab
+import UWBTestSupport
 
 @testable import uwbctl
 
@@ -46,7 +48,7 @@ import Testing
     """
 
   @Test func rangeComputesBesideWhatTheChipSays() throws {
-    let folder = try ComputeFolder()
+    let folder = try TemporaryFolder()
     defer { folder.remove() }
     let scene = try folder.write(Self.scene, to: "scene.json")
     let calibration = try folder.write(Self.calibration, to: "calibration.json")
@@ -85,12 +87,12 @@ import Testing
     (#"{"chips": {"A": {"antenna_delay_m": 1e6}}}"#, "delay of A"),
   ])
   func badScenesAreRefusedWithTheirCause(_ text: String, _ cause: String) throws {
-    let folder = try ComputeFolder()
+    let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = try folder.write(text, to: "scene.json")
-    let error = #expect(throws: ComputeError.self) { try SceneFile(file: file) }
-    #expect(error?.cause.contains(cause) == true, "\(error?.cause ?? "")")
-    #expect(error?.status == .data)
+    let error = #expect(throws: LabError.self) { try SceneFile(file: file) }
+    #expect(error?.description.contains(cause) == true, "\(error?.description ?? "")")
+    #expect(error?.code == .badFile)
   }
 
   @Test func aMissingCalibrationHasAStatusOfItsOwn() throws {

@@ -7,7 +7,7 @@ import UWB
 import UWBLink
 
 /// `uwbctl accessory`: a chip as a Nearby Interaction accessory.
-struct AccessoryCommand: AsyncParsableCommand {
+struct AccessoryCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "accessory",
     abstract: "Serve a chip as a Nearby Interaction accessory.",
@@ -37,12 +37,7 @@ struct AccessoryCommand: AsyncParsableCommand {
 
   @Option(help: "text or json.") var format = OutputFormat.text
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.serve() } }
-  }
-
-  private func serve() async throws {
+  func execute() async throws {
     let target = try OpenTarget(options, capture, peers: 1)
     defer { target.finish() }
     var driverOptions = options.driverOptions

@@ -3,27 +3,28 @@
 import ArgumentParser
 import Ranging
 import UWB
+import UWBLab
 
-/// `uwbctl calibrate`: find out what boards and antennas add, and take it away.
+/// `uwbctl calibrate`: determine and remove what boards and antennas add.
 struct Calibrate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure antenna delays, phase tables and the bias of received levels.",
+    abstract: "Determine antenna delays, phase tables and the bias of received levels.",
     discussion: """
-      On boards, step by step: it says where to put them, measures, shows how the values scatter, and \
-      asks whether to keep them, to measure again (r) or to skip (s); q or Ctrl-C ends it with nothing \
-      written. Or from a recorded table: --from FILE. Or without questions: --yes.
+      With boards, step by step: the command says where to put them, measures, shows how the values \
+      scatter, and asks whether to keep them, to measure again (r) or to skip (s); q or Ctrl-C quits \
+      without writing anything. Or from a recorded table: --from FILE. Or without prompts: --yes.
 
-      The result goes to a file (--output), where compute --calibration and --geometry read it and \
-      what else is in it stays, or to the chips (--write), after showing what changes. `calibration` \
-      (not this command) reads, writes and backs up single values of a chip.
+      The result goes to a file (--output), where compute --calibration and --geometry read it; its \
+      other contents stay. Or it goes to the chips (--write), after showing what changes. See \
+      `calibration` (not this command) to read, write and back up single values of a chip.
       """,
     subcommands: [CalibrateDelay.self, CalibrateAngle.self, CalibratePower.self])
 }
 
-/// Where a result goes.
+/// What every calibration takes, and where its result goes.
 struct CalibrationResult: ParsableArguments {
   @Option(
-    help: "Put the result into this file (JSON); other boards and pairs in it stay.",
+    help: "Write the result into this file (JSON); other boards and pairs in it stay.",
     completion: .file(extensions: ["json"]))
   var output: String?
   @Flag(help: "Write the result to the chips.") var write = false
@@ -33,35 +34,56 @@ struct CalibrationResult: ParsableArguments {
   func validate() throws {
     guard output == nil || !write else {
       throw ValidationError(
-        "Give --output or --write: what a chip takes away itself must not be taken away twice.")
+        "Give either --output or --write: a chip that corrects its distances must not be corrected "
+          + "again.")
     }
   }
 
-  /// Puts the result into the file, or says that it went nowhere.
-  func save(_ calibration: RangingCalibration, _ charts: @autoclosure () -> [Chart]) throws {
-    try plot.write(charts())
+  /// Prints the report, and writes its calibration into the file.
+  func save(_ report: CalibrationReport) throws(LabError) {
+    standardOutput.write(report.text)
+    try plot.write(report.charts)
     if let output {
-      try calibration.write(into: output)
+      try report.calibration.merge(intoFile: output)
       standardError.write("Written to \(printable(output)).\n")
     } else if !write {
-      standardError.write("Nothing was written: --output FILE or --write does that.\n")
+      standardError.write("Nothing was written: use --output FILE or --write.\n")
     }
   }
 }
 
-/// Runs the body of `calibrate`: every failure becomes a sentence and a status, and an end before
-/// there was a result says that nothing was written.
-func calibratingAnew(_ body: @escaping @Sendable () async throws -> Void) async throws {
-  try await calibrating {
-    do {
-      try await cancelledBySignals(body)
-    } catch let error as ComputeError {
-      try computing { throw error }
-    } catch let error as FitFailure {
-      try computing { throw ComputeError.tooLittle(error.description) }
-    } catch is CancellationError {
-      standardError.write("\nuwbctl: Ended before there was a result. Nothing was written.\n")
-      throw ExitCode(ExitStatus.unfinished.rawValue)
+/// A calibration. Quitting before it has a result has a status of its own.
+protocol CalibrationCommand: AsyncParsableCommand, Sendable {
+  var from: String? { get }
+  /// Calibrates with a table of measurements.
+  func calibrate(from table: CSVTable) async throws
+  func calibrateBoards() async throws
+}
+
+extension CalibrationCommand {
+  func run() async throws {
+    let command = self
+    try await reporting {
+      do {
+        try await cancelledBySignals {
+          if let file = command.from {
+            try await command.calibrate(from: try CSVTable(file: file))
+          } else {
+            try await command.calibrateBoards()
+          }
+        }
+      } catch is CancellationError {
+        standardError.write("\n")
+        throw Failure(.unfinished, "Quit before there was a result. Nothing was written.")
+      }
     }
+  }
+}
+
+extension LabRows {
+  /// The values, with warnings printed.
+  var reported: [Value] {
+    warn(warnings)
+    return values
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import UCI
 import UCIReference
@@ -7,7 +8,7 @@ import UWB
 import UWBLink
 
 /// `uwbctl caps`: what a chip can do, in words.
-struct Caps: AsyncParsableCommand {
+struct Caps: Command {
   static let configuration = CommandConfiguration(
     abstract: "Say what a chip can do, as it says it itself.",
     discussion: """
@@ -20,12 +21,7 @@ struct Caps: AsyncParsableCommand {
   @Flag(help: "Reset the chip first; sessions on it end.") var reset = false
   @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.show() } }
-  }
-
-  private func show() async throws {
+  func execute() async throws {
     let list = try await options.withDevice(capture, opening: reset ? .reset : .asFound) {
       device, _ in
       CapabilityList(device.capabilities, dialect: device.dialect)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import UWB
 
 /// `uwbctl capture`: what goes over a link, into a file.
-struct CaptureCommand: AsyncParsableCommand {
+struct CaptureCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "capture",
     abstract: "Record what goes over a link in a file (pcapng) until interrupted.",
@@ -19,12 +20,7 @@ struct CaptureCommand: AsyncParsableCommand {
   @OptionGroup var monitor: MonitorOptions
   @Flag(help: "Record keys as they are, not as zeros.") var includeSecrets = false
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.record() } }
-  }
-
-  private func record() async throws {
+  func execute() async throws {
     var capture = CaptureOptions()
     capture.capture = file
     capture.includeSecrets = includeSecrets

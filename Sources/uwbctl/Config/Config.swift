@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import UCI
 import UWB
@@ -12,7 +13,7 @@ struct Config: AsyncParsableCommand {
 }
 
 /// `uwbctl config get`.
-struct ConfigGet: AsyncParsableCommand {
+struct ConfigGet: Command {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Read parameters from a chip.",
@@ -28,12 +29,7 @@ struct ConfigGet: AsyncParsableCommand {
   @OptionGroup var access: ConfigAccess
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.get() } }
-  }
-
-  private func get() async throws {
+  func execute() async throws {
     try await access.withParameters { parameters in
       let wanted = names.isEmpty ? parameters.all : try names.map { try parameters.id($0) }
       let (found, refused) = try await parameters.read(wanted)
@@ -66,7 +62,7 @@ struct ConfigGet: AsyncParsableCommand {
 }
 
 /// `uwbctl config set`.
-struct ConfigSet: AsyncParsableCommand {
+struct ConfigSet: Command {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Set parameters of a chip, or of a session that is on it.",
@@ -82,12 +78,7 @@ struct ConfigSet: AsyncParsableCommand {
   @Argument(help: "NAME=VALUE.") var parameters: [String]
   @OptionGroup var access: ConfigAccess
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.set() } }
-  }
-
-  private func set() async throws {
+  func execute() async throws {
     try await access.withParameters { chip in
       let wanted = try parameters.map { try chip.parameter($0) }
       let response = try await chip.write(wanted)

@@ -57,7 +57,7 @@ struct Decode: AsyncParsableCommand {
     } else if let file {
       let bytes = try await contents(of: file)
       if let format = try? CaptureReader.format(of: bytes), format != .hexText {
-        try await reporting { try session.take(CaptureReader.read(bytes)) }
+        try reporting { try session.take(CaptureReader.read(bytes)) }
         session.finish()
         if session.failures > 0 { throw ExitCode(65) }
         return
@@ -80,7 +80,7 @@ struct Decode: AsyncParsableCommand {
 
   private func contents(of path: String) async throws -> [UInt8] {
     var bytes: [UInt8] = []
-    try await reporting { bytes = try CaptureReader.contents(ofFile: path) }
+    try reporting { bytes = try CaptureReader.contents(ofFile: path) }
     return bytes
   }
 }

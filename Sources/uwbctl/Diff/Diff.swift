@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import UCI
 import UCIReference
 
 /// `uwbctl diff`: why two ends do not range with each other.
-struct Diff: AsyncParsableCommand {
+struct Diff: Command {
   static let configuration = CommandConfiguration(
     abstract: "Compare two ends of a session and say what prevents ranging.",
     discussion: """
@@ -32,12 +33,7 @@ struct Diff: AsyncParsableCommand {
   @OptionGroup(title: "Device") var chip: ChipOptions
   @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.compare() } }
-  }
-
-  private func compare() async throws {
+  func execute() async throws {
     let sides = try await sides()
     let differences: [SessionDifference]
     switch (sides[0].content, sides[1].content) {

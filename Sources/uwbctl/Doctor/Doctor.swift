@@ -6,7 +6,7 @@ import UWBLink
 import UWBSimulator
 
 /// `uwbctl doctor`: why a device does not work, or that it does.
-struct Doctor: AsyncParsableCommand {
+struct Doctor: Command {
   static let configuration = CommandConfiguration(
     abstract: "Find out why a device does not work, or that it does.",
     discussion: """
@@ -23,12 +23,7 @@ struct Doctor: AsyncParsableCommand {
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.check() } }
-  }
-
-  private func check() async throws {
+  func execute() async throws {
     guard let device = try device ?? onlyBoard() else {
       throw ExitCode(ExitStatus.unavailable.rawValue)
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
+
 /// What is looked at, in this order.
 enum Check: String, CaseIterable, Sendable {
   case device, permission

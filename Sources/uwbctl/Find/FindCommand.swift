@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import AccessoryProtocol
 import ArgumentParser
 import NearbyInteraction
@@ -9,7 +10,7 @@ import UWBLink
 import UWBSimulator
 
 /// `uwbctl find`: the app's side of Nearby Interaction.
-struct FindCommand: AsyncParsableCommand {
+struct FindCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Find a Nearby Interaction accessory: how far, and where.",
@@ -55,12 +56,7 @@ struct FindCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.find() } }
-  }
-
-  private func find() async throws {
+  func execute() async throws {
     if let accessory { return try await find(with: device, at: ChannelEndpoint(accessory)) }
     let chips = try SimulatedPeers(profile: simChip.profile, peers: 1, seed: seed)
     defer { chips.bench.stop() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import NearbyInteraction
 
 /// Shows where an accessory is: on a terminal one line that changes, elsewhere a line for each event.

@@ -38,7 +38,7 @@ struct FirmwareCheck: AsyncParsableCommand {
   var family = FirmwareFamily.sr1xx
 
   func run() async throws {
-    try await reporting {
+    try reporting {
       print(FirmwareText.describe(try FirmwareImage(path: file, kind: family.kind)))
     }
   }

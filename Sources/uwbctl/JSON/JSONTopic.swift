@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 
 /// `uwbctl json`: what the objects hold that commands print with --format json.

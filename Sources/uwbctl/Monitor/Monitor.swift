@@ -4,7 +4,7 @@ import ArgumentParser
 import UWB
 
 /// `uwbctl monitor`: what goes over a link, decoded, as it goes.
-struct Monitor: AsyncParsableCommand {
+struct Monitor: Command {
   static let configuration = CommandConfiguration(
     abstract: "Show what goes over a link, decoded, until interrupted.",
     discussion: """
@@ -24,12 +24,7 @@ struct Monitor: AsyncParsableCommand {
   @Option(help: "line, details, or json (one object a line).") var format = PacketStyle.line
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.listen() } }
-  }
-
-  private func listen() async throws {
+  func execute() async throws {
     let target = try OpenTarget(options, capture)
     defer { target.finish() }
     let proxy = try monitor.terminal()

@@ -52,7 +52,7 @@ struct ProfilePrint: AsyncParsableCommand {
   @Flag(help: "With --from: print keys as they are.") var includeSecrets = false
 
   func run() async throws {
-    try await reporting {
+    try reporting {
       if let file {
         let profile = try SessionProfile(file: file)
         standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import UWB
 
 /// What was computed of a measurement, for those who print it.

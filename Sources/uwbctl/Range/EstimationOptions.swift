@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import Ranging
 import UCI
@@ -18,7 +19,7 @@ struct EstimationOptions: ParsableArguments {
   var board: String?
 
   /// - Parameter peers: of the session.
-  func settings(channel: Int, peers: [MACAddress]) throws(ComputeError) -> EstimationSettings {
+  func settings(channel: Int, peers: [MACAddress]) throws(LabError) -> EstimationSettings {
     guard let calibration else { return EstimationSettings() }
     let read = try RangingCalibration(file: calibration)
     return EstimationSettings(read, board: board, channel: channel, peers: peers)

@@ -7,7 +7,7 @@ import UWBLink
 import UWBSimulator
 
 /// `uwbctl range`: measure distances and print them.
-struct RangeCommand: AsyncParsableCommand {
+struct RangeCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "range",
     abstract: "Range and print what is measured.",
@@ -28,12 +28,7 @@ struct RangeCommand: AsyncParsableCommand {
   @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
   var format: RangeFormat?
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.range() } }
-  }
-
-  private func range() async throws {
+  func execute() async throws {
     var configuration = try session.configuration()
     configuration.diagnostics = diagnostics.request
     let settings = try estimation.settings(

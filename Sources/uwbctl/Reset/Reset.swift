@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import UCI
 import UWB
 import UWBLink
 
 /// `uwbctl reset`: the chip as if it had just been switched on.
-struct Reset: AsyncParsableCommand {
+struct Reset: Command {
   static let configuration = CommandConfiguration(
     abstract: "Reset a chip: its sessions end.",
     discussion: """
@@ -19,12 +20,7 @@ struct Reset: AsyncParsableCommand {
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "text or json.") var format = OutputFormat.text
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.reset() } }
-  }
-
-  private func reset() async throws {
+  func execute() async throws {
     let target = try OpenTarget(options, capture)
     defer { target.finish() }
     let clock = ContinuousClock()

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import UCI
 import UWB
 
 /// `uwbctl send`: packets as they are, and what the chip says to them.
-struct Send: AsyncParsableCommand {
+struct Send: Command {
   static let configuration = CommandConfiguration(
     abstract: "Send packets given in hexadecimal, and show what the chip answers.",
     discussion: """
@@ -61,12 +62,7 @@ struct Send: AsyncParsableCommand {
     text.lowercased().hasPrefix("0x") ? UInt8(text.dropFirst(2), radix: 16) : UInt8(text)
   }
 
-  func run() async throws {
-    let this = self
-    try await reporting { try await cancelledBySignals { try await this.send() } }
-  }
-
-  private func send() async throws {
+  func execute() async throws {
     let profile = options.driverOptions.profile
     let plan = SendPlan(try frames(), dialect: Dialect(vendor: profile?.vendor ?? .unknown))
     if !plan.problems.isEmpty {

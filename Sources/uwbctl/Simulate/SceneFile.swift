@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import UWBSimulator
 
 /// Conditions of a simulated scene as JSON, for `--scene`. Everything may be left out.
@@ -51,7 +52,7 @@ struct SceneFile: Codable {
   /// By the names that `simulate` prints; "all" for each chip.
   var chips: [String: Chip]?
 
-  init(file path: String) throws(ComputeError) {
+  init(file path: String) throws(LabError) {
     self = try JSONFile.read(path, as: "a scene")
     if let problem { throw .badFile(path, problem) }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import UWBLab
 import ArgumentParser
 import Glibc
 import UWBSimulator
@@ -88,7 +89,7 @@ struct Simulate: AsyncParsableCommand {
 
   private func simulate() async throws {
     var scene = Scene(seed: seed, distanceNoise: noise / 100, loss: loss)
-    let conditions = try self.scene.map { path throws(ComputeError) in try SceneFile(file: path) }
+    let conditions = try self.scene.map { path throws(LabError) in try SceneFile(file: path) }
     conditions?.apply(to: &scene)
     let pair = try SimulatedPair(
       profiles: profile.profiles, controlees: chips - 1, scene: scene,
@@ -97,15 +98,15 @@ struct Simulate: AsyncParsableCommand {
       conditions?.apply(to: chip)
       if let link { try chip.link(at: "\(link)-\(chip.name.lowercased())") }
     }
-    let file = try stamps.map { path throws(ComputeError) in try ExchangeFile(path) }
+    var file = try stamps.map { path throws(LabError) in try ExchangeFile(path) }
     pair.bench.recordsExchanges = file != nil
     pair.bench.start()
     let lines = pair.bench.chips.map { line(for: $0) + "\n" }.joined()
     let seconds = duration
     defer { pair.bench.stop() }
     do {
-      try await cancelledBySignals {
-        // Not before a signal would end the chips in good order.
+      try await cancelledBySignals { [file] in
+        // Not before a signal would end the chips in order.
         standardOutput.write(lines)
         try await Self.wait(seconds ?? 1e9, writing: file, pair.bench)
       }
@@ -119,7 +120,7 @@ struct Simulate: AsyncParsableCommand {
   private static func wait(
     _ seconds: Double, writing file: ExchangeFile?, _ bench: SimulatedBench
   ) async throws {
-    guard let file else { return try await Task.sleep(for: .seconds(seconds)) }
+    guard var file else { return try await Task.sleep(for: .seconds(seconds)) }
     let end = ContinuousClock.now + .seconds(seconds)
     while ContinuousClock.now < end {
       try await Task.sleep(until: min(end, .now + .milliseconds(200)))

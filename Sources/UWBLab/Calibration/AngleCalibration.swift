@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+public import Ranging
+
+/// Determines offset and table of pairs of antennas: which phase difference comes from which angle.
+package struct AngleCalibration {
+  /// Of the tables.
+  package var parameters = PhaseTableFit.Parameters()
+  /// Seconds by which the clocks of phases and path may differ.
+  package var greatestLag = 1.0
+
+  package init() {}
+
+  /// Asks for one angle after another, and takes the phases that the first board reports.
+  ///
+  /// - Parameter angles: degrees, positive to the left.
+  package func samples(
+    on bench: BoardBench, angles: [Double], _ console: any CalibrationConsole, isInteractive: Bool
+  ) async throws -> [PhaseSample] {
+    let name = "\(bench.boards[1].name) as seen by \(bench.boards[0].name)"
+    let guide = Guide<[Double]>(
+      console: console, isInteractive: isInteractive, quantity: "angle, positive to the left,",
+      unit: "°", limits: -90...90)
+    let kept = try await guide.run(
+      angles.map { .init(name: name, value: $0) },
+      measure: { _, angle in
+        _ = try await bench.range(0, 1, distance: 3, angle: angle, wantsPhases: true)
+        return bench.boards[0].phases.drain()
+      },
+      summary: { phases, _ in Self.summary(phases) })
+    return kept.flatMap { _, angle, phases in
+      phases.map { PhaseSample(angle: angle * .pi / 180, phase: $0) }
+    }
+  }
+
+  /// Fits one pair to phases at known angles.
+  ///
+  /// - Throws: `LabError` when the samples do not suffice.
+  package func fit(
+    _ name: String, _ samples: [PhaseSample]
+  ) throws(LabError) -> PairCalibration {
+    do {
+      return PairCalibration(
+        name: name, fit: try PhaseTableFit(samples, parameters), samples: samples)
+    } catch { throw .insufficient(error.description) }
+  }
+
+  /// Fits one pair to phases that were recorded during a walk around the antennas.
+  ///
+  /// - Throws: `LabError` when the walk does not suffice.
+  package func fit(
+    _ name: String, path: [PhaseWalk.Point], phases: [PhaseWalk.Phase]
+  ) throws(LabError) -> PairCalibration {
+    var walking = PhaseWalk.Parameters()
+    (walking.table, walking.greatestLag) = (parameters, greatestLag)
+    do {
+      let walk = try PhaseWalk(way: path, phases: phases, walking)
+      return PairCalibration(name: name, fit: walk.fit, samples: walk.samples, walk: walk)
+    } catch { throw .insufficient(error.description) }
+  }
+
+  /// A line on phases at one position.
+  private static func summary(_ phases: [Double]) -> String {
+    var mean = PhasorMean()
+    for phase in phases { mean.add(phase) }
+    guard let middle = mean.phase else { return "\(phases.count) phases without a common mean" }
+    let rests = phases.map { ($0 - middle).remainder(dividingBy: 2 * .pi) }
+    let spread = (rests.reduce(0) { $0 + $1 * $1 } / Double(rests.count)).squareRoot()
+    return "\(phases.count) phases, \(degrees(middle)), spread \(degrees(spread))"
+  }
+}
+
+extension CSVTable {
+  /// The columns with phases: those that begin with `pdoa`.
+  ///
+  /// - Parameter wanted: take these instead, unless empty.
+  /// - Throws: `LabError` when there are none.
+  package func phaseColumns(_ wanted: [String]) throws(LabError) -> [String] {
+    for name in wanted where !header.contains(name) { throw .missingColumn(name, has: header) }
+    let columns = wanted.isEmpty ? header.filter { $0.lowercased().hasPrefix("pdoa") } : wanted
+    guard !columns.isEmpty else { throw .missingColumn("pdoa_rad", has: header) }
+    return columns
+  }
+
+  /// Reads phases at known angles (columns `angle`, or `azimuth` and where there is one `elevation`).
+  ///
+  /// - Parameter column: the phases, in radians unless its name ends in `_deg`.
+  /// - Throws: `LabError` when a column is missing or no row can be used.
+  public func phaseSamples(_ column: String) throws(LabError) -> LabRows<PhaseSample> {
+    var reader = TableReader(self)
+    let phase = try reader.phaseColumn(column)
+    let azimuth = reader.find("azimuth", .angle)
+    let angle = azimuth == nil ? try reader.require("angle", .angle) : nil
+    let elevation = reader.find("elevation", .angle)
+    return try reader.rows { [reader] row, status in
+      let value = reader.value(row, phase, &status)
+      let seen = (angle ?? azimuth).flatMap { reader.value(row, $0, &status) }
+      guard let value, let seen else { return nil }
+      let height = reader.value(row, elevation) ?? 0
+      return PhaseSample(
+        angle: azimuth == nil ? seen : Cone.cone(azimuth: seen, elevation: height), phase: value)
+    }
+  }
+
+  /// Reads phases over time.
+  package func phases(_ column: String) throws(LabError) -> LabRows<PhaseWalk.Phase> {
+    let reader = TableReader(self)
+    let phase = try reader.phaseColumn(column)
+    let time = try reader.require("time", .time)
+    return try reader.rows { row, status in
+      let seconds = reader.value(row, time, &status)
+      let value = reader.value(row, phase, &status)
+      guard let seconds, let value else { return nil }
+      return PhaseWalk.Phase(time: seconds, phase: value)
+    }
+  }
+
+  /// Reads a path around the antennas: positions, or azimuths.
+  ///
+  /// - Parameters:
+  ///   - position: of the antennas.
+  ///   - yaw: where they look, in radians from x towards y.
+  package func path(
+    around position: Vector3, yaw: Double
+  ) throws(LabError) -> LabRows<PhaseWalk.Point> {
+    var reader = TableReader(self)
+    let time = try reader.require("time", .time)
+    let azimuth = reader.find("azimuth", .angle)
+    let elevation = reader.find("elevation", .angle)
+    let x = azimuth == nil ? try reader.require("x", .length) : nil
+    let y = azimuth == nil ? try reader.require("y", .length) : nil
+    let z = reader.find("z", .length)
+    let pose = Pose(position: position, w: cos(yaw / 2), z: sin(yaw / 2))
+    return try reader.rows { [reader] row, status in
+      let seconds = reader.value(row, time, &status)
+      let first = (azimuth ?? x).flatMap { reader.value(row, $0, &status) }
+      let second = y.map { reader.value(row, $0, &status) } ?? 0
+      guard let seconds, let first, let second else { return nil }
+      guard azimuth == nil else {
+        return PhaseWalk.Point(
+          time: seconds, azimuth: first, elevation: reader.value(row, elevation) ?? 0)
+      }
+      let there = Vector3(first, second, reader.value(row, z) ?? position.z)
+      return PhaseWalk.Point(time: seconds, place: there, antennas: pose)
+    }
+  }
+}
+
+private func degrees(_ radians: Double, _ digits: Int = 1) -> String {
+  fixed(radians * 180 / .pi, digits) + "°"
+}
+
+/// What was learned of a pair.
+package struct PairCalibration {
+  let name: String
+  package let fit: PhaseTableFit
+  let samples: [PhaseSample]
+  var walk: PhaseWalk?
+
+  /// What was learned of several pairs.
+  package static func report(_ pairs: [PairCalibration]) -> CalibrationReport {
+    var calibration = RangingCalibration()
+    calibration.pairs = pairs.map { .init(column: $0.name, $0.fit) }
+    return CalibrationReport(
+      text: pairs.map(\.text).joined(), calibration: calibration, charts: pairs.flatMap(\.charts))
+  }
+
+  private var text: String {
+    let (span, angles) = (fit.table.span, fit.table.angles)
+    let outliers = fit.isUsed.count { !$0 }
+    var text =
+      "\(printable(name)): offset \(fixed(fit.offset, 4)) rad (\(degrees(fit.offset))), "
+      + "\(angles.count) points from \(degrees(angles[0])) to \(degrees(angles[angles.count - 1])), "
+      + "phases \(degrees(span.lowerBound)) to \(degrees(span.upperBound))\n"
+      + "  phase noise \(degrees(fit.phaseDeviation)); \(fit.residuals.count) of \(samples.count) "
+      + "samples fit, \(outliers) outliers; angles \(degrees(fit.angleResiduals.rms, 2)) RMS, "
+      + "95 % below \(degrees(fit.angleResiduals.percentile95, 2))\n"
+    if fit.flattened > 3 * fit.phaseDeviation {
+      text +=
+        "  The phase reverses by \(degrees(fit.flattened)): the angle is ambiguous there.\n"
+    }
+    if fit.offset == 0 {
+      text += "  Straight ahead was not measured: the table contains the offset.\n"
+    }
+    if let walk {
+      text +=
+        walk.isLagKnown
+        ? "  The clock of the phases is \(fixed(abs(walk.lag), 2)) s "
+          + "\(walk.lag < 0 ? "ahead" : "behind").\n"
+        : "  The path goes in one direction: assuming that the clocks agree.\n"
+    }
+    return text
+  }
+
+  private var charts: [Chart] {
+    let degrees = 180 / Double.pi
+    let curve = zip(fit.table.angles, fit.table.phases).map {
+      (x: $0 * degrees, y: ($1 + fit.offset) * degrees)
+    }
+    var (used, outliers, rests) = ([Chart.Point](), [Chart.Point](), [Chart.Point]())
+    for (index, sample) in samples.enumerated() {
+      guard let rest = fit.remains[index] else { continue }
+      let angle = sample.angle * degrees
+      let expected = fit.table.phase(at: sample.angle) + fit.offset
+      let point = (x: angle, y: (expected + rest) * degrees)
+      guard fit.isUsed[index] else {
+        outliers.append(point)
+        continue
+      }
+      used.append(point)
+      rests.append((angle, rest * degrees))
+    }
+    return [
+      Chart(
+        title: "Phase over angle: \(name)", x: "angle (°)", y: "phase (°)",
+        series: [
+          .init(name: "measured", colour: .grey, mark: .points, points: used),
+          .init(name: "outliers", colour: .red, mark: .points, points: outliers, fits: false),
+          .init(name: "table", colour: .blue, mark: .line, points: curve),
+        ]),
+      Chart(
+        title: "Residuals", x: "angle (°)", y: "residual (°)",
+        series: [.init(name: "", colour: .blue, mark: .points, points: rests)]),
+    ]
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+/// Determines antenna delays from pairs of boards at known distances.
+package struct DelayCalibration {
+  /// How exact positions are in metres, reflections included, one standard deviation.
+  package var placementDeviation = 0.02
+  /// Delays of boards that are known, in metres.
+  package var known: [String: Double] = [:]
+
+  package init() {}
+
+  /// Measures every pair of boards at its distance.
+  ///
+  /// - Parameter distances: of each two names, in both orders, as far as they are known.
+  package func measurements(
+    on bench: BoardBench, distances: [[String]: Double], channel: Int,
+    _ console: any CalibrationConsole, isInteractive: Bool
+  ) async throws -> [DelayMeasurement] {
+    let names = bench.boards.map(\.name)
+    let ends = names.indices.flatMap { a in (a + 1..<names.count).map { (a, $0) } }
+    let kept = try await Guide<[BoardBench.Reading]>.distances(console, isInteractive).run(
+      ends.map { a, b in
+        .init(name: "\(names[a]) – \(names[b])", value: distances[[names[a], names[b]]])
+      },
+      measure: { try await bench.range(ends[$0].0, ends[$0].1, distance: $1) },
+      summary: { $0.summary(truth: $1) })
+    return kept.flatMap { stop, truth, readings in
+      readings.compactMap(\.range).map { range in
+        DelayMeasurement(
+          BoardAntenna(names[ends[stop].0], channel: channel),
+          BoardAntenna(names[ends[stop].1], channel: channel), measured: range, truth: truth)
+      }
+    }
+  }
+
+  /// - Throws: `LabError` when the measurements do not suffice.
+  package func fit(_ measurements: [DelayMeasurement]) throws(LabError) -> AntennaDelayFit {
+    var parameters = AntennaDelayFit.Parameters()
+    parameters.placementDeviation = placementDeviation
+    for antenna in Set(measurements.flatMap { [$0.a, $0.b] }) {
+      parameters.known[antenna] = known[antenna.board]
+    }
+    do { return try AntennaDelayFit(measurements, parameters) } catch {
+      throw .insufficient(error.description)
+    }
+  }
+}
+
+extension Guide<[BoardBench.Reading]> {
+  static func distances(
+    _ console: any CalibrationConsole, _ isInteractive: Bool
+  ) -> Guide<[BoardBench.Reading]> {
+    Guide(
+      console: console, isInteractive: isInteractive, quantity: "distance from antenna to antenna",
+      unit: "m", limits: 0.05...1000)
+  }
+}
+
+extension CSVTable {
+  /// Reads distances of pairs of boards (columns `board_a`, `board_b`, `truth`, `range`, and where
+  /// there are any `channel`, `antenna_a` and `antenna_b`).
+  ///
+  /// - Throws: `LabError` when a column is missing or no row can be used.
+  public func delayMeasurements() throws(LabError) -> LabRows<DelayMeasurement> {
+    var reader = TableReader(self)
+    let ends = try EndColumns(&reader)
+    let truth = try reader.require("truth", .length)
+    let range = try reader.require("range", .length)
+    let rows = try reader.rows { [reader] row, status in
+      let known = reader.value(row, truth, &status)
+      let measured = reader.value(row, range, &status)
+      let (a, b) = (ends.a(row, reader), ends.b(row, reader))
+      if a.board.isEmpty || b.board.isEmpty { status.blame("board", isEmpty: true) }
+      if a == b { status.blame("board_b", isEmpty: false) }
+      guard let known, let measured else { return nil as DelayMeasurement? }
+      return DelayMeasurement(a, b, measured: measured, truth: known)
+    }
+    guard !rows.values.isEmpty else { throw .insufficient("The table has no rows.") }
+    return rows
+  }
+}
+
+extension AntennaDelayFit {
+  /// What was learned.
+  package var report: CalibrationReport {
+    var calibration = RangingCalibration()
+    calibration.residuals = .init(residuals)
+    if delays.isEmpty, let sum = sums.first, sums.count == 1 {
+      // All that two boards tell.
+      calibration.delay_m = sum.delay.metres
+    } else {
+      calibration.antenna_delays = delays.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
+    }
+    return CalibrationReport(text: text, calibration: calibration, charts: [chart])
+  }
+
+  private func name(_ antenna: BoardAntenna) -> String {
+    let port = antenna.port
+    let extra = port.antenna == 0 ? "" : ".\(port.antenna)"
+    return printable(antenna.board) + extra + (port.channel == 9 ? "" : " ch\(port.channel)")
+  }
+
+  private func text(_ delay: Delay) -> String {
+    "\(fixed(delay.metres, 4)) ± \(fixed(delay.standardDeviation, 4)) m\n"
+  }
+
+  private var text: String {
+    var table = TextTable()
+    table.add("pair", "distance", "measured", "too long", "spread", "residual", "")
+    for one in placements {
+      table.add(
+        "\(name(one.a)) – \(name(one.b))", "\(fixed(one.truth, 3)) m", "\(one.count)",
+        "\(fixed(one.excess * 100, 1)) cm", "\(fixed(one.spread * 100, 1)) cm",
+        "\(fixed(one.residual * 100, 1)) cm", one.verdict == .used ? "" : one.verdict.rawValue)
+    }
+    var text = table.text + "\n"
+    for (antenna, delay) in delays.sorted(by: { $0.key < $1.key }) {
+      text += "\(name(antenna)): \(self.text(delay))"
+    }
+    for group in undetermined {
+      text +=
+        "Only sums are known of \(group.map(name).joined(separator: ", ")): single delays need three "
+        + "boards in a triangle, or one whose delay is known.\n"
+    }
+    let loose = Set(undetermined.joined())
+    for sum in sums where loose.contains(sum.a) || loose.contains(sum.b) {
+      text += "\(name(sum.a)) + \(name(sum.b)): \(self.text(sum.delay))"
+    }
+    if placements.contains(where: { $0.verdict == .suspect }) {
+      text += "One of the suspect placements is wrong. Measure both again.\n"
+    }
+    return text
+      + (redundancy == 0
+        ? "There are no redundant placements: a wrong one would go unnoticed.\n"
+        : "\(redundancy) redundant placements; residuals \(fixed(residuals.rms * 100, 1)) cm RMS.\n")
+  }
+
+  private var chart: Chart {
+    var series: [Chart.Series] = []
+    let groups: [(Verdict, Chart.Colour)] = [
+      (.used, .blue), (.suspect, .orange), (.outlier, .red),
+    ]
+    for (verdict, colour) in groups {
+      let list = placements.enumerated().filter { $0.element.verdict == verdict }
+      guard !list.isEmpty else { continue }
+      let points = list.map { (x: Double($0.offset), y: $0.element.residual * 100) }
+      let bars = zip(points, list).map { point, one in
+        let spread = one.element.spread * 100
+        return (x: point.x, low: point.y - spread, high: point.y + spread)
+      }
+      series.append(Chart.Series(name: "", colour: colour, mark: .bars(bars)))
+      series.append(
+        Chart.Series(name: verdict.rawValue, colour: colour, mark: .points, points: points))
+    }
+    return Chart(
+      title: "Residual of each placement (bars: spread of single measurements)", x: "pair",
+      y: "residual (cm)", series: series,
+      categories: placements.map { "\(name($0.a))–\(name($0.b))" })
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+extension CSVTable {
+  /// How positions follow each other.
+  public enum Motion {
+    /// Each position is computed by itself.
+    case independent
+    /// Positions are smoothed over the whole recording, or with `live` use only what was known at
+    /// their time. `acceleration` is its density in m²/s³; nil is learned.
+    case tracked(acceleration: Double? = nil, live: Bool = false)
+  }
+
+  /// Computes positions from ranges (columns `time`, `anchor`, `range`) or differences of ranges
+  /// (`time`, `anchor_a`, `anchor_b`, `tdoa`: the distance to b less that to a), each peer separately.
+  ///
+  /// - Parameters:
+  ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
+  ///   - height: metres, where it is known; overrides that of `anchors`.
+  /// - Throws: `LabError` when a column is missing.
+  public func positions(
+    _ anchors: Anchors, sigma: Double = 0.15, height: Double? = nil, motion: Motion = .tracked()
+  ) throws(LabError) -> ComputedTable<PlaceEstimate> {
+    let known = (height ?? anchors.height).map { HeightPrior($0, standardDeviation: 0.02) }
+    let prior = known ?? anchors.usualHeight
+    let reader = TableReader(self)
+    var epochs = try Epochs(reader, anchors, sigma: sigma)
+    switch motion {
+    case .independent:
+      let solver = PlaceSolver(height: prior)
+      for index in epochs.rows.indices {
+        epochs.rows[index].value = solver.solve(epochs.samples[index].map(\.observation))
+      }
+    case .tracked(let acceleration, let live):
+      var parameters = PlaceTracker.Parameters()
+      parameters.accelerationDensity = acceleration ?? 1
+      parameters.height = prior
+      var smoother = PlaceSmoother(parameters)
+      if acceleration != nil { smoother.accelerations = [1] }
+      epochs.track(with: smoother, live: live)
+    }
+    epochs.setStatuses()
+    return ComputedTable(
+      reader, epochs.rows,
+      [
+        .number("x_m", \.place.x), .number("y_m", \.place.y), .number("z_m", \.place.z),
+        .number("cov_xx", digits: 6, \.covariance.xx),
+        .number("cov_xy", digits: 6, \.covariance.xy),
+        .number("cov_xz", digits: 6, \.covariance.xz),
+        .number("cov_yy", digits: 6, \.covariance.yy),
+        .number("cov_yz", digits: 6, \.covariance.yz),
+        .number("cov_zz", digits: 6, \.covariance.zz),
+        OutputColumn(name: "used") { [used = epochs.used] in .text("\(used[$0.row] ?? 0)") },
+      ]
+    ) { [used = epochs.used] rows in
+      var chart = TrackChart("Positions from anchors")
+      chart.landmarks = anchors.byName.sorted { $0.key < $1.key }.map {
+        ($0.key, $0.value.position)
+      }
+      for row in rows where used[row.row] ?? 0 > 0 {
+        guard let estimate = row.value else { continue }
+        chart.add(peer: row.peer, estimate.place, estimate.covariance)
+      }
+      return [chart.chart]
+    }
+  }
+}
+
+/// The rows of a table that belong together: those of one peer at one time.
+private struct Epochs {
+  var rows: [ComputedRow<PlaceEstimate>] = []
+  private(set) var samples: [[PlaceSample]] = []
+  /// How many measurements were used, by the row of the input.
+  private(set) var used: [Int: Int] = [:]
+  private var byPeer: [String: [Int]] = [:]
+
+  init(_ table: TableReader, _ anchors: Anchors, sigma: Double) throws(LabError) {
+    var reader = table
+    let timeColumn = try reader.require("time", .time)
+    let isDifference = reader.find("tdoa", .length) != nil
+    let value = try reader.require(isDifference ? "tdoa" : "range", .length)
+    let first = try reader.require(isDifference ? "anchor_a" : "anchor")
+    let second = isDifference ? try reader.require("anchor_b") : nil
+    let sigmaColumn = reader.find("sigma", .length)
+    var sources: [String: Int] = [:]
+    func source(_ anchor: String) -> Int {
+      let number = sources[anchor] ?? sources.count
+      sources[anchor] = number
+      return number
+    }
+    for row in 0..<reader.table.rowCount {
+      var status = RowStatus()
+      let peer = reader.peer(row)
+      let time = reader.value(row, timeColumn, &status)
+      let measured = reader.value(row, value, &status)
+      var index = byPeer[peer]?.last ?? -1
+      if time == nil || index < 0 || rows[index].time != time {
+        index = rows.count
+        rows.append(ComputedRow(row: row, peer: peer, time: time))
+        samples.append([])
+        if time != nil { byPeer[peer, default: []].append(index) }
+      }
+      let (a, b) = (reader.text(row, first), second.map { reader.text(row, $0) })
+      let from = anchors.byName[a]
+      let to = b.map { anchors.byName[$0] } ?? from
+      guard let time, let measured, let from, let to else {
+        if status.isOK { status.word = "unknown_anchor" }
+        if rows[index].state.isOK { rows[index].state = status }
+        continue
+      }
+      let observation = PlaceObservation(
+        isDifference ? .difference(from.position, to.position) : .range(from.position),
+        measured - (isDifference ? to.bias - from.bias : from.bias),
+        standardDeviation: reader.deviation(row, sigmaColumn, usual: sigma))
+      samples[index].append(
+        PlaceSample(
+          time: time, observation: observation, source: source(b ?? a),
+          reference: isDifference ? source(a) : nil))
+    }
+    for (row, samples) in zip(rows, samples) { used[row.row] = samples.count }
+  }
+
+  /// Follows each peer.
+  mutating func track(with smoother: PlaceSmoother, live: Bool) {
+    for indices in byPeer.values {
+      let order = indices.sorted { (rows[$0].time ?? 0) < (rows[$1].time ?? 0) }
+      var track = smoother.way(order.flatMap { samples[$0] }, live: live)[...]
+      for index in order {
+        let points = track.prefix(samples[index].count)
+        track = track.dropFirst(points.count)
+        rows[index].value = points.last.flatMap { $0?.estimate }
+        used[rows[index].row] = points.count { $0?.isAccepted == true }
+      }
+    }
+  }
+
+  /// Says what became of each epoch. One that was located keeps no problem of a single row.
+  mutating func setStatuses() {
+    for index in rows.indices where !samples[index].isEmpty {
+      rows[index].state.word = status(of: rows[index])
+    }
+  }
+
+  private func status(of row: ComputedRow<PlaceEstimate>) -> String {
+    guard let estimate = row.value else { return "no_position" }
+    if used[row.row] == 0 { return "rejected" }
+    let names: [(GeometryWarnings, String)] = [
+      (.inconsistent, "inconsistent"), (.mirror, "mirror"), (.coplanar, "coplanar"),
+      (.dilution, "dilution"),
+    ]
+    let words = names.compactMap { estimate.warnings.contains($0.0) ? $0.1 : nil }
+    return words.isEmpty ? "ok" : words.joined(separator: "+")
+  }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+extension CSVTable {
+  /// Computes distances from the six stamps of double-sided ranging (columns `t1` to `t6`).
+  ///
+  /// Where only the final is missing, the distance is single-sided with the clock offset of earlier
+  /// rounds of the same peer.
+  ///
+  /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
+  public func doubleSidedDistances(
+    _ parameters: TwoWayParameters = TwoWayParameters(), calibration: RangingCalibration? = nil
+  ) throws(LabError) -> ComputedTable<TwoWayDistance> {
+    var distances = try TwoWayDistances(self, stamps: 6)
+    let correction = try calibration.map { calibration throws(LabError) in
+      try RangeCorrection(calibration, &distances.reader)
+    }
+    distances.computeDoubleSided(parameters)
+    if let correction { distances.apply(correction) }
+    return distances.result("Double-sided two-way ranging")
+  }
+
+  /// Computes distances from the four stamps of single-sided ranging (columns `t1` to `t4`).
+  ///
+  /// - Parameter powerBias: what the received level adds; nil: as the calibration says.
+  /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
+  public func singleSidedDistances(
+    _ parameters: TwoWayParameters = TwoWayParameters(), calibration: RangingCalibration? = nil,
+    powerBias: PowerBias? = nil
+  ) throws(LabError) -> ComputedTable<TwoWayDistance> {
+    var distances = try TwoWayDistances(self, stamps: 4)
+    distances.computeSingleSided(parameters)
+    if let calibration {
+      distances.apply(try RangeCorrection(calibration, &distances.reader))
+    } else if let powerBias {
+      distances.apply(RangeCorrection(powerBias))
+    }
+    return distances.result("Single-sided two-way ranging")
+  }
+
+  /// Fits the delays of peers and what the received level adds to single-sided distances whose truth
+  /// is known.
+  ///
+  /// - Parameter truth: a column in metres, or a number of metres for all rows.
+  /// - Throws: `LabError` when a column is missing, or no row has both a distance and its truth.
+  public func singleSidedCalibration(
+    _ parameters: TwoWayParameters = TwoWayParameters(), truth: String
+  ) throws(LabError) -> RangingCalibration {
+    var distances = try TwoWayDistances(self, stamps: 4)
+    distances.computeSingleSided(parameters)
+    return try distances.calibration(truth: truth)
+  }
+}
+
+/// The distances of a table of exchanges.
+private struct TwoWayDistances {
+  var reader: TableReader
+  private var rows: [ComputedRow<TwoWayDistance>] = []
+  /// The received level of each row in dBm, without the noise of single frames.
+  private var powers: [Double?] = []
+  private let stampColumns: [Column]
+  private let carrierColumn: Column?
+  private let hasTime: Bool
+
+  init(_ table: CSVTable, stamps count: Int) throws(LabError) {
+    var reader = TableReader(table)
+    stampColumns = try (1...count).map { number throws(LabError) in
+      try reader.require("t\(number)", .ticks)
+    }
+    let (time, power) = (reader.find("time", .time), reader.find("rx_power", .level))
+    carrierColumn = reader.find("cfo", .ratio)
+    hasTime = time != nil
+    self.reader = reader
+    var levels: [String: LevelTracker] = [:]
+    for row in 0..<table.rowCount {
+      let (peer, seconds) = (reader.peer(row), reader.value(row, time))
+      powers.append(
+        reader.value(row, power).map {
+          levels[peer, default: LevelTracker()].update($0, time: seconds)
+        })
+      rows.append(ComputedRow(row: row, peer: peer, time: seconds))
+    }
+  }
+
+  /// The single-sided exchange of a row, with its other stamps.
+  private mutating func exchange(
+    _ row: Int
+  ) -> (SingleSidedExchange, stamps: [TickStamp?])? {
+    let stamps = stampColumns.map { reader.stamp(row, $0, &rows[row].state) }
+    guard let t1 = stamps[0], let t2 = stamps[1], let t3 = stamps[2], let t4 = stamps[3] else {
+      return nil
+    }
+    let exchange = SingleSidedExchange(
+      pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4)
+    return (exchange, stamps)
+  }
+
+  mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
+    var responders: [String: ResponderRanging] = [:]
+    for row in rows.indices {
+      guard let (single, stamps) = exchange(row) else { continue }
+      var whole: DoubleSidedExchange?
+      if let t5 = stamps[4], let t6 = stamps[5] {
+        whole = DoubleSidedExchange(
+          pollSent: single.pollSent, pollReceived: single.pollReceived,
+          responseSent: single.responseSent, responseReceived: single.responseReceived,
+          finalSent: t5, finalReceived: t6)
+      }
+      do throws(RangingFailure) {
+        rows[row].value = try responders[
+          rows[row].peer, default: ResponderRanging(parameters)
+        ].distance(single, whole: whole, time: rows[row].time)
+        if whole == nil { rows[row].state.word = "single_sided" }
+      } catch {
+        if whole != nil || error != .unknownClockOffset { rows[row].state.word = error.word }
+      }
+    }
+  }
+
+  mutating func computeSingleSided(_ parameters: TwoWayParameters) {
+    // Rounds of a peer before anything is known of its clock: computed once it is.
+    var waiting: [String: [(row: Int, exchange: SingleSidedExchange)]] = [:]
+    var clocks: [String: ClockOffsetTracker] = [:]
+    for row in rows.indices {
+      guard let (exchange, _) = exchange(row) else { continue }
+      let (peer, time) = (rows[row].peer, rows[row].time)
+      var clock = clocks[peer] ?? ClockOffsetTracker(parameters)
+      // Without times, turns of a counter as short as 32 bits cannot be counted.
+      let canCompare = hasTime ? time != nil : parameters.counter.bits >= 40
+      let hasCompared =
+        canCompare
+        && clock.takePoll(sent: exchange.pollSent, received: exchange.pollReceived, time: time)
+      if !hasCompared, let carrier = reader.value(row, carrierColumn) {
+        clock.takeCarrier(ClockOffset(carrier))
+      }
+      clocks[peer] = clock
+      waiting[peer, default: []].append((row, exchange))
+      guard let offset = clock.offset else { continue }
+      for (row, exchange) in waiting.removeValue(forKey: peer) ?? [] {
+        compute(row, exchange, offset, parameters)
+      }
+    }
+    // Nothing is known of these clocks: crystals are within some ppm, and the deviation says so.
+    let guess = ClockOffset(0, standardDeviation: 10e-6)
+    for (row, exchange) in waiting.values.joined() {
+      compute(row, exchange, guess, parameters)
+      if rows[row].state.isOK { rows[row].state.word = RangingFailure.unknownClockOffset.word }
+    }
+  }
+
+  private mutating func compute(
+    _ row: Int, _ exchange: SingleSidedExchange, _ offset: ClockOffset,
+    _ parameters: TwoWayParameters
+  ) {
+    do throws(RangingFailure) {
+      rows[row].value = try exchange.distance(offset: offset, parameters)
+    } catch {
+      rows[row].state.word = error.word
+    }
+  }
+
+  mutating func apply(_ correction: RangeCorrection) {
+    for index in rows.indices {
+      guard let distance = rows[index].value else { continue }
+      rows[index].value = correction.applied(
+        to: distance, index, peer: rows[index].peer, power: powers[index], reader,
+        &rows[index].state)
+    }
+  }
+
+  func calibration(truth: String) throws(LabError) -> RangingCalibration {
+    let column = Double(truth) == nil ? try reader.require(truth, .length) : nil
+    var ranges = KnownRanges()
+    for row in rows where row.state.isOK {
+      guard let measured = row.value?.distance,
+        let known = column.map({ reader.value(row.row, $0) }) ?? Double(truth)
+      else { continue }
+      ranges.add(peer: row.peer, measured: measured, truth: known, power: powers[row.row])
+    }
+    guard let fit = RangeBiasFit(ranges.list) else {
+      throw .insufficient("No row has both a distance and its truth.")
+    }
+    return ranges.calibration(fit)
+  }
+
+  func result(_ title: String) -> ComputedTable<TwoWayDistance> {
+    ComputedTable(
+      reader, rows,
+      [
+        .number("distance_m", \.distance), .number("sigma_m", \.standardDeviation),
+      ]
+    ) { [hasTime] rows in
+      var chart = RangeChart(title, hasTime: hasTime)
+      for row in rows {
+        guard let distance = row.value else { continue }
+        chart.add(
+          peer: row.peer, time: row.time ?? Double(row.row), estimate: distance.distance,
+          sigma: distance.standardDeviation)
+      }
+      return [chart.chart]
+    }
+  }
+}
+
+/// Measured distances with their truth, by peer.
+struct KnownRanges {
+  private(set) var list: [KnownRange] = []
+  private var numbers: [String: Int] = [:]
+
+  mutating func add(peer: String, measured: Double, truth: Double, power: Double?) {
+    let pair = numbers[peer] ?? numbers.count
+    numbers[peer] = pair
+    list.append(KnownRange(measured: measured, truth: truth, power: power, pair: pair))
+  }
+
+  /// What a fit of these says, as a calibration.
+  func calibration(_ fit: RangeBiasFit) -> RangingCalibration {
+    var result = RangingCalibration()
+    result.delay_m = fit.delays.reduce(0, +) / Double(fit.delays.count)
+    result.delays_m = numbers.count > 1 ? numbers.mapValues { fit.delays[$0] } : nil
+    result.power_bias = fit.powerBias.knots.map { .init($0) }
+    result.residuals = .init(fit.residuals)
+    return result
+  }
+}
+
+extension RangingFailure {
+  /// One word for programs.
+  fileprivate var word: String {
+    switch self {
+    case .missingStamp: "missing_stamp"
+    case .emptyInterval: "empty_interval"
+    case .implausibleClocks: "implausible_clocks"
+    case .unknownClockOffset: "unknown_clock_offset"
+    case .negativeDistance: "negative_distance"
+    case .tooFar: "too_far"
+    }
+  }
+}

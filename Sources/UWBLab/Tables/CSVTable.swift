@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SystemPackage
+
+/// A CSV file in memory: a header, and cells that are converted on access.
+///
+/// Cells are separated by commas, or by semicolons or tabs when the header has no comma. Quoted
+/// cells may contain line breaks. Empty lines and lines that begin with `#` are skipped.
+public struct CSVTable: Sendable {
+  /// The names of the columns, without surrounding spaces.
+  public private(set) var header: [String] = []
+  /// The number of rows below the header.
+  public private(set) var rowCount = 0
+  /// The line of the header, counted from 1.
+  private(set) var headerLine = 1
+  /// The line at which each row begins.
+  private var lines: [UInt32] = []
+  /// Rows whose number of cells differs from the header's: how many, and the first.
+  package private(set) var ragged: (count: Int, line: Int, cells: Int)?
+  private let bytes: [UInt8]
+  private let hasQuotes: Bool
+  /// Where each cell begins and ends, `header.count` cells for each row. Missing cells are empty;
+  /// surplus cells are left out.
+  private var bounds: [UInt32] = []
+  private(set) var separator = UInt8(ascii: ",")
+
+  /// Parses a table in UTF-8.
+  ///
+  /// - Throws: `LabError` with `.badTable`.
+  public init(_ bytes: [UInt8]) throws(LabError) {
+    guard bytes.count < Int(UInt32.max) else {
+      throw LabError(
+        .badTable, "The input is longer than 4 GiB.",
+        suggestion: "Split it into parts, each with the header.")
+    }
+    let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    if let zero = isUTF16 ? 0 : bytes.firstIndex(of: 0) {
+      throw .table(
+        1 + bytes[..<zero].count { $0 == 10 },
+        "not text: " + (isUTF16 ? "the encoding is UTF-16." : "it contains a zero byte."),
+        suggestion: "Save the table as CSV in UTF-8.")
+    }
+    self.bytes = bytes
+    hasQuotes = bytes.contains(UInt8(ascii: "\""))
+    let start = Cursor(position: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+    var (cursor, cells) = (start, [UInt32]())
+    guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
+      throw LabError(.badTable, "The input is empty: it has no header.")
+    }
+    headerLine = line
+    if cells.count == 2 {
+      let head = bytes[Int(cells[0])..<Int(cells[1])]
+      for other in [UInt8(ascii: ";"), UInt8(ascii: "\t")] where head.contains(other) {
+        separator = other
+      }
+      cursor = start
+      _ = try cursor.takeRow(of: bytes, separator, &cells)
+    }
+    header = stride(from: 0, to: cells.count, by: 2).map {
+      plain(Int(cells[$0])..<Int(cells[$0 + 1]))
+    }
+    // Some tools mark the header as a comment.
+    if let mark = header[0].first, mark == "#" || mark == "%" { header[0].removeFirst() }
+    bounds.reserveCapacity(bytes.count / 6)
+    let width = 2 * header.count
+    while let line = try cursor.takeRow(of: bytes, separator, skipsComments: true, &cells) {
+      lines.append(UInt32(line))
+      bounds.append(contentsOf: cells.prefix(width))
+      if cells.count != width {
+        let (count, line, first) = ragged ?? (0, line, cells.count / 2)
+        ragged = (count + 1, line, first)
+        let end = cells[cells.count - 1]
+        bounds.append(contentsOf: repeatElement(end, count: max(0, width - cells.count)))
+      }
+      rowCount += 1
+    }
+  }
+
+  /// Reads a table from a file.
+  ///
+  /// - Parameter path: nil or `-` is standard input.
+  /// - Throws: `LabError` with `.unreadable` or `.badTable`.
+  public init(file path: String?) throws(LabError) {
+    try self.init(try contents(ofFile: path))
+  }
+
+  /// Where the parser is.
+  private struct Cursor {
+    var position: Int
+    var line = 1
+
+    /// Finds the cells of the next row that is not empty: where each begins and ends.
+    ///
+    /// - Returns: the line at which the row begins; nil at the end of the table.
+    mutating func takeRow(
+      of bytes: [UInt8], _ separator: UInt8, skipsComments: Bool = false, _ cells: inout [UInt32]
+    ) throws(LabError) -> Int? {
+      let all = bytes.span
+      while position < all.count {
+        let (start, first) = (position, line)
+        let isComment = skipsComments && all[start] == UInt8(ascii: "#")
+        var quotes = QuoteState()
+        var cell = start
+        cells.removeAll(keepingCapacity: true)
+        while position < all.count {
+          let byte = all[position]
+          if byte == 10 {
+            line += 1
+            if isComment || !quotes.isOpen { break }
+          } else if byte == separator, !quotes.isOpen {
+            cells.append(UInt32(cell))
+            cells.append(UInt32(position))
+            cell = position + 1
+          }
+          quotes.take(byte, separator)
+          position += 1
+        }
+        let end = position > start && all[position - 1] == 13 ? position - 1 : position
+        let isEnd = position == all.count
+        position += 1
+        if isComment || end == start { continue }
+        if isEnd, quotes.isOpen { throw .table(first, "a quotation mark is never closed.") }
+        cells.append(UInt32(cell))
+        cells.append(UInt32(end))
+        return first
+      }
+      return nil
+    }
+  }
+
+  /// The bytes of a cell as in the file, quotes included.
+  func raw(_ row: Int, _ column: Int) -> ArraySlice<UInt8> { bytes[range(row, column)] }
+
+  /// The text of a cell without surrounding quotes and spaces.
+  public func text(_ row: Int, _ column: Int) -> String { plain(range(row, column)) }
+
+  /// The line at which a row begins.
+  package func line(_ row: Int) -> Int { Int(lines[row]) }
+
+  func isEmpty(_ row: Int, _ column: Int) -> Bool { unquoted(range(row, column)).isEmpty }
+
+  /// The finite decimal number in a cell; nil when the cell holds anything else.
+  public func number(_ row: Int, _ column: Int) -> Double? {
+    bytes.withUnsafeBufferPointer { all in
+      decimal(UnsafeBufferPointer(rebasing: all[unquoted(range(row, column))]))
+    }
+  }
+
+  /// The integer in a cell; nil when the cell holds anything else.
+  func integer(_ row: Int, _ column: Int) -> Int64? { Int64(text(row, column)) }
+
+  private func range(_ row: Int, _ column: Int) -> Range<Int> {
+    let index = 2 * (row * header.count + column)
+    return Int(bounds[index])..<Int(bounds[index + 1])
+  }
+
+  /// Without surrounding quotes and spaces; doubled quotes become single ones.
+  private func plain(_ range: Range<Int>) -> String {
+    let inner = unquoted(range)
+    let text = bytes[inner]
+    guard hasQuotes, inner.lowerBound > range.lowerBound,
+      bytes[inner.lowerBound - 1] == UInt8(ascii: "\""), text.contains(UInt8(ascii: "\""))
+    else { return String(decoding: text, as: UTF8.self) }
+    var result: [UInt8] = []
+    var isSecond = false
+    for byte in text {
+      isSecond = byte == UInt8(ascii: "\"") && !isSecond
+      if !isSecond { result.append(byte) }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private func unquoted(_ range: Range<Int>) -> Range<Int> {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high, bytes[low] == 32 || bytes[low] == 9 { low += 1 }
+    while low < high, bytes[high - 1] == 32 || bytes[high - 1] == 9 { high -= 1 }
+    let quote = UInt8(ascii: "\"")
+    if high - low >= 2, bytes[low] == quote, bytes[high - 1] == quote {
+      low += 1
+      high -= 1
+    }
+    return low..<high
+  }
+}
+
+/// Tracks open quotes. They open only at the beginning of a cell, so that the inches of 5" do not.
+private struct QuoteState {
+  private(set) var isOpen = false
+  private var isAtStart = true
+  private var wasQuote = false
+
+  @inline(__always)
+  mutating func take(_ byte: UInt8, _ separator: UInt8) {
+    let isQuote = byte == UInt8(ascii: "\"")
+    if isOpen {
+      if isQuote { isOpen = false }
+      wasQuote = isQuote
+    } else if isQuote, isAtStart || wasQuote {
+      // The second of two belongs to the text.
+      (isOpen, isAtStart, wasQuote) = (true, false, false)
+    } else {
+      isAtStart = byte == separator || (isAtStart && (byte == 32 || byte == 9))
+      wasQuote = false
+    }
+  }
+}
+
+/// The finite number that `text` consists of; nil when it is anything else.
+///
+/// Numbers of up to 15 digits with a small exponent, which are nearly all, are exact without the
+/// library's slow way: their digits and the power of ten are both exact in a Double.
+func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+  var index = 0
+  let isNegative = !text.isEmpty && text[0] == UInt8(ascii: "-")
+  if isNegative || (!text.isEmpty && text[0] == UInt8(ascii: "+")) { index = 1 }
+  var digits: UInt64 = 0
+  var count = 0
+  var scale = 0
+  var hasPoint = false
+  while index < text.count {
+    let byte = text[index]
+    if 48...57 ~= byte {
+      digits = digits &* 10 &+ UInt64(byte - 48)
+      if digits > 0 { count += 1 }
+      if hasPoint { scale += 1 }
+    } else if byte == UInt8(ascii: "."), !hasPoint {
+      hasPoint = true
+    } else {
+      break
+    }
+    index += 1
+  }
+  if index == text.count, count <= 15, scale <= 22, text.contains(where: { 48...57 ~= $0 }) {
+    let value = Double(digits) / powersOfTen[scale]
+    return isNegative ? -value : value
+  }
+  // Only decimal numbers: the library also takes 0x10, inf and nan.
+  let isDecimal = text.allSatisfy {
+    48...57 ~= $0 || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e")
+      || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
+  }
+  guard isDecimal, let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else {
+    return nil
+  }
+  return value
+}
+
+private let powersOfTen: [Double] = [
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+  1e18, 1e19, 1e20, 1e21, 1e22,
+]

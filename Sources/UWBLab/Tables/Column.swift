@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+
+/// What a column measures. The unit is the suffix of its name; without one it is the first here.
+enum Quantity {
+  case time, length, angle, level, ratio, ticks, number
+
+  /// Suffixes, and the factor that converts each to seconds, metres, radians or parts.
+  var units: [(suffix: String, factor: Double)] {
+    switch self {
+    case .time: [("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)]
+    case .length: [("m", 1), ("cm", 0.01), ("mm", 0.001)]
+    case .angle: [("rad", 1), ("deg", .pi / 180)]
+    case .level: [("dbm", 1)]
+    case .ratio: [("ppm", 1e-6), ("ppb", 1e-9)]
+    case .ticks: [("ticks", 1)]
+    case .number: []
+    }
+  }
+}
+
+/// A column of a table.
+struct Column {
+  var index: Int
+  /// Converts a number to seconds, metres, radians or parts.
+  var factor: Double
+  var name: String
+}
+
+/// Whether a row could be computed: one word for programs, which names the first cell that could
+/// not be used.
+struct RowStatus {
+  var word = "ok"
+  var isOK: Bool { word == "ok" }
+
+  /// Records that a cell is empty or not a number, unless an earlier one already was.
+  mutating func blame(_ column: String, isEmpty: Bool) {
+    guard isOK else { return }
+    let name = column.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
+    word = (isEmpty ? "missing_" : "invalid_") + String(name)
+  }
+}
+
+/// Finds columns by quantity and reads cells in their units.
+struct TableReader {
+  let table: CSVTable
+  /// Columns that resemble one that was looked for, but have an unknown unit.
+  private(set) var warnings: [String] = []
+  private var peerColumn: Column?
+
+  init(_ table: CSVTable) {
+    self.table = table
+    peerColumn = find("peer")
+  }
+
+  // MARK: columns
+
+  /// The column `name_UNIT` with a unit of the quantity, in any case; nil when there is none.
+  mutating func find(_ name: String, _ quantity: Quantity = .number) -> Column? {
+    if let column = lookUp(name, quantity) { return column }
+    if let other = unknownUnit(name, quantity) {
+      warnings.append(
+        "Line \(table.headerLine): ignoring \(other), which has an unknown unit; known are "
+          + "\(accepted(name, quantity)).")
+    }
+    return nil
+  }
+
+  /// The same for a column that the computation needs.
+  func require(_ name: String, _ quantity: Quantity = .number) throws(LabError) -> Column {
+    guard let column = lookUp(name, quantity) else {
+      if let other = unknownUnit(name, quantity) {
+        throw .table(
+          table.headerLine, "the unit of the column \(other) is unknown.",
+          suggestion: "Use one of \(accepted(name, quantity)).")
+      }
+      let unit = quantity.units.first.map { "_" + $0.suffix } ?? ""
+      throw .missingColumn(quantity == .ticks ? name : name + unit, has: table.header)
+    }
+    return column
+  }
+
+  /// The column of exactly this name with phases, in radians unless it ends in `_deg`.
+  func phaseColumn(_ name: String) throws(LabError) -> Column {
+    guard let index = table.header.firstIndex(of: name) else {
+      throw .missingColumn(name, has: table.header)
+    }
+    let isDegrees = name.lowercased().hasSuffix("_deg")
+    return Column(index: index, factor: isDegrees ? .pi / 180 : 1, name: name)
+  }
+
+  private func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
+    let names =
+      quantity.units.map { ("\(name)_\($0.suffix)", $0.factor) }
+      + [(name, quantity.units.first?.factor ?? 1)]
+    for (name, factor) in names {
+      if let index = table.header.firstIndex(where: { $0.lowercased() == name }) {
+        return Column(index: index, factor: factor, name: table.header[index])
+      }
+    }
+    return nil
+  }
+
+  private func accepted(_ name: String, _ quantity: Quantity) -> String {
+    quantity.units.map { "\(name)_\($0.suffix)" }.joined(separator: ", ")
+  }
+
+  /// A column that seems to be the wanted one in an unknown unit.
+  private func unknownUnit(_ name: String, _ quantity: Quantity) -> String? {
+    guard !quantity.units.isEmpty else { return nil }
+    return table.header.first { column in
+      let lower = column.lowercased()
+      guard lower.hasPrefix(name + "_") else { return false }
+      let unit = lower.dropFirst(name.count + 1)
+      return (1...4).contains(unit.count) && unit.allSatisfy { $0.isLetter || $0 == "µ" }
+    }
+  }
+
+  // MARK: cells
+
+  /// The number in a cell, in the unit of the quantity. nil when there is none, which `status` then
+  /// tells.
+  func value(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
+    if let number = table.number(row, column.index) { return number * column.factor }
+    status.blame(column.name, isEmpty: table.isEmpty(row, column.index))
+    return nil
+  }
+
+  /// The number in a cell that may be empty, or whose column may be missing.
+  func value(_ row: Int, _ column: Column?) -> Double? {
+    column.flatMap { column in table.number(row, column.index).map { $0 * column.factor } }
+  }
+
+  /// The standard deviation in a cell; `usual` where it is missing or not positive.
+  func deviation(_ row: Int, _ column: Column?, usual: Double) -> Double {
+    value(row, column).flatMap { $0 > 0 ? $0 : nil } ?? usual
+  }
+
+  /// The stamp in a cell of ticks: an integer, negative if it was written as signed, or a number with
+  /// a fraction.
+  func stamp(_ row: Int, _ column: Column, _ status: inout RowStatus) -> TickStamp? {
+    if let ticks = table.integer(row, column.index) { return TickStamp(ticks) }
+    if let stamp = table.number(row, column.index).flatMap(TickStamp.init(exactly:)) {
+      return stamp
+    }
+    status.blame(column.name, isEmpty: table.isEmpty(row, column.index))
+    return nil
+  }
+
+  func text(_ row: Int, _ column: Column) -> String { table.text(row, column.index) }
+
+  /// The peer of a row; empty where the table has no such column.
+  func peer(_ row: Int) -> String { peerColumn.map { text(row, $0) } ?? "" }
+
+  // MARK: rows
+
+  /// The rows that can be used, in their order.
+  ///
+  /// - Throws: `LabError` when there are rows, but none can be used.
+  func rows<T>(_ body: (Int, inout RowStatus) -> T?) throws(LabError) -> LabRows<T> {
+    var result = LabRows<T>(values: [], warnings: warnings)
+    var problems = RowProblems()
+    for row in 0..<table.rowCount {
+      var status = RowStatus()
+      if let value = body(row, &status), status.isOK { result.values.append(value) }
+      problems.add(status.word, row: row)
+    }
+    result.warnings += try problems.warnings(for: table)
+    return result
+  }
+}
+
+/// What the usable rows of a table hold.
+public struct LabRows<Value> {
+  /// One for each row that could be used.
+  public internal(set) var values: [Value]
+  /// Sentences about rows and columns that could not be used.
+  public internal(set) var warnings: [String]
+}
+
+/// Counts the rows of a table that could not be used.
+struct RowProblems {
+  private var count = 0
+  private var first: (row: Int, word: String)?
+
+  /// Adds the status of a row. Only cells that cannot be read and unknown names are problems, not
+  /// what a computation makes of the row.
+  mutating func add(_ status: String, row: Int) {
+    let prefixes = ["missing_", "invalid_", "unknown_b", "unknown_anchor"]
+    guard prefixes.contains(where: status.hasPrefix) else { return }
+    count += 1
+    if first == nil { first = (row, status) }
+  }
+
+  /// - Throws: `LabError` when no row of the table could be used.
+  func warnings(for table: CSVTable) throws(LabError) -> [String] {
+    var warnings: [String] = []
+    if let ragged = table.ragged {
+      let others = ragged.count > 1 ? "; \(ragged.count) rows differ from it" : ""
+      warnings.append(
+        "Line \(ragged.line) has \(ragged.cells) cells, the header \(table.header.count)\(others).")
+    }
+    guard let first else { return warnings }
+    let example = "The first is line \(table.line(first.row)): \(first.word)."
+    if count == table.rowCount {
+      throw LabError(
+        .badTable, line: table.line(first.row),
+        "None of the \(count) rows can be used. \(example)")
+    }
+    return warnings + ["\(count) of \(table.rowCount) rows cannot be used. \(example)"]
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UWB
+import UWBLink
+import UWBSimulator
+
+/// What `--device` and `--capture` lead to: where to open, and where to record.
+struct OpenTarget {
+  let endpoint: LinkEndpoint
+  let tap: UWBDevice.PacketTap?
+  /// The embedded simulated chips; nil for any other device.
+  let simulated: SimulatedPeers?
+  private let file: CaptureFile?
+  private let capture: CaptureOptions
+
+  /// - Parameter peers: how many other simulated chips there are.
+  /// - Throws: `LinkError`, `CaptureError`, or why there is no pseudo-terminal.
+  init(_ options: DeviceOptions, _ capture: CaptureOptions, peers: Int = 0) throws {
+    self.capture = capture
+    simulated = options.isSimulated ? try options.chip.simulatedChip(peers: peers) : nil
+    endpoint =
+      try simulated.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(options.device)
+    file = try capture.start(options)
+    tap = file?.tap
+  }
+
+  /// Opens the device with the driver, recorded.
+  ///
+  /// - Parameter opening: what becomes of the sessions on the chip; a chip that has to be reset
+  ///   although it should not is told of on standard error.
+  func open(
+    _ options: UWBDevice.Options, _ opening: UWBDevice.Opening = .reset
+  ) async throws(DriverError) -> UWBDevice {
+    var options = options
+    options.tap = tap
+    options.opening = opening
+    let device = try await UWBDevice.open(endpoint, options: options)
+    if opening == .asFound, device.wasReset {
+      standardError.write("uwbctl: The chip answers nothing before a reset: it was reset.\n")
+    }
+    return device
+  }
+
+  /// Says so when the capture is not complete, and ends the simulated chip.
+  func finish() {
+    capture.finish(file)
+    simulated?.bench.stop()
+  }
+}
+
+extension DeviceOptions {
+  /// Opens the device, or an embedded simulated one with its peers, lends it to `body`, and closes
+  /// everything again.
+  ///
+  /// - Parameters:
+  ///   - capture: where packets are recorded.
+  ///   - peers: the number of other simulated chips.
+  ///   - opening: what happens to the sessions on the chip.
+  func withDevice<R: Sendable>(
+    _ capture: CaptureOptions, peers count: Int = 0, opening: UWBDevice.Opening = .reset,
+    _ body: (UWBDevice, SimulatedPeers?) async throws -> R
+  ) async throws -> R {
+    let target = try OpenTarget(self, capture, peers: count)
+    defer { target.finish() }
+    let device = try await target.open(driverOptions, opening)
+    let result: R
+    do {
+      result = try await body(device, target.simulated)
+    } catch {
+      await device.close()
+      throw error
+    }
+    await device.close()
+    return result
+  }
+}

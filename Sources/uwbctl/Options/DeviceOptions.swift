@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UWBLab
+import ArgumentParser
+import Logging
+import UCI
+import UWB
+import UWBLink
+import UWBSimulator
+
+/// What kind of chip, and how much the driver says about it.
+struct ChipOptions: ParsableArguments {
+  enum Family: String, ExpressibleByArgument, CaseIterable {
+    case auto, qorvo, nxp
+    var profile: DeviceProfile? {
+      switch self {
+      case .auto: nil
+      case .qorvo: .qorvo
+      case .nxp: .nxp
+      }
+    }
+  }
+
+  enum SimulatedChip: String, ExpressibleByArgument, CaseIterable {
+    case qm33, qm33pdoa, sr250, fira1
+    var profile: ChipProfile {
+      switch self {
+      case .qm33: .qm33
+      case .qm33pdoa: .qm33PDoA
+      case .sr250: .sr250
+      case .fira1: .fira1
+      }
+    }
+  }
+
+  @Option(help: "Take the chip for one of this family instead of asking it.")
+  var chip = Family.auto
+
+  @Option(help: "What the embedded simulated chips are.")
+  var simChip = SimulatedChip.qm33pdoa
+
+  @Option(help: "Seed of the simulated noise.")
+  var seed: UInt64 = 1
+
+  @Option(
+    help: "Conditions of the embedded simulated chips, own and \"peer 1\", …: see simulate.",
+    completion: .file())
+  var scene: String?
+
+  @Flag(name: .shortAndLong, help: "Say on standard error what the driver does; twice: more.")
+  var verbose: Int
+
+  var driverOptions: UWBDevice.Options {
+    var logger = Logger(label: "uwbctl", factory: { StreamLogHandler.standardError(label: $0) })
+    logger.logLevel = verbose == 0 ? .error : verbose == 1 ? .info : .trace
+    return UWBDevice.Options(profile: chip.profile, logger: logger)
+  }
+
+  /// The embedded simulated chip that is used like a board, and so many others.
+  func simulatedChip(peers: Int = 0) throws -> SimulatedPeers {
+    let conditions = try scene.map { path throws(LabError) in try SceneFile(file: path) }
+    return try SimulatedPeers(
+      profile: simChip.profile, peers: peers, seed: seed, conditions: conditions)
+  }
+}
+
+/// Which device.
+struct DeviceOptions: ParsableArguments {
+  /// The name of the embedded simulated chip.
+  static let simulated = "sim"
+
+  /// What there may be, for the shell.
+  static let completion = CompletionKind.custom { _, _, _ in
+    Discovery().names() + ["usb:", "tcp:localhost:", simulated]
+  }
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "A serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), usb:SERIAL (see list), "
+        + "spi:/dev/spidev0.0?chip=sr150&irq=…&ri=…&ce=…, sr1xx:/dev/srxxx, uci:/dev/uci0, "
+        + "nxp-usb:/dev/ttyACM0, tcp:host:port, or sim."),
+    completion: DeviceOptions.completion)
+  var device = Self.simulated
+
+  @OptionGroup var chip: ChipOptions
+
+  var isSimulated: Bool { device == Self.simulated }
+  var simChip: ChipOptions.SimulatedChip { chip.simChip }
+  var seed: UInt64 { chip.seed }
+  var verbose: Int { chip.verbose }
+  var driverOptions: UWBDevice.Options { chip.driverOptions }
+
+  func validate() throws {
+    if !isSimulated {
+      do { _ = try LinkEndpoint(device) } catch {
+        throw ValidationError("\(error) \(error.suggestion ?? "")")
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UWBLab
+import ArgumentParser
+import UCI
+import UCIReference
+
+/// Which packets are shown.
+struct PacketFilter: ParsableArguments {
+  static let words =
+    "core, session, ranging, data, test, vendor, command, response, notification, or a message's "
+    + "name (SESSION_INFO, CORE_*_NTF)"
+
+  @Option(help: "Show only these, separated by commas: \(words).") var only: String?
+  @Option(help: "Show all but these.") var not: String?
+
+  func validate() throws {
+    for token in Self.tokens(only) + Self.tokens(not) where !token.isKnown {
+      let nearest = nearestNames(to: token.text, in: Token.groups.map(\.name) + Token.allNames)
+      throw ValidationError(
+        "'\(printable(token.text))' is neither a group nor the name of a message."
+          + (nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."))
+    }
+  }
+
+  /// Whether a packet of this name is shown.
+  func shows(_ header: PacketHeader, name: String) -> Bool {
+    let only = Self.tokens(only)
+    guard only.isEmpty || only.contains(where: { $0.fits(header, name) }) else { return false }
+    return !Self.tokens(not).contains { $0.fits(header, name) }
+  }
+
+  private static func tokens(_ list: String?) -> [Token] {
+    (list ?? "").split(separator: ",").map { Token(text: String($0)) }
+  }
+
+  /// A group or a name, in which `*` stands for anything.
+  struct Token {
+    let text: String
+    let name: String
+
+    init(text: String) {
+      self.text = text
+      name = text.uppercased().split { $0 == " " || $0 == "-" }.joined(separator: "_")
+    }
+
+    typealias Group = (name: String, contains: @Sendable (PacketHeader) -> Bool)
+
+    static let groups: [Group] = [
+      ("core", { $0.type.isControl && $0.group == .core }),
+      ("session", { $0.type.isControl && $0.group == .sessionConfig }),
+      ("ranging", { $0.type.isControl && $0.group == .sessionControl }),
+      ("data", { $0.type == .data }),
+      ("test", { $0.type.isControl && $0.group == .test }),
+      ("vendor", { $0.type.isControl && $0.group.isVendor }),
+      ("command", { $0.type == .command }),
+      ("response", { $0.type == .response }),
+      ("notification", { $0.type == .notification }),
+    ]
+
+    private var group: Group? { Self.groups.first { $0.name == name.lowercased() } }
+
+    var isKnown: Bool { group != nil || Self.allNames.contains { Self.fits(name, $0) } }
+
+    func fits(_ header: PacketHeader, _ message: String) -> Bool {
+      group?.contains(header) ?? Self.fits(name, message)
+    }
+
+    /// The whole name, the name without its ending, or a pattern.
+    private static func fits(_ pattern: String, _ name: String) -> Bool {
+      guard pattern.contains("*") else { return name == pattern || name.hasPrefix(pattern + "_") }
+      let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+      guard let first = parts.first, let last = parts.last, name.hasPrefix(first),
+        name.hasSuffix(last), first.count + last.count <= name.count
+      else { return false }
+      var rest = name.dropFirst(first.count).dropLast(last.count)
+      for part in parts.dropFirst().dropLast() where !part.isEmpty {
+        guard let range = rest.firstRange(of: part) else { return false }
+        rest = rest[range.upperBound...]
+      }
+      return true
+    }
+
+    /// Every name that a message can have.
+    static let allNames: [String] = {
+      var names: Set<String> = []
+      let vendors: [Dialect.Vendor] = [.unknown, .qorvo, .nxp]
+      for type in [MessageType.data, .command, .response, .notification] {
+        for group in UInt8(0)...15 {
+          for oid in UInt8(0)...63 {
+            let opcode = Opcode(GroupID(rawValue: group), oid)
+            for vendor in vendors {
+              names.insert(
+                MessageCatalog.name(type: type, opcode: opcode, dialect: Dialect(vendor: vendor)))
+            }
+          }
+        }
+      }
+      return names.sorted()
+    }()
+  }
+}

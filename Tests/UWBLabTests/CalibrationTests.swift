@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import UWB
+import UWBTestSupport
+
+@testable import UWBLab
+
+@Suite struct CalibrationTests {
+  @Test func numbersAsPeopleTypeThem() {
+    let cases: [(String, Double?)] = [
+      ("2", 2), ("2,5", 2.5), ("2.5 m", 2.5), ("250cm", 2.5), ("-3", -3), ("m", nil), ("two", nil),
+      ("0x10", nil), ("nan", nil), ("1e400", nil), ("", nil),
+    ]
+    for (text, value) in cases { #expect(quantityValue(text, "m") == value, "\(text)") }
+    #expect(quantityValue("45°", "°") == 45 && quantityValue("2cm", "°") == nil)
+  }
+
+  @Test func aBackupIsAFile() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let backup = CalibrationBackup(
+      format: CalibrationBackup.format, created: nil,
+      device: .init(family: "Qorvo QM33", chipID: "0102", firmware: "1.1.0", uci: "2.0.0"),
+      values: [.init(name: "xtal_trim", hex: "2e", text: "46")])
+    let path = folder.path("backup.json")
+    try backup.write(to: path)
+    #expect(try CalibrationBackup(file: path) == backup)
+    let text = try folder.read("backup.json")
+    #expect(text.contains("\"chip_id\" : \"0102\""))
+    for bad in [text.replacing("calibration 1", with: "calibration 2"), "[]"] {
+      _ = try folder.write(bad, to: "backup.json")
+      let error = #expect(throws: LabError.self) { try CalibrationBackup(file: path) }
+      #expect(error?.code == .badFile)
+    }
+    let missing = #expect(throws: LabError.self) { try CalibrationBackup(file: path + ".missing") }
+    #expect(missing?.code == .unreadable)
+  }
+
+  /// Answers in their order; then nobody answers.
+  private actor Script: CalibrationConsole {
+    private var answers: [String]
+    private(set) var shown = ""
+
+    init(_ answers: [String]) { self.answers = answers }
+
+    func ask(_ question: String) -> String? { answers.isEmpty ? nil : answers.removeFirst() }
+    nonisolated func show(_ text: String) {}
+    nonisolated func showProgress(_ label: String, _ count: Int, of total: Int) {}
+    nonisolated func clearProgress() {}
+  }
+
+  private func run(
+    _ answers: [String], isInteractive: Bool = true, suggestions: [Double?]
+  ) async throws -> [Double] {
+    let guide = Guide<Double>(
+      console: Script(answers), isInteractive: isInteractive, quantity: "distance", unit: "m",
+      limits: 1...10)
+    return try await guide.run(
+      suggestions.map { .init(name: "A – B", value: $0) }, measure: { $1 + 0.5 },
+      summary: { "\($0) \($1)" }
+    ).map(\.measured)
+  }
+
+  @Test func placementsAreRepeatedSkippedAndKept() async throws {
+    // Refused, measured twice; skipped before it was measured; skipped afterwards.
+    let kept = try await run(
+      ["far", "11", "2", "what", "r", "3", "", "s", "", "s"], suggestions: [nil, 4, 5])
+    #expect(kept == [3.5])
+  }
+
+  @Test func quittingIsACancellation() async {
+    for answers in [["q"], ["2", "Q"]] {
+      await #expect(throws: CancellationError.self) { try await run(answers, suggestions: [nil]) }
+    }
+  }
+
+  @Test func withoutPromptsEveryNumberIsNeeded() async throws {
+    #expect(try await run([], isInteractive: false, suggestions: [2, 3]) == [2.5, 3.5])
+    let incomplete = await #expect(throws: LabError.self) {
+      try await run([], isInteractive: false, suggestions: [2, nil])
+    }
+    #expect(incomplete?.code == .usage)
+    let silent = await #expect(throws: LabError.self) { try await run([], suggestions: [2]) }
+    #expect(silent?.code == .noAnswer)
+  }
+}

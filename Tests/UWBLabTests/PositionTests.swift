@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import Testing
+import UWBLab
+import UWBTestSupport
+
+@Suite struct PositionTests {
+  private let anchors = [
+    "A": (0.0, 0.0, 0.5), "B": (6, 0, 2.5), "C": (6, 5, 0.5), "D": (0, 5, 2.5),
+  ]
+
+  private func distance(_ name: String, _ x: Double) -> Double {
+    let a = anchors[name]!
+    return ((x - a.0) * (x - a.0) + (2 - a.1) * (2 - a.1) + (1 - a.2) * (1 - a.2)).squareRoot()
+  }
+
+  @Test(arguments: [
+    #"{"anchors": {"A": [0, 0, 0.5], "B": [6, 0, 2.5], "C": [6, 5, 0.5], "D": [0, 5, 2.5]}}"#,
+    """
+    [{"id": "A", "x": 0, "y": 0, "z": 0.5}, {"name": "B", "x": 6, "y": 0, "z": 2.5},
+     {"anchor": "C", "position": [6, 5, 0.5]}, {"id": "D", "x_m": 0, "y_m": 5, "z_m": 2.5}]
+    """,
+  ])
+  func rangesGivePositions(_ json: String) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(json, to: "anchors.json")
+    var text = "anchor,note,time_s,range_m\n"
+    for step in 0..<40 {
+      for name in anchors.keys.sorted() {
+        text += "\(name),n\(step),\(step),\(distance(name, 2 + Double(step) / 20))\n"
+      }
+    }
+    text += "Z,,99,1\nA,,98,x\n"
+    let motions: [CSVTable.Motion] = [.tracked(), .tracked(live: true), .independent]
+    for motion in motions {
+      let run = try ComputedText(
+        try CSVTable(text: text).positions(try Anchors(file: file), motion: motion))
+      #expect(run.rows.count == 42 && run.rows[7]["note"] == "n7")
+      for step in 0..<40 {
+        #expect(abs(run.numbers("x_m")[step] - 2 - Double(step) / 20) < 0.06)
+        #expect(abs(run.numbers("y_m")[step] - 2) < 0.06)
+        #expect(run.numbers("cov_xx")[step] > 0 && run.column("used")[step] == "4")
+      }
+      #expect(run.column("status").suffix(2) == ["unknown_anchor", "invalid_range_m"])
+    }
+    for bad in ["{\"anchors\": 5}", "{}", "{\"A\": [1]}", "[{\"id\": \"A\", \"x\": 1, \"z\": 2}]"] {
+      let path = try folder.write(bad, to: "bad.json")
+      let error = #expect(throws: LabError.self, "\(bad)") { try Anchors(file: path) }
+      #expect(error?.code == .badFile)
+    }
+  }
+
+  @Test func rangeDifferencesGivePositions() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      #"{"A": [0, 0, 0.5], "B": [6, 0, 2.5], "C": [6, 5, 0.5], "D": [0, 5, 2.5]}"#, to: "a.json")
+    var text = "time_s,anchor_a,anchor_b,tdoa_m\n"
+    for step in 0..<40 {
+      for name in ["B", "C", "D"] {
+        text += "\(step),A,\(name),\(distance(name, 2) - distance("A", 2))\n"
+      }
+    }
+    let run = try ComputedText(
+      try CSVTable(text: text).positions(try Anchors(file: file), height: 1))
+    #expect(abs(run.numbers("x_m")[20] - 2) < 0.05 && abs(run.numbers("y_m")[20] - 2) < 0.05)
+  }
+
+  @Test func phasesGiveAngles() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      """
+      {"channel": 9, "pairs": [{"column": "pdoa_rad", "spacing_wavelengths": 0.45,
+       "offset_rad": 0.1}]}
+      """, to: "array.json")
+    var text = "pdoa_rad,time_s\n"
+    // The sine of 30 degrees is a half.
+    for step in 0..<20 { text += "\(2 * Double.pi * 0.45 / 2 + 0.1),\(Double(step) / 10)\n" }
+    text += ",2.1\n1,\n"
+    let run = try ComputedText(
+      try CSVTable(text: text).directions(geometry: try RangingCalibration(file: file)))
+    #expect(run.header.suffix(4) == ["azimuth_deg", "elevation_deg", "sigma_deg", "status"])
+    for row in 0..<20 { #expect(abs(run.numbers("azimuth_deg")[row] - 30) < 0.3) }
+    #expect(run.column("status").suffix(2) == ["missing_pdoa_rad", "missing_time_s"])
+  }
+}

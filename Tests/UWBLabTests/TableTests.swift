@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import Testing
+import UWBTestSupport
+
+@testable import UWBLab
+
+/// Tables as people and programs make them, and broken ones.
+@Suite struct TableTests {
+  private func table(_ text: String) throws -> CSVTable { try CSVTable(text: text) }
+
+  @Test func quotesEndsOfLinesAndMarks() throws {
+    let text =
+      "\u{FEFF}\r\ntime_s,\"note, with comma\",range_m\r\n"
+      + "1,\"two\r\nlines, \"\"quoted\"\"\",2\r\n\r\n3,5\" pipe,4\r\n"
+    let table = try table(text)
+    #expect(table.header == ["time_s", "note, with comma", "range_m"])
+    #expect(table.rowCount == 2 && table.ragged == nil)
+    #expect(table.text(0, 1) == "two\r\nlines, \"quoted\"")
+    #expect(table.text(1, 1) == "5\" pipe" && table.number(1, 2) == 4)
+    #expect(table.headerLine == 2 && table.line(0) == 3 && table.line(1) == 6)
+  }
+
+  @Test func inputColumnsAreWrittenUnchanged() throws {
+    let run = try ComputedText(
+      try table("time_s;\"a; b\";range_m\n0;\"x; \"\"y\"\"\";1\n0.1;z;1.02\n").filteredRanges())
+    #expect(run.header == ["time_s;\"a; b\";input_range_m;range_m;sigma_m;accepted;status"])
+    #expect(run.rows[0].values.contains { $0.hasPrefix("0;\"x; \"\"y\"\"\";1;") })
+  }
+
+  @Test(arguments: [
+    ("a,b\n1,2\n3,\"4\n5,6\n", 3), ("a,b\n1,\0\n", 2), ("\u{FEFF}a\n\"", 2),
+  ])
+  func problemsNameTheirLine(_ text: String, line: Int) throws {
+    let error = #expect(throws: LabError.self) { try table(text) }
+    #expect(error?.code == .badTable && error?.line == line)
+  }
+
+  @Test func unusableTablesAreErrors() throws {
+    for bytes: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [], [10, 10]] {
+      let error = #expect(throws: LabError.self) { try CSVTable(bytes) }
+      #expect(error?.code == .badTable)
+    }
+    let ragged = try #require(try table("a,b\n1,2\n1\n1,2,3\n").ragged)
+    #expect(ragged.count == 2 && ragged.line == 3 && ragged.cells == 1)
+  }
+
+  @Test func unknownUnitsAreErrors() throws {
+    let unknown = #expect(throws: LabError.self) {
+      try TableReader(try table("\ntime_s,range_ft\n1,2\n")).require("range", .length)
+    }
+    #expect(unknown?.line == 2 && unknown?.description.contains("range_ft") == true)
+    #expect(unknown?.recoverySuggestion?.contains("range_m, range_cm, range_mm") == true)
+    // Other columns may begin with the same word.
+    let missing = #expect(throws: LabError.self) {
+      try TableReader(try table("time_s,range_2,range_index\n")).require("range", .length)
+    }
+    #expect(missing?.line == nil && missing?.description.contains("no column range_m") == true)
+    let reader = TableReader(try table("Time_MS,RANGE_cm,range_ft\n1500,250,8\n"))
+    var status = RowStatus()
+    #expect(reader.value(0, try reader.require("time", .time), &status) == 1.5)
+    #expect(reader.value(0, try reader.require("range", .length), &status) == 2.5)
+  }
+
+  @Test func numbersAreDecimal() throws {
+    let table = try table("a\n1e-3\n0x10\nnan\ninf\n1_000\n+2.5\n1,5\n-.5\n.\n")
+    let numbers = (0..<table.rowCount).map { table.number($0, 0) }
+    #expect(numbers == [0.001, nil, nil, nil, nil, 2.5, 1, -0.5, nil])
+  }
+
+  @Test func delaysOfBoardsAreSubtracted() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      """
+      {antenna_delays: [
+        {board: "A", delay_m: 0.15}, {board: "B", delay_m: 0.1},
+        {board: "B", antenna: 1, channel: 5, delay_m: 0.4}]}
+      """, to: "c.json")
+    let stamps = "0,2132,127797332,127799464,638980264,638982396"
+    let text = """
+      t1,t2,t3,t4,t5,t6,board_a,board_b,antenna_b,channel
+      \(stamps),A,B,,
+      \(stamps),B,A,0,9
+      \(stamps),A,C,,
+      \(stamps),A,B,1,9
+      """
+    let calibration = try RangingCalibration(file: file)
+    let run = try ComputedText(
+      try table(text).doubleSidedDistances(calibration: calibration))
+    #expect(run.column("status") == ["ok", "ok", "unknown_board_b", "unknown_board_b"])
+    #expect(abs(run.numbers("distance_m")[0] - 9.7498) < 1e-3)
+    #expect(abs(run.numbers("distance_m")[1] - 9.7498) < 1e-3)
+    #expect(run.column("distance_m")[2].isEmpty)
+    // Delays of boards do not apply to a table that does not name them.
+    let error = #expect(throws: LabError.self) {
+      try table("t1,t2,t3,t4,t5,t6\n\(stamps)\n").doubleSidedDistances(calibration: calibration)
+    }
+    #expect(error?.code == .badTable)
+    for bad in ["{\"format\": \"another\", \"delay_m\": 1}", "{\"delay_m\": \"x\"}", "[", ""] {
+      let path = try folder.write(bad, to: "bad.json")
+      let error = #expect(throws: LabError.self, "\(bad)") { try RangingCalibration(file: path) }
+      #expect(error?.code == .badFile)
+    }
+    let empty = #expect(throws: LabError.self) {
+      try table(text).doubleSidedDistances(calibration: RangingCalibration())
+    }
+    #expect(empty?.code == .badFile)
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import UWBLab
+
+@Suite struct TargetTests {
+  @Test func aTargetIsLocatedWhileMoving() throws {
+    var text = "time_s,x,y,z,qw,qx,qy,qz,range_m,azimuth_deg\n"
+    for step in 0..<50 {
+      let (x, y) = (min(Double(step) * 0.1, 2.5), max(0, Double(step) * 0.1 - 2.5))
+      let range = ((x + 1) * (x + 1) + (y + 2) * (y + 2)).squareRoot()
+      text += "\(Double(step) * 0.1),\(x),\(y),1,1,0,0,0,\(range),\n"
+    }
+    text += "9,1,,1,1,0,0,0,2,\n"
+    let run = try ComputedText(try CSVTable(text: text).targets())
+    #expect(
+      run.header.suffix(9) == [
+        "target_x_m", "target_y_m", "target_z_m", "horizontal_angle_deg", "angle_sigma_deg",
+        "vertical", "converged", "reasons", "status",
+      ])
+    #expect(run.column("converged")[5] == "0" && run.column("reasons")[5].contains("movement"))
+    #expect(run.column("converged")[49] == "1")
+    #expect(abs(run.numbers("target_x_m")[49] + 1) < 0.2)
+    #expect(abs(run.numbers("target_y_m")[49] + 2) < 0.2)
+    #expect(run.column("status")[50] == "missing_y" && run.column("target_x_m")[50].isEmpty)
+  }
+}

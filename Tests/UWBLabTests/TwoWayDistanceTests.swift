@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import Testing
+import UWBLab
+import UWBTestSupport
+
+@Suite struct TwoWayDistanceTests {
+  private func doubleSided(_ text: String, bits: Int = 40) throws -> ComputedText {
+    try ComputedText(try CSVTable(text: text).doubleSidedDistances(Self.parameters(bits)))
+  }
+
+  private func singleSided(
+    _ text: String, bits: Int = 40, calibration: RangingCalibration? = nil
+  ) throws -> ComputedText {
+    try ComputedText(
+      try CSVTable(text: text).singleSidedDistances(
+        Self.parameters(bits), calibration: calibration))
+  }
+
+  private static func parameters(_ bits: Int) -> TwoWayParameters {
+    var parameters = TwoWayParameters()
+    parameters.counter = TickCounter(bits: bits)
+    return parameters
+  }
+
+  // 10 m (2132.05 ticks), replies of 2 and 8 ms, clocks without offset.
+  private let exchange = "0,2132,127797332,127799464,638980264,638982396"
+
+  @Test func doubleSided() throws {
+    let run = try doubleSided(
+      """
+      note,t6,t5,t4,t3,t2,t1
+      "a, b",638982396,638980264,127799464,127797332,2132,0
+      """)
+    #expect(run.header.suffix(3) == ["distance_m", "sigma_m", "status"])
+    let whole = try doubleSided("t1,t2,t3,t4,t5,t6,x\n\(exchange),kept\n")
+    #expect(
+      whole.header == ["t1", "t2", "t3", "t4", "t5", "t6", "x", "distance_m", "sigma_m", "status"])
+    #expect(whole.rows[0]["x"] == "kept" && whole.rows[0]["status"] == "ok")
+    #expect(abs(whole.numbers("distance_m")[0] - 9.9998) < 1e-3)
+    #expect(abs(whole.numbers("sigma_m")[0] - 0.0194) < 2e-4)
+  }
+
+  @Test func signedStampsOf32Bits() throws {
+    // The poll is sent 100 ticks before the counter wraps, the rest follows behind.
+    let run = try doubleSided(
+      "t1,t2,t3,t4,t5,t6\n-100,2147483647,-2019688449,127799364,638980164,-1508503385.0\n",
+      bits: 32)
+    #expect(run.column("status") == ["ok"])
+    #expect(abs(run.numbers("distance_m")[0] - 9.9998) < 2e-3)
+  }
+
+  @Test func badRowsHaveAReason() throws {
+    let run = try doubleSided(
+      """
+      t1,t2,t3,t4,t5,t6
+      \(exchange)
+      ,2132,127797332,127799464,638980264,638982396
+      0,2132,ts: 5,127799464,638980264,638982396
+      0,0,0,0,0,0
+      0,2132,127797332,127799464,638980264,999982396
+      0,2132
+
+      # a comment
+      nan,inf,127797332,127799464,638980264,638982396
+      \(exchange),too,many
+      """)
+    #expect(
+      run.column("status") == [
+        "ok", "missing_t1", "invalid_t3", "empty_interval", "implausible_clocks", "missing_t3",
+        "invalid_t1", "ok",
+      ])
+    #expect(
+      run.column("distance_m").map(\.isEmpty) == [false, true, true, true, true, true, true, false])
+  }
+
+  @Test func aMissingFinalOfAKnownPeer() throws {
+    let run = try doubleSided(
+      """
+      peer,t1,t2,t3,t4,t5,t6
+      7,\(exchange)
+      8,0,2132,127797332,127799464,,
+      7,1000000000,1000002132,1127797332,1127799464,,
+      """)
+    #expect(run.column("status") == ["ok", "missing_t5", "single_sided"])
+    #expect(abs(run.numbers("distance_m")[2] - 10) < 1e-2)
+  }
+
+  @Test func missingColumnsAreErrors() throws {
+    for text in ["t1,t2,t3\n1,2,3\n", ""] {
+      let error = #expect(throws: LabError.self) { try doubleSided(text) }
+      #expect(error?.code == .badTable)
+    }
+    #expect(try doubleSided("t1,t2,t3,t4,t5,t6\n").rows.isEmpty)
+  }
+
+  /// Single-sided rounds of 1 ms reply, 10 Hz, the initiator 10 ppm fast.
+  private func singleSidedTable(_ distances: [Double], power: (Int) -> Double = { _ in -80 })
+    -> String
+  {
+    var text = "time_s,t1,t2,t3,t4,rx_power_dbm,distance_m\n"
+    for (index, distance) in distances.enumerated() {
+      let flight = distance / 299_702_547
+      let start = Double(index) * 0.1
+      func own(_ time: Double) -> Int64 {
+        Int64((time * (1 + 10e-6) * 63.8976e9).rounded()) & 0xFFFF_FFFF
+      }
+      func other(_ time: Double) -> Int64 {
+        Int64((time * 63.8976e9).rounded() + 5e8) & 0xFFFF_FFFF
+      }
+      text += "\(start),\(own(start)),\(other(start + flight)),\(other(start + flight + 1e-3)),"
+      text += "\(own(start + 2 * flight + 1e-3)),\(power(index)),\(distance)\n"
+    }
+    return text
+  }
+
+  @Test func singleSidedComparesPolls() throws {
+    let truth = (0..<20).map { 5 + Double($0) }
+    let run = try singleSided(singleSidedTable(truth), bits: 32)
+    #expect(run.column("status").allSatisfy { $0 == "ok" })
+    #expect(run.numbers("input_distance_m") == truth)
+    for (found, known) in zip(run.numbers("distance_m"), truth) {
+      #expect(abs(found - known) < 0.02)
+    }
+  }
+
+  @Test func theCarrierOffsetIsUsedWithoutComparablePolls() throws {
+    let text = """
+      t1,t2,t3,t4,cfo_ppm
+      0,5000002132,5063899732,63902503,10
+      0,5000002132,5063899732,63902503,
+      """
+    let run = try singleSided(text, bits: 32)
+    #expect(abs(run.numbers("distance_m")[0] - 10) < 0.01)
+    let unknown = try singleSided("t1,t2,t3,t4\n0,5000002132,5063899732,63902503\n")
+    #expect(unknown.column("status") == ["unknown_clock_offset"])
+    #expect(unknown.numbers("sigma_m")[0] > 1)
+  }
+
+  @Test func aLearnedCalibrationCorrectsDistances() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = folder.path("calibration.json")
+    let text = singleSidedTable((0..<60).map { 2 + Double($0) / 4 }) { -70 - Double($0) / 3 }
+    // The truth is half a metre shorter, and less at strong signals.
+    let lines = text.split(separator: "\n").enumerated().map { index, line in
+      guard index > 0 else { return "\(line),truth_m" }
+      let cells = line.split(separator: ",")
+      let shift = 0.5 - 0.005 * (Double(cells[5])! + 80)
+      return "\(line),\(Double(cells[6])! - shift)"
+    }
+    let table = lines.joined(separator: "\n")
+    try CSVTable(text: table).singleSidedCalibration(Self.parameters(32), truth: "truth_m")
+      .write(to: file)
+    let run = try singleSided(table, bits: 32, calibration: try RangingCalibration(file: file))
+    for (found, truth) in zip(run.numbers("distance_m"), run.numbers("truth_m")) {
+      #expect(abs(found - truth) < 0.03)
+    }
+    #expect(throws: LabError.self) {
+      try singleSided(table, calibration: RangingCalibration())
+    }
+  }
+}
