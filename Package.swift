@@ -126,7 +126,7 @@ let package = Package(
     // Runs inside of the virtual machine of Tests/VirtualBench/run.
     .executableTarget(
       name: "VirtualBench",
-      dependencies: ["UCI", "UWB", "UWBLink", "UWBSimulator", "Locking"],
+      dependencies: ["CUWB", "ChipModels", "UCI", "UWB", "UWBLink", "UWBSimulator", "Locking"],
       path: "Tests/VirtualBench",
       exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],
       swiftSettings: strict + lifetimes),
@@ -136,7 +136,10 @@ let package = Package(
       name: "CUWBTestSupport", path: "Tests/CUWBTestSupport",
       cSettings: [.define("_GNU_SOURCE")]),
     .target(
-      name: "CUWBScenarios", dependencies: ["CUWB"], path: "Tests/CUWBScenarios",
+      name: "ChipModels", dependencies: ["CUWB"], path: "Tests/ChipModels",
+      cSettings: [.define("_GNU_SOURCE")]),
+    .target(
+      name: "CUWBScenarios", dependencies: ["CUWB", "ChipModels"], path: "Tests/CUWBScenarios",
       cSettings: [.define("_GNU_SOURCE")]),
     .target(
       name: "UWBTestSupport", dependencies: ["UWBLink", system], path: "Tests/UWBTestSupport",

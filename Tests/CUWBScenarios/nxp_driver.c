@@ -4,23 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "far_driver.h"
+#include "../ChipModels/nxp_driver_model.h"
+#include "scenario.h"
 
-static struct far_driver driver;
+static struct nxp_driver_model driver;
 static cuwb_link *link;
 static uint8_t memory[8192];
 static cuwb_frame frame;
 static const uint8_t status_ready[] = {0x60, 0x01, 0x00, 0x01, 0x01};
 
 static void open_driver(unsigned width, cuwb_start start) {
-  cuwb_chardev_ops ops = far_driver_open(&driver, width);
+  cuwb_chardev_ops ops = nxp_driver_model_init(&driver, width);
   CHECK_EQUAL(cuwb_open_chardev(ops, start, &link).outcome, CUWB_OK);
 }
 
 static void close_driver(void) {
   cuwb_link_close(link);
   CHECK(driver.closed);
-  far_driver_forget(&driver);
+  nxp_driver_model_destroy(&driver);
 }
 
 static cuwb_outcome read_packet(int32_t timeout_ms) {
@@ -54,11 +55,11 @@ static void encodings(void) {
   expect_calls(wide, 3);
   close_driver();
 
-  cuwb_result result = cuwb_open_chardev(far_driver_open(&driver, 0), CUWB_START_KEEP, &link);
+  cuwb_result result = cuwb_open_chardev(nxp_driver_model_init(&driver, 0), CUWB_START_KEEP, &link);
   CHECK_EQUAL(result.outcome, CUWB_FAILED);
   CHECK_EQUAL(result.error, ENOTTY);
   CHECK(!driver.closed);
-  far_driver_forget(&driver);
+  nxp_driver_model_destroy(&driver);
 }
 
 static void cycle(void) {
@@ -74,7 +75,7 @@ static void several_packets_at_once(void) {
   uint32_t first = make_packet(block, 0x62, 0, 56, 1);
   uint32_t second = make_packet(block + first, 0x69, 0x8A, 2000, 2);
   uint32_t third = make_packet(block + first + second, 0x02, 0, 300, 3);
-  far_driver_reply(&driver, block, first + second + third);
+  nxp_driver_model_reply(&driver, block, first + second + third);
   expect(block, first);
   CHECK(cuwb_frame_buffered(link));
   expect(block + first, second);
@@ -95,7 +96,7 @@ static void ends_a_read(void) {
   CHECK(driver.closed);
   CHECK_EQUAL(driver.calls[driver.call_count - 1].request, SET_PWR_32);
   CHECK_EQUAL(driver.calls[driver.call_count - 1].value, 2);
-  far_driver_forget(&driver);
+  nxp_driver_model_destroy(&driver);
 
   // Never read from: nothing to end.
   open_driver(4, CUWB_START_KEEP);
@@ -107,7 +108,7 @@ static void wakes(void) {
   open_driver(4, CUWB_START_KEEP);
   cuwb_link_wake(link);
   CHECK_EQUAL(read_packet(-1), CUWB_WOKEN);
-  far_driver_reply(&driver, status_ready, 5);
+  nxp_driver_model_reply(&driver, status_ready, 5);
   expect(status_ready, 5);
   cuwb_link_wake(link);
   CHECK_EQUAL(read_packet(-1), CUWB_WOKEN);
@@ -115,13 +116,14 @@ static void wakes(void) {
   close_driver();
 }
 
-// More than the inbox holds, while nobody reads: the thread waits, and nothing is lost.
+// More packets than the queue holds while the link is not read: the thread waits, and none is lost.
 static void a_slow_reader(void) {
   static uint8_t packet[300];
   open_driver(4, CUWB_START_KEEP);
   CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
   for (unsigned i = 0; i < 1000; i++) {
-    far_driver_reply(&driver, packet, make_packet(packet, 0x62, 0, 100 + i % 100, (uint8_t)i));
+    uint32_t length = make_packet(packet, 0x62, 0, 100 + i % 100, (uint8_t)i);
+    nxp_driver_model_reply(&driver, packet, length);
   }
   for (unsigned i = 0; i < 1000 && !scenario_has_failed(); i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 100 + i % 100, (uint8_t)i);
@@ -134,7 +136,7 @@ static void closed_while_full(void) {
   static uint8_t packet[300];
   open_driver(4, CUWB_START_KEEP);
   for (unsigned i = 0; i < 1000; i++) {
-    far_driver_reply(&driver, packet, make_packet(packet, 0x62, 0, 200, (uint8_t)i));
+    nxp_driver_model_reply(&driver, packet, make_packet(packet, 0x62, 0, 200, (uint8_t)i));
   }
   CHECK_EQUAL(read_packet(10000), CUWB_OK);
   close_driver();
@@ -142,12 +144,12 @@ static void closed_while_full(void) {
 
 static void failures(void) {
   open_driver(4, CUWB_START_KEEP);
-  for (unsigned i = 0; i < 3; i++) far_driver_fail(&driver, EIO);
-  far_driver_fail(&driver, ETIME);
-  far_driver_reply(&driver, status_ready, 5);
+  for (unsigned i = 0; i < 3; i++) nxp_driver_model_fail(&driver, EIO);
+  nxp_driver_model_fail(&driver, ETIME);
+  nxp_driver_model_reply(&driver, status_ready, 5);
   expect(status_ready, 5);
   CHECK_EQUAL(cuwb_link_get_stats(link).resynchronisations, 4);
-  far_driver_fail(&driver, ENODEV);
+  nxp_driver_model_fail(&driver, ENODEV);
   CHECK_EQUAL(read_packet(10000), CUWB_GONE);
   CHECK_EQUAL(read_packet(10000), CUWB_GONE);
   close_driver();
@@ -162,13 +164,13 @@ static void junk(void) {
   static const uint8_t bytes[] = {0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00};
   static uint8_t cut[64];
   open_driver(4, CUWB_START_KEEP);
-  far_driver_reply(&driver, bytes, sizeof(bytes));
-  far_driver_reply(&driver, status_ready, 5);
+  nxp_driver_model_reply(&driver, bytes, sizeof(bytes));
+  nxp_driver_model_reply(&driver, status_ready, 5);
   expect(status_ready, 5);
   CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 8);
   make_packet(cut, 0x62, 0, 56, 1);
-  far_driver_reply(&driver, cut, 40);
-  far_driver_reply(&driver, status_ready, 5);
+  nxp_driver_model_reply(&driver, cut, 40);
+  nxp_driver_model_reply(&driver, status_ready, 5);
   expect(status_ready, 5);
   CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 48);
   close_driver();
@@ -196,8 +198,8 @@ static void loader(void) {
   CHECK_EQUAL(cuwb_boot_begin(link).outcome, CUWB_OK);
   CHECK_EQUAL(cuwb_boot_write(link, query, 4).outcome, CUWB_OK);
   CHECK(driver.written_length == 4 && memcmp(driver.written, query, 4) == 0);
-  far_driver_fail(&driver, EIO);
-  far_driver_reply(&driver, answer, 4);
+  nxp_driver_model_fail(&driver, EIO);
+  nxp_driver_model_reply(&driver, answer, 4);
   CHECK_EQUAL(cuwb_boot_read(link, got, 4, 1000).outcome, CUWB_OK);
   CHECK(memcmp(got, answer, 4) == 0);
   CHECK_EQUAL(cuwb_boot_end(link).outcome, CUWB_OK);
@@ -215,10 +217,10 @@ const struct scenario nxp_driver_scenarios[] = {
     {"NXP's driver: closing ends a read that waits", ends_a_read},
     {"NXP's driver: a wake ends a read", wakes},
     {"NXP's driver: a slow reader loses nothing", a_slow_reader},
-    {"NXP's driver: a link is closed while its inbox is full", closed_while_full},
-    {"NXP's driver: failures pass, or end the link", failures},
+    {"NXP's driver: a link is closed while its queue is full", closed_while_full},
+    {"NXP's driver: failures are tolerated, or end the link", failures},
     {"NXP's driver: junk and packets that are cut off", junk},
-    {"NXP's driver: a refused write is tried again", writes},
-    {"NXP's driver: the loader", loader},
+    {"NXP's driver: a refused write is repeated", writes},
+    {"NXP's driver: the boot loader", loader},
     {0},
 };

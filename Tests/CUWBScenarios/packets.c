@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices with a packet for each call: Qorvo's driver, in whose place a socket stands that keeps
-// packets apart, and a driver of NXP's that nothing but a cancellation unblocks.
+// Devices with a packet for each call: Qorvo's driver, replaced by a socket that keeps
+// packets apart, and a driver of NXP's that only a cancellation unblocks.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -84,7 +84,7 @@ static void no_loader(void) {
   close_packets();
 }
 
-// A file of our own: a link locks what it opens.
+// A file of its own, because a link locks what it opens.
 static int make_file(char *path) {
   strcpy(path, "/tmp/cuwb-scenario-XXXXXX");
   return mkstemp(path);
@@ -124,7 +124,7 @@ static void no_spidev(void) {
   result = cuwb_open_spi(path, &options, &device, &info);
   CHECK_EQUAL(result.error, ENOTTY);
   CHECK_EQUAL(info.step, CUWB_SPI_SETTINGS);
-  // Somebody else has it.
+  // Another program has it.
   int other = open(path, O_RDWR);
   CHECK_EQUAL(flock(other, LOCK_EX), 0);
   result = cuwb_open_spi(path, &options, &device, &info);
@@ -182,12 +182,12 @@ static void stubborn(void) {
 }
 
 const struct scenario packet_scenarios[] = {
-    {"A packet for each call", one_for_each_call},
+    {"A packet for each call: every packet passes whole", one_for_each_call},
     {"A packet for each call: a wake ends a read", wakes},
     {"A packet for each call: the device goes away", gone},
-    {"A packet for each call: there is no loader", no_loader},
-    {"A device that is something else", not_such_a_device},
-    {"An SPI device that is something else, or lacks a line", no_spidev},
+    {"A packet for each call: there is no boot loader", no_loader},
+    {"Other kinds of devices are refused", not_such_a_device},
+    {"An SPI device is refused if it is not one, is in use, or lacks a line", no_spidev},
     {"NXP's driver: a read that no request ends is cancelled", stubborn},
     {0},
 };

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NXP SR1xx in good health.
+// NXP SR1xx: normal operation.
 #include <stdlib.h>
 
-#include "far_sr1xx.h"
 #include "host.h"
+#include "../ChipModels/sr1xx_model.h"
 
 #define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ | 1u << CUWB_LINE_POWER)
 
-static struct far_sr1xx chip;
+static struct sr1xx_model chip;
 
 static void open_chip(cuwb_start start) {
-  far_sr1xx_reset(&chip, &bench);
-  cuwb_result result = cuwb_open_spi_bus(bench_bus(&bench, LINES), CUWB_SPI_SR1XX, start, &link);
+  chip_model_forget(&chip.base);
+  sim_bus_reset(&bus, &chip.base);
+  sr1xx_init(&chip, &bus.board);
+  cuwb_spi_bus interface = sim_bus_interface(&bus, LINES);
+  cuwb_result result = cuwb_open_spi_bus(interface, CUWB_SPI_SR1XX, start, &link);
   CHECK_EQUAL(result.outcome, CUWB_OK);
 }
 
 static void close_chip(void) {
   cuwb_link_close(link);
-  CHECK(bench.closed);
-  CHECK(!bench.levels[CUWB_LINE_READ]);
-  CHECK_EQUAL(chip.early_reads, 0);
-  CHECK_EQUAL(chip.wrong_lengths, 0);
-  CHECK_EQUAL(chip.hasty_payloads, 0);
-  CHECK_EQUAL(chip.hasty_ends, 0);
+  CHECK(bus.closed);
+  CHECK(!bus.board.levels[CUWB_LINE_READ]);
+  CHECK_EQUAL(chip.base.counts[CHIP_EARLY], 0);
+  expect_no_violations(&chip.base);
 }
-
-static const uint8_t reset_command[] = {0x20, 0x00, 0x00, 0x01, 0x00};
 
 static void reads_in_two_selections(void) {
   open_chip(CUWB_START_KEEP);
-  far_sr1xx_say(&chip, status_ready, sizeof(status_ready), 1 * MS);
-  uint64_t before = bench.now;
+  chip_say(&chip.base, 0, status_ready, sizeof(status_ready), 1 * MS);
+  uint64_t before = bus.board.now;
   expect(status_ready, sizeof(status_ready));
-  CHECK(frame.received_ns > before && frame.received_ns <= bench.now);
-  CHECK_EQUAL(bench_selections(&bench), 2);
-  const struct entry *header = bench_selection(&bench, 0);
-  const struct entry *payload = bench_selection(&bench, 1);
+  CHECK(frame.received_ns > before && frame.received_ns <= bus.board.now);
+  CHECK_EQUAL(sim_bus_selections(&bus), 2);
+  const struct entry *header = sim_bus_selection(&bus, 0);
+  const struct entry *payload = sim_bus_selection(&bus, 1);
   CHECK_EQUAL(header->length, 4);
   CHECK_EQUAL(payload->length, 1);
   CHECK_EQUAL(header->sent + payload->sent, 0);
@@ -61,7 +60,7 @@ static void lengths(void) {
   for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
     uint32_t length = make_packet(packet, kinds[i].first, kinds[i].second, kinds[i].payload,
                                   (uint8_t)i);
-    far_sr1xx_say(&chip, packet, length, 1 * MS);
+    chip_say(&chip.base, 0, packet, length, 1 * MS);
     expect(packet, length);
   }
   CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
@@ -71,32 +70,32 @@ static void lengths(void) {
 static void writes_in_two_selections(void) {
   open_chip(CUWB_START_KEEP);
   CHECK_EQUAL(cuwb_write_frame(link, reset_command, 5, 1000).outcome, CUWB_OK);
-  CHECK_EQUAL(bench_selections(&bench), 2);
-  CHECK_EQUAL(bench_selection(&bench, 0)->length, 4);
-  CHECK_EQUAL(bench_selection(&bench, 1)->length, 1);
-  CHECK_EQUAL(bench_selection(&bench, 0)->heard, 0);
-  CHECK(!bench_selection(&bench, 0)->levels[CUWB_LINE_READ]);
-  CHECK_EQUAL(chip.command_count, 1);
-  CHECK(memcmp(chip.commands[0], reset_command, 5) == 0);
+  CHECK_EQUAL(sim_bus_selections(&bus), 2);
+  CHECK_EQUAL(sim_bus_selection(&bus, 0)->length, 4);
+  CHECK_EQUAL(sim_bus_selection(&bus, 1)->length, 1);
+  CHECK_EQUAL(sim_bus_selection(&bus, 0)->heard, 0);
+  CHECK(!sim_bus_selection(&bus, 0)->levels[CUWB_LINE_READ]);
+  CHECK_EQUAL(chip.base.received.count, 1);
+  expect_written(&chip.base, reset_command, 5);
   const uint8_t info[] = {0x20, 0x02, 0x00, 0x00};
   CHECK_EQUAL(cuwb_write_frame(link, info, 4, 1000).outcome, CUWB_OK);
-  CHECK_EQUAL(bench_selections(&bench), 3);
-  CHECK_EQUAL(chip.command_count, 2);
+  CHECK_EQUAL(sim_bus_selections(&bus), 3);
+  CHECK_EQUAL(chip.base.received.count, 2);
   CHECK_EQUAL(cuwb_link_get_stats(link).frames_written, 2);
   close_chip();
 }
 
 static void switches_on(void) {
   open_chip(CUWB_START_KEEP);
-  for (unsigned i = 0; i < bench.count; i++) {
-    CHECK(bench.entries[i].line != CUWB_LINE_POWER || bench.entries[i].high);
+  for (unsigned i = 0; i < bus.count; i++) {
+    CHECK(bus.entries[i].line != CUWB_LINE_POWER || bus.entries[i].high);
   }
   close_chip();
 
   open_chip(CUWB_START_CYCLE);
   uint64_t off = 0, on = 0;
-  for (unsigned i = 0; i < bench.count; i++) {
-    const struct entry *entry = &bench.entries[i];
+  for (unsigned i = 0; i < bus.count; i++) {
+    const struct entry *entry = &bus.entries[i];
     if (entry->is_selection || entry->line != CUWB_LINE_POWER) continue;
     if (!entry->high) off = entry->end_ns;
     if (entry->high) on = entry->begin_ns;
@@ -104,7 +103,7 @@ static void switches_on(void) {
   // Source: Google's driver: more than 80 us to be off, on within 950 us.
   CHECK(off > 0 && on > off + 80 * US);
   CHECK_EQUAL(cuwb_write_frame(link, reset_command, 5, 1000).outcome, CUWB_OK);
-  CHECK(bench_selection(&bench, 0)->begin_ns > on + 950 * US);
+  CHECK(sim_bus_selection(&bus, 0)->begin_ns > on + 950 * US);
   close_chip();
 }
 
@@ -113,13 +112,13 @@ static void reads_before_it_writes(void) {
   static uint8_t packet[300];
   open_chip(CUWB_START_KEEP);
   for (unsigned i = 0; i < 3; i++) {
-    far_sr1xx_say(&chip, packet, make_packet(packet, 0x62, 0, 60, (uint8_t)i), 0);
+    chip_say(&chip.base, 0, packet, make_packet(packet, 0x62, 0, 60, (uint8_t)i), 0);
   }
-  bench_advance(&bench, bench.now + 1 * MS);
-  CHECK(bench.levels[CUWB_LINE_IRQ]);
+  sim_bus_advance(&bus, bus.board.now + 1 * MS);
+  CHECK(bus.board.levels[CUWB_LINE_IRQ]);
   CHECK_EQUAL(cuwb_write_frame(link, reset_command, 5, 1000).outcome, CUWB_OK);
-  CHECK_EQUAL(chip.collisions, 0);
-  CHECK_EQUAL(chip.command_count, 1);
+  CHECK_EQUAL(chip.base.counts[CHIP_COLLISIONS], 0);
+  CHECK_EQUAL(chip.base.received.count, 1);
   CHECK(cuwb_frame_buffered(link));
   for (unsigned i = 0; i < 3; i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 60, (uint8_t)i);
@@ -129,11 +128,6 @@ static void reads_before_it_writes(void) {
   close_chip();
 }
 
-static void say_one(struct far_sr1xx *far) {
-  uint8_t packet[64];
-  far_sr1xx_say(far, packet, make_packet(packet, 0x62, 0, 56, 9), far->next_ns);
-  far->half_written = NULL;
-}
 
 // IRQ rises at any moment around a write: the command and the notification both get through, once.
 static void irq_at_any_moment_of_a_write(void) {
@@ -142,19 +136,20 @@ static void irq_at_any_moment_of_a_write(void) {
   for (uint64_t moment = 0; moment < 400 * US && !scenario_has_failed(); moment += 2 * US) {
     open_chip(CUWB_START_KEEP);
     chip.next_ns = moment;
-    far_sr1xx_say(&chip, expected, length, moment);
+    chip_say(&chip.base, 0, expected, length, moment);
     CHECK_EQUAL(cuwb_write_frame(link, reset_command, 5, 1000).outcome, CUWB_OK);
     expect(expected, length);
-    CHECK_EQUAL(chip.command_count, 1);
+    CHECK_EQUAL(chip.base.received.count, 1);
     CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
     close_chip();
 
     open_chip(CUWB_START_KEEP);
     chip.next_ns = moment;
-    chip.half_written = say_one;
+    chip.base.faults[CHIP_MID_WRITE].times = 1;
+    chip_say(&chip.base, 0, expected, length, 0);
     CHECK_EQUAL(cuwb_write_frame(link, reset_command, 5, 1000).outcome, CUWB_OK);
     expect(expected, length);
-    CHECK_EQUAL(chip.command_count, 1);
+    CHECK_EQUAL(chip.base.received.count, 1);
     CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
     close_chip();
   }
@@ -165,7 +160,7 @@ static void back_to_back(void) {
   static uint8_t packet[300];
   open_chip(CUWB_START_KEEP);
   for (unsigned i = 0; i < 100; i++) {
-    far_sr1xx_say(&chip, packet, make_packet(packet, 0x62, 0, 20 + i, (uint8_t)i), 1 * MS);
+    chip_say(&chip.base, 0, packet, make_packet(packet, 0x62, 0, 20 + i, (uint8_t)i), 1 * MS);
   }
   for (unsigned i = 0; i < 100; i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 20 + i, (uint8_t)i);
@@ -177,7 +172,7 @@ static void back_to_back(void) {
   close_chip();
 }
 
-// Sessions made and removed while measurements come: whatever meets whatever, all of it arrives.
+// Commands collide with notifications in every way, and all of both arrive.
 static void commands_against_notifications(void) {
   static uint8_t packet[300];
   uint32_t seed = 7;
@@ -191,16 +186,14 @@ static void commands_against_notifications(void) {
     chip.next_ns = (seed >> 11) % (200 * US);
     for (unsigned i = 0; i < (seed >> 20) % 4; i++) {
       uint32_t length = make_packet(packet, 0x62, 0, 1 + said % 200, (uint8_t)said);
-      far_sr1xx_say(&chip, packet, length, (seed >> 7) % (500 * US));
+      chip_say(&chip.base, 0, packet, length, (seed >> 7) % (500 * US));
       said++;
     }
     uint8_t command[32];
     uint32_t length = make_packet(command, 0x21, 0x00, 5 + sent % 20, (uint8_t)sent);
     CHECK_EQUAL(cuwb_write_frame(link, command, length, 1000).outcome, CUWB_OK);
-    unsigned place = sent % SR1XX_PACKETS;
-    CHECK_EQUAL(chip.command_lengths[place], length);
-    CHECK(memcmp(chip.commands[place], command, length) == 0);
-    CHECK_EQUAL(chip.command_count, ++sent);
+    expect_written(&chip.base, command, length);
+    CHECK_EQUAL(chip.base.received.count, ++sent);
     while (heard < said && (seed >> 30) != 0) {
       length = make_packet(packet, 0x62, 0, 1 + heard % 200, (uint8_t)heard);
       expect(packet, length);
@@ -221,7 +214,7 @@ static void a_wake_ends_a_read(void) {
   cuwb_link_wake(link);
   CHECK_EQUAL(cuwb_read_frame(link, memory, sizeof(memory), -1, &frame).outcome, CUWB_WOKEN);
   CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
-  far_sr1xx_say(&chip, status_ready, 5, 0);
+  chip_say(&chip.base, 0, status_ready, 5, 0);
   cuwb_link_wake(link);
   CHECK_EQUAL(cuwb_read_frame(link, memory, sizeof(memory), -1, &frame).outcome, CUWB_WOKEN);
   expect(status_ready, 5);
@@ -232,7 +225,7 @@ static void too_long_for_the_memory(void) {
   static uint8_t packet[300];
   open_chip(CUWB_START_KEEP);
   uint32_t length = make_packet(packet, 0x62, 0, 200, 1);
-  far_sr1xx_say(&chip, packet, length, 0);
+  chip_say(&chip.base, 0, packet, length, 0);
   for (unsigned i = 0; i < 2; i++) {
     CHECK_EQUAL(cuwb_read_frame(link, memory, 100, 1000, &frame).outcome, CUWB_TOO_LONG);
     CHECK_EQUAL(frame.length, length);
@@ -242,15 +235,18 @@ static void too_long_for_the_memory(void) {
 }
 
 static void lines_are_needed(void) {
-  far_sr1xx_reset(&chip, &bench);
-  cuwb_spi_bus bus = bench_bus(&bench, 1u << CUWB_LINE_IRQ);
-  cuwb_result result = cuwb_open_spi_bus(bus, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link);
+  chip_model_forget(&chip.base);
+  sim_bus_reset(&bus, &chip.base);
+  sr1xx_init(&chip, &bus.board);
+  cuwb_spi_bus interface = sim_bus_interface(&bus, 1u << CUWB_LINE_IRQ);
+  cuwb_result result = cuwb_open_spi_bus(interface, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link);
   CHECK_EQUAL(result.outcome, CUWB_INVALID);
-  CHECK(!bench.closed);
+  CHECK(!bus.closed);
 }
 
 const struct scenario sr1xx_scenarios[] = {
-    {"SR1xx: header and payload are read in a selection each, with RI high", reads_in_two_selections},
+    {"SR1xx: header and payload are read in a selection each, with RI high",
+     reads_in_two_selections},
     {"SR1xx: every kind of length", lengths},
     {"SR1xx: header and payload are written in a selection each, 30 us apart",
      writes_in_two_selections},

@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NXP SR1xx, and hosts, that do not do as they should.
+// NXP SR1xx: chips and hosts that misbehave.
 #include <errno.h>
 
-#include "far_sr1xx.h"
 #include "host.h"
+#include "../ChipModels/sr1xx_model.h"
 
 #define LINES (1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ)
 
-static struct far_sr1xx chip;
+static struct sr1xx_model chip;
 
 static void open_chip(uint32_t longest) {
-  far_sr1xx_reset(&chip, &bench);
-  cuwb_spi_bus bus = bench_bus(&bench, LINES);
-  if (longest) bus.longest = longest;
-  CHECK_EQUAL(cuwb_open_spi_bus(bus, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
+  chip_model_forget(&chip.base);
+  sim_bus_reset(&bus, &chip.base);
+  sr1xx_init(&chip, &bus.board);
+  cuwb_spi_bus interface = sim_bus_interface(&bus, LINES);
+  if (longest) interface.longest = longest;
+  cuwb_result result = cuwb_open_spi_bus(interface, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link);
+  CHECK_EQUAL(result.outcome, CUWB_OK);
 }
 
 static void close_chip(void) {
   cuwb_link_close(link);
-  CHECK(!bench.levels[CUWB_LINE_READ]);
+  CHECK(!bus.board.levels[CUWB_LINE_READ]);
 }
 
-// The chip says packets, each after a while, and each arrives.
+// Every packet that the chip sends arrives.
 static void take_packets(unsigned count, uint64_t delay_ns) {
   static uint8_t packet[300];
   for (unsigned i = 0; i < count; i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 20, (uint8_t)i);
-    far_sr1xx_say(&chip, packet, length, delay_ns);
+    chip_say(&chip.base, 0, packet, length, delay_ns);
     CHECK_EQUAL(read_packet(4000), CUWB_OK);
     CHECK(memcmp(memory, packet, length) == 0);
   }
@@ -36,31 +39,31 @@ static void take_packets(unsigned count, uint64_t delay_ns) {
 // The host's GPIO reports no edge at all: levels have to do.
 static void missed_edges(void) {
   open_chip(0);
-  bench.is_deaf[CUWB_LINE_IRQ] = true;
+  bus.is_deaf[CUWB_LINE_IRQ] = true;
   take_packets(20, 3 * MS);
-  CHECK_EQUAL(chip.early_reads, 0);
+  CHECK_EQUAL(chip.base.counts[CHIP_EARLY], 0);
   close_chip();
 }
 
-// The edge that announces a packet is missed by a reader that waits for ever.
+// The edge that announces a packet is missed by a reader that waits without a limit.
 static void missed_announcement(void) {
   open_chip(0);
-  bench.is_deaf[CUWB_LINE_IRQ] = true;
-  far_sr1xx_say(&chip, status_ready, 5, 3 * MS);
-  uint64_t begin = bench.now;
+  bus.is_deaf[CUWB_LINE_IRQ] = true;
+  chip_say(&chip.base, 0, status_ready, 5, 3 * MS);
+  uint64_t begin = bus.board.now;
   CHECK_EQUAL(read_packet(-1), CUWB_OK);
-  CHECK(bench.now - begin < 1000 * MS);
+  CHECK(bus.board.now - begin < 1000 * MS);
   close_chip();
 }
 
-// RI is not seen. The host goes by the level, reads zeros, and tries again.
+// The chip misses RI. The host goes by the level, reads zeros, and tries again.
 static void read_indication_is_missed(void) {
   open_chip(0);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
-  chip.ignores = 2;
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
+  chip.base.faults[CHIP_DEAF_TO_RI].times = 2;
   expect(status_ready, sizeof(status_ready));
-  CHECK_EQUAL(chip.early_reads, 2);
-  CHECK_EQUAL(chip.wrong_lengths, 0);
+  CHECK_EQUAL(chip.base.counts[CHIP_EARLY], 2);
+  expect_no_violations(&chip.base);
   CHECK(cuwb_link_get_stats(link).resynchronisations >= 2);
   CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 8);
   close_chip();
@@ -68,38 +71,37 @@ static void read_indication_is_missed(void) {
 
 static void gives_up(void) {
   open_chip(0);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
   chip.never_loads = true;
-  uint64_t begin = bench.now;
+  uint64_t begin = bus.board.now;
   CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);
-  CHECK(bench.now - begin < 4000 * MS);
-  CHECK_EQUAL(bench_selections(&bench), 0);
+  CHECK(bus.board.now - begin < 4000 * MS);
+  CHECK_EQUAL(sim_bus_selections(&bus), 0);
   close_chip();
 }
 
-// It loads late: RI low and a new try, and the packet is not lost.
+// The packet loads late: the host lowers RI and tries again, and the packet is not lost.
 static void loads_late(void) {
   open_chip(0);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
   chip.load_ns = 700 * MS;
   CHECK_EQUAL(read_packet(650), CUWB_TIMEOUT);
   chip.load_ns = 100 * US;
   expect(status_ready, sizeof(status_ready));
-  CHECK_EQUAL(chip.early_reads, 0);
+  CHECK_EQUAL(chip.base.counts[CHIP_EARLY], 0);
   close_chip();
 }
 
-// Behind the start of the firmware the bus reads FF, or zeros.
-static void junk_behind_the_start(void) {
+// After the start of the firmware the bus reads FF, or zeros.
+static void junk_after_the_start(void) {
   static const uint8_t ones[] = {0xFF, 0xFF, 0xFF, 0xFF};
   static const uint8_t zeros[] = {0x00, 0x00, 0x00, 0x00};
   open_chip(0);
-  far_sr1xx_say(&chip, ones, 4, 1 * MS);
-  far_sr1xx_say(&chip, zeros, 4, 1 * MS);
-  far_sr1xx_say(&chip, ones, 4, 1 * MS);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
-  // Not even a header of the right form: the chip never loads a payload for it.
-  chip.lengths[0] = chip.lengths[2] = 4;
+  chip_say(&chip.base, 0, ones, 4, 1 * MS);
+  chip_say(&chip.base, 0, zeros, 4, 1 * MS);
+  chip_say(&chip.base, 0, ones, 4, 1 * MS);
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
+
   expect(status_ready, sizeof(status_ready));
   CHECK_EQUAL(cuwb_link_get_stats(link).bytes_skipped, 12);
   CHECK_EQUAL(cuwb_link_get_stats(link).frames_read, 1);
@@ -109,41 +111,41 @@ static void junk_behind_the_start(void) {
 static void empty_packets(void) {
   static const uint8_t empty[] = {0x62, 0x00, 0x00, 0x00};
   open_chip(0);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
-  far_sr1xx_say(&chip, empty, 4, 1 * MS);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
+  chip_say(&chip.base, 0, empty, 4, 1 * MS);
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
   expect(status_ready, sizeof(status_ready));
   expect(status_ready, sizeof(status_ready));
   CHECK_EQUAL(read_packet(50), CUWB_TIMEOUT);
   close_chip();
 }
 
-// Nothing drives MISO and IRQ is stuck: not for ever.
+// Nothing drives MISO and IRQ is stuck: the host gives up.
 static void stuck_irq(void) {
   open_chip(0);
-  bench.levels[CUWB_LINE_IRQ] = true;
-  uint64_t begin = bench.now;
+  bus.board.levels[CUWB_LINE_IRQ] = true;
+  uint64_t begin = bus.board.now;
   CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);
-  CHECK(bench.now - begin < 10000 * MS);
+  CHECK(bus.board.now - begin < 10000 * MS);
   close_chip();
 }
 
 static void a_pulse_is_no_packet(void) {
   open_chip(0);
-  bench_plan(&bench, 1 * MS, CUWB_LINE_IRQ, true);
-  bench_plan(&bench, 1 * MS + 100, CUWB_LINE_IRQ, false);
+  chip_board_plan(&bus.board, 1 * MS, CUWB_LINE_IRQ, true);
+  chip_board_plan(&bus.board, 1 * MS + 100, CUWB_LINE_IRQ, false);
   CHECK_EQUAL(read_packet(100), CUWB_TIMEOUT);
-  CHECK_EQUAL(bench_selections(&bench), 0);
+  CHECK_EQUAL(sim_bus_selections(&bus), 0);
   close_chip();
 }
 
-// What is left of a second pulse does not count as the packet being taken: RI stays until IRQ falls.
+// What is left of a second pulse does not mean that the packet was taken: RI stays until IRQ falls.
 static void late_pulse(void) {
   open_chip(0);
   chip.pulses_late = true;
   take_packets(5, 1 * MS);
-  CHECK_EQUAL(chip.hasty_ends, 0);
-  CHECK_EQUAL(chip.early_reads, 0);
+  expect_no_violations(&chip.base);
+  CHECK_EQUAL(chip.base.counts[CHIP_EARLY], 0);
   close_chip();
 }
 
@@ -152,7 +154,7 @@ static void irq_stays_high(void) {
   open_chip(0);
   chip.keeps_irq = true;
   for (unsigned i = 0; i < 5; i++) {
-    far_sr1xx_say(&chip, packet, make_packet(packet, 0x62, 0, 20, (uint8_t)i), 1 * MS);
+    chip_say(&chip.base, 0, packet, make_packet(packet, 0x62, 0, 20, (uint8_t)i), 1 * MS);
   }
   for (unsigned i = 0; i < 5; i++) {
     uint32_t length = make_packet(packet, 0x62, 0, 20, (uint8_t)i);
@@ -166,10 +168,10 @@ static void irq_stays_high(void) {
 static void impossible_length(void) {
   static uint8_t packet[4300];
   open_chip(0);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
   expect(status_ready, sizeof(status_ready));
   make_packet(packet, 0x62, 0x80, 4197, 1);
-  far_sr1xx_say(&chip, packet, 4201, 1 * MS);
+  chip_say(&chip.base, 0, packet, 4201, 1 * MS);
   CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);
   close_chip();
 }
@@ -179,11 +181,11 @@ static void bufsiz(void) {
   static uint8_t packet[4300];
   open_chip(4096);
   uint32_t length = make_packet(packet, 0x62, 0x80, 4096, 1);
-  far_sr1xx_say(&chip, packet, length, 1 * MS);
+  chip_say(&chip.base, 0, packet, length, 1 * MS);
   CHECK_EQUAL(read_packet(4000), CUWB_OK);
   CHECK(memcmp(memory, packet, length) == 0);
   length = make_packet(packet, 0x62, 0x80, 4097, 1);
-  far_sr1xx_say(&chip, packet, length, 1 * MS);
+  chip_say(&chip.base, 0, packet, length, 1 * MS);
   cuwb_result result = cuwb_read_frame(link, memory, sizeof(memory), 4000, &frame);
   CHECK_EQUAL(result.outcome, CUWB_FAILED);
   CHECK_EQUAL(result.error, EMSGSIZE);
@@ -195,8 +197,8 @@ static void bufsiz(void) {
 
 static void device_gone(void) {
   open_chip(0);
-  far_sr1xx_say(&chip, status_ready, 5, 1 * MS);
-  bench.refusal = ESHUTDOWN;
+  chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
+  bus.refusal = ESHUTDOWN;
   CHECK_EQUAL(read_packet(-1), CUWB_GONE);
   const uint8_t command[] = {0x20, 0x02, 0x00, 0x00};
   CHECK_EQUAL(cuwb_write_frame(link, command, 4, 1000).outcome, CUWB_GONE);
@@ -209,12 +211,12 @@ const struct scenario sr1xx_fault_scenarios[] = {
     {"SR1xx: RI is missed", read_indication_is_missed},
     {"SR1xx: a chip that never loads is given up", gives_up},
     {"SR1xx: a packet that loads late is not lost", loads_late},
-    {"SR1xx: junk behind the start of the firmware is dropped", junk_behind_the_start},
+    {"SR1xx: junk after the start of the firmware is dropped", junk_after_the_start},
     {"SR1xx: packets without contents are dropped", empty_packets},
     {"SR1xx: a stuck IRQ is given up", stuck_irq},
     {"SR1xx: a pulse of IRQ is no packet", a_pulse_is_no_packet},
     {"SR1xx: an edge from before the payload is no end", late_pulse},
-    {"SR1xx: IRQ may stay high behind a packet", irq_stays_high},
+    {"SR1xx: IRQ may stay high after a packet", irq_stays_high},
     {"SR1xx: an impossible length is given up", impossible_length},
     {"SR1xx: more than spidev moves", bufsiz},
     {"SR1xx: the controller goes away", device_gone},

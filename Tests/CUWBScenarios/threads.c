@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One thread reads, another one writes, a third one wakes, and the clock is the machine's. For
-// ThreadSanitizer, and for what a single thread cannot show: who takes whose turn, and wakes that get
-// lost.
+// ThreadSanitizer, and for what a single thread cannot show: mutual exclusion, and lost wakes.
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <time.h>
 
-#include "far_sr1xx.h"
+#include "../ChipModels/sr1xx_model.h"
+#include "sim_bus.h"
 
 #define NOTIFICATIONS 600
 #define COMMANDS 200
 
-static struct bench bench;
-static struct far_sr1xx chip;
+static struct sim_bus bus;
+static struct sr1xx_model chip;
 static cuwb_spi_bus base;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cuwb_link *link;
@@ -23,7 +23,7 @@ static bool all_heard;
 
 // ------------------------------------------------------------ bus in real time
 
-static void catch_up(void) { bench_advance(&bench, cuwb_monotonic_ns()); }
+static void catch_up(void) { sim_bus_advance(&bus, cuwb_monotonic_ns()); }
 
 static int real_transfer(void *context, const cuwb_segment *segments, uint32_t count) {
   pthread_mutex_lock(&lock);
@@ -57,12 +57,12 @@ static int real_edges(void *context, cuwb_line line, cuwb_edges *seen) {
   return error;
 }
 
-// The clock of the bench may be ahead by what its transfers take.
+// The clock of the simulated bus may be ahead by what its transfers take.
 static uint64_t real_now(void *context) {
   (void)context;
   pthread_mutex_lock(&lock);
   catch_up();
-  uint64_t now = bench.now;
+  uint64_t now = bus.board.now;
   pthread_mutex_unlock(&lock);
   return now;
 }
@@ -73,13 +73,9 @@ static int real_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_n
   for (;;) {
     pthread_mutex_lock(&lock);
     catch_up();
-    bool there = false;
-    for (unsigned line = 0; line < CUWB_LINES; line++) {
-      bool edge = bench.latched[line].rising || bench.latched[line].falling;
-      there |= edge && (lines >> line & 1);
-    }
-    // A reader that is not woken is not to be saved by looking again.
-    bool over = wake_fd < 0 && bench.now >= until_ns;
+    bool there = sim_bus_has_edge(&bus, lines);
+    // With a wake descriptor there is no limit: a lost wake must not go unnoticed.
+    bool over = wake_fd < 0 && bus.board.now >= until_ns;
     pthread_mutex_unlock(&lock);
     if (there || over) return 0;
     struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
@@ -133,27 +129,30 @@ static void say_some(unsigned *said) {
   uint8_t packet[300];
   pthread_mutex_lock(&lock);
   catch_up();
-  while (chip.count < 8 && *said < NOTIFICATIONS) {
+  while (chip.base.queue.count < 8 && *said < NOTIFICATIONS) {
     uint32_t length = make_packet(packet, 0x62, 0, 1 + *said % 200, (uint8_t)*said);
-    far_sr1xx_say(&chip, packet, length, (*said % 7) * 30 * US);
+    chip_say(&chip.base, 0, packet, length, (*said % 7) * 30 * US);
     ++*said;
   }
   pthread_mutex_unlock(&lock);
 }
 
 static void open_chip(void) {
-  far_sr1xx_reset(&chip, &bench);
-  bench.now = cuwb_monotonic_ns();
-  base = bench_bus(&bench, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
-  cuwb_spi_bus bus = base;
-  bus.transfer = real_transfer;
-  bus.drive = real_drive;
-  bus.sense = real_sense;
-  bus.edges = real_edges;
-  bus.wait = real_wait;
-  bus.now = real_now;
-  bus.pause = real_pause;
-  CHECK_EQUAL(cuwb_open_spi_bus(bus, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link).outcome, CUWB_OK);
+  chip_model_forget(&chip.base);
+  sim_bus_reset(&bus, &chip.base);
+  sr1xx_init(&chip, &bus.board);
+  bus.board.now = cuwb_monotonic_ns();
+  base = sim_bus_interface(&bus, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
+  cuwb_spi_bus interface = base;
+  interface.transfer = real_transfer;
+  interface.drive = real_drive;
+  interface.sense = real_sense;
+  interface.edges = real_edges;
+  interface.wait = real_wait;
+  interface.now = real_now;
+  interface.pause = real_pause;
+  cuwb_result result = cuwb_open_spi_bus(interface, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link);
+  CHECK_EQUAL(result.outcome, CUWB_OK);
   heard = 0;
   all_heard = false;
 }
@@ -182,9 +181,8 @@ static void all_at_once(void) {
   pthread_join(waker, NULL);
   CHECK_EQUAL(heard, NOTIFICATIONS);
   CHECK_EQUAL(refused, 0);
-  CHECK_EQUAL(chip.command_count, sent);
-  CHECK_EQUAL(chip.wrong_lengths, 0);
-  CHECK_EQUAL(chip.hasty_payloads, 0);
+  CHECK_EQUAL(chip.base.received.count, sent);
+  CHECK_EQUAL(chip.base.violation_count, 0);
   cuwb_link_close(link);
 }
 
@@ -201,15 +199,15 @@ static void brought_along(void) {
   uint8_t packet[64];
   cuwb_outcome outcome = CUWB_TIMEOUT;
   open_chip();
-  bench.is_deaf[CUWB_LINE_IRQ] = true;
+  bus.is_deaf[CUWB_LINE_IRQ] = true;
   pthread_t reader;
   CHECK_EQUAL(pthread_create(&reader, NULL, read_one, &outcome), 0);
-  // Until it sleeps, or is about to: the nudge is kept for it either way.
+  // Until it sleeps, or is about to: the interruption is kept for it either way.
   struct timespec moment = {0, 5000000};
   nanosleep(&moment, NULL);
   pthread_mutex_lock(&lock);
   catch_up();
-  far_sr1xx_say(&chip, packet, make_packet(packet, 0x62, 0, 20, 1), 0);
+  chip_say(&chip.base, 0, packet, make_packet(packet, 0x62, 0, 20, 1), 0);
   catch_up();
   pthread_mutex_unlock(&lock);
   CHECK_EQUAL(cuwb_write_frame(link, command, sizeof(command), 1000).outcome, CUWB_OK);

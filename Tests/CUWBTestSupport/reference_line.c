@@ -12,9 +12,18 @@
 #include "cuwb_reference_decode.h"
 #include "cuwb_threads.h"
 
+bool cuwb_test_open_terminal(cuwb_test_terminal *terminal) {
+  *terminal = (cuwb_test_terminal){-1, -1, ""};
+  return openpty(&terminal->master, &terminal->slave, NULL, NULL, NULL) == 0 &&
+         ttyname_r(terminal->slave, terminal->path, sizeof(terminal->path)) == 0;
+}
+
 bool cuwb_test_open_line(int *chip, int *host) {
   struct termios raw;
-  if (openpty(chip, host, NULL, NULL, NULL) < 0) return false;
+  cuwb_test_terminal terminal;
+  if (!cuwb_test_open_terminal(&terminal)) return false;
+  *chip = terminal.master;
+  *host = terminal.slave;
   if (tcgetattr(*host, &raw) < 0) return false;
   cfmakeraw(&raw);
   raw.c_cc[VMIN] = 1;

@@ -4,9 +4,9 @@ import CUWB
 import Glibc
 import Testing
 
-/// An NXP board whose microcontroller passes UCI on, on a pseudo-terminal. Bytes as in the sequence
+/// An NXP board whose microcontroller forwards UCI, on a pseudo-terminal. Bytes as in the sequence
 /// of NXP's demo for the SR250.
-@Suite("Link: NXP's USB boards")
+@Suite("Link: NXP's USB boards", .timeLimit(.minutes(1)))
 struct BridgeTests {
   private static let resetCommand: [UInt8] = [0x04, 0x00, 0x00]
   private static let leaveLoaderCommand: [UInt8] = [0x12, 0x00, 0x00]
@@ -21,15 +21,15 @@ struct BridgeTests {
       leaves_loader: leavesLoader)
   }
 
-  @Test("It is reset and told to leave its loader; each packet has its length before it")
+  @Test("A board is reset and told to leave its boot loader, and each packet is wrapped")
   func sequence() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Without it the master is at its end before the link is open.
+    // Open until the link is open: otherwise the master reads its end.
     defer { slave.close() }
     let stale: [UInt8] = [0x01, 0x02, 0x62, 0x00, 0x00]
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
-      // What the chip was saying before comes first.
+      // What the chip sent before comes first.
       board.send(stale + [0x01, 0x02, 0x03, 0x04])
       #expect(board.receive(3) == Self.leaveLoaderCommand)
       board.send(Self.initialising + Self.ready)
@@ -47,10 +47,10 @@ struct BridgeTests {
     #expect(cuwb_link_get_framing(link.link).extended_length)
   }
 
-  @Test("An SR1xx has no loader to leave")
+  @Test("An SR1xx is not told to leave a boot loader")
   func withoutLoader() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Without it the master is at its end before the link is open.
+    // Open until the link is open: otherwise the master reads its end.
     defer { slave.close() }
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
@@ -62,27 +62,27 @@ struct BridgeTests {
     #expect(board.receive(7) == [0x01, 0x00, 0x04, 0x20, 0x02, 0x00, 0x00])
   }
 
-  @Test("Left as it is, it is sent nothing")
+  @Test("A board that is opened without a reset is sent nothing")
   func kept() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Without it the master is at its end before the link is open.
+    // Open until the link is open: otherwise the master reads its end.
     defer { slave.close() }
     let link = try Link(bridge: path, Self.options(CUWB_START_KEEP))
     #expect(link.write([0x20, 0x02, 0x00, 0x00]) == .ok)
     #expect(board.receive(7) == [0x01, 0x00, 0x04, 0x20, 0x02, 0x00, 0x00])
   }
 
-  @Test("A device that does not answer the reset is not such a board, and is free again")
+  @Test("A device that does not answer the reset is refused, and closed again")
   func otherDevice() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Without it the master is at its end before the link is open.
+    // Open until the link is open: otherwise the master reads its end.
     defer { slave.close() }
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
       board.send([0x40, 0x00, 0x00, 0x01, 0x05])
       #expect(board.receive(3) == Self.resetCommand)
     }
-    // Takes as long as such a board is waited for, twice half a second.
+    // Takes a second: two attempts of half a second.
     let error = #expect(throws: OpenFailure.self) {
       _ = try Link(bridge: path, Self.options(CUWB_START_CYCLE))
     }

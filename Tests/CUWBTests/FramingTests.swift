@@ -58,7 +58,7 @@ struct UndamagedFramingTests {
     #expect(line.frames.count == 2)
   }
 
-  @Test("Without a silence before it the first frame is confirmed by the header behind it")
+  @Test("Without a silence before it the first frame is confirmed by the header after it")
   func firstFrameIsConfirmedByHeader() {
     var line = SimulatedLine()
     let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
@@ -108,7 +108,7 @@ struct UndamagedFramingTests {
     #expect(line.skipped == 0)
   }
 
-  @Test("An extended length only where it is announced")
+  @Test("An extended length is accepted only where the rules allow it")
   func extendedLength() {
     let frame: [UInt8] = [0x79, 0x8A, 0x00, 0x08] + Array(repeating: 0xFF, count: 2_048)
     var framing = cuwb_framing_default()
@@ -125,7 +125,7 @@ struct UndamagedFramingTests {
     #expect(plain.frames.isEmpty)
   }
 
-  @Test("The length of a data frame in byte 3")
+  @Test("A data frame may have its length in byte 3")
   func dataLengthInByte3() {
     var framing = cuwb_framing_default()
     framing.data_length_in_byte_3 = true
@@ -136,7 +136,7 @@ struct UndamagedFramingTests {
     #expect(line.frames == [frame])
   }
 
-  @Test("Commands, the other way round")
+  @Test("Commands are framed as well")
   func commands() {
     var framing = cuwb_framing_default()
     framing.message_types = 1 << 0 | 1 << 1
@@ -193,7 +193,7 @@ struct DamagedFramingTests {
     #expect(bogus * 100 <= received)
   }
 
-  @Test("One damaged place costs one or two frames", arguments: Damage.allCases, Arrival.allCases)
+  @Test("Damage in one place costs one or two frames", arguments: Damage.allCases, Arrival.allCases)
   func damage(damage: Damage, arrival: Arrival) {
     let runs = 600
     var lost = 0
@@ -234,7 +234,7 @@ struct DamagedFramingTests {
     #expect(line.skipped == 0)
   }
 
-  @Test("A wrong length is given up when frames pile up behind it")
+  @Test("A wrong length is given up when frames pile up after it")
   func wrongLengthDoesNotSwallowTheStream() {
     var wire = Wire(seed: 4)
     let sent = (0..<8).map { _ in wire.sessionInfo() }
@@ -282,7 +282,7 @@ struct DamagedFramingTests {
     #expect(line.receptions.last?.skipped == 0)
   }
 
-  @Test("Random bytes neither stop the framer nor make it lie about lengths")
+  @Test("Random bytes neither stop the framer nor produce wrong lengths")
   func randomBytes() {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<40 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CUWB
+import CUWBTestSupport
 import Foundation
 import Glibc
 
@@ -83,7 +84,7 @@ final class Link: @unchecked Sendable {
   }
 }
 
-/// A descriptor of the other side, closed with its last reference or before.
+/// A descriptor of the other side. It is closed with its last reference at the latest.
 final class Peer: @unchecked Sendable {
   private(set) var descriptor: Int32
 
@@ -136,12 +137,12 @@ func pipeEnds() -> (reading: Int32, writing: Int32) {
 
 /// Both sides of a pseudo-terminal, and the name of the one that looks like a serial device.
 func pseudoTerminal() -> (master: Peer, slave: Peer, path: String) {
-  var master: Int32 = -1
-  var slave: Int32 = -1
-  var name = [CChar](repeating: 0, count: 256)
-  precondition(openpty(&master, &slave, &name, nil, nil) == 0)
-  let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  return (Peer(master), Peer(slave), path)
+  var terminal = cuwb_test_terminal()
+  precondition(cuwb_test_open_terminal(&terminal))
+  let path = withUnsafeBytes(of: terminal.path) {
+    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+  }
+  return (Peer(terminal.master), Peer(terminal.slave), path)
 }
 
 /// Runs `body` on a thread of its own; `wait` returns when it has ended.

@@ -8,7 +8,7 @@ import Testing
 private let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
 private let response: [UInt8] = [0x40, 0x00, 0x00, 0x01, 0x00]
 
-@Suite("Link: reading")
+@Suite("Link: reading", .timeLimit(.minutes(1)))
 struct ReadingTests {
   @Test("Whole frames, in order, each with the time it was read")
   func wholeFrames() throws {
@@ -32,7 +32,7 @@ struct ReadingTests {
     #expect(stats.resynchronisations == 0)
   }
 
-  @Test("Frames that arrive while the reader waits")
+  @Test("Frames that arrive while the reader waits are read")
   func waitingReader() throws {
     let (link, peer) = try socketPair()
     var wire = Wire(seed: 2)
@@ -42,7 +42,7 @@ struct ReadingTests {
     worker.wait()
   }
 
-  @Test("Without a frame a read of no duration ends with a timeout")
+  @Test("Without a whole frame a read ends with a timeout")
   func timeout() throws {
     let (link, peer) = try socketPair()
     #expect(link.read(timeout: 0).result == .timeout)
@@ -63,7 +63,7 @@ struct ReadingTests {
     #expect(!cuwb_frame_buffered(link.link))
   }
 
-  @Test("A frame that is too long for the memory stays, and says what it needs")
+  @Test("A frame that is too long for the memory is kept, and its length reported")
   func tooLong() throws {
     let (link, peer) = try socketPair()
     peer.send(ready + response)
@@ -102,7 +102,7 @@ struct ReadingTests {
   }
 }
 
-@Suite("Link: waking")
+@Suite("Link: waking", .timeLimit(.minutes(1)))
 struct WakingTests {
   @Test("A wake ends a read that waits")
   func wakesWaitingRead() throws {
@@ -139,16 +139,16 @@ struct WakingTests {
     let waker = Worker { link.wake() }
     #expect(link.read(timeout: -1).result == .woken)
     waker.wait()
-    // A read of no duration ends as well.
+    // A read that does not wait ends as well.
     #expect(link.read(timeout: 0).result == .timeout)
     shutdown(peer.descriptor, Int32(SHUT_RDWR))
     worker.wait()
   }
 }
 
-@Suite("Link: how it ends")
+@Suite("Link: ending", .timeLimit(.minutes(1)))
 struct EndTests {
-  @Test("What was sent before the end is delivered first", arguments: [true, false])
+  @Test("Frames that were sent before the end are delivered first", arguments: [true, false])
   func socketEnd(whole: Bool) throws {
     let (link, peer) = try socketPair()
     peer.send(ready + response + (whole ? ready : Array(ready.dropLast())))
@@ -170,16 +170,16 @@ struct EndTests {
     #expect(link.read().result == .closed)
   }
 
-  @Test("A socket that is closed refuses to be written to, without a signal")
+  @Test("Writing to a closed socket fails without a signal")
   func socketWrite() throws {
     let (link, peer) = try socketPair()
     peer.close()
     #expect(link.write(ready) == .closed)
   }
 
-  @Test("A pipe that is closed refuses to be written to, without a signal")
+  @Test("Writing to a closed pipe fails without a signal")
   func pipeWrite() throws {
-    // Whatever started the tests may have left it ignored.
+    // The process that started the tests may ignore it.
     signal(SIGPIPE, SIG_DFL)
     let (reading, writing) = pipeEnds()
     let link = try Link(descriptor: writing)
@@ -189,7 +189,7 @@ struct EndTests {
     #expect(link.stats.frames_written == 0)
   }
 
-  @Test("A pipe that is closed ends")
+  @Test("Reading from a closed pipe ends after its last frame")
   func pipeRead() throws {
     let (reading, writing) = pipeEnds()
     let link = try Link(descriptor: reading)
@@ -201,7 +201,7 @@ struct EndTests {
     #expect(link.read().result == .closed)
   }
 
-  @Test("A terminal whose other side has gone is gone")
+  @Test("A terminal whose other side was closed is lost")
   func terminal() throws {
     let (master, slave, path) = pseudoTerminal()
     let link = try Link(serial: path)
@@ -212,7 +212,7 @@ struct EndTests {
     #expect(link.write(ready) == .gone)
   }
 
-  @Test("A reader that waits notices that the terminal has gone")
+  @Test("A waiting reader notices that the terminal is lost")
   func terminalWhileWaiting() throws {
     let (master, slave, path) = pseudoTerminal()
     let link = try Link(serial: path)
@@ -222,7 +222,7 @@ struct EndTests {
     worker.wait()
   }
 
-  @Test("The controlling side of a terminal delivers what is left, and is gone then")
+  @Test("The controlling side of a terminal delivers what is left before it is lost")
   func controllingSide() throws {
     let (master, slave, path) = pseudoTerminal()
     let link = try Link(descriptor: dup(master.descriptor))
@@ -235,7 +235,7 @@ struct EndTests {
   }
 }
 
-@Suite("Link: writing")
+@Suite("Link: writing", .timeLimit(.minutes(1)))
 struct WritingTests {
   @Test("Frames arrive as they were written and are counted")
   func frames() throws {
@@ -250,13 +250,13 @@ struct WritingTests {
     #expect(link.stats.bytes_written == UInt64(sent.joined().count))
   }
 
-  @Test("Nothing is not a frame")
+  @Test("An empty frame is invalid")
   func empty() throws {
     let (link, _) = try socketPair()
     #expect(link.write([]) == .invalid)
   }
 
-  @Test("A write that does not fit goes on when there is room")
+  @Test("A write that does not fit continues when there is room")
   func throughFullPipe() throws {
     let (reading, writing) = pipeEnds()
     let link = try Link(descriptor: writing)
@@ -268,7 +268,7 @@ struct WritingTests {
     #expect(link.stats.bytes_written == 1_000_000)
   }
 
-  @Test("A write for which there is never room ends with a timeout")
+  @Test("A write that never finds room ends with a timeout")
   func timeout() throws {
     let (reading, writing) = pipeEnds()
     let link = try Link(descriptor: writing)
@@ -279,7 +279,7 @@ struct WritingTests {
     _ = peer
   }
 
-  @Test("One thread reads while another one writes and a third one counts")
+  @Test("One thread reads while another one writes and a third one reads the counters")
   func bothDirections() throws {
     let (link, peer) = try socketPair()
     var wire = Wire(seed: 4)

@@ -3,7 +3,7 @@
 import CUWBScenarios
 import Testing
 
-/// One row of the table in C.
+/// A row of the table in C.
 struct Scenario: CustomTestStringConvertible, Sendable {
   let number: UInt32
 
@@ -12,9 +12,9 @@ struct Scenario: CustomTestStringConvertible, Sendable {
   static let all = (0..<cuwb_scenario_count()).map(Scenario.init)
 }
 
-@Suite("Chips on SPI, against a far side from their protocols' tables", .serialized)
+@Suite("Links, against models of chips and drivers", .serialized)
 struct ScenarioTests {
-  @Test("What is to hold", arguments: Scenario.all)
+  @Test("The link keeps to the interface", .timeLimit(.minutes(2)), arguments: Scenario.all)
   func holds(_ scenario: Scenario) {
     let failure = cuwb_scenario_run(scenario.number).map { String(cString: $0) }
     #expect(failure == nil)

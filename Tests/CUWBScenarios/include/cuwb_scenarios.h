@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protocols on SPI against a scripted far side with a clock of its own. In C, so that they also run
+// Links against models of chips and drivers, with a clock of their own. In C, so that they also run
 // under the sanitizers without a Swift build; see Tests/CUWBTests/Sanitized/run.sh.
 #ifndef CUWB_SCENARIOS_H
 #define CUWB_SCENARIOS_H
@@ -9,10 +9,10 @@
 
 unsigned cuwb_scenario_count(void);
 
-/// What is to hold, as a sentence.
+/// Returns what is checked, as a sentence.
 const char *cuwb_scenario_name(unsigned number);
 
-/// NULL, or what did not hold. The text is valid until the next call.
+/// Returns NULL, or the check that failed. The text is valid until the next call.
 const char *_Nullable cuwb_scenario_run(unsigned number);
 
 #pragma clang assume_nonnull end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what a program takes from the heap. The file behind this replaces malloc, calloc, realloc,
+// Counts heap allocations. The implementation replaces malloc, calloc, realloc,
 // posix_memalign, aligned_alloc and memalign for the whole executable it is linked into, Swift's
 // runtime included, and hands on to the C library.
 #ifndef CUWB_ALLOCATIONS_H

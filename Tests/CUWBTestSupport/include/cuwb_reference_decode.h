@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a careful C program would do with a SESSION_INFO_NTF of two-way measurements: the yardstick
+// What a careful C program would do with a SESSION_INFO_NTF of two-way measurements: the reference
 // for the reader in Swift.
 #ifndef CUWB_REFERENCE_DECODE_H
 #define CUWB_REFERENCE_DECODE_H

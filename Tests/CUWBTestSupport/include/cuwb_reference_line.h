@@ -9,16 +9,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// A raw pseudo-terminal: `chip` is the master, `host` the terminal. False with `errno` set when
+/// Both ends of a pseudo-terminal, and the path of the slave.
+typedef struct cuwb_test_terminal {
+  int master;
+  int slave;
+  char path[64];
+} cuwb_test_terminal;
+
+/// Opens a pseudo-terminal with the kernel's default settings. Returns false, with `errno` set, if
 /// there is none.
+bool cuwb_test_open_terminal(cuwb_test_terminal *terminal);
+
+/// Opens a raw pseudo-terminal: `chip` is the master, `host` the slave. Returns false, with `errno`
+/// set, if there is none.
 bool cuwb_test_open_line(int *chip, int *host);
 
 typedef struct cuwb_reference_reader cuwb_reference_reader;
 
 /// Starts a thread that blocks in read(2) on `host`, cuts frames out of what it gets, reads all
-/// their fields, and writes the time when it has them to `arrived` at the index given by the frame's
-/// sequence number. Frames with a number of `capacity` or more only count. Ends when the chip's end
-/// is closed.
+/// their fields, and writes the time when it has them to `arrived` at the index given by the
+/// frame's sequence number. Frames with a number of `capacity` or more only count. Ends when the
+/// chip's end is closed.
 cuwb_reference_reader *cuwb_reference_reader_start(int host, uint64_t *arrived, size_t capacity);
 
 /// The same for the hand-over alone: after each read(2) the time, then the frame is cut out, copied

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring of frame slots between two threads, in C: the yardstick for the one in Swift. Each side
+// A ring of frame slots between two threads, in C: the reference for the one in Swift. Each side
 // keeps its own index and a copy of the other's, read again only when the copy says "full" or
 // "empty"; the published indices are far apart; slots are as large as those in Swift.
 #ifndef CUWB_REFERENCE_RING_H

@@ -80,8 +80,8 @@ static void arrive(cuwb_framer *framer, const uint8_t *bytes, size_t count, uint
   cuwb_framer_arrived(framer, count, now);
 }
 
-// Whatever came before, after a silence a frame is delivered with its last byte, and so is the one
-// behind it.
+// After a silence a frame is delivered with its last byte, whatever came before, and so is the one
+// after it.
 static void find_again(cuwb_framer *framer, uint64_t now) {
   for (unsigned number = 0; number < 2; number++) {
     cuwb_found found;
@@ -201,7 +201,7 @@ static uint64_t next_random(void) {
   return z ^ (z >> 31);
 }
 
-// Half of it noise, half of it headers with something behind them, as noise alone hardly ever
+// Half noise, half headers with something after them, because noise alone hardly ever
 // contains a header.
 static size_t make_input(uint8_t *input, size_t capacity) {
   static const uint8_t first[] = {0x60, 0x62, 0x72, 0x40, 0x41, 0x02, 0x04, 0x0F, 0x79, 0xA0};

@@ -20,7 +20,8 @@ build() { # the program, then its sources and options
     -I "$root/CUWB/include" $(find "$root/CUWB" -name '*.c') "$@" -o "$work/$program"
 }
 
-build scenarios -I "$root/Tests/CUWBScenarios/include" "$root"/Tests/CUWBScenarios/*.c \
+build scenarios -I "$root/Tests/CUWBScenarios/include" -I "$root/Tests/ChipModels/include" \
+  "$root"/Tests/CUWBScenarios/*.c "$root"/Tests/ChipModels/*.c \
   "$here/scenarios.c"
 "$work/scenarios"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The microcontroller of an NXP board. Source: nxp.md 4.1, after the PnP headers of
-/// nxp-uwb/sr250-uwbiot-zephyr.
+/// The microcontroller of an NXP board, after the PnP headers of nxp-uwb/sr250-uwbiot-zephyr.
 ///
-/// From the host a type, a length with its higher byte first, and so many bytes; to the host bare
-/// UCI, and a fixed answer to a reset.
+/// The host sends a type, a 16-bit big-endian length and a packet; the board sends bare UCI, and a
+/// fixed answer to a reset.
 struct Bridge {
   enum Command {
     case packet([UInt8])
@@ -19,7 +18,7 @@ struct Bridge {
 
   mutating func forget() { pending = [] }
 
-  /// What has come whole with these bytes.
+  /// Returns the commands that are complete with these bytes.
   mutating func take(_ bytes: [UInt8]) -> [Command] {
     pending += bytes
     var commands: [Command] = []
@@ -32,9 +31,15 @@ struct Bridge {
     return commands
   }
 
+  /// The bytes after the header: 16 bits in data, and where bit 7 of byte 1 is set.
+  private static func payloadLength(_ header: [UInt8]) -> Int {
+    guard header[0] >> 5 == 0 || header[1] & 0x80 != 0 else { return Int(header[3]) }
+    return Int(header[3]) << 8 | Int(header[2])
+  }
+
   private mutating func command(_ type: UInt8, _ value: [UInt8]) -> Command? {
     switch (type, value.count) {
-    case (0x01, 4...) where value.count == 4 + payloadLength(value):
+    case (0x01, 4...) where value.count == 4 + Self.payloadLength(value):
       ledger.packets += 1
       return .packet(value)
     case (0x04, 0):
@@ -47,7 +52,7 @@ struct Bridge {
     }
   }
 
-  /// What was seen.
+  /// What was counted: one line, and one for each violation.
   var text: String {
     (["\(ledger.packets) packets, \(ledger.resets) resets, \(violations.count) violations"]
       + violations).joined(separator: "\n")

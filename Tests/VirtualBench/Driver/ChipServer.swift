@@ -3,15 +3,15 @@
 import Glibc
 import UWBSimulator
 
-/// Simulated chips behind gadgets, in one scene, powered by the cable: unplugging one forgets
-/// everything, as on a board.
+/// Simulated chips behind gadgets, in one scene, powered by the cable: unplugging one loses
+/// its state, as on a board.
 struct ChipServer {
   private var simulation = Simulation(scene: Scene(seed: 7))
   private var ports: [GadgetPort]
   private var chips: [Simulation.ChipID] = []
   private var control: Control.Reader
   private let beginning = monotonic()
-  /// Boards that are plugged in again at a time.
+  /// Boards to be plugged in again, and when.
   private var returns: [(port: Int, at: UInt64)] = []
   /// Boards whose next notification is cut in its middle by pulling the plug.
   private var cuts: Set<Int> = []
@@ -63,7 +63,7 @@ struct ChipServer {
 
   private mutating func serve(_ index: Int) {
     guard let bytes = ports[index].received() else {
-      // The cable is out; /dev/ttyGS hangs up and has to be opened anew.
+      // The cable is unplugged; /dev/ttyGS hangs up and has to be opened again.
       ports[index].closeTerminal()
       if ports[index].isConfigured { ports[index].openTerminal() }
       return
@@ -90,7 +90,7 @@ struct ChipServer {
     }
   }
 
-  /// What the host has said to the board itself.
+  /// A command from the host to the board itself.
   private mutating func obey(_ command: Bridge.Command, _ index: Int) {
     switch command {
     case .packet(let packet): simulation.receive(packet, by: chips[index])

@@ -9,7 +9,7 @@ enum Control {
     private var buffer = LineBuffer()
 
     init(_ path: String) {
-      // Open for writing too: it never ends, whoever comes and goes.
+      // Also open for writing, so that it never reads its end.
       descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { fail("\(path): \(lastError)") }
     }
@@ -17,7 +17,7 @@ enum Control {
     mutating func lines() -> [String] { buffer.lines(from: descriptor) ?? [] }
   }
 
-  /// `tell FIFO COMMAND`; fails when nobody listens.
+  /// `tell FIFO COMMAND`; fails without a reader.
   static func tell(_ arguments: [String]) {
     guard arguments.count == 2 else { fail("tell FIFO COMMAND") }
     guard send(arguments[1], to: arguments[0]) else { fail("\(arguments[0]): \(lastError)") }

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A board on the virtual USB: a gadget of the kernel's, and the serial port at its far end, which
-/// is where the chip is.
+/// A board on the virtual USB: a gadget of the kernel's, and the serial port at its other end,
+/// which is where the chip is.
 struct GadgetPort {
   /// /dev/ttyGS0.
   let terminal: String
@@ -43,7 +43,7 @@ struct GadgetPort {
 
   var hasCable: Bool { state >= 0 }
 
-  /// Reads the state anew; true when it has become configured, false when it has ceased to be.
+  /// Reads the state again. Returns true if it has become configured, false if it no longer is.
   mutating func stateChange() -> Bool? {
     var buffer = [UInt8](repeating: 0, count: 64)
     lseek(state, 0, SEEK_SET)

@@ -4,8 +4,8 @@ import Glibc
 
 /// The program of the virtual bench that runs inside of it; `run` in this folder boots the machine.
 ///
-/// It plays chips behind the kernel's virtual devices, pulls plugs, and looks at what the kernel
-/// recorded of it. Its callers are the stages in `Guest/stages`.
+/// It simulates chips behind the kernel's virtual devices, unplugs cables, and evaluates what the
+/// kernel has recorded. The stages in `Guest/stages` call it.
 @main
 enum VirtualBench {
   static func main() async {
@@ -17,32 +17,32 @@ enum VirtualBench {
     case "replug": Replug.run(arguments)
     case "usbmon": USBMonitor.run(arguments)
     case "order": Order.run(arguments)
-    case "far": FarServer.run(arguments)
+    case "chip": ChipModelServer.run(arguments)
     case "sessions": await Sessions.run(arguments)
     case "rounds": await Rounds.run(arguments)
     case "latency": Latency.run(arguments)
-    case "image": Image.run(arguments)
+    case "image": FirmwareImage.run(arguments)
     default:
       fail(
-        "chips, tell, replug, usbmon, order, far, sessions, rounds, latency and image are its "
+        "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency and image are its "
           + "commands, not '\(command)'")
     }
   }
 }
 
-/// Ends the program with 1, having said why.
+/// Prints the reason and exits with 1.
 func fail(_ text: String) -> Never {
   say("VirtualBench: \(text)", on: STDERR_FILENO)
   exit(1)
 }
 
-/// Writes a line at once.
+/// Writes a line without buffering.
 func say(_ line: String, on descriptor: Int32 = STDOUT_FILENO) {
   let bytes = Array((line + "\n").utf8)
   _ = write(descriptor, bytes, bytes.count)
 }
 
-/// Takes an option with its value out of arguments.
+/// Removes an option and its value from the arguments.
 func option(_ name: String, in arguments: inout [String]) -> String? {
   guard let index = arguments.firstIndex(of: name), index + 1 < arguments.count else { return nil }
   defer { arguments.removeSubrange(index...(index + 1)) }
@@ -56,7 +56,7 @@ func monotonic() -> UInt64 {
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// How long to wait in poll(2) until then; nil: for ever.
+/// Returns the timeout of poll(2) until `time`; nil: no limit.
 func milliseconds(until time: UInt64?, from now: UInt64) -> Int32 {
   time.map { $0 > now ? Int32(clamping: ($0 - now + 999_999) / 1_000_000) : 0 } ?? -1
 }
@@ -64,7 +64,7 @@ func milliseconds(until time: UInt64?, from now: UInt64) -> Int32 {
 /// The last error in words.
 var lastError: String { String(cString: strerror(errno)) }
 
-/// Writes a text into a file of the kernel's in one piece.
+/// Writes a text into a file in one write.
 @discardableResult
 func put(_ text: String, into path: String) -> Bool {
   let descriptor = open(path, O_WRONLY | O_CLOEXEC)
@@ -73,7 +73,7 @@ func put(_ text: String, into path: String) -> Bool {
   return write(descriptor, text, text.utf8.count) == text.utf8.count
 }
 
-/// The whole text of a small file.
+/// Returns the text of a small file.
 func text(of path: String) -> String? {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
@@ -83,11 +83,11 @@ func text(of path: String) -> String? {
   return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
 }
 
-/// Cuts bytes into lines as they come.
+/// Splits bytes into lines as they arrive.
 struct LineBuffer {
   private var rest: [UInt8] = []
 
-  /// What a descriptor has now, as whole lines; nil at its end.
+  /// Returns the whole lines that have arrived; nil at the end of the file.
   mutating func lines(from descriptor: Int32) -> [String]? {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     let count = read(descriptor, &buffer, buffer.count)

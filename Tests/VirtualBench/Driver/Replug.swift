@@ -13,7 +13,7 @@ struct Replug {
   private var slowest: UInt64 = 0
   private var total: UInt64 = 0
 
-  /// Memory may grow by so many kB: the allocator's own doing.
+  /// How much memory may grow, in kB, because of the allocator itself.
   private static let slack = 1_024
   /// Nothing takes this long, not even in emulation.
   private static let limit: UInt64 = 30_000_000_000
@@ -49,7 +49,7 @@ struct Replug {
       let began = monotonic()
       // Out for between 20 and 500 ms, the same each time.
       tell("\(how) 0 \(20 + (cycle &* 7_919) % 481)")
-      next("cycle \(cycle): the first measurement behind the gap") { $0 == "true" }
+      next("cycle \(cycle): the first measurement after the interruption") { $0 == "true" }
       let took = monotonic() - began
       slowest = max(slowest, took)
       total += took

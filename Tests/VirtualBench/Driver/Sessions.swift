@@ -6,9 +6,9 @@ import UCI
 import UWB
 import UWBLink
 
-/// `sessions DEVICE COUNT FILE`: one session ranges while another one is created, configured and removed
-/// so many times; commands and notifications collide all the while. FILE says when each measurement
-/// came, on the reader's thread.
+/// `sessions DEVICE COUNT FILE`: one session ranges while another one is created, configured and
+/// removed COUNT times, so that commands and notifications collide. Writes to FILE when each
+/// measurement arrived on the reader's thread.
 enum Sessions {
   static func run(_ arguments: [String]) async {
     guard arguments.count == 3, let count = Int(arguments[1]) else {

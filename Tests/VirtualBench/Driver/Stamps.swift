@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// When a chip has had each measurement of its latest session ready for its host: sequence number and
-/// nanoseconds of CLOCK_MONOTONIC.
+/// When a chip has had each measurement of its latest session ready for its host: sequence number
+/// and nanoseconds of CLOCK_MONOTONIC.
 struct Stamps {
   private var times: [(sequence: UInt32, time: UInt64)] = []
 

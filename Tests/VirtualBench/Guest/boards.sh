@@ -5,8 +5,8 @@
 gadgets=/sys/kernel/config/usb_gadget
 chips=/run/chips
 
-# board NAME VENDOR PRODUCT RELEASE MANUFACTURER PRODUCT-TEXT SERIAL PORTS: makes one with so many
-# serial ports; the kernel calls their far ends /dev/ttyGS0, 1, … in the order they are made.
+# board NAME VENDOR PRODUCT RELEASE MANUFACTURER PRODUCT-TEXT SERIAL PORTS: makes one with this
+# number of serial ports; the kernel calls their other ends /dev/ttyGS0, 1, … in the order they are made.
 board() {
   local folder=$gadgets/$1 index=0
   mkdir -p "$folder/strings/0x409" "$folder/configs/c.1/strings/0x409"
@@ -39,9 +39,9 @@ plug() {
 }
 unplug() { echo >"$gadgets/$1/UDC" && udevadm settle; }
 
-# The boards of the bench. Sources of ids and texts: qorvo.md 1.1 (sdk_config.h of Qorvo's
-# DW3_QM33_SDK: DWM3001CDK and its likes), nxp.md 4.1 (detect_com.py of nxp-appcodehub's
-# an-sr250-uwb-plug-and-play-demo), SEGGER's vendor id with the product id of a two-port J-Link.
+# The boards of the bench. Sources of ids and texts: sdk_config.h of Qorvo's DW3_QM33_SDK (DWM3001CDK
+# and similar kits), detect_com.py of nxp-appcodehub/an-sr250-uwb-plug-and-play-demo, and SEGGER's
+# vendor id with the product id of a two-port J-Link.
 make_boards() {
   [ ! -d $gadgets/kit-a ] || return 0
   modprobe dummy_hcd num=4

@@ -58,7 +58,7 @@ make_image() { # the folder to make it in
   copy_program "$bin/VirtualBench" /usr/bin/VirtualBench "$image"
   install -D "$root/udev/60-uwb.rules" "$image/usr/share/uwb/60-uwb.rules"
   cp -a "$here/Guest" "$image/bench"
-  cp "$work/module/uwb_far.ko" "$image/bench/"
+  cp "$work/module/uwb_bench.ko" "$image/bench/"
   install "$here/Guest/init" "$image/init"
   # root; somebody who is logged in; somebody in the group.
   printf '%s\n' root:x:0:0::/root:/bin/sh visitor:x:1000:1000::/home/visitor:/bin/sh \

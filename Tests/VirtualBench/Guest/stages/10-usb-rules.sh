@@ -99,7 +99,7 @@ check "a stranger with Nordic's ids is no board: no link" \
 check "… ModemManager may have its port" not is ID_MM_PORT_IGNORE 1 /dev/ttyACM1
 check "… and its device" not is ID_MM_DEVICE_IGNORE 1 \
   "$(dirname "$(ls -d /sys/devices/platform/dummy_hcd.1/usb*/*-1/idVendor)")"
-check "… and nobody is given it" not tagged /dev/ttyACM1 uaccess
+check "… and it is given to no user" not tagged /dev/ttyACM1 uaccess
 
 # --- a machine without a seat: the group
 unplug kit-a
@@ -111,6 +111,6 @@ check "… a member of the group is not" ends 0 as member uwbctl list
 check "… as list says" says "you may open it"
 
 for name in kit-a jlink rw612 stranger; do unplug $name; done
-check "unplugged boards leave no name behind" not ls -d /dev/uwb/*
+check "unplugged boards leave no name" not ls -d /dev/uwb/*
 check "setup --remove as root" ends 0 uwbctl setup --remove
 check "… removes the rules" test ! -e $rule

@@ -55,7 +55,7 @@ check "one line for each round" test "$(sed 1d /tmp/range.csv | wc -l)" = 20
 ranges "Qorvo DWM3001CDK, dummy_hcd and cdc_acm" $a "$(rounds 50 1000)" \
   "stamps 0 /tmp/had" "stamps 2 /tmp/peer.had"
 
-# --- a board that talks while nobody listens: what waits for the next host is set aside
+# --- a board that sends while no program reads: what waits for the next one is set aside
 VirtualBench tell $chips "chatter 0 61020006010000000200"
 check "info after bytes that waited for it" ends 0 as member uwbctl info --device $a
 
@@ -80,7 +80,7 @@ note "$(tail -n 1 $out)"
 other_end_ends
 cycles=$(rounds 5 200)
 other_end
-check "$cycles times unplugged and plugged in again, no descriptor, thread or memory left behind" \
+check "$cycles times unplugged and plugged in again, no descriptor, thread or memory leaked" \
   ends 0 as member "VirtualBench replug --control $chips --cycles $cycles -- $range"
 note "$(tail -n 1 $out)"
 other_end_ends

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # NXP's chips on SPI through the kernel's spidev and GPIO code; the controller and the lines are those of
-# the module uwb_far.
-. /bench/far.sh
+# the module uwb_bench.
+. /bench/chip.sh
 uwbctl setup --install >&4 2>&4
 count=$(rounds 100 1000)
 
 # --- nodes and who may open them
-far sr150
+chip sr150
 sr150="spi:$node?chip=sr150&irq=uwb-irq&ri=uwb-read&ce=uwb-power"
 check "a spidev that names a UWB chip is given to the group" looks 660:root:dialout "$node"
 check "… and has a name below /dev/uwb" test -e "/dev/uwb/nxp-$(basename "$node")"
@@ -20,28 +20,28 @@ check "… and they are given to the group" looks 660:root:dialout "/dev/$gpio"
 # --- SR1xx
 check "SR150: info" ends 0 as member "uwbctl info --device '$sr150'"
 kept "SR150: the host kept to the tables so far"
-far_ranges "NXP SR150, spidev and GPIO lines" "$sr150" "$count"
+chip_ranges "NXP SR150, spidev and GPIO lines" "$sr150" "$count"
 kept "SR150: header and payload apart, the pause, RI and IRQ as the tables have them"
 check "SR150: switched off and on: info" ends 0 as member "uwbctl info --device '$sr150&start=cycle'"
 kept "… for long enough, and not used too early"
-far_ends
+chip_ends
 
 cycles=$(rounds 20 500)
-far sr150 mid-write=3
+chip sr150 mid-write=3
 churns "SR150, IRQ rising in writes" "$sr150" "$cycles"
 check "… it did rise in writes" ledger "[1-9][0-9]* offered in a write"
 kept "… the host kept to the tables"
-far_ends
+chip_ends
 
 # --- SR2xx
-far sr250
+chip sr250
 sr250="spi:$node?chip=sr250&irq=uwb-irq&rst=uwb-power"
-check "SR250: info behind a reset" ends 0 as member "uwbctl info --device '$sr250&start=cycle'"
+check "SR250: info after a reset" ends 0 as member "uwbctl info --device '$sr250&start=cycle'"
 kept "… of the right length"
-far_ranges "NXP SR250, spidev and GPIO lines" "$sr250" "$count"
+chip_ranges "NXP SR250, spidev and GPIO lines" "$sr250" "$count"
 kept "SR250: direction, dummy byte and waits as the tables have them"
 churns SR250 "$sr250" "$cycles"
 kept "… the host kept to the tables"
-far_ends
+chip_ends
 
 check "the kernel complained of nothing" quiet_kernel

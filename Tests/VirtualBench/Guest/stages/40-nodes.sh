@@ -2,12 +2,12 @@
 #
 # The vendors' character devices, with their quirks: /dev/srxxx in either encoding of its requests, and
 # /dev/uci0.
-. /bench/far.sh
+. /bench/chip.sh
 uwbctl setup --install >&4 2>&4
 count=$(rounds 100 1000)
 
 for encoding in srxxx srxxx-long; do
-  far_node $encoding srxxx
+  chip_device $encoding srxxx
   check "$encoding: the node is given to the group" looks 660:root:dialout /dev/srxxx
   check "… an ordinary user is refused: 77" ends 77 as visitor uwbctl info --device sr1xx:/dev/srxxx
   check "$encoding: info" ends 0 as member uwbctl info --device sr1xx:/dev/srxxx
@@ -15,20 +15,20 @@ for encoding in srxxx srxxx-long; do
     ends 0 as member uwbctl info --device sr1xx:/dev/srxxx
   check "… by the request for it" ledger "[1-9][0-9]* aborted reads"
   if [ $encoding = srxxx ]; then
-    far_ranges "NXP's kernel driver, /dev/srxxx" sr1xx:/dev/srxxx "$count"
+    chip_ranges "NXP's kernel driver, /dev/srxxx" sr1xx:/dev/srxxx "$count"
     check "… with several packets in a read at times" ledger "[1-9][0-9]* reads of several packets"
   fi
   kept "$encoding: whole packets, and nothing while it is off"
-  far_ends
+  chip_ends
 done
 
-far_node uci uci
+chip_device uci uci
 check "uci: the node is given to the group" looks 660:root:dialout /dev/uci0
 check "… an ordinary user is refused: 77" ends 77 as visitor uwbctl info --device uci:/dev/uci0
 check "uci: info" ends 0 as member uwbctl info --device uci:/dev/uci0
-check "uci: info behind a reset" ends 0 as member "uwbctl info --device 'uci:/dev/uci0?start=cycle'"
+check "uci: info after a reset" ends 0 as member "uwbctl info --device 'uci:/dev/uci0?start=cycle'"
 check "… there was one" ledger " 1 resets"
-far_ranges "Qorvo's kernel driver, /dev/uci0" uci:/dev/uci0 "$count"
+chip_ranges "Qorvo's kernel driver, /dev/uci0" uci:/dev/uci0 "$count"
 kept "uci: whole packets"
 # One opener; and a packet that does not fit is kept.
 exec 5<>/dev/uci0
@@ -41,7 +41,7 @@ exec 5<&-
 VirtualBench tell $chips "state 4"
 check "uci: busy saving its memory: 75" ends 75 as member uwbctl info --device uci:/dev/uci0
 check "… and it says so" says "saves its memory"
-far_ends
+chip_ends
 
 check "no program is stuck" none_stuck
 check "the kernel complained of nothing" quiet_kernel

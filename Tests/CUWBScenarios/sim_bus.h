@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A bus with a chip model at its other end, a clock of its own, and a record of what the host did.
+#ifndef CUWB_SIM_BUS_H
+#define CUWB_SIM_BUS_H
+
+#include "../ChipModels/chip_model.h"
+#include "scenario.h"
+
+// One selection of the chip, or one line set by the host.
+struct entry {
+  uint64_t begin_ns;
+  uint64_t end_ns;
+  bool is_selection;
+  cuwb_line line;
+  bool high;
+  // Bytes in all segments; how many of them the host sent from memory, and received.
+  uint32_t length;
+  uint32_t sent;
+  uint32_t heard;
+  uint8_t first;
+  // The levels of the lines at the beginning.
+  bool levels[CUWB_LINES];
+};
+
+#define ENTRIES 4096
+
+struct sim_bus {
+  struct chip_board board;
+  chip_model *chip;
+  cuwb_edges latched[CUWB_LINES];
+  struct entry entries[ENTRIES];
+  unsigned count;
+  bool closed;
+  // The host's GPIO reports no edges of this line, only levels.
+  bool is_deaf[CUWB_LINES];
+  // The kernel refuses a transfer with this errno after this many have passed.
+  int refusal;
+  unsigned transfers_left;
+};
+
+// Forgets everything. The clock does not begin at 0.
+void sim_bus_reset(struct sim_bus *bus, chip_model *chip);
+
+cuwb_spi_bus sim_bus_interface(struct sim_bus *bus, uint8_t lines);
+
+// Lets time pass.
+void sim_bus_advance(struct sim_bus *bus, uint64_t to_ns);
+
+// Returns whether one of the lines (bits) has had an edge that was not returned yet.
+bool sim_bus_has_edge(const struct sim_bus *bus, uint8_t lines);
+
+// The selections so far; NULL after the last one.
+const struct entry *sim_bus_selection(const struct sim_bus *bus, unsigned number);
+unsigned sim_bus_selections(const struct sim_bus *bus);
+
+#endif
