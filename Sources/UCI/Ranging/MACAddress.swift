@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The address of a UWB device: two bytes (short) or eight (extended), little-endian on the wire.
-public struct MACAddress: Hashable, Sendable {
+public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
   /// The address as a number.
   public let value: UInt64
   /// Eight bytes rather than two.
@@ -12,6 +12,9 @@ public struct MACAddress: Hashable, Sendable {
     value = UInt64(short)
     isExtended = false
   }
+
+  /// A short address.
+  @inlinable public init(integerLiteral value: UInt16) { self.init(value) }
 
   /// An extended address.
   @inlinable public init(extended: UInt64) {

@@ -75,6 +75,18 @@ public final class UWBDevice: Sendable {
     }
   }
 
+  /// Opens a device by its name, in any form that `LinkEndpoint(_:)` reads: `/dev/ttyACM0`,
+  /// `usb:SERIAL`, `tcp:host:port`…
+  ///
+  /// - Throws: `DriverError`, with the link closed again.
+  public static func open(
+    _ name: String, options: Options = Options()
+  ) async throws(DriverError) -> UWBDevice {
+    let endpoint: LinkEndpoint
+    do { endpoint = try LinkEndpoint(name) } catch { throw .link(error) }
+    return try await open(endpoint, options: options)
+  }
+
   /// Opens a device: finds the boundary between frames, resets the chip (`Options.opening`), asks who
   /// it is and what it can do.
   ///
@@ -219,5 +231,21 @@ public final class UWBDevice: Sendable {
     }
     try await session.close()
     return result
+  }
+
+  /// Ranges in a session of its own: creates and starts it, lends a stream of its estimates to
+  /// `body`, and stops and removes it whatever happens in there.
+  ///
+  /// - Parameter settings: What the estimates assume, from a calibration for example.
+  /// - Throws: `DriverError` as `any Error`, or what `body` throws.
+  public nonisolated(nonsending) func range<R: Sendable>(
+    with configuration: SessionConfiguration, settings: EstimationSettings = EstimationSettings(),
+    _ body: nonisolated(nonsending) (RangingStream<EstimatedMeasurement>) async throws -> R
+  ) async throws -> R {
+    try await withSession(configuration) { session in
+      let stream = session.estimates(settings)
+      try await session.start()
+      return try await body(stream)
+    }
   }
 }

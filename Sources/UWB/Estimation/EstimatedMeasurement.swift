@@ -91,4 +91,26 @@ public struct EstimatedMeasurement: Sendable, Hashable {
   public var diagnostics = DiagnosticsUse.none
 
   init(_ measurement: RangingMeasurement) { self.measurement = measurement }
+
+  /// The device whose distance was measured.
+  public var peer: MACAddress { measurement.result.peer }
+}
+
+extension EstimatedMeasurement: CustomStringConvertible {
+  /// The peer with its distance and one standard deviation: `0x0001 3.97 m ± 0.05 m`; or why there
+  /// is no distance.
+  public var description: String {
+    guard let distance, let distanceDeviation else {
+      return "\(peer) " + (noDistance ?? .noDistance).description
+    }
+    return "\(peer) \(Self.metres(distance)) ± \(Self.metres(distanceDeviation))"
+  }
+
+  private static func metres(_ value: Double) -> String {
+    guard abs(value) < 1e9 else { return "\(value) m" }
+    let centimetres = Int((abs(value) * 100).rounded())
+    let fraction = centimetres % 100
+    return (value < 0 && centimetres > 0 ? "-" : "")
+      + "\(centimetres / 100).\(fraction < 10 ? "0" : "")\(fraction) m"
+  }
 }

@@ -35,6 +35,28 @@ import UWBLink
     #expect(tail == [bytes("22 01 00 04 01 00 00 00"), bytes("21 01 00 04 01 00 00 00")])
   }
 
+  @Test func rangeLendsEstimatesAndLeavesNothingBehind() async throws {
+    let (device, chip) = try await Self.open()
+    let estimates = try await device.range(with: Self.configuration) { stream in
+      var list: [EstimatedMeasurement] = []
+      for try await estimate in stream.prefix(3) { list.append(estimate) }
+      return list
+    }
+    #expect(estimates.map(\.measurement.sequenceNumber) == [0, 1, 2])
+    #expect(estimates.allSatisfy { $0.peer == 1 && $0.distance == nil })
+    await device.close()
+    #expect(chip.packets.suffix(2).map { Array($0.prefix(2)) } == [[0x22, 0x01], [0x21, 0x01]])
+  }
+
+  @Test func aNameThatIsNoneIsAnErrorOfTheLink() async {
+    let error = await #expect(throws: DriverError.self) { try await UWBDevice.open("usb:") }
+    guard case .link(let cause) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.code == .invalidEndpoint)
+  }
+
   struct Trouble: Error {}
 
   @Test func anErrorInTheBodyStopsAndDeinitialises() async throws {

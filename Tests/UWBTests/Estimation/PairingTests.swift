@@ -126,6 +126,13 @@ import UCI
     #expect(rounds.uses.dropFirst().allSatisfy { $0 == .used(1) })
   }
 
+  @Test func anEstimateDescribesItsDistanceAndDeviation() {
+    var rounds = Rounds()
+    rounds.info(0, [Rounds.entry(1), Rounds.entry(2, .rangingRxTimeout)])
+    #expect(rounds.given[0].description.hasPrefix("0x0001 4.00 m ± 0."))
+    #expect(rounds.given[1].description.hasPrefix("0x0002 The round failed"))
+  }
+
   @Test func afterAnInterruptionRoundsCountAnew() {
     var rounds = Rounds()
     for sequence in 50..<53 as Range<UInt32> {

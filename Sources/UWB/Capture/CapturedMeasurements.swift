@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+internal import UWBLink
+
+extension Capture {
+  /// Estimates from all two-way measurements of the capture, as a session would have made them.
+  public func estimates(
+    _ settings: EstimationSettings = EstimationSettings()
+  ) -> [EstimatedMeasurement] {
+    var measurements = CapturedMeasurements()
+    var list: [EstimatedMeasurement] = []
+    for packet in packets { list += measurements.estimates(packet, settings) }
+    return list + measurements.remaining()
+  }
+}
+
+/// The two-way measurements in the packets of a capture, joined and read as the driver does it.
+package struct CapturedMeasurements {
+  /// Whether the chip reports RSSI: as its device info says, and until it does, it does.
+  package private(set) var hasRSSI = true
+  /// Packets and notifications that do not have the layout they should have.
+  package private(set) var unreadable = 0
+  private var reassembler = Reassembler()
+  private var last: UInt64 = 0
+  private var pipelines: [UInt32: EstimationPipeline] = [:]
+
+  package init() {}
+
+  /// Measurements that this packet completes. Their times never go back; where the capture has
+  /// none, they are an interval apart.
+  package mutating func take(_ packet: CapturedPacket) -> [RangingMeasurement] {
+    let decoder = MeasurementDecoder()
+    read(packet) { _, _, round in decoder.decode(round) }
+    return decoder.elements
+  }
+
+  /// The same with what is computed of them. What waits for diagnostics comes with a later packet.
+  package mutating func estimates(
+    _ packet: CapturedPacket, _ settings: EstimationSettings
+  ) -> [EstimatedMeasurement] {
+    var list: [EstimatedMeasurement] = []
+    read(packet) { pipelines, token, round in
+      if case .measurements(let view) = round.kind {
+        guard view.type == .twoWay, view.count > 0 else { return }
+        pipelines[token, default: EstimationPipeline(settings)].take(round) { list.append($0) }
+      } else {
+        pipelines[token]?.take(round) { list.append($0) }
+      }
+    }
+    return list
+  }
+
+  /// What still waits.
+  package mutating func remaining() -> [EstimatedMeasurement] {
+    var list: [EstimatedMeasurement] = []
+    for token in pipelines.keys.sorted() { pipelines[token]?.flush { list.append($0) } }
+    return list
+  }
+
+  /// A whole message; nil while segments are missing.
+  private mutating func message(_ packet: CapturedPacket) -> (PacketHeader, [UInt8])? {
+    guard packet.direction != .outbound else { return nil }
+    let bytes = unsafe packet.bytes.span.bytes
+    guard packet.isWhole, let header = try? PacketHeader(parsing: bytes) else {
+      unreadable += 1
+      return nil
+    }
+    let payload = bytes.extracting(PacketHeader.length..<bytes.byteCount)
+    switch reassembler.take(header, payload: payload) {
+    case .incomplete: return nil
+    case .whole: return (header, unsafe payload.withUnsafeBytes { unsafe Array($0) })
+    case .completed:
+      return (
+        header,
+        reassembler.withPayload(of: header.type) {
+          unsafe $0.withUnsafeBytes { unsafe Array($0) }
+        }
+      )
+    }
+  }
+
+  private mutating func read(
+    _ packet: CapturedPacket,
+    _ body: (inout [UInt32: EstimationPipeline], UInt32, borrowing RoundNotification) -> Void
+  ) {
+    guard let (header, payload) = message(packet) else { return }
+    if header.type == .response, header.opcode == .coreGetDeviceInfo {
+      var reader = unsafe PayloadReader(payload.span.bytes)
+      let response = try? DeviceInfoResponse(from: &reader, dialect: .assumed)
+      if let info = response?.info { hasRSSI = info.uciVersion.major >= 2 }
+    }
+    guard header.type == .notification else { return }
+    guard header.opcode == .sessionInfo else {
+      // Diagnostics begin with the session and the sequence number of the round.
+      guard payload.count >= 8 else { return }
+      var reader = unsafe PayloadReader(payload.span.bytes)
+      guard let token = try? reader.u32("session token") else { return }
+      body(
+        &pipelines, token,
+        RoundNotification(
+          .diagnostics(header.opcode, unsafe payload.span.bytes), FrameInfo(receivedAt: last)))
+      return
+    }
+    guard let view = try? unsafe SessionInfoView(payload.span.bytes) else {
+      unreadable += 1
+      return
+    }
+    let interval = UInt64(view.intervalMilliseconds) * 1_000_000
+    last = max(last, packet.time ?? last &+ interval)
+    body(
+      &pipelines, view.sessionToken,
+      RoundNotification(.measurements(view), FrameInfo(receivedAt: last)))
+  }
+}
