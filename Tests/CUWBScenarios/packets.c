@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices with a packet for each call: Qorvo's driver, replaced by a socket that keeps
-// packets apart, and a driver of NXP's that only a cancellation unblocks.
+// packets apart, and a driver of NXP's that only cancellation unblocks.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -166,7 +166,7 @@ static void stubborn_close(void *context) {
 
 static void stubborn(void) {
 #if __has_feature(thread_sanitizer)
-  // It takes a thread that is cancelled inside read(2) for one that has not come back from it.
+  // It believes that a thread which was cancelled in read(2) is still in it.
   return;
 #endif
   cuwb_chardev_ops ops = {.read = stubborn_read,

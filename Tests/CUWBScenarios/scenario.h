@@ -39,7 +39,7 @@ bool scenario_has_failed(void);
     if (is != should) scenario_fail(__FILE__, __LINE__, #left " is %lld, not %lld", is, should);   \
   } while (0)
 
-// A notification, or whatever its first bytes say, with `payload` bytes that say where they are.
+// Makes a packet with `payload` bytes that depend on their position.
 static inline uint32_t make_packet(uint8_t *bytes, uint8_t first, uint8_t second,
                                    uint32_t payload, uint8_t seed) {
   bool wide = first >> 5 == 0 || second & 0x80;

@@ -107,7 +107,7 @@ static void switches_on(void) {
   close_chip();
 }
 
-// What the chip offers is taken before a command goes out, and nothing is lost.
+// What the chip offers is read before a command goes out, and nothing is lost.
 static void reads_before_it_writes(void) {
   static uint8_t packet[300];
   open_chip(CUWB_START_KEEP);

@@ -164,7 +164,7 @@ static void irq_stays_high(void) {
   close_chip();
 }
 
-// A header that promises more than any packet has.
+// A header that announces more than any packet has.
 static void impossible_length(void) {
   static uint8_t packet[4300];
   open_chip(0);

@@ -21,7 +21,7 @@ static cuwb_link *link;
 static unsigned heard;
 static bool all_heard;
 
-// ------------------------------------------------------------ bus in real time
+// ------------------------------------------------------------------------------- bus in real time
 
 static void catch_up(void) { sim_bus_advance(&bus, cuwb_monotonic_ns()); }
 

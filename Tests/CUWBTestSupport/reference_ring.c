@@ -65,7 +65,7 @@ static inline bool push(cuwb_reference_ring *ring, const uint8_t *frame, size_t 
   __atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
   if (ring->wakes) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    // Nobody sleeps here; what would follow is a system call.
+    // No thread sleeps here; what would follow is a system call.
     if (__atomic_load_n(&ring->sleeping, __ATOMIC_RELAXED)) abort();
   }
   return true;
@@ -86,7 +86,7 @@ static inline void pop(cuwb_reference_ring *ring) {
   __atomic_store_n(&ring->tail, ring->own_tail, __ATOMIC_RELEASE);
 }
 
-// A call from C as from Swift.
+// Not inlined, as a call from Swift is not.
 __attribute__((noinline)) uint64_t cuwb_reference_sum(const void *memory, size_t length) {
   const uint8_t *bytes = memory;
   uint64_t sum = 0;

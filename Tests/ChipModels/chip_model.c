@@ -5,36 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// In the order of enum chip_fault_kind.
 static const char *const fault_names[CHIP_FAULTS] = {
-    [CHIP_DOUBLE_PULSE] = "double-pulse",   [CHIP_DEAF_TO_RI] = "deaf-to-ri",
-    [CHIP_SILENT] = "silent",               [CHIP_HANG] = "hang",
-    [CHIP_HANG_RANGING] = "hang-ranging",   [CHIP_MISSED_EDGE] = "missed-edge",
-    [CHIP_MID_WRITE] = "mid-write",         [CHIP_FLIPPED_BIT] = "flipped-bit",
-    [CHIP_FLIPPED_ANSWER] = "flipped-answer", [CHIP_ABSENT] = "absent",
-    [CHIP_TRANSFER_ERROR] = "transfer-error", [CHIP_OTHER_LENGTH] = "other-length",
-    [CHIP_LATE] = "late",                   [CHIP_SHORT_READY] = "short-ready",
-    [CHIP_SLEEPY] = "sleepy",
+    "double-pulse", "deaf-to-ri",     "silent", "hang",           "hang-ranging",
+    "missed-edge",  "mid-write",      "flipped-bit", "flipped-answer", "absent",
+    "transfer-error", "other-length", "late",   "short-ready",    "sleepy",
 };
 
+// In the order of enum chip_count.
 static const char *const count_names[CHIP_COUNTS] = {
-    [CHIP_READS] = "reads",
-    [CHIP_WRITES] = "writes",
-    [CHIP_COLLISIONS] = "collisions",
-    [CHIP_EARLY] = "early",
-    [CHIP_ABORTED_READS] = "aborted reads",
-    [CHIP_FAILED_TRANSFERS] = "failed transfers",
-    [CHIP_FRAMES] = "frames",
-    [CHIP_FRAMES_DAMAGED] = "frames damaged",
-    [CHIP_OFFERED_IN_WRITE] = "offered in a write",
-    [CHIP_PREREADS] = "pre-reads",
-    [CHIP_READS_OF_SEVERAL] = "reads of several packets",
-    [CHIP_RESETS] = "resets",
-    [CHIP_SEGMENTS] = "segments",
-    [CHIP_SEGMENTS_DAMAGED] = "segments damaged",
-    [CHIP_TIMES_ABSENT] = "times absent",
-    [CHIP_TIMES_ASLEEP] = "times asleep",
-    [CHIP_WAKES] = "wakes",
-    [CHIP_WAKES_BY_SELECTION] = "wakes by selection",
+    "reads", "writes", "collisions", "early", "aborted reads", "failed transfers", "frames",
+    "frames damaged", "offered in a write", "pre-reads", "reads of several packets", "resets",
+    "segments", "segments damaged", "times absent", "times asleep", "wakes", "wakes by selection",
 };
 
 void chip_model_init(chip_model *model, size_t size, const struct chip_ops *ops,

@@ -48,7 +48,6 @@ static void srxxx_control(chip_model *model, uint32_t number, uint32_t value) {
   } else if (value == 2) {
     model->counts[CHIP_ABORTED_READS]++;
   } else if (model->is_on != (value == 1)) {
-    model->driven_at = model->board->now;
     chip->is_loading = value == 1 && model->starts_in_loader;
     chip->rom = (struct hbci_rom){0};
     chip_switch(model, value == 1, !chip->is_loading, 80 * US);
@@ -92,7 +91,6 @@ static void uci_offer(chip_model *model, uint64_t in_ns) {
 
 static void uci_control(chip_model *model, uint32_t number, uint32_t value) {
   (void)number;
-  model->driven_at = model->board->now;
   chip_switch(model, value == 1, true, 2 * MS);
 }
 
@@ -173,37 +171,22 @@ void chip_model_selected(chip_model *model, const chip_selection *selection, con
                          uint8_t *in) {
   chip_selection complete = *selection;
   complete.irq_was_high = model->board->levels[CUWB_LINE_IRQ];
-  if (model->ops->selected) {
-    model->ops->selected(model, &complete, out, in);
-  } else {
-    chip_violated(model, "wires were used");
-  }
+  if (model->ops->selected) model->ops->selected(model, &complete, out, in);
 }
 
 void chip_model_driven(chip_model *model, cuwb_line line, bool high, uint64_t at_ns) {
   model->board->levels[line] = high;
   model->driven_at = at_ns;
-  if (model->ops->driven) {
-    model->ops->driven(model, line, high);
-  } else {
-    chip_violated(model, "wires were used");
-  }
+  if (model->ops->driven) model->ops->driven(model, line, high);
 }
 
 void chip_model_written(chip_model *model, const uint8_t *bytes, size_t length) {
-  if (model->ops->written) {
-    model->ops->written(model, bytes, length);
-  } else {
-    chip_violated(model, "a vendor's device was written to");
-  }
+  if (model->ops->written) model->ops->written(model, bytes, length);
 }
 
 void chip_model_control(chip_model *model, uint32_t number, uint32_t value) {
-  if (model->ops->control) {
-    model->ops->control(model, number, value);
-  } else {
-    chip_violated(model, "a request to a vendor's device");
-  }
+  model->driven_at = model->board->now;
+  if (model->ops->control) model->ops->control(model, number, value);
 }
 
 size_t chip_model_take_packet(chip_model *model, uint8_t *bytes, size_t capacity) {

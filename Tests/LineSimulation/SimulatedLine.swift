@@ -69,7 +69,7 @@ package struct SimulatedLine: ~Copyable {
     quiet(until: now + milliseconds * millisecond)
   }
 
-  /// Bytes in one read, or as few as they fit into.
+  /// Bytes arrive in one read, or in as few as they fit into.
   package mutating func arrive(_ bytes: some Sequence<UInt8>) {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
@@ -84,7 +84,7 @@ package struct SimulatedLine: ~Copyable {
     }
   }
 
-  /// Bytes one after another at their times, and then a long silence.
+  /// Bytes arrive at their times, followed by a long silence.
   package mutating func play(_ chunks: [Chunk]) {
     let start = now
     for chunk in chunks {
@@ -95,7 +95,7 @@ package struct SimulatedLine: ~Copyable {
   }
 }
 
-/// Cuts damaged or undamaged pieces (each what is left of a frame) into what single reads return.
+/// Splits pieces, each a whole or damaged frame, into what single reads return.
 package func chunks(
   of pieces: [[UInt8]], _ arrival: Arrival, using generator: inout SeededGenerator
 ) -> [Chunk] {
@@ -133,13 +133,13 @@ package func chunks(
   }
 }
 
-/// What can happen to a frame on its way.
+/// Damage on the line.
 package enum Damage: CaseIterable {
   case byteDropped
   case byteInserted
   case headerBitFlipped
 
-  /// A frame after it.
+  /// Returns the damaged frame.
   package func done(to frame: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
     var frame = frame
     switch self {
@@ -157,7 +157,7 @@ package enum Damage: CaseIterable {
   }
 }
 
-/// What of the frames sent has arrived, and what has arrived that was never sent.
+/// Compares the frames that were sent with those that arrived.
 package struct Comparison {
   package var lost: [Int] = []
   package var bogus = 0

@@ -26,7 +26,7 @@ struct ChildProcess {
     (self.pid, output) = (pid, ends[0])
   }
 
-  /// The lines of the next moment; none after `milliseconds` in which nothing came. `hasEnded` is
+  /// Returns the lines that arrive next; none after `milliseconds` without any. `hasEnded` is
   /// set at the end of its output.
   mutating func lines(within milliseconds: Int32) -> [String] {
     var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
@@ -42,11 +42,11 @@ struct ChildProcess {
   struct Resources {
     var descriptors: Int
     var threads: Int
-    /// Of its own, in kB.
+    /// Private memory, in kB.
     var memory: Int
   }
 
-  /// What it holds now.
+  /// Returns what it holds now.
   var resources: Resources {
     let status = text(of: "/proc/\(pid)/status") ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
@@ -56,7 +56,7 @@ struct ChildProcess {
       memory: memory ?? -1)
   }
 
-  /// Waits for its end; what it ended with, or 128 and the signal.
+  /// Waits for its end. Returns its exit status, or 128 plus the signal.
   func wait() -> Int32 {
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}

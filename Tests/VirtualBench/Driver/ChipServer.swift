@@ -13,7 +13,7 @@ struct ChipServer {
   private let beginning = monotonic()
   /// Boards to be plugged in again, and when.
   private var returns: [(port: Int, at: UInt64)] = []
-  /// Boards whose next notification is cut in its middle by pulling the plug.
+  /// Boards that are unplugged in the middle of their next notification.
   private var cuts: Set<Int> = []
   private var returnAfterCut: UInt64?
   private var stamps: [Stamps] = []

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A board on the virtual USB: a gadget of the kernel's, and the serial port at its other end,
+/// A board on the virtual USB: a kernel gadget, and the serial port at its other end,
 /// which is where the chip is.
 struct GadgetPort {
   /// /dev/ttyGS0.
@@ -17,7 +17,7 @@ struct GadgetPort {
 
   private(set) var descriptor: Int32 = -1
   private var queue: [UInt8] = []
-  /// What the controller says of the cable; the kernel wakes pollers when it changes.
+  /// The controller's state of the cable; the kernel wakes pollers when it changes.
   let state: Int32
   private(set) var isConfigured = false
 
@@ -84,7 +84,7 @@ struct GadgetPort {
     bridge?.forget()
   }
 
-  /// What the host has sent; nil after a hang-up.
+  /// Returns what the host has sent; nil after a hang-up.
   mutating func received() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = read(descriptor, &buffer, buffer.count)

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// `replug`: pulls the plug of board 0 again and again while a program ranges over it, and plugs it
-/// in again; the program has to go on each time, without a descriptor or a thread more than before,
-/// or memory that grows.
+/// `replug`: unplugs board 0 repeatedly while a program ranges over it, and plugs it
+/// in again. The program has to continue each time, without leaking a descriptor, a thread
+/// or memory.
 struct Replug {
   private var child: ChildProcess
   private let control: String
@@ -15,7 +15,7 @@ struct Replug {
 
   /// How much memory may grow, in kB, because of the allocator itself.
   private static let slack = 1_024
-  /// Nothing takes this long, not even in emulation.
+  /// More than anything takes, even in emulation.
   private static let limit: UInt64 = 30_000_000_000
 
   static func run(_ arguments: [String]) {
@@ -32,7 +32,7 @@ struct Replug {
     replug.go(through: cycles)
   }
 
-  /// Pulls once; what the program ends with then.
+  /// Unplugs once. Returns the program's exit status.
   private mutating func end() -> Int32 {
     measurements(3)
     tell("\(how) 0")
@@ -47,7 +47,7 @@ struct Replug {
     let settled = min(20, (cycles + 1) / 2)
     for cycle in 1...cycles {
       let began = monotonic()
-      // Out for between 20 and 500 ms, the same each time.
+      // Unplugged for between 20 and 500 ms, the same each time.
       tell("\(how) 0 \(20 + (cycle &* 7_919) % 481)")
       next("cycle \(cycle): the first measurement after the interruption") { $0 == "true" }
       let took = monotonic() - began
@@ -57,7 +57,7 @@ struct Replug {
       let now = child.resources
       most.threads = max(most.threads, now.threads)
       most.memory = max(most.memory, now.memory)
-      // Whatever is made once is there after a few.
+      // What is allocated once is there after a few.
       if cycle == settled { (before, most) = (now, now) }
       guard now.descriptors == before.descriptors || cycle < settled else {
         leaves("\(now.descriptors) descriptors after \(cycle) cycles, \(before.descriptors) before")

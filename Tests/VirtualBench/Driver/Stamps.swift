@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// When a chip has had each measurement of its latest session ready for its host: sequence number
+/// When each measurement of a chip's latest session was ready for its host: sequence number
 /// and nanoseconds of CLOCK_MONOTONIC.
 struct Stamps {
   private var times: [(sequence: UInt32, time: UInt64)] = []
@@ -20,7 +20,7 @@ struct Stamps {
     Stamps.save(times.map { "\($0.sequence) \($0.time)" }, to: path)
   }
 
-  /// Writes lines into a file, which appears when it is complete.
+  /// Writes lines into a file, which appears once it is complete.
   static func save(_ lines: [String], to path: String) {
     let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     let descriptor = open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
@@ -34,7 +34,7 @@ struct Stamps {
     guard rename(path + ".new", path) == 0 else { fail("\(path): \(lastError)") }
   }
 
-  /// The lines of such a file.
+  /// Returns the lines of such a file.
   static func load(_ path: String) -> [UInt32: UInt64] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { fail("\(path): \(lastError)") }

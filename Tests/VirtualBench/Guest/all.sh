@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the stages one after the other. Ends with 1 if a check of any of them did not hold.
+# Runs the stages one after the other. Exits with 1 if any check failed.
 . /bench/checks.sh
 /lib/systemd/systemd-udevd --daemon >&4 2>&4
 udevadm trigger --type=subsystems --action=add
@@ -12,7 +12,7 @@ for stage in /bench/stages/*.sh; do
   name=$(basename "$stage" .sh)
   case ,$BENCH_STAGES, in ,, | *,$name,*) ;; *) continue ;; esac
   echo "--- $name (at $(cut -d. -f1 /proc/uptime) s)"
-  # A shell of its own: nothing of one stage is seen by the next one but the machine.
+  # In a subshell: stages share nothing but the machine.
   sh -c ". /bench/checks.sh; . $stage; finish" || failed=1
 done
 if [ -s /run/latency ]; then

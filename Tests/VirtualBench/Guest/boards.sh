@@ -6,14 +6,15 @@ gadgets=/sys/kernel/config/usb_gadget
 chips=/run/chips
 
 # board NAME VENDOR PRODUCT RELEASE MANUFACTURER PRODUCT-TEXT SERIAL PORTS: makes one with this
-# number of serial ports; the kernel calls their other ends /dev/ttyGS0, 1, … in the order they are made.
+# number of serial ports; the kernel calls their other ends /dev/ttyGS0, 1, … in the order they are
+# made.
 board() {
   local folder=$gadgets/$1 index=0
   mkdir -p "$folder/strings/0x409" "$folder/configs/c.1/strings/0x409"
   echo "$2" >"$folder/idVendor"
   echo "$3" >"$folder/idProduct"
   echo "$4" >"$folder/bcdDevice"
-  # As devices with several functions say it.
+  # As composite devices report it.
   echo 0xEF >"$folder/bDeviceClass"
   echo 2 >"$folder/bDeviceSubClass"
   echo 1 >"$folder/bDeviceProtocol"
@@ -26,7 +27,8 @@ board() {
     index=$((index + 1))
   done
 }
-# plug NAME CONTROLLER: and waits until the host has its ports, and udev is done with them.
+# plug NAME CONTROLLER: plugs it in and waits until the host has its ports and udev has handled
+# them.
 plug() {
   local bus tries=0
   bus=$(cat /sys/devices/platform/dummy_hcd."${2#*.}"/usb*/busnum)
@@ -39,9 +41,9 @@ plug() {
 }
 unplug() { echo >"$gadgets/$1/UDC" && udevadm settle; }
 
-# The boards of the bench. Sources of ids and texts: sdk_config.h of Qorvo's DW3_QM33_SDK (DWM3001CDK
-# and similar kits), detect_com.py of nxp-appcodehub/an-sr250-uwb-plug-and-play-demo, and SEGGER's
-# vendor id with the product id of a two-port J-Link.
+# The boards of the bench. Sources of ids and texts: sdk_config.h of Qorvo's DW3_QM33_SDK
+# (DWM3001CDK and similar kits), detect_com.py of nxp-appcodehub/an-sr250-uwb-plug-and-play-demo,
+# and SEGGER's vendor id with the product id of a two-port J-Link.
 make_boards() {
   [ ! -d $gadgets/kit-a ] || return 0
   modprobe dummy_hcd num=4
@@ -54,8 +56,8 @@ make_boards() {
   board stranger 0x1915 0x520F 0x0100 "Nordic Semiconductor" "Another Product" 112233445566 1
 }
 
-# Simulated chips behind boards, served until the stage ends: TERMINAL,BOARD,CONTROLLER[,bridge]…, and
-# one on the pseudo-terminal /run/peer.
+# Simulated chips behind boards, served until the stage ends: TERMINAL,BOARD,CONTROLLER[,bridge]…,
+# and one on the pseudo-terminal /run/peer.
 start_chips() {
   local arguments='' port rest
   for port in "$@"; do
@@ -64,7 +66,7 @@ start_chips() {
   done
   rm -f $chips
   mkfifo -m 666 $chips
-  # Each of them is one word.
+  # Unquoted on purpose: each argument is one word.
   VirtualBench chips --control $chips $arguments pty,/run/peer >&4 2>&4 &
   chips_process=$!
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by the stages: checks, and what they have in common.
+# Sourced by the stages: checks and helpers.
 export SWIFT_BACKTRACE=enable=no
 out=/tmp/out
 not_held=0
 done_so_far=0
 
-# check NAME COMMAND…: holds if the command ends with 0.
+# check NAME COMMAND…: passes if the command exits with 0.
 check() {
   local name=$1
   shift
@@ -19,7 +19,7 @@ check() {
     sed 's/^/      | /' /tmp/check | tail -n 30
   fi
 }
-# ends STATUS COMMAND…: the command ends with this status; what it printed is in $out.
+# ends STATUS COMMAND…: the command exits with this status; its output is in $out.
 ends() {
   local expected=$1 got=0
   shift
@@ -41,7 +41,7 @@ quiet_kernel() { ! dmesg | grep -E "BUG:|Oops|WARNING: |hung task"; }
 none_stuck() { ! ps | grep "[u]wbctl"; }
 note() { echo "      $*"; }
 
-# as USER COMMAND…: as an ordinary user.
+# as USER COMMAND…: runs a command as an ordinary user.
 as() {
   local user=$1
   shift

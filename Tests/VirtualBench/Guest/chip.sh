@@ -9,12 +9,12 @@ chips=/run/chip
 chip() {
   insmod /bench/uwb_bench.ko chip="$1"
   bus=$(basename "$(ls -d /sys/bus/spi/devices/spi*.0)")
-  # As on a board whose device tree names the chip: no driver of the kernel claims it.
+  # As on a board whose device tree names the chip: no kernel driver claims it.
   echo spidev >"/sys/bus/spi/devices/$bus/driver_override"
   echo "$bus" >/sys/bus/spi/drivers/spidev/bind
   node=/dev/spidev${bus#spi}
   gpio=$(basename "$(ls -d /sys/devices/platform/uwb-bench/gpiochip[0-9]*)")
-  # What the rules of an earlier chip name is there again.
+  # The devices named by the rules of an earlier chip exist again.
   udevadm settle
   start_model "$@"
 }
@@ -37,7 +37,7 @@ chip_ends() {
   wait $model_process 2>/dev/null
   rmmod uwb_bench
 }
-# ledger [TEXT]: prints what the model has counted; a text that has to be in it.
+# ledger [TEXT]: prints what the model has counted, which has to contain TEXT.
 ledger() {
   rm -f /tmp/ledger
   timeout 20 VirtualBench tell $chips "report /tmp/ledger"
@@ -45,13 +45,13 @@ ledger() {
   cat /tmp/ledger
   grep -q -e "${1:-}" /tmp/ledger
 }
-# kept WHAT: the host kept to the tables.
+# kept WHAT: the model has seen no violation.
 kept() {
   check "$1" ledger " 0 violations"
   note "$(head -n 1 /tmp/ledger)"
 }
 chip_ranges() { ranges "$1" "$2" "$3" "stamps /tmp/had /tmp/peer.had"; }
-# churns NAME DEVICE SESSIONS: made and removed while another one ranges.
+# churns NAME DEVICE SESSIONS: creates and removes sessions while another one ranges.
 churns() {
   check "$1: $3 sessions made and removed while another one ranges" \
     ends 0 as member "VirtualBench sessions '$2' $3 /tmp/taken"

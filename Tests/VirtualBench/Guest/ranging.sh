@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by stages: ranging with a chip on a pseudo-terminal, /run/peer, each measurement followed from
-# the chip to the program. Needs $chips: the pipe of the program that plays the chips.
+# Sourced by stages: ranging with a chip on a pseudo-terminal, /run/peer, each measurement followed
+# from the chip to the program. Needs $chips: the pipe of the program that plays the chips.
 table=/run/latency
 
-# until_there FILE: what a server writes at the stage's word.
+# until_there FILE: waits for a file that a server was told to write.
 until_there() { until [ -e "$1" ]; do sleep 0.02; done; }
 
-# Waits for that word to be done: $1 for the chip, $2 for the peer.
+# Waits until both have written their files: $1 for the chip, $2 for the peer.
 stamps() { # how the server is asked for them
   rm -f /tmp/had /tmp/peer.had
   for request in "$@"; do VirtualBench tell $chips "$request"; done
@@ -15,8 +15,8 @@ stamps() { # how the server is asked for them
   until_there /tmp/peer.had
 }
 
-# ranges NAME DEVICE ROUNDS STAMPS…: a line in the table for the link, and one for the pseudo-terminal at
-# the other end: the control, in the same run.
+# ranges NAME DEVICE ROUNDS STAMPS…: adds a line to the table for the link, and one for the
+# pseudo-terminal at the other end, for comparison in the same run.
 ranges() {
   local name=$1 device=$2 rounds=$3
   shift 3

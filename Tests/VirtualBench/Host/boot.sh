@@ -28,8 +28,8 @@ rm -rf "$work/image"
 # The console goes into a file; the second serial line is what the stages print.
 accel=${VIRTUAL_BENCH_ACCEL:-tcg}
 cpu=(-cpu host)
-# The clock of the machine counts instructions, one a nanosecond, and skips the time in which there is
-# nothing to do: however slow and busy this machine is, no timeout in there sees it.
+# The clock of the machine counts instructions, one per nanosecond, and skips the time in which there is
+# nothing to do, so that no timeout inside depends on the speed and load of this machine.
 [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount shift=0,sleep=off,align=off -rtc clock=vm)
 mkfifo "$work/lines"
 status=0

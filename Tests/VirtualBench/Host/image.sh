@@ -8,7 +8,7 @@ kernel_modules=(dummy_hcd libcomposite usb_f_acm cdc-acm usbmon cuse)
 copy_module() { # its name, into this folder
   local name=${1//-/_} line path
   line=$(tr - _ <"$modules/modules.dep" | grep -nE "^[^:]*/$name\.ko(\.[a-z]*)?:" | cut -d: -f1)
-  # Built in, if it is no module.
+  # It is built in if it is not a module.
   [ -n "$line" ] || return 0
   line=$(sed -n "${line}p" "$modules/modules.dep")
   for path in ${line%%:*} ${line#*:}; do
@@ -60,7 +60,7 @@ make_image() { # the folder to make it in
   cp -a "$here/Guest" "$image/bench"
   cp "$work/module/uwb_bench.ko" "$image/bench/"
   install "$here/Guest/init" "$image/init"
-  # root; somebody who is logged in; somebody in the group.
+  # root, a user who is logged in, and a member of the group.
   printf '%s\n' root:x:0:0::/root:/bin/sh visitor:x:1000:1000::/home/visitor:/bin/sh \
     member:x:1001:1001::/tmp:/bin/sh >"$image/etc/passwd"
   printf '%s\n' root:x:0: tty:x:5: disk:x:6: dialout:x:20:member kmem:x:15: input:x:101: \

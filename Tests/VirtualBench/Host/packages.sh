@@ -13,9 +13,9 @@ newest_kernel() {
     sed -n 's/^ *Depends: linux-image-\([0-9].*\)$/\1/p' | head -n 1
 }
 
-# apt-get and apt-cache; with lists of our own where the machine's are empty.
+# apt-get and apt-cache, with private lists if the machine's are empty.
 private_lists=()
-# A machine without a network finds out soon.
+# A machine without a network fails soon.
 patience=(-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Retries=1)
 apt_get() {
   local tool=$1

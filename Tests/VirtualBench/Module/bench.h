@@ -27,7 +27,7 @@ struct bench {
 
 extern struct bench *bench;
 
-/* To the chip model: a record, and bytes behind it. */
+/* To the chip model: a record and the bytes after it. */
 void bench_tell(const struct uwb_bench_record *record, const u8 *bytes);
 /* From the chip model: a line of the chip's. */
 void bench_drive(unsigned int offset, u32 level);

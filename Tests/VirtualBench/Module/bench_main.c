@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A controller for SPI and a GPIO chip whose chip model is a program: whoever opens /dev/uwb-bench is
+ * A controller for SPI and a GPIO chip whose chip model is a program: the one that opens /dev/uwb-bench is
  * told of each selection of the chip and of each line the host sets, says what the chip answers, and
  * sets the chip's lines. Between it and the program under test is the kernel's own code for SPI,
  * spidev, GPIO and interrupts. With `vendor`, one of the vendors' character devices instead, with

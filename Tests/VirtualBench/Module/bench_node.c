@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /dev/uwb-bench: where the chip model is. */
+/* /dev/uwb-bench: the chip model's end. */
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -32,7 +32,7 @@ void bench_tell(const struct uwb_bench_record *record, const u8 *bytes)
 	wake_up_interruptible(&bench->readers);
 }
 
-/* Without a chip model nobody drives the line: zeros. */
+/* Without a chip model nothing drives MISO: zeros. */
 void bench_ask(const struct uwb_bench_record *record, const u8 *bytes, u32 wanted)
 {
 	reinit_completion(&bench->answered);

@@ -33,7 +33,7 @@ static int move_message(struct spi_controller *controller, struct spi_message *m
 			memcpy(bytes + at, transfer->tx_buf, transfer->len);
 		at += transfer->len;
 	}
-	/* The bus takes its time: 8 clocks for each byte, and the delays. */
+	/* As long as a bus would take: 8 clocks for each byte, and the delays. */
 	if (record.speed_hz)
 		udelay(1 + (u64)record.length * 8 * 1000000 / record.speed_hz);
 	bench_ask(&record, bytes, record.length);

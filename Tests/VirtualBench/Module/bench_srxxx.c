@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/srxxx as NXP's drivers behave: requests in one encoding with the argument by value; no poll;
- * reads that return every packet that fits into 4200 bytes, whatever count they were given; nothing
+ * reads that return every packet that fits into 4200 bytes, whatever their size; nothing
  * is read before the loader mode was entered and left; a request that unblocks the reader.
  */
 #include "bench_vendor.h"

@@ -30,7 +30,7 @@ extern bool bench_srxxx_takes_long;
 extern struct miscdevice bench_srxxx;
 extern struct miscdevice bench_uci;
 
-/* The next packet, if it has at most so many bytes; NULL with *too_long, or none. */
+/* The next packet, if it fits into this many bytes; NULL with *too_long, or none. */
 struct packet *bench_next_packet(size_t most, bool *too_long);
 bool bench_has_packet(void);
 void bench_forget_packets(void);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the real udev daemon does with the project's rules, and who may open a board then.
+# The project's rules with the real udev daemon, and who may open a board with them.
 . /bench/boards.sh
 make_boards
 rule=/etc/udev/rules.d/60-uwb.rules
@@ -38,7 +38,7 @@ seat() { # who sits at the machine: what logind notes for udev
   printf 'IS_SEAT0=1\nACTIVE=1\nACTIVE_UID=%s\n' "$1" >/run/systemd/seats/seat0
 }
 
-# --- without the rule: an ordinary user is refused, and told what to do
+# --- without the rule: an ordinary user is refused, with advice
 plug kit-a dummy_udc.0
 check "the kernel's cdc_acm makes a port of the board" test -c /dev/ttyACM0
 check "list names the board" ends 0 as visitor uwbctl list
@@ -53,7 +53,7 @@ check "… with setup as the next step" says "uwbctl setup --install"
 check "ModemManager would be let in without the rule" \
   not is ID_MM_PORT_IGNORE 1 /dev/ttyACM0
 
-# --- with the rule, and somebody at the seat
+# --- with the rule, and a user logged in at the seat
 seat 1000
 check "setup shows what it would do, and does nothing" ends 0 as visitor uwbctl setup
 check "… the rules" says "nRF52 USB Product"
@@ -91,7 +91,7 @@ check "list says that the user may open it" ends 0 as visitor uwbctl list
 check "… and the stable name" says "/dev/uwb/qorvo-C0FFEE00000A"
 check "… and nowhere that it may not" sh -c "! grep 'may not open' $out"
 
-# --- a device with the same ids that is something else
+# --- another kind of device with the same ids
 unplug kit-b
 plug stranger dummy_udc.1
 check "a stranger with Nordic's ids is no board: no link" \
@@ -101,7 +101,7 @@ check "… and its device" not is ID_MM_DEVICE_IGNORE 1 \
   "$(dirname "$(ls -d /sys/devices/platform/dummy_hcd.1/usb*/*-1/idVendor)")"
 check "… and it is given to no user" not tagged /dev/ttyACM1 uaccess
 
-# --- a machine without a seat: the group
+# --- without a seat: the group
 unplug kit-a
 rm -rf /run/systemd/seats
 plug kit-a dummy_udc.0

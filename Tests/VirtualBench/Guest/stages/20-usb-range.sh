@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Ranging between two boards through the kernel's cdc_acm; DTR as the kernel drives it; bytes of a
-# board that is not listened to; unplugging in the middle of a frame, and again and again.
+# board that no program reads; unplugging in the middle of a frame, and repeatedly.
 . /bench/boards.sh
 . /bench/ranging.sh
 make_boards
@@ -30,8 +30,8 @@ check "115200 8N1 is set, DTR raised before the first command, and dropped at th
   order "line-coding 115200 8N1" "control-lines dtr" "out 20" "control-lines none"
 
 # --- ranging
-# Starts the other end, and waits until its SESSION_START_CMD has gone over the USB. Its program ends
-# with the controller's session.
+# Starts the other end, and waits until its SESSION_START_CMD has gone over the USB. Its program
+# ends with the controller's session.
 other_end() {
   timeout 60 VirtualBench usbmon "$(bus 1)" --until "out 2200" >/tmp/started &
   started=$!
@@ -40,7 +40,7 @@ other_end() {
   controlee=$!
   wait $started
 }
-# Where the controller's last message was not heard, it goes on.
+# If it has missed the controller's last message, it continues.
 other_end_ends() {
   kill -INT $controlee 2>/dev/null
   wait $controlee
@@ -63,7 +63,7 @@ check "info after bytes that waited for it" ends 0 as member uwbctl info --devic
 check "unplugged in the middle of a frame: range says so and ends with 74" \
   ends 74 as member VirtualBench replug --control $chips --how cut --cycles 1 --no-return -- \
   uwbctl range --device $a --interval 20 --recover 0 --format csv
-# A board that hangs says nothing any more.
+# A board that hangs sends nothing more.
 VirtualBench tell $chips "plug 0"
 udevadm settle
 VirtualBench tell $chips "mute 0 1"

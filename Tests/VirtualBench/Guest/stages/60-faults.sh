@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Chips and wires that do not do as they should; loading firmware over them.
+# Chips and lines that misbehave; loading firmware over them.
 . /bench/chip.sh
 uwbctl setup --install >&4 2>&4
 latency=/dev/null
@@ -13,22 +13,22 @@ chip sr150 double-pulse=3,missed-edge=7
 sr150="spi:$node?chip=sr150&irq=uwb-irq&ri=uwb-read&ce=uwb-power"
 uwbctl setup --install --node "$gpio" >&4 2>&4
 chip_ranges "an SR150 that pulses twice, and whose edges are missed" "$sr150" 60
-kept "… the host kept to the tables"
+kept "… no violation of the interface"
 chip_ends
 chip sr150 deaf-to-ri=20
 check "an SR150 that misses RI: it is asked again" \
   ends 82 as member "uwbctl range --device '$sr150' --interval 20 --count 50 --format csv"
 check "… no round is lost" says "50 rounds,"
-kept "… the host kept to the tables"
+kept "… no violation of the interface"
 chip_ends
 chip sr250 missed-edge=7
 sr250="spi:$node?chip=sr250&irq=uwb-irq&rst=uwb-power"
 chip_ranges "an SR250 whose edges are missed" "$sr250" 60
-kept "… the host kept to the tables"
+kept "… no violation of the interface"
 chip_ends
 
 # --- chips that hang
-# Nobody answers its rounds: 82.
+# Its rounds are not answered: 82.
 chip sr250 hang-ranging=30
 check "an SR250 that hangs after every 30 rounds is reset, and ranging goes on" ends 82 as member \
   "uwbctl range --device '$sr250' --interval 20 --count 50 --recover 60 --format csv"
@@ -56,15 +56,15 @@ chip sr150 '' --loader
 check "SR150: firmware is loaded, and runs" ends 0 as member "$load '$sr150' /tmp/sr150.bin"
 check "… every segment came whole" ledger " 3 segments"
 check "… fw= loads it on the way" ends 0 as member "uwbctl info --device '$sr150&start=cycle&fw=/tmp/sr150.bin'"
-kept "… the host kept to the tables"
+kept "… no violation of the interface"
 chip_ends
-# Three segments each time: the fifth one is the second of the second time.
+# Each attempt has three segments, so the fifth one is the second of the second attempt.
 chip sr150 flipped-bit=5 --loader
 check "SR150: firmware is loaded" ends 0 as member "$load '$sr150' /tmp/sr150.bin"
 check "SR150: a bit lost in a segment: the chip is switched off, and it is loaded again" \
   ends 0 as member "$load '$sr150' /tmp/sr150.bin"
 check "… one was damaged" ledger " 1 segments damaged"
-kept "… the host kept to the tables"
+kept "… no violation of the interface"
 chip_ends
 chip sr150 flipped-answer=1 --loader
 check "SR150: every answer of the loader is damaged: 76" \
@@ -78,14 +78,14 @@ chip_ends
 chip_device srxxx srxxx '' --loader
 check "/dev/srxxx: firmware is loaded by the way" \
   ends 0 as member "uwbctl info --device 'sr1xx:/dev/srxxx?start=cycle&fw=/tmp/sr150.bin'"
-kept "… the host kept to the tables"
+kept "… no violation of the interface"
 chip_ends
 
-# --- SR2xx: its flash. How the loader is left over SPI is not published: the chip stays in it.
+# --- SR2xx: its flash. How to leave the boot loader over SPI is not published, so the chip stays in it.
 chip sr250 '' --loader
 check "SR250: the flash is written" ends 0 as member "$load '$sr250' /tmp/sr250.bin"
 check "… every frame came whole" ledger " 11 frames"
-kept "… the host kept to the tables"
+kept "… no violation of the interface"
 chip_ends
 chip sr250 flipped-bit=5 --loader
 check "SR250: a bit lost in a frame: 81" ends 81 as member "$load '$sr250' /tmp/sr250.bin"
