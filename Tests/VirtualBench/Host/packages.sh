@@ -10,7 +10,7 @@ packages=$cache/root
 # The newest kernel that the package source knows, by its own name: linux-image-6.1.0-56-amd64.
 newest_kernel() {
   apt_get cache depends linux-image-amd64 2>/dev/null |
-    sed -n 's/^ *Depends: linux-image-\([0-9].*\)$/\1/p' | head -n 1
+    sed -n 's/^ *Depends: linux-image-\([0-9].*\)$/\1/p' | head -n 1 || true
 }
 
 # apt-get and apt-cache, with private lists if the machine's are empty.
