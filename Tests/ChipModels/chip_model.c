@@ -106,7 +106,7 @@ void chip_say(chip_model *model, uint8_t layer, const void *bytes, size_t length
     return;
   }
   chip_push(&model->queue, bytes, length, layer);
-  model->ops->offer(model, in_ns);
+  if (model->ops->offer) model->ops->offer(model, in_ns);
 }
 
 void chip_take(chip_model *model, const void *bytes, size_t length) {

@@ -79,6 +79,8 @@ struct chip_ops {
   void (*control)(chip_model *model, uint32_t number, uint32_t value);
   // There may be packets in the queue to be offered, after `in_ns`.
   void (*offer)(chip_model *model, uint64_t in_ns);
+  // Time has passed.
+  void (*advance)(chip_model *model);
 };
 
 #define CHIP_VIOLATIONS 20

@@ -22,9 +22,8 @@ static void give(chip_model *model, const uint8_t *bytes, size_t length) {
 
 // ---------------------------------------------------------------------------------- NXP's driver
 
-// Several packets in one read.
-static void srxxx_offer(chip_model *model, uint64_t in_ns) {
-  (void)in_ns;
+// Gives everything that is in the queue in one read.
+static void srxxx_give_all(chip_model *model) {
   uint8_t block[4200];
   size_t length = 0;
   if (((struct srxxx_model *)model)->is_in_loader_mode || model->queue.count == 0) return;
@@ -44,7 +43,7 @@ static void srxxx_control(chip_model *model, uint32_t number, uint32_t value) {
   struct srxxx_model *chip = (struct srxxx_model *)model;
   if (number != 1) {
     chip->is_in_loader_mode = value == 1;
-    srxxx_offer(model, 0);
+    srxxx_give_all(model);
   } else if (value == 2) {
     model->counts[CHIP_ABORTED_READS]++;
   } else if (model->is_on != (value == 1)) {
@@ -76,12 +75,11 @@ static void srxxx_written(chip_model *model, const uint8_t *bytes, size_t length
 }
 
 static const struct chip_ops srxxx_ops = {
-    .written = srxxx_written, .control = srxxx_control, .offer = srxxx_offer};
+    .written = srxxx_written, .control = srxxx_control, .advance = srxxx_give_all};
 
 // -------------------------------------------------------------------------------- Qorvo's driver
 
-static void uci_offer(chip_model *model, uint64_t in_ns) {
-  (void)in_ns;
+static void uci_give_all(chip_model *model) {
   for (; model->queue.count > 0; chip_pop(&model->queue)) {
     const struct chip_packet *packet = chip_first(&model->queue);
     model->counts[CHIP_READS]++;
@@ -103,7 +101,7 @@ static void uci_written(chip_model *model, const uint8_t *bytes, size_t length) 
 }
 
 static const struct chip_ops uci_ops = {
-    .written = uci_written, .control = uci_control, .offer = uci_offer};
+    .written = uci_written, .control = uci_control, .advance = uci_give_all};
 
 // ------------------------------------------------------------------------------ every kind of chip
 
@@ -156,6 +154,7 @@ chip_model *chip_model_create(const char *kind, bool starts_in_loader, const cha
 void chip_model_advance(chip_model *model, uint64_t now_ns) {
   chip_board_advance(model->board, now_ns);
   if (model->retry_at <= now_ns) model->ops->offer(model, 0);
+  if (model->ops->advance) model->ops->advance(model);
 }
 
 uint64_t chip_model_due(const chip_model *model) {

@@ -58,7 +58,8 @@ static void load_packet(struct sr1xx_model *chip) {
   struct chip_board *board = chip->base.board;
   if (chip_strikes(&chip->base, CHIP_DEAF_TO_RI)) return;
   chip->state = SR1XX_LOADING;
-  chip->loaded_at = chip->never_loads ? UINT64_MAX : board->now + chip->see_ns + chip->load_ns;
+  uint64_t loaded_at = chip->base.driven_at + chip->see_ns + chip->load_ns;
+  chip->loaded_at = chip->never_loads ? UINT64_MAX : loaded_at;
   chip_board_plan(board, chip->see_ns, CUWB_LINE_IRQ, false);
   if (chip->never_loads) return;
   chip_board_plan(board, chip->see_ns + chip->load_ns, CUWB_LINE_IRQ, true);

@@ -52,13 +52,13 @@ typedef struct chip_model chip_model;
 chip_model *_Nullable chip_model_create(const char *kind, bool starts_in_loader,
                                         const char *faults, chip_callbacks callbacks);
 
-/// Changes the lines that are due by `now_ns`, and offers packets that were held back until then.
+/// Changes the lines that are due by `now_ns`, and offers packets that wait for it.
 void chip_model_advance(chip_model *model, uint64_t now_ns);
 
 /// Returns when the model has to be advanced next; UINT64_MAX: when something happens.
 uint64_t chip_model_due(const chip_model *model);
 
-/// The firmware has a packet for the host.
+/// The firmware has a packet for the host. Advance the model after the last one.
 void chip_model_say(chip_model *model, const uint8_t *bytes, size_t length);
 
 /// The host has selected the chip and sent `out`. Puts what the chip sends at the same time into

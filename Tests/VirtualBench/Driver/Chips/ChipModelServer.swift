@@ -58,6 +58,7 @@ struct ChipModelServer {
     for packet in packets { stamps.chip.note(packet) }
     model.advance()
     for packet in packets { model.say(packet) }
+    model.advance()
     for packet in simulation.takeOutput(of: peer) {
       stamps.peer.note(packet)
       _ = write(terminal, packet, packet.count)
