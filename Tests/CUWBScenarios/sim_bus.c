@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <time.h>
 
 // What a call takes, so that every loop advances the clock, and what a byte takes at 16 MHz.
 #define CALL_NS (2 * US)
@@ -25,6 +26,17 @@ static void pass(struct sim_bus *bus, uint64_t duration_ns) {
   sim_bus_advance(bus, bus->board.now + duration_ns);
 }
 
+// In real time the clock may be ahead of the machine's by what transfers take.
+static void enter(struct sim_bus *bus) {
+  if (!bus->lock) return;
+  pthread_mutex_lock(bus->lock);
+  sim_bus_advance(bus, cuwb_monotonic_ns());
+}
+
+static void leave(struct sim_bus *bus) {
+  if (bus->lock) pthread_mutex_unlock(bus->lock);
+}
+
 static struct entry *record(struct sim_bus *bus, bool is_selection) {
   static struct entry lost;
   struct entry *entry = bus->count < ENTRIES ? &bus->entries[bus->count++] : &lost;
@@ -35,8 +47,7 @@ static struct entry *record(struct sim_bus *bus, bool is_selection) {
 
 // ----------------------------------------------------------------------------------- bus functions
 
-static int bus_transfer(void *context, const cuwb_segment *segments, uint32_t count) {
-  struct sim_bus *bus = context;
+static int transfer(struct sim_bus *bus, const cuwb_segment *segments, uint32_t count) {
   static uint8_t out[16384], in[16384];
   if (bus->refusal && bus->transfers_left-- == 0) {
     bus->transfers_left = 0;
@@ -74,8 +85,17 @@ static int bus_transfer(void *context, const cuwb_segment *segments, uint32_t co
   return 0;
 }
 
+static int bus_transfer(void *context, const cuwb_segment *segments, uint32_t count) {
+  struct sim_bus *bus = context;
+  enter(bus);
+  int error = transfer(bus, segments, count);
+  leave(bus);
+  return error;
+}
+
 static int bus_drive(void *context, cuwb_line line, bool high) {
   struct sim_bus *bus = context;
+  enter(bus);
   pass(bus, CALL_NS);
   struct entry *entry = record(bus, false);
   entry->line = line;
@@ -84,25 +104,30 @@ static int bus_drive(void *context, cuwb_line line, bool high) {
   bool is_change = bus->board.levels[line] != high;
   if (is_change) chip_model_driven(bus->chip, line, high, bus->board.now);
   bus->board.levels[line] = high;
+  leave(bus);
   return 0;
 }
 
 static int bus_sense(void *context, cuwb_line line, bool *high) {
   struct sim_bus *bus = context;
+  enter(bus);
   pass(bus, CALL_NS);
   *high = bus->board.levels[line];
+  leave(bus);
   return 0;
 }
 
 static int bus_edges(void *context, cuwb_line line, cuwb_edges *seen) {
   struct sim_bus *bus = context;
+  enter(bus);
   pass(bus, CALL_NS);
   *seen = bus->latched[line];
   bus->latched[line] = (cuwb_edges){0};
+  leave(bus);
   return 0;
 }
 
-bool sim_bus_has_edge(const struct sim_bus *bus, uint8_t lines) {
+static bool has_edge(const struct sim_bus *bus, uint8_t lines) {
   for (unsigned line = 0; line < CUWB_LINES; line++) {
     if (!(lines >> line & 1)) continue;
     if (bus->latched[line].rising || bus->latched[line].falling) return true;
@@ -110,15 +135,33 @@ bool sim_bus_has_edge(const struct sim_bus *bus, uint8_t lines) {
   return false;
 }
 
+// Waits for the wake descriptor. Returns whether it is readable.
+static bool is_woken(int wake_fd, long timeout_ns, bool *woken) {
+  struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
+  struct timespec timeout = {0, timeout_ns};
+  if (ppoll(&polled, 1, &timeout, NULL) <= 0) return false;
+  if (woken) *woken = true;
+  return true;
+}
+
+static int wait_in_real_time(struct sim_bus *bus, uint8_t lines, int wake_fd, uint64_t until_ns,
+                             bool *woken) {
+  bool there;
+  do {
+    enter(bus);
+    // With a wake descriptor there is no limit: a lost wake must not go unnoticed.
+    there = has_edge(bus, lines) || (wake_fd < 0 && bus->board.now >= until_ns);
+    leave(bus);
+  } while (!there && !is_woken(wake_fd, 50000, woken));
+  return 0;
+}
+
 static int bus_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns, bool *woken) {
   struct sim_bus *bus = context;
+  if (bus->lock) return wait_in_real_time(bus, lines, wake_fd, until_ns, woken);
   pass(bus, CALL_NS);
-  while (!sim_bus_has_edge(bus, lines)) {
-    struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
-    if (wake_fd >= 0 && poll(&polled, 1, 0) > 0) {
-      if (woken) *woken = true;
-      return 0;
-    }
+  while (!has_edge(bus, lines)) {
+    if (is_woken(wake_fd, 0, woken)) return 0;
     uint64_t due = chip_board_due(&bus->board);
     if (due == UINT64_MAX && until_ns == UINT64_MAX) {
       scenario_fail(__FILE__, __LINE__, "waits forever");
@@ -130,9 +173,20 @@ static int bus_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns
   return 0;
 }
 
-static uint64_t bus_now(void *context) { return ((struct sim_bus *)context)->board.now; }
+static uint64_t bus_now(void *context) {
+  struct sim_bus *bus = context;
+  enter(bus);
+  uint64_t now = bus->board.now;
+  leave(bus);
+  return now;
+}
 
-static void bus_pause(void *context, uint64_t duration_ns) { pass(context, duration_ns); }
+static void bus_pause(void *context, uint64_t duration_ns) {
+  struct sim_bus *bus = context;
+  uint64_t until = bus_now(bus) + duration_ns;
+  if (!bus->lock) sim_bus_advance(bus, until);
+  while (bus_now(bus) < until) nanosleep(&(struct timespec){0, 10000}, NULL);
+}
 
 static void bus_close(void *context) { ((struct sim_bus *)context)->closed = true; }
 

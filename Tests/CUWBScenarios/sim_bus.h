@@ -4,6 +4,8 @@
 #ifndef CUWB_SIM_BUS_H
 #define CUWB_SIM_BUS_H
 
+#include <pthread.h>
+
 #include "../ChipModels/chip_model.h"
 #include "scenario.h"
 
@@ -37,6 +39,8 @@ struct sim_bus {
   // The kernel refuses a transfer with this errno after this many have passed.
   int refusal;
   unsigned transfers_left;
+  // Not NULL: the bus runs in the machine's time, with this lock held during each call.
+  pthread_mutex_t *lock;
 };
 
 // Forgets everything. The clock does not begin at 0.
@@ -46,9 +50,6 @@ cuwb_spi_bus sim_bus_interface(struct sim_bus *bus, uint8_t lines);
 
 // Lets time pass.
 void sim_bus_advance(struct sim_bus *bus, uint64_t to_ns);
-
-// Returns whether one of the lines (bits) has had an edge that was not returned yet.
-bool sim_bus_has_edge(const struct sim_bus *bus, uint8_t lines);
 
 // The selections so far; NULL after the last one.
 const struct entry *sim_bus_selection(const struct sim_bus *bus, unsigned number);

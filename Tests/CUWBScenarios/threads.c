@@ -2,8 +2,6 @@
 //
 // One thread reads, another one writes, a third one wakes, and the clock is the machine's. For
 // ThreadSanitizer, and for what a single thread cannot show: mutual exclusion, and lost wakes.
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -15,85 +13,12 @@
 
 static struct sim_bus bus;
 static struct sr1xx_model chip;
-static cuwb_spi_bus base;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cuwb_link *link;
 static unsigned heard;
 static bool all_heard;
 
-// ------------------------------------------------------------------------------- bus in real time
-
 static void catch_up(void) { sim_bus_advance(&bus, cuwb_monotonic_ns()); }
-
-static int real_transfer(void *context, const cuwb_segment *segments, uint32_t count) {
-  pthread_mutex_lock(&lock);
-  catch_up();
-  int error = base.transfer(context, segments, count);
-  pthread_mutex_unlock(&lock);
-  return error;
-}
-
-static int real_drive(void *context, cuwb_line line, bool high) {
-  pthread_mutex_lock(&lock);
-  catch_up();
-  int error = base.drive(context, line, high);
-  pthread_mutex_unlock(&lock);
-  return error;
-}
-
-static int real_sense(void *context, cuwb_line line, bool *high) {
-  pthread_mutex_lock(&lock);
-  catch_up();
-  int error = base.sense(context, line, high);
-  pthread_mutex_unlock(&lock);
-  return error;
-}
-
-static int real_edges(void *context, cuwb_line line, cuwb_edges *seen) {
-  pthread_mutex_lock(&lock);
-  catch_up();
-  int error = base.edges(context, line, seen);
-  pthread_mutex_unlock(&lock);
-  return error;
-}
-
-// The clock of the simulated bus may be ahead by what its transfers take.
-static uint64_t real_now(void *context) {
-  (void)context;
-  pthread_mutex_lock(&lock);
-  catch_up();
-  uint64_t now = bus.board.now;
-  pthread_mutex_unlock(&lock);
-  return now;
-}
-
-static int real_wait(void *context, uint8_t lines, int wake_fd, uint64_t until_ns,
-                      bool *woken) {
-  (void)context;
-  for (;;) {
-    pthread_mutex_lock(&lock);
-    catch_up();
-    bool there = sim_bus_has_edge(&bus, lines);
-    // With a wake descriptor there is no limit: a lost wake must not go unnoticed.
-    bool over = wake_fd < 0 && bus.board.now >= until_ns;
-    pthread_mutex_unlock(&lock);
-    if (there || over) return 0;
-    struct pollfd polled = {.fd = wake_fd, .events = POLLIN};
-    struct timespec slice = {0, 50000};
-    if (ppoll(&polled, 1, &slice, NULL) > 0) {
-      if (woken) *woken = true;
-      return 0;
-    }
-  }
-}
-
-static void real_pause(void *context, uint64_t duration_ns) {
-  uint64_t until = real_now(context) + duration_ns;
-  while (real_now(context) < until) {
-    struct timespec slice = {0, 10000};
-    nanosleep(&slice, NULL);
-  }
-}
 
 // ---------------------------------------------------------------------------------------- threads
 
@@ -142,15 +67,8 @@ static void open_chip(void) {
   sim_bus_reset(&bus, &chip.base);
   sr1xx_init(&chip, &bus.board);
   bus.board.now = cuwb_monotonic_ns();
-  base = sim_bus_interface(&bus, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
-  cuwb_spi_bus interface = base;
-  interface.transfer = real_transfer;
-  interface.drive = real_drive;
-  interface.sense = real_sense;
-  interface.edges = real_edges;
-  interface.wait = real_wait;
-  interface.now = real_now;
-  interface.pause = real_pause;
+  bus.lock = &lock;
+  cuwb_spi_bus interface = sim_bus_interface(&bus, 1u << CUWB_LINE_IRQ | 1u << CUWB_LINE_READ);
   cuwb_result result = cuwb_open_spi_bus(interface, CUWB_SPI_SR1XX, CUWB_START_KEEP, &link);
   CHECK_EQUAL(result.outcome, CUWB_OK);
   heard = 0;
