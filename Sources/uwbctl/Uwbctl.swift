@@ -2,12 +2,12 @@
 
 import ArgumentParser
 
-/// The command line of the package: each subcommand lives in a folder of its own.
+/// The command-line tool. Each subcommand has a folder of its own.
 @main
 struct Uwbctl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uwbctl",
-    abstract: "Look at and drive Ultra-Wideband chips which speak UCI.",
+    abstract: "Use, examine and calibrate Ultra-Wideband chips that speak UCI.",
     subcommands: [
       ListCommand.self,
       Setup.self,

@@ -128,7 +128,7 @@ import UWBSimulator
       try DeviceConfigID(named: "SLOT_DURATION", in: .assumed)
     }
     let words = ConfigAccess.words(try #require(error), session: nil)
-    #expect(words.contains("SLOT_DURATION is a parameter of sessions"))
+    #expect(words.contains("SLOT_DURATION is a session parameter"))
     let other = #expect(throws: ParameterTextError.self) {
       try DeviceConfigID(named: "LOW_POWR_MODE", in: .assumed)
     }

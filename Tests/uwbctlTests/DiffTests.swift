@@ -386,7 +386,7 @@ struct DiffCommandTests {
     try Self.withFiles(["60 01 00 01 01\n", Self.hex(Self.packets(try end(false)))]) { paths in
       let result = try Self.run(paths)
       #expect(result.status == 65)
-      #expect(result.text.contains("configures no session"))
+      #expect(result.text.contains("has no session"))
       #expect(try Self.run(["/nonexistent", paths[1]]).status == 66)
     }
   }

@@ -100,7 +100,7 @@ import UWBTestSupport
     let (bench, chip) = try Self.bench()
     let link = try PacketLink(.serial(path: FilePath(chip.path)))
     #expect(
-      try await link.ask(Segmentation.packets(SessionInit(sessionID: 7)), milliseconds: 5_000)
+      try await link.ask(Segmentation.packets(SessionInit(sessionID: 7)), timeout: .seconds(5))
         != nil)
     link.close()
     let found = try await Self.findings(chip.path)
@@ -158,7 +158,7 @@ import UWBTestSupport
     let ok = Finding.ok(.device, "")
     let warn = Finding.warn(.stale, "", "")
     let fail = Finding.fail(.reset, .silent, "", "")
-    #expect(Doctor.summary([ok]) == "All well.\n")
+    #expect(Doctor.summary([ok]) == "All checks passed.\n")
     #expect(Doctor.summary([ok, warn, fail, warn]) == "1 failure, 2 warnings.\n")
   }
 

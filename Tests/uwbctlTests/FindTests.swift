@@ -24,12 +24,13 @@ import UWBSimulator
     )
   }
 
-  @Test func whoDoesNotAnswerIsNoAccessory() async throws {
+  @Test func aSilentAccessoryIsAFailure() async throws {
     let (near, far) = try channels()
     let finder = AccessoryFinder(
       chip: "/dev/does-not-exist", patience: .seconds(60), channel: near,
       answerTime: .milliseconds(50))
-    await #expect(throws: SilentAccessory.self) { try await finder.run(seconds: nil) { _ in true } }
+    let error = await #expect(throws: Failure.self) { try await finder.run(for: nil) { _ in true } }
+    #expect(error?.status == .silent)
     var messages = far.messages.makeAsyncIterator()
     #expect(await messages.next() == AppMessage.initialize.bytes)
     far.close()
@@ -53,7 +54,7 @@ import UWBSimulator
     }
     let finder = AccessoryFinder(chip: device, patience: .zero, channel: near)
     let error = try #require(
-      await #expect(throws: NIError.self) { try await finder.run(seconds: nil) { _ in true } })
+      await #expect(throws: NIError.self) { try await finder.run(for: nil) { _ in true } })
     #expect(uwbctl.ExitStatus(error) == status)
     #expect(error.description.contains(cause), "\(error)")
     try await answering.value

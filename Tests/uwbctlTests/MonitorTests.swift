@@ -32,7 +32,7 @@ import UWBTestSupport
           if text.contains(last) { output.end.finish() }
         })
       try await monitoring.run(
-        endpoint, profile: nil, tap: tap, resets: resets, milliseconds: nil)
+        endpoint, profile: nil, tap: tap, resets: resets, limit: nil)
       return monitoring.summary
     }
     try await meanwhile()
@@ -77,7 +77,7 @@ import UWBTestSupport
     do {
       try await monitoring.run(
         .serial(path: FilePath(terminal.path)), profile: nil, tap: nil, resets: false,
-        milliseconds: nil)
+        limit: nil)
     } catch let error as LinkError { failure = error }
     #expect(failure?.code == .deviceGone)
     #expect(monitoring.summary.hasPrefix("2 packets from the chip"))
@@ -137,7 +137,7 @@ import UWBTestSupport
     proxy.close()
     terminal.hangUp()
     #expect(lines.count == 10_001)
-    #expect(summary.contains("not taken by the other program"))
+    #expect(summary.contains("not read by the other program"))
   }
 
   @Test func resettingAsksWhoItIs() async throws {

@@ -178,7 +178,7 @@ import UWBSimulator
     statistics.packetsSent = 9
     #expect(
       statistics.text(of: Recording([]))
-        == "5 requests: 3 as recorded, 0 with other contents, 2 not in the capture and refused "
+        == "5 requests: 3 as recorded, 0 with other contents, 2 not in the capture and rejected "
         + "(SESSION_GET_COUNT_CMD ×2); 9 packets of 0 recorded sent")
   }
 }

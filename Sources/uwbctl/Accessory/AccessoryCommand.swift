@@ -6,16 +6,16 @@ import UCI
 import UWB
 import UWBLink
 
-/// `uwbctl accessory`: a chip as a Nearby Interaction accessory.
+/// `uwbctl accessory`.
 struct AccessoryCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "accessory",
-    abstract: "Serve a chip as a Nearby Interaction accessory.",
+    abstract: "Make a chip a Nearby Interaction accessory.",
     discussion: """
-      Apps connect to a socket, get the accessory's configuration data and range with the chip, each \
-      in a session of its own. Before each message stands its length in two bytes, the lower one \
-      first; a Unix socket lets in its owner only, TCP whoever can reach it. Without --device \
-      embedded simulated chips play both sides. Ends with Ctrl-C.
+      Apps connect to a socket, receive the accessory's configuration data and range with the chip, each \
+      in its own session. Each message is preceded by its length in two bytes, the lower one first. A \
+      Unix socket accepts only its owner, TCP everyone who can reach it. Without --device, embedded \
+      simulated chips play both sides. Stops on Ctrl-C.
       """)
 
   enum Rate: String, ExpressibleByArgument, CaseIterable {
@@ -35,7 +35,7 @@ struct AccessoryCommand: Command {
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
 
-  @Option(help: "text or json.") var format = OutputFormat.text
+  @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
   func execute() async throws {
     let target = try OpenTarget(options, capture, peers: 1)
@@ -59,17 +59,17 @@ struct AccessoryCommand: Command {
     printer.print(listening: listener.endpoint)
     let (events, ends) = (accessory.events, device.events)
     let this = self
-    // What ends it: enough rounds, the time, the device, Ctrl-C.
+    // Ends with the last round, the time limit, the device, or Ctrl-C.
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await accessory.serve(listener) }
       group.addTask { await this.print(events, printer) }
       group.addTask {
         for await case .disconnected(let error) in ends { throw error }
-        // Cancelled; whoever did that is the end.
+        // The group was cancelled.
         try await Task.sleep(for: .seconds(1e9))
       }
-      if let seconds = end.duration {
-        group.addTask { try await Task.sleep(for: .seconds(seconds)) }
+      if let limit = end.time.limit {
+        group.addTask { try await Task.sleep(for: limit) }
       }
       if let simulated {
         group.addTask { try await SimulatedApp(simulated).range(over: listener.endpoint) }
@@ -81,7 +81,7 @@ struct AccessoryCommand: Command {
     }
   }
 
-  /// Until so many rounds have been measured.
+  /// Prints events until the given number of rounds has been measured.
   private func print(
     _ events: AsyncStream<Accessory.Event>, _ printer: AccessoryPrinter
   ) async {

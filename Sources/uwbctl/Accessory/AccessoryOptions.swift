@@ -5,7 +5,7 @@ import AccessoryProtocol
 import ArgumentParser
 import UWB
 
-/// How an accessory presents itself.
+/// Options of the accessory.
 struct AccessoryOptions: ParsableArguments {
   enum Role: String, ExpressibleByArgument, CaseIterable {
     case controller, controlee
@@ -26,29 +26,31 @@ struct AccessoryOptions: ParsableArguments {
   }
 
   @Option(
-    help:
-      "Where apps connect: tcp:port (this machine only), tcp:host:port or unix:/path; port 0: a free one."
+    help: """
+      Where apps connect: tcp:port (this machine only), tcp:host:port or unix:/path; port 0 selects a \
+      free one.
+      """
   )
   var listen = "tcp:7700"
-  @Option(help: "controller or controlee; without it controller, where the chip can.")
+  @Option(help: "controller or controlee (default: controller, if the chip supports it).")
   var role: Role?
-  @Option(help: "How often it wants to be ranged with: automatic, infrequent or user-interactive.")
+  @Option(help: "The preferred update rate: automatic, infrequent or user-interactive.")
   var rate = AccessoryCommand.Rate.userInteractive
-  @Option(help: "Version of the configuration data: 1.0, 1.1 or 2.0.")
+  @Option(help: "The version of the configuration data: 1.0, 1.1 or 2.0.")
   var dataVersion = Version.v11
-  @Option(help: "End a session in which nothing was measured for so many seconds; 0: never.")
-  var silence = 10.0
-  @Option(help: "Range with so many apps at a time; without it as many as the chip takes.")
+  @Option(help: "End a session after this many seconds without a measurement; 0 never does.")
+  var silence = Seconds(10)
+  @Option(help: "The maximum number of apps (default: as many as the chip supports).")
   var apps: Int?
 
-  @Flag(help: "Leave the app's data to the chip, which decodes it itself (NXP).")
+  @Flag(help: "Let the chip decode the data of the app (NXP).")
   var dataToChip = false
 
   func validate() throws {
     do { _ = try ChannelEndpoint(listen) } catch {
       throw ValidationError("\(printable(error.description)) \(error.suggestion)")
     }
-    guard (0...4_000_000).contains(silence) else {
+    guard silence.duration <= .seconds(4_000_000) else {
       throw ValidationError("--silence takes 0 to 4000000 seconds.")
     }
     if let apps, apps < 1 { throw ValidationError("--apps takes 1 or more.") }
@@ -59,7 +61,7 @@ struct AccessoryOptions: ParsableArguments {
     options.role = role?.value
     options.updateRate = rate.value
     options.version = dataVersion.value
-    options.silence = UInt32(silence * 1_000)
+    options.silence = UInt32(silence.duration / .milliseconds(1))
     options.maximumSessions = apps
     options.leavesDataToChip = dataToChip
     return options

@@ -5,7 +5,7 @@ import AccessoryProtocol
 import UCI
 import UWB
 
-/// Prints what happens between an accessory and its apps.
+/// Prints the events of an accessory and its apps.
 struct AccessoryPrinter: Sendable {
   private let format: OutputFormat
 
@@ -38,11 +38,11 @@ struct AccessoryPrinter: Sendable {
     case .connected: return "\(app): connected"
     case .offered(_, let data):
       let role = data.uwb.role == .controller ? "controller" : "controlee"
-      return "\(app): was told that this is \(MACAddress(data.uwb.address)), \(role), "
+      return "\(app): received the configuration of \(MACAddress(data.uwb.address)), \(role), "
         + "version \(data.uwb.version)"
     case .started(_, let id): return "\(app): ranging, session \(id)"
     case .measured(_, let measurement): return "\(app): " + text(measurement.result)
-    case .stopped(_, let reason): return "\(app): ranges no more: \(printable(reason.words))"
+    case .stopped(_, let reason): return "\(app): stopped ranging: \(printable(reason.words))"
     case .refused(_, let error):
       return "\(app): refused: \(printable(error.description))"
         + (error.suggestion.map { "\n  try: \(printable($0))" } ?? "")
@@ -55,8 +55,8 @@ struct AccessoryPrinter: Sendable {
   private func text(_ result: TwoWayMeasurement) -> String {
     guard let centimetres = result.distanceCentimetres else { return "\(result.status)" }
     var line = "\(fixed(Double(centimetres) / 100, 2)) m"
-    if let azimuth = result.azimuth.believed { line += "  az \(fixed(azimuth, 1))°" }
-    if let elevation = result.elevation.believed { line += "  el \(fixed(elevation, 1))°" }
+    if let azimuth = result.azimuth.valid { line += "  az \(fixed(azimuth, 1))°" }
+    if let elevation = result.elevation.valid { line += "  el \(fixed(elevation, 1))°" }
     return line
   }
 
@@ -77,8 +77,8 @@ struct AccessoryPrinter: Sendable {
       let result = measurement.result
       line.add("status", result.status.description)
       line.add("distance_cm", result.distanceCentimetres)
-      line.add("azimuth_deg", result.azimuth.believed, digits: 2)
-      line.add("elevation_deg", result.elevation.believed, digits: 2)
+      line.add("azimuth_deg", result.azimuth.valid, digits: 2)
+      line.add("elevation_deg", result.elevation.valid, digits: 2)
     case .stopped(_, let reason): line.add("cause", reason.words)
     case .refused(_, let error):
       line.add("cause", error.description)
@@ -91,8 +91,8 @@ struct AccessoryPrinter: Sendable {
 }
 
 extension Angle {
-  /// Degrees; nil where the chip does not vouch for it.
-  fileprivate var believed: Double? { figureOfMerit > 0 ? degrees : nil }
+  /// Degrees; nil where the chip marks the angle as invalid.
+  fileprivate var valid: Double? { figureOfMerit > 0 ? degrees : nil }
 }
 
 extension Accessory.Event {
@@ -104,7 +104,7 @@ extension Accessory.Event {
     }
   }
 
-  /// Never changes.
+  /// For programs; never changes.
   fileprivate var word: String {
     switch self {
     case .connected: "connected"
@@ -122,11 +122,11 @@ extension Accessory.Event {
 extension Accessory.StopReason {
   fileprivate var words: String {
     switch self {
-    case .byApp: "the app said stop"
-    case .replaced: "the app began anew"
+    case .byApp: "the app stopped it"
+    case .replaced: "the app started a new session"
     case .silence: "nothing was measured for a while"
     case .byChip(let error): error.description
-    case .closed: "the accessory ends"
+    case .closed: "the accessory is shutting down"
     }
   }
 }

@@ -4,13 +4,13 @@ import AccessoryProtocol
 import UWB
 import UWBSimulator
 
-/// The app's side on the first embedded peer, for an accessory on an embedded chip.
+/// An app on the first embedded peer, for an accessory on an embedded chip.
 struct SimulatedApp {
   private let chip: SimulatedBench.Chip
 
   init(_ simulated: SimulatedPeers) { chip = simulated.others[0] }
 
-  /// Connects like any app, and ranges until it is cancelled or the accessory ends.
+  /// Connects to the accessory, and ranges until cancelled or disconnected.
   func range(over endpoint: ChannelEndpoint) async throws {
     let device = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
     do {

@@ -7,19 +7,19 @@ import UCIReference
 import UWB
 import UWBLink
 
-/// `uwbctl caps`: what a chip can do, in words.
+/// `uwbctl caps`.
 struct Caps: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Say what a chip can do, as it says it itself.",
+    abstract: "Show the capabilities that a chip reports.",
     discussion: """
-      Chips are known to claim more than they do: take it as a hint. The chip is not reset unless \
-      --reset, or unless it answers nothing otherwise.
+      Some chips claim more than they can do: take it as a hint. The chip is only reset with --reset, \
+      or when it does not answer otherwise.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
-  @Flag(help: "Reset the chip first; sessions on it end.") var reset = false
-  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
+  @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
+  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
 
   func execute() async throws {
     let list = try await options.withDevice(capture, opening: reset ? .reset : .asFound) {

@@ -4,21 +4,21 @@ import UWBLab
 import ArgumentParser
 import UWB
 
-/// `uwbctl capture`: what goes over a link, into a file.
+/// `uwbctl capture`.
 struct CaptureCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "capture",
-    abstract: "Record what goes over a link in a file (pcapng) until interrupted.",
+    abstract: "Record the packets on a link in a file (pcapng) until interrupted.",
     discussion: """
-      Like monitor, which shows what it hears: the chip is not reset and nothing is sent unless \
-      --reset; with --proxy another program talks to the chip through this one. Other commands \
-      record what they do with --capture. Keys are recorded as zeros unless --include-secrets.
+      Like monitor, which prints the packets: without --reset the chip is not reset and nothing is \
+      sent; with --proxy another program talks to the chip through this one. Other commands record \
+      their packets with --capture. Keys are recorded as zeros unless --include-secrets is given.
       """)
 
-  @Argument(help: "The file; one that exists is overwritten.") var file: String
+  @Argument(help: "The file; an existing one is overwritten.") var file: String
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup var monitor: MonitorOptions
-  @Flag(help: "Record keys as they are, not as zeros.") var includeSecrets = false
+  @Flag(help: "Record keys in clear instead of as zeros.") var includeSecrets = false
 
   func execute() async throws {
     var capture = CaptureOptions()
@@ -34,6 +34,6 @@ struct CaptureCommand: Command {
     defer { standardError.write("\(printable(file)): \(monitoring.summary)") }
     try await monitoring.run(
       target.endpoint, profile: profile, tap: target.tap, resets: monitor.reset,
-      milliseconds: monitor.milliseconds)
+      limit: monitor.time.limit)
   }
 }

@@ -4,10 +4,10 @@ import UCI
 import UCIReference
 import UWB
 
-/// Parameters of the chip or of one of its sessions, read and written through a connection.
+/// Reads and writes parameters of a chip, or of one of its sessions.
 struct ChipParameters {
   let chip: UWBDevice
-  /// What names a session on the wire; nil: parameters of the chip.
+  /// The handle or id of the session; nil: parameters of the chip.
   let session: UInt32?
 
   private var dialect: Dialect { chip.dialect }
@@ -31,7 +31,7 @@ struct ChipParameters {
       : try TLV(appConfig: text, for: dialect.generation)
   }
 
-  /// Everything worth asking for.
+  /// All parameters that are known for this chip.
   var all: [TLV] {
     session == nil
       ? DeviceConfigParameter.all.filter { $0.applies(to: dialect) }.map { TLV($0.id, []) }
@@ -42,11 +42,10 @@ struct ChipParameters {
 
   // MARK: the chip
 
-  /// The parameters asked for, as far as the chip has them.
+  /// Reads parameters, one by one: chips reject a command as a whole when they do not know one of its
+  /// parameters.
   ///
-  /// Each is asked for alone: a chip that does not know one of several tells none of the others.
-  ///
-  /// - Returns: also what the chip said of those that it does not give.
+  /// - Returns: the values, and the statuses of parameters that the chip did not give.
   func read(_ wanted: [TLV]) async throws -> (found: [TLV], refused: [(TLV, Status)]) {
     var found: [TLV] = []
     var refused: [(TLV, Status)] = []
@@ -57,7 +56,7 @@ struct ChipParameters {
         let response = try await chip.send(
           GetAppConfig(sessionToken: session, ids: [parameter.id]))
         (status, answer) = (response.status, response.parameters)
-        // Without the session there is no use in asking for the others.
+        // The other parameters would fail as well.
         if status == .sessionNotExist {
           throw DriverError.refused(command: "SESSION_GET_APP_CONFIG_CMD", status)
         }
@@ -75,7 +74,7 @@ struct ChipParameters {
     return (found, refused)
   }
 
-  /// Sets parameters; the chip takes those it does not refuse.
+  /// Sets parameters; the chip keeps those that it does not reject.
   func write(_ parameters: [TLV]) async throws -> ConfigurationResponse {
     if let session {
       return try await chip.send(SetAppConfig(sessionToken: session, parameters: parameters))
@@ -97,7 +96,7 @@ struct ChipParameters {
       : AppConfigID(rawValue: parameter.id).isSecret
   }
 
-  /// The value as `set` takes it.
+  /// The value in the form that `set` accepts.
   func text(of parameter: TLV) -> String {
     let form =
       session == nil

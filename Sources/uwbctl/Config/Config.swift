@@ -5,10 +5,10 @@ import ArgumentParser
 import UCI
 import UWB
 
-/// `uwbctl config`: parameters of the chip and of sessions, by name.
+/// `uwbctl config`.
 struct Config: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read, set and look up parameters of a chip and of its sessions.",
+    abstract: "Read, set and list parameters of a chip and of its sessions.",
     subcommands: [ConfigList.self, ConfigGet.self, ConfigSet.self])
 }
 
@@ -21,8 +21,8 @@ struct ConfigGet: Command {
       For example:
         uwbctl config get --device /dev/ttyACM0
         uwbctl config get --device /dev/ttyACM0 --session 1 CHANNEL_NUMBER SLOT_DURATION
-      Without names: all that are known and that the chip gives. The chip is not reset unless \
-      --reset, so that sessions of a program that crashed can be looked at.
+      Without names, reads all known parameters that the chip has. The chip is only reset with --reset, \
+      so that the sessions of a crashed program can be examined.
       """)
 
   @Argument(help: "Names or numbers of parameters.") var names: [String] = []
@@ -36,13 +36,11 @@ struct ConfigGet: Command {
       for parameter in found {
         standardOutput.write(line(parameter, parameters) + "\n")
       }
-      // What nobody asked for by name is not missed.
       guard !names.isEmpty, !refused.isEmpty else { return }
       for (parameter, status) in refused {
-        standardError.write(
-          "uwbctl: The chip does not give \(parameters.name(of: parameter)): \(status).\n")
+        standardError.write("uwbctl: Cannot read \(parameters.name(of: parameter)): \(status).\n")
       }
-      throw ExitCode(ExitStatus.configuration.rawValue)
+      throw Failure(.configuration)
     }
   }
 
@@ -65,14 +63,14 @@ struct ConfigGet: Command {
 struct ConfigSet: Command {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Set parameters of a chip, or of a session that is on it.",
+    abstract: "Set parameters of a chip or of one of its sessions.",
     discussion: """
       For example:
         uwbctl config set --device /dev/ttyACM0 LOW_POWER_MODE=off
         uwbctl config set --device /dev/ttyACM0 --session 1 RANGING_DURATION=100ms
-      Values are written as config list says; hex: and bytes are taken as they are. A reset puts \
-      the parameters of most chips back, and range resets the chip. The chip takes what it does not \
-      refuse, even where it refuses another one.
+      config list shows the form of values; bytes may be given as hex:0102. A reset restores the \
+      parameters of most chips, and range resets the chip. When the chip rejects a parameter, it still \
+      sets the others.
       """)
 
   @Argument(help: "NAME=VALUE.") var parameters: [String]
@@ -95,7 +93,7 @@ struct ConfigSet: Command {
 
   private func line(_ name: String, _ status: Status) -> String {
     guard access.format == .json else {
-      return "\(name): " + (status == .ok ? "set" : "refused, \(status)")
+      return "\(name): " + (status == .ok ? "set" : "rejected, \(status)")
     }
     var line = JSONLine()
     line.add("name", name)

@@ -12,11 +12,11 @@ struct ConfigAccess: ParsableArguments {
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(
     help: ArgumentHelp(
-      "Parameters of this session on the chip: its handle since FiRa 2.0, its id before. Without "
-        + "it they are the chip's own."))
+      "Use the parameters of this session instead of the chip: its handle since FiRa 2.0, its id "
+        + "before."))
   var session: UInt32?
-  @Flag(help: "Reset the chip first; sessions on it end.") var reset = false
-  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
+  @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
+  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
 
   func validate() throws {
     if reset, session != nil {
@@ -24,7 +24,7 @@ struct ConfigAccess: ParsableArguments {
     }
   }
 
-  /// Opens the chip, lends its parameters, and closes it again.
+  /// Opens the chip, lends its parameters to `body`, and closes the chip again.
   func withParameters(_ body: (ChipParameters) async throws -> Void) async throws {
     let session = session
     try await options.withDevice(capture, opening: reset ? .reset : .asFound) { chip, _ in
@@ -36,13 +36,13 @@ struct ConfigAccess: ParsableArguments {
     }
   }
 
-  /// A name that only sessions have is no typing error.
+  /// The message for an error; names of session parameters get one of their own.
   static func words(_ error: ParameterTextError, session: UInt32?) -> String {
     if case .unknownName(let name, _) = error, session == nil,
       let id = try? AppConfigID(named: name)
     {
-      return "\(id.name) is a parameter of sessions, which end with the program that made them. "
-        + "Give it to range, or name a session that is on the chip with --session."
+      return "\(id.name) is a session parameter, and sessions end with the program that created "
+        + "them. Use it in a profile for range, or name a session on the chip with --session."
     }
     return printable("\(error)")
   }

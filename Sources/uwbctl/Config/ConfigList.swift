@@ -5,25 +5,26 @@ import UCI
 import UCIReference
 import UWB
 
-/// `uwbctl config list`: the parameters there are. Needs no device.
+/// `uwbctl config list`.
 struct ConfigList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the parameters there are, with units, ranges, words and defaults.",
+    abstract: "List all known parameters with units, ranges, names of values and defaults.",
     discussion: """
       For example:
         uwbctl config list slot
         uwbctl config list --kind device --chip nxp
-      Needs no device. What a parameter of the same number means depends on whose chip it is.
+      Needs no device. The meaning of a parameter number may depend on the vendor of the chip.
       """)
 
   enum Kind: String, ExpressibleByArgument, CaseIterable { case session, device, all }
 
-  @Argument(help: "Only those whose name holds one of these.") var words: [String] = []
-  @Option(help: "Parameters of sessions, of the chip itself, or both.") var kind = Kind.all
-  @Option(help: "Whose parameters.") var chip = ChipOptions.Family.auto
-  @Option(help: "FiRa version: 1, 2 or 3.") var fira: UInt8 = 2
-  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
+  @Argument(help: "List only parameters whose name contains one of these words.") var words:
+    [String] = []
+  @Option(help: "Parameters of sessions, of the chip, or both.") var kind = Kind.all
+  @Option(help: "The family of chips.") var chip = ChipOptions.Family.auto
+  @Option(help: "The FiRa version: 1, 2 or 3.") var fira: UInt8 = 2
+  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
 
   func validate() throws {
     guard Dialect.Generation(rawValue: fira) != nil else {
@@ -37,13 +38,13 @@ struct ConfigList: ParsableCommand {
       let nearest = nearestNames(
         to: words.joined(separator: " "), in: ParameterRow.all(.assumed).map(\.name))
       throw ValidationError(
-        "No parameter is called so."
+        "No parameter has such a name."
           + (nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."))
     }
     for row in rows { standardOutput.write(format == .json ? row.json + "\n" : row.text) }
   }
 
-  /// What is listed.
+  /// The selected parameters.
   var rows: [ParameterRow] {
     let dialect = Dialect(
       generation: Dialect.Generation(rawValue: fira) ?? .fira2,
@@ -54,7 +55,7 @@ struct ConfigList: ParsableCommand {
   }
 }
 
-/// A parameter as it is listed.
+/// A row of the list.
 struct ParameterRow {
   var kind: ConfigList.Kind
   var name: String
@@ -85,7 +86,7 @@ struct ParameterRow {
     isSecret = row.isSecret
   }
 
-  /// Every parameter as a chip of this dialect means it.
+  /// All parameters of a dialect.
   static func all(_ dialect: Dialect) -> [ParameterRow] {
     AppConfigParameter.all.filter { $0.applies(to: dialect) }.map {
       ParameterRow($0, .session, id: $0.id.rawValue, form: ParameterForm($0))
@@ -96,13 +97,13 @@ struct ParameterRow {
       }
   }
 
-  /// Whether the name holds this, whatever its case.
+  /// Whether the name contains a word, ignoring case.
   func isCalled(_ word: String) -> Bool {
     let wanted = word.uppercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_")
     return !wanted.isEmpty && name.contains(wanted)
   }
 
-  /// The default as `set` takes it.
+  /// The default in the form that `set` accepts.
   private var defaultText: String? {
     guard let defaultValue else { return nil }
     let length = form.lengths.first { $0 >= 8 || defaultValue >> (8 * UInt64($0)) == 0 } ?? 8
@@ -127,7 +128,7 @@ struct ParameterRow {
       "\(name)  \(number)" + (marks.isEmpty ? "" : "  (\(marks.joined(separator: ", ")))")
     ]
     if !summary.isEmpty { lines.append("  \(summary)") }
-    lines.append("  takes \(form.accepted)" + (defaultText.map { "; default \($0)" } ?? ""))
+    lines.append("  accepts \(form.accepted)" + (defaultText.map { "; default \($0)" } ?? ""))
     return lines.joined(separator: "\n") + "\n"
   }
 

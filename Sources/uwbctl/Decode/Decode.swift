@@ -5,17 +5,17 @@ import SystemPackage
 import UCI
 import UWB
 
-/// `uwbctl decode`: says what UCI frames given in hexadecimal mean.
+/// `uwbctl decode`.
 struct Decode: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say what UCI frames given in hexadecimal mean.",
+    abstract: "Decode UCI frames given in hexadecimal, or in a capture.",
     discussion: """
-      Frames come from the arguments, from a file, or from standard input when neither is given: \
-      one frame, or several in a row, on a line. Blank lines and lines beginning with # are \
-      skipped. A file may also be a capture (pcapng) or a log of NXP's or Android's stack. Spaces, \
-      colons, dots, dashes, bars and 0x between digits do not matter. Segmented messages are joined.
+      Frames are read from the arguments, from a file, or else from standard input: one frame, or \
+      several in a row, on a line. Blank lines and lines that begin with # are skipped. A file may \
+      also be a capture (pcapng) or a log of NXP's or Android's stack. Spaces, colons, dots, dashes, \
+      bars and 0x between digits are ignored. Segmented messages are joined.
 
-      Keys are shown as <redacted>. The exit status is 65 when a line was not a whole frame, 66 \
+      Keys are shown as <redacted>. The exit status is 65 when a line was not a whole frame, and 66 \
       when the file could not be read.
       """)
 
@@ -29,10 +29,10 @@ struct Decode: AsyncParsableCommand {
   @Option(name: .shortAndLong, help: "Read frames from this file.", completion: .file())
   var file: String?
 
-  @Option(help: "How to write what the frames mean: text or json, one object per line.")
+  @Option(help: "Output format: text, or json (one object a line).")
   var format = OutputFormat.text
 
-  @Option(help: "Whose vendor messages these are; auto: as the chip's device info says.")
+  @Option(help: "Whose vendor messages these are; auto uses the chip's device information.")
   var vendor = VendorChoice.auto
 
   @Flag(help: "Show keys and initialisation vectors.")
@@ -85,14 +85,14 @@ struct Decode: AsyncParsableCommand {
   }
 }
 
-/// One run over the input: what is decoded goes out line by line, in order.
+/// Decodes the input line by line.
 struct DecodeSession {
   var decoder: FrameDecoder
   var format: FrameFormat
   var isJSON: Bool
   var write: (String) throws -> Void
   var complain: (String) -> Void
-  /// Lines that were no frames.
+  /// The number of lines that are not frames.
   private(set) var failures = 0
 
   init(
@@ -112,17 +112,17 @@ struct DecodeSession {
     try take(line, at: .line(number))
   }
 
-  /// All packets of a capture; what could not be used is said, but is no failure.
+  /// Decodes all packets of a capture; its problems are printed, but are not failures.
   mutating func take(_ capture: Capture) throws {
     for problem in capture.problems { complain("\(problem)") }
     for (index, packet) in capture.packets.enumerated() {
       guard packet.isWhole else {
         failures += 1
-        let error = "Its length is not the one that its header announces."
+        let error = "Its length differs from the one that its header announces."
         if isJSON {
           try write(format.json(error: error, at: .packet(index + 1)))
         } else {
-          complain("\(Place.packet(index + 1)): error: \(error)")
+          complain("\(FrameOrigin.packet(index + 1)): error: \(error)")
         }
         continue
       }
@@ -131,7 +131,7 @@ struct DecodeSession {
     }
   }
 
-  mutating func take(_ text: String, at place: Place) throws {
+  mutating func take(_ text: String, at origin: FrameOrigin) throws {
     do {
       for frame in try FrameText.frames(text) {
         let decoded = try decoder.decode(frame)
@@ -140,9 +140,9 @@ struct DecodeSession {
     } catch let error as FrameTextError {
       failures += 1
       if isJSON {
-        try write(format.json(error: error.description, at: place))
+        try write(format.json(error: error.description, at: origin))
       } else {
-        complain("\(place): error: \(error)")
+        complain("\(origin): error: \(error)")
       }
     }
   }

@@ -4,7 +4,7 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// What `--device` and `--capture` lead to: where to open, and where to record.
+/// Resolves `--device` and `--capture`: what to open, and where to record.
 struct OpenTarget {
   let endpoint: LinkEndpoint
   let tap: UWBDevice.PacketTap?
@@ -13,8 +13,8 @@ struct OpenTarget {
   private let file: CaptureFile?
   private let capture: CaptureOptions
 
-  /// - Parameter peers: how many other simulated chips there are.
-  /// - Throws: `LinkError`, `CaptureError`, or why there is no pseudo-terminal.
+  /// - Parameter peers: the number of other simulated chips.
+  /// - Throws: `LinkError`, `CaptureError`, or the error of the pseudo-terminal.
   init(_ options: DeviceOptions, _ capture: CaptureOptions, peers: Int = 0) throws {
     self.capture = capture
     simulated = options.isSimulated ? try options.chip.simulatedChip(peers: peers) : nil
@@ -24,10 +24,10 @@ struct OpenTarget {
     tap = file?.tap
   }
 
-  /// Opens the device with the driver, recorded.
+  /// Opens the device with the driver.
   ///
-  /// - Parameter opening: what becomes of the sessions on the chip; a chip that has to be reset
-  ///   although it should not is told of on standard error.
+  /// - Parameter opening: what happens to the sessions on the chip. Warns when a chip had to be reset
+  ///   although it should not be.
   func open(
     _ options: UWBDevice.Options, _ opening: UWBDevice.Opening = .reset
   ) async throws(DriverError) -> UWBDevice {
@@ -36,12 +36,12 @@ struct OpenTarget {
     options.opening = opening
     let device = try await UWBDevice.open(endpoint, options: options)
     if opening == .asFound, device.wasReset {
-      standardError.write("uwbctl: The chip answers nothing before a reset: it was reset.\n")
+      standardError.write("uwbctl: The chip did not answer without a reset, so it was reset.\n")
     }
     return device
   }
 
-  /// Says so when the capture is not complete, and ends the simulated chip.
+  /// Warns if the capture is incomplete, and stops the simulated chip.
   func finish() {
     capture.finish(file)
     simulated?.bench.stop()

@@ -5,14 +5,13 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// The embedded simulated chips: the one that is used like a board, and its peers, whose hosts are
-/// played here too.
+/// The embedded simulated chips: the one that is used like a board, and its peers with their hosts.
 struct SimulatedPeers {
   let bench: SimulatedBench
   let own: SimulatedBench.Chip
   let others: [SimulatedBench.Chip]
 
-  /// Chips a few metres apart; the first peer walks to and fro, the others stay.
+  /// Places chips a few metres apart; the first peer walks back and forth, the others stand still.
   init(
     profile: ChipProfile, peers: Int, seed: UInt64, conditions: SceneFile? = nil
   ) throws {

@@ -3,9 +3,9 @@
 import UCI
 import UCIReference
 
-/// What a chip can do, against a session or against another chip.
+/// Compares the capabilities of a chip with a session or with another chip.
 enum CapabilityComparison {
-  /// What of a session a chip does not do, by its own word.
+  /// The parameters of a session that a chip does not support.
   ///
   /// - Parameter isSwapped: the chip is the first side.
   static func differences(
@@ -13,7 +13,7 @@ enum CapabilityComparison {
   ) -> [SessionDifference] {
     var parameters = end.parameters
     parameters.dialect = dialect
-    // What is wrong whatever the chip can do is told by profile check.
+    // Problems that do not depend on the chip are reported by profile check.
     let anyway = Set(ConfigurationCheck(parameters).problems())
     return ConfigurationCheck(parameters, capabilities: Capabilities(capabilities)).problems()
       .filter { !anyway.contains($0) }
@@ -28,7 +28,7 @@ enum CapabilityComparison {
       }
   }
 
-  /// What only one of two chips can do, and what both need and have none of in common.
+  /// Capabilities of only one of two chips, and those that both need to share but do not.
   static func differences(
     _ first: ([TLV], Dialect), _ second: ([TLV], Dialect)
   ) -> [SessionDifference] {
@@ -49,11 +49,11 @@ enum CapabilityComparison {
         effect = isShared ? .doesNotMatter : .preventsRanging
         why =
           isShared
-          ? "Sessions have to use what both have." : "There is no \(needed) that both have."
+          ? "Sessions must use what both support." : "The chips have no common \(needed)."
       } else if rows.contains(where: { $0 == nil }) {
-        (effect, why) = (.notKnown, "One chip does not tell.")
+        (effect, why) = (.notKnown, "One chip does not report it.")
       } else {
-        (effect, why) = (.doesNotMatter, "Each chip has its own.")
+        (effect, why) = (.doesNotMatter, "Chips may differ in this.")
       }
       return SessionDifference(effect, name, rows[0]?.words, rows[1]?.words, why)
     }
@@ -62,10 +62,10 @@ enum CapabilityComparison {
     }
   }
 
-  // Masks of which both ends of a session use the same bit.
+  /// Masks of which both ends of a session use the same bit.
   private static let common = [
-    "CHANNELS": "channel", "STS_CONFIG": "kind of STS", "RFRAME_CONFIG": "form of frames",
-    "RANGING_METHOD": "way to range", "SCHEDULE_MODE": "kind of schedule",
+    "CHANNELS": "channel", "STS_CONFIG": "STS type", "RFRAME_CONFIG": "frame format",
+    "RANGING_METHOD": "ranging method", "SCHEDULE_MODE": "schedule mode",
     "MULTI_NODE_MODE": "number of peers",
   ]
 }

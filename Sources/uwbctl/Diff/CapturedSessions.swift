@@ -4,18 +4,18 @@ import UCI
 import UCIReference
 import UWB
 
-/// The sessions that a host configured, from the packets between it and its chip.
+/// The sessions that a host configured, found in the packets between it and its chip.
 struct CapturedSessions {
-  /// How the chip speaks, as far as it said.
+  /// The dialect of the chip, as far as it is known.
   private(set) var dialect = Dialect.assumed
-  /// What the chip said it can do; nil where it was not asked.
+  /// The capabilities of the chip; nil where it was not asked.
   private(set) var capabilities: [TLV]?
   private var reassemblers = [Reassembler(), Reassembler()]
   private var pending: SetAppConfig?
   private var opened: SessionInit?
   private var sessions: [(token: UInt32, id: UInt32?, type: SessionType, list: [TLV])] = []
 
-  /// What is known of each session, in the order in which they were configured.
+  /// The sessions, in the order in which they were configured.
   var ends: [SessionEnd] {
     sessions.filter { !$0.list.isEmpty }.map {
       SessionEnd(
@@ -59,7 +59,7 @@ struct CapturedSessions {
       sessions.append((token, opened.sessionID, opened.type, []))
     case (.command, .sessionSetAppConfig):
       pending = try? SetAppConfig(from: &reader, dialect: dialect)
-      // What a host says counts also where the capture has no answers.
+      // Commands count even where the capture has no responses.
       if let pending { apply(pending) }
     case (.response, .sessionSetAppConfig):
       guard let pending,
@@ -75,29 +75,29 @@ struct CapturedSessions {
     if !sessions.contains(where: { $0.token == command.sessionToken }) {
       sessions.append((command.sessionToken, nil, .ranging, []))
     }
-    guard let place = sessions.firstIndex(where: { $0.token == command.sessionToken }) else {
+    guard let index = sessions.firstIndex(where: { $0.token == command.sessionToken }) else {
       return
     }
     let ids = Set(command.parameters.map(\.id))
-    before = sessions[place].list
-    sessions[place].list.removeAll { ids.contains($0.id) }
-    sessions[place].list += command.parameters
+    before = sessions[index].list
+    sessions[index].list.removeAll { ids.contains($0.id) }
+    sessions[index].list += command.parameters
   }
 
   private var before: [TLV] = []
 
-  /// The chip refused some of it, or all: what was there before still counts.
+  /// The chip rejected some parameters, or all: their former values remain.
   private mutating func withdraw(_ command: SetAppConfig, _ refused: [RefusedParameter]) {
-    guard let place = sessions.firstIndex(where: { $0.token == command.sessionToken }) else {
+    guard let index = sessions.firstIndex(where: { $0.token == command.sessionToken }) else {
       return
     }
     guard !refused.isEmpty else {
-      // Without a list it may still be what the host means to have.
-      if !before.isEmpty { sessions[place].list = before }
+      // Without a list, the values may still be those that the host intends.
+      if !before.isEmpty { sessions[index].list = before }
       return
     }
     let ids = Set(refused.map(\.id))
-    sessions[place].list.removeAll { ids.contains($0.id) }
-    sessions[place].list += before.filter { ids.contains($0.id) }
+    sessions[index].list.removeAll { ids.contains($0.id) }
+    sessions[index].list += before.filter { ids.contains($0.id) }
   }
 }

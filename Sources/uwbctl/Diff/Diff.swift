@@ -5,33 +5,33 @@ import ArgumentParser
 import UCI
 import UCIReference
 
-/// `uwbctl diff`: why two ends do not range with each other.
+/// `uwbctl diff`.
 struct Diff: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Compare two ends of a session and say what prevents ranging.",
+    abstract: "Compare two ends of a session and show what prevents ranging.",
     discussion: """
-      Each side is a session profile; a capture (pcapng, log or hexadecimal) in which the last \
-      configuration of a session counts; what caps --format json printed; or a device (a path below \
-      /dev, usb:SERIAL, tcp:host:port), whose session is read without a reset. Parameters that a \
-      host did not set count with their defaults. For example:
+      Each side is a session profile; a capture (pcapng, log or hexadecimal), of which the last \
+      configuration of a session is used; the output of caps --format json; or a device (a path below \
+      /dev, usb:SERIAL, tcp:host:port), whose session is read without a reset. Parameters that were \
+      not set are compared with their defaults. For example:
         uwbctl diff controller.json controlee.json
         uwbctl diff board-a.pcapng board-b.pcapng
         uwbctl diff controller.json /dev/ttyACM0
         uwbctl diff controller.json /dev/ttyACM0 --capabilities
-      Ends with status 83 when the two cannot range. Keys are compared, never printed.
+      The exit status is 83 when the two cannot range. Keys are compared, but never printed.
       """)
 
   @Argument(help: "One end.", completion: .file()) var first: String
   @Argument(help: "The other end.", completion: .file()) var second: String
   @Option(
     help: ArgumentHelp(
-      "A session on a device: its handle since FiRa 2.0, its id before. Twice for two devices. "
-        + "Without it sessions are looked for."))
+      "The session on a device: its handle since FiRa 2.0, its id before. Give it twice for two "
+        + "devices (default: search for sessions)."))
   var session: [UInt32] = []
-  @Flag(help: "Of devices, compare what they can do rather than their sessions.")
+  @Flag(help: "Compare the capabilities of devices instead of their sessions.")
   var capabilities = false
   @OptionGroup(title: "Device") var chip: ChipOptions
-  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
+  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
 
   func execute() async throws {
     let sides = try await sides()
@@ -56,12 +56,12 @@ struct Diff: Command {
     if format == .text {
       standardOutput.write(
         prevents
-          ? "These two cannot range with each other.\n" : "Nothing here prevents ranging.\n")
+          ? "These two cannot range with each other.\n" : "No difference prevents ranging.\n")
     }
-    if prevents { throw ExitCode(ExitStatus.cannotRange.rawValue) }
+    if prevents { throw Failure(.cannotRange) }
   }
 
-  /// Files first: the ids in them help to find the sessions of devices.
+  /// Reads files first: the ids in them help to find the sessions of devices.
   private func sides() async throws -> [DiffSide] {
     let names = [first, second]
     var sides: [DiffSide?] = try names.map { name in
@@ -85,12 +85,10 @@ struct Diff: Command {
     _ a: [SessionEnd], _ b: [SessionEnd], _ sides: [DiffSide]
   ) throws -> (SessionEnd, SessionEnd) {
     for (side, ends) in zip(sides, [a, b]) where ends.isEmpty {
-      standardError.write("uwbctl: \(printable(side.name)) configures no session.\n")
-      if DiffDevice.isNamed(by: side.name) {
-        standardError.write(
-          "  try: name its session with --session, or compare what it can do: --capabilities.\n")
-      }
-      throw ExitCode(ExitStatus.data.rawValue)
+      throw Failure(
+        .data, "\(side.name) has no session.",
+        try: DiffDevice.isNamed(by: side.name)
+          ? "Name its session with --session, or compare capabilities with --capabilities." : nil)
     }
     let shared = a.last { end in
       end.sessionID != nil && b.contains { $0.sessionID == end.sessionID }
@@ -99,7 +97,7 @@ struct Diff: Command {
     return (one, b.last { $0.sessionID != nil && $0.sessionID == one.sessionID } ?? b[b.count - 1])
   }
 
-  /// - Parameter missing: what stands for a value that is not there; nil: nothing does.
+  /// - Parameter missing: what is printed for missing values; nil: nothing.
   private func text(_ difference: SessionDifference, _ missing: [String?]) -> String {
     let values = zip([difference.first, difference.second], missing).compactMap { $0 ?? $1 }
     return "\(difference.effect.words): \(difference.name): "

@@ -6,11 +6,11 @@ import UCI
 import UCIReference
 import UWB
 
-/// A device as a side of a comparison: asked without a reset, so that what runs on it goes on.
+/// A device as a side of a comparison. It is not reset, so that its sessions continue.
 struct DiffDevice {
   var options: DeviceOptions
 
-  /// A device rather than a file: what `--device` takes, and any path below /dev.
+  /// Whether a text names a device rather than a file: as for `--device`, or a path below /dev.
   static func isNamed(by text: String) -> Bool {
     if text == DeviceOptions.simulated { return true }
     if ["tcp:", "usb:", "/dev/"].contains(where: text.hasPrefix) { return true }
@@ -25,8 +25,8 @@ struct DiffDevice {
   }
 
   /// - Parameters:
-  ///   - session: what names the session on the chip; nil: it is looked for.
-  ///   - ids: of the sessions at the other side, which older chips know theirs by.
+  ///   - session: the handle or id of the session on the chip; nil: search for it.
+  ///   - ids: of the sessions of the other side, which older chips use as handles.
   func side(
     capabilities: Bool, session: UInt32?, ids: [UInt32]
   ) async throws -> DiffSide {
@@ -40,7 +40,7 @@ struct DiffDevice {
     return DiffSide(name: options.device, content)
   }
 
-  /// Handles are counted from 0 or 1; nothing tells which there are.
+  /// Handles are counted from 0 or 1; there is no command that lists them.
   private static let likelyHandles: [UInt32] = Array(0...16)
 
   static func sessions(
@@ -61,7 +61,7 @@ struct DiffDevice {
       let parameters = ChipParameters(chip: chip, session: token)
       let list = try await parameters.read(parameters.all).found
       guard !list.isEmpty else { continue }
-      // Since FiRa 2.0 a handle of the chip's stands for the id, which it does not tell.
+      // Since FiRa 2.0 the chip has a handle instead, and does not tell the id.
       let isID = chip.dialect.generation == .fira1
       ends.append(
         SessionEnd(

@@ -8,22 +8,22 @@ import UCIReference
 
 /// One side of a comparison.
 struct DiffSide {
-  /// What is known of it.
+  /// What is compared.
   enum Content {
     /// The last configuration of each session.
     case sessions([SessionEnd])
-    /// What a chip says it can do.
+    /// The capabilities of a chip.
     case capabilities([TLV], Dialect)
   }
 
   var name: String
   var content: Content
 
-  /// A file: a profile, what `caps --format json` printed, or a capture.
+  /// Reads a profile, the output of `caps --format json`, or a capture.
   init(file path: String) throws {
     name = path
     let bytes = try CaptureReader.contents(ofFile: path)
-    // A profile begins with a brace or a comment; nothing a capture begins with does.
+    // Profiles begin with a brace or a comment, captures do not.
     let text = bytes.drop { " \t\r\n".utf8.contains($0) }
     if text.starts(with: #"{"id":"#.utf8) {
       content = .capabilities(try Self.printedCapabilities(bytes), .assumed)
@@ -48,13 +48,13 @@ struct DiffSide {
     self.content = content
   }
 
-  /// What stands for a value that this side does not have; nil: nothing, as what a chip can do has
-  /// no values for a session's.
+  /// What is printed for a value that this side does not have; nil where capabilities are compared
+  /// with a session, as they have no such values.
   func missing(against other: DiffSide) -> String? {
     switch (content, other.content) {
     case (.capabilities, .sessions): nil
-    case (.capabilities, .capabilities): "not told"
-    case (.sessions(let ends), _): ends.contains(where: \.isReadBack) ? "not told" : "not set"
+    case (.capabilities, .capabilities): "not reported"
+    case (.sessions(let ends), _): ends.contains(where: \.isReadBack) ? "not reported" : "not set"
     }
   }
 

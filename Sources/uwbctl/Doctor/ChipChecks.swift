@@ -6,7 +6,7 @@ import UCIReference
 import UWB
 import UWBLink
 
-/// The checks with the driver on the line: reset, identity, a session.
+/// The checks with the driver: reset, identity, a session.
 struct ChipChecks {
   let endpoint: LinkEndpoint
   let options: UWBDevice.Options
@@ -25,7 +25,7 @@ struct ChipChecks {
           error.suggestion ?? "Reset the board or unplug it, then try again."))
       return
     }
-    report(.ok(.reset, "done and answered in \(Self.milliseconds(clock.now - start))"))
+    report(.ok(.reset, "answered after \(Self.milliseconds(clock.now - start))"))
     do {
       report(try await roundTrip(device))
       report(firmware(device))
@@ -47,8 +47,8 @@ struct ChipChecks {
   // MARK: time
 
   private static let trips = 21
-  /// A packet of 66 bytes takes 6 ms at 115200 baud, and an FTDI bridge in its default setting
-  /// holds it back for 16 ms.
+  /// A packet of 66 bytes takes 6 ms at 115200 baud, and an FTDI bridge with default settings delays
+  /// it by 16 ms.
   private static let slow = Duration.milliseconds(30)
 
   private func roundTrip(_ device: UWBDevice) async throws -> Finding {
@@ -63,13 +63,13 @@ struct ChipChecks {
     times.sort()
     let median = times[times.count / 2]
     let text =
-      "\(Self.milliseconds(median)) in the median of \(times.count), "
-      + "\(Self.milliseconds(times[times.count - 1])) at most"
+      "median of \(times.count): \(Self.milliseconds(median)), "
+      + "maximum \(Self.milliseconds(times[times.count - 1]))"
     guard median > Self.slow else { return .ok(.roundTrip, text) }
     return .warn(
       .roundTrip, text + ": slow.",
-      "On an FTDI bridge set its latency timer to 1 ms; avoid USB hubs; use a faster baud rate where "
-        + "the firmware allows it.")
+      "Set the latency timer of an FTDI bridge to 1 ms; avoid USB hubs; use a higher baud rate if the "
+        + "firmware allows it.")
   }
 
   static func milliseconds(_ duration: Duration) -> String {
@@ -86,32 +86,32 @@ struct ChipChecks {
     switch info.vendorDetails {
     case .qorvo(let details):
       text += ", firmware \(details.firmware), chip 0x\(String(details.deviceID, radix: 16))"
-      why = "its vendor information has the form of Qorvo's"
+      why = "its vendor information has Qorvo's format"
     case .nxp(let details):
       text += ", firmware \(details.firmware ?? "?"), chip \(details.deviceName)"
       why = "its vendor information begins with the name of an NXP chip"
-    case nil: why = "its \(info.vendorInfo.count) bytes of vendor information have no known form"
+    case nil: why = "its vendor information (\(info.vendorInfo.count) bytes) has no known format"
     }
     if options.profile != nil {
-      return .ok(.firmware, text + "; taken for \(device.profile.name) because --chip says so")
+      return .ok(.firmware, text + "; treated as \(device.profile.name) because of --chip")
     }
-    text += "; taken for \(device.profile.name): \(why)"
+    text += "; treated as \(device.profile.name): \(why)"
     guard device.profile.vendor == .unknown else { return .ok(.firmware, text) }
     return .warn(
       .firmware, text,
-      "If it is a Qorvo or NXP chip, say so with --chip; vendor messages stay "
-        + "undecoded otherwise.")
+      "If it is a Qorvo or NXP chip, say so with --chip; otherwise vendor messages are not decoded."
+    )
   }
 
   private func capabilities(_ device: UWBDevice) -> Finding {
     let capabilities = Capabilities(device.capabilities)
     guard !device.capabilities.isEmpty else {
       return .warn(
-        .capabilities, "The chip says nothing about what it can do.",
-        "Nothing to worry about for two-way ranging; a newer firmware may say more.")
+        .capabilities, "The chip does not report any.",
+        "This does not affect two-way ranging; newer firmware may report them.")
     }
     var parts = [
-      "\(device.capabilities.count) of them, in the numbers of \(capabilities.numbering == .fira1 ? "FiRa 1" : "FiRa 2")"
+      "\(device.capabilities.count) in the numbering of \(capabilities.numbering == .fira1 ? "FiRa 1" : "FiRa 2")"
     ]
     if let channels = capabilities.channels {
       parts.append("channels " + channels.map(String.init).joined(separator: " and "))
@@ -123,16 +123,17 @@ struct ChipChecks {
     return .ok(.capabilities, parts.joined(separator: ", "))
   }
 
-  // MARK: the line, in hindsight
+  // MARK: the line
 
   private func line(_ statistics: Link.Statistics) -> Finding {
     let text =
       "\(statistics.framesRead) packets read, \(statistics.bytesSkipped) bytes skipped, "
       + "\(statistics.resynchronisations) resynchronisations"
-    // At the start the line may hold the rest of a packet.
+    // The line may begin in the middle of a packet.
     guard statistics.resynchronisations > 1 else { return .ok(.line, text) }
     return .warn(
-      .line, text + ": bytes are lost on the way.",
-      "Use a shorter cable or another USB port; a J-Link's port loses bytes: use the board's own.")
+      .line, text + ": bytes are lost.",
+      "Use a shorter cable or another USB port. The port of a J-Link loses bytes: use the board's own."
+    )
   }
 }

@@ -5,28 +5,26 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl doctor`: why a device does not work, or that it does.
+/// `uwbctl doctor`.
 struct Doctor: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Find out why a device does not work, or that it does.",
+    abstract: "Check whether a device works, and if not, why.",
     discussion: """
-      Checks what the system says of the port, opens it, resets the chip, asks who it is and runs a \
-      session of a few rounds; no second board is needed. Without DEVICE it takes the only board \
-      that is plugged in; sim is an embedded simulated chip. Sessions on the chip end.
+      Checks the port, opens it, resets the chip, reads its device information and runs a session of \
+      a few rounds; no second board is needed. Without DEVICE, checks the only board that is plugged \
+      in; sim is an embedded simulated chip. Sessions on the chip end.
 
-      Each line is ok, warn or FAIL, or – for what this kind of device does not have. Warnings do \
-      not count; the exit status is that of the first FAIL, as the README lists them.
+      Each line is ok, warn, FAIL, or – for what does not apply to this kind of device. The exit \
+      status is that of the first FAIL, as listed in the README; warnings do not affect it.
       """)
 
-  @Argument(help: "As for --device of the other commands.") var device: String?
+  @Argument(help: "The device, as for --device of other commands.") var device: String?
   @OptionGroup(title: "Device") var options: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
-  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
+  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
 
   func execute() async throws {
-    guard let device = try device ?? onlyBoard() else {
-      throw ExitCode(ExitStatus.unavailable.rawValue)
-    }
+    guard let device = try device ?? onlyBoard() else { throw Failure(.unavailable) }
     let chip = device == DeviceOptions.simulated ? try options.simulatedChip() : nil
     defer { chip?.bench.stop() }
     let endpoint = try chip.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
@@ -39,7 +37,7 @@ struct Doctor: Command {
     }
     if format == .text { standardOutput.write(Self.summary(findings)) }
     if let first = findings.first(where: { $0.verdict == .fail }) {
-      throw ExitCode(first.status.rawValue)
+      throw Failure(first.status)
     }
   }
 
@@ -49,10 +47,10 @@ struct Doctor: Command {
       return count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
     }
     let bad = [count(.fail, "failure"), count(.warn, "warning")].compactMap { $0 }
-    return bad.isEmpty ? "All well.\n" : bad.joined(separator: ", ") + ".\n"
+    return bad.isEmpty ? "All checks passed.\n" : bad.joined(separator: ", ") + ".\n"
   }
 
-  /// nil, and says why, when there is no board or more than one.
+  /// nil, after reporting it, when there is no board or more than one.
   private func onlyBoard() throws -> String? {
     let ports = Discovery().ports()
     let boards = ports.filter { $0.usb?.known?.kind == .board }
@@ -62,8 +60,8 @@ struct Doctor: Command {
       candidates.isEmpty
       ? .fail(
         .device, .unavailable, "No board is plugged in.",
-        "Plug one in (a DWM3001CDK by J20) and see what the kernel says: sudo dmesg | tail. "
-          + "Try the program itself with: uwbctl doctor sim")
+        "Plug one in (a DWM3001CDK at J20) and look at the kernel log: sudo dmesg | tail. "
+          + "To try the program without a board: uwbctl doctor sim")
       : .fail(
         .device, .unavailable, "There are \(candidates.count) devices.",
         "Name one: " + candidates.map(\.endpoint.description).joined(separator: ", "))

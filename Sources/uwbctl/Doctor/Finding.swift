@@ -2,7 +2,7 @@
 
 import UWBLab
 
-/// What is looked at, in this order.
+/// The checks, in their order.
 enum Check: String, CaseIterable, Sendable {
   case device, permission
   case udevRule = "udev_rule"
@@ -14,7 +14,7 @@ enum Check: String, CaseIterable, Sendable {
   case selfTest = "self_test"
   case line
 
-  /// For people.
+  /// The name in text output.
   var title: String {
     switch self {
     case .device: "device"
@@ -37,7 +37,7 @@ enum Check: String, CaseIterable, Sendable {
   }
 }
 
-/// What one check found.
+/// The result of a check.
 struct Finding: Sendable, Equatable {
   enum Verdict: String, Sendable {
     case ok, warn, fail
@@ -47,11 +47,11 @@ struct Finding: Sendable, Equatable {
 
   var check: Check
   var verdict: Verdict
-  /// What was seen, one line.
+  /// What was found, on one line.
   var text: String
-  /// What to do; every failure has one.
+  /// What to do; set for every failure.
   var advice: String?
-  /// What the program ends with when this is the first failure.
+  /// The exit status when this is the first failure.
   var status = ExitStatus.success
 
   static func ok(_ check: Check, _ text: String) -> Finding {
@@ -71,7 +71,7 @@ struct Finding: Sendable, Equatable {
 
   // MARK: output
 
-  /// `FAIL  permission      This user may …`, and what to do on a line of its own.
+  /// `FAIL  permission      …`, and what to do on a second line.
   var line: String {
     let word = verdict == .fail ? "FAIL" : verdict == .skipped ? "–" : verdict.rawValue
     let first = "\(word.left(6))\(check.title.left(16))\(printable(text))\n"

@@ -4,19 +4,19 @@ import UCI
 import UWB
 import UWBLink
 
-/// The checks on an open line before the chip is reset: what it says by itself, and what an earlier
-/// program left on it.
+/// The checks on an open line before the chip is reset: unsolicited traffic, and what an earlier
+/// program left on the chip.
 struct LineChecks {
   let endpoint: LinkEndpoint
   let tap: UWBDevice.PacketTap?
 
-  /// Silence after which a backlog is over, and how long one may take at most: Qorvo's firmware
-  /// keeps 32 kB and sends them within 3 seconds.
-  private static let silence = 150
-  private static let backlog = 4_000
-  /// How long the chip may take to answer a question before it has been reset. One that needs a
-  /// vendor's command first does not answer at all.
-  private static let answer = 700
+  /// The silence that ends a backlog, and the longest backlog: Qorvo's firmware keeps 32 kB and sends
+  /// them within 3 seconds.
+  private static let silence = Duration.milliseconds(150)
+  private static let backlog = Duration.seconds(4)
+  /// How long the chip may take to answer before it is reset. Chips that need a vendor command first
+  /// do not answer at all.
+  private static let answer = Duration.milliseconds(700)
 
   /// - Returns: whether the device could be opened.
   func run(_ report: (Finding) -> Void) async throws -> Bool {
@@ -27,7 +27,7 @@ struct LineChecks {
       report(
         .fail(
           .open, ExitStatus(error), error.description,
-          error.suggestion ?? "See what the kernel says: sudo dmesg | tail"))
+          error.suggestion ?? "Look at the kernel log: sudo dmesg | tail"))
       return false
     }
     defer { link.close() }
@@ -45,7 +45,7 @@ struct LineChecks {
           error.suggestion ?? "Plug it in again and retry."))
       return false
     }
-    // Asking brings out what the silence did not: garbage in the place of an answer.
+    // The question may have been answered with garbage.
     let statistics = link.statistics
     link.close()
     report(framing(statistics))
@@ -59,13 +59,13 @@ struct LineChecks {
     }
     guard lines.contains(.dtr) else {
       return .fail(
-        .dtr, .system, "The driver does not raise DTR; USB firmwares stay silent without it.",
-        "Replug the board; if it stays so, the cable or the bridge does not carry DTR.")
+        .dtr, .system, "The driver does not raise DTR; USB firmware does not send without it.",
+        "Replug the board; if that does not help, the cable or the bridge does not carry DTR.")
     }
     if case .serial(_, _, true) = endpoint, !lines.contains(.cts) {
       return .warn(
-        .dtr, "raised, but CTS is not: with rtscts nothing can be sent.",
-        "Leave out rtscts, or check the wiring of CTS.")
+        .dtr, "raised, but CTS is not: nothing can be sent with rtscts.",
+        "Omit rtscts, or check the wiring of CTS.")
     }
     return .ok(.dtr, "raised")
   }
@@ -75,18 +75,18 @@ struct LineChecks {
   struct Traffic {
     var names: [String: Int] = [:]
     var packets = 0
-    /// It went on until we stopped listening.
+    /// It did not end while it was listened to.
     var isEndless = false
   }
 
   private func listen(_ link: PacketLink) async throws -> Traffic {
     var traffic = Traffic()
     var decoder = FrameDecoder()
-    let end = PacketLink.now() + UInt64(Self.backlog) * 1_000_000
+    let end = PacketLink.now() + UInt64(Self.backlog / .nanoseconds(1))
     var last: UInt64 = 0
     while true {
       let before = traffic.packets
-      try await link.take(milliseconds: Self.silence) { packet in
+      try await link.receive(for: Self.silence) { packet in
         traffic.packets += 1
         last = packet.time
         if let name = try? decoder.decode(packet.bytes).name {
@@ -103,18 +103,18 @@ struct LineChecks {
   }
 
   private func stale(_ traffic: Traffic) -> Finding {
-    // What a chip says when it is opened: its own state, and no more.
+    // Chips send their device state when they are opened.
     let others = traffic.names.filter { $0.key != "CORE_DEVICE_STATUS_NTF" }
     guard !others.isEmpty else { return .ok(.stale, "none") }
     let list = others.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(3)
       .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     return .warn(
       .stale,
-      "\(traffic.packets) packets came unasked (\(list)): "
+      "\(traffic.packets) unsolicited packets (\(list)): "
         + (traffic.isEndless
-          ? "a session of an earlier program still ranges."
+          ? "a session of an earlier program is still ranging."
           : "left over from an earlier program."),
-      "Nothing: the reset ends it. Programs should end their sessions before they close the device."
+      "Nothing: the reset ends it. Programs should end their sessions before closing the device."
     )
   }
 
@@ -125,36 +125,36 @@ struct LineChecks {
       return .ok(.framing, "every byte belongs to a packet")
     }
     let skipped = statistics.bytesSkipped
-    // A packet cut by the end of the last program is normal; nothing but garbage is not.
+    // A packet that the end of the last program cut off is normal, only garbage is not.
     if statistics.framesRead > 0, skipped < 259 {
       return .warn(
-        .framing, "\(skipped) bytes belong to no packet; packets follow.",
-        "Nothing: usually the rest of a packet that the last program did not take.")
+        .framing, "\(skipped) bytes before the first packet are not UCI.",
+        "Nothing: usually the rest of a packet that the last program did not read.")
     }
     let sample = RawSample.take(endpoint)?.words
     return .fail(
       .framing, .protocolError,
-      "\(skipped) bytes that are no UCI, \(statistics.framesRead) packets"
+      "\(skipped) bytes that are not UCI, \(statistics.framesRead) packets"
         + (sample.map { "; \($0)" } ?? ""),
       Self.wrongSpeaker)
   }
 
   static let wrongSpeaker =
-    "Something else speaks there: another firmware (a command-line or AT build prints text), another "
-    + "baud rate (add ?baud= to the path), or the wrong port."
+    "The device does not send UCI: it may have other firmware (a command-line or AT build prints "
+    + "text), another baud rate (add ?baud= to the path), or this is the wrong port."
 
   // MARK: sessions
 
   private func leftovers(_ link: PacketLink) async throws -> Finding {
     let command = Segmentation.packets(GetSessionCount())
-    guard let payload = try await link.ask(command, milliseconds: Self.answer) else {
-      return .skipped(.sessions, "the chip answers nothing before its reset")
+    guard let payload = try await link.ask(command, timeout: Self.answer) else {
+      return .skipped(.sessions, "the chip does not answer before its reset")
     }
     var reader = PayloadReader(payload.span.bytes)
     guard
       let response = try? SessionCountResponse(from: &reader, dialect: .assumed),
       response.status == .ok, let count = response.count
-    else { return .skipped(.sessions, "the chip does not say") }
+    else { return .skipped(.sessions, "the chip does not tell") }
     guard count > 0 else { return .ok(.sessions, "none") }
     return .warn(
       .sessions, "\(count) left on the chip by an earlier program.",

@@ -3,11 +3,11 @@
 import SystemPackage
 import UWBLink
 
-/// The parts of this machine that the checks look at; a tree of files can stand in for them.
+/// The parts of this machine that the checks use; a tree of files can replace them.
 struct Machine: Sendable {
   var discovery = Discovery()
   var processes = ProcessTable()
-  /// Where udev keeps its records.
+  /// Where udev stores its records.
   var udevRecords: FilePath = "/run/udev/data"
   /// Where udev looks for rules.
   var udevRules: [FilePath] = [
@@ -22,6 +22,6 @@ struct Machine: Sendable {
     }
   }
 
-  /// Whether udev runs here at all.
+  /// Whether udev is running.
   var hasUdev: Bool { (try? FileDescriptor.open(udevRecords, .readOnly).close()) != nil }
 }

@@ -3,19 +3,18 @@
 import UCI
 import UWBLink
 
-/// What a line that carries no UCI carries instead.
+/// Bytes from a line that does not carry UCI.
 struct RawSample {
   let bytes: [UInt8]
 
-  /// Asks the chip who it is and takes whatever comes, packets or not. nil when the device cannot be
-  /// opened.
+  /// Asks for the device information and reads whatever arrives. nil when the device cannot be opened.
   static func take(_ endpoint: LinkEndpoint) -> RawSample? {
     guard let link = try? Link(endpoint) else { return nil }
     for packet in Segmentation.packets(GetDeviceInfo()) { try? link.write(packet) }
     return RawSample(bytes: link.readRaw(milliseconds: 600, limit: 512))
   }
 
-  /// One line; nil when nothing came.
+  /// A description on one line; nil when nothing arrived.
   var words: String? {
     guard !bytes.isEmpty else { return nil }
     let readable = bytes.filter { (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x0D }

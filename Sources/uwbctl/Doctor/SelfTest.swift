@@ -4,12 +4,12 @@ import UCI
 import UCIReference
 import UWB
 
-/// A session from its beginning to its end. Nobody has to answer: a round without an answer shows as
-/// well that the radio transmits and listens.
+/// Runs a complete session. A peer is not needed: a round without an answer also shows that the radio
+/// transmits and listens.
 struct SelfTest {
   let device: UWBDevice
 
-  /// "UWB?" in ASCII: unlikely to be anybody's.
+  /// "UWB?" in ASCII: unlikely to be in use.
   private static let sessionID: UInt32 = 0x5557_423F
   private static let rounds = 3
   private static let patience = Duration.seconds(4)
@@ -29,8 +29,9 @@ struct SelfTest {
     } catch let error as DriverError {
       return .fail(
         .selfTest, ExitStatus(error), error.description,
-        error.suggestion ?? "Reset the board and try again; if it stays so, its firmware refuses "
-          + "FiRa's defaults: compare with what its vendor's own tool sends (uwbctl monitor --proxy)."
+        error.suggestion
+          ?? "Reset the board and try again; if that does not help, its firmware rejects "
+          + "FiRa's defaults: compare with what the vendor's tool sends (uwbctl monitor --proxy)."
       )
     }
   }
@@ -57,7 +58,8 @@ struct SelfTest {
     guard !results.isEmpty else {
       return .warn(
         .selfTest, text + "no round was reported within \(Self.patience.components.seconds) s.",
-        "Chips report rounds without an answer; this one may not. Range with a second board to know."
+        "Most chips report rounds without an answer; this one may not. Range with a second board to find "
+          + "out."
       )
     }
     if let answered = results.first(where: { $0.status.isSuccess }) {
@@ -67,13 +69,13 @@ struct SelfTest {
     if let failed = results.first(where: { $0.status == .rangingTxFailed }) {
       return .fail(
         .selfTest, .deviceFailure, text + "the radio does not transmit: \(failed.status) (0x20).",
-        "Erase the whole flash and install the firmware again (old configuration pages do this), or "
-          + "load the board's calibration.")
+        "Erase the whole flash, which may contain old configuration pages, and install the firmware "
+          + "again; or load the calibration of the board.")
     }
     let statuses = Set(results.map { "\($0.status) (0x\(String($0.status.rawValue, radix: 16)))" })
     return .ok(
       .selfTest,
-      text + "nobody answered, as expected without a second board: "
+      text + "no answer, as expected without a second board: "
         + statuses.sorted().joined(separator: ", "))
   }
 }

@@ -4,20 +4,20 @@ import ArgumentParser
 import UCI
 import UCIReference
 
-/// `uwbctl explain`: what a code of a chip means, why it is sent, and what to try.
+/// `uwbctl explain`.
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say what a status, a reason or another code means, and what to try.",
+    abstract: "Explain a status, a reason or another code, and what to try.",
     discussion: """
       For example:
         uwbctl explain 0x21
         uwbctl explain RANGING_RX_PHY_STS_FAILED
-      Without a code everything that is known is listed. Vendors give some numbers meanings of \
-      their own; each is named.
+      Without a code, lists all known codes. Some numbers have a different meaning for each vendor; all \
+      of them are shown.
       """)
 
-  @Argument(help: "A number (0x21, 33), a name, or a part of a name.") var codes: [String] = []
-  @Option(help: "How to print it.") var format = OutputFormat.text
+  @Argument(help: "A number (0x21, 33), a name, or part of a name.") var codes: [String] = []
+  @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
   func run() async throws {
     guard !codes.isEmpty else {
@@ -32,7 +32,7 @@ struct Explain: AsyncParsableCommand {
         let names = CodeFamily.allCases.flatMap { $0.explanations.map(\.name) }
         let nearest = nearestNames(to: code, in: names)
         throw ValidationError(
-          "No code is called '\(code)'."
+          "There is no code '\(code)'."
             + (nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."))
       }
       standardOutput.write(

@@ -3,21 +3,15 @@
 import AccessoryProtocol
 import NearbyInteraction
 
-/// There is somebody at the other end, but no accessory.
-struct SilentAccessory: Error {
-  var description: String { "The accessory does not answer." }
-  var suggestion: String { "Check that an accessory listens there, such as uwbctl accessory." }
-}
-
-/// The app's end of the conversation with an accessory: does the handshake, and does it again when the
-/// accessory has fallen silent or the chip was away.
+/// The app's side of a session with an accessory: does the handshake, and repeats it when the
+/// accessory was silent or the chip was unavailable.
 struct AccessoryFinder {
-  /// What happens.
+  /// What happens in the session.
   enum Event: Sendable {
     case session(NISession.Event)
-    /// The accessory began.
+    /// The accessory started ranging.
     case accessoryStarted
-    /// The accessory ranges no more, or will not.
+    /// The accessory stopped ranging, or declined to.
     case accessoryStopped
   }
 
@@ -25,9 +19,9 @@ struct AccessoryFinder {
     case message([UInt8])
     case session(NISession.Event)
     case disconnected
-    case timeIsOver
-    /// The time for the answer to so many questions is over.
-    case questionIsOld(Int)
+    case timeOut
+    /// The time for the answer to the n-th request is over.
+    case requestTimedOut(Int)
   }
 
   private let session = NISession()
@@ -35,9 +29,9 @@ struct AccessoryFinder {
   private let answerTime: Duration
 
   /// - Parameters:
-  ///   - chip: as `NISession.device` takes it.
-  ///   - patience: how long a chip that is away is waited for.
-  ///   - answerTime: how long the accessory may take to say what it is.
+  ///   - chip: as for `NISession.device`.
+  ///   - patience: how long to wait for a chip that is unavailable.
+  ///   - answerTime: how long the accessory may take to answer.
   init(
     chip: String, patience: Duration, channel: SocketChannel, answerTime: Duration = .seconds(10)
   ) {
@@ -47,12 +41,12 @@ struct AccessoryFinder {
     self.channel = channel
   }
 
-  /// Finds until `body` returns false, the time is over or the task is cancelled; the chip is tidy
-  /// then.
+  /// Runs until `body` returns false, the time is over or the task is cancelled, and ends the session
+  /// on the chip.
   ///
-  /// - Throws: `NIError` when the session has ended, `DataChannelError` when the accessory is gone,
-  ///   `SilentAccessory`.
-  func run(seconds: Double?, _ body: (Event) -> Bool) async throws {
+  /// - Throws: `NIError` when the session is invalidated, `DataChannelError` when the connection is
+  ///   lost, `Failure` when the accessory does not answer.
+  func run(for time: Duration?, _ body: (Event) -> Bool) async throws {
     let (inputs, input) = AsyncStream<Input>.makeStream()
     let (messages, events) = (channel.messages, session.events)
     var sources = [
@@ -62,11 +56,11 @@ struct AccessoryFinder {
       },
       Task { for await event in events { input.yield(.session(event)) } },
     ]
-    if let seconds {
+    if let time {
       sources.append(
         Task {
-          try? await Task.sleep(for: .seconds(seconds))
-          input.yield(.timeIsOver)
+          try? await Task.sleep(for: time)
+          input.yield(.timeOut)
         })
     }
     var failure: (any Error)?
@@ -90,7 +84,7 @@ struct AccessoryFinder {
       clock?.cancel()
       clock = Task { [asked, answerTime] in
         do { try await Task.sleep(for: answerTime) } catch { return }
-        input.yield(.questionIsOld(asked))
+        input.yield(.requestTimedOut(asked))
       }
       try await send(.initialize)
     }
@@ -98,14 +92,18 @@ struct AccessoryFinder {
     for await input in inputs {
       let event: Event
       switch input {
-      case .questionIsOld(let number):
-        if number > answered { throw SilentAccessory() }
+      case .requestTimedOut(let number):
+        if number > answered {
+          throw Failure(
+            .silent, "The accessory does not answer.",
+            try: "Check that an accessory listens there, such as uwbctl accessory.")
+        }
         continue
-      case .timeIsOver: return
+      case .timeOut: return
       case .disconnected: throw channel.failure ?? DataChannelError.closed
       case .session(let what): event = .session(what)
       case .message(let bytes):
-        // Messages of vendors' own are no concern of this app.
+        // Ignore vendor messages.
         guard let message = try? AccessoryMessage(bytes) else { continue }
         switch message {
         case .accessoryConfigurationData(let data):
@@ -121,9 +119,9 @@ struct AccessoryFinder {
     }
   }
 
-  /// What an app does at each event, beside showing it.
+  /// Reacts to an event.
   ///
-  /// - Returns: whether to begin anew.
+  /// - Returns: whether to repeat the handshake.
   private func answer(_ event: NISession.Event) async throws -> Bool {
     switch event {
     case .didGenerateShareableConfigurationData(let data, _):

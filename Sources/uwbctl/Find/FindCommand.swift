@@ -9,29 +9,29 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl find`: the app's side of Nearby Interaction.
+/// `uwbctl find`.
 struct FindCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "find",
-    abstract: "Find a Nearby Interaction accessory: how far, and where.",
+    abstract: "Find a Nearby Interaction accessory: show its distance and direction.",
     discussion: """
-      Plays the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
-      distance, smoothed, and its direction as seen from the chip. An accessory that falls silent is \
-      tried again. Without --device embedded simulated chips play both sides. Ends with Ctrl-C, and \
-      when the accessory closes the connection.
+      Acts as the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
+      smoothed distance and its direction as seen from the chip. Tries again when the accessory falls \
+      silent. Without --device, embedded simulated chips play both sides. Stops on Ctrl-C, and when \
+      the accessory closes the connection.
       """)
 
   @Option(
-    name: .shortAndLong, help: "The chip, named as for range; or sim.",
+    name: .shortAndLong, help: "The chip, as for range --device.",
     completion: DeviceOptions.completion)
   var device = DeviceOptions.simulated
   @Option(
     help: "Where the accessory listens: tcp:port (this machine), tcp:host:port or unix:/path.")
   var accessory: String?
-  @Option(help: "What the embedded simulated chips are.")
+  @Option(help: "The model of the embedded simulated chips.")
   var simChip = ChipOptions.SimulatedChip.qm33pdoa
-  @Option(help: "Seed of the simulated noise.") var seed: UInt64 = 1
-  @Option(help: "text or json; without it text on a terminal, and JSON in a pipe.")
+  @Option(help: "The seed of the simulated noise.") var seed: UInt64 = 1
+  @Option(help: "Output format: text or json (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
   @OptionGroup(title: "End") var end: RunOptions
 
@@ -41,8 +41,8 @@ struct FindCommand: Command {
     guard isSimulated == (accessory == nil) else {
       throw ValidationError(
         isSimulated
-          ? "--accessory needs a --device: a simulated chip is near its own accessory only."
-          : "Say where the accessory listens: --accessory tcp:host:port.")
+          ? "--accessory needs --device: a simulated chip can only reach a simulated accessory."
+          : "Name the address of the accessory: --accessory tcp:host:port.")
     }
     if !isSimulated {
       do { _ = try LinkEndpoint(device) } catch {
@@ -75,20 +75,20 @@ struct FindCommand: Command {
     await other.close()
   }
 
-  /// Until there are enough distances, the time is over, or it cannot go on.
-  private func find(with chip: String, at place: ChannelEndpoint) async throws {
+  /// Runs until there are enough distances, or the time is over.
+  private func find(with chip: String, at endpoint: ChannelEndpoint) async throws {
     let printer = FindPrinter(format ?? (standardOutput.isTerminal ? .text : .json))
     let finder = AccessoryFinder(
-      chip: chip, patience: .seconds(end.recover),
-      channel: try await SocketChannel.connect(to: place))
+      chip: chip, patience: end.recover.duration,
+      channel: try await SocketChannel.connect(to: endpoint))
     let limit = end.count ?? .max
     var found = 0
     defer { printer.finish() }
-    try await finder.run(seconds: end.duration) { event in
+    try await finder.run(for: end.time.limit) { event in
       printer.print(event)
       if case .session(.didUpdate) = event { found += 1 }
       return found < limit
     }
-    if found == 0, !Task.isCancelled { throw ExitCode(ExitStatus.noPeer.rawValue) }
+    if found == 0, !Task.isCancelled { throw Failure(.noPeer) }
   }
 }

@@ -3,7 +3,8 @@
 import UWBLab
 import NearbyInteraction
 
-/// Shows where an accessory is: on a terminal one line that changes, elsewhere a line for each event.
+/// Prints where an accessory is: on a terminal one line that is updated, otherwise a line for each
+/// event.
 struct FindPrinter {
   private let format: OutputFormat
   private let isLive: Bool
@@ -17,25 +18,25 @@ struct FindPrinter {
     if case .json = format { return standardOutput.write(json(event) + "\n") }
     guard let text = text(event) else { return }
     guard isLive else { return standardOutput.write(text + "\n") }
-    // The line is written over, and by what is no measurement left standing.
+    // Measurements overwrite the line; other events remain visible.
     let isUpdate = if case .session(.didUpdate) = event { true } else { false }
-    // A line that is broken is not written over as a whole.
+    // A line that wraps would not be overwritten completely.
     let fitting = text.prefix(max(1, (standardOutput.columns ?? .max) - 1))
     standardOutput.write("\r\u{1B}[K" + (isUpdate ? String(fitting) : text + "\n"))
   }
 
-  /// Leaves the line that changes.
+  /// Ends the updated line.
   func finish() { if isLive { standardOutput.write("\n") } }
 
   private func text(_ event: AccessoryFinder.Event) -> String? {
     switch event {
-    case .accessoryStarted: "the accessory ranges"
-    case .accessoryStopped: "the accessory ranges no more"
+    case .accessoryStarted: "the accessory has started ranging"
+    case .accessoryStopped: "the accessory has stopped ranging"
     case .session(.didUpdate(let objects)): objects.first.map { Sight($0).text }
     case .session(.didRemove(_, let reason)):
       reason == .timeout ? "the accessory is silent; trying again" : "the accessory has ended"
     case .session(.wasSuspended): "waiting for the chip"
-    case .session(.suspensionEnded): "the chip is there again"
+    case .session(.suspensionEnded): "the chip is back"
     case .session: nil
     }
   }
@@ -53,7 +54,7 @@ struct FindPrinter {
     return line.text
   }
 
-  /// Never changes.
+  /// For programs; never changes.
   private func word(_ event: AccessoryFinder.Event) -> String {
     switch event {
     case .accessoryStarted: "accessory_started"
@@ -73,10 +74,10 @@ struct FindPrinter {
   }
 }
 
-/// Where the accessory is seen.
+/// The position of the accessory as seen from the chip.
 private struct Sight {
   private let object: NINearbyObject
-  /// Degrees to the right; nil: not known.
+  /// Degrees to the right; nil: unknown.
   private let azimuth: Double?
 
   init(_ object: NINearbyObject) {
@@ -86,10 +87,10 @@ private struct Sight {
     }
   }
 
-  /// Degrees upwards; nil: not known.
+  /// Degrees upwards; nil: unknown.
   private var elevation: Double? { object.sample?.elevation.map { Double($0) * 180 / .pi } }
 
-  /// In one word, how far it is to be believed.
+  /// How reliable it is, in one word.
   private var quality: String {
     guard let sample = object.sample else { return "poor" }
     let blocked = sample.nonLineOfSightProbability ?? 0

@@ -8,18 +8,18 @@ import UWBLink
 struct FirmwareCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "firmware",
-    abstract: "Look at firmware files of NXP chips on SPI, and load them.",
+    abstract: "Check and load firmware files of NXP chips on SPI.",
     discussion: """
-      An SR1xx (SR100T, SR150, SR160) has no flash: it needs its firmware each time it is switched on. \
-      With fw=FILE in the device's name every command loads it. An SR2xx keeps its firmware; load \
+      An SR1xx (SR100T, SR150, SR160) has no flash and needs its firmware each time it is switched on. \
+      With fw=FILE in the device name, every command loads it. An SR2xx keeps its firmware; load \
       writes its flash.
 
-      The files come with NXP's software packages and may not be passed on.
+      The files come with NXP's software packages and may not be redistributed.
       """,
     subcommands: [FirmwareCheck.self, FirmwareLoad.self])
 }
 
-/// Which loader a file is for.
+/// The family of chips a file is for.
 enum FirmwareFamily: String, ExpressibleByArgument, CaseIterable {
   case sr1xx, sr2xx
 
@@ -29,7 +29,7 @@ enum FirmwareFamily: String, ExpressibleByArgument, CaseIterable {
 /// `uwbctl firmware check`.
 struct FirmwareCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Look at a file; nothing is sent.")
+    commandName: "check", abstract: "Check a file without sending it.")
 
   @Argument(help: "The firmware file.", completion: .file())
   var file: String
@@ -48,7 +48,8 @@ struct FirmwareCheck: AsyncParsableCommand {
 struct FirmwareLoad: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Load a file into a chip on SPI.",
-    discussion: "The chip's sessions are lost. An SR1xx runs it until it is switched off.")
+    discussion:
+      "The sessions on the chip are lost. An SR1xx loses the firmware when it is switched off.")
 
   @Argument(help: "The firmware file.", completion: .file())
   var file: String
@@ -59,7 +60,7 @@ struct FirmwareLoad: AsyncParsableCommand {
     completion: DeviceOptions.completion)
   var device: String
 
-  @Flag(name: .shortAndLong, help: "Say on standard error which step is being done.")
+  @Flag(name: .shortAndLong, help: "Print each step to standard error.")
   var verbose = false
 
   func run() async throws {

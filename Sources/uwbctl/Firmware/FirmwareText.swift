@@ -4,7 +4,7 @@ import Glibc
 import Locking
 import UWB
 
-/// What `uwbctl firmware` prints.
+/// Prints the progress and results of `uwbctl firmware`.
 final class FirmwareText: Sendable {
   private let isVerbose: Bool
   private let isTerminal = isatty(STDERR_FILENO) != 0
@@ -12,7 +12,7 @@ final class FirmwareText: Sendable {
 
   init(isVerbose: Bool) { self.isVerbose = isVerbose }
 
-  /// One line that grows on a terminal; elsewhere a line for each step, if they are wanted.
+  /// Updates a line on a terminal; otherwise prints a line for each step, if verbose.
   func show(_ progress: FirmwareProgress) {
     let isNew = last.withLock { last in
       defer { last = (progress.step, progress.attempt) }
@@ -25,7 +25,7 @@ final class FirmwareText: Sendable {
     }
   }
 
-  /// Ends the line that grows.
+  /// Removes the updated line.
   func end() {
     if isTerminal { standardError.write("\r\u{1B}[K") }
   }
@@ -40,18 +40,18 @@ final class FirmwareText: Sendable {
   static func describe(_ image: FirmwareImage) -> String {
     switch image.kind {
     case .hbci:
-      "\(image.bytes.count) bytes: it can be sent to an SR1xx, which checks its signature itself."
+      "\(image.bytes.count) bytes: can be sent to an SR1xx, which checks the signature itself."
     case .hdll:
-      "\(image.bytes.count) bytes, every frame whole and with the right check"
+      "\(image.bytes.count) bytes, all frames complete with valid checksums"
         + (image.version.map { ": version \($0.major).\($0.minor)" } ?? "") + "."
     }
   }
 
   static func describe(_ report: Firmware.Report, _ kind: FirmwareImage.Kind) -> String {
     guard kind == .hbci else {
-      return "\(report.bytes) bytes are in the chip's flash. It is in its loader now."
+      return "Wrote \(report.bytes) bytes to the flash of the chip, which is in its loader now."
     }
-    var text = "\(report.bytes) bytes loaded, and accepted by the chip"
+    var text = "Loaded \(report.bytes) bytes, which the chip accepted"
     if let revision = report.revision {
       text += " (revision \(String(revision, radix: 16, uppercase: true))"
       text += report.isProduction.map { $0 ? ", production)" : ", development)" } ?? ")"

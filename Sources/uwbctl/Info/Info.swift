@@ -8,17 +8,15 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl info`: who the chip is and what it can do.
+/// `uwbctl info`.
 struct Info: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say who a chip is and what it can do.",
-    discussion: "Resets the chip: sessions on it end.")
-
-  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+    abstract: "Show the identity and capabilities of a chip.",
+    discussion: "Resets the chip, which ends its sessions.")
 
   @OptionGroup var options: DeviceOptions
   @OptionGroup var capture: CaptureOptions
-  @Option(help: "How to print it.") var format = Format.text
+  @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
   func run() async throws {
     try await reporting {
@@ -32,23 +30,22 @@ struct Info: AsyncParsableCommand {
 
   private func text(_ device: UWBDevice, _ capabilities: Capabilities) -> String {
     let info = device.info
-    var lines = [
+    var table = TextTable()
+    for (name, value) in [
       ("device", device.endpoint.description), ("family", device.profile.name),
       ("UCI", "\(info.uciVersion)"), ("MAC", "\(info.macVersion)"), ("PHY", "\(info.phyVersion)"),
       ("test", "\(info.testVersion)"),
       ("vendor info", info.vendorInfo.map { hexDigits($0) }.joined()),
-    ]
+    ] { table.add(name, value) }
     if let channels = capabilities.channels {
-      lines.append(("channels", channels.map(String.init).joined(separator: ", ")))
+      table.add("channels", channels.map(String.init).joined(separator: ", "))
     }
-    lines += device.capabilities.map { parameter in
-      (
+    for parameter in device.capabilities {
+      table.add(
         CapabilityID.name(of: parameter.id, in: capabilities.numbering),
-        parameter.value.map { hexDigits($0) }.joined(separator: " ")
-      )
+        parameter.value.map { hexDigits($0) }.joined(separator: " "))
     }
-    let width = (lines.map(\.0.count).max() ?? 0) + 2
-    return lines.map { "\($0.0.left(width))\($0.1)\n" }.joined()
+    return table.text
   }
 
   private func json(_ device: UWBDevice, _ capabilities: Capabilities) -> String {
@@ -61,21 +58,21 @@ struct Info: AsyncParsableCommand {
     line.add("phy", "\(info.phyVersion)")
     line.add("test", "\(info.testVersion)")
     line.add("vendor_info", info.vendorInfo.map { hexDigits($0) }.joined())
-    line.addRaw(
-      "channels", "[\((capabilities.channels ?? []).map(String.init).joined(separator: ","))]")
-    let list = device.capabilities.map { parameter in
-      var entry = JSONLine()
-      entry.add("id", Int(parameter.id))
-      entry.add("name", CapabilityID.name(of: parameter.id, in: capabilities.numbering))
-      entry.add("value", parameter.value.map { hexDigits($0) }.joined())
-      return entry.text
-    }
-    line.addRaw("capabilities", "[\(list.joined(separator: ","))]")
+    line.add("channels", capabilities.channels ?? [])
+    line.add(
+      "capabilities",
+      device.capabilities.map { parameter in
+        var entry = JSONLine()
+        entry.add("id", parameter.id)
+        entry.add("name", CapabilityID.name(of: parameter.id, in: capabilities.numbering))
+        entry.add("value", parameter.value.map { hexDigits($0) }.joined())
+        return entry
+      })
     return line.text + "\n"
   }
 }
 
-/// Two digits.
+/// A byte as two hexadecimal digits.
 func hexDigits(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 16)
   return digits.count < 2 ? "0" + digits : digits

@@ -3,19 +3,18 @@
 import ArgumentParser
 import UWBLink
 
-/// `uwbctl list`: the devices that are plugged in.
+/// `uwbctl list`.
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the serial ports of USB devices: UWB boards, debug probes and bridges.",
+    abstract: "List UWB boards, debug probes and other serial ports of USB devices.",
     discussion: """
-      Nothing is opened: what is said comes from the kernel. "open as" is what --device takes; it \
-      names the same board in whatever socket it is plugged. Whether a chip that speaks UCI is \
-      behind a port, only opening it can tell: uwbctl doctor does.
+      Shows what the kernel knows, without opening a port. "open as" is a name for --device that does \
+      not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor.
       """)
 
-  @Option(help: "text, or json: one object a line.") var format = OutputFormat.text
-  @Flag(help: "Also the serial ports of the machine itself.") var all = false
+  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
+  @Flag(help: "Also list the built-in serial ports of the machine.") var all = false
 
   func run() {
     let reports = PortReport.all(Discovery(), ProcessTable(), all: all)
@@ -24,10 +23,8 @@ struct ListCommand: ParsableCommand {
     }
     if reports.isEmpty {
       standardError.write(
-        "uwbctl: No serial device is plugged in.\n  try: \(Self.advice)\n")
+        "uwbctl: No serial device is plugged in.\n  try: Plug in a board (a DWM3001CDK at J20) and look "
+          + "at the kernel log: sudo dmesg | tail\n")
     }
   }
-
-  private static let advice =
-    "Plug in a board (a DWM3001CDK by J20) and see what the kernel says with: sudo dmesg | tail"
 }

@@ -4,18 +4,18 @@ import UWBLab
 import SystemPackage
 import UWBLink
 
-/// What `list` says about one device on the USB or one serial port.
+/// A USB device or serial port as listed.
 struct PortReport {
-  /// nil for a known device that has no port.
+  /// nil for a known device without a port.
   var port: SerialPort?
   var usb: USBDevice?
   var holders: [PortHolder] = []
-  /// Whether there are programs whose open files this user may not see.
+  /// Whether there are programs whose open files this user cannot see.
   var someHoldersHidden = false
 
-  /// Every device worth naming: the ports of USB devices, and known devices without a port.
+  /// The ports of USB devices, and known devices without a port.
   ///
-  /// - Parameter all: the ports of the machine itself as well.
+  /// - Parameter all: also the built-in ports of the machine.
   static func all(_ discovery: Discovery, _ processes: ProcessTable, all: Bool) -> [PortReport] {
     let ports = discovery.ports().filter { all || $0.usb != nil }.map { port in
       let (holders, hidden) = processes.holders(of: port.path)
@@ -50,7 +50,7 @@ struct PortReport {
         let names = holders.map { "\(printable($0.name)) (\($0.pid))" }
         table.add("held by", names.joined(separator: ", "))
       } else if someHoldersHidden {
-        table.add("held by", "none of your programs; those of others only root can see")
+        table.add("held by", "none of your programs (only root can see those of others)")
       }
     }
     if let note = usb?.known?.note { table.add("note", note) }
@@ -61,9 +61,9 @@ struct PortReport {
     guard let access = port.access else { return "there is no device node" }
     let verdict =
       access.isAllowed
-      ? "you may open it"
+      ? "you can open it"
       : access.needsNewLogin
-        ? "you may open it after the next login" : "you may not open it"
+        ? "you can open it after the next login" : "you cannot open it"
     return "\(printable(access.description)), \(verdict)"
   }
 

@@ -3,25 +3,26 @@
 import ArgumentParser
 import UWB
 
-/// `uwbctl monitor`: what goes over a link, decoded, as it goes.
+/// `uwbctl monitor`.
 struct Monitor: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Show what goes over a link, decoded, until interrupted.",
+    abstract: "Decode the packets on a link until interrupted.",
     discussion: """
-      Only listens: the chip is not reset and nothing is sent, unless --reset. One program at a \
-      time can have a port; to see what another program and a chip say to each other, let it talk \
-      through this one:
+      Only listens: without --reset the chip is not reset and nothing is sent. A port can be open in \
+      one program at a time; to watch another program and a chip, connect the program through this \
+      one:
         uwbctl monitor --device /dev/ttyACM0 --proxy --link /tmp/uwb
         vendors-script --port /tmp/uwb
-      > is to the chip, < is from it; times are in seconds. Bytes that are no packets are not \
-      passed on, only counted.
+      > is to the chip, < is from it; times are in seconds. Bytes that do not form packets are counted, \
+      but not passed on.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup var monitor: MonitorOptions
   @OptionGroup(title: "Filter") var filter: PacketFilter
   @OptionGroup(title: "Capture") var capture: CaptureOptions
-  @Option(help: "line, details, or json (one object a line).") var format = PacketStyle.line
+  @Option(help: "Output format: line, details, or json (one object a line).") var format =
+    PacketStyle.line
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
   func execute() async throws {
@@ -38,6 +39,6 @@ struct Monitor: Command {
     defer { standardError.write(monitoring.summary) }
     try await monitoring.run(
       target.endpoint, profile: profile, tap: target.tap, resets: monitor.reset,
-      milliseconds: monitor.milliseconds)
+      limit: monitor.time.limit)
   }
 }

@@ -4,16 +4,16 @@ import UCI
 import UWB
 import UWBLink
 
-/// Listens to a link, alone or between it and another program, and shows what goes over it.
+/// Decodes the packets on a link, also between another program and the chip.
 struct Monitoring {
   var printer: PacketPrinter
-  /// Takes each piece of output.
+  /// Prints a piece of output.
   var write: (String) -> Void
-  /// Set when another program's packets are passed on.
+  /// Set when the packets of another program are forwarded.
   var proxy: ProxyTerminal?
-  /// Packets that the other program did not take.
+  /// Packets that the other program did not read.
   private(set) var undelivered = 0
-  /// Packets that came too fast for us.
+  /// Packets that arrived too fast to be shown.
   private(set) var dropped = 0
 
   init(
@@ -24,24 +24,24 @@ struct Monitoring {
     self.write = write
   }
 
-  /// How long the other program may take to make room for a packet, in milliseconds. It gets less
-  /// time once it has turned out not to read: the chip must not be kept waiting.
+  /// How long to wait until the other program makes room for a packet, in milliseconds: less once a
+  /// packet was lost, because the chip must not wait.
   private var patience: Int32 { undelivered == 0 ? 200 : 10 }
 
   /// - Parameters:
-  ///   - resets: whether the chip is reset and asked who it is first.
-  ///   - milliseconds: for how long; nil: until cancelled.
-  /// - Throws: `LinkError` when the link ends. Being cancelled is no failure.
+  ///   - resets: whether to reset the chip and read its device information first.
+  ///   - limit: for how long; nil: until cancelled.
+  /// - Throws: `LinkError` when the link ends, but nothing when cancelled.
   mutating func run(
     _ endpoint: LinkEndpoint, profile: DeviceProfile?, tap: UWBDevice.PacketTap?, resets: Bool,
-    milliseconds: Int?
+    limit: Duration?
   ) async throws {
     let chip = try PacketLink(endpoint, record: tap)
     defer { chip.close() }
     if let profile { chip.adopt(profile) }
     var framing = Link.Framing()
     framing.fromHost = true
-    // What the host sends is shown, and recorded, when it goes out to the chip.
+    // Packets of the host are shown and recorded when they are sent to the chip.
     let host = try proxy.map { try PacketLink($0.endpoint, framing: framing) }
     let hostLink = host
     let passing = Task {
@@ -60,7 +60,7 @@ struct Monitoring {
       for packet in Segmentation.packets(DeviceReset()) { try chip.send(packet) }
       for packet in Segmentation.packets(GetDeviceInfo()) { try chip.send(packet) }
     }
-    let end = milliseconds.map { chip.timer(after: $0) }
+    let end = limit.map { chip.timer(after: $0) }
     for await event in chip.events {
       switch event {
       case .packet(let packet): take(packet, chip, host)
@@ -90,11 +90,11 @@ struct Monitoring {
 
   private mutating func finish(_ chip: PacketLink) { dropped = chip.dropped }
 
-  /// What was seen, one line.
+  /// Counts of what was seen, on one line.
   var summary: String {
     var parts = [printer.counts]
-    if dropped > 0 { parts.append("\(dropped) came too fast and are missing above") }
-    if undelivered > 0 { parts.append("\(undelivered) not taken by the other program") }
+    if dropped > 0 { parts.append("\(dropped) too fast to be shown") }
+    if undelivered > 0 { parts.append("\(undelivered) not read by the other program") }
     return parts.joined(separator: ", ") + "\n"
   }
 }

@@ -4,18 +4,18 @@ import Glibc
 import SystemPackage
 import UWBLink
 
-/// A pseudo-terminal on which another program finds the chip.
+/// A pseudo-terminal that another program opens as the chip.
 ///
-/// The program's end is held open here too, so that it may come and go.
+/// The program's end is also held open here, so that the program may close and reopen it.
 struct ProxyTerminal {
-  /// What the other program opens, like `/dev/pts/5`.
+  /// What the other program opens, such as `/dev/pts/5`.
   let path: String
-  /// Our end.
+  /// The end of this program.
   let endpoint: LinkEndpoint
   private let slave: FileDescriptor
   private let link: String?
 
-  /// - Parameter link: a symbolic link to make; one that is there is replaced.
+  /// - Parameter link: a symbolic link to create, or to replace.
   /// - Throws: `Errno`.
   init(link: String?) throws(Errno) {
     var master: Int32 = -1
@@ -39,7 +39,7 @@ struct ProxyTerminal {
     self.link = link
     if let link {
       var status = stat()
-      // Only a link is ever replaced.
+      // Only links are replaced.
       if lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(link) }
       guard symlink(path, link) == 0 else {
         let error = Errno(rawValue: errno)
@@ -50,7 +50,7 @@ struct ProxyTerminal {
     }
   }
 
-  /// Throws away what the other program has not read: nobody reads, or too slowly.
+  /// Discards what the other program has not read.
   func discard() { tcflush(slave.rawValue, TCIFLUSH) }
 
   /// Hangs up, and removes the link.

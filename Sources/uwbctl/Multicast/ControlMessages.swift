@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is asked of a running `range`: one line of JSON over its socket.
+/// A request to a running `range`: one line of JSON over its socket.
 struct ControlRequest: Codable, Equatable {
   enum Action: String, Codable { case list, add, remove }
 
@@ -9,11 +9,11 @@ struct ControlRequest: Codable, Equatable {
   var addresses: [UInt16] = []
 }
 
-/// What a running `range` answers: one line of JSON.
+/// The reply of a running `range`: one line of JSON.
 struct ControlReply: Codable, Equatable {
   struct Outcome: Codable, Equatable {
     var address: UInt16
-    /// The name of the status, and its number; 0 is done as asked.
+    /// The name of the status, and its number; 0 is success.
     var status: String
     var code: UInt8
   }
@@ -22,11 +22,11 @@ struct ControlReply: Codable, Equatable {
   var pid: Int32
   var device: String
   var session: UInt32
-  /// Whom it ranges with now.
+  /// The present controlees.
   var controlees: [UInt16]
-  /// What became of each address asked for.
+  /// The result for each requested address.
   var outcomes: [Outcome] = []
-  /// Why nothing was done, and what to try.
+  /// Why nothing was changed, and what to try.
   var error: String?
   var suggestion: String?
 }

@@ -4,15 +4,15 @@ import FoundationEssentials
 import Glibc
 import SystemPackage
 
-/// The sockets at which running `range` commands take requests: one for each, in a folder that only
-/// its owner can enter, so that no other user can.
+/// The sockets at which running `range` commands accept requests, in a folder that only its owner can
+/// enter.
 enum ControlSocket {
-  /// Longer lines are no requests.
+  /// The maximum length of a request.
   static let lineLimit = 65_536
-  /// Seconds that one end waits for the other.
+  /// Seconds to wait for the other end.
   static let patience = 5
 
-  /// `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user's in /tmp where that is not set.
+  /// `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user in /tmp where that is not set.
   static var folder: String {
     if let base = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), !base.isEmpty {
       return base + "/uwbctl"
@@ -20,7 +20,7 @@ enum ControlSocket {
     return "/tmp/uwbctl-\(getuid())"
   }
 
-  /// Makes the folder; throws unless it is a folder of this user's that nobody else can enter.
+  /// Creates the folder; throws unless it belongs to this user and nobody else can enter it.
   static func makeFolder(_ path: String) throws(Errno) {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
     var status = stat()
@@ -30,14 +30,14 @@ enum ControlSocket {
     else { throw .permissionDenied }
   }
 
-  /// The sockets that are there, used or left behind.
+  /// All sockets, including those of programs that have ended.
   static func paths(in folder: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { $0.hasPrefix("range-") && $0.hasSuffix(".sock") }
       .map { "\(folder)/\($0)" }.sorted()
   }
 
-  /// Listens at a path that nobody uses yet.
+  /// Listens at an unused path.
   static func listen(at path: String) throws(Errno) -> FileDescriptor {
     let descriptor = try open()
     unlink(path)
@@ -61,7 +61,7 @@ enum ControlSocket {
     return descriptor
   }
 
-  /// So that a silent other end cannot hold this one.
+  /// Sets timeouts, so that a silent other end cannot block this one.
   static func setPatience(_ descriptor: FileDescriptor) {
     var time = timeval(tv_sec: patience, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -74,7 +74,7 @@ enum ControlSocket {
     try descriptor.writeAll(Array(JSONEncoder().encode(message)) + [0x0A])
   }
 
-  /// One line; throws when it is none of these messages, or does not come in time.
+  /// Receives one line; throws when it is not such a message or does not arrive in time.
   static func receive<M: Decodable>(_ type: M.Type, over descriptor: FileDescriptor) throws -> M {
     var line: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)

@@ -4,45 +4,45 @@ import ArgumentParser
 import Glibc
 import UCI
 
-/// `uwbctl multicast`: controlees of a session that is ranging.
+/// `uwbctl multicast`.
 struct Multicast: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Add controlees to a session that is ranging, or remove them.",
+    abstract: "Add controlees to a running session, or remove them.",
     discussion: """
-      The session is one that uwbctl range holds as controller, in another terminal of the same \
-      user, with two peers or more. For example:
+      The session belongs to uwbctl range, running as controller with two or more peers, in another \
+      terminal of the same user. For example:
         uwbctl range --device /dev/ttyACM0 --responders 2
         uwbctl multicast add 0003 --session 42
       """,
     subcommands: [List.self, Add.self, Remove.self])
 
-  /// Which range is meant.
+  /// Selects a running range.
   struct Target: ParsableArguments {
     @Option(
-      name: .shortAndLong, help: "The device that range was given.",
+      name: .shortAndLong, help: "The device of range.",
       completion: DeviceOptions.completion)
     var device: String?
-    @Option(help: "The session id that range was given.") var session: UInt32?
-    @Option(help: "The process id of range, where device and session are not enough.")
+    @Option(help: "The session id of range.") var session: UInt32?
+    @Option(help: "The process id of range, where device and session are ambiguous.")
     var pid: Int32?
-    @Option(help: "How to print it: text or json.") var format = Format.text
+    @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
     var found: [RunningRanges.Entry] {
       RunningRanges().matching(device: device, session: session, pid: pid)
     }
   }
 
-  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say which sessions are ranging, and with whom.")
+      abstract: "List the running sessions and their controlees.")
     @OptionGroup var target: Target
 
     func run() throws {
-      let found = target.found
-      guard !found.isEmpty else { throw nothing() }
-      for entry in found { print(entry.about, target.format) }
+      try reporting {
+        let found = target.found
+        guard !found.isEmpty else { throw noSession }
+        for entry in found { print(entry.about, target.format) }
+      }
     }
   }
 
@@ -50,15 +50,15 @@ struct Multicast: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Add controlees.")
     @Argument(help: "Addresses: 4 hexadecimal digits each.") var addresses: [Address]
     @OptionGroup var target: Target
-    func run() throws { try change(.add, addresses, target) }
+    func run() throws { try reporting { try change(.add, addresses, target) } }
   }
 
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove controlees. A session without any stops.")
+      abstract: "Remove controlees; a session without controlees stops.")
     @Argument(help: "Addresses: 4 hexadecimal digits each.") var addresses: [Address]
     @OptionGroup var target: Target
-    func run() throws { try change(.remove, addresses, target) }
+    func run() throws { try reporting { try change(.remove, addresses, target) } }
   }
 
   /// A short address, as `range` takes it.
@@ -71,35 +71,29 @@ struct Multicast: ParsableCommand {
   }
 }
 
-private func nothing() -> ExitCode {
-  standardError.write(
-    "uwbctl: No such session is ranging.\n  try: Start uwbctl range as controller in another "
-      + "terminal, as the same user; uwbctl multicast list shows what runs.\n")
-  return ExitCode(ExitStatus.unavailable.rawValue)
-}
+private let noSession = Failure(
+  .unavailable, "No such session is running.",
+  try:
+    "Start uwbctl range as controller in another terminal, as the same user; uwbctl multicast list "
+    + "shows running sessions.")
 
 private func change(
   _ action: ControlRequest.Action, _ addresses: [Multicast.Address], _ target: Multicast.Target
 ) throws {
   let found = target.found
-  guard let entry = found.first else { throw nothing() }
+  guard let entry = found.first else { throw noSession }
   guard found.count == 1 else {
-    standardError.write("uwbctl: Several sessions are ranging.\n")
+    standardError.write("uwbctl: Several sessions are running.\n")
     for entry in found { standardError.write("  \(summary(entry.about))\n") }
-    standardError.write("  try: Say which one with --device, --session or --pid.\n")
-    throw ExitCode(ExitStatus.usage.rawValue)
+    throw Failure(.usage, try: "Select one with --device, --session or --pid.")
   }
   let request = ControlRequest(action: action, addresses: addresses.map(\.value))
-  guard let reply = try? RunningRanges.ask(request, at: entry.path) else { throw nothing() }
+  guard let reply = try? RunningRanges.ask(request, at: entry.path) else { throw noSession }
   if let error = reply.error {
-    standardError.write("uwbctl: \(error)\n")
-    if let suggestion = reply.suggestion { standardError.write("  try: \(suggestion)\n") }
-    throw ExitCode(ExitStatus.configuration.rawValue)
+    throw Failure(.configuration, error, try: reply.suggestion)
   }
   print(reply, target.format)
-  guard reply.outcomes.allSatisfy({ $0.code == 0 }) else {
-    throw ExitCode(ExitStatus.configuration.rawValue)
-  }
+  guard reply.outcomes.allSatisfy({ $0.code == 0 }) else { throw Failure(.configuration) }
 }
 
 private func summary(_ reply: ControlReply) -> String {
@@ -107,7 +101,7 @@ private func summary(_ reply: ControlReply) -> String {
     + reply.controlees.map { MACAddress($0).description }.joined(separator: ", ")
 }
 
-private func print(_ reply: ControlReply, _ format: Multicast.Format) {
+private func print(_ reply: ControlReply, _ format: OutputFormat) {
   guard format == .json else {
     let outcomes = reply.outcomes.map {
       "\(MACAddress($0.address))  \($0.status) (\($0.code))\n"
@@ -118,15 +112,15 @@ private func print(_ reply: ControlReply, _ format: Multicast.Format) {
   line.add("pid", reply.pid)
   line.add("device", reply.device)
   line.add("session", reply.session)
-  let list = reply.controlees.map { "\"\(MACAddress($0))\"" }
-  line.addRaw("controlees", "[\(list.joined(separator: ","))]")
-  let outcomes = reply.outcomes.map { outcome in
-    var entry = JSONLine()
-    entry.add("address", MACAddress(outcome.address).description)
-    entry.add("status", outcome.status)
-    entry.add("status_code", outcome.code)
-    return entry.text
-  }
-  line.addRaw("outcomes", "[\(outcomes.joined(separator: ","))]")
+  line.add("controlees", reply.controlees.map { MACAddress($0).description })
+  line.add(
+    "outcomes",
+    reply.outcomes.map { outcome in
+      var entry = JSONLine()
+      entry.add("address", MACAddress(outcome.address).description)
+      entry.add("status", outcome.status)
+      entry.add("status_code", outcome.code)
+      return entry
+    })
   standardOutput.write(line.text + "\n")
 }

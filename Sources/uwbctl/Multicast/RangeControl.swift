@@ -6,20 +6,20 @@ import SystemPackage
 import UCI
 import UWB
 
-/// A running `range` that takes requests for its list of controlees: one process holds the port, so
-/// `multicast` has to ask it.
+/// Accepts requests to change the controlees of a running `range`. Only its process can use the port,
+/// so `multicast` asks it.
 final class RangeControl: Sendable {
   /// Where it listens.
   let path: String
   private let source: Source
 
-  /// Sound: cancelling is all that is done with it, which any thread may do.
+  /// Safe because the source is only cancelled, which any thread may do.
   private struct Source: @unchecked Sendable { let source: any DispatchSourceRead }
 
   /// - Parameters:
-  ///   - device: what the user called it.
+  ///   - device: as given by the user.
   ///   - folder: see `ControlSocket`.
-  /// - Throws: `Errno` when there can be no socket; ranging goes on without.
+  /// - Throws: `Errno` when the socket cannot be created.
   init(
     _ session: UWBSession, device: String, folder: String = ControlSocket.folder
   ) throws(Errno) {
@@ -43,7 +43,7 @@ final class RangeControl: Sendable {
 
   deinit { stop() }
 
-  /// Takes no more requests; what was asked already is still done.
+  /// Stops accepting requests; those that were accepted are completed.
   func stop() {
     unlink(path)
     source.source.cancel()
@@ -86,7 +86,7 @@ final class RangeControl: Sendable {
       reply.suggestion =
         session.configuration.peers.count > 1
         ? error.suggestion
-        : "Start range with two peers or more: a session with one is one-to-one, and stays it."
+        : "Start range with two or more peers: a session with one peer is one-to-one and remains so."
     }
     reply.controlees = session.controlees.map { UInt16(truncatingIfNeeded: $0.value) }
     return reply

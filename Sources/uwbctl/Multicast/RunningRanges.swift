@@ -3,7 +3,7 @@
 import Glibc
 import SystemPackage
 
-/// The `range` commands of this user that run now.
+/// The running `range` commands of this user.
 struct RunningRanges {
   struct Entry {
     var path: String
@@ -12,7 +12,7 @@ struct RunningRanges {
 
   private(set) var entries: [Entry] = []
 
-  /// Asks each socket who it is; what nobody listens at any more is removed.
+  /// Queries each socket, and removes those of programs that have ended.
   init(folder: String = ControlSocket.folder) {
     for path in ControlSocket.paths(in: folder) {
       do throws(Errno) {
@@ -26,7 +26,7 @@ struct RunningRanges {
     }
   }
 
-  /// The ones that are meant; nil for what does not matter.
+  /// The entries that match what is not nil.
   func matching(device: String?, session: UInt32?, pid: Int32?) -> [Entry] {
     entries.filter { entry in
       (session == nil || entry.about.session == session) && (pid == nil || entry.about.pid == pid)
@@ -34,7 +34,7 @@ struct RunningRanges {
     }
   }
 
-  /// A device can be named by any of its links.
+  /// Compares devices by what their paths link to.
   private static func isSame(_ a: String, _ b: String) -> Bool {
     func real(_ path: String) -> String {
       guard let resolved = realpath(path, nil) else { return path }

@@ -5,28 +5,28 @@ import ArgumentParser
 import Glibc
 import UWB
 
-/// Whether, and where, what goes over the wire is recorded.
+/// Whether and where packets are recorded.
 struct CaptureOptions: ParsableArguments {
   @Option(
-    help: "Record every packet in this file (pcapng); one that exists is overwritten.",
+    help: "Record every packet in this file (pcapng), overwriting it.",
     completion: .file(extensions: ["pcapng"]))
   var capture: String?
 
-  @Flag(help: "Record keys as they are, not as zeros.")
+  @Flag(help: "Record keys in clear instead of as zeros.")
   var includeSecrets = false
 
   func validate() throws {
     if includeSecrets, capture == nil {
-      throw ValidationError("--include-secrets goes with --capture.")
+      throw ValidationError("--include-secrets needs --capture.")
     }
   }
 
-  /// The file, made before the device is opened so that nothing is missing; nil without --capture.
+  /// Creates the file, before the device is opened so that nothing is missing; nil without --capture.
   func start(_ device: DeviceOptions) throws -> CaptureFile? {
     try start(named: device.device, simulated: device.isSimulated ? device.simChip : nil)
   }
 
-  /// The same for a command that names its device in another way.
+  /// The same for a command that names its device differently.
   func start(
     named device: String, simulated: ChipOptions.SimulatedChip?
   ) throws -> CaptureFile? {
@@ -41,13 +41,9 @@ struct CaptureOptions: ParsableArguments {
     }
   }
 
-  /// Says so when the file is not complete. Never a reason to stop ranging.
+  /// Warns if the file is incomplete, which does not stop ranging.
   func finish(_ file: CaptureFile?) {
-    guard let failure = file?.failure else { return }
-    standardError.write("uwbctl: \(printable("\(failure)"))\n")
-    if let suggestion = failure.suggestion {
-      standardError.write("  try: \(printable(suggestion))\n")
-    }
+    if let failure = file?.failure { _ = Failure(failure)?.report() }
   }
 
   /// For example `Linux 6.12.0 aarch64`.
@@ -62,6 +58,6 @@ struct CaptureOptions: ParsableArguments {
 }
 
 extension CaptureFile {
-  /// What the driver calls for each packet.
+  /// Records a packet.
   var tap: UWBDevice.PacketTap { { self.record($0, $1, time: $2) } }
 }

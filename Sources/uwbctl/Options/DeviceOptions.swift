@@ -8,7 +8,7 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// What kind of chip, and how much the driver says about it.
+/// The kind of chip, and how much the driver logs.
 struct ChipOptions: ParsableArguments {
   enum Family: String, ExpressibleByArgument, CaseIterable {
     case auto, qorvo, nxp
@@ -33,21 +33,22 @@ struct ChipOptions: ParsableArguments {
     }
   }
 
-  @Option(help: "Take the chip for one of this family instead of asking it.")
+  @Option(help: "Treat the chip as one of this family instead of asking it.")
   var chip = Family.auto
 
-  @Option(help: "What the embedded simulated chips are.")
+  @Option(help: "The model of the embedded simulated chips.")
   var simChip = SimulatedChip.qm33pdoa
 
-  @Option(help: "Seed of the simulated noise.")
+  @Option(help: "The seed of the simulated noise.")
   var seed: UInt64 = 1
 
   @Option(
-    help: "Conditions of the embedded simulated chips, own and \"peer 1\", …: see simulate.",
+    help:
+      "Conditions of the embedded simulated chips, \"own\", \"peer 1\" and so on; see simulate.",
     completion: .file())
   var scene: String?
 
-  @Flag(name: .shortAndLong, help: "Say on standard error what the driver does; twice: more.")
+  @Flag(name: .shortAndLong, help: "Log what the driver does to standard error; repeat for more.")
   var verbose: Int
 
   var driverOptions: UWBDevice.Options {
@@ -56,7 +57,7 @@ struct ChipOptions: ParsableArguments {
     return UWBDevice.Options(profile: chip.profile, logger: logger)
   }
 
-  /// The embedded simulated chip that is used like a board, and so many others.
+  /// The embedded simulated chip that is used like a board, and the given number of others.
   func simulatedChip(peers: Int = 0) throws -> SimulatedPeers {
     let conditions = try scene.map { path throws(LabError) in try SceneFile(file: path) }
     return try SimulatedPeers(
@@ -64,12 +65,12 @@ struct ChipOptions: ParsableArguments {
   }
 }
 
-/// Which device.
+/// The device to use.
 struct DeviceOptions: ParsableArguments {
   /// The name of the embedded simulated chip.
   static let simulated = "sim"
 
-  /// What there may be, for the shell.
+  /// Suggests devices that are plugged in.
   static let completion = CompletionKind.custom { _, _, _ in
     Discovery().names() + ["usb:", "tcp:localhost:", simulated]
   }
@@ -77,7 +78,8 @@ struct DeviceOptions: ParsableArguments {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "A serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), usb:SERIAL (see list), "
+      "The device: a serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), usb:SERIAL (see "
+        + "list), "
         + "spi:/dev/spidev0.0?chip=sr150&irq=…&ri=…&ce=…, sr1xx:/dev/srxxx, uci:/dev/uci0, "
         + "nxp-usb:/dev/ttyACM0, tcp:host:port, or sim."),
     completion: DeviceOptions.completion)

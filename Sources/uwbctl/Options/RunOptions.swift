@@ -3,26 +3,24 @@
 import ArgumentParser
 import UWB
 
-/// How long a command that ranges goes on, and what it does about a device that goes away.
+/// When a command that ranges stops, and whether it waits for a device that was lost.
 struct RunOptions: ParsableArguments {
-  @Option(name: [.customShort("n"), .long], help: "End after so many measured ranging rounds.")
+  @Option(name: [.customShort("n"), .long], help: "Stop after this many measured ranging rounds.")
   var count: Int?
-  @Option(name: [.customShort("t"), .long], help: "End after so many seconds.")
-  var duration: Double?
+  @OptionGroup var time: TimeLimit
   @Option(
-    help: "Wait so many seconds for a device that was unplugged or failed, then go on; 0: end.")
-  var recover = 60.0
+    help: """
+      How many seconds to wait for a device that was unplugged or failed before giving up; 0 does \
+      not wait.
+      """)
+  var recover = Seconds(60)
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
-    if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration takes more than 0 seconds.")
-    }
-    guard recover >= 0 && recover < 1e9 else {
-      throw ValidationError("--recover takes 0 seconds or more.")
-    }
   }
 
-  /// nil: a device that goes away is the end.
-  var recovery: Recovery? { recover > 0 ? Recovery(limit: .seconds(recover)) : nil }
+  /// nil: the loss of the device ends the command.
+  var recovery: Recovery? {
+    recover.duration > .zero ? Recovery(limit: recover.duration) : nil
+  }
 }

@@ -2,8 +2,8 @@
 
 import UWBLab
 
-/// A JSON object in the order given, one line. Keys are in snake case and never change their
-/// meaning.
+/// A JSON object on one line, with its keys in the order given. Keys are in snake case and never
+/// change their meaning.
 struct JSONLine {
   private var fields: [String] = []
 

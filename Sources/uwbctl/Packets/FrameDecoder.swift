@@ -3,38 +3,38 @@
 import UCI
 import UCIReference
 
-/// A frame as `decode` shows it.
+/// A decoded frame.
 struct DecodedFrame {
   var header: PacketHeader
   var name: String
-  /// What the frame or, at the end of a segmented one, the whole message says.
+  /// The fields of the frame or, at the end of a segmented message, of the whole message.
   var fields: [Field]
-  /// Bytes of payload of the whole message, where this frame ends a segmented one.
+  /// The payload length of the whole message, where this frame ends a segmented one.
   var messageLength: Int?
 }
 
-/// Decodes frames in their order: joins segments, and learns the dialect from what the chip says.
+/// Decodes frames in their order: joins segments, and learns the dialect from the chip's messages.
 struct FrameDecoder {
   private(set) var dialect: Dialect
   private let learnsVendor: Bool
   private var reassembler = Reassembler()
-  /// Messages whose end never came, as what came in its place showed.
+  /// Segmented messages that were followed by another one before their end.
   private var endless = 0
 
-  /// - Parameter vendor: whose vendor messages these are; nil: as the chip's device info says.
+  /// - Parameter vendor: whose vendor messages these are; nil: as the device information tells.
   init(vendor: Dialect.Vendor? = nil) {
     dialect = Dialect(vendor: vendor ?? .unknown)
     learnsVendor = vendor == nil
   }
 
-  /// Segmented messages of which not all segments came.
+  /// The number of segmented messages with missing segments.
   var incompleteMessages: Int {
     var copy = reassembler
     copy.reset()
     return copy.dropped + endless
   }
 
-  /// - Parameter frame: exactly one frame, header included.
+  /// - Parameter frame: exactly one frame, with its header.
   mutating func decode(_ frame: [UInt8]) throws -> DecodedFrame {
     let bytes = frame.span.bytes
     var header = try PacketHeader(parsing: bytes)
@@ -61,8 +61,8 @@ struct FrameDecoder {
           whole.byteCount
         )
       }
-      // Frames that were collected need not be in one piece. One that makes sense alone, and does
-      // not as the end of another, is no end.
+      // Collected frames may have gaps. A frame that decodes alone, but not as the end of a message,
+      // is a message of its own.
       let alone = Message(
         type: header.type, opcode: header.opcode, payload: payload, dialect: dialect)
       if alone.isExact, !message.isExact {
@@ -90,7 +90,7 @@ struct FrameDecoder {
 }
 
 extension Message {
-  /// Whether the bytes are just what the layout asks for.
+  /// Whether the bytes match the layout exactly.
   fileprivate var isExact: Bool {
     if case .opaque = content { return false }
     return trailing.isEmpty

@@ -4,9 +4,9 @@ import UWBLab
 import UCI
 import UCIReference
 
-/// Writes decoded frames as JSON or as text for people.
+/// Formats decoded frames as JSON or as text.
 struct FrameFormat {
-  /// Whether key material is written out.
+  /// Whether to print keys.
   var showSecrets = false
 
   private static let redacted = "<redacted>"
@@ -15,7 +15,7 @@ struct FrameFormat {
 
   /// One object on one line.
   ///
-  /// - Parameter first: what comes before the frame's own fields.
+  /// - Parameter first: fields that precede those of the frame.
   func json(_ frame: DecodedFrame, first: [Field] = []) -> String {
     let header = frame.header
     var fields =
@@ -31,9 +31,9 @@ struct FrameFormat {
     return json(.object(fields + frame.fields))
   }
 
-  /// The object for a line that is no frame.
-  func json(error: String, at place: Place) -> String {
-    json(.object([Field("error", .text(error)), Field(place.name, .number(place.number))]))
+  /// The object for a line that is not a frame.
+  func json(error: String, at origin: FrameOrigin) -> String {
+    json(.object([Field("error", .text(error)), Field(origin.name, .number(origin.number))]))
   }
 
   func json(_ value: FieldValue) -> String {
@@ -52,7 +52,7 @@ struct FrameFormat {
     }
   }
 
-  /// A code is written twice: by name, and by number with `_code` behind its name.
+  /// A code has two members: its name, and its number as `…_code`.
   private func members(_ field: Field) -> [String] {
     let member = "\(quoted(field.name)):\(json(field.value))"
     guard case .code(let raw, _, _) = field.value else { return [member] }
@@ -61,7 +61,7 @@ struct FrameFormat {
 
   // MARK: text
 
-  /// Everything on one line: the name, then what the frame says.
+  /// The name and the fields on one line.
   func line(_ frame: DecodedFrame) -> String {
     let more = frame.header.moreFollows ? ["more segments follow"] : []
     let fields = frame.fields.map { "\($0.name) \(short($0.value))" }
@@ -82,7 +82,7 @@ struct FrameFormat {
     }
   }
 
-  /// A line for the header and indented lines for what the frame says.
+  /// A line for the header and indented lines for the fields.
   func text(_ frame: DecodedFrame) -> String {
     let header = frame.header
     var first = "\(header.type.description) \(frame.name)"
@@ -159,8 +159,8 @@ struct FrameFormat {
   }
 }
 
-/// Where a frame stood in the input.
-enum Place: CustomStringConvertible {
+/// Where a frame is in the input.
+enum FrameOrigin: CustomStringConvertible {
   case line(Int)
   case argument(Int)
   case packet(Int)

@@ -3,7 +3,7 @@
 import UWBLab
 import UCI
 
-/// Why a line of text is not one or more whole frames.
+/// Why a line of text does not consist of whole frames.
 enum FrameTextError: Error, Equatable, CustomStringConvertible {
   case empty
   case notHexadecimal(Character)
@@ -12,30 +12,29 @@ enum FrameTextError: Error, Equatable, CustomStringConvertible {
   case shorter(announced: Int, present: Int)
   case longer(announced: Int, present: Int)
 
-  /// One sentence. It never repeats the line, which may hold keys.
+  /// One sentence, without the line itself, which may contain keys.
   var description: String {
     switch self {
-    case .empty: "There are no bytes here; a frame has at least 4."
+    case .empty: "The line is empty; a frame has at least 4 bytes."
     case .notHexadecimal(let character):
       "\"\(printable(String(character)))\" is not a hexadecimal digit; write each byte as two "
         + "digits, 0 to f."
     case .oddDigits(let count):
-      "The number of hexadecimal digits is odd (\(count)), but bytes have two each: one is missing "
-        + "or too many."
+      "The number of hexadecimal digits is odd (\(count)); each byte has two."
     case .shorterThanHeader(let count):
-      "The header of a frame alone has 4 bytes; here the number of bytes is \(count)."
+      "The line has \(count) bytes; the header of a frame alone has 4."
     case .shorter(let announced, let present):
-      "The header announces a frame of \(announced) bytes, but only \(present) are there."
+      "The header announces a frame of \(announced) bytes, but there are only \(present)."
     case .longer(let announced, let present):
-      "The header announces a frame of \(announced) bytes, but there are \(present), and what "
-        + "follows is not a whole frame."
+      "The header announces a frame of \(announced) bytes, but there are \(present), and the rest "
+        + "is not a whole frame."
     }
   }
 }
 
 /// Frames written as text.
 enum FrameText {
-  /// Digits as bytes. Spaces, tabs, colons, dots, commas, dashes, bars and `0x` are skipped.
+  /// Parses hexadecimal digits. Skips spaces, colons, dots, commas, dashes, bars and `0x`.
   static func bytes(_ text: some StringProtocol) throws(FrameTextError) -> [UInt8] {
     var digits: [UInt8] = []
     for character in text {
@@ -55,7 +54,7 @@ enum FrameText {
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
-  /// The frames of a line, one after another; together they have to be the whole line.
+  /// Splits a line into frames, which must make up the whole line.
   static func frames(_ text: some StringProtocol) throws(FrameTextError) -> [[UInt8]] {
     var rest = try bytes(text)[...]
     var frames: [[UInt8]] = []
@@ -63,7 +62,7 @@ enum FrameText {
       guard let length = length(of: rest), length <= rest.count,
         frames.isEmpty || isPlausible(rest)
       else {
-        // What is wrong with the first frame helps more than what is wrong behind it.
+        // An error of the first frame helps more than one of the rest.
         let whole = frames.reduce(0) { $0 + $1.count }
         if whole > 0 { throw .longer(announced: whole, present: whole + rest.count) }
         guard let length = length(of: rest) else { throw .shorterThanHeader(rest.count) }
@@ -75,7 +74,7 @@ enum FrameText {
     return frames
   }
 
-  /// The bytes of the frame at the front; nil when not even its header is there.
+  /// The length of the first frame; nil when its header is incomplete.
   private static func length(of bytes: ArraySlice<UInt8>) -> Int? {
     let bytes = Array(bytes)
     guard let header = try? PacketHeader(parsing: bytes.span.bytes) else { return nil }
@@ -84,7 +83,7 @@ enum FrameText {
       ? bytes.count : announced
   }
 
-  /// Whether bytes behind a whole frame look like another one rather than like litter.
+  /// Whether the bytes after a whole frame look like another frame.
   private static func isPlausible(_ bytes: ArraySlice<UInt8>) -> Bool {
     let first = bytes.startIndex
     switch bytes[first] >> 5 {

@@ -5,25 +5,25 @@ import ArgumentParser
 import UCI
 import UCIReference
 
-/// Which packets are shown.
+/// Selects the packets to show.
 struct PacketFilter: ParsableArguments {
   static let words =
     "core, session, ranging, data, test, vendor, command, response, notification, or a message's "
     + "name (SESSION_INFO, CORE_*_NTF)"
 
-  @Option(help: "Show only these, separated by commas: \(words).") var only: String?
-  @Option(help: "Show all but these.") var not: String?
+  @Option(help: "Show only these packets, separated by commas: \(words).") var only: String?
+  @Option(help: "Hide these packets.") var not: String?
 
   func validate() throws {
     for token in Self.tokens(only) + Self.tokens(not) where !token.isKnown {
       let nearest = nearestNames(to: token.text, in: Token.groups.map(\.name) + Token.allNames)
       throw ValidationError(
-        "'\(printable(token.text))' is neither a group nor the name of a message."
+        "'\(printable(token.text))' is neither a group nor a message name."
           + (nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."))
     }
   }
 
-  /// Whether a packet of this name is shown.
+  /// Whether to show a packet with this name.
   func shows(_ header: PacketHeader, name: String) -> Bool {
     let only = Self.tokens(only)
     guard only.isEmpty || only.contains(where: { $0.fits(header, name) }) else { return false }
@@ -34,7 +34,7 @@ struct PacketFilter: ParsableArguments {
     (list ?? "").split(separator: ",").map { Token(text: String($0)) }
   }
 
-  /// A group or a name, in which `*` stands for anything.
+  /// A group, or a name with `*` as a wildcard.
   struct Token {
     let text: String
     let name: String
@@ -66,7 +66,7 @@ struct PacketFilter: ParsableArguments {
       group?.contains(header) ?? Self.fits(name, message)
     }
 
-    /// The whole name, the name without its ending, or a pattern.
+    /// Matches the whole name, the name without its suffix, or a pattern.
     private static func fits(_ pattern: String, _ name: String) -> Bool {
       guard pattern.contains("*") else { return name == pattern || name.hasPrefix(pattern + "_") }
       let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
@@ -81,7 +81,7 @@ struct PacketFilter: ParsableArguments {
       return true
     }
 
-    /// Every name that a message can have.
+    /// The names of all messages.
     static let allNames: [String] = {
       var names: Set<String> = []
       let vendors: [Dialect.Vendor] = [.unknown, .qorvo, .nxp]

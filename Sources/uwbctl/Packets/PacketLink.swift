@@ -9,37 +9,37 @@ import UWBLink
 /// A packet as it went over the wire.
 struct WirePacket: Sendable {
   var direction: PacketDirection
-  /// Header included.
+  /// With the header.
   var bytes: [UInt8]
   /// CLOCK_MONOTONIC in nanoseconds.
   var time: UInt64
-  /// Bytes thrown away before it because they were no UCI.
+  /// Bytes discarded before it because they were not UCI.
   var skippedBefore = 0
 }
 
-/// A link without a driver on it: nothing is reset, asked or answered by itself.
+/// A link without a driver: nothing is sent on its own.
 ///
-/// One task at a time takes `events`.
+/// `events` has a single consumer.
 final class PacketLink: Sendable {
   enum Event: Sendable {
     case packet(WirePacket)
     /// `timer(after:)` has passed.
     case timer(Int)
-    /// The link ended by itself; nothing follows.
+    /// The link failed; nothing follows.
     case ended(LinkError)
   }
 
-  /// What arrives and what is sent, in that order, and timers.
+  /// Packets in the order in which they arrive and are sent, and timers.
   let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
   private let parts: Locked<(link: Link, reader: FrameReader)?>
   private let record: UWBDevice.PacketTap?
   private let counters = Locked((timers: 0, dropped: 0))
 
-  /// So many events wait for a slow taker; what comes then is dropped and counted.
+  /// How many events are buffered; later ones are dropped and counted.
   private static let backlog = 100_000
 
-  /// - Parameter record: sees every packet, as it comes.
+  /// - Parameter record: called with every packet.
   /// - Throws: `LinkError`.
   init(
     _ endpoint: LinkEndpoint, framing: Link.Framing = .init(), record: UWBDevice.PacketTap? = nil
@@ -73,14 +73,14 @@ final class PacketLink: Sendable {
 
   deinit { close() }
 
-  /// Closes the device: when this returns, somebody else can open it.
+  /// Closes the device: when this returns, another program can open it.
   func close() {
     let parts = parts.withLock { $0.take() }
     parts?.reader.stop()
     continuation.finish()
   }
 
-  /// Changes how frames are told apart, once the chip has said who it is.
+  /// Changes the framing once the chip is identified.
   func adopt(_ profile: DeviceProfile) {
     var framing = Link.Framing()
     framing.extendedLength = profile.extendedLength
@@ -88,7 +88,7 @@ final class PacketLink: Sendable {
     parts.withLock { $0?.reader }?.setFraming(framing)
   }
 
-  /// Sends a packet as it is.
+  /// Sends a packet unchanged.
   ///
   /// - Throws: `LinkError`.
   func send(_ packet: [UInt8]) throws(LinkError) {
@@ -100,36 +100,36 @@ final class PacketLink: Sendable {
     try link.write(packet)
   }
 
-  /// Passes a packet on: like `send`, but neither recorded nor among the events.
+  /// Forwards a packet: like `send`, but without recording it or an event.
   ///
-  /// - Parameter timeout: milliseconds to wait while the other end takes nothing.
+  /// - Parameter timeout: milliseconds to wait until the other end reads.
   /// - Throws: `LinkError`.
   func write(_ packet: [UInt8], timeout: Int32) throws(LinkError) {
     try parts.withLock { $0?.link }?.write(packet, timeout: timeout)
   }
 
-  /// Puts an event with the number returned behind what will have come by then.
+  /// Adds an event with the returned number after a time.
   @discardableResult
-  func timer(after milliseconds: Int) -> Int {
+  func timer(after delay: Duration) -> Int {
     let number = counters.withLock {
       $0.timers += 1
       return $0.timers
     }
     let continuation = continuation
     Task {
-      try? await Task.sleep(for: .milliseconds(milliseconds))
+      try? await Task.sleep(for: delay)
       continuation.yield(.timer(number))
     }
     return number
   }
 
-  /// What the link has seen; nil once it is closed.
+  /// The statistics of the link; nil once it is closed.
   var statistics: Link.Statistics? { parts.withLock { $0?.link }?.statistics }
 
   /// The modem lines; nil where there are none.
   var modemLines: ModemLines? { parts.withLock { $0?.link }?.modemLines }
 
-  /// Packets that were not taken in time.
+  /// The number of packets that were dropped.
   var dropped: Int { counters.withLock { $0.dropped } }
 
   /// CLOCK_MONOTONIC in nanoseconds.
@@ -141,15 +141,15 @@ final class PacketLink: Sendable {
 }
 
 extension PacketLink {
-  /// Takes what comes until a deadline, or until `wanted` says that it was the last.
+  /// Receives packets for a time, or until `wanted` returns true.
   ///
-  /// - Returns: whether `wanted` was met.
+  /// - Returns: whether `wanted` returned true.
   /// - Throws: `LinkError` when the link ends; `CancellationError`.
   @discardableResult
-  func take(
-    milliseconds: Int, until wanted: (WirePacket) throws -> Bool
+  func receive(
+    for time: Duration, until wanted: (WirePacket) throws -> Bool
   ) async throws -> Bool {
-    let end = timer(after: milliseconds)
+    let end = timer(after: time)
     for await event in events {
       switch event {
       case .packet(let packet): if try wanted(packet) { return true }
@@ -162,19 +162,18 @@ extension PacketLink {
     throw LinkError(.deviceGone, endpoint: "the device")
   }
 
-  /// Sends packets that form one command and takes what comes up to the last packet of its
-  /// response.
+  /// Sends the packets of one command and receives packets up to the last one of its response.
   ///
-  /// - Parameter seen: sees every packet, the response's too.
-  /// - Returns: the payload of the response; nil when none came in time.
+  /// - Parameter seen: called with every packet, including those of the response.
+  /// - Returns: the payload of the response; nil when none arrived in time.
   func ask(
-    _ packets: [[UInt8]], milliseconds: Int, seen: (WirePacket) throws -> Void = { _ in }
+    _ packets: [[UInt8]], timeout: Duration, seen: (WirePacket) throws -> Void = { _ in }
   ) async throws -> [UInt8]? {
     guard let first = packets.first, first.count >= PacketHeader.length else { return nil }
     let opcode = Opcode(GroupID(rawValue: first[0]), first[1])
     for packet in packets { try send(packet) }
     var payload: [UInt8] = []
-    let answered = try await take(milliseconds: milliseconds) { packet in
+    let answered = try await receive(for: timeout) { packet in
       try seen(packet)
       guard packet.direction == .inbound,
         let header = try? PacketHeader(parsing: packet.bytes.span.bytes),

@@ -6,13 +6,13 @@ import UCI
 import UCIReference
 import UWB
 
-/// How packets are shown.
+/// How packets are printed.
 enum PacketStyle: String, ExpressibleByArgument, CaseIterable {
-  /// One line each; a header and a line for each field; one JSON object a line.
+  /// One line each; a line for the header and for each field; one JSON object a line.
   case line, details, json
 }
 
-/// Decodes packets of a link in their order and writes them down.
+/// Decodes the packets of a link in their order and formats them.
 struct PacketPrinter {
   var style = PacketStyle.line
   var filter: PacketFilter?
@@ -20,14 +20,14 @@ struct PacketPrinter {
   private let format: FrameFormat
   private var start: UInt64?
 
-  /// Packets seen, by direction, and bytes that were no packets.
+  /// The number of packets by direction, and of bytes that did not form packets.
   private(set) var inbound = 0
   private(set) var outbound = 0
   private(set) var skipped = 0
 
   /// - Parameters:
-  ///   - vendor: whose vendor messages these are; nil: as the chip says.
-  ///   - start: where times are counted from, CLOCK_MONOTONIC in nanoseconds; nil: the first packet.
+  ///   - vendor: whose vendor messages these are; nil: as the chip reports.
+  ///   - start: where times begin, CLOCK_MONOTONIC in nanoseconds; nil: at the first packet.
   init(
     _ style: PacketStyle, filter: PacketFilter? = nil, vendor: Dialect.Vendor? = nil,
     showSecrets: Bool = false, start: UInt64? = nil
@@ -39,7 +39,7 @@ struct PacketPrinter {
     format = FrameFormat(showSecrets: showSecrets)
   }
 
-  /// The lines for a packet, line ends included; empty when the filter hides it.
+  /// The lines of a packet, line ends included; empty when the filter hides it.
   mutating func text(_ packet: WirePacket) -> String {
     let beginning = start ?? packet.time
     start = beginning
@@ -70,18 +70,18 @@ struct PacketPrinter {
     }
   }
 
-  /// Bytes that were thrown away are never silent.
+  /// A line about bytes that were discarded.
   private func note(_ packet: WirePacket, _ seconds: Double) -> String {
     guard packet.skippedBefore > 0, style != .json else { return "" }
     return prefix(packet.direction, seconds)
-      + "(\(packet.skippedBefore) bytes that are no UCI)\n"
+      + "(\(packet.skippedBefore) bytes that are not UCI)\n"
   }
 
   private func prefix(_ direction: PacketDirection, _ seconds: Double) -> String {
     "\(fixed(seconds, 6).right(12)) \(direction == .inbound ? "<" : ">") "
   }
 
-  /// The chip's family, once it has said who it is.
+  /// The family of the chip, once it is known.
   var profile: DeviceProfile? {
     switch decoder.dialect.vendor {
     case .qorvo: .qorvo

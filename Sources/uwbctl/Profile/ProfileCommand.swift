@@ -7,13 +7,13 @@ import UCIReference
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl profile`: sessions as files.
+/// `uwbctl profile`.
 struct ProfileCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",
-    abstract: "Print session profiles to begin from, and check them.",
+    abstract: "Print session profiles as templates, and check them.",
     discussion: """
-      A profile is one end of a session: JSON with comments. For example:
+      A profile describes one end of a session in JSON with comments. For example:
         uwbctl profile --preset qorvo-kit > controller.json
         uwbctl profile --preset qorvo-kit --role controlee > controlee.json
         uwbctl profile check controller.json --device /dev/ttyACM0
@@ -22,7 +22,7 @@ struct ProfileCommand: AsyncParsableCommand {
     subcommands: [ProfilePrint.self, ProfileCheck.self], defaultSubcommand: ProfilePrint.self)
 }
 
-/// The presets, for the command line.
+/// The presets on the command line.
 enum PresetName: String, ExpressibleByArgument, CaseIterable {
   case firaStatic = "fira-static"
   case qorvoKit = "qorvo-kit"
@@ -39,17 +39,18 @@ enum PresetName: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// `uwbctl profile print`, or nothing behind `profile`.
+/// `uwbctl profile print`, the default subcommand.
 struct ProfilePrint: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "print",
-    abstract: "Print a complete profile with comments (what profile does by itself).")
+    abstract: "Print a complete profile with comments (the default).")
 
-  @Option(help: "Whose settings to begin from.") var preset = PresetName.firaStatic
-  @Option(help: "Which end (default: the one a board usually is).") var role: RangeOptions.Role?
-  @Option(name: .customLong("from"), help: "Print this profile instead, in the usual order.")
+  @Option(help: "The preset to print.") var preset = PresetName.firaStatic
+  @Option(help: "The end of the session (default: the usual one of a board).") var role:
+    RangeOptions.Role?
+  @Option(name: .customLong("from"), help: "Print this profile instead, completed.")
   var file: String?
-  @Flag(help: "With --from: print keys as they are.") var includeSecrets = false
+  @Flag(help: "With --from: print keys in clear.") var includeSecrets = false
 
   func run() async throws {
     try reporting {
@@ -57,7 +58,7 @@ struct ProfilePrint: AsyncParsableCommand {
         let profile = try SessionProfile(file: file)
         standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))
       } else {
-        // The bytes of a preset are those of public samples: nobody's secret.
+        // The keys of presets are those of public samples.
         standardOutput.write(
           preset.preset.profile(role.map { $0 == .controller ? .controller : .controlee }).text(
             complete: true, includingSecrets: true, remarks: preset.preset.remarks))
@@ -69,33 +70,42 @@ struct ProfilePrint: AsyncParsableCommand {
 /// `uwbctl profile check`.
 struct ProfileCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say what in a profile will not work, before it is sent.",
-    discussion: "With --device the chip is asked what it can do, which resets it.")
+    commandName: "check", abstract: "Check a profile for problems before it is sent.",
+    discussion:
+      "With --device, also checks it against the capabilities of the chip, which is reset.")
 
-  @Argument(help: "A profile.", completion: .file()) var file: String
+  @Argument(help: "The profile.", completion: .file()) var file: String
   @Option(
-    name: .shortAndLong, help: "Check against the chip of this device, or of sim.")
+    name: .shortAndLong, help: "Check against the chip of this device, or sim.")
   var device: String?
   @OptionGroup var chip: ChipOptions
-  @Option(help: "How to print it.") var format = OutputFormat.text
+  @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
   func run() async throws {
     try await reporting {
       let profile = try SessionProfile(file: file)
-      let known = try await device.map { try ChipFacts.Place($0) }?.facts(chip)
+      var (dialect, capabilities) = (Dialect.assumed, Capabilities?.none)
+      if let device {
+        var options = try DeviceOptions.parse(["--device", device])
+        options.chip = chip
+        (dialect, capabilities) = try await options.withDevice(CaptureOptions.parse([])) {
+          chip, _ in
+          (chip.dialect, Capabilities(chip.capabilities))
+        }
+      }
       let problems = ConfigurationCheck(
-        profile.parameters(for: known?.dialect ?? .assumed), capabilities: known?.capabilities
+        profile.parameters(for: dialect), capabilities: capabilities
       ).problems()
       standardOutput.write(
         problems.map { format == .json ? $0.json.text + "\n" : $0.text }.joined())
-      if format == .text, problems.isEmpty { standardOutput.write("No problem found.\n") }
-      if !problems.errors.isEmpty { throw ExitCode(ExitStatus.configuration.rawValue) }
+      if format == .text, problems.isEmpty { standardOutput.write("No problems found.\n") }
+      if !problems.errors.isEmpty { throw Failure(.configuration) }
     }
   }
 }
 
 extension ConfigurationProblem.Severity {
-  /// For people and programs.
+  /// In text and JSON; never changes.
   var word: String {
     switch self {
     case .preventsRanging: "prevents ranging"
@@ -106,7 +116,7 @@ extension ConfigurationProblem.Severity {
 }
 
 extension ConfigurationProblem {
-  /// A line, and what to do below it.
+  /// A line, and one on what to do.
   var text: String {
     "\(severity.word): \(sentence)\n" + (nextStep.map { "  try: \($0)\n" } ?? "")
   }
@@ -118,40 +128,5 @@ extension ConfigurationProblem {
     line.add("parameters", parameters.map(\.name))
     line.add("next_step", nextStep)
     return line
-  }
-}
-
-/// What a chip says of itself.
-struct ChipFacts {
-  var dialect: Dialect
-  var capabilities: Capabilities
-
-  /// Where to ask.
-  enum Place {
-    case simulated
-    case endpoint(LinkEndpoint)
-
-    init(_ text: String) throws {
-      self = text == DeviceOptions.simulated ? .simulated : .endpoint(try LinkEndpoint(text))
-    }
-
-    /// Opens the device, which resets it, and closes it again.
-    func facts(_ chip: ChipOptions) async throws -> ChipFacts {
-      let peers: SimulatedPeers? =
-        if case .simulated = self { try chip.simulatedChip() } else { nil }
-      defer { peers?.bench.stop() }
-      let endpoint: LinkEndpoint
-      switch self {
-      case .endpoint(let given): endpoint = given
-      case .simulated:
-        guard let peers else { throw ExitCode(ExitStatus.usage.rawValue) }
-        endpoint = SimulatedPeers.endpoint(peers.own)
-      }
-      let device = try await UWBDevice.open(endpoint, options: chip.driverOptions)
-      let facts = ChipFacts(
-        dialect: device.dialect, capabilities: Capabilities(device.capabilities))
-      await device.close()
-      return facts
-    }
   }
 }

@@ -4,11 +4,11 @@ import UWBLab
 import UCI
 import UWB
 
-/// The result of a radio test for people and for programs.
+/// The result of a radio test as text and JSON.
 struct RadioTestReport {
   var name: String
   var result: RadioTestResult
-  /// What the other end measured, where it ran here too.
+  /// The result of the other end, if it ran here too.
   var other: RadioTestResult?
   var test: RadioTest
 
@@ -24,9 +24,10 @@ struct RadioTestReport {
   // MARK: text
 
   var text: String {
-    let rows = [("status", "\(result.status) (\(result.status.rawValue))")] + rows + receiverRows
-    let width = (rows.map(\.0.count).max() ?? 0) + 2
-    return rows.map { "\($0.0.left(width))\($0.1)\n" }.joined()
+    var table = TextTable()
+    table.add("status", "\(result.status) (\(result.status.rawValue))")
+    for row in rows + receiverRows { table.add(row.0, row.1) }
+    return table.text
   }
 
   private var rows: [(String, String)] {
@@ -45,7 +46,7 @@ struct RadioTestReport {
       rows.append(("azimuth", "\(fixed(Double(frame.rawAzimuth) / 128, 1))°"))
       rows.append(("elevation", "\(fixed(Double(frame.rawElevation) / 128, 1))°"))
       if let gap = frame.arrivalGapNanoseconds {
-        rows.append(("main path behind the first", "\(gap) ns"))
+        rows.append(("main path after the first", "\(gap) ns"))
       }
       rows.append(("PHR", "0x" + String(frame.phr, radix: 16, uppercase: true)))
       rows.append(("payload", frame.psdu.map(hexDigits).joined(separator: " ")))

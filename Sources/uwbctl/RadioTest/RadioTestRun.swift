@@ -6,14 +6,14 @@ import UCI
 import UWB
 import UWBLink
 
-/// A radio test on a device, with another device at its other end where there is one here.
+/// A radio test on a device, with another device of this machine at the other end if the test needs one.
 struct RadioTestRun: Sendable {
   var name: String
   var test: RadioTest
   var configuration: RadioTestConfiguration
-  /// What the other end runs; nil where the test needs none.
+  /// The test of the other end; nil where there is none.
   var counterpart: RadioTest?
-  /// The device at the other end; without one, an embedded simulated chip is, or somebody else.
+  /// The device of the other end; nil: an embedded simulated chip, or a device elsewhere.
   var otherDevice: String?
 
   func run(
@@ -21,17 +21,12 @@ struct RadioTestRun: Sendable {
   ) async throws {
     try await reporting {
       try await cancelledBySignals {
-        do {
-          let results = try await device.withDevice(
-            capture, peers: counterpart == nil ? 0 : 1
-          ) { device, peers in
-            try await measure(device, try await other(peers))
-          }
-          try report(results, format)
-        } catch let missing as Missing {
-          standardError.write("uwbctl: \(missing)\n")
-          throw ExitCode(ExitStatus.configuration.rawValue)
+        let results = try await device.withDevice(
+          capture, peers: counterpart == nil ? 0 : 1
+        ) { device, peers in
+          try await measure(device, try await other(peers))
         }
+        try report(results, format)
       }
     }
   }
@@ -40,18 +35,6 @@ struct RadioTestRun: Sendable {
     if let otherDevice { return try await UWBDevice.open(LinkEndpoint(otherDevice)) }
     guard counterpart != nil, let peer = peers?.others.first else { return nil }
     return try await UWBDevice.open(SimulatedPeers.endpoint(peer))
-  }
-
-  /// The chip does not know the command of a test.
-  private struct Missing: Error, CustomStringConvertible {
-    var chip: String
-    var command: String
-    var status: Status
-
-    var description: String {
-      "This chip (\(printable(chip))) does not have this test: it answered \(command) with \(status) "
-        + "(\(status.rawValue))."
-    }
   }
 
   struct Results: Sendable {
@@ -63,7 +46,7 @@ struct RadioTestRun: Sendable {
     guard let other, let counterpart else {
       return Results(own: try await Self.attempt(device, test, configuration))
     }
-    // Whoever answers, or sends, is there first; a sender sends longer than anyone listens.
+    // The responder or sender starts first; a sender sends for longer than the other end listens.
     var longer = configuration
     if case .periodicTX = counterpart {
       longer.packets = configuration.packets &* 2 &+ 5_000_000 / max(1, configuration.gap)
@@ -103,20 +86,24 @@ struct RadioTestRun: Sendable {
       guard case .refused(let command, let status) = error,
         status == .unknownOID || status == .unknownGID
       else { throw error }
-      throw Missing(chip: device.profile.name, command: command, status: status)
+      throw Failure(
+        .configuration,
+        "This chip (\(device.profile.name)) does not have this test: it answered \(command) with "
+          + "\(status) (\(status.rawValue)).")
     }
   }
 
   private func report(_ results: Results, _ format: OutputFormat) throws {
     guard let own = results.own else {
       guard !Task.isCancelled else { return }
-      standardError.write(
-        "uwbctl: Nothing came of the test in time.\n  try: Check that the other end sends, with the "
-          + "same channel, preamble, SFD and RFRAME, and longer than this one listens.\n")
-      throw ExitCode(ExitStatus.noPeer.rawValue)
+      throw Failure(
+        .noPeer, "The test did not finish in time.",
+        try:
+          "Check that the other end sends, with the same channel, preamble, SFD and RFRAME, and for "
+          + "longer than this end listens.")
     }
     let report = RadioTestReport(name: name, result: own, other: results.other, test: test)
     standardOutput.write(format == .json ? report.json + "\n" : report.text)
-    guard own.status.isSuccess else { throw ExitCode(ExitStatus.noPeer.rawValue) }
+    guard own.status.isSuccess else { throw Failure(.noPeer) }
   }
 }

@@ -4,29 +4,27 @@ import ArgumentParser
 import UCI
 import UWB
 
-/// How the frames of a radio test look. Both ends need the same.
+/// The frames of a radio test; the same at both ends.
 struct TestOptions: ParsableArguments {
-  @Option(help: "5 or 9 on most chips.") var channel: UInt8 = 9
-  @Option(help: "Preamble code, 9…12.") var preamble: UInt8 = 9
-  @Option(help: "SFD id, 0 or 2.") var sfd: UInt8 = 2
-  @Option(help: "RFRAME: 0, 1 or 3 (default: 0; 3 for ss-twr and sr-rx, which have no payload).")
+  @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
+  @Option(help: "The preamble code, 9…12.") var preamble: UInt8 = 9
+  @Option(help: "The SFD id, 0 or 2.") var sfd: UInt8 = 2
+  @Option(
+    help: "The RFRAME: 0, 1 or 3 (default: 0, but 3 for ss-twr and sr-rx, which have no payload).")
   var rframe: UInt8?
-  @Option(help: "STS segments in a frame (default: what the RFRAME needs).")
+  @Option(help: "The number of STS segments in a frame (default: as the RFRAME needs).")
   var stsSegments: UInt8?
-  @Option(help: "Length of an STS segment: 0 is 32 symbols, 1 is 64, 2 is 128.")
+  @Option(help: "The length of an STS segment: 0 is 32 symbols, 1 is 64, 2 is 128.")
   var stsLength: UInt8 = 1
   @Option(
     name: .customLong("set"),
-    help: "Another application parameter, as NAME=VALUE; may be repeated.")
+    help: "Another application parameter, NAME=VALUE; repeatable.")
   var parameters: [String] = []
-  @Option(help: "Seconds to wait for the result beyond the time that the frames take.")
-  var timeout = 3.0
-  @Option(help: "How to print the result: text or json.") var format = OutputFormat.text
+  @Option(help: "How many seconds to wait for the result beyond the duration of the frames.")
+  var timeout = Seconds(3)
+  @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
   func validate() throws {
-    guard timeout >= 0, timeout < 1e6 else {
-      throw ValidationError("--timeout takes seconds, 0 or more.")
-    }
     for text in parameters { _ = try Self.parameter(text) }
   }
 
@@ -38,7 +36,7 @@ struct TestOptions: ParsableArguments {
     configuration.rframe = rframe
     configuration.stsSegments = stsSegments
     configuration.stsLength = stsLength
-    configuration.patience = Int(timeout * 1_000)
+    configuration.patience = Int(timeout.duration / .milliseconds(1))
     configuration.additional = try parameters.map(Self.parameter)
     if let frames {
       configuration.packets = frames.packets
@@ -53,16 +51,16 @@ struct TestOptions: ParsableArguments {
   }
 }
 
-/// How many frames there are, and what is in them.
+/// The number of frames and their payload.
 struct FrameOptions: ParsableArguments {
-  @Option(name: [.customShort("n"), .long], help: "Frames to send, or to listen for.")
+  @Option(name: [.customShort("n"), .long], help: "The number of frames to send or to listen for.")
   var packets: UInt32 = 1_000
-  @Option(help: "From the start of a frame to that of the next, in microseconds.")
+  @Option(help: "Time between the starts of two frames in microseconds.")
   var gap: UInt32 = 2_000
-  @Flag(help: "The payload is random, its first byte the seed.") var random = false
-  @Option(help: "The payload of the frames in hexadecimal.") var psdu = Bytes([0, 0, 0, 0, 0, 0])
+  @Flag(help: "Make the payload random, with its first byte as the seed.") var random = false
+  @Option(help: "The payload in hexadecimal.") var psdu = Bytes([0, 0, 0, 0, 0, 0])
 
-  /// Bytes from digits, with anything people put between them.
+  /// Bytes as hexadecimal digits with common separators.
   struct Bytes: ExpressibleByArgument {
     var values: [UInt8]
 

@@ -3,7 +3,7 @@
 import UWBLab
 import UWB
 
-/// What was computed of a measurement, for those who print it.
+/// The computed values of a measurement, as printed.
 struct ComputedColumns {
   var computed: EstimatedMeasurement?
 
@@ -22,7 +22,7 @@ struct ComputedColumns {
     )
   }
 
-  /// How many frames or antennas the diagnostics are of.
+  /// The number of frames or antennas that the diagnostics cover.
   private var frames: Int {
     if case .used(let count)? = computed?.diagnostics { count } else { 0 }
   }
@@ -61,7 +61,7 @@ struct ComputedColumns {
     ]
   }
 
-  /// For people, behind what the chip says; empty where nothing is known beyond it.
+  /// The values as text; empty where there are none.
   var text: String {
     guard let computed else { return "" }
     var parts: [String] = []

@@ -6,16 +6,17 @@ import Ranging
 import UCI
 import UWB
 
-/// What the computed values suppose.
+/// What the computed values are based on.
 struct EstimationOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Delays, levels and tables of antennas as calibrate and compute --learn write them: what is "
-        + "computed is corrected with them."),
+    help: """
+      Correct computed values with these delays, levels and antenna tables, as written by calibrate \
+      and compute --learn.
+      """,
     completion: .file())
   var calibration: String?
   @Option(
-    help: "What this device is called in the calibration; peers are called by their addresses.")
+    help: "The name of this device in the calibration; peers have their addresses as names.")
   var board: String?
 
   /// - Parameter peers: of the session.
@@ -26,12 +27,12 @@ struct EstimationOptions: ParsableArguments {
   }
 }
 
-/// What the chip is asked to tell of single frames.
+/// The diagnostics to request from the chip.
 struct DiagnosticsOptions: ParsableArguments {
   @Flag(
-    help: "Ask the chip for phases, levels and clock offsets of single frames, to compute with.")
+    help: "Request phases, levels and clock offsets of single frames, to compute with.")
   var diagnostics = false
-  @Option(help: "NXP: pairs of antennas that measure angles, by their numbers: 1,2.")
+  @Option(help: "NXP: the numbers of the antenna pairs that measure angles, such as 1,2.")
   var antennaPairs: String?
 
   var request: DiagnosticsRequest? {

@@ -6,13 +6,13 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl range`: measure distances and print them.
+/// `uwbctl range`.
 struct RangeCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "range",
-    abstract: "Range and print what is measured.",
+    abstract: "Range with other devices and print the measurements.",
     discussion: """
-      Without --device an embedded simulated pair ranges. With a board, start the other end with the \
+      Without --device, an embedded simulated pair ranges. With a board, start the other end with the \
       same values, for example:
         uwbctl range --device /dev/ttyACM0
         uwbctl range --device /dev/ttyACM1 --role controlee
@@ -25,7 +25,10 @@ struct RangeCommand: Command {
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
 
-  @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
+  @Option(
+    help:
+      "Output format: table, text, json (one object a line) or csv (default: table on a terminal, otherwise text)."
+  )
   var format: RangeFormat?
 
   func execute() async throws {
@@ -63,15 +66,15 @@ struct RangeCommand: Command {
           + "\(statistics.resynchronisations) resynchronisations") + "\n")
     standardError.write(failures)
     if summary.measured == 0 {
-      standardError.write(
-        "uwbctl: No peer was measured.\n  try: Check that the other end runs with the same session "
-          + "id, channel, preamble, slot, interval and STS, and with the addresses crossed; uwbctl "
-          + "diff compares two ends.\n")
-      throw ExitCode(ExitStatus.noPeer.rawValue)
+      throw Failure(
+        .noPeer, "No peer was measured.",
+        try:
+          "Check that the other end runs with the same session id, channel, preamble, slot, interval "
+          + "and STS, and with swapped addresses; uwbctl diff compares two ends.")
     }
   }
 
-  /// Says on standard error when the device is lost and found again; the measurements go on behind.
+  /// Prints when the device is lost and found again; measurements resume after that.
   private static func announce(_ event: DeviceEvent) {
     switch event {
     case .lost(let cause):
@@ -95,14 +98,14 @@ struct RangeCommand: Command {
       showsComputed: session.hasDiagnostics || estimation.calibration != nil)
     let stream = session.estimates(settings, capacity: 1_024)
     try await session.start()
-    // Without a folder for its socket ranging works as well; multicast will say that it finds none.
+    // Ranging works without the socket; multicast will not find the session then.
     let control =
       session.configuration.role == .controller
       ? try? RangeControl(session, device: options.device) : nil
     defer { control?.stop() }
-    let timer = end.duration.map { seconds in
+    let timer = end.time.limit.map { limit in
       Task {
-        try await Task.sleep(for: .seconds(seconds))
+        try await Task.sleep(for: limit)
         // The stream ends when the session leaves ACTIVE.
         try await session.stop()
       }
@@ -116,7 +119,7 @@ struct RangeCommand: Command {
       }
       pipeline.take(estimate)
       if let count = end.count, pipeline.summary.rounds == count,
-        configurationIsComplete(session, pipeline.summary)
+        isRoundComplete(session, pipeline.summary)
       {
         break
       }
@@ -124,8 +127,8 @@ struct RangeCommand: Command {
     return pipeline.finish(dropped: stream.dropped)
   }
 
-  /// The last round asked for has an entry for each peer: no need to wait for the next one.
-  private func configurationIsComplete(_ session: UWBSession, _ summary: RangeSummary) -> Bool {
+  /// Whether the last round has an entry for each peer, so that there is no need to wait for the next.
+  private func isRoundComplete(_ session: UWBSession, _ summary: RangeSummary) -> Bool {
     summary.rowsInRound >= session.configuration.peers.count
   }
 }

@@ -5,41 +5,42 @@ import ArgumentParser
 import UWB
 import UCI
 
-/// What the two ends of a session have to agree on.
+/// The parameters of a session, which both ends have to agree on.
 struct RangeOptions: ParsableArguments {
   enum Role: String, ExpressibleByArgument, CaseIterable { case controller, controlee }
 
-  @Option(help: "controller sets the schedule; controlee follows it.")
+  @Option(help: "controller or controlee: the controller sets the schedule.")
   var role = Role.controller
 
-  @Option(help: "Address of this device: 4 hexadecimal digits (default: 0000, controlee 0001).")
+  @Option(help: "The address of this device: 4 hexadecimal digits (default: 0000, controlee 0001).")
   var address: String?
 
   @Option(
     name: .customLong("peer"),
-    help: "Address of a peer; repeat it, or separate with commas, for one-to-many.")
+    help: "The address of a peer; repeat it, or separate addresses with commas, for one-to-many.")
   var peers: [String] = []
 
-  @Option(help: "One-to-many: so many controlees with the addresses 0001, 0002, …")
+  @Option(help: "One-to-many: the number of controlees, with the addresses 0001, 0002, …")
   var responders: Int?
 
-  @Option(help: "The same at both ends.") var sessionID: UInt32 = 42
-  @Option(help: "5 or 9 on most chips.") var channel: UInt8 = 9
-  @Option(help: "Preamble code, 9…12.") var preamble: UInt8 = 10
-  @Option(help: "SFD id, 0 or 2.") var sfd: UInt8 = 2
-  @Option(help: "Slot in RSTU; 1200 are 1 ms (default: 2400, shorter if the interval needs it).")
-  var slot: UInt16?
-  @Option(help: "Slots in a ranging round (default: 25, fewer if the interval needs it).")
-  var slots: UInt8?
-  @Option(help: "From one ranging round to the next, in milliseconds.") var interval: UInt32 = 200
-  @Option(help: "Static STS: 16 hexadecimal digits, VENDOR_ID then IV, as on the wire.")
-  var sts: String?
-  @Flag(help: "Change the ranging round from block to block.") var hopping = false
+  @Option(help: "The session id, the same at both ends.") var sessionID: UInt32 = 42
+  @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
+  @Option(help: "The preamble code, 9…12.") var preamble: UInt8 = 10
+  @Option(help: "The SFD id, 0 or 2.") var sfd: UInt8 = 2
   @Option(
-    help: "The session from this file (see uwbctl profile) instead of these options.",
+    help: "The slot duration in RSTU; 1200 are 1 ms (default: 2400, or less for a short interval).")
+  var slot: UInt16?
+  @Option(help: "Slots in a ranging round (default: 25, or fewer for a short interval).")
+  var slots: UInt8?
+  @Option(help: "Time between ranging rounds in milliseconds.") var interval: UInt32 = 200
+  @Option(help: "Static STS: 16 hexadecimal digits, VENDOR_ID and IV in wire order.")
+  var sts: String?
+  @Flag(help: "Hop: change the ranging round from block to block.") var hopping = false
+  @Option(
+    help: "Take the session from this file instead of these options; see uwbctl profile.",
     completion: .file())
   var profile: String?
-  @Flag(help: "Send the session even if it cannot work.") var force = false
+  @Flag(help: "Start the session even if it cannot work.") var force = false
 
   /// The session of this end.
   func configuration() throws -> SessionConfiguration {
@@ -91,8 +92,8 @@ struct RangeOptions: ParsableArguments {
     return result
   }
 
-  /// FiRa's defaults where they fit into the interval; otherwise as few slots as the peers need, as
-  /// long as they can be.
+  /// FiRa's defaults if they fit into the interval; otherwise as few slots as the peers need, as long
+  /// as possible.
   private func schedule(peers: Int) -> (slots: UInt8, duration: UInt16) {
     let available = Int(interval) * 1_200
     let needed = min(peers + 5, 255)
@@ -113,7 +114,7 @@ struct RangeOptions: ParsableArguments {
       other.address = peer
       other.peers = [configuration.address]
       other.diagnostics = nil
-      // A profile may have made the controller the responder.
+      // The controller may be the responder.
       other.additional = other.additional.map { tlv in
         tlv.id == AppConfigID.deviceRole.rawValue
           ? TLV(tlv.id, tlv.value.map { $0 <= 1 ? 1 - $0 : $0 }) : tlv

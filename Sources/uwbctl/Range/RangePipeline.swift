@@ -4,16 +4,15 @@ import Ranging
 import UCI
 import UWB
 
-/// From measurements, of a device or of a capture, and what was computed of them to printed lines
-/// and a summary.
+/// Prints measurements with their estimates, and summarises them.
 struct RangePipeline {
-  /// Whether the chip reports RSSI, which it does since FiRa 2.0.
+  /// Whether the chip reports RSSI, as since FiRa 2.0.
   var hasRSSI: Bool
   private(set) var summary = RangeSummary()
   private var printer: RangePrinter
   private var start: UInt64?
 
-  /// - Parameter showsComputed: whether people see what was computed, too; programs always do.
+  /// - Parameter showsComputed: whether text output has computed values, too; JSON and CSV always do.
   init(_ format: RangeFormat, hasRSSI: Bool, showsComputed: Bool = false) {
     printer = RangePrinter(format, showsComputed: showsComputed)
     self.hasRSSI = hasRSSI
@@ -31,7 +30,7 @@ struct RangePipeline {
     printer.print(row, summary)
   }
 
-  /// - Parameter dropped: notifications that were not taken in time.
+  /// - Parameter dropped: the number of notifications that were not read in time.
   mutating func finish(dropped: Int) -> RangeSummary {
     summary.dropped = dropped
     printer.finish(summary)

@@ -5,7 +5,7 @@ import Ranging
 import UCI
 import UWB
 
-/// One measurement with the estimate it led to.
+/// A measurement with its estimate.
 struct RangeRow {
   var seconds: Double
   var measurement: RangingMeasurement
@@ -15,7 +15,7 @@ struct RangeRow {
 
   var result: TwoWayMeasurement { measurement.result }
 
-  /// true, false, or nil where the chip cannot tell.
+  /// nil where the chip cannot tell.
   var nonLineOfSight: Bool? {
     switch result.lineOfSight {
     case .lineOfSight: false
@@ -29,7 +29,7 @@ struct RangeRow {
   func angle(_ angle: Angle) -> Double? { angle.figureOfMerit > 0 ? angle.degrees : nil }
 }
 
-/// Rates and losses of a run, over all peers and for each.
+/// Rates and losses of a run, in total and by peer.
 struct RangeSummary {
   struct Peer {
     var measured = 0
@@ -43,11 +43,11 @@ struct RangeSummary {
   private(set) var missing = 0
   private(set) var first: Double?
   private(set) var last = 0.0
-  /// The round of the last measurement, and how many measurements it has brought.
+  /// The round of the last measurement, and its number of measurements.
   private(set) var lastSequence: UInt32?
   private(set) var rowsInRound = 0
   private var lastSequences: [UInt32: UInt32] = [:]
-  /// Notifications that the program was too slow to take.
+  /// The number of notifications that were not read in time.
   var dropped = 0
 
   var measured: Int { peers.values.reduce(0) { $0 + $1.measured } }
@@ -55,14 +55,14 @@ struct RangeSummary {
 
   mutating func add(_ row: RangeRow) {
     let number = row.measurement.sequenceNumber
-    // A device that was lost counts from 0 again, in a session that it may give the same token.
+    // A device that was lost counts from 0 again, possibly in a session with the same token.
     let before =
       row.measurement.followsInterruption ? nil : lastSequences[row.measurement.sessionToken]
     rowsInRound += 1
     if number != before {
       rounds += 1
       rowsInRound = 1
-      // Between two notifications of one session every number in between is a lost one.
+      // Every number between those of two notifications is a lost round.
       if let before, number > before { missing += Int(number - before) - 1 }
       lastSequences[row.measurement.sessionToken] = number
       lastSequence = number
@@ -80,7 +80,7 @@ struct RangeSummary {
     peers[row.result.peer] = peer
   }
 
-  /// Rounds a second.
+  /// Rounds per second.
   var rate: Double {
     guard let first, rounds > 1, last > first else { return 0 }
     return Double(rounds - 1) / (last - first)

@@ -3,21 +3,20 @@
 import ArgumentParser
 import UWB
 
-/// `uwbctl replay`: what a capture measured, as `range` prints it; or the recorded chip for a host.
-struct Replay: AsyncParsableCommand {
+/// `uwbctl replay`.
+struct Replay: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Print the ranging measurements of a capture, or play the chip that was recorded.",
+    abstract: "Print the ranging measurements of a capture, or simulate the recorded chip.",
     discussion: """
-      FILE is what range --capture wrote, another pcapng file with UCI packets, a log of NXP's or \
+      FILE is a capture of range --capture, another pcapng file with UCI packets, a log of NXP's or \
       Android's stack, or packets in hexadecimal, one or several on a line.
 
-      With --as-device the recorded chip can be opened like a serial port, by any host, at the path \
-      that is printed. It answers each command as it did then and sends its measurements as long \
-      after their cause as then. Ends with Ctrl-C, and then says what was asked that the capture \
-      does not have.
+      With --as-device, any host can open the recorded chip like a serial port at the printed path. \
+      It answers each command as recorded, and sends its measurements with the recorded delays. On \
+      Ctrl-C it stops and lists the commands that were not in the capture.
       """)
 
-  /// How fast a capture goes by.
+  /// The speed of a replay.
   enum Speed: Equatable, ExpressibleByArgument {
     case times(Double)
     case max
@@ -41,42 +40,37 @@ struct Replay: AsyncParsableCommand {
   }
 
   @Argument(help: "The capture.", completion: .file()) var file: String
-  @Option(help: "1 as recorded, 2 twice as fast, max without waiting.") var speed = Speed.times(1)
-  @Option(help: "table, text, json (one object a line) or csv (default: table on a terminal).")
+  @Option(help: "1 is as recorded, 2 twice as fast, max does not wait.") var speed = Speed.times(1)
+  @Option(
+    help:
+      "Output format: table, text, json (one object a line) or csv (default: table on a terminal, otherwise text)."
+  )
   var format: RangeFormat?
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions
-  @Flag(help: "Be the recorded chip on a pseudo-terminal.") var asDevice = false
+  @Flag(help: "Simulate the recorded chip on a pseudo-terminal.") var asDevice = false
   @Option(
-    help: "With --as-device: make a symbolic link to the pseudo-terminal.", completion: .file())
+    help: "With --as-device: create this symbolic link to the pseudo-terminal.", completion: .file()
+  )
   var link: String?
-  @Flag(help: "With --as-device: measurements begin again when there are no more.")
+  @Flag(help: "With --as-device: repeat the measurements.")
   var `repeat` = false
-  @Option(name: [.customShort("t"), .long], help: "With --as-device: end after so many seconds.")
-  var duration: Double?
+  @OptionGroup var time: TimeLimit
 
   func validate() throws {
-    if !asDevice, link != nil || `repeat` || duration != nil {
-      throw ValidationError("--link, --repeat and --duration go with --as-device.")
-    }
-    if let duration, !(duration > 0 && duration < 1e9) {
-      throw ValidationError("--duration takes more than 0 seconds.")
+    if !asDevice, link != nil || `repeat` || time.limit != nil {
+      throw ValidationError("--link, --repeat and --duration need --as-device.")
     }
   }
 
-  func run() async throws {
-    let this = self
-    try await reporting {
-      try await cancelledBySignals {
-        if this.asDevice { try await this.playDevice() } else { try await this.replay() }
-      }
-    }
+  func execute() async throws {
+    if asDevice { try await simulateDevice() } else { try await replay() }
   }
 
   private func replay() async throws {
     let capture = try CaptureReader.read(file: file)
     for problem in capture.problems { standardError.write("\(file): \(problem)\n") }
     var measurements = CapturedMeasurements()
-    // The peers of a capture are not known ahead: their delays count by address.
+    // The peers are not known in advance: their delays are found by address.
     let settings = try estimation.settings(channel: 9, peers: [])
     var pipeline = RangePipeline(
       format ?? .standard, hasRSSI: measurements.hasRSSI,
@@ -100,19 +94,16 @@ struct Replay: AsyncParsableCommand {
       }
       for estimate in measurements.remaining() { pipeline.take(estimate) }
     } catch is CancellationError {
-      // Ctrl-C: what has been seen is summed up.
+      // Ctrl-C: the summary covers what was replayed.
     }
     let summary = pipeline.finish(dropped: 0)
     standardError.write(
       summary.text(
         "\(capture.packets.count) packets, \(measurements.unreadable) unreadable") + "\n")
     guard summary.measured == 0, !Task.isCancelled else { return }
-    let nothing = summary.failed == 0
-    standardError.write(
-      nothing
-        ? "uwbctl: The capture holds no two-way measurement.\n  try: uwbctl decode --file FILE "
-          + "says what is in it.\n"
-        : "uwbctl: No peer was measured.\n")
-    throw ExitCode((nothing ? ExitStatus.data : .noPeer).rawValue)
+    guard summary.failed == 0 else { throw Failure(.noPeer, "No peer was measured.") }
+    throw Failure(
+      .data, "The capture has no two-way measurements.",
+      try: "uwbctl decode --file FILE shows its contents.")
   }
 }

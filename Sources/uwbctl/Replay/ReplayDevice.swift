@@ -7,30 +7,28 @@ import UWB
 import UWBSimulator
 
 extension Replay {
-  /// Serves the recorded chip until interrupted, then says what became of it.
-  func playDevice() async throws {
+  /// Simulates the recorded chip until interrupted, and then prints statistics.
+  func simulateDevice() async throws {
     let capture = try CaptureReader.read(file: file)
     for problem in capture.problems { standardError.write("\(file): \(problem)\n") }
     let recording = Recording(capture)
     guard recording.packets > 0 else {
-      standardError.write(
-        "uwbctl: The capture holds nothing that a chip said.\n  try: uwbctl decode --file FILE says "
-          + "what is in it.\n")
-      throw ExitCode(ExitStatus.data.rawValue)
+      throw Failure(
+        .data, "The capture has no packets of a chip.",
+        try: "uwbctl decode --file FILE shows its contents.")
     }
     let device: RecordedDevice
     do {
       device = try RecordedDevice(recording, speed: speed.factor, repeats: `repeat`)
       if let link { try device.link(at: link) }
     } catch {
-      standardError.write(
-        "uwbctl: \(link ?? "A pseudo-terminal") cannot be made: \(error) (errno \(error.rawValue)).\n"
-      )
-      throw ExitCode(ExitStatus.cannotCreate.rawValue)
+      throw Failure(
+        .cannotCreate,
+        "Cannot create \(link ?? "a pseudo-terminal"): \(error) (errno \(error.rawValue)).")
     }
     device.start()
     standardOutput.write(announcement(device, recording))
-    try? await Task.sleep(for: .seconds(duration ?? 1e9))
+    try? await Task.sleep(for: time.limit ?? .seconds(1_000_000_000))
     device.stop()
     standardError.write(device.statistics.text(of: recording) + "\n")
   }
@@ -57,8 +55,8 @@ extension Replay.Speed {
 }
 
 extension Recording {
-  /// What a capture has of a chip and its host. Packets of which nothing tells the way are the
-  /// chip's, as most data are.
+  /// The packets of a chip and its host. Packets with unknown direction are taken as the chip's, like
+  /// most data.
   init(_ capture: Capture) {
     self.init(
       capture.packets.map {
@@ -80,9 +78,9 @@ extension RecordedChip.Statistics {
     let filled = invented.values.reduce(0, +)
     return
       "\(exact + similar + refused + filled) requests: \(exact) as recorded, "
-      + "\(similar) with other contents, \(refused) not in the capture and refused"
+      + "\(similar) with other contents, \(refused) not in the capture and rejected"
       + (refused > 0 ? " \(names(unknown))" : "")
-      + (filled > 0 ? ", \(filled) answered for it \(names(invented))" : "")
+      + (filled > 0 ? ", \(filled) answered without a recording \(names(invented))" : "")
       + "; \(packetsSent) packets of \(recording.packets) recorded sent"
   }
 }

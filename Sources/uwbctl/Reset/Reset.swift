@@ -6,19 +6,19 @@ import UCI
 import UWB
 import UWBLink
 
-/// `uwbctl reset`: the chip as if it had just been switched on.
+/// `uwbctl reset`.
 struct Reset: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Reset a chip: its sessions end.",
+    abstract: "Reset a chip, which ends its sessions.",
     discussion: """
-      Sends CORE_DEVICE_RESET, behind NXP's CORE_DEVICE_INIT where the chip needs it, waits until \
-      the chip is ready and asks who it is. USB stays up and calibration stays; a board that does \
-      not answer to this needs its reset button, or to be unplugged.
+      Sends CORE_DEVICE_RESET, after NXP's CORE_DEVICE_INIT where the chip needs it, waits until the \
+      chip is ready and reads its device information. The USB connection and the calibration are \
+      kept. A board that does not answer needs its reset button, or to be unplugged.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
-  @Option(help: "text or json.") var format = OutputFormat.text
+  @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
   func execute() async throws {
     let target = try OpenTarget(options, capture)

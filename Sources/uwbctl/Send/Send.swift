@@ -5,42 +5,40 @@ import ArgumentParser
 import UCI
 import UWB
 
-/// `uwbctl send`: packets as they are, and what the chip says to them.
+/// `uwbctl send`.
 struct Send: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Send packets given in hexadecimal, and show what the chip answers.",
+    abstract: "Send packets given in hexadecimal, and show the answers of the chip.",
     discussion: """
       For example:
         uwbctl send --device /dev/ttyACM0 20 02 00 00
         uwbctl send --device /dev/ttyACM0 21050000 --wait 5
-      Each argument is one packet or several in a row, unless all are single bytes. With --payload \
-      they are the payload of one command, which is cut into packets: --command 0x21:0x03. After \
-      each command its response is waited for. The chip is not reset unless --reset; NXP's chips \
-      answer nothing before NXP_CORE_DEVICE_INIT (2E 00 00 02 00 00).
+      Each argument is one packet or several in a row, unless all are single bytes. With --command \
+      0x21:0x03 they are the payload of that command, which is split into packets. The response of \
+      each command is awaited before the next one is sent. The chip is only reset with --reset; NXP's \
+      chips do not answer before NXP_CORE_DEVICE_INIT (2E 00 00 02 00 00).
       """)
 
-  @Argument(help: "Packets, header included.") var hex: [String]
+  @Argument(help: "Packets with their headers.") var hex: [String]
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "The arguments are the payload of this command: GID:OID, such as 1:3.")
   var command: String?
-  @Option(help: "Bytes of payload in one packet of --command.") var segment = 255
-  @Option(help: "Show what comes for so many seconds after the last response.") var wait = 0.3
-  @Option(help: "Seconds to wait for each response.") var timeout = 2.0
-  @Option(help: "line, details, or json (one object a line).") var format = PacketStyle.details
-  @Flag(help: "Reset the chip first; sessions on it end.") var reset = false
-  @Flag(help: "Send what makes no sense, too.") var force = false
+  @Option(help: "Payload bytes in one packet of --command.") var segment = 255
+  @Option(help: "How many seconds to listen after the last response.") var wait = Seconds(0.3)
+  @Option(help: "How many seconds to wait for each response.") var timeout = Seconds(2)
+  @Option(help: "Output format: line, details, or json (one object a line).") var format =
+    PacketStyle.details
+  @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
+  @Flag(help: "Send packets even if they are invalid.") var force = false
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
   func validate() throws {
-    guard (0...1e6).contains(wait), (0...1e6).contains(timeout) else {
-      throw ValidationError("--wait and --timeout take seconds, 0 or more.")
-    }
     guard (1...255).contains(segment) else { throw ValidationError("--segment takes 1 to 255.") }
     _ = try frames()
   }
 
-  /// What the arguments say.
+  /// The packets that the arguments describe.
   func frames() throws -> [[UInt8]] {
     do {
       guard let command else {
@@ -68,8 +66,7 @@ struct Send: Command {
     if !plan.problems.isEmpty {
       for problem in plan.problems { standardError.write("uwbctl: \(printable("\(problem)"))\n") }
       guard force else {
-        standardError.write("  try: Correct it, or send it nevertheless with --force.\n")
-        throw ExitCode(ExitStatus.usage.rawValue)
+        throw Failure(.usage, try: "Correct the packets, or send them nevertheless with --force.")
       }
     }
     let target = try OpenTarget(options, capture)
@@ -80,16 +77,18 @@ struct Send: Command {
     var printer = PacketPrinter(
       format, vendor: profile?.vendor, showSecrets: showSecrets, start: PacketLink.now())
     func show(_ packet: WirePacket) { standardOutput.write(printer.text(packet)) }
-    // What has been waiting is no answer to anything.
-    try await link.take(milliseconds: 30) {
-      show($0); return false
-    }
-    if reset {
-      _ = try await link.ask(
-        Segmentation.packets(DeviceReset()), milliseconds: Int(timeout * 1_000), seen: show)
-      try await link.take(milliseconds: 200) {
-        show($0); return false
+    func listen(_ time: Duration) async throws {
+      try await link.receive(for: time) {
+        show($0)
+        return false
       }
+    }
+    let timeout = timeout.duration
+    // Packets that were waiting do not answer anything.
+    try await listen(.milliseconds(30))
+    if reset {
+      _ = try await link.ask(Segmentation.packets(DeviceReset()), timeout: timeout, seen: show)
+      try await listen(.milliseconds(200))
     }
     var silent = 0
     for message in plan.messages {
@@ -97,17 +96,14 @@ struct Send: Command {
         for packet in message { try link.send(packet) }
         continue
       }
-      if try await link.ask(message, milliseconds: Int(timeout * 1_000), seen: show) == nil {
-        silent += 1
-      }
+      if try await link.ask(message, timeout: timeout, seen: show) == nil { silent += 1 }
     }
-    try await link.take(milliseconds: Int(wait * 1_000)) {
-      show($0); return false
-    }
+    try await listen(wait.duration)
     guard silent > 0 else { return }
-    standardError.write(
-      "uwbctl: \(silent) of \(plan.messages.count) commands were not answered within "
-        + "\(fixed(timeout, 1)) s.\n  try: uwbctl doctor \(printable(options.device))\n")
-    throw ExitCode(ExitStatus.silent.rawValue)
+    throw Failure(
+      .silent,
+      "\(silent) of \(plan.messages.count) commands were not answered within "
+        + "\(fixed(timeout / .seconds(1), 1)) s.",
+      try: "uwbctl doctor \(options.device)")
   }
 }

@@ -3,39 +3,39 @@
 import UCI
 import UCIReference
 
-/// Why packets had better not be sent.
+/// Why packets should not be sent.
 enum SendProblem: Equatable, CustomStringConvertible {
-  /// Only commands and data go to a chip.
+  /// Only commands and data are sent to a chip.
   case wrongDirection(String)
-  /// A message of several packets that is not complete.
+  /// A segmented message that is incomplete.
   case unfinished
-  /// A segment that belongs to another message than the one before it.
+  /// A segment of a different message than the one before it.
   case interrupted
-  /// The bytes do not have the layout of this command.
+  /// The payload does not match the layout of this command.
   case malformed(String, PayloadError)
-  /// More bytes than the layout of this command has.
+  /// The payload is longer than the layout of this command.
   case tooLong(String, Int)
-  /// The bytes of this word end UCI on Qorvo's firmware with several applications.
+  /// This word in the bytes ends UCI on Qorvo's firmware with several applications.
   case escapesUCI(String)
 
   /// One sentence.
   var description: String {
     switch self {
     case .wrongDirection(let name):
-      "\(name) goes from the chip to the host; a chip that gets it does not know what to do."
+      "\(name) is sent by chips, not to them."
     case .unfinished:
-      "The last packet announces another segment, which is not there; the chip would wait for it."
+      "The last packet announces another segment, which is missing; the chip would wait for it."
     case .interrupted: "A message of several segments is interrupted by another one."
-    case .malformed(let name, let error): "This is no \(name): \(error)"
+    case .malformed(let name, let error): "Not a valid \(name): \(error)"
     case .tooLong(let name, let count):
-      "\(name) ends \(count) byte\(count == 1 ? "" : "s") earlier; chips refuse the rest."
+      "\(name) has \(count) byte\(count == 1 ? "" : "s") too many; chips reject it."
     case .escapesUCI(let word):
-      "The bytes hold \"\(word)\" in ASCII, which ends UCI on some of Qorvo's firmwares."
+      "The packets contain \"\(word)\" in ASCII, which ends UCI on some firmware of Qorvo's."
     }
   }
 }
 
-/// What is sent: whole messages, one packet or more each.
+/// The messages to send, of one or more packets each.
 struct SendPlan {
   /// The packets of each message, in order.
   private(set) var messages: [[[UInt8]]] = []
@@ -87,7 +87,7 @@ struct SendPlan {
     return message.trailing.isEmpty ? [] : [.tooLong(name, message.trailing.count)]
   }
 
-  /// In any case of letters, anywhere. Source: uci_parser.c of Qorvo's DW3_QM33_SDK 1.1.0.
+  /// Ignores case. Source: uci_parser.c of Qorvo's DW3_QM33_SDK 1.1.0.
   private static func contains(_ bytes: [UInt8], _ word: String) -> Bool {
     bytes.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
       .firstRange(of: Array(word.utf8)) != nil

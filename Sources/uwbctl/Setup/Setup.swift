@@ -5,30 +5,32 @@ import ArgumentParser
 import Glibc
 import SystemPackage
 
-/// `uwbctl setup`: access to boards for ordinary users, through udev.
+/// `uwbctl setup`.
 struct Setup: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show, install or remove the udev rules for UWB devices.",
     discussion: """
-      Without --install or --remove nothing is changed: what would be is printed. The rules give the \
-      logged-in user access to UWB boards, and the group \(UdevRules.group) on machines where nobody \
-      logs in; they make names below /dev/uwb that stay the same, and keep ModemManager away.
+      Without --install or --remove, prints what would change. The rules give access to UWB boards to \
+      the logged-in user and to the group \(UdevRules.group), create stable names below /dev/uwb, and \
+      make ModemManager ignore the boards.
 
-      A spidev, a GPIO chip or a UART says nothing of what is wired to it: name those that lead to a \
-      UWB chip with --node. Ends with 77 when it is not root who installs or removes.
+      The system cannot tell what a spidev, a GPIO chip or a UART is wired to: name those of a UWB \
+      chip with --node. The exit status is 77 when root is needed.
       """)
 
-  @Flag(help: "Write the rules, and let udev apply them. As root.") var install = false
-  @Flag(help: "Remove what was installed. As root.") var remove = false
+  @Flag(help: "Install the rules and make udev apply them; needs root.") var install = false
+  @Flag(help: "Remove the rules; needs root.") var remove = false
   @Option(
     name: .customLong("node"),
-    help: "Also give access to this node, such as spidev0.0 or gpiochip0; may be repeated.")
+    help: "Also give access to this node, such as spidev0.0 or gpiochip0; repeatable.")
   var nodes: [String] = []
-  @Option(help: "The root folder of the system, for one that does not run.", completion: .directory)
+  @Option(
+    help: "The root folder of the system, to set up one that is not running.",
+    completion: .directory)
   var root = "/"
 
   func validate() throws {
-    guard !(install && remove) else { throw ValidationError("Give --install or --remove.") }
+    guard !(install && remove) else { throw ValidationError("Give either --install or --remove.") }
     guard nodes.isEmpty || !remove else { throw ValidationError("--remove takes no --node.") }
     for node in nodes where !Self.isNode(Self.name(node)) {
       throw ValidationError(
@@ -44,19 +46,21 @@ struct Setup: ParsableCommand {
       : SetupPlan(root: folder, nodes: nodes.map(Self.name).sorted())
     guard install || remove else { return show(plan) }
     if plan.isDone {
-      standardOutput.write(remove ? "There is nothing to remove.\n" : "Installed already.\n")
+      standardOutput.write(remove ? "There is nothing to remove.\n" : "Already installed.\n")
       return
     }
-    do throws(SetupPlan.Failure) {
-      for line in try plan.carryOut() { standardOutput.write(printable(line) + "\n") }
-    } catch .refused(let path, let errno) {
-      throw Self.fail(path, errno, "sudo uwbctl setup " + (remove ? "--remove" : "--install"))
+    try reporting {
+      do throws(SetupPlan.Failure) {
+        for line in try plan.carryOut() { standardOutput.write(printable(line) + "\n") }
+      } catch .refused(let path, let errno) {
+        throw failure(path, errno)
+      }
     }
     if folder == "/" { apply() }
     if install { standardOutput.write(groupAdvice) }
   }
 
-  // MARK: what would be done
+  // MARK: the plan
 
   private func show(_ plan: SetupPlan) {
     for file in plan.files {
@@ -65,7 +69,7 @@ struct Setup: ParsableCommand {
       case .missing: standardOutput.write("Would write \(printable(file.path.string)):\n")
       case .different:
         standardOutput.write(
-          "Would write \(printable(file.path.string)), keeping the one that is there as .old:\n")
+          "Would write \(printable(file.path.string)), keeping the present one as .old:\n")
       }
       guard file.state != .same, let text = file.text else { continue }
       standardOutput.write(
@@ -74,28 +78,28 @@ struct Setup: ParsableCommand {
     }
     standardOutput.write(groupAdvice)
     if plan.isDone {
-      standardOutput.write("Nothing is left to do. To undo it: sudo uwbctl setup --remove\n")
+      standardOutput.write("Nothing to do. To remove the rules: sudo uwbctl setup --remove\n")
     } else {
       let all = (["--install"] + nodes.map { "--node \($0)" }).joined(separator: " ")
       standardOutput.write(
         "Then: udevadm control --reload, udevadm trigger\n"
-          + "Nothing was changed. To do it: sudo uwbctl setup \(printable(all))\n")
+          + "Nothing was changed. To install: sudo uwbctl setup \(printable(all))\n")
     }
   }
 
-  /// On a machine where nobody sits at a seat, the group is what counts.
+  /// Without a local login, only the group gives access.
   private var groupAdvice: String {
     guard root == "/" else { return "" }
     guard getgrnam(UdevRules.group) != nil else {
-      return "There is no group \(UdevRules.group) here: nodes keep the group they have.\n"
+      return "There is no group \(UdevRules.group) here: nodes keep their group.\n"
     }
-    return "Over SSH, and for services, access needs the group: "
+    return "Access over SSH and for services needs the group: "
       + "sudo usermod -aG \(UdevRules.group) USER, then log in again.\n"
   }
 
   // MARK: helpers
 
-  /// Lets udev read the rules and apply them to what is plugged in.
+  /// Makes udev read the rules and apply them to present devices.
   private func apply() {
     let commands = [["control", "--reload"], ["trigger", "--subsystem-match=tty"]]
     let more = [
@@ -104,11 +108,11 @@ struct Setup: ParsableCommand {
     ]
     for command in commands + more where !Self.succeeds(["udevadm"] + command) {
       standardError.write(
-        "uwbctl: udevadm \(command.joined(separator: " ")) failed; does udev run here?\n"
-          + "  try: replug the board, or restart the machine\n")
+        "uwbctl: udevadm \(command.joined(separator: " ")) failed; is udev running?\n"
+          + "  try: Replug the board, or restart the machine.\n")
       return
     }
-    standardOutput.write("udev has applied it to what is plugged in.\n")
+    standardOutput.write("udev has applied the change to present devices.\n")
   }
 
   private static func succeeds(_ arguments: [String]) -> Bool {
@@ -121,25 +125,22 @@ struct Setup: ParsableCommand {
     return status == 0
   }
 
-  private static func fail(_ path: FilePath, _ errno: Errno, _ again: String) -> ExitCode {
-    let isPermission = errno == .permissionDenied || errno == .notPermitted
-    standardError.write(
-      isPermission
-        ? "uwbctl: Only root may change \(printable(path.string)).\n  try: \(again)\n"
-        : "uwbctl: \(printable(path.string)) cannot be written: \(errno).\n")
-    return ExitCode(
-      (isPermission
-        ? ExitStatus.permission
-        : errno == .noSuchFileOrDirectory
-          ? .cannotCreate : .system).rawValue)
+  private func failure(_ path: FilePath, _ errno: Errno) -> Failure {
+    if errno == .permissionDenied || errno == .notPermitted {
+      return Failure(
+        .permission, "Only root can change \(path).",
+        try: "sudo uwbctl setup " + (remove ? "--remove" : "--install"))
+    }
+    return Failure(
+      errno == .noSuchFileOrDirectory ? .cannotCreate : .system, "Cannot write \(path): \(errno).")
   }
 
-  /// A path or a name as the kernel's name.
+  /// The kernel's name of a path or name.
   static func name(_ node: String) -> String {
     node.hasPrefix("/dev/") ? String(node.dropFirst(5)) : node
   }
 
-  /// What goes into a rule: no quotes, no patterns.
+  /// Whether a name is safe in a rule: without quotes and patterns.
   static func isNode(_ name: String) -> Bool {
     ["spidev", "gpiochip", "tty"].contains { name.hasPrefix($0) && name.count > $0.count }
       && name.utf8.allSatisfy { byte in

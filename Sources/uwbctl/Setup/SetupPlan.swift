@@ -3,16 +3,16 @@
 import Glibc
 import SystemPackage
 
-/// Files that give users access to UWB devices, as they are to be and as they are.
+/// The files that give users access to UWB devices, compared with the present ones.
 struct SetupPlan {
-  /// A file that is to be there, or not.
+  /// A file to write or to remove.
   struct File: Equatable {
     enum State: Equatable {
       case missing, same, different
     }
 
     var path: FilePath
-    /// nil: is to be removed.
+    /// nil: the file is removed.
     var text: String?
     var state: State
   }
@@ -21,13 +21,13 @@ struct SetupPlan {
     case refused(FilePath, Errno)
   }
 
-  /// Where udev looks for rules of this machine.
+  /// Where udev looks for local rules.
   let folder: FilePath
   private(set) var files: [File]
 
   /// - Parameters:
-  ///   - root: of the system: `/`, or a folder for an image that is being made.
-  ///   - nodes: kernel names of nodes to be made accessible; none: whatever was set up before stays.
+  ///   - root: of the system: `/`, or the folder of an image.
+  ///   - nodes: kernel names of nodes to make accessible; none: a former list stays.
   init(root: FilePath, nodes: [String]) {
     folder = root.appending("etc").appending("udev").appending("rules.d")
     files = [Self.file(folder.appending(UdevRules.name), UdevRules.text)]
@@ -37,7 +37,7 @@ struct SetupPlan {
     }
   }
 
-  /// Everything that `setup` has ever installed goes.
+  /// Removes everything that `setup` installs.
   init(removingFrom root: FilePath) {
     folder = root.appending("etc").appending("udev").appending("rules.d")
     let paths = [UdevRules.name, UdevRules.nodesName].map(folder.appending)
@@ -60,12 +60,12 @@ struct SetupPlan {
     return File(path: path, text: text, state: isSame ? .same : .different)
   }
 
-  // MARK: doing it
+  // MARK: execution
 
-  /// Writes what is missing or different, and removes what is to go. A file that was different is
-  /// kept beside the new one, with `.old` at its end, which udev does not read.
+  /// Writes missing and different files, and removes those without a text. A different file is kept
+  /// as `.old`, which udev does not read.
   ///
-  /// - Returns: what was done, a sentence each.
+  /// - Returns: a sentence for each change.
   func carryOut() throws(Failure) -> [String] {
     var done: [String] = []
     for file in files {
@@ -90,7 +90,7 @@ struct SetupPlan {
     guard unlink(path.string) == 0 || errno == ENOENT else { throw failure(path) }
   }
 
-  /// Whole or not at all: under another name first.
+  /// Writes a file completely or not at all, by renaming it.
   private func write(_ text: String, to path: FilePath) throws(Failure) {
     try makeFolders()
     let draft = FilePath(path.string + ".new")
@@ -100,7 +100,7 @@ struct SetupPlan {
         permissions: [.ownerReadWrite, .groupRead, .otherRead])
       defer { try? descriptor.close() }
       try descriptor.writeAll(text.utf8)
-      // Whatever the umask of the shell is.
+      // Independently of the umask.
       guard fchmod(descriptor.rawValue, 0o644) == 0 else { throw Errno(rawValue: errno) }
     } catch {
       unlink(draft.string)

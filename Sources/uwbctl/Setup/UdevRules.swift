@@ -2,15 +2,15 @@
 
 /// The rules for udev that `setup` installs.
 enum UdevRules {
-  /// The file's name. Below 73, where systemd turns the tag uaccess into an access list, and behind
+  /// The name of the file: sorted before 73, where systemd applies the tag uaccess, and after
   /// 60-serial.rules.
   static let name = "60-uwb.rules"
-  /// For nodes that the user named.
+  /// The name of the file for nodes that the user named.
   static let nodesName = "61-uwb-nodes.rules"
-  /// Whoever has nobody at the seat.
+  /// The group that has access without a local login.
   static let group = "dialout"
 
-  /// Rules for nodes which say nothing of a UWB chip themselves: a spidev, GPIO lines, a UART.
+  /// Rules for nodes that cannot be recognised: a spidev, GPIO lines, a UART.
   ///
   /// - Parameter nodes: kernel names, such as `spidev0.0`.
   static func text(forNodes nodes: [String]) -> String {
@@ -27,7 +27,7 @@ enum UdevRules {
     }
   }
 
-  /// udev/60-uwb.rules; a test holds the two together.
+  /// The contents of udev/60-uwb.rules; a test compares them.
   static let text = #"""
     # SPDX-License-Identifier: Apache-2.0
     #

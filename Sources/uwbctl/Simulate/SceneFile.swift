@@ -3,7 +3,7 @@
 import UWBLab
 import UWBSimulator
 
-/// Conditions of a simulated scene as JSON, for `--scene`. Everything may be left out.
+/// The conditions of a simulated scene in JSON, for `--scene`; all are optional.
 struct SceneFile: Codable {
   struct Level: Codable {
     var rx_power_dbm: Double
@@ -20,7 +20,7 @@ struct SceneFile: Codable {
     var rx_m: Double?
   }
   struct Point: Codable {
-    /// Positive to the right of where the antennas look.
+    /// Positive to the right of the antennas' direction.
     var angle_deg: Double
     var phase_rad: Double
   }
@@ -39,7 +39,7 @@ struct SceneFile: Codable {
   var angle_noise_deg: Double?
   var loss: Double?
   var range_m: Double?
-  /// Each chip's clock is off by plus to minus so much.
+  /// Clock offsets are random within plus or minus this value.
   var clock_ppm: Double?
   var clock_wander_ppm: Double?
   var carrier_noise_ppm: Double?
@@ -49,7 +49,7 @@ struct SceneFile: Codable {
   var reflection_loss_db: Double?
   var noise_dbm: Double?
   var walls: [Wall]?
-  /// By the names that `simulate` prints; "all" for each chip.
+  /// By the names that `simulate` prints, or "all".
   var chips: [String: Chip]?
 
   init(file path: String) throws(LabError) {
@@ -65,15 +65,15 @@ struct SceneFile: Codable {
       ("reflection_delay_ns", reflection_delay_ns), ("reflection_loss_db", reflection_loss_db),
     ]
     if let bad = amounts.first(where: { !(0...1e6 ~= $0.1 ?? 0) }) {
-      return "\(bad.0) is not 0 or more"
+      return "\(bad.0) is negative or too large"
     }
     for value in [clock_ppm, clock_wander_ppm] + (chips ?? [:]).values.map(\.clock_ppm)
     where abs(value ?? 0) > 1000 {
-      return "no clock is more than 1000 ppm off"
+      return "clock offsets are limited to 1000 ppm"
     }
-    if !(0...1 ~= loss ?? 0) { return "loss is not 0 to 1" }
+    if !(0...1 ~= loss ?? 0) { return "loss is not between 0 and 1" }
     if let walls, walls.contains(where: { $0.from.count != 2 || $0.to.count != 2 }) {
-      return "a wall has from and to, each x and y"
+      return "a wall needs from and to, each x and y"
     }
     for (name, chip) in chips ?? [:] {
       if let position = chip.position,
@@ -96,7 +96,7 @@ struct SceneFile: Codable {
     return nil
   }
 
-  /// Sets what the file says.
+  /// Applies the conditions to a scene.
   func apply(to scene: inout Scene) {
     func set(_ value: Double?, _ field: WritableKeyPath<Scene, Double>) {
       if let value { scene[keyPath: field] = value }
@@ -128,23 +128,23 @@ struct SceneFile: Codable {
     }
   }
 
-  /// Sets what the file says of a chip.
+  /// Applies the conditions to a chip.
   func apply(to chip: SimulatedBench.Chip) {
     for name in ["all", chip.name] {
-      guard let said = chips?[name] else { continue }
+      guard let given = chips?[name] else { continue }
       var placement = chip.placement
-      if let place = said.position {
-        placement.motion = .still(Position(place[0], place[1], place[2]))
+      if let position = given.position {
+        placement.motion = .still(Position(position[0], position[1], position[2]))
       }
-      placement.yaw = said.yaw_deg ?? placement.yaw
-      placement.clockOffset = said.clock_ppm ?? placement.clockOffset
-      placement.antennaDelayError = said.antenna_delay_m ?? placement.antennaDelayError
-      for (channel, delay) in said.delays ?? [:] {
+      placement.yaw = given.yaw_deg ?? placement.yaw
+      placement.clockOffset = given.clock_ppm ?? placement.clockOffset
+      placement.antennaDelayError = given.antenna_delay_m ?? placement.antennaDelayError
+      for (channel, delay) in given.delays ?? [:] {
         guard let number = UInt8(channel) else { continue }
         placement.delayErrors[number] = .init(
           transmit: delay.tx_m ?? 0, receive: delay.rx_m ?? 0)
       }
-      if let points = said.antenna {
+      if let points = given.antenna {
         placement.antenna = AntennaCurve(
           points.map { .init(angle: $0.angle_deg, phase: $0.phase_rad) })
       }

@@ -5,20 +5,19 @@ import ArgumentParser
 import Glibc
 import UWBSimulator
 
-/// `uwbctl simulate`: simulated chips on pseudo-terminals until interrupted.
+/// `uwbctl simulate`.
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run simulated UWB chips on pseudo-terminals.",
+    abstract: "Run simulated UWB chips on pseudo-terminals until interrupted.",
     discussion: """
-      Prints one line for every chip: its name, its profile and the path to open in the place of a
-      serial port. The chips share one scene, so that they can range with each other. Ends with
-      Ctrl-C.
+      Prints one line for each chip: its name, its profile and the path to open instead of a serial
+      port. The chips share one scene, so that they can range with each other. Stops on Ctrl-C.
 
-      --scene takes JSON; everything may be left out: distance_noise_m, angle_noise_deg, loss,
-      range_m, clock_ppm (each chip's clock is off by plus to minus so much), clock_wander_ppm,
+      --scene takes JSON with any of: distance_noise_m, angle_noise_deg, loss, range_m, clock_ppm
+      (clock offsets are random within plus or minus this value), clock_wander_ppm,
       carrier_noise_ppm, level_noise_db, power_bias [{rx_power_dbm, bias_m}], reflection_delay_ns,
       reflection_loss_db, noise_dbm, walls [{from [x,y], to [x,y], loss_db, delay_ns}], and chips by
-      their names, or "all": {position [x,y,z], yaw_deg, clock_ppm, antenna_delay_m,
+      name, or "all": {position [x,y,z], yaw_deg, clock_ppm, antenna_delay_m,
       delays {"9": {tx_m, rx_m}}, antenna [{angle_deg, phase_rad}]}.
       """)
 
@@ -30,42 +29,42 @@ struct Simulate: AsyncParsableCommand {
     }
   }
 
-  @Option(help: "The kind of chips; mixed takes Qorvo and NXP chips in turn.")
+  @Option(help: "The model of the chips; mixed alternates Qorvo and NXP chips.")
   var profile = Kind.qm33pdoa
 
-  @Option(help: "How many chips, the controller included.")
+  @Option(help: "The number of chips, including the controller.")
   var chips = 2
 
-  @Option(help: "What all random numbers follow from.")
+  @Option(help: "The seed of all random numbers.")
   var seed: UInt64 = 1
 
-  @Option(help: "How all chips but the first move: static, walk or circle.")
+  @Option(help: "The motion of all chips except the first: static, walk or circle.")
   var motion = "walk"
 
-  @Option(help: "Distance from the first chip in metres; without it 2 to 5.")
+  @Option(help: "Distance from the first chip in metres (default: 2 to 5).")
   var distance: Double?
 
-  @Option(help: "How often an exchange is lost, 0…1.")
+  @Option(help: "The fraction of exchanges that are lost, 0…1.")
   var loss = 0.0
 
-  @Option(help: "Standard deviation of distances in centimetres.")
+  @Option(help: "The standard deviation of distances in centimetres.")
   var noise = 3.0
 
-  @Option(help: "Crystals, levels, walls, antennas: JSON, see above.", completion: .file())
+  @Option(
+    help: "A file with clocks, levels, walls and antennas (JSON, see above).", completion: .file())
   var scene: String?
 
   @Option(
-    help: "Write the stamps of every exchange and the truth as CSV: what compute ds-twr reads.",
+    help: "Write the stamps and the true distance of every exchange as CSV, for compute ds-twr.",
     completion: .file())
   var stamps: String?
 
-  @Option(help: "Make symbolic links PREFIX-a, PREFIX-b and so on to the paths.")
+  @Option(help: "Create symbolic links PREFIX-a, PREFIX-b and so on to the paths.")
   var link: String?
 
-  @Option(help: "End after so many seconds.")
-  var duration: Double?
+  @OptionGroup var time: TimeLimit
 
-  @Option(help: "How the lines are written: text or json.")
+  @Option(help: "Output format: text or json.")
   var format = OutputFormat.text
 
   func validate() throws {
@@ -77,9 +76,6 @@ struct Simulate: AsyncParsableCommand {
     }
     if let distance, !(0...1_000).contains(distance) {
       throw ValidationError("--distance takes 0 to 1000 metres.")
-    }
-    if let duration, !(0...1e9).contains(duration) {
-      throw ValidationError("--duration takes seconds, 0 or more.")
     }
   }
 
@@ -102,26 +98,26 @@ struct Simulate: AsyncParsableCommand {
     pair.bench.recordsExchanges = file != nil
     pair.bench.start()
     let lines = pair.bench.chips.map { line(for: $0) + "\n" }.joined()
-    let seconds = duration
+    let limit = time.limit ?? .seconds(1_000_000_000)
     defer { pair.bench.stop() }
     do {
       try await cancelledBySignals { [file] in
-        // Not before a signal would end the chips in order.
+        // From here on a signal stops the chips in order.
         standardOutput.write(lines)
-        try await Self.wait(seconds ?? 1e9, writing: file, pair.bench)
+        try await Self.wait(limit, writing: file, pair.bench)
       }
     } catch is CancellationError {
-      // Ctrl-C: what has come since is written, too.
+      // Ctrl-C: the last exchanges are written, too.
     }
     try file?.write(pair.bench.takeExchanges())
   }
 
-  /// Until the time has passed or the task is cancelled; stamps are written as they come.
+  /// Waits until the time is over or the task is cancelled, and writes stamps meanwhile.
   private static func wait(
-    _ seconds: Double, writing file: ExchangeFile?, _ bench: SimulatedBench
+    _ limit: Duration, writing file: ExchangeFile?, _ bench: SimulatedBench
   ) async throws {
-    guard var file else { return try await Task.sleep(for: .seconds(seconds)) }
-    let end = ContinuousClock.now + .seconds(seconds)
+    guard var file else { return try await Task.sleep(for: limit) }
+    let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {
       try await Task.sleep(until: min(end, .now + .milliseconds(200)))
       try file.write(bench.takeExchanges())
