@@ -76,17 +76,17 @@ import UWBTestSupport
 
   @Test func ellipsesShowTwoDeviations() throws {
     let covariance = Symmetric3(xx: 4, xy: 0, xz: 0, yy: 1, yz: 0, zz: 0)
-    let outline = try #require(TrackChart.ellipse(Vector3(10, 20, 0), covariance))
+    let outline = try #require(Chart.ellipse(Vector3(10, 20, 0), covariance))
     #expect(abs((outline.map(\.x).max() ?? 0) - 14) < 1e-9)
     #expect(abs((outline.map(\.y).max() ?? 0) - 22) < 0.02)
     // Turned by 45 degrees, long along x = y.
     let turned = Symmetric3(xx: 2.5, xy: 1.5, xz: 0, yy: 2.5, yz: 0, zz: 0)
     let far = try #require(
-      TrackChart.ellipse(.zero, turned)?.max {
+      Chart.ellipse(.zero, turned)?.max {
         $0.x * $0.x + $0.y * $0.y < $1.x * $1.x + $1.y * $1.y
       })
     #expect(abs(far.x - far.y) < 1e-9 && abs(abs(far.x) - 2 * 2.0.squareRoot()) < 1e-9)
-    #expect(TrackChart.ellipse(.zero, Symmetric3(xx: 1, xy: 2, xz: 0, yy: 1, yz: 0, zz: 0)) == nil)
+    #expect(Chart.ellipse(.zero, Symmetric3(xx: 1, xy: 2, xz: 0, yy: 1, yz: 0, zz: 0)) == nil)
   }
 
   @Test func aFilteredRecordingWithOutliers() throws {

@@ -53,12 +53,12 @@ extension CSVTable {
         .degrees("sigma_deg", \.standardDeviation),
       ]
     ) { [pairs = finder.pairs, phases] rows in
-      var chart = AngleChart(pairs, names: columns.map(\.name))
-      for row in rows {
-        guard let time = row.time, let direction = row.value else { continue }
-        chart.add(time: time, phases: phases[row.row], direction)
-      }
-      return chart.charts
+      Chart.directions(
+        zip(columns, pairs).map { ($0.name, $1) },
+        rows.compactMap { row in
+          guard let time = row.time, let direction = row.value else { return nil }
+          return (time, phases[row.row], direction)
+        })
     }
   }
 }

@@ -65,14 +65,14 @@ extension CSVTable {
         .flag("accepted", \.isAccepted),
       ]
     ) { [ranges] rows in
-      var chart = RangeChart("Filtered ranges", hasTime: true)
-      for row in rows {
-        guard let time = row.time else { continue }
-        chart.add(
-          peer: row.peer, time: time, measured: ranges[row.row], estimate: row.value?.distance,
-          sigma: row.value?.standardDeviation, isOutlier: row.value?.isAccepted == false)
+      let points = rows.compactMap { row in
+        row.time.map {
+          Chart.RangePoint(
+            peer: row.peer, time: $0, measured: ranges[row.row], estimate: row.value?.distance,
+            sigma: row.value?.standardDeviation, isOutlier: row.value?.isAccepted == false)
+        }
       }
-      return [chart.chart]
+      return [.ranges("Filtered ranges", hasTime: true, points)]
     }
   }
 }

@@ -54,15 +54,11 @@ extension CSVTable {
         OutputColumn(name: "used") { [used = epochs.used] in .text("\(used[$0.row] ?? 0)") },
       ]
     ) { [used = epochs.used] rows in
-      var chart = TrackChart("Positions from anchors")
-      chart.landmarks = anchors.byName.sorted { $0.key < $1.key }.map {
-        ($0.key, $0.value.position)
+      let positions = rows.filter { used[$0.row] ?? 0 > 0 }.compactMap { row in
+        row.value.map { (row.peer, $0.place, $0.covariance) }
       }
-      for row in rows where used[row.row] ?? 0 > 0 {
-        guard let estimate = row.value else { continue }
-        chart.add(peer: row.peer, estimate.place, estimate.covariance)
-      }
-      return [chart.chart]
+      let landmarks = anchors.byName.sorted { $0.key < $1.key }.map { ($0.key, $0.value.position) }
+      return [.tracks("Positions from anchors", positions, landmarks: landmarks)]
     }
   }
 }

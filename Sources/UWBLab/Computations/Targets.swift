@@ -49,13 +49,10 @@ extension CSVTable {
         .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
       ]
     ) { [path] rows in
-      var chart = TrackChart("Targets located while moving")
-      chart.path = path
-      for row in rows {
-        guard let estimate = row.value, estimate.isConverged else { continue }
-        chart.add(peer: row.peer, estimate.place, estimate.covariance)
+      let positions = rows.compactMap { row in
+        row.value.flatMap { $0.isConverged ? (row.peer, $0.place, $0.covariance) : nil }
       }
-      return [chart.chart]
+      return [.tracks("Targets located while moving", positions, path: path)]
     }
   }
 }

@@ -191,14 +191,14 @@ private struct TwoWayDistances {
         .number("distance_m", \.distance), .number("sigma_m", \.standardDeviation),
       ]
     ) { [hasTime] rows in
-      var chart = RangeChart(title, hasTime: hasTime)
-      for row in rows {
-        guard let distance = row.value else { continue }
-        chart.add(
-          peer: row.peer, time: row.time ?? Double(row.row), estimate: distance.distance,
-          sigma: distance.standardDeviation)
+      let points = rows.compactMap { row in
+        row.value.map {
+          Chart.RangePoint(
+            peer: row.peer, time: row.time ?? Double(row.row), estimate: $0.distance,
+            sigma: $0.standardDeviation)
+        }
       }
-      return [chart.chart]
+      return [.ranges(title, hasTime: hasTime, points)]
     }
   }
 }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// A chart: data in their units, with axes. `Figure` draws it.
 public struct Chart {
   typealias Point = (x: Double, y: Double)
 
-  /// What is drawn of a series.
+  /// How a series is drawn.
   enum Mark {
     case points
     case line
-    /// Between two lines over the same x.
+    /// The area between two lines.
     case band([(x: Double, low: Double, high: Double)])
-    /// Each a closed outline.
+    /// Closed outlines.
     case outlines([[Point]])
-    /// Lines upwards and downwards from points.
+    /// Vertical lines.
     case bars([(x: Double, low: Double, high: Double)])
-    /// Points with a name beside each.
+    /// Points with names beside them.
     case labels([String])
   }
 
@@ -23,11 +25,11 @@ public struct Chart {
     var colour: Colour
     var mark: Mark
     var points: [Point] = []
-    /// Whether the axes must hold all of it; otherwise what is beyond is marked at their ends.
+    /// Whether the axes cover all points; otherwise those beyond are marked at their ends.
     var fits = true
   }
 
-  /// Seen well on white and on black.
+  /// Visible on white and on black.
   enum Colour: String, CaseIterable {
     case blue = "#3a86c8"
     case red = "#dc4a54"
@@ -47,12 +49,12 @@ public struct Chart {
   var x: String
   var y: String
   var series: [Series]
-  /// Names instead of numbers along x, at 0, 1, 2…
+  /// Names instead of numbers along x, at 0, 1, 2 and so on.
   var categories: [String]?
-  /// Whether a metre is as long on both axes.
+  /// Whether both axes have the same scale.
   var isMap = false
 
-  /// The least and the greatest of what has to be seen, with some room.
+  /// The ranges of the axes, with a margin.
   func limits() -> (x: ClosedRange<Double>, y: ClosedRange<Double>) {
     var (xs, ys): ([Double], [Double]) = ([], [])
     for one in series where one.fits {
@@ -81,29 +83,17 @@ public struct Chart {
   }
 }
 
-/// Where the marks of an axis are: 1, 2 or 5 times a power of ten apart.
+/// The ticks of an axis: 1, 2 or 5 times a power of ten apart.
 struct AxisTicks {
   let values: [Double]
   private let digits: Int
 
   init(_ range: ClosedRange<Double>, about count: Int) {
     let width = max(range.upperBound - range.lowerBound, .leastNormalMagnitude)
-    var step = 1.0
-    var digits = 0
-    let wanted = width / Double(max(1, count))
-    while step < wanted, step < 1e15 { step *= 10 }
-    while step > wanted, step > 1e-12 {
-      step /= 10
-      digits += 1
-    }
-    // The power of ten below what is wanted.
-    for factor in [1.0, 2, 5, 10] where step * factor >= wanted {
-      if factor == 10 { digits -= 1 }
-      step *= factor
-      break
-    }
-    if step >= 1 { digits = 0 }
-    self.digits = max(0, min(9, digits))
+    let wanted = min(max(width / Double(max(1, count)), 1e-12), 1e15)
+    let power = pow(10, log10(wanted).rounded(.down))
+    let step = power * ([1.0, 2, 5].first { power * $0 >= wanted } ?? 10)
+    digits = max(0, min(9, -Int((log10(step) + 1e-9).rounded(.down))))
     let first = (range.lowerBound / step).rounded(.up)
     let last = (range.upperBound / step).rounded(.down)
     values =

@@ -33,7 +33,7 @@ public struct Figure {
     return writer.document
   }
 
-  /// From the units of a chart to pixels.
+  /// Maps the units of a chart to pixels.
   private struct Frame {
     let top: Double
     let x: ClosedRange<Double>
@@ -50,7 +50,7 @@ public struct Figure {
       lower = top + height - 52
       var (x, y) = chart.limits()
       if chart.isMap {
-        // The axis that has room gets more of the world.
+        // Extend the axis that has more room.
         let scale = max(
           (x.upperBound - x.lowerBound) / (right - left),
           (y.upperBound - y.lowerBound) / (lower - upper))
@@ -63,7 +63,7 @@ public struct Figure {
       (self.x, self.y) = (x, y)
     }
 
-    func place(_ point: Chart.Point) -> (x: Double, y: Double) {
+    func position(_ point: Chart.Point) -> (x: Double, y: Double) {
       let across = (point.x - x.lowerBound) / (x.upperBound - x.lowerBound)
       let down = (y.upperBound - point.y) / (y.upperBound - y.lowerBound)
       return (left + across * (right - left), upper + down * (lower - upper))
@@ -92,21 +92,21 @@ public struct Figure {
     let grid = SVGWriter.Style.stroke(text, width: 0.6, opacity: 0.3)
     let ticks = AxisTicks(frame.y, about: 6)
     for value in ticks.values {
-      let y = frame.place((frame.x.lowerBound, value)).y
+      let y = frame.position((frame.x.lowerBound, value)).y
       writer.line((frame.left, y), (frame.right, y), grid)
       writer.text(ticks.label(value), at: (frame.left - 8, y + 4), text, anchor: .end)
     }
     if let categories = chart.categories {
-      // As many names as there is room for.
+      // Show as many names as fit.
       let step = max(1, categories.count * 46 / Int(frame.right - frame.left) + 1)
       for index in stride(from: 0, to: categories.count, by: step) {
-        let x = frame.place((Double(index), frame.y.lowerBound)).x
+        let x = frame.position((Double(index), frame.y.lowerBound)).x
         writer.text(categories[index], at: (x, frame.lower + 18), text, size: 11, anchor: .middle)
       }
     } else {
       let ticks = AxisTicks(frame.x, about: 8)
       for value in ticks.values {
-        let x = frame.place((value, frame.y.lowerBound)).x
+        let x = frame.position((value, frame.y.lowerBound)).x
         writer.line((x, frame.upper), (x, frame.lower), grid)
         writer.text(ticks.label(value), at: (x, frame.lower + 18), text, anchor: .middle)
       }
@@ -153,15 +153,15 @@ public struct Figure {
     case .points: drawPoints(series, frame, &writer)
     case .labels(let names):
       for (point, name) in zip(series.points, names) where frame.holds(point) {
-        let place = frame.place(point)
-        writer.circle(place, radius: 4, .fill(colour))
-        writer.text(name, at: (place.x + 7, place.y - 6), text)
+        let (x, y) = frame.position(point)
+        writer.circle((x, y), radius: 4, .fill(colour))
+        writer.text(name, at: (x + 7, y - 6), text)
       }
     case .line:
-      // Points that are no numbers are gaps.
+      // Points that are not finite are gaps.
       for piece in series.points.split(whereSeparator: { !$0.x.isFinite || !$0.y.isFinite }) {
-        let places = thinned(Array(piece)).map { frame.place(frame.clamped($0)) }
-        writer.path(places, .stroke(colour, width: 1.6))
+        let points = thinned(Array(piece)).map { frame.position(frame.clamped($0)) }
+        writer.path(points, .stroke(colour, width: 1.6))
       }
     case .band(let list):
       let isGap = { (row: (x: Double, low: Double, high: Double)) in
@@ -171,19 +171,19 @@ public struct Figure {
         let rows = thinned(Array(piece))
         let outline = rows.map { ($0.x, $0.high) } + rows.reversed().map { ($0.x, $0.low) }
         writer.path(
-          outline.map { frame.place(frame.clamped($0)) }, .fill(colour, opacity: 0.3))
+          outline.map { frame.position(frame.clamped($0)) }, .fill(colour, opacity: 0.3))
       }
     case .bars(let list):
       for bar in list where bar.x.isFinite && bar.low.isFinite && bar.high.isFinite {
-        let ends = [(bar.x, bar.low), (bar.x, bar.high)].map { frame.place(frame.clamped($0)) }
+        let ends = [(bar.x, bar.low), (bar.x, bar.high)].map { frame.position(frame.clamped($0)) }
         writer.line(ends[0], ends[1], .stroke(colour, width: 2))
       }
     case .outlines(let list):
-      // One that is larger than the chart would be some arcs that nobody understands.
+      // Only arcs of outlines beyond the chart would be visible, which is confusing.
       for outline in list where outline.allSatisfy({ frame.holds($0) }) {
         guard let first = outline.first else { continue }
         writer.path(
-          (outline + [first]).map { frame.place($0) }, .stroke(colour, width: 1, opacity: 0.7))
+          (outline + [first]).map { frame.position($0) }, .stroke(colour, width: 1, opacity: 0.7))
       }
     }
   }
@@ -195,11 +195,11 @@ public struct Figure {
     let finite = series.points.filter { $0.x.isFinite && $0.y.isFinite }
     let radius = finite.count > 600 ? 1.4 : 2.2
     for point in thinned(finite) {
-      let (x, y) = frame.place(frame.clamped(point))
+      let (x, y) = frame.position(frame.clamped(point))
       if frame.holds(point) {
         writer.circle((x, y), radius: radius, .fill(colour, opacity: 0.75))
       } else {
-        // An arrow head at the edge: it is farther out there.
+        // An arrow head at the edge points to the value.
         let sign = point.y > frame.y.upperBound ? 1.0 : -1
         writer.path(
           [(x - 4, y + 6 * sign), (x + 4, y + 6 * sign), (x, y)], .fill(colour))

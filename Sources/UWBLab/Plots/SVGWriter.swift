@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// A drawing as SVG 1.1: elements one after another, coordinates in pixels from the upper left.
+/// Writes SVG 1.1, with coordinates in pixels from the upper left.
 struct SVGWriter {
   private var body = ""
   private let width: Double
@@ -10,27 +10,23 @@ struct SVGWriter {
 
   init(width: Double, height: Double) { (self.width, self.height) = (width, height) }
 
-  /// How something is drawn. Without a fill it is an outline.
+  /// How an element is drawn: filled, or as an outline.
   struct Style {
     var fill: String?
     var stroke: String?
     var width = 1.0
     var opacity = 1.0
-    var dash: String?
 
     static func fill(_ colour: String, opacity: Double = 1) -> Style {
       Style(fill: colour, opacity: opacity)
     }
-    static func stroke(
-      _ colour: String, width: Double = 1, opacity: Double = 1, dash: String? = nil
-    ) -> Style {
-      Style(stroke: colour, width: width, opacity: opacity, dash: dash)
+    static func stroke(_ colour: String, width: Double = 1, opacity: Double = 1) -> Style {
+      Style(stroke: colour, width: width, opacity: opacity)
     }
 
     fileprivate var attributes: String {
       var text = " fill=\"\(fill ?? "none")\""
       if let stroke { text += " stroke=\"\(stroke)\" stroke-width=\"\(SVGWriter.number(width))\"" }
-      if let dash { text += " stroke-dasharray=\"\(dash)\"" }
       if opacity < 1 { text += " opacity=\"\(SVGWriter.number(opacity))\"" }
       return text
     }
@@ -44,7 +40,7 @@ struct SVGWriter {
       + " y2=\"\(Self.number(b.y))\"\(style.attributes)/>\n"
   }
 
-  /// Points joined by lines; closed when it has a fill.
+  /// Joins points with lines; the path is closed if it is filled.
   mutating func path(_ points: [(x: Double, y: Double)], _ style: Style) {
     guard points.count > 1 else { return }
     let list = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
@@ -59,10 +55,10 @@ struct SVGWriter {
   }
 
   mutating func text(
-    _ text: String, at place: (x: Double, y: Double), _ colour: String, size: Double = 12,
+    _ text: String, at position: (x: Double, y: Double), _ colour: String, size: Double = 12,
     anchor: Anchor = .start, isBold: Bool = false, turned: Bool = false
   ) {
-    let (x, y) = (Self.number(place.x), Self.number(place.y))
+    let (x, y) = (Self.number(position.x), Self.number(position.y))
     body +=
       "<text x=\"\(x)\" y=\"\(y)\" fill=\"\(colour)\" font-size=\"\(Self.number(size))\""
       + " text-anchor=\"\(anchor.rawValue)\"" + (isBold ? " font-weight=\"bold\"" : "")
@@ -81,7 +77,7 @@ struct SVGWriter {
       """
   }
 
-  /// Text as XML has it; what a terminal would obey is written out, and so is what XML cannot hold.
+  /// Escapes text for XML. Characters that XML does not allow are replaced.
   static func escaped(_ text: String) -> String {
     var result = ""
     for character in printable(text).unicodeScalars {
@@ -98,7 +94,7 @@ struct SVGWriter {
     return result
   }
 
-  /// A hundredth of a pixel is enough; numbers that are none do not get into the document.
+  /// A number with two decimal places; 0 when it is not finite.
   fileprivate static func number(_ value: Double) -> String {
     guard value.isFinite else { return "0" }
     let text = fixed(max(-1e6, min(1e6, value)), 2)

@@ -22,11 +22,8 @@ struct RangePrinter {
     self.format = format
     self.showsComputed = showsComputed
     if format == .csv {
-      standardOutput.write(
-        "time_s,session,sequence,peer,status,distance_cm,estimate_m,estimate_sd_m,velocity_m_s,"
-          + "azimuth_deg,azimuth_fom,elevation_deg,elevation_fom,rssi_dbm,nlos,lost_before,after_interruption,"
-          + ComputedColumns.header + "\n"
-      )
+      let names = RangeField.all.filter(\.isInCSV).map(\.name)
+      standardOutput.write(names.joined(separator: ",") + "\n")
     }
   }
 
@@ -67,7 +64,7 @@ struct RangePrinter {
           + (row.rssi.map { "\(fixed($0, 1)) dBm" } ?? "–").right(10) + path.right(6)
           + "\(peer.measured)/\(peer.failed)".right(11)
           + (result.status.isSuccess ? "" : "  \(result.status)"))
-      let computed = ComputedColumns(computed: row.computed).text
+      let computed = ComputedValues(computed: row.computed).text
       if showsComputed, !computed.isEmpty { lines.append("        computed  " + computed) }
     }
     lines.append("\(summary.rounds) rounds, \(fixed(summary.rate, 1)) Hz; Ctrl-C ends")
@@ -95,51 +92,93 @@ struct RangePrinter {
     } else {
       line += "  \(result.status)"
     }
-    let computed = ComputedColumns(computed: row.computed).text
+    let computed = ComputedValues(computed: row.computed).text
     if showsComputed, !computed.isEmpty { line += "  computed: \(computed)" }
     return line
   }
 
   private func json(_ row: RangeRow) -> String {
-    let result = row.result
     var line = JSONLine()
-    line.add("time_s", row.seconds, digits: 6)
-    line.add("session", row.measurement.sessionToken)
-    line.add("sequence", row.measurement.sequenceNumber)
-    line.add("peer", result.peer.description)
-    line.add("status", result.status.description)
-    line.add("status_code", result.status.rawValue)
-    line.add("distance_cm", result.distanceCentimetres)
-    line.add("estimate_m", row.estimate?.distance, digits: 4)
-    line.add("estimate_sd_m", row.estimate?.standardDeviation, digits: 4)
-    line.add("velocity_m_s", row.estimate?.velocity, digits: 3)
-    line.add("azimuth_deg", result.azimuth.degrees, digits: 2)
-    line.add("azimuth_fom", result.azimuth.figureOfMerit)
-    line.add("elevation_deg", result.elevation.degrees, digits: 2)
-    line.add("elevation_fom", result.elevation.figureOfMerit)
-    line.add("rssi_dbm", row.rssi, digits: 1)
-    line.add("nlos", row.nonLineOfSight)
-    line.add("lost_before", row.measurement.lostBefore)
-    line.add("after_interruption", row.measurement.followsInterruption)
-    ComputedColumns(computed: row.computed).add(to: &line)
+    for field in RangeField.all { line.addRaw(field.name, field.value(row).json) }
     return line.text
   }
 
   private func csv(_ row: RangeRow) -> String {
-    let result = row.result
-    let own: [String] = [
-      fixed(row.seconds, 6), "\(row.measurement.sessionToken)",
-      "\(row.measurement.sequenceNumber)", result.peer.description, result.status.description,
-      result.distanceCentimetres.map { "\($0)" } ?? "",
-      row.estimate.map { fixed($0.distance, 4) } ?? "",
-      row.estimate.map { fixed($0.standardDeviation, 4) } ?? "",
-      row.estimate.map { fixed($0.velocity, 3) } ?? "",
-      fixed(result.azimuth.degrees, 2), "\(result.azimuth.figureOfMerit)",
-      fixed(result.elevation.degrees, 2), "\(result.elevation.figureOfMerit)",
-      row.rssi.map { fixed($0, 1) } ?? "", row.nonLineOfSight.map { "\($0)" } ?? "",
-      "\(row.measurement.lostBefore)", "\(row.measurement.followsInterruption)",
-    ]
-    let computed = ComputedColumns(computed: row.computed).csv
-    return own.joined(separator: ",") + "," + computed.joined(separator: ",")
+    RangeField.all.filter(\.isInCSV).map { $0.value(row).plain }.joined(separator: ",")
   }
+}
+
+/// A value of a measurement: a key in JSON, and mostly a column in CSV.
+struct RangeField: Sendable {
+  /// nil is `null` in JSON and an empty cell in CSV.
+  enum Value {
+    case number(Double?, Int)
+    case integer(Int?)
+    case text(String?)
+    case flag(Bool?)
+
+    var plain: String {
+      switch self {
+      case .number(let value, let digits): value.map { fixed($0, digits) } ?? ""
+      case .integer(let value): value.map { "\($0)" } ?? ""
+      case .text(let text): text ?? ""
+      case .flag(let flag): flag.map { "\($0)" } ?? ""
+      }
+    }
+
+    var json: String {
+      if case .text(let text?) = self { return quoted(text) }
+      return plain.isEmpty ? "null" : plain
+    }
+  }
+
+  let name: String
+  let isInCSV: Bool
+  let value: @Sendable (RangeRow) -> Value
+
+  private init(
+    _ name: String, isInCSV: Bool = true, _ value: @escaping @Sendable (RangeRow) -> Value
+  ) {
+    (self.name, self.isInCSV, self.value) = (name, isInCSV, value)
+  }
+
+  /// All fields in their order. Names and meanings never change.
+  static let all = [
+    RangeField("time_s") { .number($0.seconds, 6) },
+    RangeField("session") { .integer(Int($0.measurement.sessionToken)) },
+    RangeField("sequence") { .integer(Int($0.measurement.sequenceNumber)) },
+    RangeField("peer") { .text($0.result.peer.description) },
+    RangeField("status") { .text($0.result.status.description) },
+    RangeField("status_code", isInCSV: false) { .integer(Int($0.result.status.rawValue)) },
+    RangeField("distance_cm") { .integer($0.result.distanceCentimetres.map { Int($0) }) },
+    RangeField("estimate_m") { .number($0.estimate?.distance, 4) },
+    RangeField("estimate_sd_m") { .number($0.estimate?.standardDeviation, 4) },
+    RangeField("velocity_m_s") { .number($0.estimate?.velocity, 3) },
+    RangeField("azimuth_deg") { .number($0.result.azimuth.degrees, 2) },
+    RangeField("azimuth_fom") { .integer(Int($0.result.azimuth.figureOfMerit)) },
+    RangeField("elevation_deg") { .number($0.result.elevation.degrees, 2) },
+    RangeField("elevation_fom") { .integer(Int($0.result.elevation.figureOfMerit)) },
+    RangeField("rssi_dbm") { .number($0.rssi, 1) },
+    RangeField("nlos") { .flag($0.nonLineOfSight) },
+    RangeField("lost_before") { .integer(Int($0.measurement.lostBefore)) },
+    RangeField("after_interruption") { .flag($0.measurement.followsInterruption) },
+    RangeField("computed_m") { .number($0.computed?.distance, 4) },
+    RangeField("computed_sd_m") { .number($0.computed?.distanceDeviation, 4) },
+    RangeField("no_computed") { .text($0.computed?.noDistance?.word) },
+    RangeField("computed_azimuth_deg") { .number($0.values.azimuth.angle, 2) },
+    RangeField("computed_azimuth_sd_deg") { .number($0.values.azimuth.deviation, 2) },
+    RangeField("no_computed_azimuth") { .text($0.computed?.noAzimuth?.word) },
+    RangeField("computed_elevation_deg") { .number($0.values.elevation.angle, 2) },
+    RangeField("computed_elevation_sd_deg") { .number($0.values.elevation.deviation, 2) },
+    RangeField("nlos_probability") { .number($0.computed?.nonLineOfSight, 3) },
+    RangeField("cfo_ppm") { .number($0.computed?.carrierOffset, 3) },
+    RangeField("rx_power_dbm") { .number($0.computed?.receivedPower, 1) },
+    RangeField("fp_power_dbm") { .number($0.computed?.firstPathPower, 1) },
+    RangeField("diagnostics") { .text($0.computed?.diagnostics.word) },
+    RangeField("diagnostics_frames") { .integer($0.values.frames) },
+  ]
+}
+
+extension RangeRow {
+  fileprivate var values: ComputedValues { ComputedValues(computed: computed) }
 }
