@@ -75,7 +75,7 @@ import UWBTestSupport
       run.column("distance_m").map(\.isEmpty) == [false, true, true, true, true, true, true, false])
   }
 
-  @Test func aMissingFinalOfAKnownPeer() throws {
+  @Test func aMissingFinalFallsBackToSingleSided() throws {
     let run = try doubleSided(
       """
       peer,t1,t2,t3,t4,t5,t6

@@ -105,7 +105,7 @@ import UWBSimulator
   }
 
   /// `uwbctl find` is an app with an `NISession`: two processes, two chips, one socket.
-  @Test func theAppAndTheAccessoryInProcessesOfTheirOwn() async throws {
+  @Test func theAppAndTheAccessoryRangeInSeparateProcesses() async throws {
     let stage = try Stage()
     let truth = stage.phone.position
     let seen = truth.direction(to: stage.accessory.position, yaw: 180)

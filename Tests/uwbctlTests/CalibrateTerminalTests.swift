@@ -101,7 +101,7 @@ import UWBTestSupport
     }
   }
 
-  @Test func whatIsSkippedIsMissing() throws {
+  @Test func skippedPlacementsAreMissing() throws {
     let session = try Session(["calibrate", "delay"] + quick)
     for value in ["2", "s", "s"] {
       try session.expect("of 3) ")
@@ -119,7 +119,7 @@ import UWBTestSupport
 
   /// Ctrl-C at a question, Ctrl-C while it measures, and q: what was in the file stays in it.
   @Test(arguments: ["question", "measuring", "quit"])
-  func anEndLeavesEverythingAsItWas(_ kind: String) throws {
+  func quittingLeavesTheFileUnchanged(_ kind: String) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = try folder.write("{delay_m: 1}", to: "delays.json")

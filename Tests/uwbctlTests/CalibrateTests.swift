@@ -74,7 +74,7 @@ import UWBTestSupport
     #expect(abs((known?.first { $0.board == "B" }?.delay_m ?? 0) - 0.18) < 1e-9)
   }
 
-  @Test func badTablesEndWithAStatus() async throws {
+  @Test func badTablesAreErrors() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let output = folder.path("out.json")
@@ -184,7 +184,7 @@ import UWBTestSupport
   }
 
   @Test(arguments: ["qorvo", "nxp"])
-  func writtenToChipsDistancesAreRight(_ family: String) async throws {
+  func delaysWrittenToChipsCorrectDistances(_ family: String) async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let bench = try bench(family == "nxp" ? .sr250 : .qm33)
@@ -232,7 +232,7 @@ import UWBTestSupport
     }
   }
 
-  @Test func withoutAnswersOrDistancesNothingIsMeasured() async throws {
+  @Test func answersOrDistancesAreNeeded() async throws {
     // Standard input is at its end here.
     let error = await #expect(throws: ExitCode.self) { try await run(["delay", "--rounds", "2"]) }
     #expect(error?.rawValue == ExitStatus.usage.rawValue)

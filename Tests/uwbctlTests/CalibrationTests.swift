@@ -14,7 +14,7 @@ import UWBLab
     device: .init(family: "Qorvo QM33", chipID: "0102", firmware: "1.1.0", uci: "2.0.0"),
     values: [.init(name: "xtal_trim", hex: "2e", text: "46")])
 
-  @Test func withoutAskingNothingIsWritten() async throws {
+  @Test func nothingIsWrittenWithoutConfirmation() async throws {
     // Standard input is no terminal here.
     let command = try ChipCalibration.SetValues.parse(["xtal_trim=1"])
     let error = await #expect(throws: ExitCode.self) { try await command.run() }

@@ -46,7 +46,7 @@ import UWBSimulator
     return token
   }
 
-  @Test func aSessionOfAnotherProgramCanBeLookedAtAndOutlivesIt() async throws {
+  @Test func readingASessionOfAnotherProgramDoesNotEndIt() async throws {
     let (bench, chip) = try DoctorTests.bench()
     let token = try await Self.abandonSession(on: chip)
     for _ in 0..<2 {
@@ -67,7 +67,7 @@ import UWBSimulator
     bench.stop()
   }
 
-  @Test func aSessionThatIsNotThereIsTold() async throws {
+  @Test func aMissingSessionIsAnError() async throws {
     let (bench, chip) = try DoctorTests.bench()
     await #expect(throws: DriverError.self) {
       try await Self.withChip(chip) { connection in
@@ -99,7 +99,7 @@ import UWBSimulator
     bench.stop()
   }
 
-  @Test func aChipThatAnswersNothingBeforeItsResetIsReset() async throws {
+  @Test func aChipThatOnlyAnswersAfterAResetIsReset() async throws {
     let (bench, chip) = try DoctorTests.bench(.sr250)
     let wasReset = try await Self.withChip(chip) { connection in
       #expect(connection.profile.vendor == .nxp)
@@ -123,7 +123,7 @@ import UWBSimulator
     #expect(writer.bytes == [1, 0xE4, 0x04])
   }
 
-  @Test func aParameterOfSessionsIsNotOneOfTheChip() throws {
+  @Test func sessionParametersAreNotChipParameters() throws {
     let error = #expect(throws: ParameterTextError.self) {
       try DeviceConfigID(named: "SLOT_DURATION", in: .assumed)
     }
@@ -135,7 +135,7 @@ import UWBSimulator
     #expect(ConfigAccess.words(try #require(other), session: nil).contains("LOW_POWER_MODE"))
   }
 
-  @Test func theListSaysWhatAParameterTakes() throws {
+  @Test func theListShowsAcceptedValues() throws {
     let rows = try ConfigList.parse(["slot-duration"]).rows
     #expect(rows.map(\.name) == ["SLOT_DURATION"])
     let text = try #require(rows.first).text
@@ -146,7 +146,7 @@ import UWBSimulator
     #expect(try ConfigList.parse(["--kind", "device", "dpd_entry"]).rows.isEmpty)
   }
 
-  @Test func everyRowOfTheListIsValidJSONWithTheSameKeys() throws {
+  @Test func allRowsOfTheListAreJSONWithTheSameKeys() throws {
     var keys: Set<Set<String>> = []
     for vendor in ["auto", "qorvo", "nxp"] {
       for row in try ConfigList.parse(["--chip", vendor]).rows {

@@ -52,7 +52,7 @@ private struct Run {
     #expect(run.failures == 0)
   }
 
-  @Test func digitsMayBeSeparated() throws {
+  @Test func separatorsBetweenDigitsAreIgnored() throws {
     for text in ["4200000115", "42:00:00:01:15", "42-00.00 01|15", "0x42 0x00 0x00 0x01 0x15"] {
       #expect(try FrameText.bytes(text) == [0x42, 0, 0, 1, 0x15])
     }
@@ -60,7 +60,7 @@ private struct Run {
     #expect(FrameText.lines(arguments: ["60010001 01", "42"]).count == 2)
   }
 
-  @Test func linesThatAreNoFrames() throws {
+  @Test func linesThatAreNotFramesAreErrors() throws {
     let run = try Run([
       "", "# a comment", "  ", "4", "zz", "4200", "42000001", "42000001 00 ff", "60010001 01",
     ])
@@ -132,7 +132,7 @@ private struct Run {
     #expect(unknown.contains(#""payload":"010203""#))
   }
 
-  @Test func qorvosLengthOfData() throws {
+  @Test func dataLengthsOfQorvo() throws {
     let run = try Run(["01000012 01000000 bb02000000000000 0100 0200 6869"])
     #expect(run.failures == 0)
     #expect(run.output[0].contains(#""data":"6869""#))

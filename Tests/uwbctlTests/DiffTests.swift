@@ -41,7 +41,7 @@ private func end(
 
 @Suite("What keeps two ends from ranging")
 struct DiffTests {
-  @Test("Two ends that fit together differ only in what they have to differ in")
+  @Test("Matching ends differ only in what has to differ")
   func fitting() throws {
     for found in [
       try end(true).differences(from: end(false)), try end(false).differences(from: end(true)),
@@ -105,7 +105,7 @@ struct DiffTests {
     #expect(match.first == "5" && match.second == "9 (default)")
   }
 
-  @Test("Ids, roles and addresses are seen together")
+  @Test("Ids, roles and addresses are compared together")
   func together() throws {
     func names(_ a: SessionEnd, _ b: SessionEnd) -> [String] {
       a.differences(from: b).filter { $0.effect == .preventsRanging }.map(\.name)
@@ -151,7 +151,7 @@ struct DiffTests {
     #expect(found.allSatisfy { $0.reason.contains("the same in the other order") }, "\(found)")
   }
 
-  @Test("Keys that a capture hides, and values that a chip does not tell, are not known")
+  @Test("Redacted keys and values that a chip does not report are unknown")
   func hidden() throws {
     let zeros = ["STATIC_STS_IV=00:00:00:00:00:00"]
     let captured = try end(true, zeros)
@@ -203,7 +203,7 @@ struct DiffDeviceTests {
     bench.stop()
   }
 
-  @Test("What a chip can do, against a session and against another chip")
+  @Test("Capabilities are compared with a session and with another chip")
   func capabilities() async throws {
     let (bench, chip) = try DoctorTests.bench()
     let device = try DiffDevice(chip.path, try ChipOptions.parse([]))
@@ -237,7 +237,7 @@ struct DiffDeviceTests {
     }
   }
 
-  @Test("What caps printed is read")
+  @Test("The output of caps is read")
   func printed() throws {
     let lines = #"{"id":1,"name":"x","meaning":"","octets":"0a0b","summary":""}"# + "\n"
     try DiffCommandTests.withFiles([lines, #"{"id":1,"octets":"0"}"#]) { paths in
@@ -310,7 +310,7 @@ struct DiffCommandTests {
     packets.map { $0.1.map { hexDigits($0) }.joined(separator: " ") + "\n" }.joined()
   }
 
-  @Test("Captures as files, the handle of one not its id: what a host sent counts")
+  @Test("Sessions are found in captures by their handles")
   func captures() throws {
     let controller = Self.packets(try end(true), token: 7)
     let file = "/tmp/uwbctl-test-\(UUID().uuidString).pcapng"
@@ -334,7 +334,7 @@ struct DiffCommandTests {
     }
   }
 
-  @Test("What the chip refused does not count")
+  @Test("Rejected parameters do not count")
   func refused() throws {
     // Channel 5 was sent and refused; the default, 9, is what the chip has.
     let packets = Self.packets(try end(true, ["CHANNEL_NUMBER=5"]), refused: [.channelNumber])
@@ -366,7 +366,7 @@ struct DiffCommandTests {
     }
   }
 
-  @Test("What a chip can do, in a file, against a profile: what it does not list prevents ranging")
+  @Test("A capability that a chip does not list prevents ranging")
   func capabilities() throws {
     let caps = CapabilityList([TLV(0x0E, [0b1001])], dialect: .assumed)
     #expect(caps.rows.map(\.name) == ["CHANNELS"])
@@ -381,7 +381,7 @@ struct DiffCommandTests {
     }
   }
 
-  @Test("A file without a session is no end")
+  @Test("A file without a session is an error")
   func empty() throws {
     try Self.withFiles(["60 01 00 01 01\n", Self.hex(Self.packets(try end(false)))]) { paths in
       let result = try Self.run(paths)

@@ -54,7 +54,7 @@ import UWBTestSupport
     #expect(found[.firmware]?.verdict == (profile.name == "fira1" ? .warn : .ok))
   }
 
-  @Test func aSilentChipFailsAtTheReset() async throws {
+  @Test func silentChipsFailAtTheReset() async throws {
     let (bench, chip) = try Self.bench()
     chip.faults = ChipFaults(mute: true)
     let found = try await Self.findings(chip.path)
@@ -68,7 +68,7 @@ import UWBTestSupport
     #expect(found[.selfTest] == nil, "nothing is asked of a chip that does not answer")
   }
 
-  @Test func aLineThatTalksTextIsShownAsText() async throws {
+  @Test func textOnTheLineIsQuoted() async throws {
     let terminal = try ScriptedTerminal { _ in
       Array(String(repeating: "deca> unknown command\r\n", count: 20).utf8)
     }
@@ -110,7 +110,7 @@ import UWBTestSupport
     #expect(found[.selfTest]?.verdict == .ok)
   }
 
-  @Test func aPortThatAnotherProgramHoldsIsNotOpened() async throws {
+  @Test func portsHeldByAnotherProgramAreNotOpened() async throws {
     let (bench, chip) = try Self.bench()
     let holder = try #require(HolderProcess(holding: chip.path))
     let found = try await Self.findings(chip.path)
@@ -124,13 +124,13 @@ import UWBTestSupport
     #expect(found[.open] == nil)
   }
 
-  @Test func whereNobodyListensTheNetworkFails() async throws {
+  @Test func aRefusedConnectionIsAFailure() async throws {
     let found = try await Checkup(endpoint: .tcp(host: "127.0.0.1", port: "1")).run { _ in }
     #expect(found.map(\.check) == [.device, .open])
     #expect(found.last?.status == .unavailable)
   }
 
-  @Test func theRadioThatDoesNotTransmitIsTold() async throws {
+  @Test func aRadioThatDoesNotTransmitIsAFailure() async throws {
     let (bench, chip) = try Self.bench()
     let device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
     let test = SelfTest(device: device)
@@ -150,11 +150,11 @@ import UWBTestSupport
     ([0, 0, 0, 0], "all 4 bytes are 0x00"),
     ([0x60, 0xFF, 0x80], "it begins with 60 ff 80"), ([], nil),
   ])
-  func whatIsNotUCIIsDescribed(_ bytes: [UInt8], _ words: String?) {
+  func bytesThatAreNotUCIAreDescribed(_ bytes: [UInt8], _ words: String?) {
     #expect(RawSample(bytes: bytes).words == words)
   }
 
-  @Test func theSummaryCountsWhatIsBad() {
+  @Test func theSummaryCountsFailuresAndWarnings() {
     let ok = Finding.ok(.device, "")
     let warn = Finding.warn(.stale, "", "")
     let fail = Finding.fail(.reset, .silent, "", "")
@@ -162,7 +162,7 @@ import UWBTestSupport
     #expect(Doctor.summary([ok, warn, fail, warn]) == "1 failure, 2 warnings.\n")
   }
 
-  @Test func linesShowNothingThatATerminalWouldObey() {
+  @Test func linesCannotControlATerminal() {
     let finding = Finding.fail(.holder, .busy, "open in \u{1B}[2J", "kill\n\u{9B}31m")
     #expect(
       finding.line == """

@@ -41,7 +41,7 @@ import UWBSimulator
     ("/dev/does-not-exist", uwbctl.ExitStatus.unavailable, "/dev/does-not-exist"),
     ("/dev/null", .usage, "not a serial device"), ("tcp:127.0.0.1:1", .unavailable, "127.0.0.1"),
   ])
-  func theDeviceThatIsNotThereIsTheCause(
+  func aMissingDeviceIsTheCause(
     device: String, status: uwbctl.ExitStatus, cause: String
   ) async throws {
     let (near, far) = try channels()

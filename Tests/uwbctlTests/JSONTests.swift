@@ -50,7 +50,7 @@ import Testing
   ]
 
   @Test(arguments: runs.indices)
-  func documentedKeysAreThosePrinted(_ index: Int) throws {
+  func documentedKeysMatchTheOutput(_ index: Int) throws {
     let run = Self.runs[index]
     try Self.check(run.command, Self.lines(run.arguments + ["--format", "json"]))
   }
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func aCaptureReplayed() throws {
+  @Test func replayPrintsTheMeasurementsOfACapture() throws {
     let file = "/tmp/uwbctl-test-\(UUID().uuidString).pcapng"
     defer { try? FileManager.default.removeItem(atPath: file) }
     _ = try Self.lines(["range", "-n", "1", "--capture", file, "--format", "json"])

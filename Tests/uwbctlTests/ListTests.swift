@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 @Suite struct ListTests {
-  @Test func theKitTheProbeAndTheBridgeAreListedTheMachinesOwnPortsOnlyOnRequest() throws {
+  @Test func builtInPortsAreListedOnlyOnRequest() throws {
     let machine = try FakeMachine.desk()
     try machine.usbDevice("1-8", "0403", "601c", ["product": "FT4222"])
     func names(all: Bool) -> [String] {
@@ -21,7 +21,7 @@ import UWBTestSupport
       names(all: true) == ["ttyACM0", "ttyACM1", "ttyACM2", "ttyS0", "ttyUSB0", "none"])
   }
 
-  @Test func textSaysHowToOpenItAndWhoHoldsIt() throws {
+  @Test func textShowsTheEndpointAndTheHolder() throws {
     let machine = try FakeMachine.desk()
     try machine.process(812, "ModemManager", open: [machine.root + "/dev/ttyACM1"])
     let reports = PortReport.all(machine.discovery, machine.processes, all: false)
@@ -58,7 +58,7 @@ import UWBTestSupport
       ])
   }
 
-  @Test func aDeviceCannotWriteToTheTerminal() throws {
+  @Test func textFromADeviceCannotControlTheTerminal() throws {
     let machine = try FakeMachine()
     try machine.usbDevice(
       "1-1", "1234", "5678",

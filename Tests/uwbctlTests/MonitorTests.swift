@@ -57,7 +57,7 @@ import UWBTestSupport
     terminal.hangUp()
   }
 
-  @Test func bytesThatAreNoUCIAreCounted() async throws {
+  @Test func bytesThatAreNotUCIAreCounted() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     terminal.say(hexBytes("FF FF FF 60 01 00 01 01 60 01 00 01 02 60 01 00 01 01"))
     let (lines, summary) = try await Self.lines(
@@ -67,7 +67,7 @@ import UWBTestSupport
     #expect(summary.hasSuffix("0 to it, 3 bytes skipped\n"))
   }
 
-  @Test func aLinkThatEndsIsAFailure() async throws {
+  @Test func theEndOfTheLinkIsAFailure() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     terminal.say(hexBytes("60 01 00 01 01 60 01 00 01 02"))
     var monitoring = Monitoring(
@@ -83,7 +83,7 @@ import UWBTestSupport
     #expect(monitoring.summary.hasPrefix("2 packets from the chip"))
   }
 
-  @Test func anotherProgramTalksThroughIt() async throws {
+  @Test func anotherProgramCanUseTheProxy() async throws {
     let (bench, chip) = try DoctorTests.bench()
     let proxy = try ProxyTerminal(link: nil)
     let path = proxy.path
@@ -120,7 +120,7 @@ import UWBTestSupport
     #expect(summary.contains("\(packets.count { $0.direction == .outbound }) to it"))
   }
 
-  @Test func aProxyThatNobodyReadsDoesNotStop() async throws {
+  @Test func anUnreadProxyDoesNotStop() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     let proxy = try ProxyTerminal(link: nil)
     // More than a pseudo-terminal holds for a reader that is not there: some 68 kB.
@@ -140,7 +140,7 @@ import UWBTestSupport
     #expect(summary.contains("not read by the other program"))
   }
 
-  @Test func resettingAsksWhoItIs() async throws {
+  @Test func resetReadsTheDeviceInformation() async throws {
     let (bench, chip) = try DoctorTests.bench()
     let (lines, _) = try await Self.lines(
       .serial(path: FilePath(chip.path)), until: #""name":"CORE_GET_DEVICE_INFO_RSP""#,
@@ -155,7 +155,7 @@ import UWBTestSupport
     #expect(objects.last?["vendor"] as? String == "qorvo")
   }
 
-  @Test func aLinkToTheProxyReplacesLinksOnly() throws {
+  @Test func theLinkToTheProxyReplacesOnlyLinks() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -201,7 +201,7 @@ import UWBTestSupport
     #expect(try Self.shown(arguments).count == count)
   }
 
-  @Test func aMistypedNameIsToldInsteadOfHidingEverything() {
+  @Test func aMistypedNameIsAnError() {
     #expect(throws: (any Error).self) { try PacketFilter.parse(["--only", "SESION_INFO_NTF"]) }
     #expect(throws: (any Error).self) { try PacketFilter.parse(["--not", "SESSION_X*"]) }
   }

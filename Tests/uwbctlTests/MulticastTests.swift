@@ -53,7 +53,7 @@ import UWBSimulator
     try await apart { try RunningRanges.ask(.init(action: action, addresses: addresses), at: path) }
   }
 
-  @Test func controleesComeAndGo() async throws {
+  @Test func controleesAreAddedAndRemoved() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 2, folder: folder) { control in
       let ranges = try await Self.running(folder)
@@ -76,7 +76,7 @@ import UWBSimulator
     #expect(RunningRanges(folder: folder).entries.isEmpty)
   }
 
-  @Test func aSessionOfTwoStaysOne() async throws {
+  @Test func aSessionOfTwoStaysOneToOne() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 1, folder: folder) { control in
       let reply = try await Self.ask(.add, [2], control.path)
@@ -86,7 +86,7 @@ import UWBSimulator
     }
   }
 
-  @Test func whatIsNoRequestGetsNoAnswerAndDoesNoHarm() async throws {
+  @Test func invalidRequestsAreIgnored() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 2, folder: folder) { control in
       let path = control.path
@@ -119,7 +119,7 @@ import UWBSimulator
     unlink(open)
   }
 
-  @Test func whatAKilledRangeLeavesBehindIsRemoved() throws {
+  @Test func socketsOfKilledProgramsAreRemoved() throws {
     let folder = Self.folder()
     try ControlSocket.makeFolder(folder)
     let path = folder + "/range-1-1.sock"
@@ -130,7 +130,7 @@ import UWBSimulator
     rmdir(folder)
   }
 
-  @Test func aPathThatIsTooLongIsAnError() {
+  @Test func tooLongPathsAreErrors() {
     #expect(throws: Errno.fileNameTooLong) {
       try ControlSocket.listen(at: "/tmp/" + String(repeating: "x", count: 200))
     }

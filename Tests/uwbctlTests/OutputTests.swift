@@ -14,7 +14,7 @@ import UWBLab
     ("\u{202E}\u{2066}\u{200B}\u{2028}\u{FEFF}", #"\u{202e}\u{2066}\u{200b}\u{2028}\u{feff}"#),
     ("\u{E000}\u{10FFFF}", #"\u{e000}\u{10ffff}"#),
   ])
-  func whatATerminalWouldObeyIsEscaped(_ text: String, _ expected: String) {
+  func controlCharactersAreEscaped(_ text: String, _ expected: String) {
     #expect(printable(text) == expected)
   }
 

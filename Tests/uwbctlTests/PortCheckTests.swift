@@ -22,7 +22,7 @@ import UWBTestSupport
 
   private static let ignored = "E:ID_MM_PORT_IGNORE=1\nG:uaccess\n"
 
-  @Test func aBoardWithItsRuleInEffectIsAllWell() throws {
+  @Test func aBoardWithActiveRulesPasses() throws {
     let machine = try FakeMachine.desk()
     try machine.file("run/udev/data/c166:1", Self.ignored)
     try machine.process(812, "ModemManager", open: [])
@@ -35,7 +35,7 @@ import UWBTestSupport
     #expect(found[0].text.contains("number E5A1B2C3D4F6"))
   }
 
-  @Test func theRuleIsMissingOrNotInEffect() throws {
+  @Test func missingOrInactiveRulesAreWarnings() throws {
     let machine = try FakeMachine.desk()
     let checks = Self.checks(machine, "ttyACM1")
     let port = try Self.port(machine, "ttyACM1")
@@ -49,7 +49,7 @@ import UWBTestSupport
     #expect(checks.udevRule(try Self.port(machine, "ttyUSB0")).verdict == .skipped)
   }
 
-  @Test func modemManagerIsNamedWhereItMayComeInTheWay() throws {
+  @Test func modemManagerIsAWarning() throws {
     let machine = try FakeMachine.desk()
     let port = try Self.port(machine, "ttyACM1")
     let checks = Self.checks(machine, "ttyACM1")
@@ -64,7 +64,7 @@ import UWBTestSupport
     #expect(checks.modemManager(port).verdict == .ok)
   }
 
-  @Test func modemManagerOnThePortIsAFailureByName() throws {
+  @Test func modemManagerOnThePortIsAFailure() throws {
     let machine = try FakeMachine.desk()
     try machine.process(812, "ModemManager", open: [machine.root + "/dev/ttyACM1"])
     let finding = Self.checks(machine, "ttyACM1").holder(
@@ -74,14 +74,14 @@ import UWBTestSupport
     #expect(finding.advice?.contains("systemctl stop ModemManager") == true)
   }
 
-  @Test func theDebugPortPointsToTheBoardsOwn() throws {
+  @Test func theDebugPortSuggestsTheBoardsOwnPort() throws {
     let machine = try FakeMachine.desk()
     let finding = Self.checks(machine, "ttyACM0").device()
     #expect(finding.verdict == .warn)
     #expect(finding.advice == "Use the board's own port: usb:E5A1B2C3D4F6?if=0")
   }
 
-  @Test func aMissingDeviceListsThoseThatAreThere() throws {
+  @Test func aMissingDeviceListsPresentOnes() throws {
     let machine = try FakeMachine.desk()
     let finding = Self.checks(machine, "ttyACM9").device()
     #expect(finding.status == .unavailable)
@@ -93,7 +93,7 @@ import UWBTestSupport
     #expect(serial.status == .unavailable)
   }
 
-  @Test func aUserWhoMayNotOpenItLearnsHow() throws {
+  @Test func missingPermissionsHaveAdvice() throws {
     let machine = try FakeMachine.desk()
     var port = try Self.port(machine, "ttyACM1")
     let checks = Self.checks(machine, "ttyACM1")

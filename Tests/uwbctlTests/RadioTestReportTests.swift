@@ -49,7 +49,7 @@ import UWB
   }
 
   @Test(arguments: ["1", "0x", "zz", "012"])
-  func whatIsNoPayload(_ text: String) {
+  func invalidPayloadsAreErrors(_ text: String) {
     #expect(FrameOptions.Bytes(argument: text) == nil)
   }
 

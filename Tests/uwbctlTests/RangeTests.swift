@@ -49,7 +49,7 @@ import UWBLink
     try configuration.validate()
   }
 
-  @Test func bothEndsOfASessionFitTogether() throws {
+  @Test func bothEndsOfASessionMatch() throws {
     let ours = try RangeOptions.parse(["--responders", "2"]).configuration()
     let theirs = RangeOptions.mirrored(ours)
     #expect(theirs.map(\.address) == ours.peers)
@@ -63,16 +63,16 @@ import UWBLink
     ["--address", "xyz"], ["--peer", "1", "--responders", "2"], ["--responders", "0"],
     ["--sts", "0102"],
   ])
-  func argumentsThatMakeNoSenseAreRefused(_ arguments: [String]) {
+  func invalidArgumentsAreErrors(_ arguments: [String]) {
     #expect(throws: (any Error).self) { try RangeOptions.parse(arguments) }
   }
 
-  @Test func keyMaterialGivenIsUsedInTheOrderOfTheWire() throws {
+  @Test func keysAreGivenInWireOrder() throws {
     let sts = try RangeOptions.parse(["--sts", "0807010203040506"]).configuration().sts
     #expect(sts == .fixed(.init(vendorID: [8, 7], iv: [1, 2, 3, 4, 5, 6])))
   }
 
-  @Test func eachKindOfFailureHasAStatusOfItsOwn() {
+  @Test func eachKindOfFailureHasItsStatus() {
     func link(_ code: LinkError.Code) -> uwbctl.ExitStatus {
       uwbctl.ExitStatus(LinkError(code, endpoint: "x"))
     }

@@ -92,7 +92,7 @@ import UWBSimulator
   }
 
   @Test(.enabled(if: dialogues.count > 5, "the recordings are not here: \(file)"))
-  func aSessionOnARecordedChip() async throws {
+  func rangingWithARecordedChip() async throws {
     let dialogue = Self.dialogues[5]
     let chip = try RecordedDevice(Recording(dialogue.capture), speed: .infinity)
     chip.start()
@@ -117,7 +117,7 @@ import UWBSimulator
     #expect(chip.statistics.unknown.isEmpty)
   }
 
-  @Test func whatWasMeasuredIsMeasuredAgain() async throws {
+  @Test func aReplayedRangeHasTheSameMeasurements() async throws {
     let packets = Mutex<[CapturedPacket]>([])
     let peers = try SimulatedPeers(profile: .qm33PDoA, peers: 2, seed: 5)
     var configuration = SessionConfiguration(
@@ -171,7 +171,7 @@ import UWBSimulator
     return list
   }
 
-  @Test func theSummaryNamesWhatWasMissing() {
+  @Test func theSummaryNamesMissingRequests() {
     var statistics = RecordedChip.Statistics()
     statistics.exact = 3
     statistics.unknown = [.sessionGetCount: 2]

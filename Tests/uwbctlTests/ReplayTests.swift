@@ -34,7 +34,7 @@ import UWB
     #expect(measurements.unreadable == 0)
   }
 
-  @Test func timesNeverGoBack() {
+  @Test func timesAreMonotonic() {
     var measurements = CapturedMeasurements()
     let times = [10, 5, nil, UInt64.max, nil].flatMap { time in
       measurements.take(captured(packets(0)[0], time)).map(\.receivedAt)
@@ -42,7 +42,7 @@ import UWB
     #expect(times == [10, 10, 200_000_010, .max, .max])
   }
 
-  @Test func whatIsNoMeasurement() {
+  @Test func otherPacketsAreNotMeasurements() {
     var measurements = CapturedMeasurements()
     let packet = packets(0)[0]
     #expect(
@@ -80,7 +80,7 @@ import UWB
     }
   }
 
-  @Test func decodeTakesACapture() throws {
+  @Test func decodeReadsCaptures() throws {
     var encoder = PcapngEncoder()
     var file = PcapngEncoder.preamble()
     file += encoder.packet(.inbound, [0x60, 1, 0, 1, 1], time: 0)

@@ -47,7 +47,7 @@ import UWBTestSupport
        {"angle_deg": 45, "phase_rad": -1.6}, {"angle_deg": 90, "phase_rad": -3.4}]}]}
     """
 
-  @Test func rangeComputesBesideWhatTheChipSays() throws {
+  @Test func rangePrintsComputedAndReportedValues() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let scene = try folder.write(Self.scene, to: "scene.json")
@@ -86,7 +86,7 @@ import UWBTestSupport
     (#"{"chips": {"A": {"antenna": [{"angle_deg": 1, "phase_rad": 1}]}}}"#, "antenna of A"),
     (#"{"chips": {"A": {"antenna_delay_m": 1e6}}}"#, "delay of A"),
   ])
-  func badScenesAreRefusedWithTheirCause(_ text: String, _ cause: String) throws {
+  func badScenesAreErrorsWithACause(_ text: String, _ cause: String) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = try folder.write(text, to: "scene.json")
@@ -95,7 +95,7 @@ import UWBTestSupport
     #expect(error?.code == .badFile)
   }
 
-  @Test func aMissingCalibrationHasAStatusOfItsOwn() throws {
+  @Test func aMissingCalibrationHasItsStatus() throws {
     #expect(try Self.run(["range", "-n", "1", "--calibration", "/nowhere"]).status == 66)
     #expect(try Self.run(["range", "-n", "1", "--antenna-pairs", "x"]).status == 64)
   }

@@ -10,7 +10,7 @@ import UCI
     SendPlan(try Send.parse(arguments).frames(), dialect: .assumed)
   }
 
-  @Test func packetsThatMakeSenseHaveNoProblem() throws {
+  @Test func validPacketsHaveNoProblems() throws {
     let plan = try Self.plan(["20000001 00", "2105 00 00", "2E 00 00 02 00 00"])
     #expect(plan.problems == [])
     #expect(plan.messages.count == 3)
@@ -26,14 +26,14 @@ import UCI
     ("31 03 00 01 01 20 02 00 00", "interrupted"),
     ("2E 3F 00 04 53 74 4F 50", "\"STOP\" in ASCII"),
   ])
-  func nonsenseIsToldWithItsReason(_ hex: String, _ reason: String) throws {
+  func invalidPacketsHaveAReason(_ hex: String, _ reason: String) throws {
     let plan = try Self.plan([hex])
     #expect(plan.problems.contains { "\($0)".contains(reason) })
     // With --force it goes out as it is.
     #expect(plan.messages.flatMap { $0 }.flatMap { $0 } == hexBytes(hex))
   }
 
-  @Test func segmentsOfOneMessageAreJudgedTogether() throws {
+  @Test func segmentsOfAMessageAreCheckedTogether() throws {
     let whole = "31 03 00 05 01 00 00 00 01 21 03 00 03 08 02 60"
     #expect(try Self.plan([whole]).problems.count == 1, "a parameter is cut")
     let plan = try Self.plan(["31 03 00 05 01 00 00 00 01", "21 03 00 04 08 02 60 09"])
@@ -42,7 +42,7 @@ import UCI
     #expect(plan.messages[0].count == 2)
   }
 
-  @Test func aPayloadIsCutIntoPackets() throws {
+  @Test func payloadsAreSplitIntoPackets() throws {
     let payload = "01000000 01 28 06 010203040506"
     let frames = try Send.parse(["--command", "1:0x3", "--segment", "6", payload]).frames()
     #expect(frames.count == 3)
@@ -55,7 +55,7 @@ import UCI
     ["zz"], ["20020001"], ["--command", "16:0", "00"], ["--command", "1", "00"],
     ["--segment", "0", "20020000"], ["--wait", "-1", "20020000"], [],
   ])
-  func whatIsNoPacketIsRefused(_ arguments: [String]) {
+  func invalidPacketsAreErrors(_ arguments: [String]) {
     #expect(throws: (any Error).self) { try Send.parse(arguments) }
   }
 }

@@ -44,7 +44,7 @@ import UWBTestSupport
     #expect(SetupPlan(removingFrom: root).isDone)
   }
 
-  @Test func keepsWhatSomebodyHasChanged() throws {
+  @Test func changedFilesAreKept() throws {
     let machine = try FakeMachine()
     try machine.file("etc/udev/rules.d/60-uwb.rules", "# mine\n")
     let plan = SetupPlan(root: FilePath(machine.root), nodes: [])
@@ -55,7 +55,7 @@ import UWBTestSupport
     #expect(text(path + ".old") == "# mine\n")
   }
 
-  @Test func sayWhereItCannotWrite() throws {
+  @Test func failuresNameTheFile() throws {
     let machine = try FakeMachine()
     try machine.file("etc/udev/rules.d", "a file where a folder should be")
     let plan = SetupPlan(root: FilePath(machine.root), nodes: [])
@@ -66,13 +66,13 @@ import UWBTestSupport
     ("spidev0.0", true), ("gpiochip4", true), ("ttyAMA0", true), ("spidev*", false),
     ("sda", false), ("tty", false), ("gpiochip0\", RUN+=\"x", false), ("", false),
   ])
-  func nodesAreNames(_ name: String, _ isNode: Bool) {
+  func nodeNamesAreChecked(_ name: String, _ isNode: Bool) {
     #expect(Setup.isNode(name) == isNode)
     let arguments = ["--node", "/dev/" + name]
     #expect(((try? Setup.parse(arguments)) != nil) == isNode)
   }
 
-  @Test func aNodesRuleNamesOnlyIt() {
+  @Test func aNodeRuleNamesOnlyThatNode() {
     let text = UdevRules.text(forNodes: ["gpiochip0", "spidev0.0"])
     #expect(text.contains("KERNEL==\"spidev0.0\", MODE=\"0660\", GROUP=\"dialout\""))
     #expect(text.split(separator: "\n").count { $0.hasPrefix("KERNEL==") } == 2)

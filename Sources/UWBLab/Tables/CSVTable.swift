@@ -141,9 +141,7 @@ public struct CSVTable: Sendable {
 
   /// The finite decimal number in a cell; nil when the cell holds anything else.
   public func number(_ row: Int, _ column: Int) -> Double? {
-    bytes.withUnsafeBufferPointer { all in
-      decimal(UnsafeBufferPointer(rebasing: all[unquoted(range(row, column))]))
-    }
+    decimal(bytes[unquoted(range(row, column))])
   }
 
   /// The integer in a cell; nil when the cell holds anything else.
@@ -207,34 +205,8 @@ private struct QuoteState {
 
 /// The finite number that `text` consists of; nil when it is anything else.
 ///
-/// Numbers of up to 15 digits with a small exponent, which are nearly all, are exact without the
-/// library's slow way: their digits and the power of ten are both exact in a Double.
-func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
-  var index = 0
-  let isNegative = !text.isEmpty && text[0] == UInt8(ascii: "-")
-  if isNegative || (!text.isEmpty && text[0] == UInt8(ascii: "+")) { index = 1 }
-  var digits: UInt64 = 0
-  var count = 0
-  var scale = 0
-  var hasPoint = false
-  while index < text.count {
-    let byte = text[index]
-    if 48...57 ~= byte {
-      digits = digits &* 10 &+ UInt64(byte - 48)
-      if digits > 0 { count += 1 }
-      if hasPoint { scale += 1 }
-    } else if byte == UInt8(ascii: "."), !hasPoint {
-      hasPoint = true
-    } else {
-      break
-    }
-    index += 1
-  }
-  if index == text.count, count <= 15, scale <= 22, text.contains(where: { 48...57 ~= $0 }) {
-    let value = Double(digits) / powersOfTen[scale]
-    return isNegative ? -value : value
-  }
-  // Only decimal numbers: the library also takes 0x10, inf and nan.
+/// Only decimal numbers: the standard library also accepts 0x10, inf and nan.
+private func decimal(_ text: ArraySlice<UInt8>) -> Double? {
   let isDecimal = text.allSatisfy {
     48...57 ~= $0 || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e")
       || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
@@ -244,8 +216,3 @@ func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
   }
   return value
 }
-
-private let powersOfTen: [Double] = [
-  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
-  1e18, 1e19, 1e20, 1e21, 1e22,
-]

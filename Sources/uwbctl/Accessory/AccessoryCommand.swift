@@ -6,7 +6,6 @@ import UCI
 import UWB
 import UWBLink
 
-/// `uwbctl accessory`.
 struct AccessoryCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "accessory",

@@ -5,7 +5,6 @@ import Ranging
 import UWB
 import UWBLab
 
-/// `uwbctl calibrate`: determine and remove what boards and antennas add.
 struct Calibrate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Determine antenna delays, phase tables and the bias of received levels.",

@@ -5,7 +5,6 @@ import Ranging
 import UWB
 import UWBLab
 
-/// `uwbctl calibrate angle`.
 struct CalibrateAngle: CalibrationCommand {
   static let configuration = CommandConfiguration(
     commandName: "angle",

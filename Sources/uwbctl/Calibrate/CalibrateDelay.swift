@@ -5,7 +5,6 @@ import Ranging
 import UWB
 import UWBLab
 
-/// `uwbctl calibrate delay`.
 struct CalibrateDelay: CalibrationCommand {
   static let configuration = CommandConfiguration(
     commandName: "delay",

@@ -3,7 +3,6 @@
 import ArgumentParser
 import UWBLab
 
-/// `uwbctl calibrate power`.
 struct CalibratePower: CalibrationCommand {
   static let configuration = CommandConfiguration(
     commandName: "power",

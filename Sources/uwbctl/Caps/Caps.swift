@@ -7,7 +7,6 @@ import UCIReference
 import UWB
 import UWBLink
 
-/// `uwbctl caps`.
 struct Caps: Command {
   static let configuration = CommandConfiguration(
     abstract: "Show the capabilities that a chip reports.",

@@ -4,7 +4,6 @@ import UWBLab
 import ArgumentParser
 import UWB
 
-/// `uwbctl capture`.
 struct CaptureCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "capture",

@@ -4,7 +4,6 @@ import ArgumentParser
 import UWB
 import UWBLab
 
-/// `uwbctl calibration`: the values a chip is calibrated with.
 struct ChipCalibration: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "calibration",

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `uwbctl compute`: a table in, a table out.
 struct Compute: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Compute distances, angles and positions from recorded tables (CSV).",

@@ -4,7 +4,6 @@ import ArgumentParser
 import Ranging
 import UWBLab
 
-/// `uwbctl compute angle`.
 struct ComputeAngle: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "angle",

@@ -4,7 +4,6 @@ import ArgumentParser
 import Ranging
 import UWBLab
 
-/// `uwbctl compute ds-twr`.
 struct ComputeDSTWR: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ds-twr",

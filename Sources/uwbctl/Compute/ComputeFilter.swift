@@ -4,7 +4,6 @@ import ArgumentParser
 import Ranging
 import UWBLab
 
-/// `uwbctl compute filter`.
 struct ComputeFilter: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "filter",

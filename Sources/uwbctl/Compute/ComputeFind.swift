@@ -4,7 +4,6 @@ import ArgumentParser
 import Ranging
 import UWBLab
 
-/// `uwbctl compute find`.
 struct ComputeFind: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",

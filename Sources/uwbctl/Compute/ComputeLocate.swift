@@ -4,7 +4,6 @@ import ArgumentParser
 import Ranging
 import UWBLab
 
-/// `uwbctl compute locate`.
 struct ComputeLocate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "locate",

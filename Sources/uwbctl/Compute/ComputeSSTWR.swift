@@ -4,7 +4,6 @@ import ArgumentParser
 import Ranging
 import UWBLab
 
-/// `uwbctl compute ss-twr`.
 struct ComputeSSTWR: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ss-twr",

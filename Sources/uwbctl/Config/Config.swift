@@ -5,14 +5,12 @@ import ArgumentParser
 import UCI
 import UWB
 
-/// `uwbctl config`.
 struct Config: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read, set and list parameters of a chip and of its sessions.",
     subcommands: [ConfigList.self, ConfigGet.self, ConfigSet.self])
 }
 
-/// `uwbctl config get`.
 struct ConfigGet: Command {
   static let configuration = CommandConfiguration(
     commandName: "get",
@@ -59,7 +57,6 @@ struct ConfigGet: Command {
   }
 }
 
-/// `uwbctl config set`.
 struct ConfigSet: Command {
   static let configuration = CommandConfiguration(
     commandName: "set",

@@ -5,7 +5,6 @@ import UCI
 import UCIReference
 import UWB
 
-/// `uwbctl config list`.
 struct ConfigList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",

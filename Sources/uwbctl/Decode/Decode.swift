@@ -5,7 +5,6 @@ import SystemPackage
 import UCI
 import UWB
 
-/// `uwbctl decode`.
 struct Decode: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Decode UCI frames given in hexadecimal, or in a capture.",
@@ -94,17 +93,6 @@ struct DecodeSession {
   var complain: (String) -> Void
   /// The number of lines that are not frames.
   private(set) var failures = 0
-
-  init(
-    decoder: FrameDecoder, format: FrameFormat, isJSON: Bool,
-    write: @escaping (String) throws -> Void, complain: @escaping (String) -> Void
-  ) {
-    self.decoder = decoder
-    self.format = format
-    self.isJSON = isJSON
-    self.write = write
-    self.complain = complain
-  }
 
   /// A line of a file, which may be blank or a comment.
   mutating func takeLine(_ line: String, number: Int) throws {

@@ -5,7 +5,6 @@ import ArgumentParser
 import UCI
 import UCIReference
 
-/// `uwbctl diff`.
 struct Diff: Command {
   static let configuration = CommandConfiguration(
     abstract: "Compare two ends of a session and show what prevents ranging.",

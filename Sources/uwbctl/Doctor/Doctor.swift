@@ -5,7 +5,6 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl doctor`.
 struct Doctor: Command {
   static let configuration = CommandConfiguration(
     abstract: "Check whether a device works, and if not, why.",

@@ -17,22 +17,16 @@ enum Check: String, CaseIterable, Sendable {
   /// The name in text output.
   var title: String {
     switch self {
-    case .device: "device"
-    case .permission: "permission"
     case .udevRule: "udev rule"
     case .holder: "other programs"
     case .modemManager: "ModemManager"
     case .open: "opening"
     case .dtr: "DTR"
     case .stale: "stale traffic"
-    case .framing: "framing"
     case .sessions: "old sessions"
-    case .reset: "reset"
     case .roundTrip: "round trip"
-    case .firmware: "firmware"
-    case .capabilities: "capabilities"
     case .selfTest: "self-test"
-    case .line: "line"
+    default: rawValue
     }
   }
 }

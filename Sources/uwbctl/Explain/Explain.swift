@@ -4,7 +4,6 @@ import ArgumentParser
 import UCI
 import UCIReference
 
-/// `uwbctl explain`.
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Explain a status, a reason or another code, and what to try.",

@@ -9,7 +9,6 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl find`.
 struct FindCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "find",

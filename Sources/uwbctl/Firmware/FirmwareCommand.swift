@@ -4,7 +4,6 @@ import ArgumentParser
 import UWB
 import UWBLink
 
-/// `uwbctl firmware`.
 struct FirmwareCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "firmware",
@@ -26,7 +25,6 @@ enum FirmwareFamily: String, ExpressibleByArgument, CaseIterable {
   var kind: FirmwareImage.Kind { self == .sr1xx ? .hbci : .hdll }
 }
 
-/// `uwbctl firmware check`.
 struct FirmwareCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check a file without sending it.")
@@ -44,7 +42,6 @@ struct FirmwareCheck: AsyncParsableCommand {
   }
 }
 
-/// `uwbctl firmware load`.
 struct FirmwareLoad: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Load a file into a chip on SPI.",

@@ -8,7 +8,6 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl info`.
 struct Info: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the identity and capabilities of a chip.",

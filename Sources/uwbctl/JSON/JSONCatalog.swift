@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of every command that prints JSON. A test compares them with what is printed.
+/// The keys of every command that prints JSON. A test compares them with the output.
 enum JSONCatalog {
   static let all: [JSONEntry] =
     devices + looking + ranging + [multicast("list"), multicast("add"), multicast("remove")] + tests
@@ -12,45 +12,47 @@ enum JSONCatalog {
     JSONEntry(
       "list", each: "device that is plugged in",
       [
-        "path": "of the serial port", "name": "what the device is", "kind": "board, debugger, …",
-        "endpoint": "what --device takes", "stable_paths": "paths that stay the same",
-        "driver": "of the kernel", "usb_vendor": "4 hexadecimal digits",
-        "usb_product": "4 hexadecimal digits", "manufacturer": "as the device says",
-        "product": "as the device says", "serial": "serial number", "interface": "USB interface",
-        "owner": "of the port", "group": "of the port", "mode": "permissions, octal",
-        "may_open": "whether you may open it", "held_by": "programs that have it open",
-        "held_by[].pid?": "process id", "held_by[].name?": "name of the program",
-        "note": "what to know about it",
+        "path": "path of the serial port", "name": "name of the device",
+        "kind": "board, debugger, …",
+        "endpoint": "name for --device", "stable_paths": "paths that do not change",
+        "driver": "kernel driver", "usb_vendor": "4 hexadecimal digits",
+        "usb_product": "4 hexadecimal digits", "manufacturer": "as reported by the device",
+        "product": "as reported by the device", "serial": "serial number",
+        "interface": "USB interface",
+        "owner": "owner of the port", "group": "group of the port", "mode": "permissions, octal",
+        "may_open": "whether you can open it", "held_by": "programs that have it open",
+        "held_by[].pid?": "process id", "held_by[].name?": "program name",
+        "note": "remark on the device",
       ]),
     JSONEntry(
       "doctor", each: "check",
       [
-        "check": "what is checked", "verdict": "ok, warn, fail or skipped",
+        "check": "name of the check", "verdict": "ok, warn, fail or skipped",
         "text": "what was found",
         "advice": "what to do",
       ]),
     JSONEntry(
       "info", each: "device",
       [
-        "device": "as given to --device", "family": "what kind of chip", "uci": "version of UCI",
-        "mac": "version of the MAC", "phy": "version of the PHY", "test": "version of the tests",
-        "vendor_info": "the vendor's bytes, hexadecimal", "channels": "UWB channels",
-        "capabilities": "what the chip can do", "capabilities[].id": "number",
+        "device": "as given to --device", "family": "chip family", "uci": "UCI version",
+        "mac": "MAC version", "phy": "PHY version", "test": "test version",
+        "vendor_info": "vendor bytes, hexadecimal", "channels": "UWB channels",
+        "capabilities": "capabilities of the chip", "capabilities[].id": "number",
         "capabilities[].name": "name", "capabilities[].value": "bytes, hexadecimal",
       ]),
     JSONEntry(
       "simulate", each: "chip",
-      ["name": "of the chip", "profile": "its kind", "path": "what to open"]),
+      ["name": "name of the chip", "profile": "its model", "path": "path to open"]),
   ]
 
-  // MARK: looking at a chip
+  // MARK: chips
 
   private static let packet = JSONEntry(
     "monitor", each: "packet", hasMore: true,
     [
-      "time_s": "since the beginning, seconds", "direction": "from_chip or to_chip",
-      "mt": "kind of message", "gid": "group", "oid": "opcode", "name": "of the message",
-      "pbf": "more segments follow", "length": "bytes of payload",
+      "time_s": "seconds since the start", "direction": "from_chip or to_chip",
+      "mt": "message type", "gid": "group", "oid": "opcode", "name": "message name",
+      "pbf": "whether more segments follow", "length": "payload bytes",
     ])
 
   private static let looking: [JSONEntry] = [
@@ -59,38 +61,39 @@ enum JSONCatalog {
       "caps", each: "capability",
       [
         "id": "number", "sub_id?": "second byte of the number", "name": "name",
-        "meaning": "in words", "octets": "in the order of the wire, hexadecimal",
-        "summary": "what it says",
+        "meaning": "value in words", "octets": "bytes in wire order, hexadecimal",
+        "summary": "description",
       ]),
     JSONEntry(
       "config get", each: "parameter",
       [
         "name": "name", "id": "number", "sub_id?": "second byte of the number",
-        "value": "as people write it", "octets": "hexadecimal; null where it is a key",
+        "value": "value as text", "octets": "hexadecimal; null for keys",
       ]),
     JSONEntry(
       "config set", each: "parameter",
       [
-        "name": "name", "set": "whether the chip took it", "status": "by name",
-        "status_code": "by number, 0 is OK",
+        "name": "name", "set": "whether the chip accepted it", "status": "status name",
+        "status_code": "status number, 0 is OK",
       ]),
     JSONEntry(
-      "config list", each: "parameter there can be",
+      "config list", each: "known parameter",
       [
         "name": "name", "kind": "session or device", "id": "number",
-        "sub_id?": "second byte of the number", "summary": "what it is",
-        "lengths": "bytes it may have", "unit": "of its number", "min": "lowest number",
-        "max": "highest number", "default": "while it is not set", "values": "words it takes",
-        "values[].value?": "a number", "values[].meaning?": "its word",
-        "accepted": "what it takes", "scope": "who has to agree on it",
-        "mandatory": "a session needs it", "read_only": "cannot be set",
-        "secret": "a key, never shown",
+        "sub_id?": "second byte of the number", "summary": "description",
+        "lengths": "possible lengths in bytes", "unit": "unit of the number",
+        "min": "lowest number",
+        "max": "highest number", "default": "value when it is not set", "values": "named values",
+        "values[].value?": "number", "values[].meaning?": "name",
+        "accepted": "accepted values", "scope": "which devices have to agree on it",
+        "mandatory": "whether sessions need it", "read_only": "whether it cannot be set",
+        "secret": "whether it is a key, which is never shown",
       ]),
     JSONEntry(
       "reset", each: "device",
       [
-        "device": "what was opened", "family": "what kind of chip", "uci": "version of UCI",
-        "ready_ms": "until the chip was ready again, milliseconds",
+        "device": "opened device", "family": "chip family", "uci": "UCI version",
+        "ready_ms": "milliseconds until the chip was ready again",
       ]),
   ]
 
@@ -99,75 +102,78 @@ enum JSONCatalog {
   private static let measurement = JSONEntry(
     "range", each: "measurement",
     [
-      "time_s": "since the first measurement, seconds", "session": "what the chip calls it",
-      "sequence": "ranging round, from 0", "peer": "address", "status": "by name",
-      "status_code": "by number, 0 is OK", "distance_cm": "as the chip reports it, centimetres",
+      "time_s": "seconds since the first measurement", "session": "session token of the chip",
+      "sequence": "number of the ranging round, from 0", "peer": "address", "status": "status name",
+      "status_code": "status number, 0 is OK",
+      "distance_cm": "distance reported by the chip, centimetres",
       "estimate_m": "filtered distance, metres",
       "estimate_sd_m": "its standard deviation, metres",
-      "velocity_m_s": "away from this device, metres per second", "azimuth_deg": "degrees",
+      "velocity_m_s": "speed away from this device, metres per second", "azimuth_deg": "degrees",
       "azimuth_fom": "figure of merit, 0…100; 0: no azimuth", "elevation_deg": "degrees",
       "elevation_fom": "figure of merit, 0…100; 0: no elevation", "rssi_dbm": "received power, dBm",
-      "nlos": "true: no line of sight", "lost_before": "notifications lost just before",
-      "after_interruption": "true: the first one since the device was lost and found again",
-      "computed_m": "distance of this round, calibrated, metres",
+      "nlos": "true without line of sight", "lost_before": "notifications lost just before",
+      "after_interruption": "true for the first one after the device was lost and found again",
+      "computed_m": "calibrated distance of this round, metres",
       "computed_sd_m": "its standard deviation, metres",
-      "no_computed": "why there is none: not_measured or no_distance",
+      "no_computed": "why it is missing: not_measured or no_distance",
       "computed_azimuth_deg": "from phases of single frames, degrees to the right",
       "computed_azimuth_sd_deg": "its standard deviation, degrees",
       "no_computed_azimuth":
-        "why there is none: not_measured, no_antenna_table, no_phases or phases_disagree",
+        "why it is missing: not_measured, no_antenna_table, no_phases or phases_disagree",
       "computed_elevation_deg": "from phases of single frames, degrees upwards",
       "computed_elevation_sd_deg": "its standard deviation, degrees",
-      "nlos_probability": "that the direct path is blocked, 0…1",
-      "cfo_ppm": "by how much the peer's clock is faster, parts per million",
-      "rx_power_dbm": "received power as it was computed with, dBm",
+      "nlos_probability": "probability that the direct path is blocked, 0…1",
+      "cfo_ppm": "how much faster the peer's clock is, parts per million",
+      "rx_power_dbm": "received power used in computations, dBm",
       "fp_power_dbm": "power of the first path, dBm",
-      "diagnostics": "of the round: used, missing, ambiguous or none",
-      "diagnostics_frames": "frames or antennas they are of",
+      "diagnostics": "diagnostics of the round: used, missing, ambiguous or none",
+      "diagnostics_frames": "number of frames or antennas in them",
     ])
 
   private static let ranging: [JSONEntry] = [
     measurement, measurement.also("replay"),
     JSONEntry(
-      "accessory", each: "thing that happens",
+      "accessory", each: "event",
       [
         "event":
           "listening, connected, offered, started, measured, stopped, refused, ignored, disconnected",
-        "app": "who it is about", "endpoint?": "where it listens",
-        "address?": "of the accessory, told to the app", "role?": "controller or controlee",
-        "version?": "of the configuration data", "session_id?": "session id",
-        "status?": "of the measurement, by name", "distance_cm?": "centimetres",
-        "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "why, in words",
+        "app": "app concerned", "endpoint?": "address of the socket",
+        "address?": "address of the accessory", "role?": "controller or controlee",
+        "version?": "version of the configuration data", "session_id?": "session id",
+        "status?": "status name of the measurement", "distance_cm?": "centimetres",
+        "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "cause in words",
         "next_step?": "what to do",
       ]),
     JSONEntry(
-      "find", each: "thing that happens",
+      "find", each: "event",
       [
         "event":
           "started, shareable_data, accessory_started, found, removed, accessory_stopped, suspended, suspension_ended, invalidated",
-        "cause?": "why: timeout or peer_ended for removed, in words for invalidated",
-        "distance_m?": "smoothed, metres", "distance_sd_m?": "its standard deviation, metres",
-        "raw_m?": "the chip's own distance, metres", "azimuth_deg?": "degrees to the right",
+        "cause?": "timeout or peer_ended for removed, words for invalidated",
+        "distance_m?": "smoothed distance, metres",
+        "distance_sd_m?": "its standard deviation, metres",
+        "raw_m?": "distance reported by the chip, metres", "azimuth_deg?": "degrees to the right",
         "elevation_deg?": "degrees upwards", "rssi_dbm?": "received power",
-        "nlos_probability?": "that the direct path is blocked, 0…1",
-        "outlier?": "the chip's distance was not used", "quality?": "good, fair or poor",
+        "nlos_probability?": "probability that the direct path is blocked, 0…1",
+        "outlier?": "whether the distance of the chip was ignored",
+        "quality?": "good, fair or poor",
       ]),
     JSONEntry(
       "replay --as-device", each: "recorded chip",
       [
-        "path": "what to open", "requests": "requests it has an answer to",
+        "path": "path to open", "requests": "requests with a recorded answer",
         "packets": "packets of the chip",
       ]),
   ]
 
   private static func multicast(_ action: String) -> JSONEntry {
     JSONEntry(
-      "multicast \(action)", each: "session that is ranging",
+      "multicast \(action)", each: "running session",
       [
         "pid": "process id of range", "device": "as given to range", "session": "session id",
-        "controlees": "addresses it ranges with now", "outcomes": "what became of each address",
-        "outcomes[].address?": "the address", "outcomes[].status?": "by name",
-        "outcomes[].status_code?": "by number, 0 is OK",
+        "controlees": "addresses of the controlees", "outcomes": "result for each address",
+        "outcomes[].address?": "address", "outcomes[].status?": "status name",
+        "outcomes[].status_code?": "status number, 0 is OK",
       ])
   }
 
@@ -176,10 +182,13 @@ enum JSONCatalog {
   private static func test(_ name: String, _ keys: [(String, String)]) -> JSONEntry {
     var entry = JSONEntry(
       "test \(name)", each: "test",
-      ["test": "its name", "status": "by name", "status_code": "by number, 0 is OK"])
+      [
+        "test": "name of the test", "status": "status name",
+        "status_code": "status number, 0 is OK",
+      ])
     entry.keys += keys.map { JSONEntry.Key(path: $0.0, meaning: $0.1, isOptional: false) }
     entry.keys += [
-      .init(path: "receivers", meaning: "what the receivers saw", isOptional: false),
+      .init(path: "receivers", meaning: "measurements of the receivers", isOptional: false),
       .init(path: "receivers[].rssi_dbm", meaning: "received power, dBm", isOptional: true),
       .init(
         path: "carrier_offset_ppm", meaning: "difference of the carriers, ppm", isOptional: false),
@@ -188,36 +197,36 @@ enum JSONCatalog {
   }
 
   private static let acquisition: [(String, String)] = [
-    ("attempts", "frames that were listened for"), ("acquisition_detected", "signals detected"),
+    ("attempts", "reception attempts"), ("acquisition_detected", "signals detected"),
     ("acquisition_rejected", "signals rejected"), ("rx_failed", "receptions without acquisition"),
     ("sync_cir_ready", "channel responses ready"), ("sfd_failed", "frames without their SFD"),
     ("sfd_found", "frames with their SFD"),
   ]
   private static let error = (
-    "packet_error_rate_percent", "frames that did not arrive undamaged, %"
+    "packet_error_rate_percent", "damaged or lost frames, %"
   )
   private static let frame: [(String, String)] = [
-    ("tx_time_us", "when it was sent, µs on the chip's clock"),
-    ("rx_time_us", "when it was received, µs on the chip's clock"), ("azimuth_deg", "degrees"),
-    ("elevation_deg", "degrees"), ("arrival_gap_ns", "main path behind the first, ns"),
-    ("phr", "header of the frame"), ("psdu", "payload, hexadecimal"),
+    ("tx_time_us", "transmission time on the chip's clock, µs"),
+    ("rx_time_us", "reception time on the chip's clock, µs"), ("azimuth_deg", "degrees"),
+    ("elevation_deg", "degrees"), ("arrival_gap_ns", "main path after the first, ns"),
+    ("phr", "PHY header"), ("psdu", "payload, hexadecimal"),
   ]
 
   private static let tests: [JSONEntry] = [
     test(
       "per-rx",
       acquisition + [
-        ("phr_decode_errors", "headers not decoded"), ("phr_bit_errors", "headers with wrong bits"),
-        ("psdu_decode_errors", "payloads not decoded"),
-        ("psdu_bit_errors", "payloads with wrong bits"), ("sts_found", "frames with the right STS"),
+        ("phr_decode_errors", "undecodable headers"), ("phr_bit_errors", "headers with bit errors"),
+        ("psdu_decode_errors", "undecodable payloads"),
+        ("psdu_bit_errors", "payloads with bit errors"), ("sts_found", "frames with the right STS"),
         ("end_of_frame", "frames that ended"), error,
       ]),
     test("periodic-tx", []), test("rx", frame), test("loopback", frame),
     test(
       "ss-twr",
       [
-        ("ticks", "time measured here, 15.65 ps each"),
-        ("other_ticks", "time measured at the other end"), ("distance_m", "metres"),
+        ("ticks", "time measured here, in ticks of 15.65 ps"),
+        ("other_ticks", "time measured at the other end, in ticks"), ("distance_m", "metres"),
       ]),
     test(
       "sr-rx",
@@ -232,13 +241,13 @@ enum JSONCatalog {
   private static let value = JSONEntry(
     "calibration get", each: "value",
     [
-      "name": "of the value", "value": "as people write it", "unit": "of its numbers",
-      "hex": "bytes in the order of the wire",
+      "name": "name of the value", "value": "value as text", "unit": "unit of its numbers",
+      "hex": "bytes in wire order",
     ])
   private static var change: JSONEntry {
     var entry = value.also("calibration set")
     entry.keys += [
-      .init(path: "was", meaning: "the value before", isOptional: false),
+      .init(path: "was", meaning: "former value", isOptional: false),
       .init(path: "was_hex", meaning: "its bytes", isOptional: false),
     ]
     return entry
@@ -246,10 +255,10 @@ enum JSONCatalog {
 
   private static let calibration: [JSONEntry] = [
     JSONEntry(
-      "calibration list", each: "value there can be",
+      "calibration list", each: "known value",
       [
-        "name": "of the value", "accepts": "what it takes", "unit": "of its numbers",
-        "summary": "what it is",
+        "name": "name of the value", "accepts": "accepted values", "unit": "unit of its numbers",
+        "summary": "description",
       ]), value, change, change.also("calibration restore"),
   ]
 
@@ -259,28 +268,29 @@ enum JSONCatalog {
     JSONEntry(
       "decode", each: "frame", hasMore: true,
       [
-        "mt": "kind of message", "gid": "group", "oid": "opcode", "name": "of the message",
-        "pbf": "more segments follow", "length": "bytes of payload",
+        "mt": "message type", "gid": "group", "oid": "opcode", "name": "message name",
+        "pbf": "whether more segments follow", "length": "payload bytes",
       ]),
     JSONEntry(
       "explain", each: "code",
       [
-        "family": "what kind of code", "code": "number", "name": "name",
-        "meaning": "what it means", "causes": "what it comes from", "to_try": "what to do",
-        "vendors": "whose code it is; empty: everybody's",
+        "family": "kind of code", "code": "number", "name": "name",
+        "meaning": "explanation", "causes": "likely causes", "to_try": "what to do",
+        "vendors": "vendors that use it; empty for all",
       ]),
     JSONEntry(
       "profile check", each: "problem",
       [
-        "severity": "prevents ranging, refused or advice", "sentence": "what is wrong",
-        "parameters": "names of those it is about", "next_step": "what to do",
+        "severity": "prevents ranging, refused or advice", "sentence": "description",
+        "parameters": "names of the parameters concerned", "next_step": "what to do",
       ]),
     JSONEntry(
       "diff", each: "difference",
       [
         "effect": "prevents ranging, not known, or does not matter",
-        "name": "of the parameter", "first": "at the first end, as people write it; null: none",
-        "second": "at the other end", "reason": "why it matters, or does not",
+        "name": "name of the parameter",
+        "first": "value at the first end as text; null: none",
+        "second": "value at the other end", "reason": "explanation",
       ]),
   ]
 }

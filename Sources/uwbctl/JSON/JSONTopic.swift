@@ -3,20 +3,19 @@
 import UWBLab
 import ArgumentParser
 
-/// `uwbctl json`: what the objects hold that commands print with --format json.
 struct JSONTopic: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "json",
-    abstract: "Say what the JSON of a command holds, with units.",
+    abstract: "Describe the JSON output of a command, with units.",
     discussion: """
-      Commands with --format json print one object a line. Units stand at the ends of the keys: _s, \
-      _us and _ns are seconds, micro- and nanoseconds, _m and _cm metres and centimetres, _deg \
-      degrees, _dbm and _db decibels, _ppm parts per million. A key keeps its name and its meaning; \
-      new ones can come. What a chip does not tell is null.
+      Commands with --format json print one object a line. Keys end with their units: _s, _us and _ns are \
+      seconds, micro- and nanoseconds, _m and _cm metres and centimetres, _deg degrees, _dbm and _db \
+      decibels, _ppm parts per million. Keys never change their names and meanings, but new ones may be \
+      added. Unknown values are null.
       """)
 
   @Argument(
-    help: "A command, like range or \"test per-rx\"; none: all of them.",
+    help: "A command, such as range or \"test per-rx\" (default: all commands).",
     completion: .list(JSONCatalog.all.map(\.command)))
   var command: [String] = []
 
@@ -26,7 +25,7 @@ struct JSONTopic: ParsableCommand {
       wanted.isEmpty || $0.command == wanted || $0.command.hasPrefix(wanted + " ")
     }
     guard !found.isEmpty else {
-      throw ValidationError("\(printable(wanted)) prints no JSON that is known here.")
+      throw ValidationError("There is no command '\(printable(wanted))' that prints JSON.")
     }
     for entry in found {
       standardOutput.write("\(entry.command): one object for each \(entry.each)\n")
@@ -38,25 +37,25 @@ struct JSONTopic: ParsableCommand {
   }
 }
 
-/// What one command prints.
+/// The JSON output of a command.
 struct JSONEntry: Sendable {
   struct Key: Sendable {
-    /// `receivers[].rssi_dbm` is a key of each object in a list, `holder.pid` one of an object.
+    /// `receivers[].rssi_dbm` is a key of each object in a list.
     var path: String
     var meaning: String
-    /// There only where it applies.
+    /// Whether it may be missing.
     var isOptional: Bool
   }
 
-  /// Without `uwbctl`.
+  /// The command without `uwbctl`.
   var command: String
-  /// What an object stands for.
+  /// What an object describes.
   var each: String
   var keys: [Key]
   /// Further keys depend on the message.
   var hasMore = false
 
-  /// - Parameter keys: `path: meaning`; a path with `?` behind it is there only where it applies.
+  /// - Parameter keys: `path: meaning`; a path that ends with `?` is optional.
   init(
     _ command: String, each: String, hasMore: Bool = false, _ keys: KeyValuePairs<String, String>
   ) {
@@ -75,6 +74,6 @@ struct JSONEntry: Sendable {
     self.command = command
   }
 
-  /// Another command that prints the same.
+  /// The same for another command.
   func also(_ command: String) -> JSONEntry { JSONEntry(command, self) }
 }

@@ -3,7 +3,6 @@
 import ArgumentParser
 import UWBLink
 
-/// `uwbctl list`.
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",

@@ -3,7 +3,6 @@
 import ArgumentParser
 import UWB
 
-/// `uwbctl monitor`.
 struct Monitor: Command {
   static let configuration = CommandConfiguration(
     abstract: "Decode the packets on a link until interrupted.",

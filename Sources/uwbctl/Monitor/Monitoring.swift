@@ -7,22 +7,14 @@ import UWBLink
 /// Decodes the packets on a link, also between another program and the chip.
 struct Monitoring {
   var printer: PacketPrinter
-  /// Prints a piece of output.
-  var write: (String) -> Void
   /// Set when the packets of another program are forwarded.
   var proxy: ProxyTerminal?
+  /// Prints a piece of output.
+  var write: (String) -> Void
   /// Packets that the other program did not read.
   private(set) var undelivered = 0
   /// Packets that arrived too fast to be shown.
   private(set) var dropped = 0
-
-  init(
-    printer: PacketPrinter, proxy: ProxyTerminal? = nil, write: @escaping (String) -> Void
-  ) {
-    self.printer = printer
-    self.proxy = proxy
-    self.write = write
-  }
 
   /// How long to wait until the other program makes room for a packet, in milliseconds: less once a
   /// packet was lost, because the chip must not wait.

@@ -4,7 +4,6 @@ import ArgumentParser
 import Glibc
 import UCI
 
-/// `uwbctl multicast`.
 struct Multicast: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Add controlees to a running session, or remove them.",

@@ -23,14 +23,7 @@ struct ChipOptions: ParsableArguments {
 
   enum SimulatedChip: String, ExpressibleByArgument, CaseIterable {
     case qm33, qm33pdoa, sr250, fira1
-    var profile: ChipProfile {
-      switch self {
-      case .qm33: .qm33
-      case .qm33pdoa: .qm33PDoA
-      case .sr250: .sr250
-      case .fira1: .fira1
-      }
-    }
+    var profile: ChipProfile { ChipProfile.named(rawValue) ?? .qm33 }
   }
 
   @Option(help: "Treat the chip as one of this family instead of asking it.")

@@ -7,7 +7,6 @@ import UCIReference
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl profile`.
 struct ProfileCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",
@@ -39,7 +38,6 @@ enum PresetName: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// `uwbctl profile print`, the default subcommand.
 struct ProfilePrint: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "print",
@@ -67,7 +65,6 @@ struct ProfilePrint: AsyncParsableCommand {
   }
 }
 
-/// `uwbctl profile check`.
 struct ProfileCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check a profile for problems before it is sent.",

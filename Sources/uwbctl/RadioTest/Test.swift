@@ -3,7 +3,6 @@
 import ArgumentParser
 import UWB
 
-/// `uwbctl test`: radio tests of FiRa's test specification.
 struct TestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "test",

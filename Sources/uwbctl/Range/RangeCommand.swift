@@ -6,7 +6,6 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl range`.
 struct RangeCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "range",

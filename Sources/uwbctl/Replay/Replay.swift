@@ -3,7 +3,6 @@
 import ArgumentParser
 import UWB
 
-/// `uwbctl replay`.
 struct Replay: Command {
   static let configuration = CommandConfiguration(
     abstract: "Print the ranging measurements of a capture, or simulate the recorded chip.",

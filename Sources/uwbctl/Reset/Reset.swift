@@ -6,7 +6,6 @@ import UCI
 import UWB
 import UWBLink
 
-/// `uwbctl reset`.
 struct Reset: Command {
   static let configuration = CommandConfiguration(
     abstract: "Reset a chip, which ends its sessions.",

@@ -5,7 +5,6 @@ import ArgumentParser
 import UCI
 import UWB
 
-/// `uwbctl send`.
 struct Send: Command {
   static let configuration = CommandConfiguration(
     abstract: "Send packets given in hexadecimal, and show the answers of the chip.",

@@ -5,7 +5,6 @@ import ArgumentParser
 import Glibc
 import SystemPackage
 
-/// `uwbctl setup`.
 struct Setup: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show, install or remove the udev rules for UWB devices.",

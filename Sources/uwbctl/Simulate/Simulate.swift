@@ -5,7 +5,6 @@ import ArgumentParser
 import Glibc
 import UWBSimulator
 
-/// `uwbctl simulate`.
 struct Simulate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run simulated UWB chips on pseudo-terminals until interrupted.",
