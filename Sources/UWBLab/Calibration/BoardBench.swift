@@ -134,8 +134,7 @@ package final class BoardBench: Sendable {
 }
 
 extension [BoardBench.Reading] {
-  /// A line for people: the number of measurements, their middle, how they scatter, and by how much
-  /// they are too long.
+  /// A line with the number of measurements, their centre, their spread, and their error.
   func summary(truth: Double) -> String {
     let ranges = compactMap(\.range).sorted()
     guard !ranges.isEmpty else {

@@ -16,7 +16,7 @@ package protocol CalibrationConsole: Sendable {
   func clearProgress()
 }
 
-/// A calibration's result: for people, as a calibration, and drawn.
+/// The result of a calibration as text, as a calibration, and as charts.
 package struct CalibrationReport {
   package let text: String
   package let calibration: RangingCalibration
@@ -47,7 +47,7 @@ struct Guide<Measured: Sendable> {
   /// - Parameters:
   ///   - measure: takes the index of the stop and its number.
   ///   - summary: a line about what was measured.
-  /// - Throws: `CancellationError` when the person quits, `LabError` when nobody answers, and what
+  /// - Throws: `CancellationError` on quitting, `LabError` when there is no answer, and what
   ///   `measure` throws.
   func run(
     _ stops: [Stop], measure: (Int, Double) async throws -> Measured,
@@ -104,6 +104,7 @@ struct Guide<Measured: Sendable> {
 
   private func ask(_ question: String) async throws -> String {
     guard let answer = try await console.ask(question)?.lowercased() else {
+      console.show("\n")
       throw LabError(
         .noAnswer, "No terminal to prompt on.",
         suggestion: "Give --yes and all numbers as options.")

@@ -131,7 +131,7 @@ private struct Epochs {
     }
   }
 
-  /// Says what became of each epoch. One that was located keeps no problem of a single row.
+  /// Sets the status of each epoch that has measurements; problems of single rows are dropped then.
   mutating func setStatuses() {
     for index in rows.indices where !samples[index].isEmpty {
       rows[index].state.word = status(of: rows[index])

@@ -16,7 +16,7 @@ struct BoardOptions: ParsableArguments {
       valueName: "name=device"))
   var boards: [String] = []
   @Option(help: "Number of simulated boards, without --board.") var simulated: Int?
-  @Option(help: "5 or 9 on most chips.") var channel: UInt8 = 9
+  @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
   @Option(help: "Measurements at each placement.") var rounds = 100
   @Option(help: "Time between measurements in milliseconds.") var interval: UInt32 = 50
   @OptionGroup var chip: ChipOptions

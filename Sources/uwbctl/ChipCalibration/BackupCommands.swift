@@ -72,7 +72,7 @@ extension ChipCalibration {
 }
 
 extension CalibrationBackup.Device {
-  /// For people: the family, and what tells the chip from others.
+  /// The family, and what identifies the chip.
   var summary: String {
     family + (chipID.map { " with chip id \($0)" } ?? "")
       + (firmware.map { ", firmware \($0)" } ?? "")

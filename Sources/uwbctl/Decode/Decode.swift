@@ -43,44 +43,38 @@ struct Decode: AsyncParsableCommand {
     }
   }
 
-  mutating func run() async throws {
+  func run() async throws {
     var session = DecodeSession(
       decoder: FrameDecoder(vendor: Dialect.Vendor(rawValue: vendor.rawValue)),
       format: FrameFormat(showSecrets: showSecrets), isJSON: format == .json,
       write: { try FileDescriptor.standardOutput.writeAll(($0 + "\n").utf8) },
       complain: { _ = try? FileDescriptor.standardError.writeAll(($0 + "\n").utf8) })
-    if !hex.isEmpty {
-      for (index, text) in FrameText.lines(arguments: hex).enumerated() {
-        try session.take(text, at: .argument(index + 1))
-      }
-    } else if let file {
-      let bytes = try await contents(of: file)
-      if let format = try? CaptureReader.format(of: bytes), format != .hexText {
-        try reporting { try session.take(CaptureReader.read(bytes)) }
-        session.finish()
-        if session.failures > 0 { throw ExitCode(65) }
-        return
-      }
-      for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-        .enumerated()
-      {
-        try session.takeLine(String(decoding: line, as: UTF8.self), number: index + 1)
-      }
-    } else {
+    try reporting {
       var number = 0
-      while let line = readLine() {
-        number += 1
-        try session.takeLine(line, number: number)
+      if !hex.isEmpty {
+        for text in FrameText.lines(arguments: hex) {
+          number += 1
+          try session.take(text, at: .argument(number))
+        }
+      } else if let file {
+        let bytes = try CaptureReader.contents(ofFile: file)
+        if let format = try? CaptureReader.format(of: bytes), format != .hexText {
+          try session.take(CaptureReader.read(bytes))
+        } else {
+          for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            number += 1
+            try session.takeLine(String(decoding: line, as: UTF8.self), number: number)
+          }
+        }
+      } else {
+        while let line = readLine() {
+          number += 1
+          try session.takeLine(line, number: number)
+        }
       }
+      session.finish()
+      if session.failures > 0 { throw Failure(.data) }
     }
-    session.finish()
-    if session.failures > 0 { throw ExitCode(65) }
-  }
-
-  private func contents(of path: String) async throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    try reporting { bytes = try CaptureReader.contents(ofFile: path) }
-    return bytes
   }
 }
 

@@ -115,7 +115,7 @@ struct Diff: Command {
 }
 
 extension SessionDifference.Effect {
-  /// For people and programs.
+  /// In text and JSON; never changes.
   var words: String {
     switch self {
     case .preventsRanging: "prevents ranging"
