@@ -44,7 +44,7 @@ check "the kernel's cdc_acm makes a port of the board" test -c /dev/ttyACM0
 check "list names the board" ends 0 as visitor uwbctl list
 check "… as the one it is" says "Qorvo DWM3001CDK"
 check "… by its serial number" says "usb:C0FFEE00000A"
-check "… and that this user may not open it" says "you may not open it"
+check "… and that this user may not open it" says "you cannot open it"
 check "range as an ordinary user ends with 77" \
   ends 77 as visitor uwbctl range --device usb:C0FFEE00000A
 check "… and says what to try" says "try: "
@@ -60,12 +60,12 @@ check "… the rules" says "nRF52 USB Product"
 check "… and how to do it" says "sudo uwbctl setup --install"
 check "… without doing it" test ! -e $rule
 check "setup --install as an ordinary user ends with 77" ends 77 as visitor uwbctl setup --install
-check "… and says who may" says "Only root may change"
+check "… and says who may" says "Only root can change"
 check "setup --install as root" ends 0 uwbctl setup --install
 check "… installs the project's rules" cmp /usr/share/uwb/60-uwb.rules $rule
 check "… which apply to a board that is plugged in already" is ID_MM_PORT_IGNORE 1 /dev/ttyACM0
 check "… and a second time does nothing" ends 0 uwbctl setup --install
-check "… but say so" says "Installed already"
+check "… but say so" says "Already installed"
 check "udev finds no fault with the rules" without_faults
 unplug kit-a
 plug kit-a dummy_udc.0
@@ -108,7 +108,7 @@ plug kit-a dummy_udc.0
 check "without a seat an ordinary user is refused" \
   ends 77 as visitor uwbctl info --device usb:C0FFEE00000A
 check "… a member of the group is not" ends 0 as member uwbctl list
-check "… as list says" says "you may open it"
+check "… as list says" says "you can open it"
 
 for name in kit-a jlink rw612 stranger; do unplug $name; done
 check "unplugged boards leave no name" not ls -d /dev/uwb/*
