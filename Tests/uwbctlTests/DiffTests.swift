@@ -326,7 +326,7 @@ struct DiffCommandTests {
     ]) { paths in
       let good = try Self.run([file, paths[0]])
       #expect(good.status == 0, "\(good.text)")
-      #expect(good.text.hasSuffix("Nothing here prevents ranging.\n"))
+      #expect(good.text.hasSuffix("No difference prevents ranging.\n"))
       let bad = try Self.run([file, paths[1]])
       #expect(bad.status == 83)
       #expect(bad.text.contains("prevents ranging: CHANNEL_NUMBER: 9 / 5\n"), "\(bad.text)")

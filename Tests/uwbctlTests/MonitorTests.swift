@@ -63,7 +63,7 @@ import UWBTestSupport
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(terminal.path)), until: "state ACTIVE")
     terminal.hangUp()
-    #expect(lines.contains { $0.hasSuffix("< (3 bytes that are no UCI)") })
+    #expect(lines.contains { $0.hasSuffix("< (3 bytes that are not UCI)") })
     #expect(summary.hasSuffix("0 to it, 3 bytes skipped\n"))
   }
 

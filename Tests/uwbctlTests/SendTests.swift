@@ -18,10 +18,10 @@ import UCI
   }
 
   @Test(arguments: [
-    ("40 00 00 01 00", "goes from the chip to the host"),
-    ("60 01 00 01 01", "goes from the chip to the host"),
-    ("20 00 00 00", "This is no CORE_DEVICE_RESET_CMD"),
-    ("20 02 00 01 00", "CORE_GET_DEVICE_INFO_CMD ends 1 byte earlier"),
+    ("40 00 00 01 00", "is sent by chips"),
+    ("60 01 00 01 01", "is sent by chips"),
+    ("20 00 00 00", "Not a valid CORE_DEVICE_RESET_CMD"),
+    ("20 02 00 01 00", "CORE_GET_DEVICE_INFO_CMD has 1 byte too many"),
     ("31 03 00 01 01", "announces another segment"),
     ("31 03 00 01 01 20 02 00 00", "interrupted"),
     ("2E 3F 00 04 53 74 4F 50", "\"STOP\" in ASCII"),
@@ -29,7 +29,7 @@ import UCI
   func invalidPacketsHaveAReason(_ hex: String, _ reason: String) throws {
     let plan = try Self.plan([hex])
     #expect(plan.problems.contains { "\($0)".contains(reason) })
-    // With --force it goes out as it is.
+    // With --force it is sent unchanged.
     #expect(plan.messages.flatMap { $0 }.flatMap { $0 } == hexBytes(hex))
   }
 

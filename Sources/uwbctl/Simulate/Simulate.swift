@@ -61,7 +61,8 @@ struct Simulate: AsyncParsableCommand {
   @Option(help: "Create symbolic links PREFIX-a, PREFIX-b and so on to the paths.")
   var link: String?
 
-  @OptionGroup var time: TimeLimit
+  @Option(name: [.customShort("t"), .long], help: "Stop after this many seconds.")
+  var duration: Seconds?
 
   @Option(help: "Output format: text or json.")
   var format = OutputFormat.text
@@ -97,7 +98,7 @@ struct Simulate: AsyncParsableCommand {
     pair.bench.recordsExchanges = file != nil
     pair.bench.start()
     let lines = pair.bench.chips.map { line(for: $0) + "\n" }.joined()
-    let limit = time.limit ?? .seconds(1_000_000_000)
+    let limit = duration?.duration ?? .seconds(1_000_000_000)
     defer { pair.bench.stop() }
     do {
       try await cancelledBySignals { [file] in
