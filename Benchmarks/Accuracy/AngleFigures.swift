@@ -92,10 +92,10 @@ enum AngleFigures {
   /// nothing to do with each other.
   private static func ring(_ settings: Settings) -> [AccuracyFigure] {
     // 0.42 wavelengths from one to the next: at half a wavelength ahead and behind are one phase.
-    let places = [(0.3, 0.0), (0, 0.3), (-0.3, 0), (0, -0.3)]
+    let positions = [(0.3, 0.0), (0, 0.3), (-0.3, 0), (0, -0.3)]
     let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
       AntennaPair(
-        .baseline(x: places[a].0 - places[b].0, y: places[a].1 - places[b].1, z: 0),
+        .baseline(x: positions[a].0 - positions[b].0, y: positions[a].1 - positions[b].1, z: 0),
         offset: 0.2 * Double(a))
     }
     guard let finder = DirectionFinder(pairs) else { return [] }

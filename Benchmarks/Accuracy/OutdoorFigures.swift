@@ -19,7 +19,7 @@ enum OutdoorFigures {
         (clock, level) = (ClockOffsetTracker(parameters), LevelTracker())
         stand = one.stand
       }
-      clock.takePoll(
+      clock.addPoll(
         sent: one.exchange.pollSent, received: one.exchange.pollReceived, time: one.time)
       let power = level.update(one.power, time: one.time)
       // Exchanges with corrupt stamps are left out, as whoever published the figure did.
@@ -120,20 +120,20 @@ enum OutdoorFigures {
       var honest = [Honesty(), Honesty()]
       for walk in hanyang.walks(kind) {
         published.add(
-          walk.leastSquares.compactMap { error($0.place, at: $0.time, walk.truth) })
-        filter.add(walk.kalman.compactMap { error($0.place, at: $0.time, walk.truth) })
-        var parameters = PlaceTracker.Parameters()
+          walk.leastSquares.compactMap { error($0.position, at: $0.time, walk.truth) })
+        filter.add(walk.kalman.compactMap { error($0.position, at: $0.time, walk.truth) })
+        var parameters = PositionTracker.Parameters()
         parameters.height = HeightPrior(1, standardDeviation: 0.02)
         for isLive in [false, true] {
-          let way = PlaceSmoother(parameters).way(walk.samples, live: isLive)
+          let way = PositionSmoother(parameters).path(walk.samples, live: isLive)
           let errors = zip(way, walk.samples).compactMap { point, sample in
             error(
-              point?.estimate.place ?? Vector3(100, 100, 0), at: sample.time, walk.truth)
+              point?.estimate.position ?? SIMD3<Double>(100, 100, 0), at: sample.time, walk.truth)
           }
           if isLive { live.add(errors) } else { recorded.add(errors) }
           honest[isLive ? 1 : 0].add(
             zip(way, walk.samples).flatMap { point, sample -> [Double] in
-              guard let known = place(at: sample.time, walk.truth) else { return [] }
+              guard let known = position(at: sample.time, walk.truth) else { return [] }
               return TrolleyFigures.stated(point?.estimate, known)
             })
         }
@@ -155,15 +155,15 @@ enum OutdoorFigures {
 
   /// In the plane, against the truth; nil outside of it.
   static func error(
-    _ place: Vector3, at time: Double, _ truth: [(time: Double, place: Vector3)]
+    _ position: SIMD3<Double>, at time: Double, _ truth: [(time: Double, position: SIMD3<Double>)]
   ) -> Double? {
-    Self.place(at: time, truth).map { TrolleyFigures.flat(place - $0) }
+    Self.position(at: time, truth).map { TrolleyFigures.flat(position - $0) }
   }
 
   /// The truth between its points; nil outside.
-  private static func place(
-    at time: Double, _ truth: [(time: Double, place: Vector3)]
-  ) -> Vector3? {
+  private static func position(
+    at time: Double, _ truth: [(time: Double, position: SIMD3<Double>)]
+  ) -> SIMD3<Double>? {
     guard let first = truth.first, let last = truth.last, first.time...last.time ~= time else {
       return nil
     }
@@ -173,6 +173,6 @@ enum OutdoorFigures {
       if truth[middle].time <= time { low = middle } else { high = middle }
     }
     let part = (time - truth[low].time) / max(1e-9, truth[high].time - truth[low].time)
-    return truth[low].place + (truth[high].place - truth[low].place) * part
+    return truth[low].position + (truth[high].position - truth[low].position) * part
   }
 }

@@ -15,7 +15,7 @@ enum Sensitivity {
   /// Prints a table.
   static func run(_ recordings: Recordings) {
     guard let lias = Lias(recordings) else { return }
-    let rows = ranges(lias) + places(lias)
+    let rows = ranges(lias) + positions(lias)
     print("")
     print("| constant, figure | unit | 0.7 | 1 | 1.3 |")
     print("|---|---|---|---|---|")
@@ -68,31 +68,31 @@ enum Sensitivity {
   }
 
   /// Positions of one tag among eight anchors at 10 Hz, as they come.
-  private static func places(_ lias: Lias) -> [Row] {
-    typealias Constant = WritableKeyPath<PlaceErrorModel, Double>
+  private static func positions(_ lias: Lias) -> [Row] {
+    typealias Constant = WritableKeyPath<PositionErrorModel, Double>
     let constants: [(String, Constant)] = [
       ("shared", \.shared), ("own", \.own), ("slow", \.slow), ("slowTime", \.slowTime),
     ]
-    var samples: [PlaceSample] = []
+    var samples: [PositionSample] = []
     for number in stride(from: 0, to: lias.epochs.count, by: 10) {
       let epoch = lias.epochs[number]
       for anchor in 0..<8 where epoch.ranges[3 * anchor].isFinite {
         let range = epoch.ranges[3 * anchor] - lias.biases[3 * anchor]
         samples.append(
-          PlaceSample(
-            time: epoch.time, observation: PlaceObservation(.range(Lias.anchors[anchor]), range),
+          PositionSample(
+            time: epoch.time, observation: PositionObservation(.range(Lias.anchors[anchor]), range),
             source: anchor))
       }
     }
     return constants.map { name, constant in
       let found = [0.7, 1, 1.3].map { factor in
-        var parameters = PlaceTracker.Parameters()
+        var parameters = PositionTracker.Parameters()
         parameters.height = HeightPrior(0.97, standardDeviation: 0.02)
-        var smoother = PlaceSmoother(parameters)
+        var smoother = PositionSmoother(parameters)
         smoother.errors[keyPath: constant] *= factor
-        let errors = zip(smoother.way(samples, live: true), samples).compactMap { point, sample in
+        let errors = zip(smoother.path(samples, live: true), samples).compactMap { point, sample in
           point.map {
-            TrolleyFigures.flat($0.estimate.place - lias.place(ofTag: 0, at: sample.time))
+            TrolleyFigures.flat($0.estimate.position - lias.position(ofTag: 0, at: sample.time))
           }
         }
         return Errors.rms(errors) * 100

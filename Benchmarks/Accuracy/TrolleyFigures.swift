@@ -9,7 +9,7 @@ enum TrolleyFigures {
     return filtered(lias) + found(lias) + located(lias)
   }
 
-  /// Each of the 24 ranges less its constant error at known places, then filtered.
+  /// Each of the 24 ranges less its constant error at known positions, then filtered.
   private static func filtered(_ lias: Lias) -> [AccuracyFigure] {
     var (raw, recorded, live, slow, slowLive) = (Errors(), Errors(), Errors(), Errors(), Errors())
     var honest = Array(repeating: Honesty(), count: 4)
@@ -102,36 +102,37 @@ enum TrolleyFigures {
     var (recorded, live, single) = (Errors(), Errors(), Errors())
     var honest = [Honesty(), Honesty()]
     for tag in 0..<3 {
-      var samples: [PlaceSample] = []
+      var samples: [PositionSample] = []
       var singles: [Double] = []
-      let solver = PlaceSolver(height: HeightPrior(0.97, standardDeviation: 0.02))
+      let solver = PositionSolver(height: HeightPrior(0.97, standardDeviation: 0.02))
       for index in stride(from: 0, to: lias.epochs.count, by: step) {
         let epoch = lias.epochs[index]
-        var observations: [PlaceObservation] = []
+        var observations: [PositionObservation] = []
         for anchor in 0..<8 where epoch.ranges[3 * anchor + tag].isFinite {
           let range = epoch.ranges[3 * anchor + tag] - lias.biases[3 * anchor + tag]
-          observations.append(PlaceObservation(.range(Lias.anchors[anchor]), range))
+          observations.append(PositionObservation(.range(Lias.anchors[anchor]), range))
           samples.append(
-            PlaceSample(time: epoch.time, observation: observations.last!, source: anchor))
+            PositionSample(time: epoch.time, observation: observations.last!, source: anchor))
         }
         var plain = solver
         plain.tailFreedom = 1e9
         if let found = plain.solve(observations) {
-          singles.append(flat(found.place - lias.place(ofTag: tag, at: epoch.time)))
+          singles.append(flat(found.position - lias.position(ofTag: tag, at: epoch.time)))
         }
       }
       single.add(singles)
       for isLive in [false, true] {
-        var parameters = PlaceTracker.Parameters()
+        var parameters = PositionTracker.Parameters()
         parameters.height = HeightPrior(0.97, standardDeviation: 0.02)
-        let way = PlaceSmoother(parameters).way(samples, live: isLive)
+        let way = PositionSmoother(parameters).path(samples, live: isLive)
         let errors = zip(way, samples).map { point, sample in
-          point.map { flat($0.estimate.place - lias.place(ofTag: tag, at: sample.time)) } ?? 100
+          point.map { flat($0.estimate.position - lias.position(ofTag: tag, at: sample.time)) }
+            ?? 100
         }
         if isLive { live.add(errors) } else { recorded.add(errors) }
         honest[isLive ? 1 : 0].add(
           zip(way, samples).flatMap { point, sample in
-            stated(point?.estimate, lias.place(ofTag: tag, at: sample.time))
+            stated(point?.estimate, lias.position(ofTag: tag, at: sample.time))
           })
       }
     }
@@ -153,15 +154,15 @@ enum TrolleyFigures {
   }
 
   /// Errors along x and y as multiples of what was stated.
-  static func stated(_ estimate: PlaceEstimate?, _ truth: Vector3) -> [Double] {
+  static func stated(_ estimate: PositionEstimate?, _ truth: SIMD3<Double>) -> [Double] {
     guard let estimate else { return [] }
-    let error = estimate.place - truth
+    let error = estimate.position - truth
     return [
       error.x / estimate.covariance.xx.squareRoot(), error.y / estimate.covariance.yy.squareRoot(),
     ]
   }
 
-  static func flat(_ v: Vector3) -> Double { (v.x * v.x + v.y * v.y).squareRoot() }
+  static func flat(_ v: SIMD3<Double>) -> Double { (v.x * v.x + v.y * v.y).squareRoot() }
 }
 
 /// Sightings of an anchor along 5 m of the trolley's way, as a device would have them whose own
@@ -181,25 +182,25 @@ struct TrolleyWalk {
     let index = 3 * target + tag
     var way = 0.0
     var begun: Double?
-    var own = Vector3.zero
-    var last = Vector3.zero
+    var own = SIMD3<Double>.zero
+    var last = SIMD3<Double>.zero
     for number in stride(from: 0, to: lias.epochs.count, by: 10) {
       let epoch = lias.epochs[number]
-      let place = lias.place(ofTag: tag, at: epoch.time)
+      let position = lias.position(ofTag: tag, at: epoch.time)
       let before = way
-      if number > 0 { way += (place - last).length }
-      let step = place - last
-      last = place
+      if number > 0 { way += (position - last).length }
+      let step = position - last
+      last = position
       guard before >= start else { continue }
       if way > start + length { break }
       let pose = lias.pose(at: epoch.time)
       let from = begun ?? epoch.time
-      if begun == nil { own = place }
+      if begun == nil { own = position }
       if begun != nil {
         let bend = turn * (epoch.time - from)
         own =
           own
-          + Vector3(
+          + SIMD3<Double>(
             cosine(bend) * step.x - sine(bend) * step.y,
             sine(bend) * step.x + cosine(bend) * step.y, step.z) * stretch
       }
@@ -212,7 +213,7 @@ struct TrolleyWalk {
         y: c * pose.y + s * pose.x, z: c * pose.z + s * pose.w)
       guard epoch.ranges[index].isFinite else { continue }
       var real = pose
-      real.position = place
+      real.position = position
       let bearing = real.azimuth(of: Lias.anchors[target])
       var sighting = TargetSighting(
         time: epoch.time, pose: drifted,

@@ -71,14 +71,14 @@ struct EstimationFigures {
     var times: [Double] = []
     for seed in 1...(settings.quick ? 3 : 10) {
       var noise = Noise(seed: UInt64(seed))
-      let target = Vector3(noise.uniform(-4, 4), noise.uniform(-4, 4), noise.uniform(0, 2))
+      let target = SIMD3<Double>(noise.uniform(-4, 4), noise.uniform(-4, 4), noise.uniform(0, 2))
       var finder = TargetFinder()
       for step in 0..<300 {
         let way = Double(step) * 0.05
-        let place = Vector3(2 * sine(way / 2), way / 2, 1.2)
+        let position = SIMD3<Double>(2 * sine(way / 2), way / 2, 1.2)
         let sighting = TargetSighting(
-          time: Double(step) * 0.1, pose: Pose(position: place),
-          range: (target - place).length + 0.05 * noise.normal())
+          time: Double(step) * 0.1, pose: Pose(position: position),
+          range: (target - position).length + 0.05 * noise.normal())
         let start = cuwb_test_now()
         finder.update(sighting)
         times.append(Double(cuwb_test_now() - start) / 1000)

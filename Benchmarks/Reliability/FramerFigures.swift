@@ -52,7 +52,7 @@ enum FramerFigures {
     ]
   }
 
-  /// One damaged place in the middle of a stream: at most the frame itself and one more are lost.
+  /// One damage in the middle of a stream: at most the frame itself and one more are lost.
   private static func damaged(_ damage: Damage, _ trials: Int) -> Reliability {
     let arrivals = Arrival.allCases
     var (recovered, recoveredPlainly, one) = (0, 0, 0)

@@ -2,7 +2,7 @@
 import CUWBTestSupport
 import Glibc
 
-/// A value that may not be copied at a fixed place, for a thread that owns it.
+/// A value that may not be copied, at a fixed address, for a thread that owns it.
 ///
 /// Not a variable of a class, because those are watched for overlapping access at run time.
 struct Cell<Value: ~Copyable>: @unchecked Sendable {

@@ -105,10 +105,10 @@ import UWBSimulator
     let ahead = pose.transform * simd_float4(0, 0, -1, 0)
     #expect(simd_distance(ahead, simd_float4(-1, 0, 0, 0)) < 1e-6)
     let back = try #require(pose.ranging)
-    #expect((back.position - Vector3(3, 1, 2)).length < 1e-6)
+    #expect((back.position - SIMD3<Double>(3, 1, 2)).length < 1e-6)
     #expect(abs(abs(back.w) - 0.5.squareRoot()) < 1e-6 && abs(back.x) + abs(back.y) < 1e-6)
     // A target straight ahead of the robot's beginning is to its right now.
-    #expect(abs(back.azimuth(of: Vector3(9, 1, 2)) + .pi / 2) < 1e-6)
+    #expect(abs(back.azimuth(of: SIMD3<Double>(9, 1, 2)) + .pi / 2) < 1e-6)
     #expect(DevicePose(time: 1, transform: simd_float4x4()).ranging == nil)
   }
 

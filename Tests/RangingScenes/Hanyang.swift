@@ -72,11 +72,11 @@ package struct Hanyang {
   /// A tag that is moved among four anchors.
   package struct Walk {
     package var name: String
-    package var samples: [PlaceSample] = []
-    package var truth: [(time: Double, place: Vector3)] = []
+    package var samples: [PositionSample] = []
+    package var truth: [(time: Double, position: SIMD3<Double>)] = []
     /// What the authors made of it.
-    package var leastSquares: [(time: Double, place: Vector3)] = []
-    package var kalman: [(time: Double, place: Vector3)] = []
+    package var leastSquares: [(time: Double, position: SIMD3<Double>)] = []
+    package var kalman: [(time: Double, position: SIMD3<Double>)] = []
   }
 
   /// All walks of one kind of path: LOS or NLOS.
@@ -94,17 +94,18 @@ package struct Hanyang {
           let from = start ?? row[1]
           start = from
           walk.samples.append(
-            PlaceSample(
+            PositionSample(
               time: (row[1] - from) * 1e-9,
-              observation: PlaceObservation(.range(Vector3(row[3], row[4], row[5])), row[6]),
+              observation: PositionObservation(
+                .range(SIMD3<Double>(row[3], row[4], row[5])), row[6]),
               source: source))
         }
       }
       walk.samples.sort { $0.time < $1.time }
-      func track(_ file: String) -> [(time: Double, place: Vector3)] {
+      func track(_ file: String) -> [(time: Double, position: SIMD3<Double>)] {
         guard let table = RecordedTable("\(root)/\(name)/\(file).csv") else { return [] }
         return table.rows.filter { $0.count >= 4 }.map { row in
-          ((row[0] - (start ?? 0)) * 1e-9, Vector3(row[1], row[2], row[3]))
+          ((row[0] - (start ?? 0)) * 1e-9, SIMD3<Double>(row[1], row[2], row[3]))
         }
       }
       walk.truth = track("trajectory")

@@ -6,22 +6,22 @@ package import Ranging
 package struct Lias {
   /// Metres, as the README beside the recording says.
   package static let anchors = [
-    Vector3(-3.4203, 3.0053, 1.0442), Vector3(0.0016, 3.0110, 1.0446),
-    Vector3(3.6056, 2.9795, 1.0463), Vector3(3.6011, -0.0008, 1.0422),
-    Vector3(3.5674, -3.0087, 1.0443), Vector3(-0.0072, -2.9652, 1.0444),
-    Vector3(-3.4673, -2.9587, 1.0445), Vector3(-3.4858, -0.0098, 1.0457),
+    SIMD3<Double>(-3.4203, 3.0053, 1.0442), SIMD3<Double>(0.0016, 3.0110, 1.0446),
+    SIMD3<Double>(3.6056, 2.9795, 1.0463), SIMD3<Double>(3.6011, -0.0008, 1.0422),
+    SIMD3<Double>(3.5674, -3.0087, 1.0443), SIMD3<Double>(-0.0072, -2.9652, 1.0444),
+    SIMD3<Double>(-3.4673, -2.9587, 1.0445), SIMD3<Double>(-3.4858, -0.0098, 1.0457),
   ]
   /// On the trolley.
   package static let tags = [
-    Vector3(-0.0689, -0.1423, 0.0011), Vector3(-0.0750, 0.1402, 0.0016),
-    Vector3(0.2034, 0.1451, -0.0008),
+    SIMD3<Double>(-0.0689, -0.1423, 0.0011), SIMD3<Double>(-0.0750, 0.1402, 0.0016),
+    SIMD3<Double>(0.2034, 0.1451, -0.0008),
   ]
 
   /// All ranges of one time: 3·anchor + tag.
   package private(set) var epochs: [(time: Double, ranges: [Double])] = []
   /// Poses of the trolley.
   package private(set) var path: [(time: Double, pose: Pose)] = []
-  /// By how much each of the 24 ranges is too long, from stands at known places.
+  /// By how much each of the 24 ranges is too long, from stands at known positions.
   package private(set) var biases: [Double]
 
   /// nil when it is not there.
@@ -35,7 +35,7 @@ package struct Lias {
     for row in path.rows where row.count >= 8 && row.allSatisfy(\.isFinite) {
       // The rigid body of the motion capture is upside down: half a turn about its x.
       let (w, x, y, z) = (row[4], row[5], row[6], row[7])
-      let pose = Pose(position: Vector3(row[1], row[2], row[3]), w: -x, x: w, y: z, z: -y)
+      let pose = Pose(position: SIMD3<Double>(row[1], row[2], row[3]), w: -x, x: w, y: z, z: -y)
       self.path.append((row[0], pose))
     }
     guard let first = self.path.first, let last = self.path.last else { return nil }
@@ -64,7 +64,7 @@ package struct Lias {
   }
 
   /// Where a tag is at a time.
-  package func place(ofTag tag: Int, at time: Double) -> Vector3 {
+  package func position(ofTag tag: Int, at time: Double) -> SIMD3<Double> {
     let pose = pose(at: time)
     let back = Pose(position: .zero, w: pose.w, x: -pose.x, y: -pose.y, z: -pose.z)
     return pose.position + back.toDevice(Self.tags[tag])
@@ -72,7 +72,7 @@ package struct Lias {
 
   /// What a range would be without error.
   package func truth(_ index: Int, at time: Double) -> Double {
-    (place(ofTag: index % 3, at: time) - Self.anchors[index / 3]).length
+    (position(ofTag: index % 3, at: time) - Self.anchors[index / 3]).length
   }
 
   /// The stands that are given: position and yaw as the README says.
@@ -97,8 +97,8 @@ package struct Lias {
       for index in 0..<24 {
         var tag = tags[index % 3]
         tag.z = 0
-        let place = Vector3(stand.x, stand.y, 0.97) + pose.toDevice(tag)
-        let truth = (place - anchors[index / 3]).length
+        let position = SIMD3<Double>(stand.x, stand.y, 0.97) + pose.toDevice(tag)
+        let truth = (position - anchors[index / 3]).length
         let found = table.rows.compactMap { $0.count > index + 1 ? $0[index + 1] : nil }
           .filter(\.isFinite).sorted()
         if !found.isEmpty { errors[index].append(found[found.count / 2] - truth) }

@@ -22,7 +22,7 @@ package struct RecordedTable {
     }
   }
 
-  /// The place of a column; nil when there is none.
+  /// The position of a column; nil when there is none.
   package func column(_ name: String) -> Int? { header.firstIndex(of: name) }
 
   private static func bytes(_ path: String) -> [UInt8]? {

@@ -80,11 +80,11 @@ private let degree = Double.pi / 180
 
   /// Four antennas in a ring, all round, one phase in a hundred wrong.
   @Test func allRound() throws {
-    let places = [(0.35, 0.0), (0, 0.35), (-0.35, 0), (0, -0.35)]
+    let positions = [(0.35, 0.0), (0, 0.35), (-0.35, 0), (0, -0.35)]
     let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
       AntennaPair(
         .baseline(
-          x: places[a].0 - places[b].0, y: places[a].1 - places[b].1, z: 0),
+          x: positions[a].0 - positions[b].0, y: positions[a].1 - positions[b].1, z: 0),
         offset: 0.2)
     }
     let finder = try #require(DirectionFinder(pairs))

@@ -10,7 +10,7 @@ import Testing
     var tracker = ClockOffsetTracker()
     for round in 0..<50 {
       let exchange = scene.exchange(at: Double(round) * 0.2)
-      let said = tracker.takePoll(sent: exchange.pollSent, received: exchange.pollReceived)
+      let said = tracker.addPoll(sent: exchange.pollSent, received: exchange.pollReceived)
       #expect(said == (round > 0))
     }
     let offset = try #require(tracker.offset)
@@ -29,7 +29,7 @@ import Testing
     for round in 0..<20 {
       let time = Double(round) * 0.25
       let exchange = scene.exchange(at: time)
-      tracker.takePoll(
+      tracker.addPoll(
         sent: exchange.pollSent, received: exchange.pollReceived,
         time: time + 0.005 * scene.noise.normal())
     }
@@ -50,7 +50,7 @@ import Testing
       var received = exchange.pollReceived
       if round == 20 { received.ticks &+= 7_777_777 }
       if round == 40 { late = 0.14 }
-      tracker.takePoll(sent: exchange.pollSent, received: received, time: time - late)
+      tracker.addPoll(sent: exchange.pollSent, received: received, time: time - late)
       if round > 0 { #expect(abs(try #require(tracker.offset).value - 10e-6) < 2e-9) }
     }
   }
@@ -65,7 +65,7 @@ import Testing
         scene.responderStart = 123_456_789_012
       }
       let exchange = scene.exchange(at: Double(round) * 0.1)
-      tracker.takePoll(sent: exchange.pollSent, received: exchange.pollReceived)
+      tracker.addPoll(sent: exchange.pollSent, received: exchange.pollReceived)
     }
     #expect(abs(try #require(tracker.offset).value + 5e-6) < 1e-9)
   }
@@ -74,16 +74,16 @@ import Testing
     var noise = Noise(seed: 5)
     var tracker = ClockOffsetTracker()
     for _ in 0..<200 {
-      tracker.takeCarrier(ClockOffset(3e-6 + 0.1e-6 * noise.normal()))
+      tracker.addCarrier(ClockOffset(3e-6 + 0.1e-6 * noise.normal()))
     }
     let offset = try #require(tracker.offset)
     #expect(abs(offset.value - 3e-6) < 0.06e-6)
     #expect(offset.standardDeviation < 0.03e-6)
-    tracker.takeCarrier(ClockOffset(.nan))
-    tracker.takeCarrier(ClockOffset(1))
-    tracker.takeCarrier(ClockOffset(0, standardDeviation: 0))
+    tracker.addCarrier(ClockOffset(.nan))
+    tracker.addCarrier(ClockOffset(1))
+    tracker.addCarrier(ClockOffset(0, standardDeviation: 0))
     #expect(tracker.offset == offset)
-    tracker.takeCarrier(ClockOffset(-15e-6))
+    tracker.addCarrier(ClockOffset(-15e-6))
     #expect(tracker.offset?.value == -15e-6)
   }
 
@@ -101,7 +101,7 @@ import Testing
       var errors = Spread()
       for round in 0..<3000 {
         var collected = ExchangeCollector()
-        collected.take(scene.exchange(at: Double(round) * 0.1), round: UInt32(round))
+        collected.record(scene.exchange(at: Double(round) * 0.1), round: UInt32(round))
         errors.add(try responder.distance(collected).distance - 10)
       }
       #expect(abs(errors.mean) < 2e-3)
@@ -118,16 +118,16 @@ import Testing
     for round in 0..<30 {
       let exchange = scene.exchange(at: Double(round) * 0.1)
       let hasFinal = round % 3 != 2
-      collected.take(exchange, round: UInt32(round), hasFinal: hasFinal)
+      collected.record(exchange, round: UInt32(round), hasFinal: hasFinal)
       #expect((collected.doubleSided == nil) == !hasFinal)
       let result = try responder.distance(collected)
       #expect(abs(result.distance - 10) < 2e-3, "round \(round)")
     }
-    collected.take(.pollSent, at: 0, round: 99)
+    collected.record(.pollSent, at: 0, round: 99)
     #expect(throws: RangingFailure.missingStamp) { try responder.distance(collected) }
     var stranger = ResponderRanging()
     var single = ExchangeCollector()
-    single.take(scene.exchange(), round: 0, hasFinal: false)
+    single.record(scene.exchange(), round: 0, hasFinal: false)
     #expect(throws: RangingFailure.unknownClockOffset) { try stranger.distance(single) }
   }
 
@@ -147,13 +147,13 @@ import Testing
 }
 
 extension ExchangeCollector {
-  mutating func take(_ exchange: DoubleSidedExchange, round: UInt32, hasFinal: Bool = true) {
-    take(.pollSent, at: exchange.pollSent, round: round)
-    take(.pollReceived, at: exchange.pollReceived, round: round)
-    take(.responseSent, at: exchange.responseSent, round: round)
-    take(.responseReceived, at: exchange.responseReceived, round: round)
+  mutating func record(_ exchange: DoubleSidedExchange, round: UInt32, hasFinal: Bool = true) {
+    record(.pollSent, at: exchange.pollSent, round: round)
+    record(.pollReceived, at: exchange.pollReceived, round: round)
+    record(.responseSent, at: exchange.responseSent, round: round)
+    record(.responseReceived, at: exchange.responseReceived, round: round)
     guard hasFinal else { return }
-    take(.finalSent, at: exchange.finalSent, round: round)
-    take(.finalReceived, at: exchange.finalReceived, round: round)
+    record(.finalSent, at: exchange.finalSent, round: round)
+    record(.finalReceived, at: exchange.finalReceived, round: round)
   }
 }

@@ -47,7 +47,7 @@ private enum DataSets {
             let t2 = stamp("poll_rx_ts"), let t3 = stamp("resp_tx_ts"),
             let t4 = stamp("resp_rx_ts")
           else { continue }
-          clock.takePoll(sent: t1, received: t2, time: time)
+          clock.addPoll(sent: t1, received: t2, time: time)
           let filtered = level.update(power, time: time)
           let exchange = SingleSidedExchange(
             pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4)

@@ -3,12 +3,12 @@ import Ranging
 import Testing
 
 @Suite struct DownlinkTests {
-  /// Two anchors and a tag with three clocks; what each stamps follows from real times and places.
+  /// Two anchors and a tag with three clocks; what each stamps follows from real times and positions.
   struct Scene {
     var noise: Noise
-    var initiator = Vector3(0, 0, 2.5)
-    var responder = Vector3(8, 1, 2.2)
-    var tag = Vector3(2, 5, 1)
+    var initiator = SIMD3<Double>(0, 0, 2.5)
+    var responder = SIMD3<Double>(8, 1, 2.2)
+    var tag = SIMD3<Double>(2, 5, 1)
     /// By which parts the clocks are fast.
     var rates = (initiator: 12e-6, responder: -9e-6, tag: 17e-6)
     var starts = (initiator: 0x12_3456_7890, responder: 0xFF_FFFF_0000, tag: 0xFE_0000_0000)
@@ -68,7 +68,7 @@ import Testing
   @Test func withoutNoiseTheTruth() throws {
     for (x, y) in [(2.0, 5.0), (0.1, 0.1), (9, -3), (4, 0.5)] {
       var scene = Scene(seed: 1)
-      scene.tag = Vector3(x, y, 1)
+      scene.tag = SIMD3<Double>(x, y, 1)
       var (exchange, _) = scene.round()
       let both = try exchange.difference(scene.clocks)
       #expect(abs(both.metres - scene.truth) < 1e-3, "\(both.metres) for \(scene.truth)")
@@ -131,23 +131,26 @@ import Testing
     #expect(abs(found.metres - scene.truth) < 1e-3 && found.standardDeviation > 0.04)
   }
 
-  /// Differences to four anchors are a place.
+  /// Differences to four anchors are a position.
   @Test func differencesToAPlace() throws {
-    let anchors = [Vector3(0, 0, 2.5), Vector3(8, 1, 2.2), Vector3(7, 7, 2.6), Vector3(-1, 6, 0.6)]
+    let anchors = [
+      SIMD3<Double>(0, 0, 2.5), SIMD3<Double>(8, 1, 2.2), SIMD3<Double>(7, 7, 2.6),
+      SIMD3<Double>(-1, 6, 0.6),
+    ]
     var scene = Scene(seed: 5)
-    var observations: [PlaceObservation] = []
+    var observations: [PositionObservation] = []
     for anchor in anchors.dropFirst() {
       scene.responder = anchor
       let (exchange, _) = scene.round()
       let found = try exchange.difference(scene.clocks)
       observations.append(
-        PlaceObservation(
+        PositionObservation(
           .difference(scene.initiator, anchor), found.metres,
           standardDeviation: found.standardDeviation))
     }
-    let solver = PlaceSolver(height: HeightPrior(1, standardDeviation: 0.02))
-    let place = try #require(solver.solve(observations)).place
-    #expect((place - scene.tag).length < 0.05)
+    let solver = PositionSolver(height: HeightPrior(1, standardDeviation: 0.02))
+    let position = try #require(solver.solve(observations)).position
+    #expect((position - scene.tag).length < 0.05)
   }
 
   @Test func whatCannotBe() {

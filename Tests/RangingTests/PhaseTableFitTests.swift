@@ -94,29 +94,29 @@ private let degree = Double.pi / 180
   /// them; the phases come by a clock that is late.
   private func walk(
     seed: UInt64, lag: Double, bothWays: Bool = true
-  ) -> (way: [PhaseWalk.Point], phases: [PhaseWalk.Phase]) {
+  ) -> (way: [WalkaroundCalibration.Point], phases: [WalkaroundCalibration.Phase]) {
     var noise = Noise(seed: seed)
-    let antennas = Pose(position: Vector3(1, 2, 1.5), w: cos(0.35), z: sin(0.35))
-    func place(_ time: Double) -> Vector3 {
+    let antennas = Pose(position: SIMD3<Double>(1, 2, 1.5), w: cos(0.35), z: sin(0.35))
+    func position(_ time: Double) -> SIMD3<Double> {
       let swing = bothWays ? -cos(time * .pi / 12) : time / 30 - 1
       let azimuth = 85 * degree * swing + 0.7
-      return Vector3(1 + 3 * cos(azimuth), 2 + 3 * sin(azimuth), 2.5)
+      return SIMD3<Double>(1 + 3 * cos(azimuth), 2 + 3 * sin(azimuth), 2.5)
     }
     let way = (0..<600).map { step in
       let time = Double(step) / 10
-      let here = place(time)
-      return PhaseWalk.Point(
+      let here = position(time)
+      return WalkaroundCalibration.Point(
         time: time,
-        place: here + Vector3(0.03 * noise.normal(), 0.03 * noise.normal(), 0),
+        position: here + SIMD3<Double>(0.03 * noise.normal(), 0.03 * noise.normal(), 0),
         antennas: antennas)
     }
     let phases = (0..<420).map { step in
       let time = 0.5 + Double(step) / 7.3
-      let seen = antennas.toDevice(place(time) - antennas.position)
+      let seen = antennas.toDevice(position(time) - antennas.position)
       let cone = asin(seen.y / seen.length)
       var phase = AngleTests.curve(cone / degree) + 1.1 + 5 * degree * noise.normal()
       if noise.uniform() < 0.05 { phase = 2 * .pi * noise.uniform() }
-      return PhaseWalk.Phase(time: time - lag, phase: wrapped(phase))
+      return WalkaroundCalibration.Phase(time: time - lag, phase: wrapped(phase))
     }
     return (way, phases)
   }
@@ -124,7 +124,7 @@ private let degree = Double.pi / 180
   @Test(arguments: [0.34, -0.6])
   func aWalkToAndFro(_ lag: Double) throws {
     let (way, phases) = walk(seed: 6, lag: lag)
-    let walk = try PhaseWalk(way: way, phases: phases)
+    let walk = try WalkaroundCalibration(path: way, phases: phases)
     #expect(walk.isLagKnown)
     #expect(abs(walk.lag - lag) < 0.04, "\(walk.lag) for \(lag)")
     #expect(abs(wrapped(walk.fit.offset - 1.1 - AngleTests.curve(0))) < 0.04)
@@ -137,10 +137,10 @@ private let degree = Double.pi / 180
 
   @Test func aWalkInOneDirectionDoesNotTellTheLag() throws {
     let (way, phases) = walk(seed: 7, lag: 0, bothWays: false)
-    let walk = try PhaseWalk(way: way, phases: phases)
+    let walk = try WalkaroundCalibration(path: way, phases: phases)
     #expect(!walk.isLagKnown && walk.lag == 0)
     let truth = AngleTests.curve(0.5 / degree) - AngleTests.curve(0)
     #expect(abs(walk.fit.table.phase(at: 0.5) - truth) < 0.08)
-    #expect(throws: FitFailure.self) { try PhaseWalk(way: [], phases: phases) }
+    #expect(throws: FitFailure.self) { try WalkaroundCalibration(path: [], phases: phases) }
   }
 }

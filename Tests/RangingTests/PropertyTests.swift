@@ -105,24 +105,24 @@ import Testing
 
   @Test func placesStayFinite() {
     var noise = Noise(seed: 14)
-    func place() -> Vector3 {
-      Vector3(Self.any(&noise), Self.any(&noise), Self.any(&noise))
+    func position() -> SIMD3<Double> {
+      SIMD3<Double>(Self.any(&noise), Self.any(&noise), Self.any(&noise))
     }
     for _ in 0..<20 {
       let observations = (0..<5).map { _ in
-        PlaceObservation(
-          noise.uniform() < 0.7 ? .range(place()) : .difference(place(), place()),
+        PositionObservation(
+          noise.uniform() < 0.7 ? .range(position()) : .difference(position(), position()),
           Self.any(&noise), standardDeviation: Self.any(&noise))
       }
-      if let found = PlaceSolver().solve(observations, near: place()) {
-        #expect(found.place.isFinite && isFinite(found.covariance))
+      if let found = PositionSolver().solve(observations, near: position()) {
+        #expect(found.position.isFinite && isFinite(found.covariance))
       }
       var samples = observations.enumerated().map { index, observation in
-        PlaceSample(time: Self.any(&noise), observation: observation, source: index)
+        PositionSample(time: Self.any(&noise), observation: observation, source: index)
       }
       samples.sort { $0.time < $1.time }
-      for point in PlaceSmoother().way(samples).compactMap({ $0 }) {
-        #expect(point.estimate.place.isFinite && isFinite(point.estimate.covariance))
+      for point in PositionSmoother().path(samples).compactMap({ $0 }) {
+        #expect(point.estimate.position.isFinite && isFinite(point.estimate.covariance))
       }
     }
   }
@@ -133,14 +133,14 @@ import Testing
       var finder = TargetFinder()
       for _ in 0..<25 {
         let pose = Pose(
-          position: Vector3(Self.any(&noise), Self.any(&noise), Self.any(&noise)),
+          position: SIMD3<Double>(Self.any(&noise), Self.any(&noise), Self.any(&noise)),
           w: Self.any(&noise), x: Self.any(&noise), y: Self.any(&noise), z: Self.any(&noise))
         let estimate = finder.update(
           TargetSighting(
             time: Self.any(&noise), pose: pose, range: Self.any(&noise),
             azimuth: noise.uniform() < 0.5 ? Self.any(&noise) : nil))
         if let estimate {
-          #expect(estimate.place.isFinite && isFinite(estimate.covariance))
+          #expect(estimate.position.isFinite && isFinite(estimate.covariance))
           #expect(estimate.horizontalAngle.isFinite && estimate.angleDeviation.isFinite)
         }
       }
@@ -171,13 +171,14 @@ import Testing
   /// A world turned, moved and mirrored changes nothing but itself.
   @Test func turnedAndMovedWorlds() throws {
     var noise = Noise(seed: 17)
-    let target = Vector3(2, -1.5, 1)
+    let target = SIMD3<Double>(2, -1.5, 1)
     let walk = TargetFinderTests.walk(seed: 18, target: target)
     for _ in 0..<2 {
       let turn = noise.uniform(-.pi, .pi)
-      let shift = Vector3(noise.uniform(-500, 500), noise.uniform(-500, 500), noise.uniform(-5, 5))
-      func moved(_ v: Vector3) -> Vector3 {
-        Vector3(
+      let shift = SIMD3<Double>(
+        noise.uniform(-500, 500), noise.uniform(-500, 500), noise.uniform(-5, 5))
+      func moved(_ v: SIMD3<Double>) -> SIMD3<Double> {
+        SIMD3<Double>(
           cosine(turn) * v.x - sine(turn) * v.y + shift.x,
           sine(turn) * v.x + cosine(turn) * v.y + shift.y, v.z + shift.z)
       }
@@ -191,40 +192,40 @@ import Testing
         #expect(a?.isConverged == b?.isConverged)
       }
       let (a, b) = (try #require(plain.estimate), try #require(other.estimate))
-      #expect((moved(a.place) - b.place).length < 0.02)
+      #expect((moved(a.position) - b.position).length < 0.02)
       #expect(abs(wrap(a.horizontalAngle - b.horizontalAngle)) < 0.01)
-      let anchors = PlaceTests.anchors.map(moved)
-      let found = try #require(PlaceSolver().solve(PlaceTests.ranges(moved(target), anchors)))
-      #expect((found.place - moved(target)).length < 1e-3)
+      let anchors = PositionTests.anchors.map(moved)
+      let found = try #require(PositionSolver().solve(PositionTests.ranges(moved(target), anchors)))
+      #expect((found.position - moved(target)).length < 1e-3)
     }
   }
 
   /// Something fast that turns sharply, which nobody said: lost at times, and found again.
-  @Test func aLostPlaceIsFoundAgain() {
+  @Test func aLostPositionIsFoundAgain() {
     var noise = Noise(seed: 19)
-    var (samples, truth): ([PlaceSample], [Vector3]) = ([], [])
-    var (place, heading) = (Vector3(3, 2.5, 1.2), 0.0)
+    var (samples, truth): ([PositionSample], [SIMD3<Double>]) = ([], [])
+    var (position, heading) = (SIMD3<Double>(3, 2.5, 1.2), 0.0)
     for step in 0..<150 {
       if step % 8 == 0 { heading = noise.uniform(-.pi, .pi) }
       // Back to the middle from outside.
-      if (place - Vector3(3, 2.5, 1.2)).length > 6 {
-        heading = arcTangent(2.5 - place.y, 3 - place.x)
+      if (position - SIMD3<Double>(3, 2.5, 1.2)).length > 6 {
+        heading = arcTangent(2.5 - position.y, 3 - position.x)
       }
-      place = place + Vector3(cosine(heading), sine(heading), 0) * 0.6
-      for (source, anchor) in PlaceTests.anchors.enumerated() {
-        let range = (place - anchor).length + 0.05 * noise.normal()
+      position = position + SIMD3<Double>(cosine(heading), sine(heading), 0) * 0.6
+      for (source, anchor) in PositionTests.anchors.enumerated() {
+        let range = (position - anchor).length + 0.05 * noise.normal()
         samples.append(
-          PlaceSample(
-            time: Double(step) / 8, observation: PlaceObservation(.range(anchor), range),
+          PositionSample(
+            time: Double(step) / 8, observation: PositionObservation(.range(anchor), range),
             source: source))
-        truth.append(place)
+        truth.append(position)
       }
     }
-    var parameters = PlaceTracker.Parameters()
+    var parameters = PositionTracker.Parameters()
     parameters.height = HeightPrior(1.2, standardDeviation: 0.1)
     for live in [false, true] {
-      let errors = zip(PlaceSmoother(parameters).way(samples, live: live), truth).map {
-        point, place in point.map { ($0.estimate.place - place).length } ?? 100
+      let errors = zip(PositionSmoother(parameters).path(samples, live: live), truth).map {
+        point, position in point.map { ($0.estimate.position - position).length } ?? 100
       }
       #expect(quantile(errors, 0.5) < 0.5 && quantile(errors, 0.9) < 2.5)
     }

@@ -115,9 +115,9 @@ import Testing
 
   @Test func zonesDoNotToggle() {
     var noise = Noise(seed: 23)
-    var zone = RangeZone(around: 2, standardDeviation: 0.1, speed: 1, interval: 0.2)
+    var zone = ProximityZone(around: 2, standardDeviation: 0.1, speed: 1, interval: 0.2)
     var estimator = RangeEstimator()
-    var events: [RangeZone.Event] = []
+    var events: [ProximityZone.Event] = []
     func stay(_ distance: Double, _ from: Double, _ seconds: Double) {
       for step in 0..<Int(seconds * 5) {
         let sample = RangeSample(

@@ -11,12 +11,12 @@ import Testing
 
   @Test func savedAndLoaded() throws {
     var calibration = RangingCalibration()
-    calibration.antenna_delays = [
+    calibration.antennaDelays = [
       .init(
         BoardAntenna("A", channel: 5, antenna: 1),
         AntennaDelayFit.Delay(metres: 0.15, standardDeviation: 0.01))
     ]
-    calibration.power_bias = [.init(.init(power: -80, bias: 0.02))]
+    calibration.powerBias = PowerBias([.init(power: -80, bias: 0.02)])
     calibration.pairs = [.init(column: "pdoa_rad", try table())]
     let data = try JSONEncoder().encode(calibration)
     let read = try JSONDecoder().decode(RangingCalibration.self, from: data)
@@ -34,17 +34,17 @@ import Testing
       .init(BoardAntenna(board), AntennaDelayFit.Delay(metres: metres, standardDeviation: 0))
     }
     var old = RangingCalibration()
-    old.antenna_delays = [antenna("A", 0.1), antenna("B", 0.2)]
+    old.antennaDelays = [antenna("A", 0.1), antenna("B", 0.2)]
     old.pairs = [.init(column: "p", try table()), .init(column: "q", try table())]
-    old.delay_m = 0.3
+    old.delay = 0.3
     var new = RangingCalibration()
-    new.antenna_delays = [antenna("B", 0.25), antenna("C", 0.4)]
+    new.antennaDelays = [antenna("B", 0.25), antenna("C", 0.4)]
     new.pairs = [.init(column: "q", try table())]
-    new.delays_m = ["1": 0.2]
+    new.peerDelays = ["1": 0.2]
     old.merge(new)
-    #expect(old.antenna_delays?.map(\.delay_m) == [0.1, 0.25, 0.4])
+    #expect(old.antennaDelays?.map(\.delay) == [0.1, 0.25, 0.4])
     #expect(old.pairs?.map(\.column) == ["p", "q"])
-    #expect(old.delay_m == 0.3 && old.delays_m == ["1": 0.2])
+    #expect(old.delay == 0.3 && old.peerDelays == ["1": 0.2])
   }
 
   /// A table that a person wrote, with nothing but what it takes.

@@ -5,13 +5,14 @@ import Testing
 @Suite struct TargetFinderTests {
   /// A walk towards one side and then another, with 5 cm of noise and some ranges far too long.
   static func walk(
-    seed: UInt64, target: Vector3, azimuths: Bool = false, length: Double = 5, bend: Bool = true
+    seed: UInt64, target: SIMD3<Double>, azimuths: Bool = false, length: Double = 5,
+    bend: Bool = true
   ) -> [TargetSighting] {
     var noise = Noise(seed: seed)
     return (0..<Int(length / 0.1)).map { step in
       let way = Double(step) * 0.1
       let half = bend ? length / 2 : length
-      let position = Vector3(min(way, half), max(0, way - half), 1)
+      let position = SIMD3<Double>(min(way, half), max(0, way - half), 1)
       var sighting = TargetSighting(
         time: Double(step) * 0.1, pose: Pose(position: position),
         range: (target - position).length + 0.05 * noise.normal())
@@ -23,13 +24,14 @@ import Testing
     }
   }
 
-  private func degrees(_ estimate: TargetEstimate, _ target: Vector3, _ pose: Pose) -> Double {
+  private func degrees(_ estimate: TargetEstimate, _ target: SIMD3<Double>, _ pose: Pose) -> Double
+  {
     let error = (estimate.horizontalAngle - pose.azimuth(of: target)) * 180 / .pi
     return abs(error - 360 * (error / 360).rounded())
   }
 
-  @Test(arguments: [Vector3(-1, -2, 1), Vector3(4, 1, 0.8), Vector3(-3, 3, 1)])
-  func aWalkRoundACornerFindsIt(_ target: Vector3) throws {
+  @Test(arguments: [SIMD3<Double>(-1, -2, 1), SIMD3<Double>(4, 1, 0.8), SIMD3<Double>(-3, 3, 1)])
+  func aWalkRoundACornerFindsIt(_ target: SIMD3<Double>) throws {
     for seed in 1...2 {
       var finder = TargetFinder()
       for sighting in Self.walk(seed: UInt64(seed), target: target) {
@@ -38,12 +40,12 @@ import Testing
       }
       let last = try #require(finder.estimate)
       #expect(last.isConverged, "\(last.reasons)")
-      #expect(abs(last.place.x - target.x) < 0.4 && abs(last.place.y - target.y) < 0.4)
+      #expect(abs(last.position.x - target.x) < 0.4 && abs(last.position.y - target.y) < 0.4)
     }
   }
 
   @Test func aStraightLineDoesNotTellLeftFromRight() throws {
-    let target = Vector3(2, 2, 1)
+    let target = SIMD3<Double>(2, 2, 1)
     var finder = TargetFinder()
     for sighting in Self.walk(seed: 5, target: target, bend: false) { finder.update(sighting) }
     let last = try #require(finder.estimate)
@@ -58,7 +60,7 @@ import Testing
 
   /// Once converged it stays so while the direction is not much less certain, and not without limit.
   @Test func whatIsReportedDoesNotComeAndGo() throws {
-    let target = Vector3(-1, -2, 1)
+    let target = SIMD3<Double>(-1, -2, 1)
     var changes = [1.0: 0, 1.6: 0]
     for slack in changes.keys {
       var parameters = TargetFinder.Parameters()
@@ -89,9 +91,9 @@ import Testing
   @Test func poses() {
     // A quarter turn to the left: what is ahead is then to the right.
     let half = 0.5.squareRoot()
-    let pose = Pose(position: Vector3(1, 1, 0), w: 2 * half, z: 2 * half)
-    #expect(abs(pose.azimuth(of: Vector3(2, 1, 0)) + .pi / 2) < 1e-12)
-    #expect((pose.toDevice(Vector3(0, 3, 1)) - Vector3(3, 0, 1)).length < 1e-12)
+    let pose = Pose(position: SIMD3<Double>(1, 1, 0), w: 2 * half, z: 2 * half)
+    #expect(abs(pose.azimuth(of: SIMD3<Double>(2, 1, 0)) + .pi / 2) < 1e-12)
+    #expect((pose.toDevice(SIMD3<Double>(0, 3, 1)) - SIMD3<Double>(3, 0, 1)).length < 1e-12)
   }
 
   @Test func whateverComesIn() {
@@ -100,11 +102,11 @@ import Testing
     var finder = TargetFinder()
     for step in 0..<100 {
       let pose = Pose(
-        position: Vector3(any(), noise.normal(), noise.normal()), w: any(), z: noise.normal())
+        position: SIMD3<Double>(any(), noise.normal(), noise.normal()), w: any(), z: noise.normal())
       let estimate = finder.update(
         TargetSighting(time: Double(step) / 10, pose: pose, range: any(), azimuth: any()))
       if let estimate {
-        #expect(estimate.horizontalAngle.isFinite && estimate.place.isFinite)
+        #expect(estimate.horizontalAngle.isFinite && estimate.position.isFinite)
       }
     }
   }

@@ -76,7 +76,7 @@ import UWBTestSupport
 
   @Test func ellipsesShowTwoDeviations() throws {
     let covariance = Symmetric3(xx: 4, xy: 0, xz: 0, yy: 1, yz: 0, zz: 0)
-    let outline = try #require(Chart.ellipse(Vector3(10, 20, 0), covariance))
+    let outline = try #require(Chart.ellipse(SIMD3<Double>(10, 20, 0), covariance))
     #expect(abs((outline.map(\.x).max() ?? 0) - 14) < 1e-9)
     #expect(abs((outline.map(\.y).max() ?? 0) - 22) < 0.02)
     // Turned by 45 degrees, long along x = y.

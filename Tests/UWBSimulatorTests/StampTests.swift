@@ -91,7 +91,7 @@ import UCI
       let exchange = SingleSidedExchange(
         pollSent: TickStamp(e.t1), pollReceived: TickStamp(e.t2), responseSent: TickStamp(e.t3),
         responseReceived: TickStamp(e.t4))
-      tracker.takePoll(sent: exchange.pollSent, received: exchange.pollReceived)
+      tracker.addPoll(sent: exchange.pollSent, received: exchange.pollReceived)
       guard number > 0, let offset = tracker.offset else { continue }
       #expect(abs(offset.value - 20e-6) < 1e-8)
       #expect(abs(try exchange.distance(offset: offset).distance - 1) < 0.01)

@@ -94,10 +94,10 @@ import UWBTestSupport
     }
     #expect(session.status() == 0)
     #expect(session.seen.contains("Written to"))
-    let delays = try RangingCalibration(file: file).antenna_delays ?? []
+    let delays = try RangingCalibration(file: file).antennaDelays ?? []
     #expect(delays.map(\.board) == ["A", "B", "C"])
     for (found, truth) in zip(delays, [0.12, 0.171, 0.137]) {
-      #expect(abs(found.delay_m - truth) < 0.06)
+      #expect(abs(found.delay - truth) < 0.06)
     }
   }
 

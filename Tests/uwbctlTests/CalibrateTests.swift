@@ -52,12 +52,12 @@ import UWBTestSupport
     _ = try folder.write(other, to: "board.json")
     try await run(["delay", "--from", table, "--output", file, "--plot", plot])
     let found = try calibration(folder, "board.json")
-    let delays = found.antenna_delays ?? []
+    let delays = found.antennaDelays ?? []
     #expect(delays.map(\.board) == ["A", "B", "C", "D", "E", "Z"])
     for (delay, truth) in zip(delays, [0.153, 0.121, 0.187, 0.14, 0.165, 0.5]) {
-      #expect(abs(delay.delay_m - truth) < 0.004, "\(delay.board)")
+      #expect(abs(delay.delay - truth) < 0.004, "\(delay.board)")
     }
-    #expect(found.delay_m == 0.3 && found.residuals?.count == 9)
+    #expect(found.delay == 0.3 && found.residuals?.count == 9)
     #expect(try folder.read("plot.svg").contains(">outlier<"))
   }
 
@@ -68,10 +68,10 @@ import UWBTestSupport
       "board_a,board_b,truth_m,range_m\nA,B,2,2.3\nB,A,4,4.3\n", to: "pairs.csv")
     let file = folder.path("board.json")
     try await run(["delay", "--from", table, "--output", file])
-    #expect(abs((try calibration(folder, "board.json").delay_m ?? 0) - 0.3) < 1e-9)
+    #expect(abs((try calibration(folder, "board.json").delay ?? 0) - 0.3) < 1e-9)
     try await run(["delay", "--from", table, "--known", "A=12 cm", "--output", file])
-    let known = try calibration(folder, "board.json").antenna_delays
-    #expect(abs((known?.first { $0.board == "B" }?.delay_m ?? 0) - 0.18) < 1e-9)
+    let known = try calibration(folder, "board.json").antennaDelays
+    #expect(abs((known?.first { $0.board == "B" }?.delay ?? 0) - 0.18) < 1e-9)
   }
 
   @Test func badTablesAreErrors() async throws {
@@ -147,8 +147,8 @@ import UWBTestSupport
     ])
     let pair = try #require(try calibration(folder, "a.json").pairs?.first)
     let offset = 126 * Double.pi / 180
-    #expect(abs((pair.offset_rad ?? 0) - offset) < 0.03)
-    #expect((pair.residuals?.rmse_deg ?? 9) < 1)
+    #expect(abs((pair.offset ?? 0) - offset) < 0.03)
+    #expect((pair.residuals?.rms ?? 9) < 1)
   }
 
   @Test func levelsFromATable() async throws {
@@ -163,7 +163,7 @@ import UWBTestSupport
     let file = folder.path("p.json")
     try await run(["power", "--from", try folder.write(text, to: "t.csv"), "--output", file])
     let found = try calibration(folder, "p.json")
-    #expect(abs((found.delay_m ?? 0) - 0.25) < 0.01)
+    #expect(abs((found.delay ?? 0) - 0.25) < 0.01)
     #expect(abs(found.powerBias.bias(at: -85) - found.powerBias.bias(at: -70) + 0.06) < 0.005)
   }
 
@@ -195,15 +195,15 @@ import UWBTestSupport
       + ["--rounds", "25", "--interval", "20", "--chip", family]
     let first = folder.path("first.json")
     try await run(["delay"] + common + ["--output", first])
-    let delays = try calibration(folder, "first.json").antenna_delays ?? []
+    let delays = try calibration(folder, "first.json").antennaDelays ?? []
     for (found, truth) in zip(delays, [0.15, 0.22, 0.11]) {
-      #expect(abs(found.delay_m - truth) < 0.025, "\(found)")
+      #expect(abs(found.delay - truth) < 0.025, "\(found)")
     }
     try await run(["delay"] + common + ["--write"])
     try await run(["delay"] + common + ["--output", folder.path("second.json")])
-    let left = try calibration(folder, "second.json").antenna_delays ?? []
+    let left = try calibration(folder, "second.json").antennaDelays ?? []
     #expect(left.count == 3)
-    for board in left { #expect(abs(board.delay_m) < 0.02, "\(board)") }
+    for board in left { #expect(abs(board.delay) < 0.02, "\(board)") }
   }
 
   @Test func levelsOfSimulatedBoards() async throws {
@@ -214,8 +214,8 @@ import UWBTestSupport
         + ["0.7", "1.5", "4", "12"].flatMap { ["--distance", $0] })
     let found = try calibration(folder, "p.json")
     // Two boards with 0.12 and 0.171 m.
-    #expect(abs((found.delay_m ?? 0) - 0.291) < 0.04)
-    #expect((found.power_bias?.count ?? 0) > 3)
+    #expect(abs((found.delay ?? 0) - 0.291) < 0.04)
+    #expect((found.powerBiasKnots?.count ?? 0) > 3)
   }
 
   /// The simulated pair is ideal, 0.45 wavelengths apart.
@@ -228,7 +228,7 @@ import UWBTestSupport
     let points = try #require(try calibration(folder, "a.json").pairs?.first?.table)
     for end in [points[0], points[points.count - 1]] {
       let ideal = 2 * Double.pi * 0.45 * sin(60 * Double.pi / 180)
-      #expect(abs(abs(end.phase_rad ?? 0) - ideal) < 0.15 && abs(abs(end.angle_deg) - 60) < 1e-6)
+      #expect(abs(abs(end.phase ?? 0) - ideal) < 0.15 && abs(abs(end.angleDegrees) - 60) < 1e-6)
     }
   }
 

@@ -35,7 +35,7 @@ public struct NIProximityRegions: Sendable {
   /// The radii in metres, ascending.
   public let radii: [Float]
   private let confirmations: Int
-  private var zones: [NIDiscoveryToken: [RangeZone]] = [:]
+  private var zones: [NIDiscoveryToken: [ProximityZone]] = [:]
 
   /// Regions with these radii in metres.
   ///
@@ -52,7 +52,7 @@ public struct NIProximityRegions: Sendable {
     guard let distance = object.distance else { return [] }
     var list =
       zones[object.token]
-      ?? radii.map { RangeZone(around: Double($0), confirmations: confirmations) }
+      ?? radii.map { ProximityZone(around: Double($0), confirmations: confirmations) }
     var changes: [Change] = []
     for index in list.indices {
       guard let event = list[index].update(distance: Double(distance)) else { continue }

@@ -22,7 +22,7 @@ final class MotionFinder: Sendable {
     var finder = TargetFinder()
     var status = NIAlgorithmConvergenceStatus.unknown
     /// Where the object is in the world of the poses.
-    var place: Vector3?
+    var place: SIMD3<Double>?
   }
 
   private let source: any PoseSource
@@ -53,7 +53,7 @@ final class MotionFinder: Sendable {
           time: Double(time) * 1e-9, pose: pose, range: range, azimuth: azimuth.map { -$0 })
         if let estimate = state.finder.update(sighting) {
           finding = Self.finding(estimate, pose)
-          state.place = finding.status == .converged ? estimate.place : state.place
+          state.place = finding.status == .converged ? estimate.position : state.place
         }
       } else {
         finding.status = .notConverged([.insufficientLighting])
@@ -78,7 +78,7 @@ final class MotionFinder: Sendable {
       case .unknown: .unknown
       }
     if reasons.isEmpty {
-      let seen = pose.toDevice(estimate.place - pose.position)
+      let seen = pose.toDevice(estimate.position - pose.position)
       let ours = simd_float3(-Float(seen.y), Float(seen.z), -Float(seen.x))
       if simd_length(ours) > 0.01 { finding.direction = simd_normalize(ours) }
     }

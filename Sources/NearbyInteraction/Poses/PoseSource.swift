@@ -45,7 +45,7 @@ public struct DevicePose: Sendable, Equatable {
     let q = simd_quatd(rotation)
     let p = theirs(c.3)
     return Pose(
-      position: Vector3(p.x, p.y, p.z), w: q.real, x: q.imag.x, y: q.imag.y, z: q.imag.z)
+      position: SIMD3<Double>(p.x, p.y, p.z), w: q.real, x: q.imag.x, y: q.imag.y, z: q.imag.z)
   }
 }
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// An angle with its uncertainty.
 public struct AngleEstimate: Sendable, Hashable {
   /// Radians.
   public var angle: Double
-  /// One standard deviation in radians; wider where the antennas tell less.
+  /// One standard deviation in radians.
   public var standardDeviation: Double
-  /// What became of the sample.
+  /// How the sample was used.
   public var disposition: RangeEstimate.Disposition
 
-  /// How far the angle is to be trusted, 0...100, as FiRa's figure of merit: 100 below half a degree
-  /// of standard deviation, 0 beyond 45 degrees.
+  /// FiRa's figure of merit, 0...100: 100 for a standard deviation below half a degree, 0 above 45
+  /// degrees.
   public var figureOfMerit: Int {
     let degrees = standardDeviation * 180 / .pi
     guard degrees < 45, disposition != .invalid else { return 0 }
@@ -18,26 +20,27 @@ public struct AngleEstimate: Sendable, Hashable {
   }
 }
 
-/// The angle to one peer from the phase difference of one pair of antennas, over time.
+/// Tracks the angle to one peer from the phase difference of one pair of antennas.
 ///
-/// A phase comes wrapped. Where the table of the pair spans more than a turn several angles fit; the
-/// one nearest to where the peer is expected is taken. Fixed size apart from the table, which is
-/// shared, and no allocation for a sample.
+/// Phases are wrapped. Where the table of the pair spans more than a turn several angles fit; the one
+/// nearest to the prediction is used. Does not allocate for a sample.
 public struct AngleTracker: Sendable {
-  /// The pair of antennas.
+  /// The phase over the angle of the pair of antennas.
   public let table: PhaseTable
   /// Noise of a phase difference in radians, one standard deviation. Boards show 3.5 to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
   private var estimator: RangeEstimator
 
-  /// - Parameter accelerationDensity: how much angles accelerate, in rad²/s³. 0.5: somebody walks
-  ///   by at two metres.
+  /// Creates a tracker.
+  ///
+  /// - Parameter accelerationDensity: spectral density of the angular acceleration in rad²/s³. 0.5: a
+  ///   person walks by at two metres.
   public init(_ table: PhaseTable, accelerationDensity: Double = 0.5) {
     self.table = table
     var parameters = RangeEstimator.Parameters()
     parameters.accelerationDensity = accelerationDensity
     parameters.initialVelocity = 0.5
-    // Its parameter says how much angles accelerate, its pair how noisy phases are.
+    // The parameter gives the acceleration, the pair of antennas the noise.
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
     parameters.slowDeviation = 0
     parameters.gap = 2
@@ -46,12 +49,12 @@ public struct AngleTracker: Sendable {
     estimator = RangeEstimator(parameters)
   }
 
-  /// Takes a phase difference in, wrapped or not.
+  /// Updates the angle with a phase difference, wrapped or not.
   ///
   /// - Parameters:
   ///   - phase: radians.
   ///   - time: seconds.
-  /// - Returns: nil when no valid sample has come yet.
+  /// - Returns: nil before the first valid sample.
   public mutating func update(phase: Double, time: Double) -> AngleEstimate? {
     guard let measured = unwrapped(phase, time: time) else { return nil }
     let sample = RangeSample(
@@ -63,8 +66,8 @@ public struct AngleTracker: Sendable {
     }
   }
 
-  /// The angle that a phase means, given where the peer is expected.
-  public func unwrapped(
+  /// The angle of a phase that is nearest to the prediction.
+  package func unwrapped(
     _ phase: Double, time: Double
   ) -> (angle: Double, standardDeviation: Double)? {
     guard abs(phase) < 1e6 else { return nil }
@@ -93,51 +96,49 @@ public struct AngleTracker: Sendable {
   }
 }
 
-/// The mean of phases, which wrap: the direction of the sum of their phasors.
-public struct PhasorMean: Sendable, Hashable {
+/// The circular mean of phases: the direction of the sum of their phasors.
+package struct PhasorMean: Sendable, Hashable {
   private var real = 0.0
   private var imaginary = 0.0
   private var weight = 0.0
 
-  /// Of nothing.
-  public init() {}
+  package init() {}
 
   /// Adds a phase in radians; the weight is the power of its path.
-  public mutating func add(_ phase: Double, weight: Double = 1) {
+  package mutating func add(_ phase: Double, weight: Double = 1) {
     guard phase.isFinite, weight > 0, weight.isFinite else { return }
-    real += weight * Functions.cosine(phase)
-    imaginary += weight * Functions.sine(phase)
+    real += weight * cos(phase)
+    imaginary += weight * sin(phase)
     self.weight += weight
   }
 
-  /// Adds all phases of another mean.
-  public mutating func add(_ other: PhasorMean) {
+  package mutating func add(_ other: PhasorMean) {
     real += other.real
     imaginary += other.imaginary
     weight += other.weight
   }
 
-  /// The mean in -π...π; nil when there is none.
-  public var phase: Double? {
-    weight > 0 && concentration > 1e-9 ? Functions.arcTangent(imaginary, real) : nil
+  /// The mean in -π...π; nil if it is undefined.
+  package var phase: Double? {
+    weight > 0 && concentration > 1e-9 ? atan2(imaginary, real) : nil
   }
 
-  /// How much the phases agree: 1 when all are the same, 0 when they cancel.
-  public var concentration: Double {
+  /// How much the phases agree: 1 when all are equal, 0 when they cancel.
+  package var concentration: Double {
     weight > 0 ? (real * real + imaginary * imaginary).squareRoot() / weight : 0
   }
 }
 
-/// Azimuth and the angle to the plane of a pair of antennas.
+/// Conversion between the azimuth and the angle to the plane of a pair of antennas.
 public enum Cone {
-  /// The azimuth in radians, when a pair measured `cone` and the elevation is `elevation` (radians):
-  /// sin(cone) = sin(azimuth)·cos(elevation). Beyond what the elevation allows, a right angle.
+  /// Returns the azimuth in radians for a measured `cone` angle and an `elevation`, both in radians:
+  /// sin(cone) = sin(azimuth)·cos(elevation), limited to a right angle.
   public static func azimuth(cone: Double, elevation: Double) -> Double {
-    Functions.arcSine(Functions.sine(cone) / max(1e-9, Functions.cosine(elevation)))
+    clampedAsin(sin(cone) / max(1e-9, cos(elevation)))
   }
 
-  /// The angle to the plane of the pair, from azimuth and elevation in radians.
+  /// Returns the angle to the plane of the pair for azimuth and elevation, all in radians.
   public static func cone(azimuth: Double, elevation: Double) -> Double {
-    Functions.arcSine(Functions.sine(azimuth) * Functions.cosine(elevation))
+    clampedAsin(sin(azimuth) * cos(elevation))
   }
 }

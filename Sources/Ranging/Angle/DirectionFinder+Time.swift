@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 extension DirectionFinder {
-  /// The directions of a recording.
+  /// Returns the direction for each row of a recording.
   ///
   /// - Parameters:
-  ///   - rows: time in seconds and the phase of each pair in radians; times that are no numbers or
-  ///     go back make the row independent of the one before.
-  ///   - live: whether each direction uses only what was known at its time.
+  ///   - rows: time in seconds and the phase of each pair in radians; a time that is not finite or
+  ///     decreases makes the row independent of the one before.
+  ///   - live: whether each direction uses only the rows up to its own.
   /// - Returns: nil for rows without a phase.
   public func directions(
     _ rows: [(time: Double, phases: [Double?])], live: Bool = false
@@ -16,12 +18,11 @@ extension DirectionFinder {
     return finder.inPieces(rows, live: live)
   }
 
-  /// How often the peer is somewhere else altogether, of what the rows themselves say: rows may be
-  /// a path, or have nothing to do with each other.
+  /// The likeliest jump probability: rows may be a path, or independent of each other.
   private func likeliestJumps(_ rows: ArraySlice<(time: Double, phases: [Double?])>) -> Double {
     let seen = rows.map { likelihood($0.phases).values }
     let kernels = zip(rows, rows.dropFirst()).map { kernel($1.time - $0.time) }
-    func evidence(_ jumps: Double) -> Double {
+    func logLikelihood(_ jumps: Double) -> Double {
       var finder = self
       finder.jumps = jumps
       var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
@@ -31,18 +32,18 @@ extension DirectionFinder {
         guard let most = values.max(), most.isFinite else { continue }
         var total = 0.0
         for bin in belief.indices {
-          belief[bin] *= Functions.exponential(values[bin] - most)
+          belief[bin] *= exp(values[bin] - most)
           total += belief[bin]
         }
         guard total > 0 else { return -.infinity }
         for bin in belief.indices { belief[bin] /= total }
-        sum += most + Functions.logarithm(total)
+        sum += most + log(total)
       }
       return sum
     }
     let choices = [jumps, 0.1, 1]
-    let evidences = choices.map(evidence)
-    let best = evidences.indices.max { evidences[$0] < evidences[$1] } ?? 0
+    let scores = choices.map(logLikelihood)
+    let best = scores.indices.max { scores[$0] < scores[$1] } ?? 0
     return choices[best]
   }
 
@@ -74,7 +75,7 @@ extension DirectionFinder {
     let kernels = rows.indices.map { index in
       index == rows.startIndex ? kernel(0.1) : kernel(rows[index].time - rows[index - 1].time)
     }
-    // Forwards: what each row makes of the rows before.
+    // Forward pass.
     var forward: [[Double]] = []
     var belief = carried ?? uniform
     for index in seen.indices {
@@ -83,7 +84,7 @@ extension DirectionFinder {
       forward.append(belief)
       if index == count - 1 { carried = belief }
     }
-    // Backwards: what the rows behind say.
+    // Backward pass.
     var later = uniform
     var result = [Direction?](repeating: nil, count: count)
     for index in seen.indices.reversed() {
@@ -100,14 +101,14 @@ extension DirectionFinder {
     return result
   }
 
-  /// By how many bins the peer wanders in some seconds, and how likely; empty: anywhere.
+  /// The probabilities of moving by 0, 1, 2… bins within some seconds; empty if it may be any number.
   private func kernel(_ seconds: Double) -> [Double] {
     guard seconds >= 0, seconds < 10 else { return [] }
     let deviation = max(0.5, wander * seconds.squareRoot() * 180 / .pi)
     let reach = Int((3 * deviation).rounded(.up))
     guard reach < (isCircle ? azimuths.count / 2 : azimuths.count) else { return [] }
     let values = (0...reach).map {
-      Functions.exponential(-Double($0 * $0) / (2 * deviation * deviation))
+      exp(-Double($0 * $0) / (2 * deviation * deviation))
     }
     let sum = values[0] + 2 * values.dropFirst().reduce(0, +)
     return values.map { $0 / sum }
@@ -127,7 +128,7 @@ extension DirectionFinder {
           result[(bin + step) % count] += part
           result[(bin - step + count) % count] += part
         } else {
-          // What would go past an end comes back from it.
+          // Reflected at the ends.
           let (high, low) = (bin + step, bin - step)
           result[high < count ? high : 2 * count - 1 - high] += part
           result[low >= 0 ? low : -1 - low] += part
@@ -142,21 +143,21 @@ extension DirectionFinder {
     var result = belief
     var sum = 0.0
     for bin in result.indices {
-      result[bin] *= Functions.exponential(logarithms[bin] - most)
+      result[bin] *= exp(logarithms[bin] - most)
       sum += result[bin]
     }
     guard sum > 0, sum.isFinite else { return belief }
     return result.map { $0 / sum }
   }
 
-  /// The direction about which there is most: the mean and spread of that peak.
+  /// The mean and spread of the highest peak.
   private func direction(_ posterior: [Double], _ elevations: [Int]) -> Direction? {
     let count = posterior.count
     let total = posterior.reduce(0, +)
     guard total > 0, let peak = posterior.indices.max(by: { posterior[$0] < posterior[$1] }) else {
       return nil
     }
-    // From the peak down to where another one begins.
+    // From the peak down to where another one starts.
     func bin(_ step: Int) -> Int? {
       let bin = peak + step
       return isCircle ? (bin % count + count) % count : (0..<count ~= bin ? bin : nil)

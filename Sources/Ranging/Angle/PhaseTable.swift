@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the phase difference of a pair of antennas depends on the angle, as it was measured.
+internal import Glibc
+
+/// The measured phase difference of a pair of antennas over the angle.
 ///
-/// Real antennas couple with each other and with their ground plane: the curve is not a sine, is
-/// not symmetric, and runs past half a turn. Angles are those to the plane in the middle of the
-/// pair, in radians; the phases are continuous (not wrapped) and rise or fall all the way.
+/// Real antennas couple with each other and with their ground plane: the curve is not a sine, not
+/// symmetric, and exceeds half a turn. Angles are those to the plane in the middle of the pair, in
+/// radians; the phases are continuous (not wrapped) and monotonic.
 public struct PhaseTable: Sendable, Hashable {
   /// Angles in radians, rising.
-  public let angles: [Double]
-  /// The phase difference at each angle in radians, unwrapped, rising or falling throughout.
-  public let phases: [Double]
+  package let angles: [Double]
+  /// The phase difference at each angle in radians, unwrapped and monotonic.
+  package let phases: [Double]
   /// Whether phases rise with the angle.
   private let rises: Bool
 
-  /// From pairs of angle and phase in any order.
+  /// Creates a table from pairs of angle and phase in radians, in any order.
   ///
-  /// Phases may be wrapped: each is taken to be within half a turn of the one before. Where noise
-  /// or saturation makes the curve turn back, neighbours are joined so that it does not.
+  /// Phases may be wrapped: each is assumed to be within half a turn of the one before. Where noise or
+  /// saturation makes the curve turn back, neighbours are averaged.
   /// - Returns: nil unless there are two different angles, all is finite, and the phase changes.
   public init?(_ points: [(angle: Double, phase: Double)]) {
     let sorted = points.sorted { $0.angle < $1.angle }
@@ -32,6 +34,30 @@ public struct PhaseTable: Sendable, Hashable {
       }
     }
     guard angles.count >= 2 else { return nil }
+    self.init(angles: angles, phases: phases)
+  }
+
+  /// Creates the table of a pair of ideal antennas: 2π·spacing·sin(angle), from -90 to 90 degrees.
+  ///
+  /// - Parameter spacing: in wavelengths, not 0.
+  public init?(spacing: Double) {
+    self.init(
+      unwrapped: stride(from: -90, through: 90, by: 1).map { degrees in
+        let angle = Double(degrees) * .pi / 180
+        return (angle, 2 * .pi * spacing * sin(angle))
+      })
+  }
+
+  /// Creates a table from pairs whose phases are continuous already.
+  package init?(unwrapped points: [(angle: Double, phase: Double)]) {
+    let sorted = points.sorted { $0.angle < $1.angle }
+    guard sorted.count >= 2, sorted.allSatisfy({ $0.angle.isFinite && $0.phase.isFinite }),
+      zip(sorted, sorted.dropFirst()).allSatisfy({ $0.angle < $1.angle })
+    else { return nil }
+    self.init(angles: sorted.map(\.angle), phases: sorted.map(\.phase))
+  }
+
+  private init?(angles: [Double], phases: [Double]) {
     let rises = phases[phases.count - 1] > phases[0]
     let monotone = Self.monotone(rises ? phases : phases.map { -$0 })
     guard monotone[monotone.count - 1] - monotone[0] > 1e-6 else { return nil }
@@ -40,33 +66,7 @@ public struct PhaseTable: Sendable, Hashable {
     self.rises = rises
   }
 
-  /// A pair of ideal antennas: 2π·spacing·sin(angle), for angles within a right angle.
-  ///
-  /// - Parameter spacing: in wavelengths, not 0.
-  public init?(spacing: Double) {
-    self.init(
-      unwrapped: stride(from: -90, through: 90, by: 1).map { degrees in
-        let angle = Double(degrees) * .pi / 180
-        return (angle, 2 * .pi * spacing * Functions.sine(angle))
-      })
-  }
-
-  /// From pairs whose phases are continuous already.
-  public init?(unwrapped points: [(angle: Double, phase: Double)]) {
-    let sorted = points.sorted { $0.angle < $1.angle }
-    guard sorted.count >= 2, sorted.allSatisfy({ $0.angle.isFinite && $0.phase.isFinite }),
-      zip(sorted, sorted.dropFirst()).allSatisfy({ $0.angle < $1.angle })
-    else { return nil }
-    let phases = sorted.map(\.phase)
-    let rises = phases[phases.count - 1] > phases[0]
-    let monotone = Self.monotone(rises ? phases : phases.map { -$0 })
-    guard monotone[monotone.count - 1] - monotone[0] > 1e-6 else { return nil }
-    self.angles = sorted.map(\.angle)
-    self.phases = rises ? monotone : monotone.map { -$0 }
-    self.rises = rises
-  }
-
-  /// The nearest rising sequence (pool adjacent violators).
+  /// The nearest non-decreasing sequence (pool adjacent violators).
   private static func monotone(_ values: [Double]) -> [Double] {
     var blocks: [(sum: Double, count: Int)] = []
     for value in values {
@@ -82,32 +82,28 @@ public struct PhaseTable: Sendable, Hashable {
   }
 
   /// The least and the greatest phase.
-  public var span: ClosedRange<Double> {
+  package var span: ClosedRange<Double> {
     rises ? phases[0]...phases[phases.count - 1] : phases[phases.count - 1]...phases[0]
   }
 
-  /// The phase at an angle; beyond the table that of its end.
+  /// Returns the phase at an angle, limited to the ends of the table; both in radians.
   public func phase(at angle: Double) -> Double {
-    let (index, part) = place(of: angle, in: angles, rising: true)
+    let (index, part) = interval(of: angle, in: angles, rising: true)
     return phases[index] + part * (phases[index + 1] - phases[index])
   }
 
-  /// The angle of a continuous phase, and by how much the phase changes with the angle there.
-  /// Beyond the table the angle of its end.
-  @inlinable
-  public func angle(of phase: Double) -> (angle: Double, slope: Double) { inverted(phase) }
-
-  @usableFromInline
-  func inverted(_ phase: Double) -> (angle: Double, slope: Double) {
-    let (index, part) = place(of: phase, in: phases, rising: rises)
+  /// Returns the angle of a continuous phase, limited to the ends of the table, and the slope of the
+  /// phase over the angle there.
+  public func angle(of phase: Double) -> (angle: Double, slope: Double) {
+    let (index, part) = interval(of: phase, in: phases, rising: rises)
     let (a, b) = (angles[index], angles[index + 1])
-    // The slope over the neighbours as well: one flat step says little of the noise.
+    // The slope includes the neighbours, because a single flat step would exaggerate the noise.
     let (low, high) = (max(0, index - 1), min(angles.count - 1, index + 2))
     let slope = abs(phases[high] - phases[low]) / (angles[high] - angles[low])
     return (a + part * (b - a), max(slope, 1e-3))
   }
 
-  private func place(
+  private func interval(
     of value: Double, in knots: [Double], rising: Bool
   ) -> (index: Int, part: Double) {
     var (low, high) = (0, knots.count - 1)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The delay of each antenna out of distances between pairs of boards that are known.
+/// The delay of each antenna, from measured and true distances between pairs of boards.
 ///
-/// A distance has the delays of both ends in it, so that a pair tells their sum and nothing else;
-/// three boards in a triangle tell each one's own. All placements are solved together, and those
-/// that contradict the others are left out, as far as it can be known which these are.
+/// A distance contains the delays of both ends, so that a pair determines only their sum; three boards
+/// in a triangle determine the delay of each. All placements are solved together, and those that
+/// contradict the others are left out, as far as they can be identified.
 ///
 /// Source of the model: Decawave APS014, "Antenna delay calibration".
 public struct AntennaDelayFit: Sendable {
-  /// What is supposed of the measurements.
+  /// Model parameters and known delays.
   public struct Parameters: Sendable, Hashable {
-    /// Metres by which a placement is off whatever the count of its measurements: the tape, and
-    /// reflections that stay. One standard deviation.
-    public var placementDeviation = 0.02
-    /// Placements beyond so many standard deviations are outliers.
-    public var gate = 3.5
-    /// Delays that are known already, as of a reference board.
+    /// Error of a placement that averaging does not reduce (tape measure, static reflections), in
+    /// metres, one standard deviation.
+    package var placementDeviation = 0.02
+    /// Standard deviations beyond which placements are outliers.
+    package var gate = 3.5
+    /// Delays in metres that are known already, such as those of a reference board.
     public var known: [BoardAntenna: Double] = [:]
 
-    /// A tape measure and a room.
+    /// Creates parameters for indoor measurements with a tape measure.
     public init() {}
   }
 
@@ -29,20 +29,19 @@ public struct AntennaDelayFit: Sendable {
     /// One standard deviation in metres.
     public var standardDeviation: Double
 
-    /// From its parts.
-    public init(metres: Double, standardDeviation: Double) {
+    package init(metres: Double, standardDeviation: Double) {
       self.metres = metres
       self.standardDeviation = standardDeviation
     }
   }
 
-  /// What is thought of a placement.
+  /// Whether a placement was used.
   public enum Verdict: String, Sendable, Hashable, CaseIterable {
-    /// It fits.
+    /// Fits the others.
     case used
-    /// It contradicts the others and was left out.
+    /// Contradicts the others and was left out.
     case outlier
-    /// It or another one is wrong, and nothing tells which: both were used, with less weight.
+    /// This one or another one is wrong, and it is undetermined which: both were used, with less weight.
     case suspect
   }
 
@@ -54,50 +53,48 @@ public struct AntennaDelayFit: Sendable {
     public var b: BoardAntenna
     /// Metres.
     public var truth: Double
-    /// Measurements.
-    public var count: Int
+    /// The number of measurements.
+    package var count: Int
     /// Metres that these were too long by.
-    public var excess: Double
-    /// Standard deviation of single measurements.
-    public var spread: Double
-    /// Metres that remain when the delays are taken away.
+    package var excess: Double
+    /// Standard deviation of single measurements in metres.
+    package var spread: Double
+    /// Residual in metres without the delays.
     public var residual: Double
-    /// What is thought of it.
+    /// Whether it was used.
     public var verdict: Verdict
   }
 
-  /// The sum of two delays, which is all that a pair tells.
+  /// The sum of two delays, which is all that a pair determines.
   public struct Sum: Sendable, Hashable {
     /// One end.
     public var a: BoardAntenna
     /// The other end.
     public var b: BoardAntenna
-    /// Both together.
+    /// The sum.
     public var delay: Delay
   }
 
-  /// Of the antennas of which it is determined.
+  /// The delays that are determined.
   public let delays: [BoardAntenna: Delay]
-  /// Antennas of which only sums are known, in groups that are connected: there is no triangle (or
-  /// other odd ring) of boards and no known board among them.
+  /// Antennas of which only sums are determined, in connected groups: without a triangle (or other odd
+  /// ring) of boards and without a known board.
   public let undetermined: [[BoardAntenna]]
-  /// Of every pair that was measured.
+  /// The sum of delays of each measured pair.
   public let sums: [Sum]
-  /// In the order of the pairs.
+  /// All placements, ordered by pair.
   public let placements: [Placement]
-  /// Placements more than it takes. With 0, nothing would have shown a wrong one.
+  /// Placements beyond the required number. With 0, a wrong one could not be detected.
   public let redundancy: Int
-  /// Of the placements that were used, in metres.
+  /// Residuals of the used placements in metres.
   public let residuals: FitResiduals
 
-  /// Learns.
-  ///
-  /// - Throws: `FitFailure`.
+  /// Fits delays to measurements.
   public init(
     _ measurements: [DelayMeasurement], _ parameters: Parameters = Parameters()
   ) throws(FitFailure) {
     for one in measurements where one.a == one.b { throw .sameAntenna(one.a) }
-    let placements = DelayPlacement.of(measurements)
+    let placements = DelayPlacement.grouping(measurements)
     guard !placements.isEmpty else { throw .tooFew(0, needed: 1) }
     var network = DelayNetwork(placements, parameters)
     guard let solution = network.solved() else { throw .tooFew(placements.count, needed: 3) }
@@ -140,7 +137,7 @@ public struct AntennaDelayFit: Sendable {
       })
   }
 
-  /// The delays of one board, for `TwoWayParameters.with`.
+  /// Returns the delays of one board.
   public func delays(of board: String) -> AntennaDelays {
     var result = AntennaDelays()
     for (antenna, delay) in delays where antenna.board == board {

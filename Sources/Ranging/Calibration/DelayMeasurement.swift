@@ -2,12 +2,12 @@
 
 /// An antenna of one of several boards.
 public struct BoardAntenna: Sendable, Hashable {
-  /// What the board is called.
+  /// The name of the board.
   public var board: String
-  /// Which of its antennas, on which channel.
+  /// The antenna and its channel.
   public var port: AntennaPort
 
-  /// From its parts.
+  /// Creates a value for one antenna.
   public init(_ board: String, channel: Int = 9, antenna: Int = 0) {
     self.board = board
     port = AntennaPort(channel: channel, antenna: antenna)
@@ -15,48 +15,48 @@ public struct BoardAntenna: Sendable, Hashable {
 }
 
 extension BoardAntenna: Comparable, CustomStringConvertible {
-  /// By board, channel and antenna.
+  /// Sorts by board, channel and antenna.
   public static func < (a: Self, b: Self) -> Bool {
     (a.board, a.port.channel, a.port.antenna) < (b.board, b.port.channel, b.port.antenna)
   }
 
-  /// For people.
+  /// The name as text.
   public var description: String {
     "\(board) antenna \(port.antenna) channel \(port.channel)"
   }
 }
 
-/// A distance that two boards measured where it is known.
+/// A distance between two boards, measured where the truth is known.
 public struct DelayMeasurement: Sendable, Hashable {
   /// One end.
-  public var a: BoardAntenna
+  package var a: BoardAntenna
   /// The other end.
-  public var b: BoardAntenna
-  /// Metres, with the delays in it.
-  public var measured: Double
+  package var b: BoardAntenna
+  /// Metres, including the delays.
+  package var measured: Double
   /// Metres, antenna to antenna.
-  public var truth: Double
+  package var truth: Double
 
-  /// From its parts.
+  /// Creates a measurement.
   public init(_ a: BoardAntenna, _ b: BoardAntenna, measured: Double, truth: Double) {
     (self.a, self.b) = (a, b)
     (self.measured, self.truth) = (measured, truth)
   }
 }
 
-/// All measurements of one pair of antennas at one distance, as one.
+/// The measurements of one pair of antennas at one distance, combined.
 struct DelayPlacement {
   var a: BoardAntenna
   var b: BoardAntenna
   var truth: Double
   var count: Int
-  /// Metres that the distance is too long by: a robust mean.
+  /// Metres that the distance is too long by (robust mean).
   var excess: Double
-  /// Of single measurements.
+  /// Standard deviation of single measurements.
   var spread: Double
 
-  /// Placements of measurements; distances that differ by less than a millimetre are one.
-  static func of(_ measurements: [DelayMeasurement]) -> [DelayPlacement] {
+  /// Groups measurements; distances that differ by less than a millimetre are the same.
+  static func grouping(_ measurements: [DelayMeasurement]) -> [DelayPlacement] {
     struct Key: Hashable {
       var a: BoardAntenna
       var b: BoardAntenna
@@ -80,8 +80,7 @@ struct DelayPlacement {
   }
 }
 
-/// The mean of numbers, in which those far from the middle count less (Huber's loss), and the
-/// standard deviation of the others.
+/// The mean with Huber's loss, and the standard deviation without outliers.
 func robustMean(_ values: [Double]) -> (mean: Double, deviation: Double) {
   var mean = values.quantile(0.5)
   let deviation = 1.4826 * values.map { abs($0 - mean) }.quantile(0.5)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Antennas that are joined by placements, and the delays that fit these best.
+/// Antennas that are connected by placements, and the delays that fit these best.
 struct DelayNetwork {
   struct Solution {
     var values: [Double]
     /// Covariance, row by row.
     var covariance: [Double]
-    /// Of each placement, metres.
+    /// The residual of each placement in metres.
     var residuals: [Double]
     var redundancy: Int
 
-    /// Of the sum of some delays.
+    /// The standard deviation of the sum of some delays.
     func deviation(_ indices: [Int]) -> Double {
       var variance = 0.0
       for row in indices {
@@ -24,7 +24,7 @@ struct DelayNetwork {
   private let parameters: AntennaDelayFit.Parameters
   /// The unknowns.
   private(set) var indices: [BoardAntenna: Int] = [:]
-  /// Of each placement: its unknowns, what they add up to, and the variance of that.
+  /// For each placement: its unknowns, their sum, and the variance of the sum.
   private var terms: [[Int]] = []
   private var observed: [Double] = []
   private var variances: [Double] = []
@@ -49,9 +49,9 @@ struct DelayNetwork {
     undetermined = looseGroups(placements.map { _ in true })
   }
 
-  /// Delays, robustly. nil only where the equations cannot be solved.
+  /// The delays by robust regression; nil if the equations cannot be solved.
   mutating func solved() -> Solution? {
-    // The sum of magnitudes first: single wrong placements do not move it.
+    // Least absolute deviations first, which resist single wrong placements.
     var weights = variances.map { 1 / $0 }
     for _ in 0..<60 {
       guard let found = solution(weights, undetermined) else { return nil }
@@ -60,17 +60,17 @@ struct DelayNetwork {
         weights[index] = 1 / (variances[index] * max(0.05, standard))
       }
     }
-    guard let middle = solution(weights, undetermined) else { return nil }
-    leaveOut(startingFrom: middle)
+    guard let robust = solution(weights, undetermined) else { return nil }
+    excludeOutliers(startingFrom: robust)
     return finish()
   }
 
-  /// Marks what contradicts the rest, until nothing changes.
-  private mutating func leaveOut(startingFrom middle: Solution) {
-    var current = middle
+  /// Marks placements that contradict the rest, until nothing changes.
+  private mutating func excludeOutliers(startingFrom robust: Solution) {
+    var current = robust
     for round in 0..<10 {
       let before = verdicts
-      // At first the scatter of the solution itself is not known.
+      // The uncertainty of the robust solution is unknown.
       let isFirst = round == 0
       for index in placements.indices {
         let scatter = isFirst ? 0 : predictedVariance(index, current)
@@ -84,17 +84,17 @@ struct DelayNetwork {
       guard looseGroups(kept).joined().count == undetermined.joined().count,
         let next = solution(usedWeights, undetermined)
       else {
-        // Without them something would not be determined any more: nothing tells which is wrong.
+        // Without them a delay would be undetermined: which placement is wrong cannot be known.
         verdicts = verdicts.map { $0 == .outlier ? .suspect : $0 }
         return
       }
       current = next
     }
-    markTwins()
+    markSuspects()
   }
 
-  /// Where another placement would explain the contradiction as well, both are suspect.
-  private mutating func markTwins() {
+  /// Marks an outlier and another placement as suspect if either explains the contradiction.
+  private mutating func markSuspects() {
     guard verdicts.contains(.outlier),
       let all = solution(variances.map { 1 / $0 }, undetermined, isScaled: false)
     else { return }
@@ -132,7 +132,7 @@ struct DelayNetwork {
 
   // MARK: linear algebra
 
-  /// - Parameter isScaled: whether the covariance is widened by what the residuals are too large.
+  /// - Parameter isScaled: whether the covariance is scaled by excessive residuals.
   private func solution(
     _ weights: [Double], _ loose: [[BoardAntenna]], isScaled: Bool = true
   ) -> Solution? {
@@ -145,7 +145,7 @@ struct DelayNetwork {
     for index in placements.indices where weights[index] > 0 {
       equations.observe(terms[index].map { ($0, 1) }, observed[index], weights[index])
     }
-    // What is not determined is: how it is shared between the two sides. Any choice gives the sums.
+    // In these groups the split between both ends is undetermined. Any choice gives the same sums.
     for group in loose {
       if let first = group.first, let index = indices[first] {
         equations.observe([(index, 1)], 0, 1 / variances[0])
@@ -171,8 +171,7 @@ struct DelayNetwork {
     return deviation * deviation
   }
 
-  /// By how much an error of one placement shows in the residual of another, both in their standard
-  /// deviations.
+  /// The effect of an error of one placement on the residual of another, both in standard deviations.
   private func projection(_ a: Int, _ b: Int, _ solution: Solution) -> Double {
     var shared = 0.0
     for row in terms[a] {
@@ -181,10 +180,10 @@ struct DelayNetwork {
     return (a == b ? 1 : 0) - shared / (variances[a] * variances[b]).squareRoot()
   }
 
-  // MARK: what is determined
+  // MARK: determined delays
 
-  /// Groups of antennas that are joined by placements but determined by nothing: their rings are all
-  /// even, and no known board is among them.
+  /// Connected groups of antennas whose delays are undetermined: all rings are even, and no board is
+  /// known.
   private func looseGroups(_ isUsed: [Bool]) -> [[BoardAntenna]] {
     var neighbours = [[Int]](repeating: [], count: indices.count)
     var isFixed = [Bool](repeating: false, count: indices.count)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why nothing could be learned from measurements.
+/// Why a calibration could not be computed.
 public enum FitFailure: Error, Sendable, Hashable {
-  /// There are fewer usable measurements than it takes.
+  /// There are too few usable measurements.
   case tooFew(Int, needed: Int)
-  /// The angles are all within this many radians: they say nothing of a curve.
+  /// The angles are all within this many radians, too few for a curve.
   case noSweep(Double)
-  /// The phase does not follow the angle: it is the same everywhere, or noise.
+  /// The phase does not depend on the angle: it is constant or noise.
   case noCurve
   /// An antenna cannot range with itself.
   case sameAntenna(BoardAntenna)
 }
 
 extension FitFailure: CustomStringConvertible {
-  /// A sentence with the cause.
+  /// The cause as a sentence.
   public var description: String {
     switch self {
     case .tooFew(let count, let needed):

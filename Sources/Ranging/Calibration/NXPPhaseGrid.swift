@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The phase differences of a pair of antennas over pan and tilt, as NXP's chips keep them: the value
+/// The phase differences of a pair of antennas over pan and tilt, as stored by NXP's chips: the value
 /// of the calibration parameter 0x62, AOA_ANTENNAS_PDOA_CALIB.
 ///
 /// Eleven rows of tilt with eleven columns of pan, -60 to 60 degrees in steps of 12, each a signed
-/// number of 16 bits, least byte first, in 1/128 degree; in front of them the byte 1 and the pair.
+/// number of 16 bits, little-endian, in 1/128 degree; before them the byte 1 and the pair.
 /// Source of the layout: the public ROS 2 and Zephyr drivers of SR150 and SR250.
-public struct NXPPhaseGrid: Sendable, Hashable {
-  /// Rows, and columns.
-  public static let steps = 11
-  /// Degrees from one to the next.
-  public static let step = 12.0
+package struct NXPPhaseGrid: Sendable, Hashable {
+  /// Rows and columns.
+  package static let steps = 11
+  /// Degrees between two of them.
+  package static let step = 12.0
 
   /// Which pair of antennas.
-  public var pair: UInt8
+  package var pair: UInt8
   /// Degrees, not wrapped: row by row from the lowest tilt, each from pan -60 degrees.
-  public let degrees: [Double]
+  package let degrees: [Double]
 
-  /// From degrees.
-  ///
-  /// - Returns: nil unless there are 121 numbers of -256 to below 256.
-  public init?(pair: UInt8, degrees: [Double]) {
+  /// Returns nil unless there are 121 numbers of -256 to below 256.
+  package init?(pair: UInt8, degrees: [Double]) {
     guard degrees.count == Self.steps * Self.steps,
       degrees.allSatisfy({ $0 >= -256 && ($0 * 128).rounded() <= 32767 })
     else { return nil }
     (self.pair, self.degrees) = (pair, degrees)
   }
 
-  /// From the value of the parameter.
-  ///
-  /// - Returns: nil unless it has 244 bytes of which the first is 1.
-  public init?(bytes: [UInt8]) {
+  /// Returns nil unless there are 244 bytes of which the first is 1.
+  package init?(bytes: [UInt8]) {
     guard bytes.count == 2 + 2 * Self.steps * Self.steps, bytes[0] == 1 else { return nil }
     pair = bytes[1]
     degrees = stride(from: 2, to: bytes.count, by: 2).map { index in
@@ -39,7 +35,7 @@ public struct NXPPhaseGrid: Sendable, Hashable {
   }
 
   /// The value of the parameter.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [1, pair]
       + degrees.flatMap { value -> [UInt8] in
         let bits = UInt16(bitPattern: Int16((value * 128).rounded()))
@@ -47,11 +43,10 @@ public struct NXPPhaseGrid: Sendable, Hashable {
       }
   }
 
-  /// The phase over the pan at one tilt, -5...5 in steps of 12 degrees: 0 is level. As `PhaseTable`
-  /// has it, with the pan as the angle.
+  /// The phase over the pan at one tilt, -5...5 in steps of 12 degrees: 0 is level.
   ///
-  /// - Returns: nil when there is no such row, or all of its phases are the same.
-  public func table(tilt: Int = 0) -> PhaseTable? {
+  /// - Returns: nil if there is no such row, or all of its phases are equal.
+  package func table(tilt: Int = 0) -> PhaseTable? {
     guard -5...5 ~= tilt else { return nil }
     let row = (tilt + 5) * Self.steps
     return PhaseTable(
@@ -61,9 +56,8 @@ public struct NXPPhaseGrid: Sendable, Hashable {
       })
   }
 
-  /// The same phases at each tilt, those of a measured table; for chips that were measured level
-  /// only.
-  public init?(pair: UInt8, _ table: PhaseTable) {
+  /// Uses the phases of a table at each tilt: for chips that were measured level only.
+  package init?(pair: UInt8, _ table: PhaseTable) {
     let row = (0..<Self.steps).map { column in
       table.phase(at: Self.step * Double(column - 5) * .pi / 180) * 180 / .pi
     }

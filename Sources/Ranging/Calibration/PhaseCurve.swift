@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A continuous phase over the angle, by values at even steps: what `PhaseTableFit` looks for.
+/// A continuous phase over the angle with values at even steps: the model of `PhaseTableFit`.
 struct PhaseCurve {
   private let first: Double
   private let step: Double
   private var values: [Double]
 
-  /// Follows the phases from angle to angle.
+  /// Unwraps the phases from angle to angle.
   init(_ samples: [PhaseSample], _ parameters: PhaseTableFit.Parameters) throws(FitFailure) {
     let angles = samples.map(\.angle)
     guard let low = angles.min(), let high = angles.max(), high - low >= parameters.spacing else {
@@ -16,7 +16,7 @@ struct PhaseCurve {
     first = low
     step = (high - low) / Double(intervals)
     values = Array(repeating: 0, count: intervals + 1)
-    try follow(samples)
+    try unwrap(samples)
   }
 
   var points: [(angle: Double, phase: Double)] {
@@ -27,24 +27,24 @@ struct PhaseCurve {
     first <= angle && angle <= first + step * Double(values.count - 1)
   }
 
-  /// The value before an angle, and how far it is to the next.
-  private func place(of angle: Double) -> (index: Int, part: Double) {
-    let place = min(max(0, (angle - first) / step), Double(values.count - 1))
-    let index = min(Int(place), values.count - 2)
-    return (index, place - Double(index))
+  /// The value before an angle, and the fraction of the way to the next.
+  private func interval(of angle: Double) -> (index: Int, part: Double) {
+    let position = min(max(0, (angle - first) / step), Double(values.count - 1))
+    let index = min(Int(position), values.count - 2)
+    return (index, position - Double(index))
   }
 
   func phase(at angle: Double) -> Double {
-    let (index, part) = place(of: angle)
+    let (index, part) = interval(of: angle)
     return values[index] + part * (values[index + 1] - values[index])
   }
 
-  /// Sets the values to the mean phases near them, each carried on from the ones before.
-  private mutating func follow(_ samples: [PhaseSample]) throws(FitFailure) {
-    // Most of a bin agrees, the rest cancels.
+  /// Sets the values to the mean phases near them, each unwrapped with the slope of the ones before.
+  private mutating func unwrap(_ samples: [PhaseSample]) throws(FitFailure) {
+    // Outliers in a bin cancel.
     var means = [PhasorMean](repeating: PhasorMean(), count: values.count)
     for sample in samples {
-      let (index, part) = place(of: sample.angle)
+      let (index, part) = interval(of: sample.angle)
       means[index].add(sample.phase, weight: 1 - part)
       means[index + 1].add(sample.phase, weight: part)
     }
@@ -74,17 +74,17 @@ struct PhaseCurve {
     }
   }
 
-  /// Moves the values by what the weighted residuals say; false when that is not determined.
+  /// Fits the values to the weighted residuals; false if they are not determined.
   mutating func refine(
-    _ samples: [PhaseSample], _ rests: [Double], _ weights: [Double], _ noise: Double,
+    _ samples: [PhaseSample], _ residuals: [Double], _ weights: [Double], _ noise: Double,
     _ parameters: PhaseTableFit.Parameters
   ) -> Bool {
     var equations = NormalEquations(count: values.count)
     for index in samples.indices where weights[index] > 0 {
-      let (place, part) = place(of: samples[index].angle)
-      let here = values[place] + part * (values[place + 1] - values[place])
+      let (low, part) = interval(of: samples[index].angle)
+      let here = values[low] + part * (values[low + 1] - values[low])
       equations.observe(
-        [(place, 1 - part), (place + 1, part)], here + rests[index], weights[index])
+        [(low, 1 - part), (low + 1, part)], here + residuals[index], weights[index])
     }
     let deviation = parameters.bend * step * step
     let weight = noise * noise / (deviation * deviation)

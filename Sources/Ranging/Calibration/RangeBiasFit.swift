@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A measured distance whose truth is known.
+/// A distance measured where the truth is known.
 public struct KnownRange: Sendable, Hashable {
   /// Metres, without any correction.
-  public var measured: Double
+  package var measured: Double
   /// Metres, antenna to antenna.
-  public var truth: Double
-  /// The received level in dBm, if it is known.
-  public var power: Double?
-  /// Which pair of boards it is from, counted from 0.
-  public var pair: Int
+  package var truth: Double
+  /// The received level in dBm, if known.
+  package var power: Double?
+  /// The index of the pair of boards, counted from 0.
+  package var pair: Int
 
-  /// From its parts.
+  /// Creates a range.
   public init(measured: Double, truth: Double, power: Double? = nil, pair: Int = 0) {
     self.measured = measured
     self.truth = truth
@@ -20,7 +20,7 @@ public struct KnownRange: Sendable, Hashable {
   }
 }
 
-/// How well a calibration fits what it was learned from.
+/// How well a calibration fits the measurements it was learned from.
 public struct FitResiduals: Sendable, Hashable {
   /// Measurements used.
   public var count: Int
@@ -28,11 +28,10 @@ public struct FitResiduals: Sendable, Hashable {
   public var rms: Double
   /// Median of the magnitude.
   public var median: Double
-  /// The magnitude that 95 % are below.
+  /// The 95th percentile of the magnitude.
   public var percentile95: Double
 
-  /// Of these residuals.
-  public init(_ residuals: [Double]) {
+  package init(_ residuals: [Double]) {
     count = residuals.count
     let sum = residuals.reduce(0) { $0 + $1 * $1 }
     rms = residuals.isEmpty ? 0 : (sum / Double(residuals.count)).squareRoot()
@@ -42,37 +41,35 @@ public struct FitResiduals: Sendable, Hashable {
   }
 }
 
-/// The delay of each pair of boards, and by how much the received level shifts distances, learned
-/// together from measurements with known truth.
+/// The delay of each pair of boards and the bias by received level, learned together from distances
+/// with known truth.
 public struct RangeBiasFit: Sendable {
-  /// What is supposed of the measurements.
-  public struct Parameters: Sendable, Hashable {
-    /// Decibels between two knots of the table, at least; few data make it longer.
-    public var spacing = 1.0
-    /// How much the slope of the table changes within a decibel, in metres per decibel, one
-    /// standard deviation. Vendors' tables bend by 1 to 3 mm/dB².
-    public var bend = 0.004
-    /// Residuals beyond so many standard deviations count less (Huber's loss).
-    public var tail = 1.5
-    /// Errors greater than this in metres, after the median is taken away, are corrupt exchanges
-    /// and are left out.
-    public var grossError = 5.0
+  /// Model parameters.
+  package struct Parameters: Sendable, Hashable {
+    /// The least spacing of the table in dB; wider if there are few data.
+    package var spacing = 1.0
+    /// Change of the slope within a decibel, in metres per decibel, one standard deviation. Vendors'
+    /// tables have 1 to 3 mm/dB².
+    package var bend = 0.004
+    /// Standard deviations beyond which residuals count less (Huber's loss).
+    package var tail = 1.5
+    /// Metres from the median beyond which an error is a corrupt exchange and is left out.
+    package var grossError = 5.0
 
-    /// Values for UWB of 500 MHz.
-    public init() {}
+    package init() {}
   }
 
   /// Metres that both antenna delays of each pair add, at the mean level of all measurements.
   public let delays: [Double]
-  /// Metres that the level adds to that; empty when levels are not known.
+  /// Metres that the level adds to that; empty if levels are unknown.
   public let powerBias: PowerBias
-  /// Of the measurements that were used.
+  /// Residuals of the used measurements, in metres.
   public let residuals: FitResiduals
 
-  /// Learns.
-  ///
-  /// - Returns: nil when there is no usable measurement of some pair.
-  public init?(_ ranges: [KnownRange], _ parameters: Parameters = Parameters()) {
+  /// Fits delays and table; returns nil if some pair has no usable measurement.
+  public init?(_ ranges: [KnownRange]) { self.init(ranges, Parameters()) }
+
+  package init?(_ ranges: [KnownRange], _ parameters: Parameters) {
     let finite = ranges.filter {
       $0.measured.isFinite && $0.truth.isFinite && ($0.power ?? 0).isFinite && $0.pair >= 0
     }
@@ -93,7 +90,7 @@ public struct RangeBiasFit: Sendable {
     }
     var weights = [Double](repeating: 1, count: used.count)
     var solution = [Double](repeating: 0, count: pairs + knots.count)
-    var remains = errors
+    var remaining = errors
     var noise = 0.05
     for _ in 0..<25 {
       var equations = NormalEquations(count: solution.count)
@@ -104,16 +101,16 @@ public struct RangeBiasFit: Sendable {
       guard let next = equations.solved() else { return nil }
       solution = next
       for index in errors.indices {
-        remains[index] =
+        remaining[index] =
           errors[index] - terms[index].reduce(0) { $0 + $1.coefficient * next[$1.index] }
       }
-      noise = max(1e-4, 1.4826 * remains.map { abs($0) }.quantile(0.5))
+      noise = max(1e-4, 1.4826 * remaining.map { abs($0) }.quantile(0.5))
       let limit = parameters.tail * noise
       for index in errors.indices {
-        weights[index] = abs(remains[index]) <= limit ? 1 : limit / abs(remains[index])
+        weights[index] = abs(remaining[index]) <= limit ? 1 : limit / abs(remaining[index])
       }
     }
-    // Only the sum of delay and table is known: the table is 0 at the mean over all measurements.
+    // Only the sum of delay and table is determined: the table has a mean of 0.
     let table = Array(solution[pairs...])
     let mean =
       knots.isEmpty
@@ -124,10 +121,10 @@ public struct RangeBiasFit: Sendable {
     delays = solution[..<pairs].map { $0 + mean }
     powerBias = PowerBias(
       zip(knots, table).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
-    residuals = FitResiduals(remains)
+    residuals = FitResiduals(remaining)
   }
 
-  /// Levels at which the table has a value: evenly over all but the few outermost measurements.
+  /// The levels of the table: evenly over all but the outermost measurements.
   private static func knots(_ powers: [Double], _ parameters: Parameters) -> [Double] {
     let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
     guard high - low >= parameters.spacing else { return [] }
@@ -143,13 +140,13 @@ public struct RangeBiasFit: Sendable {
       return [own]
     }
     let step = (high - low) / Double(knots.count - 1)
-    let place = min(max(0, (power - low) / step), Double(knots.count - 1))
-    let index = min(Int(place), knots.count - 2)
-    let part = place - Double(index)
+    let position = min(max(0, (power - low) / step), Double(knots.count - 1))
+    let index = min(Int(position), knots.count - 2)
+    let part = position - Double(index)
     return [own, (pairs + index, 1 - part), (pairs + index + 1, part)]
   }
 
-  /// Adds what is supposed of the table: it bends little, and where nothing is known it is 0.
+  /// Adds the prior of the table: it bends little, and is 0 where there are no data.
   private static func smooth(
     _ equations: inout NormalEquations, _ knots: [Double], _ pairs: Int, _ noise: Double,
     _ parameters: Parameters

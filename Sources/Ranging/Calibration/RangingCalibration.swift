@@ -1,214 +1,258 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What calibration has found, in the form in which it is kept in a file (JSON): delays of antennas,
-/// what the received level adds, and curves of phase over angle. Each part may be missing.
+/// The contents of a calibration file (JSON): antenna delays, the bias by received level, and curves
+/// of phase over angle. Each part may be missing.
 ///
-/// Names have their units at their ends. Any encoder and decoder of `Codable` writes and
-/// reads it.
+/// Keys in the file end with their units. `Codable` reads and writes it with any encoder.
 public struct RangingCalibration: Codable, Sendable, Hashable {
-  /// What `format` says.
-  public static let format = "swift-uwb ranging calibration"
+  package static let format = "swift-uwb ranging calibration"
 
-  /// Says what the file is; files that people wrote may lack it.
-  public var format: String?
-  /// Of the format.
-  public var version: Int?
+  /// Identifies the file; files written by hand may lack it.
+  package var format: String?
+  package var version: Int?
 
   // MARK: distances
 
   /// Metres that both antenna delays together add, where nothing more is known.
-  public var delay_m: Double?
-  /// The same for single peers.
-  public var delays_m: [String: Double]?
-  /// Antennas with delays of their own.
-  public var antenna_delays: [Antenna]?
-  /// Metres that the received level adds, by level.
-  public var power_bias: [Knot]?
+  public var delay: Double?
+  /// The same for single peers, by their names.
+  public var peerDelays: [String: Double]?
+  /// Delays of single antennas.
+  public var antennaDelays: [Antenna]?
+  /// Bias by received level.
+  package var powerBiasKnots: [Knot]?
   /// How well the distances fit.
-  public var residuals: Residuals?
+  package var residuals: Residuals?
 
   // MARK: angles
 
-  /// Places of antennas in metres, device frame: x forward, y left, z up.
-  public var antennas: [String: [Double]]?
+  /// Positions of antennas in metres, device frame: x forward, y left, z up.
+  package var antennas: [String: [Double]]?
   /// Pairs of antennas.
   public var pairs: [Pair]?
-  /// 5 or 9, or one of the next two.
-  public var channel: Int?
-  /// The carrier.
-  public var frequency_hz: Double?
-  /// The length of its wave.
-  public var wavelength_m: Double?
-  /// Assumed where the antennas cannot tell.
-  public var elevation_deg: Double?
-  /// Noise of a phase difference, one standard deviation.
-  public var noise_rad: Double?
+  /// The UWB channel: 5, 6, 8 or 9.
+  package var channel: Int?
+  /// The carrier in hertz.
+  package var frequency: Double?
+  /// The carrier's wavelength in metres.
+  package var wavelength: Double?
+  /// The elevation to assume where the antennas do not determine it.
+  package var elevationDegrees: Double?
+  /// Noise of a phase difference in radians, one standard deviation.
+  package var phaseNoise: Double?
 
-  /// With nothing in it.
+  enum CodingKeys: String, CodingKey {
+    case format, version, residuals, antennas, pairs, channel
+    case delay = "delay_m"
+    case peerDelays = "delays_m"
+    case antennaDelays = "antenna_delays"
+    case powerBiasKnots = "power_bias"
+    case frequency = "frequency_hz"
+    case wavelength = "wavelength_m"
+    case elevationDegrees = "elevation_deg"
+    case phaseNoise = "noise_rad"
+  }
+
+  /// Creates an empty calibration.
   public init() {
     format = Self.format
     version = 1
   }
 
-  /// One antenna of one board.
+  /// The delay of one antenna of one board.
   public struct Antenna: Codable, Sendable, Hashable {
-    /// What the board is called.
-    public var board: String
-    /// 9 where it is missing.
-    public var channel: Int?
-    /// 0 where it is missing.
-    public var antenna: Int?
-    /// Metres that it adds to every distance.
-    public var delay_m: Double
-    /// One standard deviation.
-    public var sigma_m: Double?
+    package var board: String
+    /// 9 if missing.
+    package var channel: Int?
+    /// 0 if missing.
+    package var antenna: Int?
+    /// Metres that the antenna adds to every distance.
+    package var delay: Double
+    /// One standard deviation in metres.
+    package var standardDeviation: Double?
 
-    /// From a board's antenna and its delay.
+    enum CodingKeys: String, CodingKey {
+      case board, channel, antenna
+      case delay = "delay_m"
+      case standardDeviation = "sigma_m"
+    }
+
+    /// Creates an entry from the result of a fit.
     public init(_ antenna: BoardAntenna, _ delay: AntennaDelayFit.Delay) {
       board = antenna.board
       channel = antenna.port.channel
       self.antenna = antenna.port.antenna
-      (delay_m, sigma_m) = (delay.metres, delay.standardDeviation)
+      (self.delay, standardDeviation) = (delay.metres, delay.standardDeviation)
     }
 
-    /// Which antenna it is.
-    public var name: BoardAntenna {
+    package var name: BoardAntenna {
       BoardAntenna(board, channel: channel ?? 9, antenna: antenna ?? 0)
     }
   }
 
-  /// A received level.
-  public struct Knot: Codable, Sendable, Hashable {
-    /// The level in dBm.
-    public var rx_power_dbm: Double
+  package struct Knot: Codable, Sendable, Hashable {
+    /// The received level in dBm.
+    package var power: Double
     /// Metres that distances are too long by.
-    public var bias_m: Double
+    package var bias: Double
 
-    /// From a row of a table.
-    public init(_ knot: PowerBias.Knot) { (rx_power_dbm, bias_m) = (knot.power, knot.bias) }
-  }
-
-  /// How well distances fit what they were learned from.
-  public struct Residuals: Codable, Sendable, Hashable {
-    /// Measurements.
-    public var count: Int
-    /// Root of the mean square.
-    public var rmse_m: Double
-    /// Median of the magnitude.
-    public var median_m: Double
-    /// 95 % are below.
-    public var p95_m: Double
-
-    /// From those of a fit in metres.
-    public init(_ fit: FitResiduals) {
-      (count, rmse_m, median_m, p95_m) = (fit.count, fit.rms, fit.median, fit.percentile95)
+    enum CodingKeys: String, CodingKey {
+      case power = "rx_power_dbm"
+      case bias = "bias_m"
     }
   }
 
-  /// How well angles fit what they were learned from.
-  public struct AngleResiduals: Codable, Sendable, Hashable {
-    /// Measurements.
-    public var count: Int
-    /// Root of the mean square.
-    public var rmse_deg: Double
-    /// Median of the magnitude.
-    public var median_deg: Double
-    /// 95 % are below.
-    public var p95_deg: Double
+  /// How well distances fit the measurements they were learned from, in metres.
+  package struct Residuals: Codable, Sendable, Hashable {
+    package var count: Int
+    package var rms: Double
+    package var median: Double
+    package var percentile95: Double
 
-    /// From those of a fit in radians.
-    public init(_ fit: FitResiduals) {
+    enum CodingKeys: String, CodingKey {
+      case count
+      case rms = "rmse_m"
+      case median = "median_m"
+      case percentile95 = "p95_m"
+    }
+
+    package init(_ fit: FitResiduals) {
+      (count, rms, median, percentile95) = (fit.count, fit.rms, fit.median, fit.percentile95)
+    }
+  }
+
+  /// How well angles fit the measurements they were learned from, in degrees.
+  package struct AngleResiduals: Codable, Sendable, Hashable {
+    package var count: Int
+    package var rms: Double
+    package var median: Double
+    package var percentile95: Double
+
+    enum CodingKeys: String, CodingKey {
+      case count
+      case rms = "rmse_deg"
+      case median = "median_deg"
+      case percentile95 = "p95_deg"
+    }
+
+    /// Converts from radians.
+    init(_ fit: FitResiduals) {
       let degrees = 180 / Double.pi
       count = fit.count
-      rmse_deg = fit.rms * degrees
-      median_deg = fit.median * degrees
-      p95_deg = fit.percentile95 * degrees
+      rms = fit.rms * degrees
+      median = fit.median * degrees
+      percentile95 = fit.percentile95 * degrees
     }
   }
 
   /// A point of a curve of phase over angle.
-  public struct Point: Codable, Sendable, Hashable {
-    /// The angle.
-    public var angle_deg: Double
-    /// The phase difference, or:
-    public var phase_rad: Double?
-    /// the same in degrees.
-    public var phase_deg: Double?
+  package struct Point: Codable, Sendable, Hashable {
+    package var angleDegrees: Double
+    /// The phase difference in radians, or instead:
+    package var phase: Double?
+    package var phaseDegrees: Double?
 
-    /// From its parts, in radians.
-    public init(angle: Double, phase: Double) {
-      angle_deg = angle * 180 / .pi
-      phase_rad = phase
+    package var phaseInRadians: Double? { phase ?? phaseDegrees.map { $0 * .pi / 180 } }
+
+    enum CodingKeys: String, CodingKey {
+      case angleDegrees = "angle_deg"
+      case phase = "phase_rad"
+      case phaseDegrees = "phase_deg"
     }
   }
 
-  /// What coupling adds with the azimuth.
-  public struct Harmonic: Codable, Sendable, Hashable {
-    /// Of the cosine.
-    public var cos_rad: Double
-    /// Of the sine.
-    public var sin_rad: Double
+  /// The effect of coupling: amplitudes in radians over a multiple of the azimuth.
+  package struct Harmonic: Codable, Sendable, Hashable {
+    package var cosine: Double
+    package var sine: Double
+
+    enum CodingKeys: String, CodingKey {
+      case cosine = "cos_rad"
+      case sine = "sin_rad"
+    }
   }
 
   /// A pair of antennas.
   public struct Pair: Codable, Sendable, Hashable {
-    /// What its phase difference is called: the name of a column.
-    public var column: String
-    /// Two names of `antennas`: the phase is that of the first less that of the second.
-    public var antennas: [String]?
-    /// Instead of antennas: how far two antennas are apart.
-    public var spacing_m: Double?
-    /// The same in wavelengths.
-    public var spacing_wavelengths: Double?
-    /// The line they stand on; (0, 1, 0), side by side, where it is missing.
-    public var axis: [Double]?
-    /// Instead of all that: the measured curve.
-    public var table: [Point]?
-    /// Added to the phase of geometry or table.
-    public var offset_rad: Double?
-    /// Added to that.
-    public var harmonics: [Harmonic]?
-    /// Noise of a phase difference, one standard deviation.
-    public var noise_rad: Double?
-    /// How well it fits what it was learned from.
-    public var residuals: AngleResiduals?
+    /// The name of its phase difference: of a column in a table.
+    package var column: String
+    /// Two names of `antennas`: the phase is that of the first minus that of the second.
+    package var antennas: [String]?
+    /// Instead of antennas: their distance in metres.
+    package var spacing: Double?
+    package var spacingInWavelengths: Double?
+    /// The line through both antennas; (0, 1, 0), side by side, if missing.
+    package var axis: [Double]?
+    /// Instead of the geometry: the measured curve.
+    package var table: [Point]?
+    /// Radians added to the phase of geometry or table.
+    package var offset: Double?
+    /// Added to that: 1, 2, 3… times the azimuth.
+    package var harmonics: [Harmonic]?
+    /// Noise of a phase difference in radians, one standard deviation.
+    package var phaseNoise: Double?
+    /// How well the curve fits.
+    package var residuals: AngleResiduals?
 
-    /// A measured pair.
+    enum CodingKeys: String, CodingKey {
+      case column, antennas, axis, table, harmonics, residuals
+      case spacing = "spacing_m"
+      case spacingInWavelengths = "spacing_wavelengths"
+      case offset = "offset_rad"
+      case phaseNoise = "noise_rad"
+    }
+
+    /// Creates a pair from the result of a fit; `column` names its phase difference.
     public init(column: String, _ fit: PhaseTableFit) {
       self.column = column
-      table = zip(fit.table.angles, fit.table.phases).map { Point(angle: $0, phase: $1) }
-      offset_rad = fit.offset
-      noise_rad = fit.phaseDeviation
+      table = zip(fit.table.angles, fit.table.phases).map {
+        Point(angleDegrees: $0 * 180 / .pi, phase: $1)
+      }
+      offset = fit.offset
+      phaseNoise = fit.phaseDeviation
       residuals = AngleResiduals(fit.angleResiduals)
     }
   }
 
-  /// The delays of one board.
+  /// The carrier's wavelength in metres; nil if the file does not determine it.
+  package var carrierWavelength: Double? {
+    if let wavelength { return wavelength > 0 ? wavelength : nil }
+    if let frequency { return frequency > 0 ? SpeedOfLight.inAir / frequency : nil }
+    // Source: IEEE 802.15.4, the channels of 500 MHz.
+    return switch channel {
+    case 5: SpeedOfLight.inAir / 6489.6e6
+    case 9: SpeedOfLight.inAir / 7987.2e6
+    default: nil
+    }
+  }
+
+  /// Returns the delays of one board.
   public func delays(of board: String) -> AntennaDelays {
     var result = AntennaDelays()
-    for antenna in antenna_delays ?? [] where antenna.board == board {
-      result[antenna.name.port] = antenna.delay_m
+    for antenna in antennaDelays ?? [] where antenna.board == board {
+      result[antenna.name.port] = antenna.delay
     }
     return result
   }
 
-  /// What the received level adds.
+  /// The bias by received level.
   public var powerBias: PowerBias {
-    PowerBias((power_bias ?? []).map { .init(power: $0.rx_power_dbm, bias: $0.bias_m) })
+    get { PowerBias((powerBiasKnots ?? []).map { .init(power: $0.power, bias: $0.bias) }) }
+    set { powerBiasKnots = newValue.knots.map { Knot(power: $0.power, bias: $0.bias) } }
   }
 
-  /// Takes what `other` has over; antennas and pairs that it does not have stay.
+  /// Replaces each part that `other` has; antennas and pairs that it lacks are kept.
   public mutating func merge(_ other: RangingCalibration) {
     format = Self.format
     version = 1
-    delay_m = other.delay_m ?? delay_m
-    if let delays = other.delays_m { delays_m = (delays_m ?? [:]).merging(delays) { $1 } }
-    if let list = other.antenna_delays {
+    delay = other.delay ?? delay
+    if let delays = other.peerDelays { peerDelays = (peerDelays ?? [:]).merging(delays) { $1 } }
+    if let list = other.antennaDelays {
       let names = Set(list.map(\.name))
-      let kept = (antenna_delays ?? []).filter { !names.contains($0.name) }
-      antenna_delays = (kept + list).sorted { $0.name < $1.name }
+      let kept = (antennaDelays ?? []).filter { !names.contains($0.name) }
+      antennaDelays = (kept + list).sorted { $0.name < $1.name }
     }
-    power_bias = other.power_bias ?? power_bias
+    powerBiasKnots = other.powerBiasKnots ?? powerBiasKnots
     residuals = other.residuals ?? residuals
     if let list = other.pairs {
       let columns = Set(list.map(\.column))
@@ -216,9 +260,9 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
     antennas = other.antennas ?? antennas
     channel = other.channel ?? channel
-    frequency_hz = other.frequency_hz ?? frequency_hz
-    wavelength_m = other.wavelength_m ?? wavelength_m
-    elevation_deg = other.elevation_deg ?? elevation_deg
-    noise_rad = other.noise_rad ?? noise_rad
+    frequency = other.frequency ?? frequency
+    wavelength = other.wavelength ?? wavelength
+    elevationDegrees = other.elevationDegrees ?? elevationDegrees
+    phaseNoise = other.phaseNoise ?? phaseNoise
   }
 }

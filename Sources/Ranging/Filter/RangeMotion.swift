@@ -17,10 +17,10 @@ struct RangeState: Sendable, Hashable {
   }
 }
 
-/// The same under four suppositions of how the peer accelerates, a lane each, with their
+/// The state under four models of how the peer accelerates, one in each SIMD lane, with their
 /// probabilities: interacting multiple models.
 ///
-/// Nobody says whether the peer lies on a table, is carried or flies; a filter for one of them is
+/// Whether the peer lies on a table, is carried or flies is unknown; a filter for one of these is
 /// wrong for the others by more than its noise. Source of the mixture: H. A. P. Blom and
 /// Y. Bar-Shalom, "The interacting multiple model algorithm for systems with Markovian switching
 /// coefficients", IEEE Transactions on Automatic Control 33 (1988).
@@ -33,14 +33,13 @@ struct RangeMotion: Sendable, Hashable {
   var rr: Lanes
   var rv: Lanes
   var vv: Lanes
-  /// How likely each lane is; together 1.
-  var weight = Self.usual
+  /// The probability of each model; the sum is 1.
+  var weight = Self.prior
 
-  /// How likely each lane is before anything is known. Of peers few fly; a greater share of the last
-  /// lane would make one wrong range in a second a manoeuvre.
-  private static let usual = Lanes(0.3, 0.4, 0.25, 0.05)
+  /// Few peers fly: a greater share of the last model would turn one wrong range a second into a
+  /// manoeuvre.
+  private static let prior = Lanes(0.3, 0.4, 0.25, 0.05)
 
-  /// The same in all lanes.
   init(_ state: RangeState) {
     time = state.time
     (r, v) = (Lanes(repeating: state.r), Lanes(repeating: state.v))
@@ -48,14 +47,13 @@ struct RangeMotion: Sendable, Hashable {
     vv = Lanes(repeating: state.vv)
   }
 
-  /// What the first lane says.
   var first: RangeState {
     RangeState(time: time, r: r[0], v: v[0], rr: rr[0], rv: rv[0], vv: vv[0])
   }
 
-  /// What all say together.
+  /// Mean and covariance of the mixture.
   var mixture: RangeState {
-    // About the first lane: where all agree, that is what they say, whatever the weights' rounding.
+    // Relative to the first lane: exact where all agree, whatever the rounding of the weights.
     let mean = r[0] + (weight * (r - r[0])).sum()
     let rate = v[0] + (weight * (v - v[0])).sum()
     let (dr, dv) = (r - mean, v - rate)
@@ -64,24 +62,25 @@ struct RangeMotion: Sendable, Hashable {
       rv: (weight * (rv + dr * dv)).sum(), vv: (weight * (vv + dv * dv)).sum())
   }
 
-  /// Goes on by `dt` seconds, each lane with its density of acceleration.
+  /// Predicts the state `dt` seconds later, each model with its acceleration density.
   mutating func advance(_ dt: Double, _ q: Lanes) {
     time += dt
     r += v * dt
     let grown: Lanes = rv * 2 + (vv + q * (dt / 3)) * dt
-    // Not below a micrometre: rounding could make it negative where both are nearly one.
+    // At least a micrometre: rounding could make it negative for a correlation of nearly one.
     rr = pointwiseMax(rr + grown * dt, Lanes(repeating: 1e-12))
     rv += (vv + q * (dt / 2)) * dt
     vv += q * dt
   }
 
-  /// Lets the peer begin to move in any way, with this probability.
+  /// Lets the peer change its kind of movement with this probability.
   mutating func mix(_ share: Double) {
     let all = mixture
     let kept = weight * (1 - share)
-    let part = share * Self.usual
+    let part = share * Self.prior
     let next = kept + part
-    // Moments about the mixture's mean: what stays and what comes in, then about each new mean.
+    // Moments about the mixture's mean of the part that stays and the part that changes, then about
+    // each new mean.
     let (dr, dv) = (r - all.r, v - all.v)
     let (mr, mv) = (kept * dr / next, kept * dv / next)
     let (a, b) = (kept * (rr + dr * dr), kept * (rv + dr * dv))
@@ -93,12 +92,12 @@ struct RangeMotion: Sendable, Hashable {
     weight = next / next.sum()
   }
 
-  /// Takes a measurement in that is `surprise` more than each lane expects, with each lane's noise.
-  mutating func join(_ surprise: Lanes, noise: Lanes) {
+  /// Updates each model with a measurement that is `innovation` more than it predicted.
+  mutating func update(_ innovation: Lanes, noise: Lanes) {
     let total = rr + noise
     let (gainR, gainV) = (rr / total, rv / total)
-    r += gainR * surprise
-    v += gainV * surprise
+    r += gainR * innovation
+    v += gainV * innovation
     vv -= gainV * rv
     // rr·noise/(rr + noise) rather than a difference, so that rounding cannot make it negative.
     rv *= noise / total

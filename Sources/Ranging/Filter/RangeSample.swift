@@ -8,13 +8,13 @@ public struct RangeSample: Sendable, Hashable {
   public var distance: Double
   /// One standard deviation of the measurement's noise in metres, greater than 0.
   public var standardDeviation: Double
-  /// Whether the direct path is blocked; nil where the chip cannot tell.
+  /// Whether the direct path is blocked; nil if the chip cannot tell.
   public var nonLineOfSight: Bool?
 
-  /// From its parts.
+  /// Creates a sample.
   ///
-  /// - Parameter standardDeviation: metres. 0.1 is a usual value where the chip gives none: noise
-  ///   is 2–5 cm, the rest is bias that changes with the place.
+  /// - Parameter standardDeviation: metres. 0.1 is usual where the chip gives none: noise is 2–5 cm,
+  ///   the rest is bias that changes with the position.
   @inlinable
   public init(
     time: Double, distance: Double, standardDeviation: Double = 0.1, nonLineOfSight: Bool? = nil
@@ -25,39 +25,38 @@ public struct RangeSample: Sendable, Hashable {
     self.nonLineOfSight = nonLineOfSight
   }
 
-  /// Whether it can be calculated with: a thousand kilometres, errors from a micrometre to a
-  /// thousand kilometres, and times of which microseconds are left are enough for everything.
+  /// Whether the sample is within the range of the arithmetic: distances up to 1000 km, deviations
+  /// of 1 µm to 1000 km, and times with microsecond resolution.
   var isUsable: Bool {
     abs(time) <= 1e12 && abs(distance) <= 1e6 && 1e-6...1e6 ~= standardDeviation
   }
 }
 
-/// What is known about the distance to one peer at one time.
+/// The distance to one peer at one time.
 public struct RangeEstimate: Sendable, Hashable {
-  /// What became of the sample.
+  /// How the sample was used.
   public enum Disposition: Sendable, Hashable {
     /// The first one: the estimate is the sample.
     case started
-    /// Used.
+    /// The sample was used.
     case accepted
-    /// There was no sample for longer than the gap, or the clock went back by more: begun again.
+    /// Restarted: there was no sample for longer than the gap, or time went back by more.
     case restartedAfterGap
-    /// Too many samples in a row had been rejected: begun again from this one.
+    /// Restarted: too many consecutive samples were rejected.
     case restartedAfterRejections
-    /// Too far from what was expected; not used. The estimate is the prediction for its time.
+    /// Not used: too far from the prediction, which is the estimate.
     case rejectedAsOutlier
-    /// The same time and distance as the sample before it; not used.
+    /// Not used: the same time and distance as the previous sample.
     case duplicate
-    /// Older than what the estimate already contains; not used.
+    /// Not used: older than the estimate.
     case outOfOrder
-    /// Not a number, beyond any distance (1000 km), or its standard deviation is not from 1 µm to
-    /// 1000 km; not used.
+    /// Not used: not a number, beyond 1000 km, or with a standard deviation outside 1 µm to 1000 km.
     case invalid
-    /// No sample was given: a prediction.
+    /// A prediction without a sample.
     case predicted
   }
 
-  /// What the estimate is for: seconds on the clock of the samples.
+  /// Seconds on the clock of the samples.
   public var time: Double
   /// Metres.
   public var distance: Double
@@ -68,13 +67,13 @@ public struct RangeEstimate: Sendable, Hashable {
   public var velocity: Double
   /// One standard deviation of `velocity` in metres per second.
   public var velocityStandardDeviation: Double
-  /// What became of the sample.
+  /// How the sample was used.
   public var disposition: Disposition
 
-  /// Whether the sample was judged to be grossly wrong.
+  /// Whether the sample was rejected as an outlier.
   public var isOutlier: Bool { disposition == .rejectedAsOutlier }
 
-  /// Whether the sample went into the estimate.
+  /// Whether the sample was used.
   public var isAccepted: Bool {
     switch disposition {
     case .started, .accepted, .restartedAfterGap, .restartedAfterRejections: true

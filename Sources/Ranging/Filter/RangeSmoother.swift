@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The distance to one peer over a recording, with all of it known.
+/// Smooths the distance to one peer over a whole recording.
 ///
-/// The filter of `RangeEstimator`, with the acceleration under which the recording is likeliest, run
-/// forwards, and its estimates then corrected by what came later (Rauch, Tung and Striebel). Samples
-/// are put in order of time; a stretch that a wrong sample began, and one in which the filter had not
-/// yet noticed that the peer turned or was moved, are done again.
-/// Allocates; for recordings, not for measurements as they come.
+/// Runs the filter of `RangeEstimator` forwards, with the acceleration density of the greatest
+/// likelihood, and then corrects its estimates by what came later (Rauch-Tung-Striebel). Samples are
+/// sorted by time. Stretches that started with an outlier, or in which the filter noticed too late that
+/// the peer turned or was moved, are filtered again.
+///
+/// Allocates: for recordings, not for live measurements.
 public struct RangeSmoother: Sendable {
-  /// How the filter behaves.
-  public let parameters: RangeEstimator.Parameters
+  package let parameters: RangeEstimator.Parameters
 
-  /// A smoother for a filter that behaves so.
+  /// Creates a smoother.
   public init(_ parameters: RangeEstimator.Parameters = RangeEstimator.Parameters()) {
     self.parameters = parameters
   }
 
-  /// What became of one sample.
+  /// The filter after one sample.
   private struct Step {
     var index: Int
     var state: RangeState
-    /// The state before the sample was taken in; nil at the beginning of a stretch.
+    /// The state before the sample was used; nil at the start of a stretch.
     var predicted: RangeState?
     var disposition: RangeEstimate.Disposition
   }
 
-  /// The estimate for each sample at its time; nil for all when none is valid, and for those that
-  /// are no numbers.
+  /// Returns the estimate for each sample at its time; nil for invalid samples.
   public func smoothed(_ samples: [RangeSample]) -> [RangeEstimate?] {
     var result = [RangeEstimate?](repeating: nil, count: samples.count)
     var stretch: [Int] = []
     var latest = -Double.infinity
     for (index, sample) in samples.enumerated() where sample.isUsable {
-      // A clock that goes back further than samples overtake each other has begun again.
+      // A clock that goes back by more than samples may be out of order was restarted.
       if sample.time < latest - parameters.gap {
         smooth(samples, stretch, &result)
         stretch.removeAll(keepingCapacity: true)
@@ -62,9 +61,9 @@ public struct RangeSmoother: Sendable {
     }
   }
 
-  /// The parameters with the acceleration that foretold the samples best, and what the samples' noise
-  /// was then. Of samples that share their error only the first counts: what changes between the
-  /// others is not movement.
+  /// The parameters with the acceleration density that predicts the samples best, and the noise of the
+  /// samples with it. Of samples that share their error only the first counts: differences between the
+  /// others are not movement.
   private func likeliest(
     _ samples: [RangeSample], _ order: [Int]
   ) -> (RangeEstimator.Parameters, RangeNoise) {
@@ -72,20 +71,20 @@ public struct RangeSmoother: Sendable {
     best.0.learnsAcceleration = false
     guard parameters.learnsAcceleration else { return best }
     var last = -Double.infinity
-    var apart: [RangeSample] = []
+    var distinct: [RangeSample] = []
     for index in order where samples[index].time - last >= 0.99 * parameters.correlationTime {
       last = samples[index].time
-      apart.append(samples[index])
-      if apart.count == 10_000 { break }
+      distinct.append(samples[index])
+      if distinct.count == 10_000 { break }
     }
     var most = -Double.infinity
     for multiple in [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300] {
       var one = best.0
       one.accelerationDensity = parameters.accelerationDensity * multiple
       var estimator = RangeEstimator(one)
-      for sample in apart { estimator.update(sample) }
-      if estimator.evidence > most {
-        (most, best) = (estimator.evidence, (one, estimator.noise))
+      for sample in distinct { estimator.update(sample) }
+      if estimator.logLikelihood > most {
+        (most, best) = (estimator.logLikelihood, (one, estimator.noise))
       }
     }
     return best
@@ -98,11 +97,11 @@ public struct RangeSmoother: Sendable {
     var steps: [Step] = []
     steps.reserveCapacity(order.count)
     var estimator = RangeEstimator(calm, noise: noise)
-    /// The filter before the first of the samples that it rejects, and the sample before which it is
-    /// not gone back there once more.
-    var untouched = estimator
-    var turning = 0
-    /// Steps since the filter last began, and what of them supports it.
+    /// The filter before the first rejected sample.
+    var checkpoint = estimator
+    /// A turn is not looked for again before this sample.
+    var turnEnd = 0
+    /// The first step since the filter last started, and how many samples since then support it.
     var beginning = 0
     var support = 0
     var firstRejected: Int?
@@ -110,7 +109,7 @@ public struct RangeSmoother: Sendable {
     while position < order.count {
       let sample = samples[order[position]]
       let before = estimator.state
-      if firstRejected == nil { untouched = estimator }
+      if firstRejected == nil { checkpoint = estimator }
       guard let estimate = estimator.update(sample), let state = estimator.state else {
         position += 1
         continue
@@ -118,13 +117,13 @@ public struct RangeSmoother: Sendable {
       switch estimate.disposition {
       case .restartedAfterRejections:
         if support == 1 {
-          // Only one sample was for what all others were against.
+          // All others contradicted the single sample that started the stretch.
           for step in beginning..<steps.count {
             steps[step].disposition = .rejectedAsOutlier
             steps[step].predicted = nil
           }
         }
-        // Begin again where the samples first were as they are now.
+        // Restart where the samples first agreed with this one.
         let run = firstRejected ?? steps.count
         let again = (run..<steps.count).first {
           agrees(samples[steps[$0].index], with: sample)
@@ -152,7 +151,7 @@ public struct RangeSmoother: Sendable {
               : estimate.disposition == .started
                 ? .restartedAfterRejections : estimate.disposition))
       default:
-        // A sample that is not taken in leaves the filter where it was: at an earlier time.
+        // A sample that is not used leaves the filter at an earlier time.
         let predicted = before.map {
           $0.advanced(max(0, sample.time - $0.time), calm.accelerationDensity)
         }
@@ -166,14 +165,14 @@ public struct RangeSmoother: Sendable {
           Step(
             index: order[position], state: isIn ? state : predicted ?? state,
             predicted: predicted, disposition: estimate.disposition))
-        if let first = firstRejected, support > 1, position >= turning,
+        if let first = firstRejected, support > 1, position >= turnEnd,
           isTurn(steps[first...], samples)
         {
-          // What is rejected three times in a row and hangs together is a turn: once more.
+          // Three rejected samples in a row that agree are a turn: filter them again.
           steps.removeSubrange(first...)
-          estimator = untouched
-          estimator.forgetVelocity()
-          turning = position + 3
+          estimator = checkpoint
+          estimator.inflateVelocity()
+          turnEnd = position + 3
           position -= 2
           firstRejected = nil
           continue
@@ -200,8 +199,8 @@ public struct RangeSmoother: Sendable {
 
   private func backward(_ steps: inout [Step], _ density: Double) {
     guard steps.count > 1 else { return }
-    // From the state behind to the one before it. What is `predicted` behind a rejected sample was
-    // carried on from the last accepted one, and the chain of predictions is exact as well.
+    // From each state to the one before it. After a rejected sample `predicted` starts from the last
+    // accepted one; the chain of predictions is exact as well.
     for index in (0..<steps.count - 1).reversed() {
       let next = steps[index + 1]
       guard let predicted = next.predicted else {
@@ -234,7 +233,7 @@ public struct RangeSmoother: Sendable {
     }
   }
 
-  /// The state of an outlier in front of a beginning: what follows, carried back in time.
+  /// The state of an outlier before a restart: the next state, extrapolated back in time.
   private func carryBack(_ steps: inout [Step], _ index: Int, _ density: Double) {
     guard steps[index].predicted == nil else { return }
     let next = steps[index + 1].state

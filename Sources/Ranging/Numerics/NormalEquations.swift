@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A symmetric, positive definite system of linear equations of any size, as least squares makes
-/// them. For calibration and other things that happen seldom: it allocates.
+/// The normal equations of a least squares problem of any size. Allocates: for calibration.
 struct NormalEquations {
   let count: Int
   /// Row by row; only the lower triangle is used.
@@ -19,7 +18,7 @@ struct NormalEquations {
     matrix[max(row, column) * count + min(row, column)] += value
   }
 
-  /// Adds an observation: the sum of coefficient times unknown is `value`, with a weight.
+  /// Adds an observation: the sum of the coefficients times the unknowns is `value`, with a weight.
   mutating func observe(
     _ terms: [(index: Int, coefficient: Double)], _ value: Double, _ weight: Double
   ) {
@@ -29,14 +28,13 @@ struct NormalEquations {
     }
   }
 
-  /// The unknowns; nil when the equations do not determine them.
+  /// The unknowns; nil if the equations do not determine them.
   func solved() -> [Double]? {
     guard let factor = factored() else { return nil }
     return Self.substitute(factor, right, count)
   }
 
-  /// The inverse, row by row: the covariance, if the weights were inverse variances. nil when there
-  /// is none.
+  /// The inverse, row by row: the covariance, if the weights were inverse variances; nil if singular.
   func inverse() -> [Double]? {
     guard let factor = factored() else { return nil }
     return (0..<count).flatMap { index in
@@ -46,7 +44,7 @@ struct NormalEquations {
     }
   }
 
-  /// Cholesky's factor.
+  /// The Cholesky factor.
   private func factored() -> [Double]? {
     var factor = matrix
     for row in 0..<count {
@@ -81,13 +79,13 @@ struct NormalEquations {
 }
 
 extension Array where Element == Double {
-  /// The element below which the given part of all lies; 0 for an empty array.
+  /// The quantile with linear interpolation; 0 for an empty array.
   func quantile(_ part: Double) -> Double {
     guard !isEmpty else { return 0 }
     let sorted = sorted()
-    let place = part * Double(count - 1)
-    let low = Int(place)
+    let position = part * Double(count - 1)
+    let low = Int(position)
     let high = Swift.min(low + 1, count - 1)
-    return sorted[low] + (sorted[high] - sorted[low]) * (place - Double(low))
+    return sorted[low] + (sorted[high] - sorted[low]) * (position - Double(low))
   }
 }

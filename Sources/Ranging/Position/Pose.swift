@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a device is and how it is turned, in a world whose z points up.
+internal import Glibc
+
+/// The position and orientation of a device in a world whose z axis points up.
 public struct Pose: Sendable, Hashable {
   /// Metres.
-  public var position: Vector3
+  public var position: SIMD3<Double>
   /// The rotation from the device to the world: real part, then along x, y and z. Of any length but 0.
   public var w, x, y, z: Double
 
-  /// From its parts.
-  public init(position: Vector3, w: Double = 1, x: Double = 0, y: Double = 0, z: Double = 0) {
+  /// A pose with the given position and rotation; without a rotation the axes are the world's.
+  public init(position: SIMD3<Double>, w: Double = 1, x: Double = 0, y: Double = 0, z: Double = 0) {
     self.position = position
     (self.w, self.x, self.y, self.z) = (w, x, y, z)
   }
 
-  /// Whether all is finite and the rotation is one.
   var isValid: Bool {
     let square = w * w + x * x + y * y + z * z
     return position.isFinite && square.isFinite && square > 1e-12
   }
 
   /// A direction of the world as the device sees it.
-  public func toDevice(_ v: Vector3) -> Vector3 {
+  package func toDevice(_ v: SIMD3<Double>) -> SIMD3<Double> {
     let norm = (w * w + x * x + y * y + z * z).squareRoot()
-    // By the inverse: the vector part turned round.
-    let q = Vector3(-x / norm, -y / norm, -z / norm)
+    // The inverse rotation: its vector part has the opposite sign.
+    let q = SIMD3<Double>(-x / norm, -y / norm, -z / norm)
     let twice = q.cross(v) * 2
     return v + twice * (w / norm) + q.cross(twice)
   }
 
-  /// The azimuth of a place of the world: from the device's x towards its y, in radians.
-  public func azimuth(of place: Vector3) -> Double {
-    let seen = toDevice(place - position)
-    return Functions.arcTangent(seen.y, seen.x)
+  /// The azimuth of a point of the world in radians, from the device's x towards its y.
+  public func azimuth(of point: SIMD3<Double>) -> Double {
+    let seen = toDevice(point - position)
+    return atan2(seen.y, seen.x)
   }
 }

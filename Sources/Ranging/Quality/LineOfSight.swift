@@ -1,62 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the receiver says of a frame, as far as it does.
+internal import Glibc
+
+/// Diagnostics of the receiver about one frame; nil where the chip does not report a value.
 public struct ReceptionDiagnostics: Sendable, Hashable {
-  /// Level of all that was received, in dBm.
+  /// The total received level in dBm.
   public var receivedPower: Double?
-  /// Level of the first path, in dBm.
+  /// The level of the first path in dBm.
   public var firstPathPower: Double?
-  /// Signal over noise of the strongest path less that of the first path, in dB; the mean over
-  /// antennas where there are several.
-  public var peakOverFirstPath: Double?
-  /// How much later the strongest path is than the first, in nanoseconds.
+  /// Signal-to-noise ratio of the strongest path minus that of the first path, in dB; the mean if there
+  /// are several antennas.
+  package var peakOverFirstPath: Double?
+  /// Delay of the strongest path after the first, in nanoseconds.
   public var peakDelay: Double?
-  /// How far the first path of the STS segment is from that of the Ipatov segment, in nanoseconds.
+  /// Distance between the first paths of the STS and the Ipatov segment, in nanoseconds.
   public var segmentDisagreement: Double?
 
-  /// Nothing known.
+  /// Creates diagnostics without values.
   public init() {}
 }
 
-/// The probability that the direct path is blocked, from what the receiver says.
+/// Computes the probability that the direct path is blocked from the receiver's diagnostics.
 ///
-/// Each diagnostic is a piece of evidence with a level in the middle between both cases and a width;
-/// several are taken together as if they were half dependent, which they are. Used to inflate
-/// uncertainty, never to discard.
+/// Each diagnostic is evidence with a midpoint, where both cases are equally likely, and a width;
+/// several are combined as half dependent. The result inflates the uncertainty of a distance; it never
+/// discards one.
 public struct LineOfSightModel: Sendable, Hashable {
-  /// How one diagnostic tells.
-  public struct Evidence: Sendable, Hashable {
-    /// Where both cases are as likely.
-    public var middle: Double
+  /// The logistic model of one diagnostic.
+  package struct Evidence: Sendable, Hashable {
+    /// Where both cases are equally likely.
+    package var middle: Double
     /// The difference from there that makes one case e times as likely.
-    public var width: Double
-
-    /// From its parts.
-    public init(middle: Double, width: Double) {
-      self.middle = middle
-      self.width = width
-    }
+    package var width: Double
   }
 
   /// Received power over first-path power in dB. Below 6 dB the path is free, above 10 dB blocked.
   ///
   /// Source: Decawave APS006 part 3.
-  public var powerRatio = Evidence(middle: 8, width: 1)
+  package var powerRatio = Evidence(middle: 8, width: 1)
   /// Strongest over first path in dB.
-  public var peakOverFirstPath = Evidence(middle: 6, width: 1.5)
+  package var peakOverFirstPath = Evidence(middle: 6, width: 1.5)
   /// Delay of the strongest path in nanoseconds.
-  public var peakDelay = Evidence(middle: 4, width: 1.5)
+  package var peakDelay = Evidence(middle: 4, width: 1.5)
   /// Disagreement of two segments in nanoseconds.
-  public var segmentDisagreement = Evidence(middle: 1, width: 0.4)
-  /// Probability of a blocked path when nothing is known of the frame.
+  package var segmentDisagreement = Evidence(middle: 1, width: 0.4)
+  /// Probability of a blocked path without diagnostics.
   public var prior = 0.15
-  /// What the standard deviation of a distance is multiplied by when the path is surely blocked.
+  /// Factor on the standard deviation of a distance when the path is certainly blocked.
   public var inflation = 4.0
 
-  /// Values for 500 MHz indoors.
+  /// Creates a model for 500 MHz indoors.
   public init() {}
 
-  /// The probability that the direct path is blocked; nil when no diagnostic is known.
+  /// Returns the probability that the direct path is blocked; nil without any diagnostic.
   public func probability(_ diagnostics: ReceptionDiagnostics) -> Double? {
     // Not a closure over the sums: without optimisation it would allocate.
     var sum = (evidence: 0.0, count: 0.0)
@@ -67,9 +63,9 @@ public struct LineOfSightModel: Sendable, Hashable {
     Self.add(diagnostics.peakDelay, peakDelay, to: &sum)
     Self.add(diagnostics.segmentDisagreement, segmentDisagreement, to: &sum)
     guard sum.count > 0 else { return nil }
-    let odds = Functions.logarithm(prior / (1 - prior)) + Functions.logarithm(0.85 / 0.15)
-    // Half dependent: n pieces weigh as the root of n independent ones.
-    return 1 / (1 + Functions.exponential(-(odds + sum.evidence / sum.count.squareRoot())))
+    let odds = log(prior / (1 - prior)) + log(0.85 / 0.15)
+    // Half dependent: n values weigh as the square root of n independent ones.
+    return 1 / (1 + exp(-(odds + sum.evidence / sum.count.squareRoot())))
   }
 
   private static func add(
@@ -80,7 +76,8 @@ public struct LineOfSightModel: Sendable, Hashable {
     sum.count += 1
   }
 
-  /// The standard deviation of a distance whose path is blocked with a probability: of the mixture.
+  /// Returns the standard deviation of a distance whose path is blocked with this probability, as the
+  /// mixture of both cases.
   public func inflated(_ standardDeviation: Double, probability: Double?) -> Double {
     guard let probability, probability > 0 else { return standardDeviation }
     let part = min(1, probability)

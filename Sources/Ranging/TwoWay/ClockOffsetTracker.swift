@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the clock of one peer compares with the own one, over time.
+/// Tracks the offset of one peer's clock against the local one.
 ///
-/// Two sources are joined: what the receiver says of the carrier of single frames, and the time
-/// between two polls as both ends stamped them. The second is a hundred times as exact. Between
-/// them the offset wanders as warm crystals do. Keep one for each peer: a value of fixed size.
+/// Combines two sources: the carrier frequency offset of single frames, and the time between two
+/// polls by the stamps of both ends, which is a hundred times as exact. Between measurements the offset
+/// performs a random walk, as warm crystals do. A value of fixed size: keep one for each peer.
 public struct ClockOffsetTracker: Sendable, Hashable {
-  /// How oscillators and receivers behave.
-  public struct Parameters: Sendable, Hashable {
-    /// How far the offset wanders in a second, one standard deviation. 0.02 ppm: a warm crystal.
-    public var wander = 0.02e-6
-    /// Surprises beyond so many standard deviations are not believed.
-    public var gate = 6.0
-    /// Seconds between measurements when nothing tells.
-    public var usualInterval = 0.1
-    /// Seconds after which two polls are not compared any more: the offset has wandered.
-    public var longestInterval = 30.0
+  /// Model of oscillators and receivers.
+  package struct Parameters: Sendable, Hashable {
+    /// Random walk of the offset in one second, one standard deviation. 0.02 ppm: a warm crystal.
+    package var wander = 0.02e-6
+    /// Standard deviations beyond which a measurement is implausible.
+    package var gate = 6.0
+    /// Seconds between measurements where no time is given.
+    package var usualInterval = 0.1
+    /// Seconds beyond which two polls are not compared.
+    package var longestInterval = 30.0
 
-    /// Values for crystals without temperature control.
-    public init() {}
+    package init() {}
   }
 
-  /// How oscillators and receivers behave.
-  public let parameters: Parameters
+  package let parameters: Parameters
   /// The counter, the noise of the stamps and the greatest offset.
-  public let radio: TwoWayParameters
-  /// The offset; nil until something is known.
+  package let radio: TwoWayParameters
+  /// The offset; nil until one was measured.
   public private(set) var offset: ClockOffset?
 
   private struct Poll: Sendable, Hashable {
@@ -34,27 +32,27 @@ public struct ClockOffsetTracker: Sendable, Hashable {
     var time: Double?
   }
   private var last: Poll?
-  private var refusals = 0
-  /// An offset far from the known one, which the next pair of polls confirms or not.
+  private var mismatches = 0
+  /// An offset far from the known one, until the next pair of polls confirms it.
   private var candidate: Double?
 
-  /// A tracker that knows nothing.
-  public init(
-    _ radio: TwoWayParameters = TwoWayParameters(), _ parameters: Parameters = Parameters()
-  ) {
+  /// Creates a tracker for crystals without temperature control.
+  public init(_ radio: TwoWayParameters = TwoWayParameters()) { self.init(radio, Parameters()) }
+
+  package init(_ radio: TwoWayParameters, _ parameters: Parameters) {
     self.radio = radio
     self.parameters = parameters
   }
 
-  /// Takes a poll in that both ends have stamped.
+  /// Updates the offset with a poll that both ends have stamped.
   ///
   /// - Parameters:
-  ///   - time: when it was, in seconds on any clock to which a turn of the counter is long; nil
-  ///     where polls are certain to follow each other within one turn.
-  /// - Returns: whether the pair of polls said something. It does not when it is the first, the two
-  ///   are too far apart, or the stamps do not belong together.
+  ///   - time: seconds on any clock that is exact to a fraction of a turn of the counter; nil if polls
+  ///     are certain to follow each other within one turn.
+  /// - Returns: whether the offset was updated. It is not by the first poll, when two polls are too far
+  ///   apart, or when the stamps do not belong together.
   @discardableResult
-  public mutating func takePoll(
+  public mutating func addPoll(
     sent: TickStamp, received: TickStamp, time: Double? = nil
   ) -> Bool {
     let poll = Poll(sent: sent, received: received, time: time)
@@ -64,45 +62,45 @@ public struct ClockOffsetTracker: Sendable, Hashable {
     }
     if let from = before.time, let time, !(0...parameters.longestInterval ~= time - from) {
       last = poll
-      refusals = 0
+      mismatches = 0
       age(by: abs(time - from))
       return false
     }
     guard let measured = compare(before, poll) else {
-      // One corrupt stamp must not become what the next poll is compared with.
-      refusals += 1
-      if refusals > 1 { (last, refusals) = (poll, 0) }
+      // A corrupt stamp must not become the reference for the next poll.
+      mismatches += 1
+      if mismatches > 1 { (last, mismatches) = (poll, 0) }
       return false
     }
-    refusals = 0
+    mismatches = 0
     last = poll
-    // Crystals do not jump. What looks like it is a wrong count of turns, because the times are
-    // those of a host that was late, or a corrupt stamp; a peer that began again stays where it is.
-    if isSurprising(measured.offset, after: measured.seconds) {
+    // Crystals do not jump. An apparent jump is a wrong count of turns, because the times come from a
+    // host that was late, or a corrupt stamp; the offset of a restarted peer stays the same.
+    if isImplausible(measured.offset, after: measured.seconds) {
       let isConfirmed = candidate.map { abs($0 - measured.offset.value) < Self.sameOffset }
       candidate = measured.offset.value
       guard isConfirmed == true else { return false }
       offset = nil
     }
     candidate = nil
-    join(measured.offset, after: measured.seconds)
+    correct(measured.offset, after: measured.seconds)
     return true
   }
 
-  /// Two offsets closer than this, half a ppm, are one: nothing that was miscounted repeats so well.
+  /// Two offsets closer than this are equal: a miscount does not repeat within half a ppm.
   private static var sameOffset: Double { 0.5e-6 }
 
-  /// Takes in what the receiver says of the carrier of a frame.
+  /// Updates the offset with the carrier frequency offset of a frame.
   ///
-  /// - Parameter interval: seconds since the last measurement; nil where nothing tells.
-  public mutating func takeCarrier(_ carrier: ClockOffset, interval: Double? = nil) {
+  /// - Parameter interval: seconds since the last measurement; nil if unknown.
+  public mutating func addCarrier(_ carrier: ClockOffset, interval: Double? = nil) {
     guard abs(carrier.value) <= radio.greatestClockOffset, carrier.standardDeviation > 0,
       carrier.standardDeviation.isFinite
     else { return }
     let seconds = interval ?? parameters.usualInterval
-    // Each frame speaks for itself: another peer, or one that began again.
-    if isSurprising(carrier, after: seconds) { offset = nil }
-    join(carrier, after: seconds)
+    // A carrier needs no reference: this is another peer, or one that was restarted.
+    if isImplausible(carrier, after: seconds) { offset = nil }
+    correct(carrier, after: seconds)
   }
 
   /// The offset of the two clocks between two polls, and the seconds between these.
@@ -126,17 +124,17 @@ public struct ClockOffsetTracker: Sendable, Hashable {
     return (ClockOffset(value, standardDeviation: noise), whole * DeviceTick.seconds)
   }
 
-  private func isSurprising(_ measured: ClockOffset, after seconds: Double) -> Bool {
+  private func isImplausible(_ measured: ClockOffset, after seconds: Double) -> Bool {
     guard let known = offset else { return false }
-    let surprise = measured.value - known.value
+    let innovation = measured.value - known.value
     let variance =
       known.standardDeviation * known.standardDeviation
       + parameters.wander * parameters.wander * seconds
       + measured.standardDeviation * measured.standardDeviation
-    return surprise * surprise > parameters.gate * parameters.gate * variance
+    return innovation * innovation > parameters.gate * parameters.gate * variance
   }
 
-  /// The offset wanders while nothing is heard.
+  /// Widens the uncertainty for a time without measurements.
   private mutating func age(by seconds: Double) {
     guard let known = offset, seconds.isFinite else { return }
     let wandered = parameters.wander * parameters.wander * seconds
@@ -144,7 +142,7 @@ public struct ClockOffsetTracker: Sendable, Hashable {
       (known.standardDeviation * known.standardDeviation + wandered).squareRoot()
   }
 
-  private mutating func join(_ measured: ClockOffset, after seconds: Double) {
+  private mutating func correct(_ measured: ClockOffset, after seconds: Double) {
     guard let known = offset else {
       offset = measured
       return

@@ -3,21 +3,20 @@
 /// The stamps of double-sided two-way ranging: poll, response and final.
 public struct DoubleSidedExchange: Sendable, Hashable {
   /// When the initiator sent the poll.
-  public var pollSent: TickStamp
+  package var pollSent: TickStamp
   /// When the responder received it.
-  public var pollReceived: TickStamp
+  package var pollReceived: TickStamp
   /// When the responder sent the response.
-  public var responseSent: TickStamp
+  package var responseSent: TickStamp
   /// When the initiator received it.
-  public var responseReceived: TickStamp
+  package var responseReceived: TickStamp
   /// When the initiator sent the final.
-  public var finalSent: TickStamp
+  package var finalSent: TickStamp
   /// When the responder received it.
-  public var finalReceived: TickStamp
+  package var finalReceived: TickStamp
 
-  /// From the six stamps in the order in which they happen; odd pairs are on alternating clocks:
-  /// initiator, responder, responder, initiator, initiator, responder.
-  @inlinable
+  /// Creates an exchange from its six stamps: each on the clock of the device that sent or received
+  /// the frame.
   public init(
     pollSent: TickStamp, pollReceived: TickStamp, responseSent: TickStamp,
     responseReceived: TickStamp, finalSent: TickStamp, finalReceived: TickStamp
@@ -30,16 +29,14 @@ public struct DoubleSidedExchange: Sendable, Hashable {
     self.finalReceived = finalReceived
   }
 
-  /// The exchange as single-sided ranging sees it.
-  @inlinable
-  public var singleSided: SingleSidedExchange {
+  package var singleSided: SingleSidedExchange {
     SingleSidedExchange(
       pollSent: pollSent, pollReceived: pollReceived, responseSent: responseSent,
       responseReceived: responseReceived)
   }
 
-  /// The distance by the asymmetric formula, which is right for replies of different lengths:
-  /// offsets of the clocks change it by 20 ppm, not by 20 ppm of the replies.
+  /// Returns the distance by the asymmetric formula, which is valid for replies of different lengths:
+  /// a clock offset of 20 ppm changes the result by 20 ppm of the distance, not of the replies.
   ///
   /// Source: Neirynck, Luk, McLaughlin, "An alternative double-sided two-way ranging method",
   /// WPNC 2016.
@@ -54,7 +51,7 @@ public struct DoubleSidedExchange: Sendable, Hashable {
     let initiator = round1 + reply2
     let responder = round2 + reply1
     guard round1 > 0, reply1 > 0, reply2 > 0, round2 > 0 else { throw .emptyInterval }
-    // Poll to final is the same time at both ends, but for the clocks: the time of flight cancels.
+    // Poll to final takes the same time at both ends, except for the clocks: the flight cancels.
     let offset = (initiator - responder) / responder
     let noise = parameters.stampDeviation * DeviceTick.perSecond
     let offsetDeviation = noise * 2.0.squareRoot() / responder
@@ -66,7 +63,7 @@ public struct DoubleSidedExchange: Sendable, Hashable {
     let sum = initiator + responder
     let flight = (round1 * (round2 - reply2) + reply2 * (round1 - reply1)) / sum
     let distance = try parameters.checked(ticks: flight)
-    // By how much a tick more in each reception stamp changes the flight.
+    // The sensitivity of the flight to each reception stamp.
     let byPoll = (reply2 + flight) / sum
     let byResponse = responder / sum
     let byFinal = (round1 - flight) / sum

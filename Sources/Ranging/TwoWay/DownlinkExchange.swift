@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A round between two anchors as a tag hears it that only listens (DL-TDoA): the initiator's poll,
-/// a responder's response and, in double-sided rounds, the initiator's final.
+/// A round between two anchors as a passive tag receives it (DL-TDoA): the initiator's poll, a
+/// responder's response and, in double-sided rounds, the initiator's final.
 ///
-/// The messages say how long the anchors took to reply and how far they are apart; with that the
-/// tag knows by how much it is nearer to one of them.
+/// The messages carry the reply times of the anchors and their distance, from which the tag computes
+/// by how much it is nearer to one of them.
 public struct DownlinkExchange: Sendable, Hashable {
   /// When the tag received the poll.
-  public var pollReceived: TickStamp
+  package var pollReceived: TickStamp
   /// When the tag received the response.
-  public var responseReceived: TickStamp
+  package var responseReceived: TickStamp
   /// When the tag received the final; nil in single-sided rounds, or when it was lost.
-  public var finalReceived: TickStamp?
+  package var finalReceived: TickStamp?
   /// Ticks of the responder's clock from poll to response, antenna to antenna.
-  public var responderReply: Double
+  package var responderReply: Double
   /// Ticks of the initiator's clock from response to final; nil where there is no final.
-  public var initiatorReply: Double?
+  package var initiatorReply: Double?
   /// Ticks that a signal takes from one anchor to the other.
-  public var anchorFlight: Double
+  package var anchorFlight: Double
 
-  /// From its parts.
+  /// Creates a round.
   public init(
     pollReceived: TickStamp, responseReceived: TickStamp, finalReceived: TickStamp? = nil,
     responderReply: Double, initiatorReply: Double? = nil, anchorFlight: Double
@@ -32,21 +32,21 @@ public struct DownlinkExchange: Sendable, Hashable {
     self.anchorFlight = anchorFlight
   }
 
-  /// Ticks of a flight between anchors whose places are known.
+  /// Returns the ticks of a flight between two positions in metres.
   public static func flight(
-    from a: Vector3, to b: Vector3, speedOfLight: Double = SpeedOfLight.inAir
+    from a: SIMD3<Double>, to b: SIMD3<Double>, speedOfLight: Double = SpeedOfLight.inAir
   ) -> Double {
     (b - a).length / speedOfLight * DeviceTick.perSecond
   }
 
-  /// How the clocks compare, as far as it is known: see `DownlinkRanging` for where it comes from.
+  /// The offsets of the anchors' clocks; `DownlinkRanging` estimates them.
   public struct Clocks: Sendable, Hashable {
     /// (rate of the initiator's clock / rate of the tag's) - 1.
-    public var initiator: ClockOffset
+    package var initiator: ClockOffset
     /// (rate of the responder's clock / rate of the tag's) - 1.
-    public var responder: ClockOffset
+    package var responder: ClockOffset
 
-    /// From its parts.
+    /// Creates a pair of offsets.
     public init(initiator: ClockOffset, responder: ClockOffset) {
       self.initiator = initiator
       self.responder = responder
@@ -55,18 +55,17 @@ public struct DownlinkExchange: Sendable, Hashable {
 
   /// A difference of distances.
   public struct Difference: Sendable, Hashable {
-    /// Metres: the tag's distance to the responder less that to the initiator.
+    /// Metres: the tag's distance to the responder minus the one to the initiator.
     public var metres: Double
-    /// One standard deviation in metres, from the noise of the stamps, at anchors and tag, and of
-    /// the clocks.
+    /// One standard deviation in metres, from the noise of all stamps and of the clocks.
     public var standardDeviation: Double
   }
 
-  /// The difference of the tag's distances to responder and initiator.
+  /// Returns the difference of the tag's distances to responder and initiator.
   ///
-  /// Poll and response are apart by flight, reply and the difference; so are response and final, with
-  /// the difference the other way round. With both the flight between the anchors and half of what is
-  /// wrong with the clocks cancel.
+  /// Poll and response are separated by flight, reply and the difference; so are response and final,
+  /// with the opposite sign of the difference. With both, the flight between the anchors and half of the
+  /// clock error cancel.
   public func difference(
     _ clocks: Clocks, _ parameters: TwoWayParameters = TwoWayParameters()
   ) throws(RangingFailure) -> Difference {
@@ -96,7 +95,7 @@ public struct DownlinkExchange: Sendable, Hashable {
     }
     let scale = DeviceTick.seconds * parameters.speedOfLight
     let metres = ticks * scale
-    // No difference is greater than the anchors are apart, but for noise and calibration.
+    // No difference exceeds the distance of the anchors by more than calibration can.
     guard abs(metres) <= max(0, anchorFlight) * scale - parameters.leastDistance else {
       throw .implausibleClocks
     }
@@ -107,63 +106,59 @@ public struct DownlinkExchange: Sendable, Hashable {
   }
 }
 
-/// Differences of distances to one pair of anchors, round after round, with the clocks of both as
-/// the tag hears them.
+/// Computes differences of distances to one pair of anchors from successive rounds, and tracks the
+/// clocks of both.
 ///
-/// Messages with the times at which they were sent tell the rate of an anchor's clock a hundred times
-/// as well as the carrier of a single frame. Keep one for each pair of anchors.
+/// Transmission times in messages determine the rate of an anchor's clock a hundred times as well as
+/// the carrier of a single frame. Keep one for each pair of anchors.
 public struct DownlinkRanging: Sendable, Hashable {
-  /// How the initiator's clock compares with the tag's.
-  public private(set) var initiator: ClockOffsetTracker
-  /// How the responder's clock compares with the tag's.
-  public private(set) var responder: ClockOffsetTracker
+  package private(set) var initiator: ClockOffsetTracker
+  package private(set) var responder: ClockOffsetTracker
   private let parameters: TwoWayParameters
 
-  /// Anchors that nothing is known of.
+  /// Creates a value for a new pair of anchors.
   public init(_ parameters: TwoWayParameters = TwoWayParameters()) {
     self.parameters = parameters
     initiator = ClockOffsetTracker(parameters)
     responder = ClockOffsetTracker(parameters)
   }
 
-  /// When each anchor sent its message of a round, in ticks of its own clock, or both in a common
-  /// time base.
+  /// The transmission times of a round, in ticks of each anchor's own clock or of a common time base.
   public struct Sent: Sendable, Hashable {
-    /// The poll; nil where it is not told.
-    public var poll: TickStamp?
-    /// The response.
-    public var response: TickStamp?
+    /// The poll; nil if not told.
+    package var poll: TickStamp?
+    /// The response; nil if not told.
+    package var response: TickStamp?
 
-    /// From its parts.
+    /// Creates transmission times.
     public init(poll: TickStamp? = nil, response: TickStamp? = nil) {
       self.poll = poll
       self.response = response
     }
   }
 
-  /// Takes a round in.
+  /// Returns the difference for a round.
   ///
   /// - Parameters:
-  ///   - sent: what the messages tell of when they were sent.
+  ///   - sent: the transmission times that the messages carry.
   ///   - time: seconds, to count turns of the counter between rounds.
-  ///   - carriers: what the tag's receiver said of the carriers, as `DownlinkExchange.Clocks` counts
-  ///     them; used until two messages can be compared.
-  /// - Throws: `.unknownClockOffset` until something is known of both clocks.
+  ///   - carriers: the carrier offsets that the tag measured; used until two messages can be compared.
+  /// - Throws: `.unknownClockOffset` until both clocks are known.
   public mutating func difference(
     _ exchange: DownlinkExchange, sent: Sent = Sent(), time: Double? = nil,
     carriers: DownlinkExchange.Clocks? = nil
   ) throws(RangingFailure) -> DownlinkExchange.Difference {
     var hasCompared = (false, false)
     if let poll = sent.poll {
-      hasCompared.0 = initiator.takePoll(sent: poll, received: exchange.pollReceived, time: time)
+      hasCompared.0 = initiator.addPoll(sent: poll, received: exchange.pollReceived, time: time)
     }
     if let response = sent.response {
-      hasCompared.1 = responder.takePoll(
+      hasCompared.1 = responder.addPoll(
         sent: response, received: exchange.responseReceived, time: time)
     }
     if let carriers {
-      if !hasCompared.0 { initiator.takeCarrier(carriers.initiator) }
-      if !hasCompared.1 { responder.takeCarrier(carriers.responder) }
+      if !hasCompared.0 { initiator.addCarrier(carriers.initiator) }
+      if !hasCompared.1 { responder.addCarrier(carriers.responder) }
     }
     guard let a = initiator.offset, let b = responder.offset else { throw .unknownClockOffset }
     return try exchange.difference(.init(initiator: a, responder: b), parameters)

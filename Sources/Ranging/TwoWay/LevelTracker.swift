@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The level that comes in from one peer, without the noise of single frames.
+/// Filters the received level of one peer.
 ///
-/// The bias of the leading edge follows the level itself, not the error with which one frame tells
-/// it: correcting by the reading of each frame would add noise.
-public struct LevelTracker: Sendable, Hashable {
+/// The bias of leading-edge detection depends on the level itself: correcting by the noisy reading of
+/// each frame would add noise.
+package struct LevelTracker: Sendable, Hashable {
   /// Noise of one reading in dB, one standard deviation.
-  public var noise = 0.5
-  /// How far the level moves in a second, in dB: 0.5 at rest and on foot.
-  public var wander = 0.5
-  /// A reading so many standard deviations off begins again: something stepped in between.
-  public var gate = 4.0
+  package var noise = 0.5
+  /// Random walk of the level in one second, in dB: 0.5 at rest and on foot.
+  package var wander = 0.5
+  /// Standard deviations beyond which a reading restarts the filter: an obstacle came in between.
+  package var gate = 4.0
   private var level = 0.0
   private var variance = Double.infinity
   private var time: Double?
 
-  /// A level that nothing is known of.
-  public init() {}
+  package init() {}
 
-  /// Takes a reading in.
+  /// Updates the level with a reading.
   ///
   /// - Parameters:
   ///   - power: dBm.
-  ///   - time: seconds; nil where nothing tells, a tenth of a second is then supposed.
-  /// - Returns: the level in dBm; what was given if it is no number, or none that a level can be.
-  public mutating func update(_ power: Double, time: Double? = nil) -> Double {
+  ///   - time: seconds; nil stands for a tenth of a second after the last reading.
+  /// - Returns: the level in dBm; `power` itself if it is not a number or not a plausible level.
+  package mutating func update(_ power: Double, time: Double? = nil) -> Double {
     guard abs(power) < 1000 else { return power }
     var seconds = 0.1
     if let time, let last = self.time, (time - last).isFinite {
@@ -33,12 +32,12 @@ public struct LevelTracker: Sendable, Hashable {
     self.time = time
     variance += wander * wander * seconds
     let total = variance + noise * noise
-    let surprise = power - level
-    if !variance.isFinite || surprise * surprise > gate * gate * total {
+    let innovation = power - level
+    if !variance.isFinite || innovation * innovation > gate * gate * total {
       (level, variance) = (power, noise * noise)
       return power
     }
-    level += surprise * (variance / total)
+    level += innovation * (variance / total)
     variance *= noise * noise / total
     return level
   }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The stamps that one responder's part of a one-to-many round has gathered so far.
+/// Collects the stamps of one responder's part of a one-to-many round.
 ///
-/// Reports of the responder come late, often with the next round. Every stamp says which round it
-/// is from, and stamps of different rounds never meet: when a final is missing, the one of the
-/// round before is not used in its place.
+/// Reports of the responder arrive late, often with the next round. Each stamp comes with its round,
+/// and stamps of different rounds are never combined.
 public struct ExchangeCollector: Sendable, Hashable {
-  /// A frame's stamp at one end.
+  /// A stamp of a frame at one end.
   public enum Event: Int, Sendable, Hashable, CaseIterable {
     /// The poll at the initiator.
     case pollSent
@@ -23,7 +22,7 @@ public struct ExchangeCollector: Sendable, Hashable {
   }
 
   /// The round the stamps are from: the index of the ranging block, or of the round in it.
-  public private(set) var round: UInt32?
+  package private(set) var round: UInt32?
   private var present: UInt8 = 0
   private struct Frame: Sendable, Hashable {
     var sent: TickStamp = 0
@@ -33,12 +32,12 @@ public struct ExchangeCollector: Sendable, Hashable {
   private var response = Frame()
   private var final = Frame()
 
-  /// Nothing gathered.
+  /// Creates an empty collector.
   public init() {}
 
-  /// Takes a stamp in. A stamp of another round than the last one's begins anew; keep two
-  /// collectors, for even and odd rounds, where reports come a round late.
-  public mutating func take(_ event: Event, at stamp: TickStamp, round: UInt32) {
+  /// Records a stamp. A stamp of another round discards the stamps of the last one; keep two
+  /// collectors, for even and odd rounds, where reports arrive a round late.
+  public mutating func record(_ event: Event, at stamp: TickStamp, round: UInt32) {
     if round != self.round {
       self.round = round
       present = 0
@@ -54,7 +53,7 @@ public struct ExchangeCollector: Sendable, Hashable {
     }
   }
 
-  /// Poll and response, when all four of their stamps are there.
+  /// Poll and response; nil until all four stamps are known.
   public var singleSided: SingleSidedExchange? {
     guard present & 0b1111 == 0b1111 else { return nil }
     return SingleSidedExchange(
@@ -62,7 +61,7 @@ public struct ExchangeCollector: Sendable, Hashable {
       responseReceived: response.received)
   }
 
-  /// The whole exchange, when nothing is missing.
+  /// The whole exchange; nil until all six stamps are known.
   public var doubleSided: DoubleSidedExchange? {
     guard present == 0b11_1111 else { return nil }
     return DoubleSidedExchange(
@@ -71,26 +70,25 @@ public struct ExchangeCollector: Sendable, Hashable {
   }
 }
 
-/// Distances to one responder of a one-to-many session, round after round.
+/// Computes distances to one responder of a one-to-many session.
 ///
-/// With a final the distance is double-sided; without one it is single-sided with the clock offset
-/// that earlier rounds have told. Keep one for each responder.
+/// With a final the distance is double-sided; without one it is single-sided, with the clock offset
+/// from earlier rounds. Keep one for each responder.
 public struct ResponderRanging: Sendable, Hashable {
-  /// How the clocks compare.
-  public private(set) var clock: ClockOffsetTracker
+  package private(set) var clock: ClockOffsetTracker
   private var parameters: TwoWayParameters
 
-  /// A responder that nothing is known of.
+  /// Creates a value for a new responder.
   public init(_ parameters: TwoWayParameters = TwoWayParameters()) {
     self.parameters = parameters
     clock = ClockOffsetTracker(parameters)
   }
 
-  /// The distance of a round.
+  /// Returns the distance of a round.
   ///
   /// - Parameters:
   ///   - time: seconds, to count turns of the counter between rounds.
-  ///   - carrier: what the initiator's receiver said of the responder's carrier.
+  ///   - carrier: the carrier offset that the initiator measured, if any.
   public mutating func distance(
     _ collected: ExchangeCollector, time: Double? = nil, carrier: ClockOffset? = nil
   ) throws(RangingFailure) -> TwoWayDistance {
@@ -98,23 +96,22 @@ public struct ResponderRanging: Sendable, Hashable {
     return try distance(single, whole: collected.doubleSided, time: time, carrier: carrier)
   }
 
-  /// The distance of a round whose final may be missing.
-  public mutating func distance(
+  package mutating func distance(
     _ single: SingleSidedExchange, whole: DoubleSidedExchange?, time: Double? = nil,
     carrier: ClockOffset? = nil
   ) throws(RangingFailure) -> TwoWayDistance {
-    // Polls tell a hundred times as much as the carrier, which also depends on the level.
-    let hasCompared = clock.takePoll(
+    // Polls are a hundred times as exact as the carrier, which also depends on the level.
+    let hasCompared = clock.addPoll(
       sent: single.pollSent, received: single.pollReceived, time: time)
     if let whole {
       let distance = try whole.distance(parameters)
       if !hasCompared {
-        clock.takeCarrier(
+        clock.addCarrier(
           ClockOffset(distance.clockOffset, standardDeviation: distance.clockOffsetDeviation))
       }
       return distance
     }
-    if !hasCompared, let carrier { clock.takeCarrier(carrier) }
+    if !hasCompared, let carrier { clock.addCarrier(carrier) }
     guard let offset = clock.offset else { throw .unknownClockOffset }
     return try single.distance(offset: offset, parameters)
   }

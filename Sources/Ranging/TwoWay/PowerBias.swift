@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By how much a receiver measures too far, as a function of the level it receives.
+/// The ranging bias of a receiver as a function of the received level.
 ///
 /// The detector of the leading edge fires earlier on strong signals. A table of knots, linear in
 /// between and constant beyond its ends.
@@ -12,7 +12,7 @@ public struct PowerBias: Sendable, Hashable {
     /// Metres that distances are too long by at that level.
     public var bias: Double
 
-    /// From its parts.
+    /// Creates a row.
     public init(power: Double, bias: Double) {
       self.power = power
       self.bias = bias
@@ -22,8 +22,8 @@ public struct PowerBias: Sendable, Hashable {
   /// The rows, weakest level first.
   public let knots: [Knot]
 
-  /// From rows in any order; those that are not finite, and all but the first of one level, are
-  /// left out. Without rows there is no bias.
+  /// Creates a table from rows in any order. Ignores rows that are not finite and all but the first
+  /// for a level; without rows there is no bias.
   public init(_ knots: [Knot]) {
     var sorted: [Knot] = []
     for knot in knots.sorted(by: { $0.power < $1.power })
@@ -33,8 +33,8 @@ public struct PowerBias: Sendable, Hashable {
     self.knots = sorted
   }
 
-  /// Metres that a distance is too long by when the signal comes in with `power` dBm; 0 when the
-  /// level is not a number.
+  /// Returns the metres that a distance is too long by at a level of `power` dBm; 0 if the level is
+  /// not a number.
   public func bias(at power: Double) -> Double {
     guard let first = knots.first, let last = knots.last, !power.isNaN else { return 0 }
     if power <= first.power { return first.bias }
@@ -50,10 +50,9 @@ public struct PowerBias: Sendable, Hashable {
 
   /// DW1000 with 500 MHz bandwidth and a pulse repetition frequency of 64 MHz.
   ///
-  /// Only for chips that are known to be one: others differ, and stamps do not say what they are
-  /// from. In a public recording of one pair outdoors (382 positions, 2 to 60 m) it brings the error
-  /// that is left beside a constant from 9.2 to 8.2 cm, without line of sight from 10.0 to 9.2; a
-  /// table learned from half of the distances brings it to 4.5 at the others.
+  /// Other chips differ. In a public recording of one pair outdoors (382 positions, 2 to 60 m) it
+  /// reduces the error beside a constant from 9.2 to 8.2 cm, without line of sight from 10.0 to 9.2; a
+  /// table learned from half of the distances reduces it to 4.5 at the others.
   ///
   /// Source: Decawave APS011, "Sources of error in two way ranging".
   public static let dw1000PRF64 = PowerBias(
@@ -69,7 +68,7 @@ public struct PowerBias: Sendable, Hashable {
       -198, -187, -179, -163, -143, -127, -109, -84, -59, -31, 0, 36, 65, 84, 97, 106, 110, 112,
     ])
 
-  /// Each 2 dB from -61 dBm down.
+  /// One value for each 2 dB from -61 dBm down.
   private init(millimetres: [Double]) {
     self.init(
       millimetres.enumerated().map {

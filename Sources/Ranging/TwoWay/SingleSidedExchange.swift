@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By which part one clock is faster than another.
+/// The relative frequency offset of two clocks.
 public struct ClockOffset: Sendable, Hashable {
   /// (rate of the initiator's clock / rate of the responder's) - 1; 1e-6 is one ppm.
   public var value: Double
   /// One standard deviation of `value`.
   public var standardDeviation: Double
 
-  /// From its parts.
+  /// Creates an offset.
   ///
-  /// - Parameter standardDeviation: 0.1 ppm is what carrier recovery of one frame gives.
+  /// - Parameter standardDeviation: 0.1 ppm is what carrier recovery gives for one frame.
   @inlinable
   public init(_ value: Double, standardDeviation: Double = 0.1e-6) {
     self.value = value
@@ -20,16 +20,15 @@ public struct ClockOffset: Sendable, Hashable {
 /// The stamps of single-sided two-way ranging: poll and response.
 public struct SingleSidedExchange: Sendable, Hashable {
   /// When the initiator sent the poll.
-  public var pollSent: TickStamp
+  package var pollSent: TickStamp
   /// When the responder received it.
-  public var pollReceived: TickStamp
+  package var pollReceived: TickStamp
   /// When the responder sent the response.
-  public var responseSent: TickStamp
+  package var responseSent: TickStamp
   /// When the initiator received it.
-  public var responseReceived: TickStamp
+  package var responseReceived: TickStamp
 
-  /// From the four stamps in the order in which they happen.
-  @inlinable
+  /// Creates an exchange from its four stamps.
   public init(
     pollSent: TickStamp, pollReceived: TickStamp, responseSent: TickStamp,
     responseReceived: TickStamp
@@ -40,10 +39,9 @@ public struct SingleSidedExchange: Sendable, Hashable {
     self.responseReceived = responseReceived
   }
 
-  /// The distance, with the responder's reply carried over to the initiator's clock.
+  /// Returns the distance, with the reply converted to the initiator's clock.
   ///
-  /// - Parameter offset: how the clocks compare. An error of 0.1 ppm costs 1.5 cm for each
-  ///   millisecond of reply.
+  /// - Parameter offset: an error of 0.1 ppm costs 1.5 cm for each millisecond of reply.
   public func distance(
     offset: ClockOffset, _ parameters: TwoWayParameters = TwoWayParameters()
   ) throws(RangingFailure) -> TwoWayDistance {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A distance out of one exchange of frames.
+/// A distance from one exchange of frames.
 public struct TwoWayDistance: Sendable, Hashable {
   /// Metres. Slightly negative is possible when the antennas nearly touch.
   public var distance: Double
   /// One standard deviation of `distance` in metres, from the noise of the stamps and of the clock
   /// offset. Does not include constant bias such as an uncalibrated antenna delay.
   public var standardDeviation: Double
-  /// By which part the initiator's clock is faster than the responder's; 1e-6 is one ppm.
+  /// How much faster the initiator's clock is than the responder's, as a fraction; 1e-6 is one ppm.
   public var clockOffset: Double
   /// One standard deviation of `clockOffset`.
   public var clockOffsetDeviation: Double
@@ -19,20 +19,19 @@ public enum RangingFailure: Error, Sendable, Hashable {
   case missingStamp
   /// The stamps leave no time between two frames.
   case emptyInterval
-  /// The two ends disagree about the time by more than two oscillators can: some stamp is corrupt,
-  /// or belongs to another round.
+  /// The two ends disagree about the time by more than oscillators can: a stamp is corrupt or belongs
+  /// to another round.
   case implausibleClocks
-  /// Nothing is known about the offset of the clocks, and without it the distance would be wrong by
-  /// metres.
+  /// The offset of the clocks is unknown, and without it the distance would be wrong by metres.
   case unknownClockOffset
-  /// The distance would be less than the least one that calibration can be wrong by.
+  /// The distance would be below `TwoWayParameters.leastDistance`.
   case negativeDistance
-  /// The distance would be greater than a signal can go.
+  /// The distance would be above `TwoWayParameters.greatestDistance`.
   case tooFar
 }
 
 extension RangingFailure: CustomStringConvertible {
-  /// A sentence with the cause.
+  /// The cause as a sentence.
   public var description: String {
     switch self {
     case .missingStamp: "A frame of the exchange was not received."
@@ -45,9 +44,9 @@ extension RangingFailure: CustomStringConvertible {
   }
 }
 
-/// What two-way ranging supposes of the radio and its oscillators.
+/// Model parameters of the radio and its oscillators.
 public struct TwoWayParameters: Sendable, Hashable {
-  /// The counter the stamps are from.
+  /// The counter of the stamps.
   public var counter = TickCounter.bits40
   /// Metres per second.
   public var speedOfLight = SpeedOfLight.inAir
@@ -66,14 +65,14 @@ public struct TwoWayParameters: Sendable, Hashable {
   /// The greatest distance in metres that is reported.
   public var greatestDistance = 1000.0
 
-  /// A 40-bit counter and the usual noise.
+  /// Creates parameters for a 40-bit counter and receivers of 500 MHz.
   public init() {}
 
-  /// The distance of a time of flight in ticks, if it is one.
+  /// The distance for a time of flight in ticks, if it is plausible.
   func checked(ticks: Double) throws(RangingFailure) -> Double {
     let distance = ticks * (DeviceTick.seconds * speedOfLight) - antennaDelay
     if distance < leastDistance { throw .negativeDistance }
-    // Written so that what is no number is refused as well.
+    // Written so that NaN is refused as well.
     guard distance <= greatestDistance else { throw .tooFar }
     return distance
   }

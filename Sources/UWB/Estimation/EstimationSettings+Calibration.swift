@@ -17,8 +17,8 @@ extension EstimationSettings {
     peers: [MACAddress] = []
   ) {
     self.init()
-    delay = calibration.delay_m ?? 0
-    for (name, metres) in calibration.delays_m ?? [:] {
+    delay = calibration.delay ?? 0
+    for (name, metres) in calibration.peerDelays ?? [:] {
       if let address = MACAddress(name) { delays[address] = metres }
     }
     let port = AntennaPort(channel: channel)
@@ -31,14 +31,16 @@ extension EstimationSettings {
       }
     }
     powerBias = calibration.powerBias
-    assumedElevation = (calibration.elevation_deg ?? 0) * .pi / 180
+    assumedElevation = (calibration.elevationDegrees ?? 0) * .pi / 180
     for pair in calibration.pairs ?? [] {
       guard let antennas = calibration.antennas(of: pair) else { continue }
       if antennas.isUpright {
         elevation = elevation ?? antennas.table
       } else if azimuth == nil {
         azimuth = antennas.table
-        if let noise = pair.noise_rad ?? calibration.noise_rad, noise > 0 { phaseDeviation = noise }
+        if let noise = pair.phaseNoise ?? calibration.phaseNoise, noise > 0 {
+          phaseDeviation = noise
+        }
       }
     }
   }
@@ -49,25 +51,25 @@ extension RangingCalibration {
   /// the file does not say enough, and for pairs along the direction of view.
   fileprivate func antennas(of pair: Pair) -> (table: PhaseTable, isUpright: Bool)? {
     var axis = pair.axis ?? [0, 1, 0]
-    var spacing = pair.spacing_wavelengths
-    if let metres = pair.spacing_m { spacing = wavelength.map { metres / $0 } }
+    var spacing = pair.spacingInWavelengths
+    if let metres = pair.spacing { spacing = carrierWavelength.map { metres / $0 } }
     if let names = pair.antennas {
       guard names.count == 2, let a = antennas?[names[0]], let b = antennas?[names[1]],
-        a.count == 3, b.count == 3, let wavelength
+        a.count == 3, b.count == 3, let wavelength = carrierWavelength
       else { return nil }
       axis = zip(a, b).map { $0 - $1 }
       spacing = axis.reduce(0) { $0 + $1 * $1 }.squareRoot() / wavelength
     }
     guard axis.count == 3, max(abs(axis[1]), abs(axis[2])) > abs(axis[0]) else { return nil }
     let isUpright = abs(axis[2]) > abs(axis[1])
-    let offset = pair.offset_rad ?? 0
+    let offset = pair.offset ?? 0
     var table: PhaseTable?
     if let points = pair.table {
       table = PhaseTable(
         points.map { point in
           (
-            angle: point.angle_deg * .pi / 180,
-            phase: (point.phase_rad ?? (point.phase_deg ?? .nan) * .pi / 180) + offset
+            angle: point.angleDegrees * .pi / 180,
+            phase: (point.phaseInRadians ?? .nan) + offset
           )
         })
     } else if let spacing, spacing != 0, let ideal = PhaseTable(spacing: spacing) {
@@ -78,18 +80,6 @@ extension RangingCalibration {
     let isAgainst = isUpright ? axis[2] < 0 : axis[1] > 0
     guard let table else { return nil }
     return (isAgainst ? table.mirrored : table, isUpright)
-  }
-
-  /// Metres.
-  private var wavelength: Double? {
-    if let wavelength_m { return wavelength_m > 0 ? wavelength_m : nil }
-    if let frequency_hz { return frequency_hz > 0 ? SpeedOfLight.inAir / frequency_hz : nil }
-    // Source: IEEE 802.15.4, the channels of 500 MHz.
-    return switch channel {
-    case 5: SpeedOfLight.inAir / 6489.6e6
-    case 9: SpeedOfLight.inAir / 7987.2e6
-    default: nil
-    }
   }
 }
 

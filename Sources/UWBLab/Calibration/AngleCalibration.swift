@@ -50,12 +50,12 @@ package struct AngleCalibration {
   ///
   /// - Throws: `LabError` when the walk does not suffice.
   package func fit(
-    _ name: String, path: [PhaseWalk.Point], phases: [PhaseWalk.Phase]
+    _ name: String, path: [WalkaroundCalibration.Point], phases: [WalkaroundCalibration.Phase]
   ) throws(LabError) -> PairCalibration {
-    var walking = PhaseWalk.Parameters()
+    var walking = WalkaroundCalibration.Parameters()
     (walking.table, walking.greatestLag) = (parameters, greatestLag)
     do {
-      let walk = try PhaseWalk(way: path, phases: phases, walking)
+      let walk = try WalkaroundCalibration(path: path, phases: phases, walking)
       return PairCalibration(name: name, fit: walk.fit, samples: walk.samples, walk: walk)
     } catch { throw .insufficient(error.description) }
   }
@@ -104,7 +104,7 @@ extension CSVTable {
   }
 
   /// Reads phases over time.
-  package func phases(_ column: String) throws(LabError) -> LabRows<PhaseWalk.Phase> {
+  package func phases(_ column: String) throws(LabError) -> LabRows<WalkaroundCalibration.Phase> {
     let reader = TableReader(self)
     let phase = try reader.phaseColumn(column)
     let time = try reader.require("time", .time)
@@ -112,7 +112,7 @@ extension CSVTable {
       let seconds = reader.value(row, time, &status)
       let value = reader.value(row, phase, &status)
       guard let seconds, let value else { return nil }
-      return PhaseWalk.Phase(time: seconds, phase: value)
+      return WalkaroundCalibration.Phase(time: seconds, phase: value)
     }
   }
 
@@ -122,8 +122,8 @@ extension CSVTable {
   ///   - position: of the antennas.
   ///   - yaw: where they look, in radians from x towards y.
   package func path(
-    around position: Vector3, yaw: Double
-  ) throws(LabError) -> LabRows<PhaseWalk.Point> {
+    around position: SIMD3<Double>, yaw: Double
+  ) throws(LabError) -> LabRows<WalkaroundCalibration.Point> {
     var reader = TableReader(self)
     let time = try reader.require("time", .time)
     let azimuth = reader.find("azimuth", .angle)
@@ -138,11 +138,11 @@ extension CSVTable {
       let second = y.map { reader.value(row, $0, &status) } ?? 0
       guard let seconds, let first, let second else { return nil }
       guard azimuth == nil else {
-        return PhaseWalk.Point(
+        return WalkaroundCalibration.Point(
           time: seconds, azimuth: first, elevation: reader.value(row, elevation) ?? 0)
       }
-      let there = Vector3(first, second, reader.value(row, z) ?? position.z)
-      return PhaseWalk.Point(time: seconds, place: there, antennas: pose)
+      let there = SIMD3<Double>(first, second, reader.value(row, z) ?? position.z)
+      return WalkaroundCalibration.Point(time: seconds, position: there, antennas: pose)
     }
   }
 }
@@ -156,7 +156,7 @@ package struct PairCalibration {
   let name: String
   package let fit: PhaseTableFit
   let samples: [PhaseSample]
-  var walk: PhaseWalk?
+  var walk: WalkaroundCalibration?
 
   /// What was learned of several pairs.
   package static func report(_ pairs: [PairCalibration]) -> CalibrationReport {
@@ -200,7 +200,7 @@ package struct PairCalibration {
     }
     var (used, outliers, rests) = ([Chart.Point](), [Chart.Point](), [Chart.Point]())
     for (index, sample) in samples.enumerated() {
-      guard let rest = fit.remains[index] else { continue }
+      guard let rest = fit.sampleResiduals[index] else { continue }
       let angle = sample.angle * degrees
       let expected = fit.table.phase(at: sample.angle) + fit.offset
       let point = (x: angle, y: (expected + rest) * degrees)

@@ -89,9 +89,9 @@ extension AntennaDelayFit {
     calibration.residuals = .init(residuals)
     if delays.isEmpty, let sum = sums.first, sums.count == 1 {
       // All that two boards tell.
-      calibration.delay_m = sum.delay.metres
+      calibration.delay = sum.delay.metres
     } else {
-      calibration.antenna_delays = delays.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
+      calibration.antennaDelays = delays.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
     }
     return CalibrationReport(text: text, calibration: calibration, charts: [chart])
   }

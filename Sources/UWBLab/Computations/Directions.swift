@@ -14,7 +14,7 @@ extension CSVTable {
   public func directions(
     geometry: RangingCalibration, wander: Double = 30 * .pi / 180, live: Bool = false
   ) throws(LabError) -> ComputedTable<DirectionFinder.Direction> {
-    let elevation = (geometry.elevation_deg ?? 0) * .pi / 180
+    let elevation = (geometry.elevationDegrees ?? 0) * .pi / 180
     guard var finder = DirectionFinder(try geometry.antennaPairs(), elevation: elevation) else {
       throw LabError(.badFile, "The geometry has no pairs of antennas.")
     }

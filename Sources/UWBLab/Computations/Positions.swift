@@ -21,22 +21,22 @@ extension CSVTable {
   /// - Throws: `LabError` when a column is missing.
   public func positions(
     _ anchors: Anchors, sigma: Double = 0.15, height: Double? = nil, motion: Motion = .tracked()
-  ) throws(LabError) -> ComputedTable<PlaceEstimate> {
+  ) throws(LabError) -> ComputedTable<PositionEstimate> {
     let known = (height ?? anchors.height).map { HeightPrior($0, standardDeviation: 0.02) }
     let prior = known ?? anchors.usualHeight
     let reader = TableReader(self)
     var epochs = try Epochs(reader, anchors, sigma: sigma)
     switch motion {
     case .independent:
-      let solver = PlaceSolver(height: prior)
+      let solver = PositionSolver(height: prior)
       for index in epochs.rows.indices {
         epochs.rows[index].value = solver.solve(epochs.samples[index].map(\.observation))
       }
     case .tracked(let acceleration, let live):
-      var parameters = PlaceTracker.Parameters()
+      var parameters = PositionTracker.Parameters()
       parameters.accelerationDensity = acceleration ?? 1
       parameters.height = prior
-      var smoother = PlaceSmoother(parameters)
+      var smoother = PositionSmoother(parameters)
       if acceleration != nil { smoother.accelerations = [1] }
       epochs.track(with: smoother, live: live)
     }
@@ -44,7 +44,7 @@ extension CSVTable {
     return ComputedTable(
       reader, epochs.rows,
       [
-        .number("x_m", \.place.x), .number("y_m", \.place.y), .number("z_m", \.place.z),
+        .number("x_m", \.position.x), .number("y_m", \.position.y), .number("z_m", \.position.z),
         .number("cov_xx", digits: 6, \.covariance.xx),
         .number("cov_xy", digits: 6, \.covariance.xy),
         .number("cov_xz", digits: 6, \.covariance.xz),
@@ -55,7 +55,7 @@ extension CSVTable {
       ]
     ) { [used = epochs.used] rows in
       let positions = rows.filter { used[$0.row] ?? 0 > 0 }.compactMap { row in
-        row.value.map { (row.peer, $0.place, $0.covariance) }
+        row.value.map { (row.peer, $0.position, $0.covariance) }
       }
       let landmarks = anchors.byName.sorted { $0.key < $1.key }.map { ($0.key, $0.value.position) }
       return [.tracks("Positions from anchors", positions, landmarks: landmarks)]
@@ -65,8 +65,8 @@ extension CSVTable {
 
 /// The rows of a table that belong together: those of one peer at one time.
 private struct Epochs {
-  var rows: [ComputedRow<PlaceEstimate>] = []
-  private(set) var samples: [[PlaceSample]] = []
+  var rows: [ComputedRow<PositionEstimate>] = []
+  private(set) var samples: [[PositionSample]] = []
   /// How many measurements were used, by the row of the input.
   private(set) var used: [Int: Int] = [:]
   private var byPeer: [String: [Int]] = [:]
@@ -105,12 +105,12 @@ private struct Epochs {
         if rows[index].state.isOK { rows[index].state = status }
         continue
       }
-      let observation = PlaceObservation(
+      let observation = PositionObservation(
         isDifference ? .difference(from.position, to.position) : .range(from.position),
         measured - (isDifference ? to.bias - from.bias : from.bias),
         standardDeviation: reader.deviation(row, sigmaColumn, usual: sigma))
       samples[index].append(
-        PlaceSample(
+        PositionSample(
           time: time, observation: observation, source: source(b ?? a),
           reference: isDifference ? source(a) : nil))
     }
@@ -118,10 +118,10 @@ private struct Epochs {
   }
 
   /// Follows each peer.
-  mutating func track(with smoother: PlaceSmoother, live: Bool) {
+  mutating func track(with smoother: PositionSmoother, live: Bool) {
     for indices in byPeer.values {
       let order = indices.sorted { (rows[$0].time ?? 0) < (rows[$1].time ?? 0) }
-      var track = smoother.way(order.flatMap { samples[$0] }, live: live)[...]
+      var track = smoother.path(order.flatMap { samples[$0] }, live: live)[...]
       for index in order {
         let points = track.prefix(samples[index].count)
         track = track.dropFirst(points.count)
@@ -138,7 +138,7 @@ private struct Epochs {
     }
   }
 
-  private func status(of row: ComputedRow<PlaceEstimate>) -> String {
+  private func status(of row: ComputedRow<PositionEstimate>) -> String {
     guard let estimate = row.value else { return "no_position" }
     if used[row.row] == 0 { return "rejected" }
     let names: [(GeometryWarnings, String)] = [

@@ -17,12 +17,12 @@ struct RangeCorrection {
   init(_ powerBias: PowerBias) { self.powerBias = powerBias }
 
   init(_ calibration: RangingCalibration, _ reader: inout TableReader) throws(LabError) {
-    delay = calibration.delay_m ?? 0
-    delays = calibration.delays_m ?? [:]
+    delay = calibration.delay ?? 0
+    delays = calibration.peerDelays ?? [:]
     powerBias = calibration.powerBias
-    residual = calibration.residuals?.rmse_m ?? 0
-    for antenna in calibration.antenna_delays ?? [] { antennas[antenna.name] = antenna.delay_m }
-    let hasDelay = calibration.delay_m != nil || !delays.isEmpty
+    residual = calibration.residuals?.rms ?? 0
+    for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna.delay }
+    let hasDelay = calibration.delay != nil || !delays.isEmpty
     guard hasDelay || !antennas.isEmpty || !powerBias.knots.isEmpty else {
       throw LabError(.badFile, "The calibration has no delays and no power bias.")
     }

@@ -21,7 +21,7 @@ extension CSVTable {
     }
     let azimuth = reader.find("azimuth", .angle)
     var finders: [String: TargetFinder] = [:]
-    var path: [Vector3] = []
+    var path: [SIMD3<Double>] = []
     let rows = (0..<rowCount).map { row in
       var status = RowStatus()
       let p = position.compactMap { reader.value(row, $0, &status) }
@@ -31,7 +31,7 @@ extension CSVTable {
       var result = ComputedRow<TargetEstimate>(
         row: row, peer: reader.peer(row), time: seconds, state: status)
       guard status.isOK, let seconds, let measured else { return result }
-      let pose = Pose(position: Vector3(p[0], p[1], p[2]), w: q[0], x: q[1], y: q[2], z: q[3])
+      let pose = Pose(position: SIMD3<Double>(p[0], p[1], p[2]), w: q[0], x: q[1], y: q[2], z: q[3])
       path.append(pose.position)
       result.value = finders[result.peer, default: TargetFinder(parameters)].update(
         TargetSighting(
@@ -42,15 +42,15 @@ extension CSVTable {
     return ComputedTable(
       reader, rows,
       [
-        .number("target_x_m", \.place.x), .number("target_y_m", \.place.y),
-        .number("target_z_m", \.place.z),
+        .number("target_x_m", \.position.x), .number("target_y_m", \.position.y),
+        .number("target_z_m", \.position.z),
         .degrees("horizontal_angle_deg", \.horizontalAngle),
         .degrees("angle_sigma_deg", \.angleDeviation), .text("vertical", \.vertical.word),
         .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
       ]
     ) { [path] rows in
       let positions = rows.compactMap { row in
-        row.value.flatMap { $0.isConverged ? (row.peer, $0.place, $0.covariance) : nil }
+        row.value.flatMap { $0.isConverged ? (row.peer, $0.position, $0.covariance) : nil }
       }
       return [.tracks("Targets located while moving", positions, path: path)]
     }

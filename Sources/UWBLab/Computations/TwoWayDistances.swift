@@ -130,9 +130,9 @@ private struct TwoWayDistances {
       let canCompare = hasTime ? time != nil : parameters.counter.bits >= 40
       let hasCompared =
         canCompare
-        && clock.takePoll(sent: exchange.pollSent, received: exchange.pollReceived, time: time)
+        && clock.addPoll(sent: exchange.pollSent, received: exchange.pollReceived, time: time)
       if !hasCompared, let carrier = reader.value(row, carrierColumn) {
-        clock.takeCarrier(ClockOffset(carrier))
+        clock.addCarrier(ClockOffset(carrier))
       }
       clocks[peer] = clock
       waiting[peer, default: []].append((row, exchange))
@@ -217,9 +217,9 @@ struct KnownRanges {
   /// What a fit of these says, as a calibration.
   func calibration(_ fit: RangeBiasFit) -> RangingCalibration {
     var result = RangingCalibration()
-    result.delay_m = fit.delays.reduce(0, +) / Double(fit.delays.count)
-    result.delays_m = numbers.count > 1 ? numbers.mapValues { fit.delays[$0] } : nil
-    result.power_bias = fit.powerBias.knots.map { .init($0) }
+    result.delay = fit.delays.reduce(0, +) / Double(fit.delays.count)
+    result.peerDelays = numbers.count > 1 ? numbers.mapValues { fit.delays[$0] } : nil
+    result.powerBias = fit.powerBias
     result.residuals = .init(fit.residuals)
     return result
   }

@@ -8,7 +8,7 @@ public struct Anchors: Decodable, Sendable {
   /// An anchor.
   package struct Anchor: Decodable, Sendable {
     var name = ""
-    package var position: Vector3
+    package var position: SIMD3<Double>
     /// Metres that ranges to it are too long by.
     var bias = 0.0
 
@@ -40,14 +40,16 @@ public struct Anchors: Decodable, Sendable {
       bias = try number(.bias_m) ?? 0
     }
 
-    private static func position(_ numbers: [Double], _ decoder: any Decoder) throws -> Vector3 {
+    private static func position(_ numbers: [Double], _ decoder: any Decoder) throws -> SIMD3<
+      Double
+    > {
       guard 2...3 ~= numbers.count else {
         throw DecodingError.dataCorrupted(
           .init(
             codingPath: decoder.codingPath,
             debugDescription: "an anchor needs x, y and z, or a position"))
       }
-      return Vector3(numbers[0], numbers[1], numbers.count > 2 ? numbers[2] : 0)
+      return SIMD3<Double>(numbers[0], numbers[1], numbers.count > 2 ? numbers[2] : 0)
     }
   }
 

@@ -3,25 +3,14 @@
 import Ranging
 
 extension RangingCalibration {
-  /// Metres; nil when the calibration does not tell.
-  private var wavelength: Double? {
-    if let wavelength_m { return wavelength_m }
-    if let frequency_hz { return SpeedOfLight.inAir / frequency_hz }
-    return switch channel {
-    case 5: SpeedOfLight.inAir / 6489.6e6
-    case 9: SpeedOfLight.inAir / 7987.2e6
-    default: nil
-    }
-  }
-
   /// The pairs of antennas, with what is known of each.
   func antennaPairs() throws(LabError) -> [AntennaPair] {
     try (pairs ?? []).map { pair throws(LabError) in
-      let noise = pair.noise_rad ?? noise_rad ?? 5 * .pi / 180
+      let noise = pair.phaseNoise ?? phaseNoise ?? 5 * .pi / 180
       guard noise > 0 else { throw Self.wrong(pair, "noise_rad is not greater than 0") }
       return AntennaPair(
-        try model(of: pair), offset: pair.offset_rad ?? 0,
-        harmonics: (pair.harmonics ?? []).map { ($0.cos_rad, $0.sin_rad) },
+        try model(of: pair), offset: pair.offset ?? 0,
+        harmonics: (pair.harmonics ?? []).map { ($0.cosine, $0.sine) },
         phaseDeviation: noise)
     }
   }
@@ -35,9 +24,7 @@ extension RangingCalibration {
     let unit = axis.map { $0 / length }
     if let points = pair.table {
       let curve = points.compactMap { point in
-        (point.phase_rad ?? point.phase_deg.map { $0 * .pi / 180 }).map {
-          (angle: point.angle_deg * .pi / 180, phase: $0)
-        }
+        point.phaseInRadians.map { (angle: point.angleDegrees * .pi / 180, phase: $0) }
       }
       guard curve.count == points.count, let table = PhaseTable(curve) else {
         throw Self.wrong(pair, "its table needs two points with phases")
@@ -51,13 +38,13 @@ extension RangingCalibration {
         a.count == 3, b.count == 3
       else { throw Self.wrong(pair, "it needs two antennas with x, y and z") }
       baseline = (0..<3).map { a[$0] - b[$0] }
-    } else if let spacing = pair.spacing_m ?? pair.spacing_wavelengths {
+    } else if let spacing = pair.spacing ?? pair.spacingInWavelengths {
       baseline = unit.map { $0 * spacing }
     } else {
       throw Self.wrong(pair, "it has neither antennas nor a spacing nor a table")
     }
-    if pair.antennas != nil || pair.spacing_m != nil {
-      guard let wavelength, wavelength > 0 else {
+    if pair.antennas != nil || pair.spacing != nil {
+      guard let wavelength = carrierWavelength else {
         throw LabError(.badFile, "channel, frequency_hz or wavelength_m is missing.")
       }
       scale = 1 / wavelength

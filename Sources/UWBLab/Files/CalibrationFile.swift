@@ -34,10 +34,10 @@ extension RangingCalibration {
   /// A line on how well distances fit.
   package var summary: String {
     let fit = residuals.map {
-      "; \($0.count) distances fit to \(fixed($0.rmse_m * 100, 1)) cm RMS, median "
-        + "\(fixed($0.median_m * 100, 1)) cm, 95 % below \(fixed($0.p95_m * 100, 1)) cm"
+      "; \($0.count) distances fit to \(fixed($0.rms * 100, 1)) cm RMS, median "
+        + "\(fixed($0.median * 100, 1)) cm, 95 % below \(fixed($0.percentile95 * 100, 1)) cm"
     }
-    return "delay \(fixed(delay_m ?? 0, 4)) m, \(power_bias?.count ?? 0) levels\(fit ?? "")"
+    return "delay \(fixed(delay ?? 0, 4)) m, \(powerBiasKnots?.count ?? 0) levels\(fit ?? "")"
   }
 }
 

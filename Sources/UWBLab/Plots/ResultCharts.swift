@@ -97,10 +97,10 @@ extension Chart {
   ///   - landmarks: points with names, such as anchors.
   ///   - path: of the observer.
   static func tracks(
-    _ title: String, _ positions: [(peer: String, position: Vector3, covariance: Symmetric3)],
-    landmarks: [(name: String, position: Vector3)] = [], path: [Vector3] = []
+    _ title: String, _ positions: [(peer: String, position: SIMD3<Double>, covariance: Symmetric3)],
+    landmarks: [(name: String, position: SIMD3<Double>)] = [], path: [SIMD3<Double>] = []
   ) -> Chart {
-    func plane(_ position: Vector3) -> Point { (position.x, position.y) }
+    func plane(_ position: SIMD3<Double>) -> Point { (position.x, position.y) }
     var series: [Series] = []
     if !path.isEmpty {
       series.append(Series(name: "path", colour: .grey, mark: .line, points: path.map(plane)))
@@ -139,7 +139,7 @@ extension Chart {
   }
 
   /// The outline of two standard deviations in the plane; nil for an invalid covariance.
-  static func ellipse(_ position: Vector3, _ c: Symmetric3) -> [Point]? {
+  static func ellipse(_ position: SIMD3<Double>, _ c: Symmetric3) -> [Point]? {
     let middle = (c.xx + c.yy) / 2
     let difference = (c.xx - c.yy) / 2
     let root = (difference * difference + c.xy * c.xy).squareRoot()

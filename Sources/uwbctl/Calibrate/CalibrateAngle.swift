@@ -67,13 +67,13 @@ struct CalibrateAngle: CalibrationCommand {
     _ = try position
   }
 
-  private var position: Vector3 {
+  private var position: SIMD3<Double> {
     get throws {
       let parts = at.split(separator: ",").compactMap { Double($0) }
       guard parts.count == 3, parts.allSatisfy(\.isFinite) else {
         throw ValidationError("--at takes X,Y,Z in metres.")
       }
-      return Vector3(parts[0], parts[1], parts[2])
+      return SIMD3<Double>(parts[0], parts[1], parts[2])
     }
   }
 

@@ -148,7 +148,7 @@ struct AllocationTests {
     var peers = (0..<3).map { _ in
       (
         ranging: ResponderRanging(), filter: RangeEstimator(), angle: AngleTracker(table),
-        zone: RangeZone(around: 10)
+        zone: ProximityZone(around: 10)
       )
     }
     let events = Array(ExchangeCollector.Event.allCases)
@@ -163,7 +163,7 @@ struct AllocationTests {
       for index in peers.indices {
         var collected = ExchangeCollector()
         for number in events.indices {
-          collected.take(
+          collected.record(
             events[number], at: TickStamp(start + stamps[number]), round: UInt32(round))
         }
         let time = Double(round) / 10

@@ -137,13 +137,12 @@ import UWBSimulator
     var peer = Placement(at: Position(6, 0), antennaDelayError: 0.2)
     peer.delayErrors[9] = .init(transmit: 0.05, receive: 0.05)
     var calibration = RangingCalibration()
-    calibration.antenna_delays = [
+    calibration.antennaDelays = [
       .init(BoardAntenna("own"), .init(metres: 0, standardDeviation: 0.01)),
       .init(BoardAntenna("0001"), .init(metres: 0.3, standardDeviation: 0.01)),
     ]
-    calibration.power_bias = scene.radio.powerBias.map {
-      .init(PowerBias.Knot(power: $0.level, bias: $0.bias))
-    }
+    calibration.powerBias = PowerBias(
+      scene.radio.powerBias.map { .init(power: $0.level, bias: $0.bias) })
     let peers = [MACAddress(1)]
     for (settings, isRight) in [
       (EstimationSettings(), false),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a filter did, to go through it backwards: what follows a time tells of it as well as what
-/// went before.
+/// The steps of a `PositionTracker`, kept so that a backward pass can correct each position by the
+/// measurements that came after it.
 ///
 /// Bierman's form of smoothing (the modified Bryson-Frazier recursion): nothing is inverted, and of
-/// each time only what concerns the place is kept. For n states it costs n² for each measurement.
+/// each time only the rows of the position are kept. For n states it costs n² for each measurement.
 /// Source: G. J. Bierman, "Fixed interval smoothing with discrete measurements", International
 /// Journal of Control 18 (1973).
-struct PlaceTape {
+struct SmootherHistory {
   enum Event {
     case advance(Double, fade: Double)
     case measurement(Int)
@@ -16,10 +16,10 @@ struct PlaceTape {
   }
 
   private struct Measurement {
-    var gradient: Vector3
+    var gradient: SIMD3<Double>
     var source: Int?
     var reference: Int?
-    var surprise: Double
+    var innovation: Double
     var total: Double
   }
 
@@ -27,10 +27,10 @@ struct PlaceTape {
   private let size: Int
   private let sources: Int
   private var measurements: [Measurement] = []
-  /// P·H of each measurement, one behind the other.
+  /// P·H of each measurement, one after the other.
   private var columns: [Double] = []
-  private var places: [Vector3] = []
-  /// The rows of the place, of each mark.
+  private var positions: [SIMD3<Double>] = []
+  /// The rows of the position in the covariance at each mark.
   private var rows: [Double] = []
 
   init(sources: Int) {
@@ -39,42 +39,44 @@ struct PlaceTape {
   }
 
   mutating func add(
-    _ gradient: Vector3, _ source: Int?, _ reference: Int?, _ surprise: Double, _ total: Double,
+    _ gradient: SIMD3<Double>, _ source: Int?, _ reference: Int?, _ innovation: Double,
+    _ total: Double,
     _ column: [Double]
   ) {
     events.append(.measurement(measurements.count))
     measurements.append(
       Measurement(
-        gradient: gradient, source: source, reference: reference, surprise: surprise, total: total))
+        gradient: gradient, source: source, reference: reference, innovation: innovation,
+        total: total))
     columns += column
   }
 
-  mutating func mark(_ place: Vector3, _ covariance: [Double]) {
-    events.append(.mark(places.count))
-    places.append(place)
+  mutating func mark(_ position: SIMD3<Double>, _ covariance: [Double]) {
+    events.append(.mark(positions.count))
+    positions.append(position)
     rows += covariance
   }
 
-  /// The places at the marks, from the whole tape.
-  func smoothed() -> [(place: Vector3, covariance: Symmetric3)] {
-    var result = [(place: Vector3, covariance: Symmetric3)](
-      repeating: (.zero, .zero), count: places.count)
+  /// The positions at the marks, from the whole history.
+  func smoothed() -> [(position: SIMD3<Double>, covariance: Symmetric3)] {
+    var result = [(position: SIMD3<Double>, covariance: Symmetric3)](
+      repeating: (.zero, .zero), count: positions.count)
     var slope = [Double](repeating: 0, count: size)
     var weight = [Double](repeating: 0, count: size * size)
     for event in events.reversed() {
       switch event {
-      case .mark(let index): result[index] = place(index, slope, weight)
-      case .restart: forget(&slope, &weight)
-      case .advance(let dt, let fade): retreat(dt, fade, &slope, &weight)
-      case .measurement(let index): leave(index, &slope, &weight)
+      case .mark(let index): result[index] = smoothed(index, slope, weight)
+      case .restart: reset(&slope, &weight)
+      case .advance(let dt, let fade): undoAdvance(dt, fade, &slope, &weight)
+      case .measurement(let index): undoMeasurement(index, &slope, &weight)
       }
     }
     return result
   }
 
-  private func place(
+  private func smoothed(
     _ index: Int, _ slope: [Double], _ weight: [Double]
-  ) -> (place: Vector3, covariance: Symmetric3) {
+  ) -> (position: SIMD3<Double>, covariance: Symmetric3) {
     let start = index * 3 * size
     var moved = [0.0, 0.0, 0.0]
     var less = [Double](repeating: 0, count: 9)
@@ -100,14 +102,14 @@ struct PlaceTape {
       rows[start + axis * size + other] - less[axis * 3 + other]
     }
     return (
-      places[index] - Vector3(moved[0], moved[1], moved[2]),
+      positions[index] - SIMD3<Double>(moved[0], moved[1], moved[2]),
       Symmetric3(
         xx: max(left(0, 0), 1e-12), xy: left(0, 1), xz: left(0, 2), yy: max(left(1, 1), 1e-12),
         yz: left(1, 2), zz: max(left(2, 2), 1e-12))
     )
   }
 
-  private func forget(_ slope: inout [Double], _ weight: inout [Double]) {
+  private func reset(_ slope: inout [Double], _ weight: inout [Double]) {
     for row in 0..<6 {
       slope[row] = 0
       for other in 0..<size {
@@ -118,7 +120,7 @@ struct PlaceTape {
   }
 
   /// Fᵀ·λ and Fᵀ·Λ·F.
-  private func retreat(
+  private func undoAdvance(
     _ dt: Double, _ fade: Double, _ slope: inout [Double], _ weight: inout [Double]
   ) {
     for axis in 0..<3 {
@@ -140,7 +142,7 @@ struct PlaceTape {
   }
 
   /// (I - K·H)ᵀ·λ - Hᵀ·ν/S, and (I - K·H)ᵀ·Λ·(I - K·H) + Hᵀ·H/S.
-  private func leave(_ index: Int, _ slope: inout [Double], _ weight: inout [Double]) {
+  private func undoMeasurement(_ index: Int, _ slope: inout [Double], _ weight: inout [Double]) {
     let one = measurements[index]
     let start = index * size
     var along = 0.0
@@ -158,7 +160,7 @@ struct PlaceTape {
       terms += [(6 + reference, -1), (6 + sources + reference, -1)]
     }
     for (row, h) in terms {
-      slope[row] -= h * (along + one.surprise / one.total)
+      slope[row] -= h * (along + one.innovation / one.total)
       for other in 0..<size {
         weight[row * size + other] -= h * product[other]
         weight[other * size + row] -= h * product[other]

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one measurement says of a place.
-public struct PlaceObservation: Sendable, Hashable {
-  /// What was measured.
+/// One measurement that depends on a position.
+public struct PositionObservation: Sendable, Hashable {
+  /// What was measured, and to which anchor positions in metres.
   public enum Kind: Sendable, Hashable {
     /// The distance to an anchor.
-    case range(Vector3)
-    /// The distance to the second anchor less that to the first.
-    case difference(Vector3, Vector3)
+    case range(SIMD3<Double>)
+    /// The distance to the second anchor minus the distance to the first.
+    case difference(SIMD3<Double>, SIMD3<Double>)
   }
   /// What was measured, to which anchors.
-  public var kind: Kind
+  package var kind: Kind
   /// Metres.
-  public var value: Double
+  package var value: Double
   /// One standard deviation in metres, greater than 0.
-  public var standardDeviation: Double
+  package var standardDeviation: Double
 
-  /// From its parts.
+  /// Creates an observation of `value` metres.
   public init(_ kind: Kind, _ value: Double, standardDeviation: Double = 0.15) {
     self.kind = kind
     self.value = value
     self.standardDeviation = standardDeviation
   }
 
-  /// What would be measured at a place, and how it changes with the place.
-  func expected(at place: Vector3) -> (value: Double, gradient: Vector3) {
-    func distance(_ anchor: Vector3) -> (Double, Vector3) {
-      let arm = place - anchor
+  /// The measurement to expect at a position, and its gradient there.
+  func expected(at position: SIMD3<Double>) -> (value: Double, gradient: SIMD3<Double>) {
+    func distance(_ anchor: SIMD3<Double>) -> (Double, SIMD3<Double>) {
+      let arm = position - anchor
       let length = max(arm.length, 1e-6)
       return (length, arm * (1 / length))
     }
@@ -40,7 +40,7 @@ public struct PlaceObservation: Sendable, Hashable {
     }
   }
 
-  var anchors: [Vector3] {
+  var anchors: [SIMD3<Double>] {
     switch kind {
     case .range(let anchor): [anchor]
     case .difference(let first, let second): [first, second]
@@ -48,14 +48,14 @@ public struct PlaceObservation: Sendable, Hashable {
   }
 }
 
-/// What is known of the height before anything is measured.
+/// What is known about the height before anything is measured.
 public struct HeightPrior: Sendable, Hashable {
   /// Metres.
-  public var height: Double
-  /// One standard deviation in metres; very small: the height is known.
-  public var standardDeviation: Double
+  package var height: Double
+  /// One standard deviation in metres; very small when the height is known.
+  package var standardDeviation: Double
 
-  /// From its parts.
+  /// Creates a prior of `height` metres.
   public init(_ height: Double, standardDeviation: Double) {
     self.height = height
     self.standardDeviation = standardDeviation

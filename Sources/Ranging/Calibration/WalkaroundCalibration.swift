@@ -1,84 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A walk around a pair of antennas: its way as positions over time, and the phases that came
-/// meanwhile, by another clock.
+internal import Glibc
+
+/// Calibrates a pair of antennas from a walk around it: a path of positions over time, and the phases
+/// measured meanwhile, by another clock.
 ///
-/// The two clocks need not agree: a sweep to the left and one to the right show the same curve only
-/// when they are put together as they belong.
-public struct PhaseWalk: Sendable {
-  /// A point of the way, as the antennas see it.
+/// The lag between the clocks is estimated: only with the right one do a sweep to the left and one to
+/// the right show the same curve.
+public struct WalkaroundCalibration: Sendable {
+  /// A point of the path in the frame of the antennas.
   public struct Point: Sendable, Hashable {
     /// Seconds.
-    public var time: Double
+    package var time: Double
     /// Radians, from the device's x towards its y.
-    public var azimuth: Double
+    package var azimuth: Double
     /// Radians, from there towards z.
-    public var elevation: Double
+    package var elevation: Double
 
-    /// From its parts.
+    /// Creates a point.
     public init(time: Double, azimuth: Double, elevation: Double = 0) {
       self.time = time
       self.azimuth = azimuth
       self.elevation = elevation
     }
 
-    /// From a place in the world and the pose of the antennas: x forward, y left, z up.
-    public init(time: Double, place: Vector3, antennas: Pose) {
-      let seen = antennas.toDevice(place - antennas.position)
+    /// Creates a point from a position in the world and the pose of the antennas: x forward, y left, z
+    /// up.
+    public init(time: Double, position: SIMD3<Double>, antennas: Pose) {
+      let seen = antennas.toDevice(position - antennas.position)
       let flat = (seen.x * seen.x + seen.y * seen.y).squareRoot()
       self.init(
-        time: time, azimuth: Functions.arcTangent(seen.y, seen.x),
-        elevation: Functions.arcTangent(seen.z, flat))
+        time: time, azimuth: atan2(seen.y, seen.x),
+        elevation: atan2(seen.z, flat))
     }
   }
 
   /// A phase over time.
   public struct Phase: Sendable, Hashable {
-    /// Seconds, on a clock that may be off by `Parameters.greatestLag`.
-    public var time: Double
+    /// Seconds, on a clock that may be off by a second.
+    package var time: Double
     /// Radians.
-    public var phase: Double
+    package var phase: Double
 
-    /// From its parts.
+    /// Creates a phase.
     public init(time: Double, phase: Double) {
       self.time = time
       self.phase = phase
     }
   }
 
-  /// What is supposed of the walk.
-  public struct Parameters: Sendable, Hashable {
-    /// The two clocks differ by no more than so many seconds.
-    public var greatestLag = 1.0
-    /// Radians: farther to the side, and behind, the pair is not calibrated.
-    public var greatestAzimuth = Double.pi / 2
-    /// Seconds between two points of the way beyond which nothing is interpolated.
-    public var gap = 1.0
-    /// Of the curve.
-    public var table = PhaseTableFit.Parameters()
+  /// Model parameters.
+  package struct Parameters: Sendable, Hashable {
+    /// The greatest difference of the two clocks in seconds.
+    package var greatestLag = 1.0
+    /// Radians: the pair is not calibrated farther to the side, or behind.
+    package var greatestAzimuth = Double.pi / 2
+    /// Seconds between two points of the path beyond which nothing is interpolated.
+    package var gap = 1.0
+    package var table = PhaseTableFit.Parameters()
 
-    /// A walk in front of a pair side by side.
-    public init() {}
+    package init() {}
   }
 
   /// Offset and table.
   public let fit: PhaseTableFit
-  /// What went into it.
-  public let samples: [PhaseSample]
-  /// The phase of each sample, counted from 0 as they were given.
-  public let indices: [Int]
-  /// Seconds that have to be added to the times of the phases.
+  /// The phases with their angles.
+  package let samples: [PhaseSample]
+  /// The index of each sample's phase.
+  package let indices: [Int]
+  /// Seconds to add to the times of the phases.
   public let lag: Double
-  /// Whether the walk says what the lag is: it goes both ways. Otherwise it was supposed to be 0.
+  /// Whether the lag could be estimated, which takes a walk in both directions; otherwise 0 was
+  /// assumed.
   public let isLagKnown: Bool
 
-  /// Learns.
-  ///
-  /// - Throws: `FitFailure`.
-  public init(
-    way: [Point], phases: [Phase], _ parameters: Parameters = Parameters()
+  /// Estimates the lag and fits the table.
+  public init(path: [Point], phases: [Phase]) throws(FitFailure) {
+    try self.init(path: path, phases: phases, Parameters())
+  }
+
+  package init(
+    path: [Point], phases: [Phase], _ parameters: Parameters
   ) throws(FitFailure) {
-    let path = WalkPath(way, gap: parameters.gap)
+    let path = WalkPath(path, gap: parameters.gap)
     func fitted(
       _ lag: Double, every stride: Int = 1, rounds: Int = 20
     ) throws(FitFailure) -> ([PhaseSample], [Int], PhaseTableFit) {
@@ -96,10 +100,10 @@ public struct PhaseWalk: Sendable {
       return (samples, indices, try PhaseTableFit(samples, parameters.table, rounds: rounds))
     }
 
-    isLagKnown = path.goesBothWays && parameters.greatestLag > 0
+    isLagKnown = path.isBidirectional && parameters.greatestLag > 0
     var best = 0.0
     if isLagKnown {
-      // Over all lags with some of the phases, then finely around the best with more of them.
+      // All lags with some of the phases, then finer steps around the best with more of them.
       var width = parameters.greatestLag
       for (count, steps) in [(300, 20), (1200, 10)] {
         let stride = max(1, phases.count / count)
@@ -107,15 +111,15 @@ public struct PhaseWalk: Sendable {
         var least = Double.infinity
         for step in -steps...steps {
           let lag = middle + width * Double(step) / Double(steps)
-          // Nothing fits at some lags: these are not it.
+          // A lag at which no fit exists is not the right one.
           guard abs(lag) <= parameters.greatestLag,
             case (let tried, _, let fit)? = try? fitted(lag, every: stride, rounds: 6)
           else { continue }
-          // Samples that do not count must not make a lag look good.
+          // All samples count here: otherwise outliers would make a lag look good.
           let cost =
             tried.indices.reduce(0.0) { sum, index in
-              let standard = (fit.remains[index] ?? .pi) / 0.1
-              return sum + Functions.logarithm(1 + standard * standard)
+              let standard = (fit.sampleResiduals[index] ?? .pi) / 0.1
+              return sum + log(1 + standard * standard)
             } / Double(max(1, tried.count))
           if cost < least { (least, best) = (cost, lag) }
         }
@@ -127,20 +131,19 @@ public struct PhaseWalk: Sendable {
   }
 }
 
-/// A way as azimuths over time, between whose points is interpolated.
+/// Interpolates the path between its points.
 private struct WalkPath {
-  private let points: [PhaseWalk.Point]
+  private let points: [WalkaroundCalibration.Point]
   private let gap: Double
 
-  init(_ way: [PhaseWalk.Point], gap: Double) {
-    points = way.filter { $0.time.isFinite && $0.azimuth.isFinite && $0.elevation.isFinite }
+  init(_ path: [WalkaroundCalibration.Point], gap: Double) {
+    points = path.filter { $0.time.isFinite && $0.azimuth.isFinite && $0.elevation.isFinite }
       .sorted { $0.time < $1.time }
     self.gap = gap
   }
 
-  /// Whether the azimuth rises for a part of the way, and falls for another. A third of a radian is
-  /// more than noise makes of somebody who goes one way.
-  var goesBothWays: Bool {
+  /// Whether the azimuth both rises and falls by more than noise does: a third of a radian.
+  var isBidirectional: Bool {
     var (azimuth, low, high) = (0.0, 0.0, 0.0)
     var (hasRisen, hasFallen) = (false, false)
     for (a, b) in zip(points, points.dropFirst()) where b.time - a.time <= gap {

@@ -1,57 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place out of several anchors at one time.
-public struct PlaceEstimate: Sendable, Hashable {
+internal import Glibc
+
+/// A position computed from several anchors at one time.
+public struct PositionEstimate: Sendable, Hashable {
   /// Metres.
-  public var place: Vector3
-  /// Its uncertainty in square metres.
+  public var position: SIMD3<Double>
+  /// Its covariance in square metres.
   public var covariance: Symmetric3
-  /// What may be wrong with it.
+  /// What may be wrong with the position.
   public var warnings: GeometryWarnings
 }
 
-/// Why a place may be another one than it seems.
+/// Reasons to doubt a position.
 public struct GeometryWarnings: OptionSet, Sendable, Hashable {
-  /// The warnings, a bit each.
+  /// One bit for each warning.
   public let rawValue: UInt8
-  /// From bits.
+  /// Creates a set from its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Another place fits as well: a mirror.
+  /// Another position, such as a mirror image, fits as well.
   public static let mirror = GeometryWarnings(rawValue: 1)
-  /// The anchors are nearly in a plane: heights above and below it look the same.
+  /// The anchors are nearly in a plane: heights above and below it cannot be told apart.
   public static let coplanar = GeometryWarnings(rawValue: 2)
-  /// Seen from the place the anchors are in nearly one direction: the error is much greater than that
+  /// The anchors are in nearly one direction from the position: its error is much greater than that
   /// of a range.
   public static let dilution = GeometryWarnings(rawValue: 4)
   /// The measurements contradict each other.
   public static let inconsistent = GeometryWarnings(rawValue: 8)
 }
 
-/// Finds a place from measurements to several anchors: robust non-linear least squares from several
-/// beginnings, so that neither a wrong measurement nor a mirror passes as the place.
-public struct PlaceSolver: Sendable {
-  /// Freedom of the tails; see `RangeEstimator.Parameters.tailFreedom`.
-  public var tailFreedom = 4.0
-  /// What is known of the height.
+/// Computes a position from measurements to several anchors.
+///
+/// Robust non-linear least squares from several starting points, so that neither an outlier nor a
+/// mirror image passes as the position.
+public struct PositionSolver: Sendable {
+  /// See `RangeEstimator.Parameters.tailFreedom`.
+  package var tailFreedom = 4.0
+  /// What is known about the height.
   public var height: HeightPrior?
 
-  /// A solver that knows nothing of the height, or this.
+  /// Creates a solver; without `height` nothing is assumed about it.
   public init(height: HeightPrior? = nil) { self.height = height }
 
-  /// The place; nil when the measurements do not determine one.
+  /// Returns the position; nil when the measurements do not determine one.
   ///
-  /// - Parameter guess: where to begin as well, for example the last place.
+  /// - Parameter guess: an additional starting point in metres, for example the last position.
   public func solve(
-    _ observations: [PlaceObservation], near guess: Vector3? = nil
-  ) -> PlaceEstimate? {
+    _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
+  ) -> PositionEstimate? {
     candidates(observations, near: guess).first
   }
 
-  /// The place and the others that fit nearly as well, the best first.
+  /// The best position and others that fit nearly as well, the best first.
   func candidates(
-    _ observations: [PlaceObservation], near guess: Vector3? = nil
-  ) -> [PlaceEstimate] {
+    _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
+  ) -> [PositionEstimate] {
     let usable = observations.filter {
       $0.value.isFinite && $0.standardDeviation > 0 && $0.standardDeviation.isFinite
     }
@@ -64,23 +68,24 @@ public struct PlaceSolver: Sendable {
       if case .range = one.kind { return max(far, min(one.value, 100 * reach)) }
       return far
     }
-    var found: [(place: Vector3, cost: Double, information: Symmetric3)] = []
-    func begin(_ place: Vector3) {
-      guard let result = descend(usable, from: place, prior) else { return }
-      if !found.contains(where: { ($0.place - result.place).length < 0.05 * reach }) {
+    var found: [(position: SIMD3<Double>, cost: Double, information: Symmetric3)] = []
+    func search(from position: SIMD3<Double>) {
+      guard let result = descend(usable, from: position, prior) else { return }
+      if !found.contains(where: { ($0.position - result.position).length < 0.05 * reach }) {
         found.append(result)
       }
     }
-    if let guess, guess.isFinite { begin(guess) }
-    begin(middle)
+    if let guess, guess.isFinite { search(from: guess) }
+    search(from: middle)
     for turn in 0..<8 {
       let angle = Double(turn) * .pi / 4
-      let arm = Vector3(Functions.cosine(angle), Functions.sine(angle), 0)
+      let arm = SIMD3<Double>(cos(angle), sin(angle), 0)
       for distance in [0.5 * reach, far] {
         for lift in (height?.standardDeviation ?? 1) < 0.1 ? [0] : [-0.5, 0.5] {
-          begin(
-            Vector3(middle.x, middle.y, prior.height) + arm * distance
-              + Vector3(0, 0, lift * min(prior.standardDeviation, reach)))
+          search(
+            from:
+              SIMD3<Double>(middle.x, middle.y, prior.height) + arm * distance
+              + SIMD3<Double>(0, 0, lift * min(prior.standardDeviation, reach)))
         }
       }
     }
@@ -88,7 +93,7 @@ public struct PlaceSolver: Sendable {
     guard let best = found.first, let covariance = best.information.inverse else { return [] }
     var warnings: GeometryWarnings = []
     // Two standard deviations of a likelihood: a cost of 2.
-    if found.contains(where: { $0.place != best.place && $0.cost < best.cost + 2 }) {
+    if found.contains(where: { $0.position != best.position && $0.cost < best.cost + 2 }) {
       warnings.insert(.mirror)
     }
     if isCoplanar(anchors) { warnings.insert(.coplanar) }
@@ -97,18 +102,18 @@ public struct PlaceSolver: Sendable {
     if best.cost > 3 * Double(usable.count) { warnings.insert(.inconsistent) }
     return found.prefix(4).filter { $0.cost < best.cost + 12 }.compactMap { one in
       one.information.inverse.map {
-        PlaceEstimate(place: one.place, covariance: $0, warnings: warnings)
+        PositionEstimate(position: one.position, covariance: $0, warnings: warnings)
       }
     }
   }
 
-  /// Levenberg and Marquardt's descent with weights that robust loss gives.
+  /// Levenberg-Marquardt with the weights of the robust loss.
   private func descend(
-    _ observations: [PlaceObservation], from start: Vector3, _ prior: HeightPrior
-  ) -> (place: Vector3, cost: Double, information: Symmetric3)? {
-    var place = start
+    _ observations: [PositionObservation], from start: SIMD3<Double>, _ prior: HeightPrior
+  ) -> (position: SIMD3<Double>, cost: Double, information: Symmetric3)? {
+    var position = start
     var damping = 1e-3
-    var current = evaluate(observations, place, prior)
+    var current = evaluate(observations, position, prior)
     for _ in 0..<40 {
       var damped = current.information
       damped.xx *= 1 + damping
@@ -118,9 +123,9 @@ public struct PlaceSolver: Sendable {
       damped.yy += 1e-9
       damped.zz += 1e-9
       guard let step = damped.inverse?.times(current.slope), step.isFinite else { return nil }
-      let next = evaluate(observations, place + step, prior)
+      let next = evaluate(observations, position + step, prior)
       if next.cost <= current.cost {
-        place = place + step
+        position = position + step
         let isDone = current.cost - next.cost < 1e-9 && step.length < 1e-6
         current = next
         damping = max(1e-9, damping / 5)
@@ -130,33 +135,33 @@ public struct PlaceSolver: Sendable {
         if damping > 1e9 { break }
       }
     }
-    return place.isFinite ? (place, current.cost, current.information) : nil
+    return position.isFinite ? (position, current.cost, current.information) : nil
   }
 
   private func evaluate(
-    _ observations: [PlaceObservation], _ place: Vector3, _ prior: HeightPrior
-  ) -> (cost: Double, slope: Vector3, information: Symmetric3) {
+    _ observations: [PositionObservation], _ position: SIMD3<Double>, _ prior: HeightPrior
+  ) -> (cost: Double, slope: SIMD3<Double>, information: Symmetric3) {
     let up = 1 / (prior.standardDeviation * prior.standardDeviation)
-    let lift = prior.height - place.z
+    let lift = prior.height - position.z
     var cost = lift * lift * up / 2
-    var slope = Vector3(0, 0, lift * up)
+    var slope = SIMD3<Double>(0, 0, lift * up)
     var information = Symmetric3(xx: 0, xy: 0, xz: 0, yy: 0, yz: 0, zz: up)
     for one in observations {
-      let (value, gradient) = one.expected(at: place)
+      let (value, gradient) = one.expected(at: position)
       let precision = 1 / (one.standardDeviation * one.standardDeviation)
-      let rest = one.value - value
-      let normalised = rest * rest * precision
-      // Student's t: far ones count less and less.
+      let residual = one.value - value
+      let normalised = residual * residual * precision
+      // Student's t: the further off, the less a measurement counts.
       let weight = precision * (tailFreedom + 1) / (tailFreedom + normalised)
-      cost += (tailFreedom + 1) / 2 * Functions.logarithm(1 + normalised / tailFreedom)
-      slope = slope + gradient * (weight * rest)
+      cost += (tailFreedom + 1) / 2 * log(1 + normalised / tailFreedom)
+      slope = slope + gradient * (weight * residual)
       information.add(gradient, weight)
     }
     return (cost, slope, information)
   }
 
   /// Whether the anchors are within a tenth of their extent of one plane.
-  private func isCoplanar(_ anchors: [Vector3]) -> Bool {
+  private func isCoplanar(_ anchors: [SIMD3<Double>]) -> Bool {
     let middle = anchors.reduce(.zero, +) * (1 / Double(anchors.count))
     var spread = Symmetric3.zero
     for anchor in anchors { spread.add(anchor - middle, 1) }

@@ -2,83 +2,86 @@
 import Ranging
 import Testing
 
-@Suite struct PlaceTests {
+@Suite struct PositionTests {
   static let anchors = [
-    Vector3(0, 0, 0.5), Vector3(6, 0, 2.5), Vector3(6, 5, 0.5), Vector3(0, 5, 2.5),
-    Vector3(3, 6, 1.5),
+    SIMD3<Double>(0, 0, 0.5), SIMD3<Double>(6, 0, 2.5), SIMD3<Double>(6, 5, 0.5),
+    SIMD3<Double>(0, 5, 2.5),
+    SIMD3<Double>(3, 6, 1.5),
   ]
 
-  static func ranges(_ place: Vector3, _ anchors: [Vector3] = anchors) -> [PlaceObservation] {
-    anchors.map { PlaceObservation(.range($0), (place - $0).length, standardDeviation: 0.1) }
+  static func ranges(_ position: SIMD3<Double>, _ anchors: [SIMD3<Double>] = anchors)
+    -> [PositionObservation]
+  {
+    anchors.map { PositionObservation(.range($0), (position - $0).length, standardDeviation: 0.1) }
   }
 
   @Test func exactRangesGiveThePlace() throws {
-    let place = Vector3(2, 3.5, 0.2)
-    let found = try #require(PlaceSolver().solve(Self.ranges(place)))
-    #expect((found.place - place).length < 1e-4)
+    let position = SIMD3<Double>(2, 3.5, 0.2)
+    let found = try #require(PositionSolver().solve(Self.ranges(position)))
+    #expect((found.position - position).length < 1e-4)
     #expect(found.warnings.isEmpty)
     // One that is wrong by ten metres does not matter.
-    var ranges = Self.ranges(place)
+    var ranges = Self.ranges(position)
     ranges[2].value += 10
     let robust = try #require(
-      PlaceSolver(height: HeightPrior(0.2, standardDeviation: 0.1)).solve(ranges))
-    #expect((robust.place - place).length < 0.15)
+      PositionSolver(height: HeightPrior(0.2, standardDeviation: 0.1)).solve(ranges))
+    #expect((robust.position - position).length < 0.15)
   }
 
   /// Scaled by ten and turned, everything scales and turns.
   @Test func scaleAndRotation() throws {
-    let place = Vector3(2, 3.5, 1.2)
-    func turned(_ v: Vector3) -> Vector3 { Vector3(-v.y, v.x, v.z) * 10 }
+    let position = SIMD3<Double>(2, 3.5, 1.2)
+    func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3<Double>(-v.y, v.x, v.z) * 10 }
     let anchors = Self.anchors.map(turned)
     let observations = anchors.map {
-      PlaceObservation(.range($0), (turned(place) - $0).length, standardDeviation: 1)
+      PositionObservation(.range($0), (turned(position) - $0).length, standardDeviation: 1)
     }
-    let found = try #require(PlaceSolver().solve(observations))
-    #expect((found.place - turned(place)).length < 1e-3)
-    let plain = try #require(PlaceSolver().solve(Self.ranges(place)))
+    let found = try #require(PositionSolver().solve(observations))
+    #expect((found.position - turned(position)).length < 1e-3)
+    let plain = try #require(PositionSolver().solve(Self.ranges(position)))
     #expect(abs(found.covariance.zz / plain.covariance.zz - 100) < 1)
   }
 
   @Test func differencesGiveThePlace() throws {
-    let place = Vector3(2, 3.5, 1.2)
+    let position = SIMD3<Double>(2, 3.5, 1.2)
     let first = Self.anchors[0]
     let observations = Self.anchors.dropFirst().map {
-      PlaceObservation(
-        .difference(first, $0), (place - $0).length - (place - first).length,
+      PositionObservation(
+        .difference(first, $0), (position - $0).length - (position - first).length,
         standardDeviation: 0.1)
     }
-    let found = try #require(PlaceSolver().solve(observations))
-    #expect((found.place - place).length < 1e-3)
+    let found = try #require(PositionSolver().solve(observations))
+    #expect((found.position - position).length < 1e-3)
   }
 
   @Test func geometryIsJudged() throws {
     // On one height: above and below look the same.
-    let flat = Self.anchors.map { Vector3($0.x, $0.y, 2) }
-    let place = Vector3(2, 3, 0.8)
-    let found = try #require(PlaceSolver().solve(Self.ranges(place, flat)))
+    let flat = Self.anchors.map { SIMD3<Double>($0.x, $0.y, 2) }
+    let position = SIMD3<Double>(2, 3, 0.8)
+    let found = try #require(PositionSolver().solve(Self.ranges(position, flat)))
     #expect(found.warnings.contains(.coplanar) && found.warnings.contains(.mirror))
-    #expect(abs(found.place.x - 2) < 0.01 && abs(abs(found.place.z - 2) - 1.2) < 0.01)
+    #expect(abs(found.position.x - 2) < 0.01 && abs(abs(found.position.z - 2) - 1.2) < 0.01)
     // On one line: left and right look the same, whatever the height.
-    let line = (0..<4).map { Vector3(Double($0), 0, 1) }
+    let line = (0..<4).map { SIMD3<Double>(Double($0), 0, 1) }
     let height = HeightPrior(1, standardDeviation: 0.02)
     let mirrored = try #require(
-      PlaceSolver(height: height).solve(Self.ranges(Vector3(1.5, 4, 1), line)))
+      PositionSolver(height: height).solve(Self.ranges(SIMD3<Double>(1.5, 4, 1), line)))
     #expect(mirrored.warnings.contains(.mirror))
     // Far away from a small cluster.
     let far = try #require(
-      PlaceSolver(height: height).solve(
-        Self.ranges(Vector3(80, 10, 1), Self.anchors.map { $0 * 0.2 })))
+      PositionSolver(height: height).solve(
+        Self.ranges(SIMD3<Double>(80, 10, 1), Self.anchors.map { $0 * 0.2 })))
     #expect(far.warnings.contains(.dilution))
-    #expect(PlaceSolver().solve([]) == nil)
-    #expect(PlaceSolver().solve(Self.ranges(place, [.zero, .zero, .zero])) == nil)
-    #expect(PlaceSolver().solve([PlaceObservation(.range(.zero), .nan)]) == nil)
+    #expect(PositionSolver().solve([]) == nil)
+    #expect(PositionSolver().solve(Self.ranges(position, [.zero, .zero, .zero])) == nil)
+    #expect(PositionSolver().solve([PositionObservation(.range(.zero), .nan)]) == nil)
   }
 
   /// A walk round the room with wrong ranges and an anchor that measures too far.
-  static func walk(seed: UInt64) -> (samples: [PlaceSample], truth: [Vector3]) {
+  static func walk(seed: UInt64) -> (samples: [PositionSample], truth: [SIMD3<Double>]) {
     var noise = Noise(seed: seed)
-    var samples: [PlaceSample] = []
-    var truth: [Vector3] = []
+    var samples: [PositionSample] = []
+    var truth: [SIMD3<Double>] = []
     for step in 0..<300 {
       let time = Double(step) / 10
       let x = time / 8 - (time / 8).rounded(.down)
@@ -88,28 +91,28 @@ import Testing
         let bend = 2 * part - 1
         return bend * (1 - abs(bend)) * 4
       }
-      let place = Vector3(3 + 2 * wave(x), 2.5 + 2 * wave(x + 0.25), 1.2)
+      let position = SIMD3<Double>(3 + 2 * wave(x), 2.5 + 2 * wave(x + 0.25), 1.2)
       let source = step % anchors.count
-      var range = (place - anchors[source]).length + 0.05 * noise.normal()
+      var range = (position - anchors[source]).length + 0.05 * noise.normal()
       if source == 1 { range += 0.25 }
       if noise.uniform() < 0.02 { range += 40 * noise.uniform() }
       samples.append(
-        PlaceSample(
-          time: time, observation: PlaceObservation(.range(anchors[source]), range),
+        PositionSample(
+          time: time, observation: PositionObservation(.range(anchors[source]), range),
           source: source))
-      truth.append(place)
+      truth.append(position)
     }
     return (samples, truth)
   }
 
   @Test func aWayIsFollowed() throws {
     let (samples, truth) = Self.walk(seed: 1)
-    var parameters = PlaceTracker.Parameters()
+    var parameters = PositionTracker.Parameters()
     parameters.height = HeightPrior(1.2, standardDeviation: 0.1)
     func rms(live: Bool) throws -> Double {
       var squares = 0.0
-      for (point, place) in zip(PlaceSmoother(parameters).way(samples, live: live), truth) {
-        let error = try #require(point).estimate.place - place
+      for (point, position) in zip(PositionSmoother(parameters).path(samples, live: live), truth) {
+        let error = try #require(point).estimate.position - position
         squares += error.x * error.x + error.y * error.y
       }
       return (squares / Double(truth.count)).squareRoot()
@@ -123,26 +126,26 @@ import Testing
   /// says it.
   @Test func whatFliesIsFollowedAsWell() throws {
     var noise = Noise(seed: 9)
-    var samples: [PlaceSample] = []
-    var truth: [Vector3] = []
+    var samples: [PositionSample] = []
+    var truth: [SIMD3<Double>] = []
     for step in 0..<120 {
       let time = Double(step) / 5
-      let place = Vector3(3 + 2.5 * sine(2.1 * time), 2.5 + 2.5 * cosine(2.1 * time), 1.2)
+      let position = SIMD3<Double>(3 + 2.5 * sine(2.1 * time), 2.5 + 2.5 * cosine(2.1 * time), 1.2)
       for (source, anchor) in Self.anchors.enumerated() {
-        let range = (place - anchor).length + 0.05 * noise.normal()
+        let range = (position - anchor).length + 0.05 * noise.normal()
         samples.append(
-          PlaceSample(
-            time: time, observation: PlaceObservation(.range(anchor), range), source: source)
+          PositionSample(
+            time: time, observation: PositionObservation(.range(anchor), range), source: source)
         )
-        truth.append(place)
+        truth.append(position)
       }
     }
-    var parameters = PlaceTracker.Parameters()
+    var parameters = PositionTracker.Parameters()
     parameters.height = HeightPrior(1.2, standardDeviation: 0.1)
     for live in [false, true] {
       var errors = Spread()
-      for (point, place) in zip(PlaceSmoother(parameters).way(samples, live: live), truth) {
-        errors.add(try #require(point).estimate, place)
+      for (point, position) in zip(PositionSmoother(parameters).path(samples, live: live), truth) {
+        errors.add(try #require(point).estimate, position)
       }
       #expect((errors.squares / Double(truth.count)).squareRoot() < 0.2, "\(live)")
     }
@@ -150,7 +153,7 @@ import Testing
 
   /// Thirty walks, ranges or differences of them, through rooms whose anchors err as the model says.
   @Test(arguments: [false, true]) func theUncertaintyOfAWayIsItsError(differences: Bool) throws {
-    let model = PlaceErrorModel()
+    let model = PositionErrorModel()
     var (live, smooth) = (Spread(), Spread())
     for seed in 0..<30 {
       var noise = Noise(seed: UInt64(100 + seed))
@@ -158,12 +161,12 @@ import Testing
       let own = Self.anchors.map { _ in shared + model.own * noise.normal() }
       var slow = Self.anchors.map { _ in model.slow * noise.normal() }
       let fade = 0.95
-      var samples: [PlaceSample] = []
-      var truth: [Vector3] = []
+      var samples: [PositionSample] = []
+      var truth: [SIMD3<Double>] = []
       for step in 0..<200 {
         let time = Double(step) * 0.1
         let turn = time / 3
-        let place = Vector3(
+        let position = SIMD3<Double>(
           3 + 1.5 * wave(turn), 2.5 + 1.5 * wave(turn + 1.57), 1.2 + 0.4 * wave(turn * 2))
         for index in slow.indices {
           slow[index] =
@@ -171,36 +174,36 @@ import Testing
         }
         let (a, b) = (step % 5, (step * 3 + 1) % 5)
         func error(_ index: Int) -> Double { own[index] + slow[index] }
-        func length(_ index: Int) -> Double { (place - Self.anchors[index]).length }
+        func length(_ index: Int) -> Double { (position - Self.anchors[index]).length }
         if differences {
           guard a != b else { continue }
           samples.append(
-            PlaceSample(
+            PositionSample(
               time: time,
-              observation: PlaceObservation(
+              observation: PositionObservation(
                 .difference(Self.anchors[a], Self.anchors[b]),
                 length(b) - length(a) + error(b) - error(a) + 0.15 * noise.normal()),
               source: b, reference: a))
         } else {
           samples.append(
-            PlaceSample(
+            PositionSample(
               time: time,
-              observation: PlaceObservation(
+              observation: PositionObservation(
                 .range(Self.anchors[a]), length(a) + error(a) + 0.15 * noise.normal()),
               source: a))
         }
-        truth.append(place)
+        truth.append(position)
       }
-      var parameters = PlaceTracker.Parameters()
+      var parameters = PositionTracker.Parameters()
       parameters.height = HeightPrior(1.2, standardDeviation: 0.4)
-      var smoother = PlaceSmoother(parameters)
+      var smoother = PositionSmoother(parameters)
       smoother.accelerations = [1]
       // The first seconds are those of the search.
-      for (point, place) in zip(smoother.way(samples, live: true), truth).dropFirst(50) {
-        live.add(try #require(point).estimate, place)
+      for (point, position) in zip(smoother.path(samples, live: true), truth).dropFirst(50) {
+        live.add(try #require(point).estimate, position)
       }
-      for (point, place) in zip(smoother.way(samples), truth).dropFirst(50) {
-        smooth.add(try #require(point).estimate, place)
+      for (point, position) in zip(smoother.path(samples), truth).dropFirst(50) {
+        smooth.add(try #require(point).estimate, position)
       }
     }
     #expect((0.5...1.6).contains(live.normalised), "\(live)")
@@ -212,29 +215,29 @@ import Testing
     var noise = Noise(seed: 5)
     for _ in 0..<5 {
       let samples = (0..<40).map { step in
-        PlaceSample(
+        PositionSample(
           time: Double(step) * noise.uniform() * 3,
-          observation: PlaceObservation(
+          observation: PositionObservation(
             .range(Self.anchors[step % 5]), [0, 1e6, -5, 3][Int(noise.uniform() * 4)]),
           source: step % 5)
       }.sorted { $0.time < $1.time }
-      for point in PlaceSmoother().way(samples).compactMap({ $0 }) {
-        #expect(point.estimate.place.isFinite && point.estimate.covariance.xx.isFinite)
+      for point in PositionSmoother().path(samples).compactMap({ $0 }) {
+        #expect(point.estimate.position.isFinite && point.estimate.covariance.xx.isFinite)
       }
     }
-    #expect(PlaceSmoother().way([]).isEmpty)
+    #expect(PositionSmoother().path([]).isEmpty)
   }
 }
 
-/// Errors of places in the plane, and those in units of what was claimed.
+/// Errors of positions in the plane, and those in units of what was claimed.
 private struct Spread {
   var squares = 0.0
   private var claimed = 0.0
   private var count = 0.0
   var normalised: Double { claimed / count }
 
-  mutating func add(_ estimate: PlaceEstimate, _ truth: Vector3) {
-    let error = estimate.place - truth
+  mutating func add(_ estimate: PositionEstimate, _ truth: SIMD3<Double>) {
+    let error = estimate.position - truth
     squares += error.x * error.x + error.y * error.y
     claimed += error.x * error.x / estimate.covariance.xx
     claimed += error.y * error.y / estimate.covariance.yy

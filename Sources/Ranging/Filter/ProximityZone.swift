@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a peer is within a distance, without toggling while it stands at the boundary.
-public struct RangeZone: Sendable, Hashable {
-  /// What happened.
+/// Decides whether a peer is within a distance, with hysteresis at the boundary.
+public struct ProximityZone: Sendable, Hashable {
+  /// A change of the decision.
   public enum Event: Sendable, Hashable {
-    /// The peer came in.
+    /// The peer came closer than `enter`.
     case entered
-    /// The peer went out.
+    /// The peer went beyond `leave`.
     case left
   }
 
-  /// Metres below which a peer comes in.
-  public let enter: Double
-  /// Metres beyond which a peer goes out; never less than `enter`.
-  public let leave: Double
-  /// Estimates in a row that it takes, at least 1.
-  public let confirmations: Int
-  /// Whether the peer is in; nil until the first estimate that tells.
+  /// Metres below which a peer enters.
+  package let enter: Double
+  /// Metres beyond which a peer leaves; never less than `enter`.
+  package let leave: Double
+  /// Consecutive estimates that it takes, at least 1.
+  package let confirmations: Int
+  /// Whether the peer is inside; nil until that is decided for the first time.
   public private(set) var isInside: Bool?
   private var agreeing = 0
 
-  /// With two boundaries.
+  /// Creates a zone with two boundaries in metres.
+  ///
+  /// - Parameter confirmations: consecutive estimates beyond a boundary that it takes, at least 1.
   public init(enter: Double, leave: Double, confirmations: Int = 3) {
     self.enter = enter
     self.leave = max(enter, leave)
     self.confirmations = max(1, confirmations)
   }
 
-  /// With one boundary, and as much between coming in and going out as noise and movement need: four
-  /// standard deviations of the filtered distance and the way of one interval.
+  /// Creates a zone around one boundary, whose hysteresis is four standard deviations of the filtered
+  /// distance plus the movement within one interval.
+  ///
+  /// - Parameters:
+  ///   - boundary: metres.
+  ///   - standardDeviation: metres.
+  ///   - speed: metres per second.
+  ///   - interval: seconds between two estimates.
   public init(
     around boundary: Double, standardDeviation: Double = 0.07, speed: Double = 1.0,
     interval: Double = 0.2, confirmations: Int = 3
@@ -38,16 +46,16 @@ public struct RangeZone: Sendable, Hashable {
       enter: boundary - band / 2, leave: boundary + band / 2, confirmations: confirmations)
   }
 
-  /// Takes an estimate in.
+  /// Updates the zone with an estimate.
   ///
-  /// - Returns: what happened with it, if something did.
+  /// - Returns: the change, if there is one.
   public mutating func update(_ estimate: RangeEstimate) -> Event? {
     update(distance: estimate.distance)
   }
 
-  /// Takes a distance in metres in that somebody has smoothed already.
+  /// Updates the zone with a filtered distance in metres.
   ///
-  /// - Returns: what happened with it, if something did.
+  /// - Returns: the change, if there is one.
   public mutating func update(distance: Double) -> Event? {
     guard distance.isFinite else { return nil }
     let isNear = distance < enter

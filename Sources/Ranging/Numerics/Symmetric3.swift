@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension SIMD3 where Scalar == Double {
+  // Term by term: the order of the additions is part of the results.
+  package func dot(_ b: Self) -> Double { x * b.x + y * b.y + z * b.z }
+
+  package func cross(_ b: Self) -> Self {
+    Self(y * b.z - z * b.y, z * b.x - x * b.z, x * b.y - y * b.x)
+  }
+
+  package var length: Double { dot(self).squareRoot() }
+  package var isFinite: Bool { x.isFinite && y.isFinite && z.isFinite }
+}
+
+/// A symmetric 3×3 matrix, such as the covariance of a position.
+public struct Symmetric3: Sendable, Hashable {
+  /// Elements of the upper triangle.
+  public var xx, xy, xz, yy, yz, zz: Double
+
+  package init(xx: Double, xy: Double, xz: Double, yy: Double, yz: Double, zz: Double) {
+    (self.xx, self.xy, self.xz) = (xx, xy, xz)
+    (self.yy, self.yz, self.zz) = (yy, yz, zz)
+  }
+
+  static let zero = Symmetric3(xx: 0, xy: 0, xz: 0, yy: 0, yz: 0, zz: 0)
+
+  /// Adds `weight` times the outer product of a vector with itself.
+  mutating func add(_ v: SIMD3<Double>, _ weight: Double) {
+    xx += weight * v.x * v.x
+    xy += weight * v.x * v.y
+    xz += weight * v.x * v.z
+    yy += weight * v.y * v.y
+    yz += weight * v.y * v.z
+    zz += weight * v.z * v.z
+  }
+
+  func scaled(_ factor: Double) -> Symmetric3 {
+    Symmetric3(
+      xx: xx * factor, xy: xy * factor, xz: xz * factor, yy: yy * factor, yz: yz * factor,
+      zz: zz * factor)
+  }
+
+  package func times(_ v: SIMD3<Double>) -> SIMD3<Double> {
+    SIMD3(
+      xx * v.x + xy * v.y + xz * v.z, xy * v.x + yy * v.y + yz * v.z,
+      xz * v.x + yz * v.y + zz * v.z)
+  }
+
+  /// The inverse; nil when the matrix is singular to working precision.
+  var inverse: Symmetric3? {
+    let (a, b, c) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy)
+    let determinant = xx * a + xy * b + xz * c
+    let scale = abs(xx * yy * zz)
+    guard determinant.isFinite, abs(determinant) > 1e-14 * scale, determinant != 0 else {
+      return nil
+    }
+    let d = 1 / determinant
+    return Symmetric3(
+      xx: a * d, xy: b * d, xz: c * d, yy: (xx * zz - xz * xz) * d,
+      yz: (xy * xz - xx * yz) * d, zz: (xx * yy - xy * xy) * d)
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// One measurement to an anchor in a recording.
+public struct PositionSample: Sendable, Hashable {
+  /// Seconds.
+  public var time: Double
+  /// What was measured.
+  package var observation: PositionObservation
+  /// The index of the anchor, counted from 0; samples of one anchor share its errors. For a
+  /// difference, the index of the second anchor.
+  package var source: Int
+  /// The index of the first anchor of a difference.
+  package var reference: Int?
+
+  /// Creates a sample.
+  public init(time: Double, observation: PositionObservation, source: Int, reference: Int? = nil) {
+    (self.time, self.observation) = (time, observation)
+    (self.source, self.reference) = (source, reference)
+  }
+}
+
+/// The path of a device through a recording, from the whole of it (smoothed) or, for each time, only
+/// from what came before (filtered).
+public struct PositionSmoother: Sendable {
+  package var parameters: PositionTracker.Parameters
+  /// Seconds of measurements from which the first position is computed.
+  package var initialWindow = 1.0
+  /// Seconds without a measurement after which the position is computed from scratch.
+  package var gap = 5.0
+
+  package var errors = PositionErrorModel()
+  /// Multiples of the acceleration density of `parameters` from which the likeliest is chosen:
+  /// walking, running, a drone. None is below 1, because errors that last for seconds make a calmer
+  /// path seem likelier than it is.
+  package var accelerations = [1.0, 10, 100]
+
+  /// The position at one time.
+  public struct Point: Sendable {
+    /// Seconds.
+    public var time: Double
+    /// The position with its uncertainty.
+    public var estimate: PositionEstimate
+    /// Whether the measurement of this time was used.
+    public var isAccepted: Bool
+  }
+
+  /// Creates a smoother for people, trolleys and drones.
+  ///
+  /// - Parameter height: what is known about the height, if anything.
+  public init(height: HeightPrior? = nil) {
+    parameters = PositionTracker.Parameters()
+    parameters.height = height
+  }
+
+  package init(_ parameters: PositionTracker.Parameters) { self.parameters = parameters }
+
+  /// Returns the position at each sample.
+  ///
+  /// - Parameters:
+  ///   - samples: in order of time.
+  ///   - live: whether each position uses only the samples until its time.
+  /// - Returns: nil for samples at which no position could be determined.
+  public func path(_ samples: [PositionSample], live: Bool = false) -> [Point?] {
+    if live { return likeliestAtEachTime(samples) }
+    var best = self
+    var most = -Double.infinity
+    let some = Array(samples.prefix(20_000))
+    for multiple in accelerations where accelerations.count > 1 {
+      let smoother = moving(multiple)
+      let evidence = smoother.once(some, live: true).evidence.last ?? 0
+      if evidence > most { (most, best) = (evidence, smoother) }
+    }
+    if accelerations.count == 1 { best = moving(accelerations[0]) }
+    return best.once(samples, live: false).points
+  }
+
+  private func moving(_ multiple: Double) -> PositionSmoother {
+    var smoother = self
+    smoother.parameters.accelerationDensity *= multiple
+    smoother.parameters.initialVelocity *= max(1, multiple.squareRoot())
+    return smoother
+  }
+
+  /// Filters with each acceleration, and chooses at each time the one that has predicted the
+  /// measurements of the last seconds best.
+  private func likeliestAtEachTime(_ samples: [PositionSample]) -> [Point?] {
+    let paths = accelerations.map { moving($0).once(samples, live: true) }
+    guard paths.count > 1 else { return paths.first?.points ?? [] }
+    var scores = [Double](repeating: 0, count: paths.count)
+    var chosen = accelerations.firstIndex(of: 1) ?? 0
+    return samples.indices.map { index in
+      guard index > 0 else { return paths[chosen].points[index] }
+      let memory = exp((samples[index - 1].time - samples[index].time) / 10)
+      for path in scores.indices {
+        scores[path] =
+          memory * scores[path]
+          + paths[path].evidence[index] - paths[path].evidence[index - 1]
+      }
+      for path in scores.indices where scores[path] > scores[chosen] { chosen = path }
+      return paths[chosen].points[index]
+    }
+  }
+
+  /// The path under one acceleration, and the log-likelihood of all measurements up to each sample.
+  private func once(
+    _ samples: [PositionSample], live: Bool
+  ) -> (points: [Point?], evidence: [Double]) {
+    let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
+    var points = [Point?](repeating: nil, count: samples.count)
+    var evidence = [Double](repeating: 0, count: samples.count)
+    /// The samples of each mark, and the warnings about the position then.
+    var marks: [(samples: Range<Int>, warnings: GeometryWarnings)] = []
+    var filter: PositionTracker?
+    var warnings: GeometryWarnings = []
+    var isLost = true
+    var index = 0
+    /// The sample at which the position was computed, and the one before which it was consistent.
+    var (start, consistent) = (0, 0)
+    while index < samples.count {
+      let time = samples[index].time
+      let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
+      if let before = index > 0 ? samples[index - 1].time : nil, time - before > gap {
+        isLost = true
+      }
+      if isLost {
+        guard let initial = begin(samples, index, filter, sources, live: live) else {
+          // No position here: perhaps at the next sample.
+          index = end
+          continue
+        }
+        if filter == nil {
+          filter = PositionTracker(
+            at: initial, time: time, sources: sources, errors: errors, parameters)
+          if !live { filter?.history = SmootherHistory(sources: sources) }
+        } else {
+          filter?.restart(at: initial, time: time)
+        }
+        warnings = initial.warnings
+        isLost = false
+        (start, consistent) = (index, index)
+      }
+      guard filter != nil else { break }
+      var wasUsed: [Bool] = []
+      for sample in samples[index..<end] { wasUsed.append(filter?.update(sample) ?? false) }
+      for one in index..<end { evidence[one] = filter?.logLikelihood ?? 0 }
+      if filter?.rejectionBalance == 0 { consistent = end }
+      if let marked = filter?.mark() {
+        marks.append((index..<end, warnings))
+        for (offset, isAccepted) in wasUsed.enumerated() {
+          points[index + offset] = Point(
+            time: time,
+            estimate: PositionEstimate(
+              position: marked.position, covariance: marked.covariance, warnings: warnings),
+            isAccepted: isAccepted)
+        }
+      }
+      index = end
+      if filter?.rejectionBalance ?? 0 >= max(parameters.rejectionLimit, 2 * sources) {
+        // Compute the position again from the last consistent sample, but not twice from one.
+        isLost = true
+        if consistent > start {
+          for lost in consistent..<index { points[lost] = nil }
+          index = consistent
+        }
+      }
+    }
+    guard let history = filter?.history else { return (points, evidence) }
+    for (mark, state) in zip(marks, history.smoothed()) {
+      for index in mark.samples where points[index] != nil {
+        points[index]?.estimate.position = state.position
+        points[index]?.estimate.covariance = state.covariance
+      }
+    }
+    return (points, evidence)
+  }
+
+  /// The position from the measurements of a short time.
+  private func begin(
+    _ samples: [PositionSample], _ index: Int, _ filter: PositionTracker?, _ sources: Int,
+    live: Bool
+  ) -> PositionEstimate? {
+    let first = samples[index].time
+    var solver = PositionSolver(height: parameters.height)
+    solver.tailFreedom = parameters.tailFreedom
+    let window = samples[index...].prefix { $0.time - first <= initialWindow }
+    let positions = solver.candidates(
+      window.map { sample in
+        var observation = sample.observation
+        observation.value -= filter?.error(of: sample) ?? 0
+        return observation
+      }
+    ).map { $0.beginning(parameters, within: initialWindow) }
+    guard var best = positions.first else { return nil }
+    // Where a mirror image fits as well, the measurements that follow decide.
+    if positions.count > 1, !live {
+      var most = -Double.infinity
+      let trial = samples[index...].prefix { $0.time - first <= 30 }
+      for position in positions {
+        var run = PositionTracker(
+          at: position, time: first, sources: sources, errors: errors, parameters)
+        for sample in trial { run.update(sample) }
+        if run.logLikelihood > most { (most, best) = (run.logLikelihood, position) }
+      }
+    }
+    return best
+  }
+}
+
+extension PositionEstimate {
+  /// The estimate with the uncertainty for the start of a filter: the device moved while it was
+  /// assumed to be at rest, and its measurements are used again and must not count twice.
+  func beginning(_ parameters: PositionTracker.Parameters, within seconds: Double)
+    -> PositionEstimate
+  {
+    var wide = self
+    let moved = parameters.initialVelocity * seconds
+    wide.covariance.xx = 9 * covariance.xx + moved * moved
+    wide.covariance.yy = 9 * covariance.yy + moved * moved
+    wide.covariance.zz = 9 * covariance.zz + moved * moved
+    wide.covariance.xy = 9 * covariance.xy
+    wide.covariance.xz = 9 * covariance.xz
+    wide.covariance.yz = 9 * covariance.yz
+    return wide
+  }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Tracks a moving position together with the errors of the anchors, measurement by measurement.
+///
+/// A Kalman filter on position and velocity with white acceleration, gated and heavy-tailed like
+/// `RangeEstimator`, with two states more for each anchor: its constant error and the one that
+/// changes slowly. Where measurements cannot separate an error from the position, both stay
+/// uncertain together. Measurements need not be simultaneous. Does not allocate for a measurement.
+public struct PositionTracker: Sendable {
+  /// How the position moves and how measurements are judged.
+  package struct Parameters: Sendable, Hashable {
+    /// Spectral density of the acceleration in m²/s³; see `RangeEstimator.Parameters`.
+    package var accelerationDensity = 1.0
+    /// One standard deviation of the velocity at the start, in metres per second.
+    package var initialVelocity = 1.0
+    /// Standard deviations beyond which a measurement is an outlier.
+    package var gate = 4.0
+    /// See `RangeEstimator.Parameters.tailFreedom`.
+    package var tailFreedom = 4.0
+    /// What is known about the height. It is used as a measurement once a second, so that heights
+    /// which the anchors do not determine do not drift.
+    package var height: HeightPrior?
+    /// How many more rejected than accepted measurements mean that the position is lost: this many,
+    /// or two for each anchor where that is more.
+    package var rejectionLimit = 8
+
+    package init() {}
+
+    /// The known height as a measurement, unless it was used a moment ago.
+    ///
+    /// - Returns: how much higher it is than `own`, and its variance.
+    func heightMeasurement(
+      _ own: Double, now: Double, since last: inout Double
+    ) -> (innovation: Double, variance: Double)? {
+      guard let height else { return nil }
+      let seconds = now - last
+      guard seconds >= 0.05 else { return nil }
+      last = now
+      let variance = height.standardDeviation * height.standardDeviation
+      return (height.height - own, variance * (seconds < 1 ? 1 / seconds : 1))
+    }
+  }
+
+  package let parameters: Parameters
+  package let errors: PositionErrorModel
+  private let sources: Int
+  /// The number of states: position, velocity, constant errors, slow errors.
+  let size: Int
+  private var mean: [Double]
+  private var states: [Double]
+  private var time: Double
+  private var heightTime: Double
+  private var column: [Double]
+  /// The log-likelihood of the measurements, without terms that are the same for every tracker: to
+  /// choose among starting points.
+  package private(set) var logLikelihood = 0.0
+  /// Measurements rejected as outliers since the last accepted one.
+  package private(set) var rejections = 0
+  /// Rejected minus accepted measurements, not below 0: at a wrong position a measurement still fits
+  /// now and then.
+  package private(set) var rejectionBalance = 0
+  /// The steps for `PositionSmoother`, if they are wanted.
+  var history: SmootherHistory?
+
+  /// Creates a tracker from a first position.
+  ///
+  /// - Parameters:
+  ///   - time: seconds.
+  ///   - sources: how many anchors there are.
+  public init(at start: PositionEstimate, time: Double, sources: Int) {
+    self.init(at: start, time: time, sources: sources, errors: PositionErrorModel(), Parameters())
+  }
+
+  package init(
+    at start: PositionEstimate, time: Double, sources: Int, errors: PositionErrorModel,
+    _ parameters: Parameters
+  ) {
+    (self.parameters, self.errors, self.sources) = (parameters, errors, sources)
+    (self.time, heightTime) = (time, time)
+    size = 6 + 2 * sources
+    mean = [Double](repeating: 0, count: size)
+    column = mean
+    states = [Double](repeating: 0, count: size * size)
+    for row in 6..<(6 + sources) {
+      for other in 6..<(6 + sources) {
+        states[row * size + other] = errors.shared * errors.shared
+      }
+      states[row * size + row] += errors.own * errors.own
+      let slow = row + sources
+      states[slow * size + slow] = errors.slow * errors.slow
+    }
+    restart(at: start, time: time)
+  }
+
+  /// Continues from another position and time; what is known about the errors stays.
+  package mutating func restart(at start: PositionEstimate, time: Double) {
+    self.time = time
+    (rejections, rejectionBalance) = (0, 0)
+    (mean[0], mean[1], mean[2]) = (start.position.x, start.position.y, start.position.z)
+    for axis in 3..<6 { mean[axis] = 0 }
+    for row in 0..<6 {
+      for other in 0..<size {
+        states[row * size + other] = 0
+        states[other * size + row] = 0
+      }
+    }
+    let c = start.covariance
+    for (row, line) in [[c.xx, c.xy, c.xz], [c.xy, c.yy, c.yz], [c.xz, c.yz, c.zz]].enumerated() {
+      for (other, value) in line.enumerated() { states[row * size + other] = value }
+    }
+    for axis in 3..<6 {
+      states[axis * size + axis] = parameters.initialVelocity * parameters.initialVelocity
+    }
+    history?.events.append(.restart)
+  }
+
+  /// Metres.
+  public var position: SIMD3<Double> { SIMD3<Double>(mean[0], mean[1], mean[2]) }
+
+  /// Metres per second.
+  public var velocity: SIMD3<Double> { SIMD3<Double>(mean[3], mean[4], mean[5]) }
+
+  /// The covariance of the position in square metres.
+  public var covariance: Symmetric3 {
+    Symmetric3(
+      xx: states[0], xy: states[1], xz: states[2], yy: states[size + 1],
+      yz: states[size + 2], zz: states[2 * size + 2])
+  }
+
+  /// The estimated error of an anchor in metres.
+  package func error(of source: Int) -> Double { mean[6 + source] + mean[6 + sources + source] }
+
+  /// The estimated error of such a measurement in metres.
+  func error(of sample: PositionSample) -> Double {
+    error(of: sample.source) - (sample.reference.map { error(of: $0) } ?? 0)
+  }
+
+  // MARK: time and measurements
+
+  /// Predicts the state at a later time in seconds; does nothing for an earlier one.
+  package mutating func advance(to next: Double) {
+    let dt = next - time
+    guard dt > 0, dt.isFinite else { return }
+    time = next
+    // F·P·Fᵀ, where F adds dt times the velocity to the position and lets slow errors fade.
+    for axis in 0..<3 { mean[axis] += dt * mean[axis + 3] }
+    for axis in 0..<3 {
+      for other in 0..<size {
+        states[axis * size + other] += dt * states[(axis + 3) * size + other]
+      }
+    }
+    for axis in 0..<3 {
+      for other in 0..<size {
+        states[other * size + axis] += dt * states[other * size + axis + 3]
+      }
+    }
+    let q = parameters.accelerationDensity
+    for axis in 0..<3 {
+      states[axis * size + axis] += q * dt * dt * dt / 3
+      states[axis * size + axis + 3] += q * dt * dt / 2
+      states[(axis + 3) * size + axis] += q * dt * dt / 2
+      states[(axis + 3) * size + axis + 3] += q * dt
+    }
+    let decay = fade(dt)
+    if errors.slow > 0 {
+      for slow in (6 + sources)..<size {
+        mean[slow] *= decay
+        for other in 0..<size { states[slow * size + other] *= decay }
+        for other in 0..<size { states[other * size + slow] *= decay }
+        states[slow * size + slow] += errors.slow * errors.slow * (1 - decay * decay)
+      }
+    }
+    history?.events.append(.advance(dt, fade: decay))
+  }
+
+  private func fade(_ dt: Double) -> Double { exp(-dt / errors.slowTime) }
+
+  /// Updates the position with a measurement, at its time.
+  ///
+  /// - Returns: whether it was used; false for outliers and for anchors of `sources` or above.
+  @discardableResult
+  public mutating func update(_ sample: PositionSample) -> Bool {
+    let observation = sample.observation
+    guard sample.time.isFinite, observation.value.isFinite, observation.standardDeviation > 0,
+      (0..<sources).contains(sample.source), (0..<sources).contains(sample.reference ?? 0)
+    else { return false }
+    advance(to: sample.time)
+    if let (innovation, variance) = parameters.heightMeasurement(
+      mean[2], now: time, since: &heightTime)
+    {
+      let own = project(SIMD3<Double>(0, 0, 1), nil, nil)
+      correct(SIMD3<Double>(0, 0, 1), nil, nil, innovation, own + variance)
+    }
+    let (value, gradient) = observation.expected(at: position)
+    let innovation = observation.value - value - error(of: sample)
+    let noise = observation.standardDeviation * observation.standardDeviation
+    let own = project(gradient, sample.source, sample.reference)
+    let normalised = innovation * innovation / (own + noise)
+    let freedom = parameters.tailFreedom
+    // Student's t.
+    logLikelihood -=
+      (freedom + 1) / 2 * log(1 + normalised / freedom)
+      + log(own + noise) / 2
+    guard normalised <= parameters.gate * parameters.gate else {
+      rejections += 1
+      rejectionBalance += 1
+      return false
+    }
+    rejections = 0
+    rejectionBalance = max(0, rejectionBalance - 1)
+    correct(
+      gradient, sample.source, sample.reference, innovation,
+      own + noise * (1 + normalised / freedom))
+    return true
+  }
+
+  /// Computes P·H for `correct`.
+  ///
+  /// - Returns: H·P·Hᵀ.
+  private mutating func project(
+    _ gradient: SIMD3<Double>, _ source: Int?, _ reference: Int?
+  ) -> Double {
+    for row in 0..<size {
+      let start = row * size
+      var sum =
+        states[start] * gradient.x + states[start + 1] * gradient.y
+        + states[start + 2] * gradient.z
+      if let source {
+        sum += states[start + 6 + source] + states[start + 6 + sources + source]
+      }
+      if let reference {
+        sum -= states[start + 6 + reference] + states[start + 6 + sources + reference]
+      }
+      column[row] = sum
+    }
+    var sum = column[0] * gradient.x + column[1] * gradient.y + column[2] * gradient.z
+    if let source { sum += column[6 + source] + column[6 + sources + source] }
+    if let reference { sum -= column[6 + reference] + column[6 + sources + reference] }
+    return sum
+  }
+
+  private mutating func correct(
+    _ gradient: SIMD3<Double>, _ source: Int?, _ reference: Int?, _ innovation: Double,
+    _ total: Double
+  ) {
+    guard total > 0, total.isFinite else { return }
+    history?.add(gradient, source, reference, innovation, total, column)
+    for row in 0..<size {
+      let gain = column[row] / total
+      mean[row] += gain * innovation
+      let start = row * size
+      for other in 0..<size { states[start + other] -= gain * column[other] }
+      states[start + row] = max(states[start + row], 1e-12)
+    }
+  }
+
+  /// Adds the position to the history, and returns it.
+  mutating func mark() -> (position: SIMD3<Double>, covariance: Symmetric3) {
+    let (here, rows) = (position, Array(states[..<(3 * size)]))
+    history?.mark(here, rows)
+    return (position, covariance)
+  }
+}
