@@ -66,7 +66,6 @@ public struct TickCounter: Sendable, Hashable {
 
   /// Returns the ticks from `start` to `end`, which is less than one turn of the counter later.
   /// Subtracts integers, so that nothing is lost to rounding.
-  @inlinable
   package func interval(from start: TickStamp, to end: TickStamp) -> Double {
     let whole = (end.ticks &- start.ticks) & ((1 << UInt64(bits)) - 1)
     return Double(whole) + (end.fraction - start.fraction)

@@ -49,13 +49,13 @@ public final class SimulatedBench: Sendable {
   public func stop() { thread.stop() }
 
   /// Whether the stamps of exchanges are kept for `takeExchanges()`.
-  public var recordsExchanges: Bool {
+  package var recordsExchanges: Bool {
     get { core.withSimulation { $0.recordsExchanges } }
     set { core.withSimulation { $0.recordsExchanges = newValue } }
   }
 
   /// The exchanges since the last call, if `recordsExchanges` is set; at most 100 000.
-  public func takeExchanges() -> [RecordedExchange] {
+  package func takeExchanges() -> [RecordedExchange] {
     core.withSimulation { $0.takeExchanges() }
   }
 
@@ -69,7 +69,7 @@ public final class SimulatedBench: Sendable {
     /// The name given to `add`.
     public var name: String { core.withSimulation { $0.name(of: id) } }
     /// The kind of chip.
-    public var profile: ChipProfile { core.withSimulation { $0.profile(of: id) } }
+    package var profile: ChipProfile { core.withSimulation { $0.profile(of: id) } }
     /// Where it is at this moment.
     public var position: Position { core.withSimulation { $0.position(of: id) } }
     /// Where it is over time, where it looks, and how good it is.
@@ -78,13 +78,13 @@ public final class SimulatedBench: Sendable {
       nonmutating set { core.withSimulation { $0[placement: id] = newValue } }
     }
     /// What it does wrong on purpose.
-    public var faults: ChipFaults {
+    package var faults: ChipFaults {
       get { core.withSimulation { $0[faults: id] } }
       nonmutating set { core.withSimulation { $0[faults: id] = newValue } }
     }
 
     /// Sends bytes to the host that no chip would: chatter on the line.
-    public func chatter(_ bytes: [UInt8]) { core.send([bytes], to: id) }
+    package func chatter(_ bytes: [UInt8]) { core.send([bytes], to: id) }
     /// Lets the chip start anew behind its host's back; the port stays, as with a bridge.
     public func restart() { core.withSimulation { $0.restart(id) } }
     /// Lets the chip fail inside: DEVICE_STATUS ERROR, and nothing more before a reset.

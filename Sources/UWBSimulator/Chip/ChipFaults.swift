@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a chip or its line does wrong on purpose.
-public struct ChipFaults: Hashable, Sendable {
+package struct ChipFaults: Hashable, Sendable {
   /// Damage to one byte of what the chip sends.
-  public enum Damage: Hashable, Sendable {
+  package enum Damage: Hashable, Sendable {
     /// The byte is lost.
     case drop
     /// These bytes come before it.
@@ -13,16 +13,16 @@ public struct ChipFaults: Hashable, Sendable {
   }
 
   /// Damage by position: 0 is the first byte the chip sends after the faults were set.
-  public var damage: [Int: Damage]
+  package var damage: [Int: Damage]
   /// Every packet is replaced by as many random bytes.
-  public var garbage: Bool
+  package var garbage: Bool
   /// Nothing is sent at all.
-  public var mute: Bool
+  package var mute: Bool
   /// Every command is answered with nothing but CORE_GENERIC_ERROR_NTF 0x0A.
-  public var onlyRetries: Bool
+  package var onlyRetries: Bool
 
   /// Faults; without arguments there are none.
-  public init(
+  package init(
     damage: [Int: Damage] = [:], garbage: Bool = false, mute: Bool = false,
     onlyRetries: Bool = false
   ) {
@@ -33,7 +33,7 @@ public struct ChipFaults: Hashable, Sendable {
   }
 
   /// A chip without faults.
-  public static let none = ChipFaults()
+  package static let none = ChipFaults()
 }
 
 /// Applies faults to the packets on their way out.

@@ -3,7 +3,7 @@
 import UCI
 
 /// How a chip reports what its receivers saw in single frames.
-public enum DiagnosticsForm: Hashable, Sendable {
+package enum DiagnosticsForm: Hashable, Sendable {
   /// Not at all.
   case none
   /// RANGE_DIAGNOSTICS of Qorvo's group, with ENABLE_DIAGNOSTICS and its fields.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// One simulated UWB chip as a state machine: bytes and a time go in, packets come out. It does no
 /// input or output of its own and knows no clock; ranging rounds are up to `Simulation`.
-public struct SimulatedChip: Sendable {
+package struct SimulatedChip: Sendable {
   /// What kind of chip it is.
-  public let profile: ChipProfile
+  package let profile: ChipProfile
   /// What it does wrong on purpose. Setting it starts counting bytes anew.
-  public var faults: ChipFaults {
+  package var faults: ChipFaults {
     get { line.faults }
     set { line.faults = newValue }
   }
   /// Whether it has power.
-  public internal(set) var isPowered = false
+  package internal(set) var isPowered = false
   /// What it last said in CORE_DEVICE_STATUS_NTF.
-  public internal(set) var deviceState: DeviceState
+  package internal(set) var deviceState: DeviceState
 
   var line = FaultyLine()
   var output: [[UInt8]] = []
@@ -58,7 +58,7 @@ public struct SimulatedChip: Sendable {
   }
 
   /// A chip without power.
-  public init(profile: ChipProfile) {
+  package init(profile: ChipProfile) {
     self.profile = profile
     deviceState = profile.bootState
     receiver = CommandReceiver(rule: profile.reception)
@@ -68,7 +68,7 @@ public struct SimulatedChip: Sendable {
   }
 
   /// Gives it power at a time in nanoseconds; returns what it says of its own accord.
-  public mutating func powerUp(at now: UInt64) -> [[UInt8]] {
+  package mutating func powerUp(at now: UInt64) -> [[UInt8]] {
     let (faults, offset, calibration) = (faults, clockOffset, calibration)
     self = SimulatedChip(profile: profile)
     self.faults = faults
@@ -85,7 +85,7 @@ public struct SimulatedChip: Sendable {
   }
 
   /// Takes its power away: everything it knew is lost.
-  public mutating func powerDown() {
+  package mutating func powerDown() {
     isPowered = false
     sessions = []
     output = []
@@ -95,7 +95,7 @@ public struct SimulatedChip: Sendable {
   }
 
   /// Fails inside: it forgets its sessions, says so, and does nothing more before a reset.
-  public mutating func fail() {
+  package mutating func fail() {
     sessions = []
     terminations = []
     deviceState = .error
@@ -107,7 +107,7 @@ public struct SimulatedChip: Sendable {
   /// - Parameters:
   ///   - now: nanoseconds; never less than before.
   /// - Returns: the packets the chip sends, header included, faults applied.
-  public mutating func receive(_ bytes: [UInt8], at now: UInt64) -> [[UInt8]] {
+  package mutating func receive(_ bytes: [UInt8], at now: UInt64) -> [[UInt8]] {
     guard isPowered else { return [] }
     for packet in receiver.take(bytes, at: now) { take(packet, at: now) }
     return takeOutput()

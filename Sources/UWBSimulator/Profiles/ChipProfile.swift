@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// What one kind of chip says and does: its bytes and its oddities, as data.
 public struct ChipProfile: Sendable {
   /// How the firmware finds the packets in what it is sent.
-  public enum Reception: Hashable, Sendable {
+  package enum Reception: Hashable, Sendable {
     /// By the header: type, group and a length of 8 or 16 bits, as the specification says.
     case byHeader
     /// The fourth byte is the length, whatever the type; a packet that is still incomplete this
@@ -14,7 +14,7 @@ public struct ChipProfile: Sendable {
   }
 
   /// When the chip says READY again.
-  public enum ReadyRule: Hashable, Sendable {
+  package enum ReadyRule: Hashable, Sendable {
     /// Behind the IDLE of the last session that stops.
     case afterStop
     /// Only with the DEINIT that follows, ahead of its response.
@@ -22,111 +22,111 @@ public struct ChipProfile: Sendable {
   }
 
   /// What the antennas of the board can tell about directions.
-  public struct Angles: OptionSet, Hashable, Sendable {
+  package struct Angles: OptionSet, Hashable, Sendable {
     /// The bits of the capability AOA_SUPPORT.
-    public let rawValue: UInt8
+    package let rawValue: UInt8
     /// From the bits of the capability.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Azimuth in front of the antenna; what is behind it appears mirrored.
-    public static let azimuth90 = Angles(rawValue: 1)
+    package static let azimuth90 = Angles(rawValue: 1)
     /// Azimuth all around.
-    public static let azimuth180 = Angles(rawValue: 2)
+    package static let azimuth180 = Angles(rawValue: 2)
     /// Elevation.
-    public static let elevation = Angles(rawValue: 4)
+    package static let elevation = Angles(rawValue: 4)
     /// Figures of merit.
-    public static let figureOfMerit = Angles(rawValue: 8)
+    package static let figureOfMerit = Angles(rawValue: 8)
   }
 
   /// A word for lists and for the command line.
   public var name: String
   /// Which messages it speaks. Sessions are named by a handle from FiRa 2.0 on.
-  public var dialect: Dialect
+  package var dialect: Dialect
   /// The payload of CORE_GET_DEVICE_INFO_RSP, status included.
-  public var deviceInfo: [UInt8]
+  package var deviceInfo: [UInt8]
   /// The payload of CORE_GET_CAPS_INFO_RSP, status included.
-  public var capabilities: [UInt8]
+  package var capabilities: [UInt8]
   /// What the antennas tell; goes with the capabilities.
-  public var angles: Angles
+  package var angles: Angles
 
   /// What CORE_DEVICE_STATUS_NTF says after power-up.
-  public var bootState = DeviceState.ready
+  package var bootState = DeviceState.ready
   /// Nothing is answered before NXP's CORE_DEVICE_INIT.
-  public var needsDeviceInit = false
+  package var needsDeviceInit = false
   /// So many CORE_DEVICE_INIT, and so many RESET, are answered with "send it again" after power-up.
-  public var retriesAfterBoot = 0
+  package var retriesAfterBoot = 0
   /// A command after the configured time of silence finds the chip asleep and has to be repeated.
-  public var sleeps = false
+  package var sleeps = false
   /// READY goes out ahead of the response to a reset, too.
-  public var readyBeforeResetResponse = false
+  package var readyBeforeResetResponse = false
   /// Sent once ahead of the first response after a reset; NXP: state of the secure element.
-  public var notificationAfterReset: [UInt8] = []
+  package var notificationAfterReset: [UInt8] = []
 
   /// The first session handle; the next one is one more.
-  public var firstHandle: UInt32 = 1
+  package var firstHandle: UInt32 = 1
   /// How many sessions there can be.
-  public var maximumSessions = 5
+  package var maximumSessions = 5
   /// How many controlees a session can have.
-  public var maximumControlees = 8
+  package var maximumControlees = 8
   /// The answer to a session id that is in use.
-  public var duplicateSession = Status.sessionDuplicate
+  package var duplicateSession = Status.sessionDuplicate
   /// A session is IDLE, and can start, when all these parameters were set.
-  public var requiredParameters: [UInt8] = []
+  package var requiredParameters: [UInt8] = []
   /// Parameters of FiRa that this firmware refuses, and with them the whole command.
-  public var refusedParameters: Set<UInt8> = []
+  package var refusedParameters: Set<UInt8> = []
   /// Parameters of the vendor and the lengths they may have.
-  public var vendorParameters: [UInt8: [Int]] = [:]
+  package var vendorParameters: [UInt8: [Int]] = [:]
   /// The channels the radio has.
-  public var channels: Set<UInt8> = [5, 9]
+  package var channels: Set<UInt8> = [5, 9]
 
   /// Device configuration and its values after a reset.
-  public var deviceParameters: [UInt8: [UInt8]] = [0x01: [1]]
+  package var deviceParameters: [UInt8: [UInt8]] = [0x01: [1]]
   /// An identifier of device configuration that is followed by a second one.
-  public var twoByteDeviceParameter: UInt8?
+  package var twoByteDeviceParameter: UInt8?
   /// Groups of the vendor that exist; the rest is UNKNOWN_GID.
-  public var vendorGroups: Set<UInt8> = []
+  package var vendorGroups: Set<UInt8> = []
   /// Commands of the vendor and the payloads of their responses.
-  public var vendorResponses: [Opcode: [UInt8]] = [:]
+  package var vendorResponses: [Opcode: [UInt8]] = [:]
 
   /// DEVICE_STATUS ACTIVE goes ahead of SESSION_STATUS ACTIVE.
-  public var deviceStatusFirst = true
+  package var deviceStatusFirst = true
   /// When READY comes back.
-  public var ready = ReadyRule.afterStop
+  package var ready = ReadyRule.afterStop
   /// Every so-manieth SESSION_STOP while ranging has to be repeated; 0: none.
-  public var stopRetryPeriod = 0
+  package var stopRetryPeriod = 0
 
   /// The NLoS byte of every measurement.
-  public var lineOfSight = LineOfSight.notDetermined
+  package var lineOfSight = LineOfSight.notDetermined
   /// Failed measurements say in which slot.
-  public var reportsErrorSlot = true
+  package var reportsErrorSlot = true
   /// RSSI_REPORTING is honoured.
-  public var reportsRSSI = true
+  package var reportsRSSI = true
   /// Bytes behind the measurements, once the host has switched extended notifications on and while
   /// there is nothing else to say there.
-  public var measurementTail: [UInt8] = []
+  package var measurementTail: [UInt8] = []
   /// How it reports what its receivers saw.
-  public var diagnostics = DiagnosticsForm.none
+  package var diagnostics = DiagnosticsForm.none
   /// Long notifications go out in one packet with a length of 16 bits, once the host has switched
   /// extended notifications on.
-  public var extendedLength = false
+  package var extendedLength = false
 
   /// The radio tests it has, by their opcodes in group 0xD.
-  public var radioTests: Set<UInt8> = [0x02, 0x03, 0x05, 0x06, 0x08]
+  package var radioTests: Set<UInt8> = [0x02, 0x03, 0x05, 0x06, 0x08]
 
   /// Bytes of payload in a data packet; goes with the capabilities.
-  public var maximumDataPayload = 255
+  package var maximumDataPayload = 255
   /// Bytes of data that fit into one ranging round.
-  public var maximumDataSize: UInt16 = 1_000
+  package var maximumDataSize: UInt16 = 1_000
 
   /// What it is calibrated with at first.
   var calibration = CalibrationStore()
 
   /// How commands are received.
-  public var reception = Reception.byHeader
+  package var reception = Reception.byHeader
   /// Bytes that wait for a host that does not read; packets that do not fit are dropped whole.
-  public var transmitQueue = 32_768
+  package var transmitQueue = 32_768
 
   /// A chip that does what the specification says.
-  public init(
+  package init(
     name: String, dialect: Dialect, deviceInfo: [UInt8], capabilities: [UInt8],
     angles: Angles = []
   ) {

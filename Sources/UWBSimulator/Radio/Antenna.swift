@@ -6,26 +6,26 @@ import Glibc
 ///
 /// Real pairs couple with each other and with their ground plane: their curves are not sines, are
 /// not symmetric, and run past half a turn.
-public struct AntennaCurve: Hashable, Sendable {
+package struct AntennaCurve: Hashable, Sendable {
   /// A point of the curve.
-  public struct Point: Hashable, Sendable {
+  package struct Point: Hashable, Sendable {
     /// Degrees to the plane in the middle of the pair, positive to the right of where it looks.
-    public var angle: Double
+    package var angle: Double
     /// Phase difference in radians, not wrapped.
-    public var phase: Double
+    package var phase: Double
 
     /// From its parts.
-    public init(angle: Double, phase: Double) {
+    package init(angle: Double, phase: Double) {
       self.angle = angle
       self.phase = phase
     }
   }
 
   /// Rising angles; linear in between, and beyond the ends as at the ends.
-  public var points: [Point]
+  package var points: [Point]
 
   /// From at least two points with rising angles.
-  public init(_ points: [Point]) { self.points = points }
+  package init(_ points: [Point]) { self.points = points }
 
   /// The spacing of an ideal pair, in wavelengths. Qorvo advises 0.45.
   static let spacing = 0.45

@@ -2,16 +2,16 @@
 
 /// How radios and their crystals are in a scene. The defaults are those of good boards in the open;
 /// everything that makes ranging hard has to be asked for.
-public struct RadioConditions: Hashable, Sendable {
+package struct RadioConditions: Hashable, Sendable {
   /// A point of the curve by which receivers measure too far, or too near.
-  public struct PowerPoint: Hashable, Sendable {
+  package struct PowerPoint: Hashable, Sendable {
     /// The received level in dBm.
-    public var level: Double
+    package var level: Double
     /// Metres that distances are too long by at this level.
-    public var bias: Double
+    package var bias: Double
 
     /// From its parts.
-    public init(level: Double, bias: Double) {
+    package init(level: Double, bias: Double) {
       self.level = level
       self.bias = bias
     }
@@ -19,16 +19,16 @@ public struct RadioConditions: Hashable, Sendable {
 
   /// Something that stands upright on the floor, from one place to another: what goes through it is
   /// weaker and late.
-  public struct Wall: Hashable, Sendable {
+  package struct Wall: Hashable, Sendable {
     /// Where it begins and ends; only x and y count.
-    public var from, to: Position
+    package var from, to: Position
     /// Decibels that it takes away. From about 18 on a reflection is taken for the direct path.
-    public var loss: Double
+    package var loss: Double
     /// Nanoseconds that it delays: 0.5 are 15 cm.
-    public var delay: Double
+    package var delay: Double
 
     /// From its parts.
-    public init(from: Position, to: Position, loss: Double = 12, delay: Double = 0.5) {
+    package init(from: Position, to: Position, loss: Double = 12, delay: Double = 0.5) {
       self.from = from
       self.to = to
       self.loss = loss
@@ -38,26 +38,26 @@ public struct RadioConditions: Hashable, Sendable {
 
   /// Each chip's crystal is off by a value from plus to minus so many parts per million, beside what
   /// its placement says. IEEE 802.15.4 allows 20.
-  public var clockSpread = 0.0
+  package var clockSpread = 0.0
   /// Parts per million by which crystals swing around their offset, once in 100 s.
-  public var clockWander = 0.0
+  package var clockWander = 0.0
   /// Standard deviation of what a receiver makes of the carrier of a frame, in parts per million.
-  public var carrierNoise = 0.05
+  package var carrierNoise = 0.05
   /// Standard deviation of a level, in dB.
-  public var levelNoise = 0.5
+  package var levelNoise = 0.5
   /// How the received level shifts distances, weakest first, linear in between; empty: not at all.
-  public var powerBias: [PowerPoint] = []
+  package var powerBias: [PowerPoint] = []
   /// The strongest reflection of the room: so many nanoseconds behind the direct path…
-  public var reflectionDelay = 9.0
+  package var reflectionDelay = 9.0
   /// … and so many dB below it where nothing is in its way.
-  public var reflectionLoss = 8.0
+  package var reflectionLoss = 8.0
   /// Level of the noise in dBm.
-  public var noiseLevel = -106.0
+  package var noiseLevel = -106.0
   /// What stands in the way of direct paths.
-  public var walls: [Wall] = []
+  package var walls: [Wall] = []
 
   /// Good boards in the open.
-  public init() {}
+  package init() {}
 
   /// Metres that a distance is too long by at a level.
   func bias(at level: Double) -> Double {

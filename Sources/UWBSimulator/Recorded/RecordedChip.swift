@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// A chip that says again what a recording has it say, as a state machine: bytes and a time go in,
 /// packets come out.
@@ -10,26 +10,26 @@ public import UCI
 /// other contents. What the recorded chip was never asked is refused as a chip refuses what it does
 /// not know, except for what every host opens a chip with: a reset works, and device information
 /// and capabilities are those of a chip about which nothing is known.
-public struct RecordedChip: Sendable {
+package struct RecordedChip: Sendable {
   /// How much of the recording was of use.
-  public struct Statistics: Sendable, Hashable {
+  package struct Statistics: Sendable, Hashable {
     /// Requests that the recording has.
-    public var exact = 0
+    package var exact = 0
     /// Requests that it has with other contents only.
-    public var similar = 0
+    package var similar = 0
     /// Requests that are answered although it does not have them, by their opcodes.
-    public var invented: [Opcode: Int] = [:]
+    package var invented: [Opcode: Int] = [:]
     /// Commands that were refused because it does not have them, by their opcodes.
-    public var unknown: [Opcode: Int] = [:]
+    package var unknown: [Opcode: Int] = [:]
     /// Packets of the recording that were sent.
-    public var packetsSent = 0
+    package var packetsSent = 0
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
   }
 
   /// What came of the requests so far.
-  public private(set) var statistics = Statistics()
+  package private(set) var statistics = Statistics()
 
   /// Answers under way.
   private struct Playing {
@@ -60,7 +60,7 @@ public struct RecordedChip: Sendable {
   ///     `.infinity` sends everything at once.
   ///   - repeats: measurements begin again, with higher sequence numbers, when the recording has no
   ///     more of them, until the session is stopped.
-  public init(_ recording: Recording, speed: Double = 1, repeats: Bool = false) {
+  package init(_ recording: Recording, speed: Double = 1, repeats: Bool = false) {
     precondition(speed > 0, "time does not stand still")
     self.recording = recording
     self.speed = speed
@@ -68,10 +68,10 @@ public struct RecordedChip: Sendable {
   }
 
   /// Begins with what the chip said of its own accord; `now` in nanoseconds.
-  public mutating func powerUp(at now: UInt64) { playing.append(Playing(turn: nil, began: now)) }
+  package mutating func powerUp(at now: UInt64) { playing.append(Playing(turn: nil, began: now)) }
 
   /// Takes bytes of the host in chunks of any size; `now` in nanoseconds, never less than before.
-  public mutating func receive(_ bytes: [UInt8], at now: UInt64) {
+  package mutating func receive(_ bytes: [UInt8], at now: UInt64) {
     for packet in receiver.take(bytes, at: now) {
       guard let header = try? PacketHeader(parsing: packet.span.bytes) else { continue }
       let payload = Array(packet[PacketHeader.length...])
@@ -88,7 +88,7 @@ public struct RecordedChip: Sendable {
   }
 
   /// The packets whose time has come, header included.
-  public mutating func takeOutput(at now: UInt64) -> [[UInt8]] {
+  package mutating func takeOutput(at now: UInt64) -> [[UInt8]] {
     defer { invented = [] }
     var output = invented
     while let (index, due) = nextDue(), due <= now {
@@ -102,7 +102,7 @@ public struct RecordedChip: Sendable {
   }
 
   /// When the next packet goes out by itself, in nanoseconds; nil when none will.
-  public var nextDeadline: UInt64? { invented.isEmpty ? nextDue()?.due : 0 }
+  package var nextDeadline: UInt64? { invented.isEmpty ? nextDue()?.due : 0 }
 
   // MARK: requests
 

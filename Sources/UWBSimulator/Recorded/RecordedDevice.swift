@@ -2,12 +2,12 @@
 
 import Glibc
 import Locking
-public import SystemPackage
+package import SystemPackage
 
 /// A recorded chip on a pseudo-terminal, for any host that can open a serial port.
 ///
 /// One thread serves it. It ends with `stop()` or with the device.
-public final class RecordedDevice: Sendable {
+package final class RecordedDevice: Sendable {
   private let core: RecordedDeviceCore
   private let thread: ServiceThread
 
@@ -15,7 +15,7 @@ public final class RecordedDevice: Sendable {
   ///
   /// - Parameters: as of `RecordedChip`.
   /// - Throws: `Errno` when there is no pseudo-terminal to be had.
-  public init(
+  package init(
     _ recording: Recording, speed: Double = 1, repeats: Bool = false
   ) throws(Errno) {
     core = try RecordedDeviceCore(RecordedChip(recording, speed: speed, repeats: repeats))
@@ -25,18 +25,18 @@ public final class RecordedDevice: Sendable {
   deinit { stop() }
 
   /// What a host opens, like `/dev/pts/5`.
-  public var path: String { core.path }
+  package var path: String { core.path }
   /// What came of the requests so far.
-  public var statistics: RecordedChip.Statistics { core.statistics }
+  package var statistics: RecordedChip.Statistics { core.statistics }
 
   /// Makes a symbolic link to the path, in the place of a link that is there; removed with this.
-  public func link(at path: String) throws(Errno) { try core.link(at: path) }
+  package func link(at path: String) throws(Errno) { try core.link(at: path) }
 
   /// Begins to serve. Twice is once.
-  public func start() { thread.start() }
+  package func start() { thread.start() }
 
   /// Stops serving and waits for the thread. The pseudo-terminal stays.
-  public func stop() { thread.stop() }
+  package func stop() { thread.stop() }
 }
 
 /// What the device and its thread share.

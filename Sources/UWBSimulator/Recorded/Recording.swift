@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// What a chip said to a host, sorted by what it was said to: each command with the packets that
 /// came of it, at their times behind it.
-public struct Recording: Sendable {
+package struct Recording: Sendable {
   /// A packet as it was recorded.
-  public struct Packet: Sendable {
+  package struct Packet: Sendable {
     /// Nanoseconds on any clock; nil where the source has no times.
-    public var time: UInt64?
+    package var time: UInt64?
     /// Which way it went.
-    public var direction: PacketDirection
+    package var direction: PacketDirection
     /// The whole packet, header included.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// From its parts.
-    public init(time: UInt64?, direction: PacketDirection, bytes: [UInt8]) {
+    package init(time: UInt64?, direction: PacketDirection, bytes: [UInt8]) {
       self.time = time
       self.direction = direction
       self.bytes = bytes
@@ -57,14 +57,14 @@ public struct Recording: Sendable {
   private(set) var turns: [Turn] = []
 
   /// Packets of the chip in it.
-  public var packets: Int { turns.reduce(greeting.count) { $0 + $1.answers.count } }
+  package var packets: Int { turns.reduce(greeting.count) { $0 + $1.answers.count } }
   /// Requests with an answer.
-  public var requests: Int { turns.count }
+  package var requests: Int { turns.count }
 
   /// Sorts packets, given in the order in which they were recorded. Packets that are not whole are
   /// left out, and so are commands without an answer: what a sleeping chip missed need not be missed
   /// again.
-  public init(_ packets: some Sequence<Packet>) {
+  package init(_ packets: some Sequence<Packet>) {
     var sorter = RecordingSorter()
     for packet in packets { sorter.take(packet) }
     greeting = sorter.greeting

@@ -3,23 +3,23 @@
 import Glibc
 
 /// A place in the scene, in metres: x and y on the floor, z up.
-public struct Position: Hashable, Sendable {
+package struct Position: Hashable, Sendable {
   /// Metres.
-  public var x: Double
+  package var x: Double
   /// Metres.
-  public var y: Double
+  package var y: Double
   /// Metres above the floor.
-  public var z: Double
+  package var z: Double
 
   /// A place; all values in metres.
-  public init(_ x: Double, _ y: Double, _ z: Double = 0) {
+  package init(_ x: Double, _ y: Double, _ z: Double = 0) {
     self.x = x
     self.y = y
     self.z = z
   }
 
   /// Metres in a straight line.
-  public func distance(to other: Position) -> Double {
+  package func distance(to other: Position) -> Double {
     let (dx, dy, dz) = (other.x - x, other.y - y, other.z - z)
     return (dx * dx + dy * dy + dz * dz).squareRoot()
   }
@@ -30,7 +30,7 @@ public struct Position: Hashable, Sendable {
   ///   - yaw: degrees counterclockwise from the x axis, seen from above.
   /// - Returns: azimuth -180…180, positive to the right of where the antenna looks; elevation
   ///   -90…90, positive upwards. Both 0 where the places coincide.
-  public func direction(to other: Position, yaw: Double) -> (azimuth: Double, elevation: Double) {
+  package func direction(to other: Position, yaw: Double) -> (azimuth: Double, elevation: Double) {
     let (dx, dy, dz) = (other.x - x, other.y - y, other.z - z)
     let distance = (dx * dx + dy * dy + dz * dz).squareRoot()
     guard distance > 0 else { return (0, 0) }
@@ -55,7 +55,7 @@ public enum Motion: Hashable, Sendable {
   /// Where the chip is.
   ///
   /// - Parameter nanoseconds: since the beginning of the scene.
-  public func position(at nanoseconds: UInt64) -> Position {
+  package func position(at nanoseconds: UInt64) -> Position {
     let seconds = Double(nanoseconds) * 1e-9
     switch self {
     case .still(let place): return place

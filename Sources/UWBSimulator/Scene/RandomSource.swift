@@ -4,11 +4,11 @@ import Glibc
 
 /// The random numbers of a simulation: xoshiro256**, filled from a seed with splitmix64, so that
 /// they are the same on every machine.
-public struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
+package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 
   /// Equal seeds give equal numbers.
-  public init(seed: UInt64) {
+  package init(seed: UInt64) {
     var s = seed
     func next() -> UInt64 {
       s &+= 0x9E37_79B9_7F4A_7C15
@@ -21,7 +21,7 @@ public struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
   }
 
   /// The next 64 bits.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     let product = state.1 &* 5
     let result = (product << 7 | product >> 57) &* 9
     let t = state.1 << 17
@@ -35,19 +35,19 @@ public struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
   }
 
   /// 0 up to, but not, 1, evenly spread.
-  public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
+  package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
   /// Normally distributed with mean 0 and standard deviation 1.
-  public mutating func normal() -> Double {
+  package mutating func normal() -> Double {
     let radius = (-2 * log(1 - uniform())).squareRoot()
     return radius * cos(2 * .pi * uniform())
   }
 
   /// The same state.
-  public static func == (a: RandomSource, b: RandomSource) -> Bool { a.state == b.state }
+  package static func == (a: RandomSource, b: RandomSource) -> Bool { a.state == b.state }
 
   /// Hashes the state.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(state.0)
     hasher.combine(state.1)
     hasher.combine(state.2)

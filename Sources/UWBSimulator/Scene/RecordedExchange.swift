@@ -2,23 +2,23 @@
 
 /// The stamps of one exchange and what is true, for those who compute distances themselves. Real
 /// chips keep the stamps to themselves.
-public struct RecordedExchange: Hashable, Sendable {
+package struct RecordedExchange: Hashable, Sendable {
   /// When the poll left, in seconds since the beginning of the scene.
-  public var time: Double
+  package var time: Double
   /// The chips, in the order in which they were added.
-  public var initiator, responder: Int
+  package var initiator, responder: Int
   /// Ticks of 40 bits: poll sent and received, response sent and received; odd pairs by alternating
   /// clocks. Each chip has taken away the antenna delays it is calibrated to.
-  public var t1, t2, t3, t4: UInt64
+  package var t1, t2, t3, t4: UInt64
   /// Final sent and received; nil in single-sided ranging.
-  public var t5, t6: UInt64?
+  package var t5, t6: UInt64?
   /// Carrier offset as the initiator's receiver has it, in parts per million: positive where the
   /// initiator's clock runs faster than the responder's.
-  public var carrierOffset: Double
+  package var carrierOffset: Double
   /// Received level at the initiator, in dBm.
-  public var level: Double
+  package var level: Double
   /// Metres between the chips when the poll left.
-  public var truth: Double
+  package var truth: Double
 }
 
 extension Simulation {
@@ -26,7 +26,7 @@ extension Simulation {
   static let recordLimit = 100_000
 
   /// The exchanges since the last call, if `recordsExchanges` is set.
-  public mutating func takeExchanges() -> [RecordedExchange] {
+  package mutating func takeExchanges() -> [RecordedExchange] {
     defer { exchanges.removeAll() }
     return exchanges
   }

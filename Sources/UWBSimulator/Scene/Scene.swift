@@ -17,7 +17,7 @@ public struct Scene: Hashable, Sendable {
   /// How often an exchange with one peer fails for no reason, 0…1.
   public var loss: Double
   /// Crystals, levels, reflections, walls.
-  public var radio = RadioConditions()
+  package var radio = RadioConditions()
 
   /// Conditions; see the properties for the units.
   public init(
@@ -35,30 +35,30 @@ public struct Scene: Hashable, Sendable {
 /// Where one chip is, where it looks, and how good its clock and its calibration are.
 public struct Placement: Hashable, Sendable {
   /// Where it is, and when.
-  public var motion: Motion
+  package var motion: Motion
   /// Where its antenna looks: degrees counterclockwise from the x axis, seen from above.
-  public var yaw: Double
+  package var yaw: Double
   /// Error of its crystal in parts per million; positive: it runs fast. `RadioConditions.clockSpread`
   /// comes on top of it.
-  public var clockOffset: Double
+  package var clockOffset: Double
   /// What its antenna delay adds to every distance, in metres; 0: calibrated as it leaves the
   /// factory.
-  public var antennaDelayError: Double
+  package var antennaDelayError: Double
   /// The same for single channels, apart for its two antennas; on top of it.
-  public var delayErrors: [UInt8: DelayError] = [:]
+  package var delayErrors: [UInt8: DelayError] = [:]
   /// The antennas with which it measures azimuth; nil: an ideal pair 0.45 wavelengths apart, which is
   /// what the chip takes every pair for.
-  public var antenna: AntennaCurve?
+  package var antenna: AntennaCurve?
 
   /// By how much the delays of the two antennas differ from what the chip is calibrated to.
-  public struct DelayError: Hashable, Sendable {
+  package struct DelayError: Hashable, Sendable {
     /// Metres that the sending antenna adds to a distance.
-    public var transmit: Double
+    package var transmit: Double
     /// Metres that the receiving antenna adds to a distance.
-    public var receive: Double
+    package var receive: Double
 
     /// From its parts.
-    public init(transmit: Double, receive: Double) {
+    package init(transmit: Double, receive: Double) {
       self.transmit = transmit
       self.receive = receive
     }

@@ -6,11 +6,11 @@ import UCI
 ///
 /// A value: nothing happens between calls, and the same calls with the same seed give the same
 /// bytes. `SimulatedBench` runs one on pseudo-terminals against the real clock.
-public struct Simulation: Sendable {
+package struct Simulation: Sendable {
   /// A chip of a simulation.
-  public struct ChipID: Hashable, Sendable {
+  package struct ChipID: Hashable, Sendable {
     /// In the order in which the chips were added, from 0.
-    public let index: Int
+    package let index: Int
   }
 
   struct Member: Sendable {
@@ -38,26 +38,26 @@ public struct Simulation: Sendable {
   }
 
   /// The conditions all chips share. The seed is read once, by `init`.
-  public var scene: Scene
+  package var scene: Scene
   /// Nanoseconds since the beginning.
-  public private(set) var now: UInt64 = 0
+  package private(set) var now: UInt64 = 0
   var members: [Member] = []
   var random: RandomSource
   /// Whether the stamps of exchanges are kept for `takeExchanges()`.
-  public var recordsExchanges = false
+  package var recordsExchanges = false
   var exchanges: [RecordedExchange] = []
 
   /// A scene without chips.
-  public init(scene: Scene = Scene()) {
+  package init(scene: Scene = Scene()) {
     self.scene = scene
     random = RandomSource(seed: scene.seed)
   }
 
   /// All chips, in the order in which they were added.
-  public var chips: [ChipID] { members.indices.map { ChipID(index: $0) } }
+  package var chips: [ChipID] { members.indices.map { ChipID(index: $0) } }
 
   /// Adds a chip, without power yet.
-  public mutating func add(
+  package mutating func add(
     _ profile: ChipProfile, placement: Placement, name: String? = nil
   ) -> ChipID {
     // Apart from the other random numbers, so that a chip more does not change them.
@@ -74,54 +74,54 @@ public struct Simulation: Sendable {
   }
 
   /// Adds a chip that stays where it is, without power yet.
-  public mutating func add(
+  package mutating func add(
     _ profile: ChipProfile, at position: Position, name: String? = nil
   ) -> ChipID {
     add(profile, placement: Placement(at: position), name: name)
   }
 
   /// Gives a chip power.
-  public mutating func powerUp(_ id: ChipID) {
+  package mutating func powerUp(_ id: ChipID) {
     members[id.index].output += members[id.index].chip.powerUp(at: now)
   }
 
   /// Takes power away from a chip; what it has not sent yet is lost.
-  public mutating func powerDown(_ id: ChipID) {
+  package mutating func powerDown(_ id: ChipID) {
     members[id.index].chip.powerDown()
     members[id.index].output = []
   }
 
   /// Lets a chip start anew behind its host's back, as after a dip of its supply.
-  public mutating func restart(_ id: ChipID) {
+  package mutating func restart(_ id: ChipID) {
     powerDown(id)
     powerUp(id)
   }
 
   /// Lets a chip fail inside: DEVICE_STATUS ERROR, and nothing more before a reset.
-  public mutating func fail(_ id: ChipID) {
+  package mutating func fail(_ id: ChipID) {
     members[id.index].chip.fail()
     members[id.index].output += members[id.index].chip.takeOutput()
   }
 
   /// Gives a chip bytes from its host.
-  public mutating func receive(_ bytes: [UInt8], by id: ChipID) {
+  package mutating func receive(_ bytes: [UInt8], by id: ChipID) {
     members[id.index].output += members[id.index].chip.receive(bytes, at: now)
   }
 
   /// The packets a chip has sent since the last call, header included.
-  public mutating func takeOutput(of id: ChipID) -> [[UInt8]] {
+  package mutating func takeOutput(of id: ChipID) -> [[UInt8]] {
     defer { members[id.index].output.removeAll(keepingCapacity: true) }
     return members[id.index].output
   }
 
   /// What a chip does wrong on purpose.
-  public subscript(faults id: ChipID) -> ChipFaults {
+  package subscript(faults id: ChipID) -> ChipFaults {
     get { members[id.index].chip.faults }
     set { members[id.index].chip.faults = newValue }
   }
 
   /// Where a chip is, and how good its clock and calibration are.
-  public subscript(placement id: ChipID) -> Placement {
+  package subscript(placement id: ChipID) -> Placement {
     get { members[id.index].placement }
     set {
       members[id.index].placement = newValue
@@ -136,13 +136,13 @@ public struct Simulation: Sendable {
   }
 
   /// The name of a chip.
-  public func name(of id: ChipID) -> String { members[id.index].name }
+  package func name(of id: ChipID) -> String { members[id.index].name }
 
   /// The kind of a chip.
-  public func profile(of id: ChipID) -> ChipProfile { members[id.index].chip.profile }
+  package func profile(of id: ChipID) -> ChipProfile { members[id.index].chip.profile }
 
   /// Where a chip is now.
-  public func position(of id: ChipID) -> Position { position(id.index, at: now) }
+  package func position(of id: ChipID) -> Position { position(id.index, at: now) }
 
   func position(_ index: Int, at time: UInt64) -> Position {
     members[index].placement.motion.position(at: time)
@@ -158,10 +158,10 @@ public struct Simulation: Sendable {
   }
 
   /// When the next thing happens by itself, in nanoseconds; nil when nothing will.
-  public var nextDeadline: UInt64? { nextEvent()?.time }
+  package var nextDeadline: UInt64? { nextEvent()?.time }
 
   /// Lets time pass, and in it every ranging round that is due. Going backwards does nothing.
-  public mutating func advance(to time: UInt64) {
+  package mutating func advance(to time: UInt64) {
     while let (event, due) = nextEvent(), due <= time {
       now = max(now, due)
       switch event {
