@@ -66,7 +66,7 @@ enum ReplugFigures {
     let bench = SimulatedBench(scene: Scene(seed: UInt64(number)))
     defer { bench.stop() }
     do {
-      let chip = try bench.add(profile: number % 2 == 0 ? .qm33 : .sr250, at: Position(0, 0))
+      let chip = try bench.add(profile: number % 2 == 0 ? .qm33 : .sr250, at: SIMD3(0, 0, 0))
       try chip.link(at: path)
       bench.start()
       let device = try await UWBDevice.open(

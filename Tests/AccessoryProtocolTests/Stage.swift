@@ -21,10 +21,10 @@ struct Stage {
     recovery: Recovery? = nil
   ) async throws {
     bench = SimulatedBench(scene: Scene(seed: 11))
-    let chip = try bench.add(profile: profile, at: Position(0, 0))
+    let chip = try bench.add(profile: profile, at: SIMD3(0, 0, 0))
     let others = try phones.enumerated().map { [bench] index, profile in
       try bench.add(
-        profile: profile, placement: Placement(at: Position(3 + Double(index), 0), yaw: 180))
+        profile: profile, placement: Placement(at: SIMD3(3 + Double(index), 0, 0), yaw: 180))
     }
     bench.start()
     // The same path, wherever the chip is plugged in.

@@ -12,7 +12,7 @@ import UWBSimulator
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
   func distancesAndAzimuthsAgreeWithTheScene(_ role: SessionConfiguration.Role) async throws {
     // 4 m away, 30 degrees to the right of where the antenna looks.
-    let place = Position(4 * cos(-Double.pi / 6), 4 * sin(-Double.pi / 6), 1)
+    let place = SIMD3<Double>(4 * cos(-Double.pi / 6), 4 * sin(-Double.pi / 6), 1)
     let meeting = try await Encounter(try Stage(others: [place]), role: role)
     let recorder = meeting.recorder
     let configuration = try await meeting.run()
@@ -52,7 +52,7 @@ import UWBSimulator
     profile.lineOfSight = .notDetermined
     var scene = Scene(seed: 11)
     if hasWall {
-      scene.radio.walls = [.init(from: Position(1.5, -5), to: Position(1.5, 5), loss: 15)]
+      scene.radio.walls = [.init(from: SIMD3(1.5, -5, 0), to: SIMD3(1.5, 5, 0), loss: 15)]
     }
     let meeting = try await Encounter(try Stage(profile, scene: scene))
     try await meeting.run()
@@ -126,7 +126,7 @@ import UWBSimulator
   }
 
   @Test func severalSessionsShareAChip() async throws {
-    let stage = try Stage(others: [Position(2, 0, 1), Position(5, 1, 1)])
+    let stage = try Stage(others: [SIMD3<Double>(2, 0, 1), SIMD3<Double>(5, 1, 1)])
     var accessories: [TestAccessory] = []
     var recorders: [Recorder] = []
     var sessions: [NISession] = []

@@ -126,9 +126,9 @@ import UWBSimulator
 
   /// Longer than a second, because the chip really moves: once around in that time.
   @Test func aMovingHostFindsAnAccessory() async throws {
-    let circle = Motion.circle(centre: Position(0, 0, 1), radius: 0.6, period: 2.5)
+    let circle = Motion.circle(centre: SIMD3(0, 0, 1), radius: 0.6, period: 2.5)
     let stage = try Stage(
-      .qm33, app: Placement(circle), others: [Position(1, 3, 1)],
+      .qm33, app: Placement(circle), others: [SIMD3<Double>(1, 3, 1)],
       scene: Scene(seed: 5, distanceNoise: 0.02))
     let meeting = try await Encounter(stage)
     let (recorder, session) = (meeting.recorder, meeting.session)

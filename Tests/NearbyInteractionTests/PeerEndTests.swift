@@ -17,7 +17,7 @@ import UWBSimulator
     let configurations: [NINearbyPeerConfiguration]
 
     init() async throws {
-      stage = try Stage(others: [Position(2, 1, 1)])
+      stage = try Stage(others: [SIMD3<Double>(2, 1, 1)])
       let paths = [stage.path, stage.others[0].path]
       let recorders = recorders
       let made = zip(recorders, paths).map { $0.session(on: $1) }

@@ -4,7 +4,6 @@ import Foundation
 import Testing
 import UWBSimulator
 
-
 /// Two Linux hosts that have each other's token.
 @Suite struct PeerSessionTests {
   private func sent(_ token: NIDiscoveryToken?) throws -> NIDiscoveryToken {
@@ -16,7 +15,7 @@ import UWBSimulator
 
   @Test(arguments: [ChipProfile.qm33PDoA, .sr250])
   func bothSeeEachOther(_ profile: ChipProfile) async throws {
-    let stage = try Stage(profile, others: [Position(2, 1, 1)])
+    let stage = try Stage(profile, others: [SIMD3<Double>(2, 1, 1)])
     let recorders = [Recorder(), Recorder()]
     let sessions = [
       recorders[0].session(on: stage.path), recorders[1].session(on: stage.others[0].path),
@@ -38,7 +37,7 @@ import UWBSimulator
   }
 
   @Test func aTokenOfAnotherSessionDoesNotRange() async throws {
-    let stage = try Stage(others: [Position(2, 1, 1)])
+    let stage = try Stage(others: [SIMD3<Double>(2, 1, 1)])
     let recorders = [Recorder(), Recorder()]
     let old = NISession()
     old.device = stage.others[0].path

@@ -71,7 +71,7 @@ import UWBSimulator
 
   /// An app that mixes its accessories up: each gets what was made for the other.
   @Test func dataForAnotherTokenRangesWithNobody() async throws {
-    let stage = try Stage(others: [Position(2, 0, 1), Position(5, 1, 1)])
+    let stage = try Stage(others: [SIMD3<Double>(2, 0, 1), SIMD3<Double>(5, 1, 1)])
     let accessories = [
       try await TestAccessory(stage.others[0], role: .controlee),
       try await TestAccessory(stage.others[1], role: .controlee),

@@ -22,8 +22,8 @@ struct Stage {
   /// - Parameters:
   ///   - places: of the other chips; the app's is at the origin and looks along x.
   init(
-    _ profile: ChipProfile = .qm33PDoA, app place: Placement = Placement(at: Position(0, 0, 1)),
-    others places: [Position] = [Position(3, 0, 1)], scene: Scene = Scene(seed: 11)
+    _ profile: ChipProfile = .qm33PDoA, app place: Placement = Placement(at: SIMD3(0, 0, 1)),
+    others places: [SIMD3<Double>] = [SIMD3<Double>(3, 0, 1)], scene: Scene = Scene(seed: 11)
   ) throws {
     bench = SimulatedBench(scene: scene)
     app = try bench.add(profile: profile, placement: place)

@@ -15,7 +15,7 @@ private let degree = Double.pi / 180
   static let table = PhaseTable(
     stride(from: -90.0, through: 90, by: 6).map { ($0 * degree, curve($0)) })
 
-  @Test func aTableIsInverted() throws {
+  @Test func `Inverts a table of phases`() throws {
     let table = try #require(Self.table)
     #expect(table.span.lowerBound < -.pi)
     for degrees in stride(from: -80.0, through: 80, by: 3) {
@@ -43,7 +43,7 @@ private let degree = Double.pi / 180
 
   /// The figures to reach: 2.1, 2.6 and 3.6 degrees with 5 degrees of phase noise.
   @Test(arguments: [(45.0, 2.1), (60, 2.6), (80, 3.6)])
-  func unwrappedByPrediction(_ limit: Double, _ figure: Double) throws {
+  func `Unwraps phases by the prediction`(_ limit: Double, _ figure: Double) throws {
     let table = try #require(Self.table)
     var noise = Noise(seed: UInt64(limit))
     var tracker = AngleTracker(table)
@@ -79,7 +79,7 @@ private let degree = Double.pi / 180
   }
 
   /// Four antennas in a ring, all round, one phase in a hundred wrong.
-  @Test func allRound() throws {
+  @Test func `Estimates directions over the full circle`() throws {
     let positions = [(0.35, 0.0), (0, 0.35), (-0.35, 0), (0, -0.35)]
     let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
       AntennaPair(
@@ -108,7 +108,7 @@ private let degree = Double.pi / 180
     }
   }
 
-  @Test func elevationWhereTheAntennasSeeIt() throws {
+  @Test func `Estimates elevation if the antennas determine it`() throws {
     let pairs = [
       AntennaPair(.baseline(x: 0, y: 0.45, z: 0)), AntennaPair(.baseline(x: 0, y: 0, z: 0.45)),
     ]
@@ -121,7 +121,7 @@ private let degree = Double.pi / 180
     #expect(DirectionFinder([]) == nil)
   }
 
-  @Test func conesAndPhasors() throws {
+  @Test func `Converts cone angles and averages phasors`() throws {
     let cone = Cone.cone(azimuth: 45 * degree, elevation: 45 * degree)
     #expect(abs(cone / degree - 30) < 1e-9)
     #expect(abs(Cone.azimuth(cone: cone, elevation: 45 * degree) / degree - 45) < 1e-9)

@@ -34,7 +34,7 @@ import Testing
 
   private func name(_ letter: String) -> BoardAntenna { BoardAntenna(letter) }
 
-  @Test func threeBoardsTellEachOnesDelay() throws {
+  @Test func `Three boards determine the delay of each`() throws {
     let field = Field([0.153, 0.121, 0.187], seed: 1)
     let fit = try AntennaDelayFit(field.measurements)
     #expect(fit.undetermined.isEmpty && fit.redundancy == 0)
@@ -48,7 +48,7 @@ import Testing
     #expect(fit.delays(of: "A")[AntennaPort(channel: 5)] == nil)
   }
 
-  @Test func twoBoardsTellOnlyTheSum() throws {
+  @Test func `Two boards determine only the sum`() throws {
     let field = Field([0.15, 0.12], seed: 2, distances: [2, 4])
     let fit = try AntennaDelayFit(field.measurements)
     #expect(fit.delays.isEmpty && fit.undetermined == [[name("A"), name("B")]])
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// A square without diagonals has no odd ring: + on one side and - on the other changes nothing.
-  @Test func aRingOfFourTellsOnlySums() throws {
+  @Test func `A ring of four boards determines only sums`() throws {
     let field = Field([0.1, 0.2, 0.3, 0.4], seed: 3, pairs: [(0, 1), (1, 2), (2, 3), (0, 3)])
     let fit = try AntennaDelayFit(field.measurements)
     #expect(fit.delays.isEmpty && fit.undetermined.first?.count == 4)
@@ -72,7 +72,7 @@ import Testing
     #expect(abs(fit.sums[0].delay.metres - 0.3) < 0.02)
   }
 
-  @Test func aWrongPairOfFiveBoardsIsFound() throws {
+  @Test func `Identifies a wrong pair among five boards`() throws {
     let delays = [0.15, 0.12, 0.19, 0.14, 0.17]
     let field = Field(delays, seed: 4, wrong: [((1, 3), 0.35)])
     let fit = try AntennaDelayFit(field.measurements)
@@ -86,7 +86,7 @@ import Testing
     #expect(fit.residuals.count == 9 && fit.redundancy == 4)
   }
 
-  @Test func twoWrongPairsOfSevenBoards() throws {
+  @Test func `Identifies two wrong pairs among seven boards`() throws {
     let delays = [0.15, 0.12, 0.19, 0.14, 0.17, 0.16, 0.13]
     let field = Field(delays, seed: 5, wrong: [((0, 1), 0.5), ((2, 5), 0.3)])
     let fit = try AntennaDelayFit(field.measurements)
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// With four boards an error of one pair looks exactly like one of the opposite pair.
-  @Test func fourBoardsCannotTellWhichPairIsWrong() throws {
+  @Test func `Four boards do not determine which pair is wrong`() throws {
     let field = Field([0.15, 0.12, 0.19, 0.14], seed: 6, wrong: [((0, 1), 0.4)])
     let fit = try AntennaDelayFit(field.measurements)
     let suspects = fit.placements.filter { $0.verdict == .suspect }.map { $0.a.board + $0.b.board }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func channelsAndAntennasAreApart() throws {
+  @Test func `Separates channels and antennas`() throws {
     var measurements: [DelayMeasurement] = []
     let delays: [BoardAntenna: Double] = [
       BoardAntenna("A", channel: 5): 0.1, BoardAntenna("A", channel: 9): 0.14,
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// The standard deviation is what repeated calibrations scatter by.
-  @Test func theDeviationIsHonest() throws {
+  @Test func `The stated deviation matches the error`() throws {
     var spread = Spread()
     var said = 0.0
     var noise = Noise(seed: 7)
@@ -154,7 +154,7 @@ import Testing
     #expect(abs(spread.mean) < 0.004)
   }
 
-  @Test func whatCannotBe() {
+  @Test func `Refuses invalid input`() {
     #expect(throws: FitFailure.tooFew(0, needed: 1)) { try AntennaDelayFit([]) }
     #expect(throws: FitFailure.sameAntenna(BoardAntenna("A"))) {
       try AntennaDelayFit([DelayMeasurement(name("A"), name("A"), measured: 1, truth: 1)])
@@ -167,7 +167,7 @@ import Testing
   }
 
   /// The delays are what two-way ranging takes away, channel by channel.
-  @Test func rangingTakesThem() throws {
+  @Test func `Two-way ranging uses fitted delays`() throws {
     var own = AntennaDelays()
     own[AntennaPort(channel: 9)] = 0.15
     own[AntennaPort(channel: 5)] = .nan

@@ -3,7 +3,7 @@ import Ranging
 import Testing
 
 @Suite struct ClockOffsetTests {
-  @Test func pollsTellTheOffset() throws {
+  @Test func `Polls determine the clock offset`() throws {
     var scene = TwoWayScene(seed: 1)
     (scene.initiator, scene.responder, scene.deviation) = (12e-6, -7e-6, 100e-12)
     scene.anyOffsets()
@@ -20,7 +20,7 @@ import Testing
 
   /// A counter of 32 bits turns three times between two polls; a clock that is late by some
   /// milliseconds counts the turns.
-  @Test func turnsAreCountedByTime() throws {
+  @Test func `Counts turns of the counter by time`() throws {
     var scene = TwoWayScene(seed: 2)
     scene.initiator = 10e-6
     var parameters = TwoWayParameters()
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A stamp that is corrupt, and times that miss two turns, are not believed.
-  @Test func whatDoesNotFitIsNotBelieved() throws {
+  @Test func `Rejects implausible measurements`() throws {
     var scene = TwoWayScene(seed: 3)
     scene.initiator = 10e-6
     var parameters = TwoWayParameters()
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func aPeerThatBeginsAgainIsFollowed() throws {
+  @Test func `Follows a restarted peer`() throws {
     var scene = TwoWayScene(seed: 4)
     scene.initiator = 10e-6
     var tracker = ClockOffsetTracker()
@@ -70,7 +70,7 @@ import Testing
     #expect(abs(try #require(tracker.offset).value + 5e-6) < 1e-9)
   }
 
-  @Test func carriersAreAveraged() throws {
+  @Test func `Averages carrier offsets`() throws {
     var noise = Noise(seed: 5)
     var tracker = ClockOffsetTracker()
     for _ in 0..<200 {
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Eight responders that answer 2 ms apart, one final, 120 ps: at most 2.5 cm in every slot.
-  @Test func oneToManyIsAsGoodInTheLastSlot() throws {
+  @Test func `One-to-many ranging is as exact in the last slot`() throws {
     var worst = 0.0
     for slot in 0..<8 {
       var scene = TwoWayScene(seed: 6 + UInt64(slot))
@@ -110,7 +110,7 @@ import Testing
     #expect(worst < 2.5e-2, "\(worst)")
   }
 
-  @Test func aMissingFinalIsNotReplacedByTheLastOne() throws {
+  @Test func `Does not combine stamps of different rounds`() throws {
     var scene = TwoWayScene(seed: 20)
     (scene.initiator, scene.responder) = (20e-6, -20e-6)
     var responder = ResponderRanging()
@@ -131,7 +131,7 @@ import Testing
     #expect(throws: RangingFailure.unknownClockOffset) { try stranger.distance(single) }
   }
 
-  @Test func levelsWithoutTheNoiseOfFrames() {
+  @Test func `Filters received levels`() {
     var noise = Noise(seed: 30)
     var tracker = LevelTracker()
     var errors = Spread()

@@ -64,7 +64,7 @@ private enum DataSets {
 
   /// DW1000 outdoors: what is learned at half of the distances holds at the other half.
   @Test(.enabled(if: DataSets.has("hanyang"), "no data sets in \(DataSets.folder)"))
-  func singleSidedOutdoors() throws {
+  func `Single-sided ranging outdoors`() throws {
     let learned = try ranges("LOS", [4, 12, 20, 28, 36, 44, 52, 60])
     let fit = try #require(RangeBiasFit(learned))
     let others = [8, 16, 24, 32, 40, 48, 56]

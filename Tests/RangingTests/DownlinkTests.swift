@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func withoutNoiseTheTruth() throws {
+  @Test func `Computes the exact difference without noise`() throws {
     for (x, y) in [(2.0, 5.0), (0.1, 0.1), (9, -3), (4, 0.5)] {
       var scene = Scene(seed: 1)
       scene.tag = SIMD3<Double>(x, y, 1)
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// Without the clocks' rates it is wrong by metres: 26 ppm of 2 ms are 16 m.
-  @Test func theClocksMatter() throws {
+  @Test func `Corrects for the clocks of the anchors`() throws {
     var scene = Scene(seed: 2)
     var (exchange, _) = scene.round()
     let equal = DownlinkExchange.Clocks(initiator: ClockOffset(0), responder: ClockOffset(0))
@@ -91,7 +91,7 @@ import Testing
     #expect(failure == .implausibleClocks)
   }
 
-  @Test func noiseIsWhatIsSaid() throws {
+  @Test func `The stated deviation matches the noise`() throws {
     for isDouble in [true, false] {
       var scene = Scene(seed: 3)
       scene.deviation = 100e-12
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func carriersUntilMessagesAreCompared() throws {
+  @Test func `Uses carriers until two messages can be compared`() throws {
     var scene = Scene(seed: 4)
     var ranging = DownlinkRanging()
     let (exchange, sent) = scene.round()
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// Differences to four anchors are a position.
-  @Test func differencesToAPlace() throws {
+  @Test func `Computes a position from differences`() throws {
     let anchors = [
       SIMD3<Double>(0, 0, 2.5), SIMD3<Double>(8, 1, 2.2), SIMD3<Double>(7, 7, 2.6),
       SIMD3<Double>(-1, 6, 0.6),
@@ -153,7 +153,7 @@ import Testing
     #expect((position - scene.tag).length < 0.05)
   }
 
-  @Test func whatCannotBe() {
+  @Test func `Refuses invalid input`() {
     var scene = Scene(seed: 6)
     let (exchange, _) = scene.round()
     for (key, value) in [

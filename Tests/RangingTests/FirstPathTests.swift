@@ -36,7 +36,7 @@ private let degree = Double.pi / 180
     FirstPath(taps.span, at: index, carrierPhase: carrierPhase, noise: noise)
   }
 
-  @Test func thePhaseOfThePath() throws {
+  @Test func `Reads the phase of the first path`() throws {
     let taps = response([(30.3, 2000, 1.2)], seed: 1)
     let found = try #require(read(taps, at: 29.6, carrierPhase: 0.5))
     #expect(abs(found.phase - 0.7) < 0.005)
@@ -46,7 +46,7 @@ private let degree = Double.pi / 180
 
   /// A reflection three samples later, twice as strong: on the edge the direct path is read, on the
   /// strongest sample the reflection.
-  @Test func onTheEdgeNotOnThePeak() throws {
+  @Test func `Reads the edge and not the peak`() throws {
     let taps = response([(30, 900, 0.4), (33, 1800, 2.6)], seed: 2)
     let edge = try #require(read(taps, at: 29.5))
     let peak = try #require(read(taps, at: 33))
@@ -67,7 +67,7 @@ private let degree = Double.pi / 180
 
   /// What is said of the noise is by how much phases of equal frames scatter.
   @Test(arguments: [8.0, 30, 200])
-  func theDeviationIsHonest(_ amplitude: Double) throws {
+  func `The stated deviation matches the error`(_ amplitude: Double) throws {
     var spread = Spread()
     var said = 0.0
     for seed in 0..<400 {
@@ -81,7 +81,7 @@ private let degree = Double.pi / 180
   }
 
   /// Two receivers half a wavelength apart, from the side: frames are averaged as phasors.
-  @Test func differencesOfTwoReceivers() throws {
+  @Test func `Computes the phase difference of two receivers`() throws {
     let difference = 2 * .pi * 0.5 * sin(70 * degree)
     var mean = PhasorMean()
     for seed in 0..<20 {
@@ -97,7 +97,7 @@ private let degree = Double.pi / 180
     #expect(abs(wrapped(try #require(mean.phase) - difference)) < 0.01)
   }
 
-  @Test func whatCannotBe() throws {
+  @Test func `Refuses invalid input`() throws {
     let taps = response([(30, 400, 0)], seed: 3)
     for index in [-1.0, 63.5, .nan, .infinity] {
       #expect(read(taps, at: index) == nil)
@@ -117,7 +117,7 @@ private let degree = Double.pi / 180
     #expect(told.phaseDeviation < 0.1)
   }
 
-  @Test func wordsOfRegisters() {
+  @Test func `Converts register values`() {
     #expect(PhaseWord.carrierRecovery(64) == .pi && PhaseWord.carrierRecovery(0x80) == 0)
     // 14 bits: 0x3FFF is -1, whatever stands above.
     #expect(PhaseWord.arrival(0x3FFF) == -1.0 / 2048 && PhaseWord.arrival(0xFFFF) == -1.0 / 2048)

@@ -13,7 +13,7 @@ import Testing
       }
     }
 
-  @Test func whatAChipKeepsIsReadAndWritten() throws {
+  @Test func `Reads and writes the grid of a chip`() throws {
     let grid = try #require(NXPPhaseGrid(bytes: Self.bytes))
     #expect(grid.pair == 2)
     #expect(abs(grid.degrees[0] - 132) < 0.01 && abs(grid.degrees[120] + 114) < 0.01)
@@ -25,7 +25,7 @@ import Testing
     #expect(grid.table(tilt: 6) == nil)
   }
 
-  @Test func aMeasuredTableFits() throws {
+  @Test func `Creates a grid from a measured table`() throws {
     let table = try #require(PhaseTable(spacing: 0.45))
     let grid = try #require(NXPPhaseGrid(pair: 1, table))
     let back = try #require(NXPPhaseGrid(bytes: grid.bytes)?.table(tilt: 3))
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoGridIsRefused() {
+  @Test func `Refuses invalid grids`() {
     #expect(NXPPhaseGrid(bytes: []) == nil)
     #expect(NXPPhaseGrid(bytes: Array(Self.bytes.dropLast())) == nil)
     #expect(NXPPhaseGrid(bytes: [2] + Self.bytes.dropFirst()) == nil)

@@ -25,7 +25,7 @@ private let degree = Double.pi / 180
   }
 
   @Test(arguments: [0.0, 1.3, -2.9, 3.1])
-  func aTurntableGivesOffsetAndTable(_ offset: Double) throws {
+  func `A turntable determines offset and table`(_ offset: Double) throws {
     let samples = samples(seed: 1, offset: offset)
     let fit = try PhaseTableFit(samples)
     let ahead = AngleTests.curve(0) + offset
@@ -47,7 +47,7 @@ private let degree = Double.pi / 180
   }
 
   /// Held against another recording of the same antenna, angles are as good as its noise allows.
-  @Test func anglesOfAnotherRecording() throws {
+  @Test func `Angles of another recording match`() throws {
     let fit = try PhaseTableFit(samples(seed: 2, offset: 0.7))
     var spread = Spread()
     var noise = Noise(seed: 3)
@@ -62,14 +62,14 @@ private let degree = Double.pi / 180
     #expect(abs(spread.mean) < 0.2 && spread.deviation < 2.6)
   }
 
-  @Test func aPartOfTheCircleWithoutTheMiddle() throws {
+  @Test func `Fits a sector without the middle`() throws {
     let fit = try PhaseTableFit(samples(seed: 4, offset: 0.5, from: 20, to: 80))
     #expect(fit.offset == 0)
     let rest = fit.table.phase(at: 50 * degree) - AngleTests.curve(50) - 0.5
     #expect(abs(wrapped(rest)) < 0.05)
   }
 
-  @Test func whatCannotBe() {
+  @Test func `Refuses invalid input`() {
     #expect(throws: FitFailure.tooFew(2, needed: 8)) {
       try PhaseTableFit([.init(angle: 0, phase: 0), .init(angle: 1, phase: 1)])
     }
@@ -122,7 +122,7 @@ private let degree = Double.pi / 180
   }
 
   @Test(arguments: [0.34, -0.6])
-  func aWalkToAndFro(_ lag: Double) throws {
+  func `A walk in both directions determines lag and table`(_ lag: Double) throws {
     let (way, phases) = walk(seed: 6, lag: lag)
     let walk = try WalkaroundCalibration(path: way, phases: phases)
     #expect(walk.isLagKnown)
@@ -135,7 +135,7 @@ private let degree = Double.pi / 180
     #expect(walk.samples.count == walk.indices.count && walk.samples.count > 350)
   }
 
-  @Test func aWalkInOneDirectionDoesNotTellTheLag() throws {
+  @Test func `A walk in one direction does not determine the lag`() throws {
     let (way, phases) = walk(seed: 7, lag: 0, bothWays: false)
     let walk = try WalkaroundCalibration(path: way, phases: phases)
     #expect(!walk.isLagKnown && walk.lag == 0)

@@ -15,7 +15,7 @@ import Testing
     anchors.map { PositionObservation(.range($0), (position - $0).length, standardDeviation: 0.1) }
   }
 
-  @Test func exactRangesGiveThePlace() throws {
+  @Test func `Exact ranges determine the position`() throws {
     let position = SIMD3<Double>(2, 3.5, 0.2)
     let found = try #require(PositionSolver().solve(Self.ranges(position)))
     #expect((found.position - position).length < 1e-4)
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// Scaled by ten and turned, everything scales and turns.
-  @Test func scaleAndRotation() throws {
+  @Test func `Does not depend on scale and rotation`() throws {
     let position = SIMD3<Double>(2, 3.5, 1.2)
     func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3<Double>(-v.y, v.x, v.z) * 10 }
     let anchors = Self.anchors.map(turned)
@@ -42,7 +42,7 @@ import Testing
     #expect(abs(found.covariance.zz / plain.covariance.zz - 100) < 1)
   }
 
-  @Test func differencesGiveThePlace() throws {
+  @Test func `Differences determine the position`() throws {
     let position = SIMD3<Double>(2, 3.5, 1.2)
     let first = Self.anchors[0]
     let observations = Self.anchors.dropFirst().map {
@@ -54,7 +54,7 @@ import Testing
     #expect((found.position - position).length < 1e-3)
   }
 
-  @Test func geometryIsJudged() throws {
+  @Test func `Warns about the geometry`() throws {
     // On one height: above and below look the same.
     let flat = Self.anchors.map { SIMD3<Double>($0.x, $0.y, 2) }
     let position = SIMD3<Double>(2, 3, 0.8)
@@ -105,7 +105,7 @@ import Testing
     return (samples, truth)
   }
 
-  @Test func aWayIsFollowed() throws {
+  @Test func `Follows a walk`() throws {
     let (samples, truth) = Self.walk(seed: 1)
     var parameters = PositionTracker.Parameters()
     parameters.height = HeightPrior(1.2, standardDeviation: 0.1)
@@ -124,7 +124,7 @@ import Testing
 
   /// Round the middle in three seconds, measured five times in each: nobody on foot does that, and nobody
   /// says it.
-  @Test func whatFliesIsFollowedAsWell() throws {
+  @Test func `Follows fast movement`() throws {
     var noise = Noise(seed: 9)
     var samples: [PositionSample] = []
     var truth: [SIMD3<Double>] = []
@@ -152,7 +152,9 @@ import Testing
   }
 
   /// Thirty walks, ranges or differences of them, through rooms whose anchors err as the model says.
-  @Test(arguments: [false, true]) func theUncertaintyOfAWayIsItsError(differences: Bool) throws {
+  @Test(arguments: [false, true]) func `The covariance of a path matches its error`(
+    differences: Bool
+  ) throws {
     let model = PositionErrorModel()
     var (live, smooth) = (Spread(), Spread())
     for seed in 0..<30 {
@@ -211,7 +213,7 @@ import Testing
     #expect(smooth.squares < 0.75 * live.squares, "\(smooth) \(live)")
   }
 
-  @Test func whateverComesIn() {
+  @Test func `Survives invalid input`() {
     var noise = Noise(seed: 5)
     for _ in 0..<5 {
       let samples = (0..<40).map { step in

@@ -18,7 +18,7 @@ import Testing
 
   /// Each stamp in turn just before, at and behind the end of the counter, clocks up to 40 ppm off.
   @Test(arguments: [32, 40])
-  func theEndOfTheCounterChangesNothing(_ bits: Int) throws {
+  func `The wrap of the counter does not change distances`(_ bits: Int) throws {
     var parameters = TwoWayParameters()
     parameters.counter = TickCounter(bits: bits)
     let mask = (UInt64(1) << UInt64(bits)) - 1
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func clocksWithin40ppmChangeNothing() throws {
+  @Test func `Clock offsets within 40 ppm do not change distances`() throws {
     var scene = TwoWayScene(seed: 12)
     for _ in 0..<300 {
       scene.initiator = ppm(scene.noise.uniform(-40, 40))
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Finite numbers in, finite numbers out, in whatever order the samples come.
-  @Test func filtersStayFinite() {
+  @Test func `Filters stay finite`() {
     var noise = Noise(seed: 13)
     for _ in 0..<60 {
       var estimator = RangeEstimator()
@@ -103,7 +103,7 @@ import Testing
       "\(estimate)")
   }
 
-  @Test func placesStayFinite() {
+  @Test func `Positions stay finite`() {
     var noise = Noise(seed: 14)
     func position() -> SIMD3<Double> {
       SIMD3<Double>(Self.any(&noise), Self.any(&noise), Self.any(&noise))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func targetsStayFinite() {
+  @Test func `Target estimates stay finite`() {
     var noise = Noise(seed: 15)
     for _ in 0..<4 {
       var finder = TargetFinder()
@@ -151,7 +151,7 @@ import Testing
     [c.xx, c.xy, c.xz, c.yy, c.yz, c.zz].allSatisfy(\.isFinite)
   }
 
-  @Test func directionsStayFinite() throws {
+  @Test func `Directions stay finite`() throws {
     var noise = Noise(seed: 16)
     let finder = try #require(
       DirectionFinder([
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// A world turned, moved and mirrored changes nothing but itself.
-  @Test func turnedAndMovedWorlds() throws {
+  @Test func `Does not depend on the frame of reference`() throws {
     var noise = Noise(seed: 17)
     let target = SIMD3<Double>(2, -1.5, 1)
     let walk = TargetFinderTests.walk(seed: 18, target: target)
@@ -201,7 +201,7 @@ import Testing
   }
 
   /// Something fast that turns sharply, which nobody said: lost at times, and found again.
-  @Test func aLostPositionIsFoundAgain() {
+  @Test func `Recovers a lost position`() {
     var noise = Noise(seed: 19)
     var (samples, truth): ([PositionSample], [SIMD3<Double>]) = ([], [])
     var (position, heading) = (SIMD3<Double>(3, 2.5, 1.2), 0.0)

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func delayAndTableAreFoundAgain() throws {
+  @Test func `Recovers delay and table`() throws {
     let ranges = Self.ranges(seed: 1)
     let fit = try #require(RangeBiasFit(ranges))
     #expect(fit.delays.count == 2)
@@ -30,7 +30,7 @@ import Testing
     #expect(0.02...0.04 ~= fit.residuals.median / 0.6745)
   }
 
-  @Test func withoutLevelsTheDelayAlone() throws {
+  @Test func `Fits the delay alone without levels`() throws {
     let ranges = Self.ranges(seed: 2).map {
       KnownRange(measured: $0.truth + 0.2, truth: $0.truth)
     }
@@ -40,7 +40,7 @@ import Testing
     #expect(abs(one.delays[0] - 0.2) < 1e-9)
   }
 
-  @Test func withoutDataNothing() {
+  @Test func `Returns nil without data`() {
     #expect(RangeBiasFit([]) == nil)
     #expect(RangeBiasFit([KnownRange(measured: .nan, truth: 1)]) == nil)
     #expect(RangeBiasFit([KnownRange(measured: 1, truth: 1, pair: 1)]) == nil)

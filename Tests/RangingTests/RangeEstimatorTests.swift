@@ -33,7 +33,7 @@ extension RangeEstimator.Parameters {
     return estimator
   }
 
-  @Test func theFirstSampleIsTheEstimate() throws {
+  @Test func `The first sample is the first estimate`() throws {
     var estimator = RangeEstimator()
     #expect(estimator.prediction(at: 0) == nil)
     let sample = RangeSample(time: 3, distance: 2, standardDeviation: 0.2)
@@ -45,7 +45,7 @@ extension RangeEstimator.Parameters {
     #expect(estimate.velocity == 0 && estimate.velocityStandardDeviation == 2)
   }
 
-  @Test func convergesOnAPeerAtRestAndOnOneThatWalks() throws {
+  @Test func `Converges for a peer at rest and a walking one`() throws {
     let rest = try #require(Self.settled().prediction(at: 9.9))
     #expect(abs(rest.distance - 4) < 0.08)
     #expect(rest.standardDeviation < 0.05)
@@ -70,7 +70,7 @@ extension RangeEstimator.Parameters {
 
   /// Truth moves by just the acceleration the filter supposes, so its error must have just the
   /// deviation it states.
-  @Test func theStatedDeviationIsHonest() throws {
+  @Test func `The stated deviation matches the error`() throws {
     var parameters = RangeEstimator.Parameters.white
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
     var (distances, velocities) = (Spread(), Spread())
@@ -90,7 +90,7 @@ extension RangeEstimator.Parameters {
   /// The same for whatever moves and however noisy samples are, if nobody says it: also one that
   /// hardly moves, one that flies, and samples whose stated deviation is wrong.
   @Test(arguments: [0.01, 1, 10], [0.05, 0.1, 0.2])
-  func whatNobodySaysIsLearned(_ density: Double, _ noise: Double) throws {
+  func `Learns acceleration and noise`(_ density: Double, _ noise: Double) throws {
     var live = Spread()
     var within = (one: 0.0, two: 0.0, all: 0.0)
     for seed in 1...10 {
@@ -112,7 +112,7 @@ extension RangeEstimator.Parameters {
     #expect((0.88...0.99).contains(within.two / within.all), "\(within.two / within.all)")
   }
 
-  @Test func grossOutliersAreRejectedAndDoNoHarm() throws {
+  @Test func `Rejects gross outliers`() throws {
     var noise = Noise(seed: 4)
     var estimator = Self.settled()
     var (outliers, worst) = (0, 0.0)
@@ -130,7 +130,7 @@ extension RangeEstimator.Parameters {
   }
 
   /// One against one: the longer distance is the wrong one, until a third one tells.
-  @Test func anOutlierAtTheStartIsGivenUpSoon() throws {
+  @Test func `Recovers soon from an outlier at the start`() throws {
     var estimator = RangeEstimator()
     estimator.update(RangeSample(time: 0, distance: 300))
     let second = try estimator.taken(RangeSample(time: 0.1, distance: 4))
@@ -146,7 +146,7 @@ extension RangeEstimator.Parameters {
     #expect(third.disposition == .restartedAfterRejections && third.distance == 30)
   }
 
-  @Test func aJumpBeginsAgainAfterARunOfRejections() throws {
+  @Test func `A jump restarts the filter after several rejections`() throws {
     var estimator = Self.settled()
     var dispositions: [RangeEstimate.Disposition] = []
     for step in 100..<110 {
@@ -161,7 +161,7 @@ extension RangeEstimator.Parameters {
     #expect(estimator.rejections == 0)
   }
 
-  @Test func aGapBeginsAgain() throws {
+  @Test func `A gap restarts the filter`() throws {
     var estimator = Self.settled()
     let near = estimator.update(RangeSample(time: 14, distance: 4.1, standardDeviation: 0.05))
     #expect(try #require(near).disposition == .accepted)
@@ -170,7 +170,7 @@ extension RangeEstimator.Parameters {
     #expect(try #require(late).distance == 50)
   }
 
-  @Test func repeatedAndLateSamplesDoNoHarm() throws {
+  @Test func `Ignores repeated and late samples`() throws {
     var plain = RangeEstimator()
     var disturbed = RangeEstimator()
     var noise = Noise(seed: 5)
@@ -189,13 +189,13 @@ extension RangeEstimator.Parameters {
     #expect(plain == disturbed)
   }
 
-  @Test func aClockThatBeginsAgainBeginsAgain() throws {
+  @Test func `A clock that goes back restarts the filter`() throws {
     var estimator = Self.settled()
     let estimate = try estimator.taken(RangeSample(time: 0, distance: 7))
     #expect(estimate.disposition == .restartedAfterGap && estimate.distance == 7)
   }
 
-  @Test func withoutLineOfSightASampleCountsLess() throws {
+  @Test func `Samples without line of sight count less`() throws {
     func moved(_ nonLineOfSight: Bool?) throws -> RangeEstimate {
       var estimator = Self.settled()
       let sample = RangeSample(

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: 1...10)
-  func outliersLeaveNothing(seed: UInt64) {
+  func `Rejects isolated outliers`(seed: UInt64) {
     let (samples, truth, wrong) = Self.walk(seed: seed)
     let smoothed = RangeSmoother().smoothed(samples)
     #expect(Self.rms(smoothed, truth) < 0.07)
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// The order in which samples come in does not matter, and a jump is where it was.
-  @Test func orderAndJumps() throws {
+  @Test func `Sorts samples and follows jumps`() throws {
     var noise = Noise(seed: 20)
     let samples = (0..<200).map { step in
       RangeSample(
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [0.01, 1, 10])
-  func theStatedDeviationIsHonest(_ density: Double) {
+  func `The stated deviation matches the error`(_ density: Double) {
     var normalised = Spread()
     for seed in 1...20 {
       let way = Wanderer.way(200, density: density, seed: UInt64(seed))
@@ -81,7 +81,7 @@ import Testing
     #expect(0.85...1.15 ~= normalised.deviation, "\(normalised.deviation)")
   }
 
-  @Test func whateverComesIn() {
+  @Test func `Survives invalid input`() {
     var noise = Noise(seed: 22)
     for _ in 0..<200 {
       let samples = (0..<40).map { _ in
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// Ten samples within the time in which errors are shared say hardly more than one.
-  @Test func manySamplesAtOnceAreNotBelievedTwice() throws {
+  @Test func `Samples close in time count as one`() throws {
     func deviation(rate: Double) throws -> Double {
       var estimator = RangeEstimator()
       var last: RangeEstimate?
@@ -113,7 +113,7 @@ import Testing
     #expect(try deviation(rate: 100) > 0.85 * deviation(rate: 10))
   }
 
-  @Test func zonesDoNotToggle() {
+  @Test func `A zone does not toggle at its boundary`() {
     var noise = Noise(seed: 23)
     var zone = ProximityZone(around: 2, standardDeviation: 0.1, speed: 1, interval: 0.2)
     var estimator = RangeEstimator()
@@ -136,7 +136,7 @@ import Testing
     #expect(events == [.left, .entered, .left])
   }
 
-  @Test func diagnosticsInflate() throws {
+  @Test func `Diagnostics inflate the deviation`() throws {
     let model = LineOfSightModel()
     #expect(model.probability(ReceptionDiagnostics()) == nil)
     func probability(_ difference: Double) throws -> Double {

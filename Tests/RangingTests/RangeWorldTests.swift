@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [1, 5.5, 50, 1000], Movement.allCases)
-  func anyRateAndMovement(_ rate: Double, _ movement: Movement) {
+  func `Follows any movement at any rate`(_ rate: Double, _ movement: Movement) {
     // Ten metres a second, seen once in a second, are anything; and two seconds, which are all there
     // is at 1 kHz, too short to learn of them.
     if movement == .flight, !(5...100 ~= rate) { return }
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// Samples come twice, late, and not at all for a while.
-  @Test func theOrderOfSamplesIsNoMatter() {
+  @Test func `The order of samples does not matter`() {
     let (samples, truth) = Self.stream(.walk, rate: 10, seed: 32)
     var mixed: [(sample: RangeSample, truth: Double)] = []
     for (index, pair) in zip(samples, truth).enumerated() where !(200..<240 ~= index) {
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Where many ranges are too long, what is stated says so.
-  @Test(arguments: [0.3, 0.6]) func blockedPathsWidenWhatIsStated(_ blocked: Double) {
+  @Test(arguments: [0.3, 0.6]) func `Blocked paths widen the stated deviation`(_ blocked: Double) {
     let (samples, truth) = Self.stream(.walk, rate: 10, blocked: blocked, seed: 33)
     let smoothed = RangeSmoother().smoothed(samples)
     #expect(Self.rms(smoothed, truth) < 0.25)

@@ -9,7 +9,7 @@ import Testing
       (-80...80).map { PhaseSample(angle: Double($0) * .pi / 180, phase: 0.3 + Double($0) / 30) })
   }
 
-  @Test func savedAndLoaded() throws {
+  @Test func `Encodes and decodes`() throws {
     var calibration = RangingCalibration()
     calibration.antennaDelays = [
       .init(
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// What is calibrated anew replaces what was; the rest stays.
-  @Test func merging() throws {
+  @Test func `Merges another calibration`() throws {
     func antenna(_ board: String, _ metres: Double) -> RangingCalibration.Antenna {
       .init(BoardAntenna(board), AntennaDelayFit.Delay(metres: metres, standardDeviation: 0))
     }
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// A table that a person wrote, with nothing but what it takes.
-  @Test func byHand() throws {
+  @Test func `Decodes a file written by hand`() throws {
     let text = #"{"antenna_delays": [{"board": "A", "delay_m": 0.1}]}"#
     let read = try JSONDecoder().decode(RangingCalibration.self, from: Data(text.utf8))
     #expect(read.delays(of: "A")[AntennaPort(channel: 9)] == 0.1)

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [SIMD3<Double>(-1, -2, 1), SIMD3<Double>(4, 1, 0.8), SIMD3<Double>(-3, 3, 1)])
-  func aWalkRoundACornerFindsIt(_ target: SIMD3<Double>) throws {
+  func `A walk around a corner locates the target`(_ target: SIMD3<Double>) throws {
     for seed in 1...2 {
       var finder = TargetFinder()
       for sighting in Self.walk(seed: UInt64(seed), target: target) {
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func aStraightLineDoesNotTellLeftFromRight() throws {
+  @Test func `A straight line does not separate left from right`() throws {
     let target = SIMD3<Double>(2, 2, 1)
     var finder = TargetFinder()
     for sighting in Self.walk(seed: 5, target: target, bend: false) { finder.update(sighting) }
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// Once converged it stays so while the direction is not much less certain, and not without limit.
-  @Test func whatIsReportedDoesNotComeAndGo() throws {
+  @Test func `Convergence does not come and go`() throws {
     let target = SIMD3<Double>(-1, -2, 1)
     var changes = [1.0: 0, 1.6: 0]
     for slack in changes.keys {
@@ -78,7 +78,7 @@ import Testing
     #expect(changes[1.6] == 1 && changes[1.0]! >= 1)
   }
 
-  @Test func atRestNothingIsClaimed() throws {
+  @Test func `Does not converge at rest`() throws {
     var finder = TargetFinder()
     for step in 0..<50 {
       finder.update(
@@ -88,7 +88,7 @@ import Testing
     #expect(!estimate.isConverged && estimate.reasons.contains(.movement))
   }
 
-  @Test func poses() {
+  @Test func `Converts between world and device`() {
     // A quarter turn to the left: what is ahead is then to the right.
     let half = 0.5.squareRoot()
     let pose = Pose(position: SIMD3<Double>(1, 1, 0), w: 2 * half, z: 2 * half)
@@ -96,7 +96,7 @@ import Testing
     #expect((pose.toDevice(SIMD3<Double>(0, 3, 1)) - SIMD3<Double>(3, 0, 1)).length < 1e-12)
   }
 
-  @Test func whateverComesIn() {
+  @Test func `Survives invalid input`() {
     var noise = Noise(seed: 7)
     func any() -> Double { [.nan, 0, 1e9, noise.normal(), 3][Int(noise.uniform() * 5)] }
     var finder = TargetFinder()

@@ -3,7 +3,7 @@ import Ranging
 import Testing
 
 @Suite struct TwoWayTests {
-  @Test func aCounterIsSubtractedAcrossItsEnd() {
+  @Test func `Subtracts stamps across the wrap of the counter`() {
     let counter = TickCounter.bits40
     #expect(counter.interval(from: 5, to: 12) == 7)
     #expect(counter.interval(from: TickStamp(UInt64(0xFF_FFFF_FFFD)), to: 4) == 7)
@@ -14,7 +14,7 @@ import Testing
     #expect(low.interval(from: TickStamp(Int64.max), to: TickStamp(Int64.min)) == 1)
   }
 
-  @Test func aStampMayHaveAFraction() throws {
+  @Test func `Accepts stamps with a fraction`() throws {
     let stamp = try #require(TickStamp(exactly: -2.25))
     #expect(stamp.ticks == UInt64(bitPattern: -3) && stamp.fraction == 0.75)
     #expect(TickCounter.bits40.interval(from: stamp, to: 1) == 3.25)
@@ -24,7 +24,9 @@ import Testing
 
   /// Twenty ppm at each end and replies of 2 and 8 ms: the symmetric formula is wrong by metres.
   @Test(arguments: [(0.0, 0.0), (20, -20), (-20, 20), (40, -40), (40, 40)])
-  func doubleSidedNeedsNoEqualReplies(_ initiator: Double, _ responder: Double) throws {
+  func `Double-sided ranging allows unequal replies`(_ initiator: Double, _ responder: Double)
+    throws
+  {
     var scene = TwoWayScene(seed: 1)
     (scene.initiator, scene.responder) = (ppm(initiator), ppm(responder))
     for distance in [0, 0.1, 10, 300] {
@@ -36,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func everyBoundaryOfTheCounter() throws {
+  @Test func `Computes distances at every wrap of the counter`() throws {
     for bits in [32, 40] {
       var parameters = TwoWayParameters()
       parameters.counter = TickCounter(bits: bits)
@@ -64,7 +66,7 @@ import Testing
 
   /// 10 m, 20 ppm either way, replies of 2 and 8 ms, 100 ps: the figure to reach is a bias below
   /// 1 mm and 1.95 cm.
-  @Test func doubleSidedNoiseIsWhatItSays() throws {
+  @Test func `The stated deviation of double-sided ranging matches the noise`() throws {
     var scene = TwoWayScene(seed: 3)
     scene.deviation = 100e-12
     var errors = Spread()
@@ -83,7 +85,7 @@ import Testing
   }
 
   /// 1 ms of reply, a carrier known to 0.05 ppm, 100 ps: bias below 3 mm, 2.3 cm.
-  @Test func singleSidedWithTheCarrier() throws {
+  @Test func `Corrects single-sided ranging with the carrier`() throws {
     var scene = TwoWayScene(seed: 4)
     (scene.deviation, scene.reply1) = (100e-12, 1e-3)
     var errors = Spread()
@@ -104,7 +106,7 @@ import Testing
     #expect(abs(normalised.deviation - 1) < 0.03)
   }
 
-  @Test func reasonsInsteadOfNonsense() throws {
+  @Test func `Reports why there is no distance`() throws {
     func reason(_ change: (inout DoubleSidedExchange) -> Void) -> RangingFailure? {
       var scene = TwoWayScene(seed: 5)
       var exchange = scene.exchange()
@@ -127,7 +129,7 @@ import Testing
   }
 
   /// Whatever the stamps are: a finite distance in the allowed interval, or a reason.
-  @Test func noStampsMakeNoNumber() {
+  @Test func `Any stamps give a finite distance or an error`() {
     var noise = Noise(seed: 6)
     var distances = 0
     for _ in 0..<20_000 {
@@ -147,7 +149,7 @@ import Testing
     #expect(distances < 20)
   }
 
-  @Test func theDelayAndTheSpeedOfLight() throws {
+  @Test func `Applies antenna delay and speed of light`() throws {
     var scene = TwoWayScene(seed: 7)
     let exchange = scene.exchange()
     var parameters = TwoWayParameters()
@@ -158,7 +160,7 @@ import Testing
     #expect(abs(result.distance - expected) < 1e-6)
   }
 
-  @Test func levelsShiftDistances() {
+  @Test func `Interpolates the bias by level`() {
     let table = PowerBias.dw1000PRF64
     #expect(table.knots.count == 18 && table.knots[0].power == -95)
     #expect(table.bias(at: -77) == 0 && table.bias(at: -61) == -0.110)

@@ -54,11 +54,11 @@ private final class PlainHost {
   }
 }
 
-@Suite struct BenchTests {
+@Suite(.timeLimit(.minutes(1))) struct BenchTests {
   @Test("a chip on a pseudo-terminal: READY waits for the host, a reset is answered")
   func reset() throws {
     let bench = SimulatedBench()
-    let chip = try bench.add(profile: .qm33, at: Position(0, 0), name: "A")
+    let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 0), name: "A")
     bench.start()
     defer { bench.stop() }
     #expect(chip.name == "A")
@@ -72,10 +72,10 @@ private final class PlainHost {
     }
   }
 
-  @Test("unplugged: the host sees a hang-up; plugged in again: READY at the new path")
+  @Test("Unplugged: the host sees a hang-up; replugged: READY at the new path")
   func unplug() throws {
     let bench = SimulatedBench()
-    let chip = try bench.add(profile: .qm33, at: Position(0, 0))
+    let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 0))
     bench.start()
     let host = try PlainHost(chip.path)
     #expect(host.packet() == "6001000101")
@@ -125,10 +125,10 @@ private final class PlainHost {
     }
   }
 
-  @Test("a host that does not read keeps nobody waiting, and what does not fit is dropped whole")
+  @Test("A host that does not read blocks nothing; packets that do not fit are dropped whole")
   func fullQueue() throws {
     let bench = SimulatedBench()
-    let chip = try bench.add(profile: .qm33, at: Position(0, 0))
+    let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 0))
     bench.start()
     let packet = bytes("6e3f 0004 01020304")
     for _ in 0..<20_000 { chip.chatter(packet) }
@@ -146,12 +146,12 @@ private final class PlainHost {
     #expect(count >= 4_000 || seen == "410500020000")
   }
 
-  @Test("a link leads to the chip and goes with the bench")
+  @Test("A link leads to the chip and is removed with the bench")
   func link() throws {
     let path = "/tmp/uwb-simulator-test-\(getpid())"
     do {
       let bench = SimulatedBench()
-      let chip = try bench.add(profile: .fira1, at: Position(0, 0))
+      let chip = try bench.add(profile: .fira1, at: SIMD3(0, 0, 0))
       try chip.link(at: path)
       bench.start()
       #expect(try PlainHost(path).packet() == "6001000101")
@@ -162,10 +162,10 @@ private final class PlainHost {
     #expect(lstat(path, &status) != 0)
   }
 
-  @Test("stop and start again; a bench that is let go ends its thread")
+  @Test("Stops and starts again; a released bench ends its thread")
   func lifecycle() throws {
     let bench = SimulatedBench()
-    let chip = try bench.add(profile: .qm33, at: Position(0, 0))
+    let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 0))
     bench.start()
     bench.start()
     bench.stop()

@@ -14,7 +14,7 @@ import UCI
     changes: [UInt8: [UInt8]], vendor: [TLV] = []
   ) -> (Stage, Simulation.ChipID, Simulation.ChipID) {
     var stage = Stage(scene)
-    let a = stage.add(profile, Placement(at: Position(0, 0), clockOffset: 4))
+    let a = stage.add(profile, Placement(at: SIMD3(0, 0, 0), clockOffset: 4))
     let b = stage.add(profile, peer)
     for (chip, isController) in [(b, false), (a, true)] {
       if profile.diagnostics == .nxp { stage.send("20040005 01 e4 33 01 01", to: chip) }
@@ -47,7 +47,7 @@ import UCI
     return result
   }
 
-  private static let peer = Placement(at: Position(3, 0), yaw: 180, clockOffset: -6)
+  private static let peer = Placement(at: SIMD3(3, 0, 0), yaw: 180, clockOffset: -6)
 
   @Test("Qorvo: six messages of which two were received, 117 bytes, as the SDK has it")
   func qorvo() throws {
@@ -80,7 +80,7 @@ import UCI
     }
   }
 
-  @Test("Qorvo: only what was switched on")
+  @Test("Qorvo: only enabled diagnostics")
   func switches() throws {
     for (changes, types) in [
       ([:], nil), ([0xE8: [0], 0xE9: [0x2A]], nil), ([0xE8: [1], 0xE9: [0x08]], [3, 4]),
@@ -99,7 +99,7 @@ import UCI
     }
   }
 
-  @Test("phases go through the antennas of the scene, wrapped; the chip takes them for ideal")
+  @Test("Phases follow the antennas of the scene, wrapped; the chip assumes ideal ones")
   func phases() throws {
     // Runs from -200 to 160 degrees of phase over a right angle to either side.
     let curve = AntennaCurve([
@@ -111,10 +111,10 @@ import UCI
     {
       let bearing = degrees * .pi / 180
       var stage = Stage(Scene(angleNoise: 0))
-      var placement = Placement(at: Position(0, 0), yaw: 0)
+      var placement = Placement(at: SIMD3(0, 0, 0), yaw: 0)
       placement.antenna = curve
       let a = stage.add(.qm33PDoA, placement)
-      let b = stage.add(.qm33PDoA, at: Position(3 * cos(bearing), -3 * sin(bearing)))
+      let b = stage.add(.qm33PDoA, at: SIMD3(3 * cos(bearing), -3 * sin(bearing), 0))
       let changes: [UInt8: [UInt8]] = [0xE8: [1], 0xE9: [0x42]]
       TestSession(isController: false, address: 1, destinations: [0]).start(on: b, &stage)
       TestSession(isController: true, address: 0, destinations: [1], changes: changes)
@@ -152,10 +152,10 @@ import UCI
     }
   }
 
-  @Test("behind a wall the first path is weak and the strongest late")
+  @Test("Behind a wall the first path is weak and the strongest is late")
   func levels() throws {
     var scene = Scene()
-    scene.radio.walls = [.init(from: Position(1, -1), to: Position(1, 1), loss: 15)]
+    scene.radio.walls = [.init(from: SIMD3(1, -1, 0), to: SIMD3(1, 1, 0), loss: 15)]
     var ratios: [Double] = []
     for conditions in [Scene(), scene] {
       var (stage, a, _) = pair(
@@ -181,7 +181,7 @@ import UCI
     stage.pass(milliseconds: 200)
     #expect(stage.heard(from: a).first?.hasSuffix(log) == true)
 
-    let place = Placement(at: Position(3, 1.5, 1), yaw: 180)
+    let place = Placement(at: SIMD3(3, 1.5, 1), yaw: 180)
     let vendor = [TLV(0x03, [1, 2, 1, 2]), TLV(0x7B, [1])]
     var (other, c, _) = pair(
       .sr250, Scene(angleNoise: 0), peer: place, changes: [:], vendor: vendor)
@@ -196,7 +196,7 @@ import UCI
       measurement.angles.map(\.rawAngle) == [
         info.entries[0].azimuth.raw, info.entries[0].elevation.raw,
       ])
-    let (azimuth, elevation) = Position(0, 0).direction(to: Position(3, 1.5, 1), yaw: 0)
+    let (azimuth, elevation) = SIMD3<Double>(0, 0, 0).direction(to: SIMD3(3, 1.5, 1), yaw: 0)
     let sideways = sin(azimuth * .pi / 180) * cos(elevation * .pi / 180)
     #expect(abs(measurement.angles[0].phaseDifferenceDegrees - 162 * sideways) < 0.01)
     #expect(
@@ -224,7 +224,7 @@ import UCI
       var scene = Scene(seed: seed, loss: 0.1)
       scene.radio.clockSpread = 20
       scene.radio.clockWander = 0.5
-      scene.radio.walls = [.init(from: Position(1, -1), to: Position(1, 1))]
+      scene.radio.walls = [.init(from: SIMD3(1, -1, 0), to: SIMD3(1, 1, 0))]
       var (stage, a, b) = pair(
         .qm33PDoA, scene, peer: Self.peer, changes: [0xE8: [1], 0xE9: [0x7A]])
       stage.pass(milliseconds: 4_000)

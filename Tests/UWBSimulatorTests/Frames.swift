@@ -25,7 +25,7 @@ struct Stage {
   init(_ scene: Scene = Scene()) { simulation = Simulation(scene: scene) }
 
   /// Adds a chip, gives it power and throws away what it says about that.
-  mutating func add(_ profile: ChipProfile, at position: Position) -> Simulation.ChipID {
+  mutating func add(_ profile: ChipProfile, at position: SIMD3<Double>) -> Simulation.ChipID {
     add(profile, Placement(at: position))
   }
 

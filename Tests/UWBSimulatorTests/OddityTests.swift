@@ -13,7 +13,7 @@ struct SimulatorOddityTests {
     arguments: [ChipProfile.qm33, .sr250, .fira1])
   func survivesWhatItDoesNotKnow(_ profile: ChipProfile) throws {
     var stage = Stage()
-    let id = stage.add(profile, at: Position(0, 0))
+    let id = stage.add(profile, at: SIMD3(0, 0, 0))
     var random = RandomSource(seed: 28)
     for type in 0..<8 as Range<UInt8> {
       for group in 0..<16 as Range<UInt8> {

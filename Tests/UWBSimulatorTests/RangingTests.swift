@@ -12,8 +12,8 @@ import UCI
     controller: [UInt8: [UInt8]] = [:], controlee: [UInt8: [UInt8]] = [:]
   ) -> (Stage, Simulation.ChipID, Simulation.ChipID) {
     var stage = Stage(scene)
-    let a = stage.add(profile, at: Position(0, 0))
-    let b = stage.add(profile, at: Position(distance, 0))
+    let a = stage.add(profile, at: SIMD3(0, 0, 0))
+    let b = stage.add(profile, at: SIMD3(distance, 0, 0))
     var one = TestSession(isController: true, address: 0, destinations: [1])
     var other = TestSession(isController: false, address: 1, destinations: [0])
     one.changes = controller
@@ -24,7 +24,7 @@ import UCI
     return (stage, a, b)
   }
 
-  @Test("distances are right: none is far off, and the mean hardly", arguments: [0.5, 3, 42])
+  @Test("Distances and their mean are within the noise", arguments: [0.5, 3, 42])
   func distances(_ metres: Double) {
     var (stage, a, b) = pair(distance: metres)
     stage.pass(milliseconds: 200 * 1_000)
@@ -74,18 +74,18 @@ import UCI
     }
   }
 
-  @Test("any difference on the air: both ends wait in vain", arguments: air)
+  @Test("A difference on the air: both ends time out", arguments: air)
   func mismatch(_ change: TLV) {
     expectSilence([:], [change.id: change.value], controleeStatus: .rangingRxTimeout)
     expectSilence([change.id: change.value], [:], controleeStatus: .rangingRxTimeout)
   }
 
-  @Test("a difference in the STS only: the controlee hears frames it cannot use", arguments: sts)
+  @Test("A difference in the STS only: the controlee reports STS failures", arguments: sts)
   func stsMismatch(_ change: TLV) {
     expectSilence([:], [change.id: change.value], controleeStatus: .rangingRxPhyStsFailed)
   }
 
-  @Test("addresses that do not cross, equal roles, a different PRF")
+  @Test("Wrong addresses, equal roles and a different PRF: both ends time out")
   func strangers() {
     for change in [TLV(0x06, [9, 0]), TLV(0x07, [9, 0]), TLV(0x11, [1])] {
       expectSilence([:], [change.id: change.value], controleeStatus: .rangingRxTimeout)
@@ -94,37 +94,40 @@ import UCI
       [:], [0x1F: [1], 0x14: [25], 0x15: [2]], controleeStatus: .rangingRxTimeout)
   }
 
-  @Test("different session ids: both ends wait in vain")
+  @Test("Different session IDs: both ends time out")
   func sessionID() {
     var stage = Stage()
-    let a = stage.add(.qm33, at: Position(0, 0))
-    let b = stage.add(.qm33, at: Position(2, 0))
+    let a = stage.add(.qm33, at: SIMD3(0, 0, 0))
+    let b = stage.add(.qm33, at: SIMD3(2, 0, 0))
     TestSession(isController: true, address: 0, destinations: [1], id: 7).start(on: a, &stage)
     TestSession(isController: false, address: 1, destinations: [0], id: 8).start(on: b, &stage)
     stage.pass(milliseconds: 1_000)
     for id in [a, b] {
-      #expect(
-        stage.infos(from: id).flatMap(\.entries).allSatisfy { $0.status == .rangingRxTimeout })
+      let entries = stage.infos(from: id).flatMap(\.entries)
+      #expect(entries.count >= 4)
+      #expect(entries.allSatisfy { $0.status == .rangingRxTimeout })
     }
   }
 
-  @Test("out of range there is no distance; back in range there is")
+  @Test("Out of range there is no distance; back in range there is")
   func range() {
     var (stage, a, _) = pair(distance: 61)
     stage.pass(milliseconds: 1_000)
-    #expect(stage.infos(from: a).flatMap(\.entries).allSatisfy { $0.status == .rangingRxTimeout })
-    stage.simulation[placement: stage.simulation.chips[1]] = Placement(at: Position(59, 0))
+    let timeouts = stage.infos(from: a).flatMap(\.entries)
+    #expect(timeouts.count >= 4)
+    #expect(timeouts.allSatisfy { $0.status == .rangingRxTimeout })
+    stage.simulation[placement: stage.simulation.chips[1]] = Placement(at: SIMD3(59, 0, 0))
     stage.pass(milliseconds: 1_000)
     let distances = stage.infos(from: a).flatMap(\.entries).compactMap(\.distanceCentimetres)
     #expect(distances.count == 5)
     #expect(distances.allSatisfy { abs($0 - 5_900) <= 15 })
   }
 
-  @Test("uncalibrated boards close to each other report negative distances as such")
+  @Test("Uncalibrated boards close to each other report negative distances")
   func negative() {
     var stage = Stage(Scene(distanceNoise: 0))
-    let a = stage.add(.qm33, Placement(at: Position(0, 0), antennaDelayError: -0.1))
-    let b = stage.add(.qm33, Placement(at: Position(0.1, 0), antennaDelayError: -0.04))
+    let a = stage.add(.qm33, Placement(at: SIMD3(0, 0, 0), antennaDelayError: -0.1))
+    let b = stage.add(.qm33, Placement(at: SIMD3(0.1, 0, 0), antennaDelayError: -0.04))
     TestSession(isController: false, address: 1, destinations: [0]).start(on: b, &stage)
     TestSession(isController: true, address: 0, destinations: [1]).start(on: a, &stage)
     _ = stage.heard(from: a)
@@ -135,7 +138,7 @@ import UCI
     #expect(entry?.distanceCentimetres == -4)
   }
 
-  @Test("lost exchanges appear as timeouts, about as often as asked")
+  @Test("Lost exchanges appear as timeouts at the configured rate")
   func loss() {
     var (stage, a, _) = pair(scene: Scene(loss: 0.3))
     stage.pass(milliseconds: 200 * 1_000)
@@ -144,12 +147,12 @@ import UCI
     #expect((250...350).contains(lost))
   }
 
-  @Test("angles follow geometry and yaw, on both ends, where the board can tell them")
+  @Test("Angles follow geometry and yaw at both ends if the board measures them")
   func angles() {
     var stage = Stage(Scene(angleNoise: 0))
     // The peer is 30 degrees to the left of the antenna and above it.
-    let a = stage.add(.sr250, Placement(at: Position(0, 0), yaw: 60))
-    let b = stage.add(.sr250, Placement(at: Position(0, 4, 3), yaw: 0))
+    let a = stage.add(.sr250, Placement(at: SIMD3(0, 0, 0), yaw: 60))
+    let b = stage.add(.sr250, Placement(at: SIMD3(0, 4, 3), yaw: 0))
     let report: [UInt8: [UInt8]] = [0x2E: [15]]
     TestSession(isController: false, address: 1, destinations: [0], changes: report)
       .start(on: b, &stage)
@@ -170,7 +173,7 @@ import UCI
     #expect(flat?.elevation == Angle(raw: 0, figureOfMerit: 0))
   }
 
-  @Test("RSSI only when asked for, and falling with distance")
+  @Test("RSSI is reported on request and falls with distance")
   func rssi() {
     var (near, a, _) = pair(distance: 1, controller: [0x13: [1]])
     var (far, b, other) = pair(distance: 30, controller: [0x13: [1]])
@@ -185,8 +188,8 @@ import UCI
   @Test("eight responders: one notification of 273 bytes in two packets")
   func oneToMany() {
     var stage = Stage(Scene(distanceNoise: 0))
-    let a = stage.add(.qm33, at: Position(0, 0))
-    let peers = (1...8).map { stage.add(.qm33, at: Position(Double($0), 0)) }
+    let a = stage.add(.qm33, at: SIMD3(0, 0, 0))
+    let peers = (1...8).map { stage.add(.qm33, at: SIMD3(Double($0), 0, 0)) }
     for (index, peer) in peers.enumerated() {
       TestSession(
         isController: false, address: UInt16(index + 1), destinations: [0], changes: [0x03: [1]]
@@ -212,7 +215,7 @@ import UCI
   @Test("an SR250 sends long notifications in one packet once extended ones are on")
   func extendedLength() {
     var stage = Stage()
-    let a = stage.add(.sr250, at: Position(0, 0))
+    let a = stage.add(.sr250, at: SIMD3(0, 0, 0))
     stage.send("20040005 01 e4 33 01 01", to: a)
     TestSession(isController: true, address: 0, destinations: Array(1...8)).start(on: a, &stage)
     _ = stage.heard(from: a)
@@ -236,7 +239,7 @@ import UCI
     #expect(run(5) != run(6))
   }
 
-  @Test("how far time is advanced at once makes no difference")
+  @Test("The step of time does not change the result")
   func steps() {
     var (fine, a, _) = pair()
     var (coarse, b, _) = pair()
@@ -248,8 +251,8 @@ import UCI
   @Test("chips of different makers range with each other")
   func mixed() {
     var stage = Stage()
-    let a = stage.add(.qm33, at: Position(0, 0))
-    let b = stage.add(.sr250, at: Position(5, 0))
+    let a = stage.add(.qm33, at: SIMD3(0, 0, 0))
+    let b = stage.add(.sr250, at: SIMD3(5, 0, 0))
     TestSession(isController: false, address: 1, destinations: [0]).start(on: b, &stage)
     TestSession(isController: true, address: 0, destinations: [1]).start(on: a, &stage)
     _ = (stage.heard(from: a), stage.heard(from: b))

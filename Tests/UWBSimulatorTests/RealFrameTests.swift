@@ -30,7 +30,7 @@ import UCI
   @Test("a DWM3001CDK without a peer, from power-up to the last DEINIT")
   func qorvo() {
     var stage = Stage()
-    let id = stage.simulation.add(.qm33, at: Position(0, 0))
+    let id = stage.simulation.add(.qm33, at: SIMD3(0, 0, 0))
     stage.simulation.powerUp(id)
     #expect(stage.heard(from: id) == ["6001000101"])
     play(
@@ -92,7 +92,7 @@ import UCI
   @Test("the fifteen parameters a DWM3001CDK needs are enough; one less is not")
   func qorvoPracticalSet() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     stage.send("21000005 07 00 00 00 00", to: id)
     stage.send(
       """
@@ -109,7 +109,7 @@ import UCI
   @Test("a reset with live sessions reports each of them, then READY, response, READY")
   func qorvoResetWithSessions() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     stage.send("21000005 07 00 00 00 00", to: id)
     stage.send("21000005 08 00 00 00 00", to: id)
     _ = stage.heard(from: id)
@@ -125,7 +125,7 @@ import UCI
   @Test("an SR250 without a peer, from power-up to DEINIT")
   func nxp() {
     var stage = Stage()
-    let id = stage.simulation.add(.sr250, at: Position(0, 0))
+    let id = stage.simulation.add(.sr250, at: SIMD3(0, 0, 0))
     stage.simulation.powerUp(id)
     #expect(stage.heard(from: id) == ["6001000101"])
     play(

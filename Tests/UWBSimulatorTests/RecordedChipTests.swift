@@ -43,7 +43,7 @@ import UCI
       + String(repeating: "00", count: 11)
   }
 
-  @Test func aRetryIsSaidAgainBeforeTheAnswer() {
+  @Test func `Repeats a retry before the response`() {
     var chip = RecordedChip(
       Self.recording("> 2000000100\n< 600700010a\n> 2000000100\n< 4000000100\n< 6001000101"))
     #expect(Self.say(&chip, "2000000100") == ["600700010a"])
@@ -53,12 +53,12 @@ import UCI
     #expect(chip.statistics.exact == 3)
   }
 
-  @Test func whatASleepingChipMissedIsNotMissedAgain() {
+  @Test func `Omits commands that a sleeping chip missed`() {
     var chip = RecordedChip(Self.recording("> 20030000\n> 20030000\n< 400300020000"))
     #expect(Self.say(&chip, "20030000") == ["400300020000"])
   }
 
-  @Test func whatTheRecordingDoesNotHaveIsRefused() {
+  @Test func `Refuses commands that are not in the recording`() {
     var chip = RecordedChip(Self.recording("> 2f020000\n< 4f0200020000"))
     #expect(Self.say(&chip, "21050000") == ["4105000108"])
     #expect(Self.say(&chip, "2f030000") == ["4f03000108"])
@@ -70,7 +70,7 @@ import UCI
     #expect(chip.statistics.invented[.coreGetDeviceInfo] == 1)
   }
 
-  @Test func otherContentsGetTheAnswerToTheLastOfARow() {
+  @Test func `Answers different contents with the last of a series`() {
     var chip = RecordedChip(
       Self.recording(
         """
@@ -86,7 +86,7 @@ import UCI
     #expect(Self.say(&chip, "210300080100000001040109") == ["410300020000"])
   }
 
-  @Test func measurementsComeAtTheirTimesAndEndWithTheirSession() {
+  @Test func `Sends measurements at their times until the session ends`() {
     let recording = Self.recording(
       """
       10 > 2200000401000000
@@ -122,7 +122,7 @@ import UCI
     #expect(Self.say(&chip, "2200000401000000").count == 5)
   }
 
-  @Test func withoutTimesMeasurementsAreAnIntervalApart() {
+  @Test func `Spaces measurements by the interval if there are no times`() {
     var chip = RecordedChip(
       Self.recording("> 2200000401000000\n< 4200000100\n< \(Self.info(0))\n< \(Self.info(1))"))
     #expect(Self.say(&chip, "2200000401000000") == ["4200000100"])
@@ -130,7 +130,7 @@ import UCI
     #expect(Self.heard(&chip, at: 400) == [Self.info(1)])
   }
 
-  @Test func measurementsCanBeginAgain() {
+  @Test func `Repeats measurements`() {
     var chip = RecordedChip(
       Self.recording(
         "0 > 2200000401000000\n0 < 4200000100\n5 < \(Self.info(7))\n15 < \(Self.info(8))"),
@@ -143,7 +143,7 @@ import UCI
     #expect(Self.heard(&chip, at: 900) == [])
   }
 
-  @Test func beforeHandlesASessionHasTheNameThatTheHostGivesIt() {
+  @Test func `Uses the session ID of the host before FiRa 2.0`() {
     var chip = RecordedChip(
       Self.recording(
         """
@@ -159,7 +159,7 @@ import UCI
     #expect(chip.statistics.exact == 1)
   }
 
-  @Test func onlyTheFirstSegmentNamesTheSession() {
+  @Test func `Translates the session ID in first segments only`() {
     let first = "72000008" + "00000000" + "2a000000"
     let last = "62000008" + "00000000" + "2a000000"
     var chip = RecordedChip(

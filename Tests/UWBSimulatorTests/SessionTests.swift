@@ -10,10 +10,10 @@ import UCI
   private static let one = TestSession(isController: true, address: 0, destinations: [1])
   private static let other = TestSession(isController: false, address: 1, destinations: [0])
 
-  @Test("what a chip answers to what it does not know or cannot do")
+  @Test("Answers unknown and impossible commands with an error status")
   func refusals() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     let expected: [(String, String)] = [
       ("24050000", "07"), ("20060000", "08"), ("213f0000", "08"), ("2b3f0000", "08"),
       ("20000000", "03"), ("20000002 0000", "03"), ("20000001 01", "04"),
@@ -32,7 +32,7 @@ import UCI
   @Test("start, stop and count in states that do not allow them")
   func wrongStates() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     stage.send("21000005 07 00 00 00 00", to: id)
     _ = stage.heard(from: id)
     for command in ["2200", "2201", "2203"] {
@@ -56,10 +56,10 @@ import UCI
     #expect(stage.heard(from: id) == ["4101000100", "61020006010000000100", "6001000101"])
   }
 
-  @Test("parameters that are refused, and the command with them")
+  @Test("Refused parameters refuse the whole command")
   func refusedParameters() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     stage.send("21000005 07 00 00 00 00", to: id)
     _ = stage.heard(from: id)
     let expected: [(String, String)] = [
@@ -79,10 +79,10 @@ import UCI
     #expect(stage.response(from: id) == "0001260102")
   }
 
-  @Test("five sessions and no more; an id twice only after it is gone")
+  @Test("At most five sessions; a session ID can be used again after its DEINIT")
   func limits() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     for session in 0..<5 {
       stage.send(SessionInit(sessionID: UInt32(session)), to: id)
       #expect(stage.response(from: id)?.hasPrefix("00") == true)
@@ -105,7 +105,7 @@ import UCI
   @Test("accepted, then unusable: IDLE with a reason", arguments: unusableValues)
   func unusable(_ change: TLV, _ reason: UInt8) {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     var session = Self.one
     session.changes = [change.id: change.value]
     session.prepare(on: id, &stage)
@@ -114,11 +114,11 @@ import UCI
     #expect(stage.heard(from: id) == ["4200000100", "610200060100000003" + hex([reason])])
   }
 
-  @Test("a session ends by itself after so many measurements, or so many failures")
+  @Test("A session ends by itself after the given number of measurements or failures")
   func endings() {
     for (change, reason) in [(TLV(0x32, [3, 0]), "02"), (TLV(0x2A, [3, 0]), "01")] {
       var stage = Stage()
-      let id = stage.add(.qm33, at: Position(0, 0))
+      let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
       var session = Self.one
       session.changes = [change.id: change.value]
       session.start(on: id, &stage)
@@ -132,12 +132,12 @@ import UCI
     }
   }
 
-  @Test("a controlee hears that the controller stops, unless that is switched off")
+  @Test("A controlee is told that the controller stops, unless in-band termination is off")
   func inBandTermination() {
     for attempts in [UInt8(1), 0] {
       var stage = Stage()
-      let a = stage.add(.qm33, at: Position(0, 0))
-      let b = stage.add(.qm33, at: Position(3, 0))
+      let a = stage.add(.qm33, at: SIMD3(0, 0, 0))
+      let b = stage.add(.qm33, at: SIMD3(3, 0, 0))
       var controller = Self.one
       controller.changes = [0x2F: [attempts]]
       Self.other.start(on: b, &stage)
@@ -159,8 +159,8 @@ import UCI
   @Test("a controlee whose controller loses power waits, and ranges again when it is back")
   func controllerLosesPower() {
     var stage = Stage()
-    let a = stage.add(.qm33, at: Position(0, 0))
-    let b = stage.add(.qm33, at: Position(3, 0))
+    let a = stage.add(.qm33, at: SIMD3(0, 0, 0))
+    let b = stage.add(.qm33, at: SIMD3(3, 0, 0))
     Self.other.start(on: b, &stage)
     Self.one.start(on: a, &stage)
     stage.pass(milliseconds: 500)
@@ -176,12 +176,12 @@ import UCI
     #expect(stage.infos(from: b).last?.entries.first?.status == .ok)
   }
 
-  @Test("notifications only when and where they are wanted")
+  @Test("Notifications follow RANGE_DATA_NTF_CONFIG")
   func notificationConfig() {
     func count(_ changes: [UInt8: [UInt8]], metres: Double) -> Int {
       var stage = Stage(Scene(distanceNoise: 0))
-      let a = stage.add(.qm33, at: Position(0, 0))
-      let b = stage.add(.qm33, at: Position(metres, 0))
+      let a = stage.add(.qm33, at: SIMD3(0, 0, 0))
+      let b = stage.add(.qm33, at: SIMD3(metres, 0, 0))
       var controller = Self.one
       controller.changes = changes
       Self.other.start(on: b, &stage)
@@ -200,7 +200,7 @@ import UCI
   @Test("FiRa 1.x: sessions by their id, multicast list of the first form")
   func firstGeneration() {
     var stage = Stage()
-    let id = stage.add(.fira1, at: Position(0, 0))
+    let id = stage.add(.fira1, at: SIMD3(0, 0, 0))
     stage.send("21000005 44332211 00", to: id)
     #expect(stage.heard(from: id) == ["4100000100", "61020006443322110000"])
     stage.send("21000005 44332211 00", to: id)
@@ -220,7 +220,7 @@ import UCI
   @Test("the multicast list since FiRa 2.0")
   func multicast() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     var session = Self.one
     session.changes = [0x03: [1]]
     session.start(on: id, &stage)
@@ -244,10 +244,10 @@ import UCI
       ])
   }
 
-  @Test("a command in segments gets one response, behind the last")
+  @Test("A command in segments gets one response, after the last")
   func segmentedCommand() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     stage.send("21000005 07000000 00", to: id)
     _ = stage.heard(from: id)
     stage.send("31030008 01000000 02 04 01 09", to: id)
@@ -256,10 +256,11 @@ import UCI
     #expect(stage.heard(from: id) == ["410300020000"])
   }
 
-  @Test("the serial firmware: lengths from the fourth byte, late garbage dropped, late ends taken")
+  @Test(
+    "the serial firmware: lengths from the fourth byte, late garbage dropped, late ends accepted")
   func reception() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     // One byte at a time.
     for byte in bytes("21050000") { stage.simulation.receive([byte], by: id) }
     #expect(stage.heard(from: id) == ["410500020000"])
@@ -279,7 +280,7 @@ import UCI
   @Test("an SR250 asks again for every second stop, and after it has slept")
   func retries() {
     var stage = Stage()
-    let id = stage.add(.sr250, at: Position(0, 0))
+    let id = stage.add(.sr250, at: SIMD3(0, 0, 0))
     Self.one.start(on: id, &stage)
     for expected in [["4201000100"], ["600700010a", "4201000100"]] {
       for answer in expected {
@@ -298,10 +299,10 @@ import UCI
     #expect(stage.heard(from: id) == ["600700010a", "410500020000"])
   }
 
-  @Test("faults: damage by position, garbage, silence, nothing but retries")
+  @Test("Faults: damage by position, garbage, silence, only retries")
   func faults() {
     var stage = Stage()
-    let id = stage.add(.qm33, at: Position(0, 0))
+    let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     func ask(_ faults: ChipFaults) -> [String] {
       stage.simulation[faults: id] = faults
       stage.send("21050000", to: id)
@@ -322,7 +323,7 @@ import UCI
   @Test("the chip's own time runs with its crystal; a start in the past is refused")
   func timestamp() {
     var stage = Stage()
-    let id = stage.add(.qm33, Placement(at: Position(0, 0), clockOffset: 10))
+    let id = stage.add(.qm33, Placement(at: SIMD3(0, 0, 0), clockOffset: 10))
     stage.pass(milliseconds: 1_000_000)
     stage.send("20080000", to: id)
     // 1000 s and 10 ppm of them.

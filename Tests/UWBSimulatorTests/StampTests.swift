@@ -17,7 +17,7 @@ import UCI
     let places =
       placements
       ?? offsets.enumerated().map {
-        Placement(at: Position(Double($0.offset), 0), clockOffset: $0.element)
+        Placement(at: SIMD3(Double($0.offset), 0, 0), clockOffset: $0.element)
       }
     let chips = places.map { stage.add(.qm33, $0) }
     var common = changes
@@ -44,7 +44,7 @@ import UCI
       responseReceived: TickStamp(e.t4), finalSent: TickStamp(t5), finalReceived: TickStamp(t6))
   }
 
-  @Test("the host's arithmetic finds the truth whatever the clocks do, over turns of the counter")
+  @Test("The host computes the true distance for any clocks, across wraps of the counter")
   func doubleSidedRanging() throws {
     var scene = Scene(seed: 3, distanceNoise: 0)
     scene.radio.clockWander = 0.3
@@ -104,7 +104,7 @@ import UCI
     #expect(chip.allSatisfy { abs($0 - 100) < 8 })
   }
 
-  @Test("the noise of stamps makes distances as noisy as the scene says")
+  @Test("The noise of stamps gives the configured noise of distances")
   func noise() throws {
     let recorded = exchanges(Scene(seed: 8, distanceNoise: 0.03), milliseconds: 200_000).recorded
     let errors = try recorded.map { try #require(doubleSided($0)).distance().distance - $0.truth }
@@ -114,11 +114,11 @@ import UCI
     #expect(abs(deviation - 0.03) < 0.003)
   }
 
-  @Test("delays per channel and antenna are in the stamps, and calibration takes them out")
+  @Test("Delays per channel and antenna are in the stamps, and calibration removes them")
   func antennaDelays() throws {
-    var placement = Placement(at: Position(5, 0), antennaDelayError: 0.1)
+    var placement = Placement(at: SIMD3(5, 0, 0), antennaDelayError: 0.1)
     placement.delayErrors[9] = .init(transmit: 0.05, receive: 0.15)
-    let places = [Placement(at: Position(0, 0)), placement]
+    let places = [Placement(at: SIMD3(0, 0, 0)), placement]
     let scene = Scene(distanceNoise: 0)
     let channel9 = exchanges(scene, milliseconds: 1_000, placements: places)
     let channel5 = exchanges(
@@ -151,12 +151,12 @@ import UCI
     #expect(entries.allSatisfy { $0.rawDistance == 500 })
   }
 
-  @Test("the level shifts distances as the scene's curve says")
+  @Test("The level shifts distances by the configured curve")
   func powerBias() throws {
     var scene = Scene(distanceNoise: 0)
     scene.radio.powerBias = [.init(level: -90, bias: 0.1), .init(level: -60, bias: -0.1)]
     for (metres, bias) in [(0.5, -0.1), (10, 0.06), (40, 0.1)] as [(Double, Double)] {
-      let places = [Placement(at: Position(0, 0)), Placement(at: Position(metres, 0))]
+      let places = [Placement(at: SIMD3(0, 0, 0)), Placement(at: SIMD3(metres, 0, 0))]
       let recorded = exchanges(scene, milliseconds: 1_000, placements: places).recorded
       for exchange in recorded {
         let distance = try #require(doubleSided(exchange)).distance().distance
@@ -165,20 +165,20 @@ import UCI
     }
   }
 
-  @Test("walls delay, and behind thick ones a reflection is taken for the direct path")
+  @Test("Walls delay; behind thick ones a reflection is mistaken for the direct path")
   func walls() throws {
     let scene = Scene(seed: 2, distanceNoise: 0)
     for (loss, excess) in [(15, 0.15), (30, 2.7)] as [(Double, Double)] {
       var blocked = scene
-      blocked.radio.walls = [.init(from: Position(2, -3), to: Position(2, 3), loss: loss)]
-      let places = [Placement(at: Position(0, 0)), Placement(at: Position(4, 0))]
+      blocked.radio.walls = [.init(from: SIMD3(2, -3, 0), to: SIMD3(2, 3, 0), loss: loss)]
+      let places = [Placement(at: SIMD3(0, 0, 0)), Placement(at: SIMD3(4, 0, 0))]
       for exchange in exchanges(blocked, milliseconds: 1_000, placements: places).recorded {
         let distance = try #require(doubleSided(exchange)).distance().distance
         #expect(abs(distance - 4 - excess) < 0.01, "\(distance)")
         #expect(exchange.truth == 4)
       }
       // Beside the wall there is no such thing.
-      let free = [Placement(at: Position(0, 0)), Placement(at: Position(1, 4))]
+      let free = [Placement(at: SIMD3(0, 0, 0)), Placement(at: SIMD3(1, 4, 0))]
       for exchange in exchanges(blocked, milliseconds: 1_000, placements: free).recorded {
         let distance = try #require(doubleSided(exchange)).distance().distance
         #expect(abs(distance - exchange.truth) < 0.01)
@@ -186,7 +186,7 @@ import UCI
     }
   }
 
-  @Test("clocks show what they should after years, and the other way round")
+  @Test("Clock readings and their inverse are exact after years")
   func clocks() {
     let clock = SimulatedClock(origin: 1 << 39, offset: -17.5, wander: 0.4)
     for nanoseconds in [0, 1, 999_999_937, 4_000_000_000_000, 90_000_000_000_000_000] as [UInt64] {

@@ -20,9 +20,9 @@ import UWBSimulator
 
     init() throws {
       // The accessory looks along x, the phone looks back past it.
-      accessory = try bench.add(profile: .qm33PDoA, placement: Placement(at: Position(0, 0)))
+      accessory = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
       phone = try bench.add(
-        profile: .qm33PDoA, placement: Placement(at: Position(3, 1), yaw: 180))
+        profile: .qm33PDoA, placement: Placement(at: SIMD3(3, 1, 0), yaw: 180))
       bench.start()
       place = "unix:/tmp/uwbctl-test-\(UUID().uuidString).sock"
     }

@@ -173,7 +173,10 @@ import UWBTestSupport
   private func bench(_ profile: ChipProfile) throws -> SimulatedBench {
     let bench = SimulatedBench(scene: Scene(seed: 5, distanceNoise: 0.02))
     for (index, delay) in [0.15, 0.22, 0.11].enumerated() {
-      let place = [Position(0, 0, 1), Position(3, 0, 1), Position(1.5, 1.5 * 3.0.squareRoot(), 1)]
+      let place = [
+        SIMD3<Double>(0, 0, 1), SIMD3<Double>(3, 0, 1),
+        SIMD3<Double>(1.5, 1.5 * 3.0.squareRoot(), 1),
+      ]
       var placement = Placement(at: place[index])
       placement.antennaDelayError = delay
       _ = try bench.add(

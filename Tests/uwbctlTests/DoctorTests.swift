@@ -33,7 +33,7 @@ import UWBTestSupport
     _ profile: ChipProfile = .qm33
   ) throws -> (bench: SimulatedBench, chip: SimulatedBench.Chip) {
     let bench = SimulatedBench(scene: Scene(seed: 3))
-    let chip = try bench.add(profile: profile, at: Position(0, 0, 1))
+    let chip = try bench.add(profile: profile, at: SIMD3(0, 0, 1))
     bench.start()
     return (bench, chip)
   }

@@ -71,8 +71,8 @@ import UWBSimulator
   @Test(.enabled(if: !isHangUpIgnored), .timeLimit(.minutes(1)))
   func closingTheTerminalEndsTheSession() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 3))
-    let chip = try bench.add(profile: .qm33PDoA, placement: Placement(at: Position(0, 0)))
-    let other = try bench.add(profile: .qm33, placement: Placement(at: Position(2, 1)))
+    let chip = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
+    let other = try bench.add(profile: .qm33, placement: Placement(at: SIMD3(2, 1, 0)))
     bench.start()
     let device = try await UWBDevice.open(.serial(path: FilePath(other.path)))
     let accessory = try Accessory(device)

@@ -8,9 +8,9 @@ import UWBSimulator
 @main
 enum Story {
   static func main() async throws {
-    let stage = try ExampleStage(phone: .qm33PDoA, at: Placement(at: Position(0, 0, 1)))
+    let stage = try ExampleStage(phone: .qm33PDoA, at: Placement(at: SIMD3(0, 0, 1)))
     let walk = Placement(
-      .between(Position(5, 0.5, 1), Position(0.8, 0.2, 1), period: 14), yaw: 180)
+      .between(SIMD3(5, 0.5, 1), SIMD3(0.8, 0.2, 1), period: 14), yaw: 180)
     let served = try await stage.serve("lamp", at: walk)
 
     let app = RegionsApp { DataCommunicationChannel(to: served.endpoint, queue: $0) }
@@ -20,9 +20,9 @@ enum Story {
     ]
     app.happened = { what in
       switch what {
-      case "left 3.0 m": served.chip.placement = Placement(at: Position(500, 0, 1))
+      case "left 3.0 m": served.chip.placement = Placement(at: SIMD3(500, 0, 1))
       // In reach again while the app tries.
-      case "retry": served.chip.placement = Placement(at: Position(2, 0, 1), yaw: 180)
+      case "retry": served.chip.placement = Placement(at: SIMD3(2, 0, 1), yaw: 180)
       case "first distance" where app.story.contains("retry"):
         let told = app.story.filter(expected.contains)
         // The first distance of all comes before everything.

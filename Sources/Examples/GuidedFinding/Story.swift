@@ -8,11 +8,11 @@ import UWBSimulator
 @main
 enum Story {
   static func main() async throws {
-    let centre = Position(0, 0, 1.2)
+    let centre = SIMD3<Double>(0, 0, 1.2)
     let stage = try ExampleStage(
       phone: .qm33,
       at: Placement(.circle(centre: centre, radius: 1.2, period: 8), yaw: 0))
-    let keys = try await stage.serve("keys", at: Placement(at: Position(-4, 1, 0.4)))
+    let keys = try await stage.serve("keys", at: Placement(at: SIMD3(-4, 1, 0.4)))
 
     // Odometry: where the phone is, 50 times a second.
     let track = PoseTrack()

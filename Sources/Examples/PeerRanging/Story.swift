@@ -7,9 +7,9 @@ import UWBSimulator
 @main
 enum Story {
   static func main() async throws {
-    let stage = try ExampleStage(phone: .qm33PDoA, at: Placement(at: Position(0, 0, 1)))
+    let stage = try ExampleStage(phone: .qm33PDoA, at: Placement(at: SIMD3(0, 0, 1)))
     let other = try stage.bench.add(
-      profile: .sr250, placement: Placement(at: Position(3, 1, 1), yaw: 180), name: "other")
+      profile: .sr250, placement: Placement(at: SIMD3(3, 1, 1), yaw: 180), name: "other")
     let truth = Float(stage.phone.position.distance(to: other.position))
 
     let queue = DispatchQueue(label: "apps")

@@ -7,8 +7,11 @@ import UWBSimulator
 @main
 enum Story {
   static func main() async throws {
-    let stage = try ExampleStage(phone: .qm33PDoA, at: Placement(at: Position(0, 0, 1)))
-    let places = ["lamp": Position(2, 1, 1), "door": Position(4, -2, 1), "desk": Position(1, 0, 1)]
+    let stage = try ExampleStage(phone: .qm33PDoA, at: Placement(at: SIMD3(0, 0, 1)))
+    let places = [
+      "lamp": SIMD3<Double>(2, 1, 1), "door": SIMD3<Double>(4, -2, 1),
+      "desk": SIMD3<Double>(1, 0, 1),
+    ]
     let app = HouseApp()
     var house: [String: ExampleStage.Served] = [:]
     for (name, place) in places {

@@ -6,8 +6,8 @@ public import SystemPackage
 ///
 /// ```swift
 /// let bench = SimulatedBench(scene: Scene(seed: 7))
-/// let a = try bench.add(profile: .qm33, at: Position(0, 0))
-/// let b = try bench.add(profile: .qm33, at: Position(3, 0))
+/// let a = try bench.add(profile: .qm33, at: SIMD3(0, 0, 0))
+/// let b = try bench.add(profile: .qm33, at: SIMD3(3, 0, 0))
 /// bench.start()
 /// // Open a.path and b.path like serial ports.
 /// ```
@@ -27,7 +27,7 @@ public final class SimulatedBench: Sendable {
 
   /// Adds a chip that stays where it is.
   public func add(
-    profile: ChipProfile, at position: Position, name: String? = nil
+    profile: ChipProfile, at position: SIMD3<Double>, name: String? = nil
   ) throws(Errno) -> Chip {
     try add(profile: profile, placement: Placement(at: position), name: name)
   }
@@ -71,7 +71,7 @@ public final class SimulatedBench: Sendable {
     /// The kind of chip.
     package var profile: ChipProfile { core.withSimulation { $0.profile(of: id) } }
     /// Where it is at this moment.
-    public var position: Position { core.withSimulation { $0.position(of: id) } }
+    public var position: SIMD3<Double> { core.withSimulation { $0.position(of: id) } }
     /// Where it is over time, where it looks, and how good it is.
     public var placement: Placement {
       get { core.withSimulation { $0[placement: id] } }

@@ -34,7 +34,7 @@ public final class SimulatedPair: Sendable {
   ) throws(Errno) {
     precondition(controlees >= 0 && !profiles.isEmpty)
     let bench = SimulatedBench(scene: scene)
-    controller = try bench.add(profile: profiles[0], at: Position(0, 0, 1), name: "A")
+    controller = try bench.add(profile: profiles[0], at: SIMD3(0, 0, 1), name: "A")
     var others: [SimulatedBench.Chip] = []
     for index in 0..<controlees {
       let placement = Self.placement(index, of: controlees, movement, distance)
@@ -53,8 +53,8 @@ public final class SimulatedPair: Sendable {
     // In front of the controller, spread over 120 degrees; each looks back at it.
     let bearing = count == 1 ? 20 : -60 + 120 * Double(index) / Double(count - 1)
     let radius = distance ?? 2 + 3 * Double(index * 3 % 8) / 7
-    let centre = Position(0, 0, 1)
-    func place(_ radius: Double) -> Position {
+    let centre = SIMD3<Double>(0, 0, 1)
+    func place(_ radius: Double) -> SIMD3<Double> {
       Motion.circle(centre: centre, radius: radius, period: 1, phase: bearing).position(at: 0)
     }
     let motion: Motion =

@@ -19,7 +19,7 @@ struct Channel: Hashable, Sendable {
   var noise: Double
 
   /// The way over `distance` metres: -14 dBm sent, 50 dB lost over the first metre at 8 GHz.
-  init(from a: Position, to b: Position, _ radio: RadioConditions) {
+  init(from a: SIMD3<Double>, to b: SIMD3<Double>, _ radio: RadioConditions) {
     let open = Self.openLevel(a.distance(to: b))
     let walls = radio.walls.filter { $0.isBetween(a, b) }
     paths = [

@@ -21,14 +21,14 @@ package struct RadioConditions: Hashable, Sendable {
   /// weaker and late.
   package struct Wall: Hashable, Sendable {
     /// Where it begins and ends; only x and y count.
-    package var from, to: Position
+    package var from, to: SIMD3<Double>
     /// Decibels that it takes away. From about 18 on a reflection is taken for the direct path.
     package var loss: Double
     /// Nanoseconds that it delays: 0.5 are 15 cm.
     package var delay: Double
 
     /// From its parts.
-    package init(from: Position, to: Position, loss: Double = 12, delay: Double = 0.5) {
+    package init(from: SIMD3<Double>, to: SIMD3<Double>, loss: Double = 12, delay: Double = 0.5) {
       self.from = from
       self.to = to
       self.loss = loss
@@ -73,8 +73,8 @@ package struct RadioConditions: Hashable, Sendable {
 
 extension RadioConditions.Wall {
   /// Whether the straight line between two places goes through it.
-  func isBetween(_ a: Position, _ b: Position) -> Bool {
-    func side(_ p: Position, _ q: Position, _ r: Position) -> Double {
+  func isBetween(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool {
+    func side(_ p: SIMD3<Double>, _ q: SIMD3<Double>, _ r: SIMD3<Double>) -> Double {
       (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x)
     }
     return side(a, b, from) * side(a, b, to) < 0 && side(from, to, a) * side(from, to, b) < 0

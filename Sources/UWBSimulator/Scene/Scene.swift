@@ -76,7 +76,8 @@ public struct Placement: Hashable, Sendable {
 
   /// A chip that stays where it is.
   public init(
-    at position: Position, yaw: Double = 0, clockOffset: Double = 0, antennaDelayError: Double = 0
+    at position: SIMD3<Double>, yaw: Double = 0, clockOffset: Double = 0,
+    antennaDelayError: Double = 0
   ) {
     self.init(
       .still(position), yaw: yaw, clockOffset: clockOffset, antennaDelayError: antennaDelayError)

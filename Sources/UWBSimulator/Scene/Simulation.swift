@@ -75,7 +75,7 @@ package struct Simulation: Sendable {
 
   /// Adds a chip that stays where it is, without power yet.
   package mutating func add(
-    _ profile: ChipProfile, at position: Position, name: String? = nil
+    _ profile: ChipProfile, at position: SIMD3<Double>, name: String? = nil
   ) -> ChipID {
     add(profile, placement: Placement(at: position), name: name)
   }
@@ -142,9 +142,9 @@ package struct Simulation: Sendable {
   package func profile(of id: ChipID) -> ChipProfile { members[id.index].chip.profile }
 
   /// Where a chip is now.
-  package func position(of id: ChipID) -> Position { position(id.index, at: now) }
+  package func position(of id: ChipID) -> SIMD3<Double> { position(id.index, at: now) }
 
-  func position(_ index: Int, at time: UInt64) -> Position {
+  func position(_ index: Int, at time: UInt64) -> SIMD3<Double> {
     members[index].placement.motion.position(at: time)
   }
 

@@ -78,10 +78,10 @@ struct BoardOptions: ParsableArguments {
       simulation = bench
       options.place = { a, b, distance, angle in
         let radians = angle * .pi / 180
-        chips[a].placement.motion = .still(Position(0, 0, 1))
+        chips[a].placement.motion = .still(SIMD3(0, 0, 1))
         chips[a].placement.yaw = 0
         chips[b].placement.motion = .still(
-          Position(distance * cos(radians), distance * sin(radians), 1))
+          SIMD3<Double>(distance * cos(radians), distance * sin(radians), 1))
       }
     }
     defer { simulation?.stop() }
@@ -104,7 +104,7 @@ struct BoardOptions: ParsableArguments {
     let delays = (0..<count).map { 0.12 + 0.017 * Double($0 * 3 % 5) }
     let names = delays.indices.map { String(UnicodeScalar(UInt8(65 + $0))) }
     for (index, (name, delay)) in zip(names, delays).enumerated() {
-      var placement = Placement(at: Position(50 + 10 * Double(index), 50, 1), yaw: 180)
+      var placement = Placement(at: SIMD3(50 + 10 * Double(index), 50, 1), yaw: 180)
       placement.antennaDelayError = delay
       _ = try bench.add(profile: chip.simChip.profile, placement: placement, name: name)
     }

@@ -18,12 +18,12 @@ struct SimulatedPeers {
     var scene = Scene(seed: seed)
     conditions?.apply(to: &scene)
     bench = SimulatedBench(scene: scene)
-    own = try bench.add(profile: profile, at: Position(0, 0, 1), name: "own")
+    own = try bench.add(profile: profile, at: SIMD3(0, 0, 1), name: "own")
     others = try (0..<peers).map { [bench] index in
-      let place = Position(2 + 0.5 * Double(index), Double(index % 3) - 1, 1)
+      let place = SIMD3<Double>(2 + 0.5 * Double(index), Double(index % 3) - 1, 1)
       let placement =
         index == 0
-        ? Placement(.between(place, Position(5, 1, 1), period: 20), yaw: 180)
+        ? Placement(.between(place, SIMD3<Double>(5, 1, 1), period: 20), yaw: 180)
         : Placement(at: place, yaw: 180)
       return try bench.add(profile: profile, placement: placement, name: "peer \(index + 1)")
     }

@@ -120,7 +120,7 @@ struct SceneFile: Codable {
     if let walls {
       scene.radio.walls = walls.map { wall in
         var result = RadioConditions.Wall(
-          from: Position(wall.from[0], wall.from[1]), to: Position(wall.to[0], wall.to[1]))
+          from: SIMD3(wall.from[0], wall.from[1], 0), to: SIMD3(wall.to[0], wall.to[1], 0))
         result.loss = wall.loss_db ?? result.loss
         result.delay = wall.delay_ns ?? result.delay
         return result
@@ -134,7 +134,7 @@ struct SceneFile: Codable {
       guard let given = chips?[name] else { continue }
       var placement = chip.placement
       if let position = given.position {
-        placement.motion = .still(Position(position[0], position[1], position[2]))
+        placement.motion = .still(SIMD3(position[0], position[1], position[2]))
       }
       placement.yaw = given.yaw_deg ?? placement.yaw
       placement.clockOffset = given.clock_ppm ?? placement.clockOffset

@@ -89,7 +89,7 @@ import UWBSimulator
     _ profile: ChipProfile, _ body: (UWBDevice) async throws -> Void
   ) async throws {
     let bench = SimulatedBench()
-    let chip = try bench.add(profile: profile, at: Position(0, 0))
+    let chip = try bench.add(profile: profile, at: SIMD3(0, 0, 0))
     bench.start()
     let options = UWBDevice.Options(profile: profile.name == "sr250" ? .nxp : nil)
     let device = try await UWBDevice.open(

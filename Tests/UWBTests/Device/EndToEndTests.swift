@@ -39,7 +39,7 @@ import UWBSimulator
   ) throws -> (SimulatedBench, [SimulatedBench.Chip]) {
     let bench = SimulatedBench(scene: Scene(seed: 5))
     let chips = try profiles.enumerated().map { index, profile in
-      try bench.add(profile: profile, at: Position(index == 0 ? 0 : 2 + Double(index), 0))
+      try bench.add(profile: profile, at: SIMD3(index == 0 ? 0 : 2 + Double(index), 0, 0))
     }
     bench.start()
     return (bench, chips)

@@ -16,7 +16,7 @@ import UWBSimulator
     var devices: [UWBDevice] = []
     for index in 0..<count {
       let chip = try bench.add(
-        profile: profile, placement: Placement(at: Position(3 * Double(index), 0)))
+        profile: profile, placement: Placement(at: SIMD3(3 * Double(index), 0, 0)))
       bench.start()
       // Said, not found out: a chip that takes nothing at first costs a timeout.
       let options = UWBDevice.Options(profile: profile.name == "sr250" ? .nxp : nil)

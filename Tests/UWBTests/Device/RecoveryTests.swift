@@ -325,7 +325,7 @@ import UWBSimulator
 
   @Test func anotherChipAtTheSamePathIsNotTakenForTheDevice() async throws {
     let board = try Board()
-    let stranger = try board.bench.add(profile: .sr250, at: Position(1, 1))
+    let stranger = try board.bench.add(profile: .sr250, at: SIMD3(1, 1, 0))
     let device = try await board.open()
     let reports = device.events
     let (session, _) = try await Self.interrupted(board, device)

@@ -20,7 +20,7 @@ struct Bench {
 
   /// - Parameter peer: where the controlee is.
   init(
-    _ profile: ChipProfile, _ scene: Scene, own: Placement = Placement(at: Position(0, 0)),
+    _ profile: ChipProfile, _ scene: Scene, own: Placement = Placement(at: SIMD3(0, 0, 0)),
     peer: Placement, diagnostics: DiagnosticsRequest?, recovery: Recovery? = nil
   ) async throws {
     bench = SimulatedBench(scene: scene)

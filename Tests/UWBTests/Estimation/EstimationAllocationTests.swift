@@ -33,7 +33,7 @@ struct EstimateAllocationTests {
   func anEstimateIsMadeWithoutAllocating(_ profile: ChipProfile) async throws {
     let (warmUp, total) = (10, 60)
     let bench = try await Bench(
-      profile, Scene(seed: 3), peer: Placement(at: Position(3, -1)),
+      profile, Scene(seed: 3), peer: Placement(at: SIMD3(3, -1, 0)),
       diagnostics: DiagnosticsRequest(.usual, antennaPairs: [1, 2]))
     var settings = EstimationSettings()
     settings.azimuth = PhaseTable(spacing: 0.45)

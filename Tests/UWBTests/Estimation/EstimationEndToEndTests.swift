@@ -23,7 +23,7 @@ import UWBSimulator
   @Test(arguments: [ChipProfile.qm33PDoA, .sr250, .fira1, .qm33])
   func eachFamilyFromBothEnds(_ profile: ChipProfile) async throws {
     // 25 degrees to the right of where the controller looks.
-    let place = Position(3 * cos(25 * Self.degree), -3 * sin(25 * Self.degree))
+    let place = SIMD3<Double>(3 * cos(25 * Self.degree), -3 * sin(25 * Self.degree), 0)
     let peer = Placement(at: place, yaw: 155, clockOffset: 5)
     for end in [0, 1] {
       let bench = try await Bench(
@@ -81,11 +81,11 @@ import UWBSimulator
     let right = try #require(
       PhaseTable(unwrapped: curve.points.map { (angle: $0.angle * Self.degree, phase: $0.phase) }))
     let wrong = PhaseTable(spacing: 0.45)
-    var own = Placement(at: Position(0, 0))
+    var own = Placement(at: SIMD3(0, 0, 0))
     own.antenna = curve
     for bearing in [-50.0, 60] {
       let peer = Placement(
-        at: Position(4 * cos(bearing * Self.degree), -4 * sin(bearing * Self.degree)))
+        at: SIMD3(4 * cos(bearing * Self.degree), -4 * sin(bearing * Self.degree), 0))
       var errors: [Double] = []
       for table in [right, wrong] {
         let bench = try await Bench(
@@ -109,8 +109,8 @@ import UWBSimulator
   @Test("a blocked path makes distances uncertain; none is thrown away")
   func blocked() async throws {
     var scene = Self.scene
-    scene.radio.walls = [.init(from: Position(2, -2), to: Position(2, 2), loss: 15)]
-    let place = Placement(at: Position(4, 0))
+    scene.radio.walls = [.init(from: SIMD3(2, -2, 0), to: SIMD3(2, 2, 0), loss: 15)]
+    let place = Placement(at: SIMD3(4, 0, 0))
     var deviations: [Double] = []
     for (conditions, excess) in [(Self.scene, 0.0), (scene, 0.15)] {
       for profile in [ChipProfile.qm33, .sr250] {
@@ -134,7 +134,7 @@ import UWBSimulator
   func calibrated() async throws {
     var scene = Self.scene
     scene.radio.powerBias = [.init(level: -100, bias: 0.2), .init(level: -60, bias: -0.2)]
-    var peer = Placement(at: Position(6, 0), antennaDelayError: 0.2)
+    var peer = Placement(at: SIMD3(6, 0, 0), antennaDelayError: 0.2)
     peer.delayErrors[9] = .init(transmit: 0.05, receive: 0.05)
     var calibration = RangingCalibration()
     calibration.antennaDelays = [
@@ -161,7 +161,7 @@ import UWBSimulator
 
   @Test func diagnosticsComeAgainWhenTheBoardDoes() async throws {
     let bench = try await Bench(
-      .qm33PDoA, Self.scene, peer: Placement(at: Position(3, 0)), diagnostics: DiagnosticsRequest(),
+      .qm33PDoA, Self.scene, peer: Placement(at: SIMD3(3, 0, 0)), diagnostics: DiagnosticsRequest(),
       recovery: Recovery())
     let stream = bench.sessions[0].estimates(capacity: 8_192)
     try await bench.start()
@@ -192,7 +192,10 @@ import UWBSimulator
   @Test("several peers: each gets its own frames")
   func oneToMany() async throws {
     let bench = SimulatedBench(scene: Self.scene)
-    let places = [Position(0, 0), Position(2, 1), Position(3, -2), Position(5, 0.5)]
+    let places = [
+      SIMD3<Double>(0, 0, 0), SIMD3<Double>(2, 1, 0), SIMD3<Double>(3, -2, 0),
+      SIMD3<Double>(5, 0.5, 0),
+    ]
     let chips = try places.enumerated().map { index, place in
       try bench.add(
         profile: .qm33PDoA, placement: Placement(at: place, clockOffset: 10 * Double(index)))

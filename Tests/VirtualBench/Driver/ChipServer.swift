@@ -34,7 +34,7 @@ struct ChipServer {
     for index in ports.indices {
       let name = ports[index].bridge == nil ? "qm33" : "sr250"
       guard let profile = ChipProfile.named(name) else { fail("'\(name)' is no profile") }
-      chips.append(simulation.add(profile, at: Position(3 * Double(index), 0, 1)))
+      chips.append(simulation.add(profile, at: SIMD3(3 * Double(index), 0, 1)))
     }
     for index in ports.indices {
       if ports[index].hasCable { followCable(index) } else { simulation.powerUp(chips[index]) }
