@@ -5,7 +5,7 @@ import Glibc
 import Locking
 import SystemPackage
 
-/// What the bench and its thread share.
+/// The state shared by the bench and its thread.
 final class BenchCore: Service {
   private struct State {
     var simulation: Simulation
@@ -25,10 +25,10 @@ final class BenchCore: Service {
     }
   }
 
-  /// Nanoseconds since the bench was made.
+  /// Nanoseconds since the bench was created.
   private var now: UInt64 { monotonicNanoseconds() - beginning }
 
-  // MARK: calls from outside
+  // MARK: control
 
   func add(
     _ profile: ChipProfile, _ placement: Placement, _ name: String?
@@ -63,7 +63,7 @@ final class BenchCore: Service {
 
   func send(_ packets: [[UInt8]], to id: Simulation.ChipID) {
     state.withLock { state in
-      // Behind what the chip itself has said so far.
+      // After the packets that the chip itself has sent.
       state.ports[id.index].enqueue(state.simulation.takeOutput(of: id) + packets)
     }
     nudge()
@@ -113,7 +113,7 @@ final class BenchCore: Service {
     }
   }
 
-  /// Does everything that can be done now; returns what to wait for, or nil to end.
+  /// Serves all chips; returns what to wait for, or nil to end.
   private func serve(_ buffer: inout [UInt8]) -> (descriptors: [pollfd], deadline: UInt64?)? {
     state.withLock { state in
       guard !state.isStopping else { return nil }

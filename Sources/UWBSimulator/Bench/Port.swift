@@ -4,12 +4,12 @@ import DequeModule
 import Glibc
 import SystemPackage
 
-/// A pseudo-terminal with what it has not taken yet, and the link that leads to it.
+/// A pseudo-terminal with its output queue and the symbolic link to it.
 struct Port {
   var terminal: PseudoTerminal?
   var link: String?
   private var queue = Deque<UInt8>()
-  /// Bytes that wait for a host that does not read.
+  /// The greatest number of queued bytes.
   private let limit: Int
 
   init(terminal: PseudoTerminal, limit: Int) {
@@ -17,14 +17,14 @@ struct Port {
     self.limit = limit
   }
 
-  /// Packets that do not fit are dropped whole: the oldest are kept, as the firmware does it.
+  /// Queues packets. Like the firmware, drops whole packets that do not fit and keeps the oldest.
   mutating func enqueue(_ packets: [[UInt8]]) {
     for packet in packets where queue.count + packet.count <= limit {
       queue.append(contentsOf: packet)
     }
   }
 
-  /// Sends as much as the terminal takes.
+  /// Writes as much as the terminal accepts.
   mutating func flush() {
     guard let master = terminal?.master.rawValue else { return }
     while !queue.isEmpty {
@@ -35,7 +35,7 @@ struct Port {
     }
   }
 
-  /// What to wait for; nil while it is unplugged.
+  /// The poll request; nil while unplugged.
   var waiting: pollfd? {
     terminal.map { terminal in
       pollfd(
@@ -44,7 +44,7 @@ struct Port {
     }
   }
 
-  /// Hangs up and forgets what was not taken; the link is gone until there is a terminal again.
+  /// Hangs up, discards the queue and removes the link.
   mutating func unplug() {
     queue.removeAll()
     close()
@@ -52,15 +52,15 @@ struct Port {
   }
 
   func close() {
-    // The link first: once the terminal is gone, its number may be another one's, and whoever waits
-    // for this device would open that.
+    // The link first: once the terminal is closed its number may be reused, and a host that waits for
+    // this device would open the wrong one.
     if let link { unlink(link) }
     terminal?.hangUp()
   }
 }
 
 extension PseudoTerminal {
-  /// What the host has written: a few chunks at a time, so that it cannot keep others waiting.
+  /// Reads what the host has written, a few chunks at a time so that other chips are served too.
   func read(_ buffer: inout [UInt8]) -> [[UInt8]] {
     var chunks: [[UInt8]] = []
     while chunks.count < 4 {
@@ -72,7 +72,7 @@ extension PseudoTerminal {
   }
 }
 
-/// Makes a symbolic link, in the place of a link that is there.
+/// Creates a symbolic link, replacing an existing link.
 func makeLink(at path: String, to target: String) throws(Errno) {
   var status = stat()
   if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }

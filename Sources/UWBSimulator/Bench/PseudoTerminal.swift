@@ -5,12 +5,12 @@ import SystemPackage
 
 /// A pseudo-terminal in raw mode: the chip holds the master, the host opens `path`.
 ///
-/// The slave is held open here as well, so that a host may come and go without the master seeing a
-/// hang-up, and so that what is sent meanwhile is kept.
+/// The slave is kept open here too, so that the master sees no hang-up when a host closes it, and so
+/// that output is kept meanwhile.
 struct PseudoTerminal {
   let master: FileDescriptor
   private let slave: FileDescriptor
-  /// Of the slave, like `/dev/pts/5`.
+  /// The path of the slave, like `/dev/pts/5`.
   let path: String
 
   // <asm-generic/ioctls.h>; glibc declares the functions around them only for GNU sources.
@@ -45,7 +45,7 @@ struct PseudoTerminal {
     self.path = path
   }
 
-  /// Whoever has the slave open sees a hang-up.
+  /// Closes both ends: the host sees a hang-up.
   func hangUp() {
     close(slave.rawValue)
     close(master.rawValue)

@@ -4,19 +4,19 @@ import Glibc
 import Locking
 import SystemPackage
 
-/// What a thread of its own does until it is asked to stop.
+/// A service that runs on a thread until it is asked to stop.
 protocol Service: AnyObject, Sendable {
-  /// From now on `run` runs.
+  /// Called before `run`.
   func allowRunning()
-  /// Makes `run` return soon. Any thread.
+  /// Makes `run` return soon. Called on any thread.
   func askToStop()
   /// Serves until asked to stop.
   func run()
 }
 
-/// One thread for one service; it ends with `stop()` or with this.
+/// A dedicated thread for one service; `stop()` or releasing this ends it.
 final class ServiceThread: Sendable {
-  /// What crosses into the thread.
+  /// Passed to the thread.
   private final class Work {
     let service: any Service
     init(service: any Service) { self.service = service }
@@ -29,7 +29,7 @@ final class ServiceThread: Sendable {
 
   deinit { stop() }
 
-  /// Twice is once.
+  /// Does nothing if the thread is running.
   func start() {
     thread.withLock { thread in
       guard thread == nil else { return }
@@ -58,7 +58,7 @@ final class ServiceThread: Sendable {
   }
 }
 
-/// A pipe that ends a wait: written to when there is something new for a thread.
+/// A pipe that wakes a thread from `poll`.
 final class WakePipe: Sendable {
   private let readEnd: FileDescriptor
   private let writeEnd: FileDescriptor
@@ -80,7 +80,7 @@ final class WakePipe: Sendable {
     close(writeEnd.rawValue)
   }
 
-  /// False when there were no descriptors left.
+  /// False if there were no file descriptors left.
   var isOpen: Bool { readEnd.rawValue >= 0 }
 
   func nudge() {
@@ -88,10 +88,10 @@ final class WakePipe: Sendable {
     _ = withUnsafeBytes(of: UInt8(1)) { write(writeEnd.rawValue, $0.baseAddress, 1) }
   }
 
-  /// Waits for one of these, for a nudge, or for a time in nanoseconds.
+  /// Waits for one of the descriptors, a wake-up, or a deadline in nanoseconds.
   func wait(_ descriptors: [pollfd], until deadline: UInt64?, now: UInt64) {
     var polled = [pollfd(fd: readEnd.rawValue, events: Int16(POLLIN), revents: 0)] + descriptors
-    // Milliseconds, rounded up: a little late rather than in circles.
+    // Milliseconds, rounded up: otherwise the loop would spin before the deadline.
     let wait = deadline.map { due in due > now ? (due - now + 999_999) / 1_000_000 : 0 }
     poll(&polled, nfds_t(polled.count), wait.map { Int32(clamping: $0) } ?? -1)
     var bytes = [UInt8](repeating: 0, count: 64)

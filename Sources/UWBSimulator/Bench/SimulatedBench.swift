@@ -12,12 +12,12 @@ public import SystemPackage
 /// // Open a.path and b.path like serial ports.
 /// ```
 ///
-/// One thread serves all chips. It ends with `stop()` or with the bench.
+/// One thread serves all chips. `stop()` or releasing the bench ends it.
 public final class SimulatedBench: Sendable {
   private let core: BenchCore
   private let thread: ServiceThread
 
-  /// A bench without chips.
+  /// Creates a bench without chips.
   public init(scene: Scene = Scene()) {
     core = BenchCore(scene: scene)
     thread = ServiceThread(core)
@@ -25,14 +25,14 @@ public final class SimulatedBench: Sendable {
 
   deinit { stop() }
 
-  /// Adds a chip that stays where it is.
+  /// Adds a chip at rest, at a position in metres.
   public func add(
     profile: ChipProfile, at position: SIMD3<Double>, name: String? = nil
   ) throws(Errno) -> Chip {
     try add(profile: profile, placement: Placement(at: position), name: name)
   }
 
-  /// Adds a chip. It has power at once, and says so in bytes that wait for its host.
+  /// Adds a chip and powers it up; its first packets wait for the host.
   public func add(
     profile: ChipProfile, placement: Placement, name: String? = nil
   ) throws(Errno) -> Chip {
@@ -42,13 +42,13 @@ public final class SimulatedBench: Sendable {
   /// All chips, in the order in which they were added.
   public var chips: [Chip] { core.chips.map { Chip(core: core, id: $0) } }
 
-  /// Begins to serve the chips on a thread of its own. Twice is once.
+  /// Starts a thread that serves the chips. Does nothing if it is running.
   public func start() { thread.start() }
 
-  /// Stops serving and waits for the thread. The pseudo-terminals stay until the bench goes.
+  /// Stops the thread and waits for it. The pseudo-terminals exist until the bench is released.
   public func stop() { thread.stop() }
 
-  /// Whether the stamps of exchanges are kept for `takeExchanges()`.
+  /// Whether the stamps of exchanges are recorded for `takeExchanges()`.
   package var recordsExchanges: Bool {
     get { core.withSimulation { $0.recordsExchanges } }
     set { core.withSimulation { $0.recordsExchanges = newValue } }
@@ -64,37 +64,37 @@ public final class SimulatedBench: Sendable {
     let core: BenchCore
     let id: Simulation.ChipID
 
-    /// What a host opens, like `/dev/pts/5`. Changes with `replug()`.
+    /// The path for the host to open, like `/dev/pts/5`. Changes with `replug()`.
     public var path: String { core.path(of: id) }
     /// The name given to `add`.
     public var name: String { core.withSimulation { $0.name(of: id) } }
     /// The kind of chip.
     package var profile: ChipProfile { core.withSimulation { $0.profile(of: id) } }
-    /// Where it is at this moment.
+    /// The current position in metres.
     public var position: SIMD3<Double> { core.withSimulation { $0.position(of: id) } }
-    /// Where it is over time, where it looks, and how good it is.
+    /// The movement and orientation, and the errors of clock and calibration.
     public var placement: Placement {
       get { core.withSimulation { $0[placement: id] } }
       nonmutating set { core.withSimulation { $0[placement: id] = newValue } }
     }
-    /// What it does wrong on purpose.
+    /// Injected faults.
     package var faults: ChipFaults {
       get { core.withSimulation { $0[faults: id] } }
       nonmutating set { core.withSimulation { $0[faults: id] = newValue } }
     }
 
-    /// Sends bytes to the host that no chip would: chatter on the line.
+    /// Sends arbitrary bytes to the host.
     package func chatter(_ bytes: [UInt8]) { core.send([bytes], to: id) }
-    /// Lets the chip start anew behind its host's back; the port stays, as with a bridge.
+    /// Restarts the chip without closing the port, as with a serial bridge.
     public func restart() { core.withSimulation { $0.restart(id) } }
-    /// Lets the chip fail inside: DEVICE_STATUS ERROR, and nothing more before a reset.
+    /// Simulates an internal failure: DEVICE_STATUS ERROR, then nothing until a reset.
     public func fail() { core.withSimulation { $0.fail(id) } }
-    /// Pulls the plug: the host sees a hang-up, the chip loses power and everything it knew.
+    /// Unplugs the chip: the host sees a hang-up, the chip loses power and its state.
     public func unplug() { core.unplug(id) }
-    /// Plugs it in again, at a new path; a link made by `link(at:)` follows.
+    /// Plugs the chip in again at a new path; a link created by `link(at:)` follows.
     public func replug() throws(Errno) { try core.replug(id) }
-    /// Makes a symbolic link to the path, in the place of a link that is there. It is removed when
-    /// the chip is unplugged and with the bench.
+    /// Creates a symbolic link to the path, replacing an existing link. It is removed when the chip is
+    /// unplugged and with the bench.
     public func link(at path: String) throws(Errno) { try core.link(id, at: path) }
   }
 }

@@ -2,32 +2,32 @@
 
 public import SystemPackage
 
-/// A bench with chips a few metres from the first one: the first for a controller, the others for
-/// its controlees. What they do is up to their hosts.
+/// A bench with a chip for a controller and chips for controlees a few metres away. Their hosts
+/// configure the sessions.
 public final class SimulatedPair: Sendable {
   /// How the controlees move.
   public enum Movement: String, CaseIterable, Sendable {
     /// Not at all.
     case still = "static"
-    /// A metre to and fro, there and back in ten seconds.
+    /// Back and forth over one metre in ten seconds.
     case walk
     /// Around the controller, once in twenty seconds.
     case circle
   }
 
-  /// What the chips are on.
+  /// The bench of the chips.
   public let bench: SimulatedBench
-  /// The chip in the middle, at the origin.
+  /// The chip at the origin.
   public let controller: SimulatedBench.Chip
-  /// The others.
+  /// The other chips.
   public let controlees: [SimulatedBench.Chip]
 
-  /// Puts chips on a bench; `bench.start()` sets them going.
+  /// Creates a bench with chips; `bench.start()` starts it.
   ///
   /// - Parameters:
-  ///   - profiles: the kinds of chips, in turn: one for all, or several for a mixed company.
-  ///   - controlees: how many besides the controller; 0 leaves it alone.
-  ///   - distance: metres from the controller; nil: 2 to 5, each another.
+  ///   - profiles: the kinds of chips, used in turn.
+  ///   - controlees: the number of chips besides the controller.
+  ///   - distance: metres from the controller; nil: 2 to 5, different for each.
   public init(
     profiles: [ChipProfile] = [.qm33], controlees: Int = 1, scene: Scene = Scene(),
     movement: Movement = .walk, distance: Double? = nil
@@ -50,7 +50,7 @@ public final class SimulatedPair: Sendable {
   private static func placement(
     _ index: Int, of count: Int, _ movement: Movement, _ distance: Double?
   ) -> Placement {
-    // In front of the controller, spread over 120 degrees; each looks back at it.
+    // In front of the controller, spread over 120 degrees, facing it.
     let bearing = count == 1 ? 20 : -60 + 120 * Double(index) / Double(count - 1)
     let radius = distance ?? 2 + 3 * Double(index * 3 % 8) / 7
     let centre = SIMD3<Double>(0, 0, 1)

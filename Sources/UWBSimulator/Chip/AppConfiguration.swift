@@ -46,7 +46,7 @@ extension SimulatedChip {
     }
   }
 
-  /// SESSION_GET_APP_CONFIG; without ids everything that was set.
+  /// SESSION_GET_APP_CONFIG; without identifiers, all parameters that were set.
   mutating func reportConfiguration(_ command: GetAppConfig) {
     let opcode = Opcode.sessionGetAppConfig
     guard let index = session(command.sessionToken) else {
@@ -66,7 +66,7 @@ extension SimulatedChip {
     respond(opcode, TLVListResponse(status: .ok, parameters: found).encoded())
   }
 
-  /// Why a parameter is refused; nil when it is fine.
+  /// Why a parameter is refused; nil if it is valid.
   private func objection(to parameter: TLV, among all: [UInt8: [UInt8]]) -> Status? {
     let (id, length) = (parameter.id, parameter.value.count)
     if profile.refusedParameters.contains(id) { return .invalidParameter }

@@ -2,11 +2,11 @@
 
 import UCI
 
-/// The calibration of a simulated chip, in the form its family has. It outlives resets and power.
+/// The calibration of a simulated chip in the form of its family. It survives resets and power cycles.
 struct CalibrationStore: Sendable {
-  /// Values by the names of keys; nil where the family has none.
+  /// Values by key; nil if the family has none.
   var keys: [String: [UInt8]]?
-  /// Values by channel and number; nil where the family has none.
+  /// Values by channel and number; nil if the family has none.
   var parameters: [NXPParameter: [UInt8]]?
 
   struct NXPParameter: Hashable, Sendable, Comparable {
@@ -16,10 +16,10 @@ struct CalibrationStore: Sendable {
     static func < (a: Self, b: Self) -> Bool { (a.channel, a.number) < (b.channel, b.number) }
   }
 
-  /// What a DWM3001CDK has of two antennas, with the defaults of its firmware.
+  /// The keys of a DWM3001CDK for two antennas, with the defaults of its firmware.
   ///
-  /// Source: the defaults in l1_config.yml of DW3_QM33_SDK 1.1.0, as far as it has
-  /// some; the others are made up.
+  /// Source: the defaults in l1_config.yml of DW3_QM33_SDK 1.1.0, where it has
+  /// them; the others are invented.
   static let qm33: CalibrationStore = {
     var keys: [String: [UInt8]] = [
       "xtal_trim": [0x2E], "restricted_channels": [0, 0], "alternate_pulse_shape": [0],
@@ -49,7 +49,7 @@ struct CalibrationStore: Sendable {
     return CalibrationStore(keys: keys)
   }()
 
-  /// What the published log of an SR250 writes, as far as it is short.
+  /// The short values in the published log of an SR250.
   static let sr250: CalibrationStore = {
     var parameters: [NXPParameter: [UInt8]] = [
       NXPParameter(channel: 0, number: 0x01): [3, 0x25, 0, 0x25, 0, 4, 0]
@@ -71,7 +71,7 @@ struct CalibrationStore: Sendable {
 }
 
 extension SimulatedChip {
-  /// Carries out a command of the calibration; false when it is none of this family.
+  /// Executes a calibration command; returns false if it is not one of this family.
   mutating func calibrate(_ opcode: Opcode, _ payload: [UInt8]) throws(PayloadError) -> Bool {
     switch opcode {
     case QorvoSetCalibration.opcode where calibration.keys != nil:
@@ -101,7 +101,7 @@ extension SimulatedChip {
     return true
   }
 
-  /// Nothing is written where a key is unknown or its value has another length.
+  /// Writes nothing if a key is unknown or its value has a different length.
   private mutating func setKeys(_ command: QorvoSetCalibration) {
     let entries = command.entries.map {
       (key: String(decoding: $0.key, as: UTF8.self), value: $0.value)
@@ -168,6 +168,6 @@ extension CalibrationStore {
 }
 
 extension SimulatedChip {
-  /// What it takes away from its stamps.
+  /// The delays that the chip subtracts from its stamps.
   func delays(channel: UInt8) -> AntennaDelays { calibration.delays(channel: channel) }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a chip or its line does wrong on purpose.
+/// Faults injected into a chip or its line.
 package struct ChipFaults: Hashable, Sendable {
   /// Damage to one byte of what the chip sends.
   package enum Damage: Hashable, Sendable {
@@ -14,14 +14,13 @@ package struct ChipFaults: Hashable, Sendable {
 
   /// Damage by position: 0 is the first byte the chip sends after the faults were set.
   package var damage: [Int: Damage]
-  /// Every packet is replaced by as many random bytes.
+  /// Every packet is replaced by random bytes of the same length.
   package var garbage: Bool
-  /// Nothing is sent at all.
+  /// Nothing is sent.
   package var mute: Bool
-  /// Every command is answered with nothing but CORE_GENERIC_ERROR_NTF 0x0A.
+  /// Every command is answered only with CORE_GENERIC_ERROR_NTF 0x0A.
   package var onlyRetries: Bool
 
-  /// Faults; without arguments there are none.
   package init(
     damage: [Int: Damage] = [:], garbage: Bool = false, mute: Bool = false,
     onlyRetries: Bool = false
@@ -32,7 +31,6 @@ package struct ChipFaults: Hashable, Sendable {
     self.onlyRetries = onlyRetries
   }
 
-  /// A chip without faults.
   package static let none = ChipFaults()
 }
 

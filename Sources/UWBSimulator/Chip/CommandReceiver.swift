@@ -2,7 +2,7 @@
 
 import UCI
 
-/// Finds the packets in the bytes a host sends, the way the firmware does it, faults included.
+/// Splits the bytes from a host into packets as the firmware does, including its defects.
 struct CommandReceiver: Sendable {
   let rule: ChipProfile.Reception
   private var packet: [UInt8] = []
@@ -10,7 +10,7 @@ struct CommandReceiver: Sendable {
 
   init(rule: ChipProfile.Reception) { self.rule = rule }
 
-  /// The packets that are complete now; `now` in nanoseconds.
+  /// Returns the complete packets; `now` in nanoseconds.
   mutating func take(_ bytes: [UInt8], at now: UInt64) -> [[UInt8]] {
     var packets: [[UInt8]] = []
     var rest = bytes[...]
@@ -25,8 +25,8 @@ struct CommandReceiver: Sendable {
         packet.removeAll(keepingCapacity: true)
       }
     }
-    // The firmware looks at the time only when something arrives and the packet is incomplete even
-    // so: a late end is taken, however late.
+    // The firmware checks the time only when bytes arrive that do not complete the packet: a late end
+    // is accepted.
     if case .fourthByte(let timeout) = rule, !packet.isEmpty, now - began > timeout {
       packet.removeAll(keepingCapacity: true)
     }
@@ -41,13 +41,13 @@ struct CommandReceiver: Sendable {
   }
 }
 
-/// Joins the segments of a command. A segment that does not continue the pending command drops it
-/// and stands on its own.
+/// Joins the segments of a command. A segment that does not continue the pending command replaces
+/// it.
 struct CommandAssembler: Sendable {
   private var opcode: Opcode?
   private var bytes: [UInt8] = []
 
-  /// The whole payload, once the last segment has come.
+  /// Returns the whole payload after the last segment.
   mutating func take(_ header: PacketHeader, _ payload: [UInt8]) -> [UInt8]? {
     if opcode != header.opcode { bytes = [] }
     bytes += payload

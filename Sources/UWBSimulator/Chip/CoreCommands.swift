@@ -3,7 +3,7 @@
 import UCI
 
 extension SimulatedChip {
-  /// Carries out one whole command.
+  /// Executes one whole command.
   mutating func execute(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) {
     if faults.onlyRetries { return askAgain() }
     if opcode == NXPDeviceInit.opcode, profile.needsDeviceInit { return initialiseDevice(payload) }
@@ -39,7 +39,7 @@ extension SimulatedChip {
     }
   }
 
-  /// Reads a command that has to fill its payload exactly.
+  /// Parses a command that must fill its payload exactly.
   func read<C: UCICommand>(_ type: C.Type, _ payload: [UInt8]) throws(PayloadError) -> C {
     var reader = PayloadReader(payload.span.bytes)
     let command = try C(from: &reader, dialect: profile.dialect)
@@ -49,7 +49,7 @@ extension SimulatedChip {
     return command
   }
 
-  /// "Send the last message again", in the place of a response.
+  /// Asks for the last message again instead of a response.
   mutating func askAgain() { notify(.coreGenericError, [Status.commandRetry.rawValue]) }
 
   private mutating func initialiseDevice(_ payload: [UInt8]) {
@@ -101,7 +101,7 @@ extension SimulatedChip {
     }
   }
 
-  /// Its own time: microseconds since it got power, by its own clock.
+  /// The chip's time: microseconds since power-up, by its own clock.
   func microseconds(at now: UInt64) -> UInt64 {
     UInt64(Double(now - poweredAt) * (1 + clockOffset * 1e-6) / 1_000)
   }

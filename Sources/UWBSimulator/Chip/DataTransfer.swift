@@ -2,7 +2,7 @@
 
 import UCI
 
-/// What a session has to do with data beside its ranging.
+/// The data transfer of a session.
 struct SessionData: Sendable {
   /// The chip takes one segment.
   var hasCredit = false
@@ -16,7 +16,7 @@ extension SimulatedChip {
   /// A data packet from the host: a segment of DATA_MESSAGE_SND.
   mutating func takeData(_ header: PacketHeader, _ payload: [UInt8]) {
     guard header.group == DataMessageSend.opcode.group else { return }
-    // The message's own header stands in the first segment only.
+    // Only the first segment contains the header of the message.
     let start = (dataSegments.isEmpty ? payload : dataSegments).prefix(14)
     guard let message = try? DataMessageSend(decoding: Array(start) + [0, 0]) else {
       dataSegments = []
@@ -60,7 +60,7 @@ extension SimulatedChip {
     notify(.sessionDataTransferStatus, report.encoded(dialect: profile.dialect))
   }
 
-  /// The host may send the next segment.
+  /// Grants the host the next segment.
   mutating func grantCredit(_ index: Int) {
     guard sessions[index].data.owesCredit else { return }
     sessions[index].data.owesCredit = false

@@ -2,13 +2,13 @@
 
 import UCI
 
-/// How a chip reports what its receivers saw in single frames.
+/// How a chip reports receiver diagnostics of single frames.
 package enum DiagnosticsForm: Hashable, Sendable {
   /// Not at all.
   case none
   /// RANGE_DIAGNOSTICS of Qorvo's group, with ENABLE_DIAGNOSTICS and its fields.
   case qorvo
-  /// NXP's part behind measurements and its RFRAME log, with their vendor parameters.
+  /// NXP's data after measurements and its RFRAME log, with their vendor parameters.
   case nxp
 }
 
@@ -24,7 +24,7 @@ extension SimulatedChip {
     static let impulseResponse: UInt64 = 0x40
   }
 
-  /// What the host wants to know beside the measurements of a round.
+  /// The diagnostics that the host has enabled.
   mutating func reportDiagnostics(_ index: Int, sequence: UInt32, _ seen: [Observation]) {
     guard !seen.isEmpty else { return }
     switch profile.diagnostics {
@@ -115,12 +115,10 @@ extension SimulatedChip {
 }
 
 extension Double {
-  /// A part of a complex sample.
   var sample: [UInt8] { Int16(max(-32_767, min(32_767, (self * 16).rounded()))).bytes }
 }
 
 extension FixedWidthInteger {
-  /// In the order of the wire.
   var bytes: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
   }

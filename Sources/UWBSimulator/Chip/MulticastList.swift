@@ -3,7 +3,7 @@
 import UCI
 
 extension SimulatedChip {
-  /// What became of one controlee of the list.
+  /// The result for one controlee of the list.
   private struct Outcome {
     var address: UInt16
     var subSession: UInt32
@@ -89,7 +89,7 @@ extension SimulatedChip {
         writer.u8(entry.status)
       }
     } else {
-      // Since FiRa 2.0 only what leaves a running session is worth a notification.
+      // Since FiRa 2.0 only removals from a running session are notified.
       guard action == 1, sessions[index].state == .active,
         entries.contains(where: { $0.status == 0 })
       else { return }

@@ -2,7 +2,7 @@
 
 import UCI
 
-/// Application parameters the simulator looks at, by their FiRa identifiers.
+/// The application parameters that the simulator evaluates, by FiRa identifier.
 enum AppParameter {
   static let deviceType: UInt8 = 0x00
   static let roundUsage: UInt8 = 0x01
@@ -34,20 +34,20 @@ enum AppParameter {
   static let maxMeasurements: UInt8 = 0x32
   static let sessionKey: UInt8 = 0x45
 
-  /// What both ends need to have in common to hear each other at all: usage, multi-node mode,
+  /// Parameters that must be equal at both ends to receive each other's frames: usage, multi-node mode,
   /// channel, slot, ranging duration, FCS, round control, RFRAME, preamble code, SFD, data rate,
   /// preamble duration, slots per round, PRF, schedule, address mode, hopping, PHR data rate.
   static let air: [UInt8] = [
     0x01, 0x03, 0x04, 0x08, 0x09, 0x0B, 0x0C, 0x12, 0x14, 0x15, 0x16, 0x17, 0x1B, 0x1F, 0x22, 0x26,
     0x2C, 0x31,
   ]
-  /// What both ends need to have in common for the scrambled timestamps to match: STS configuration
+  /// Parameters that must be equal at both ends for the STS to match: STS configuration
   /// and index, key rotation, vendor id, IV, segments, length, session key.
   static let sts: [UInt8] = [0x02, 0x0A, 0x23, 0x24, 0x27, 0x28, 0x29, 0x35, 0x45]
-  /// What may be changed while the session is ranging.
+  /// Parameters that may change while the session is ranging.
   static let changeableWhileActive: Set<UInt8> = [0x0E, 0x0F, 0x10, 0x1D, 0x2D, 0x36, 0x47]
 
-  /// How long a parameter is, what it may say, and what holds when it is not set.
+  /// The length, the valid values and the default of a parameter.
   struct Rule: Sendable {
     var lengths: [Int]
     var allowed: ClosedRange<UInt64>

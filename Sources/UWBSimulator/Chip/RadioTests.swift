@@ -9,11 +9,11 @@ struct SimulatedRadioTest: Sendable {
   }
 
   var kind: Kind
-  /// What names its session.
+  /// The handle of its session.
   var token: UInt32
-  /// The parameters both ends need to have in common.
+  /// The parameters that must be equal at both ends.
   var air: [[UInt8]]
-  /// What is sent or expected.
+  /// The payload that is sent or expected.
   var psdu: [UInt8]
   var isRandom: Bool
   /// Nanoseconds.
@@ -26,9 +26,9 @@ struct SimulatedRadioTest: Sendable {
   /// Frames carry scrambled timestamps, or nothing but them.
   var hasSTS: Bool
   var isSTSOnly: Bool
-  /// The host wants a bit for each frame.
+  /// Whether the host wants a bit for each frame.
   var wantsBitmap: Bool
-  /// The host wants to know what the receiver saw (Qorvo).
+  /// Whether the host wants receiver diagnostics (Qorvo).
   var hasDiagnostics: Bool
 
   /// When all its frames have passed.
@@ -96,7 +96,7 @@ extension SimulatedChip {
     report(.active)
   }
 
-  /// Ends the test, by itself or because the host wants it; its session is idle then.
+  /// Ends the test; its session becomes idle.
   mutating func endRadioTest(at now: UInt64) {
     guard let test = radioTest else { return }
     radioTest = nil

@@ -10,7 +10,7 @@ extension SimulatedChip {
       slotIndex: profile.reportsErrorSlot ? UInt8(min(slot, 255)) : 0)
   }
 
-  /// A round is over: the host hears of it, and the session goes on or ends.
+  /// Ends a round: notifies the host, and continues or ends the session.
   ///
   /// - Parameters:
   ///   - seen: the messages of the round that this chip sent and received.

@@ -47,7 +47,7 @@ extension SimulatedChip {
     }
   }
 
-  /// The place of a session among the sessions.
+  /// The index of a session.
   func session(_ token: UInt32) -> Int? { sessions.firstIndex { $0.token == token } }
 
   private mutating func initialise(_ command: SessionInit) {
@@ -64,7 +64,7 @@ extension SimulatedChip {
     move(index, to: .initialised)
   }
 
-  /// Makes a session; says why not in the response to `opcode`, and returns nil.
+  /// Creates a session; otherwise sends the cause in the response to `opcode` and returns nil.
   mutating func addSession(_ id: UInt32, _ type: SessionType, _ opcode: Opcode) -> Int? {
     guard !sessions.contains(where: { $0.id == id }) else {
       respond(opcode, profile.duplicateSession)
@@ -151,7 +151,7 @@ extension SimulatedChip {
     }
   }
 
-  /// A controller tells its controlees with its next control message, if it is set to.
+  /// Tells the controlees with the next control message if in-band termination is enabled.
   private mutating func endRanging(_ index: Int) {
     let session = sessions[index]
     if session.state == .active, let setup = session.setup, setup.isController,
@@ -164,7 +164,7 @@ extension SimulatedChip {
     sessions[index].setup = nil
   }
 
-  /// How long a block of this chip takes, in nanoseconds of the scene.
+  /// The duration of a block of this chip, in nanoseconds of the scene.
   func blockLength(_ setup: RangingSetup) -> UInt64 {
     let own = Double(setup.rangingDuration * (1 + setup.stride)) * 1e6
     return UInt64((own / (1 + clockOffset * 1e-6)).rounded())

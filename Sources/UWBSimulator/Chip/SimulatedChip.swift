@@ -3,25 +3,23 @@
 package import UCI
 
 /// One simulated UWB chip as a state machine: bytes and a time go in, packets come out. It does no
-/// input or output of its own and knows no clock; ranging rounds are up to `Simulation`.
+/// input or output and has no clock; `Simulation` runs the ranging rounds.
 package struct SimulatedChip: Sendable {
-  /// What kind of chip it is.
   package let profile: ChipProfile
-  /// What it does wrong on purpose. Setting it starts counting bytes anew.
+  /// Injected faults. Setting them restarts the count of bytes.
   package var faults: ChipFaults {
     get { line.faults }
     set { line.faults = newValue }
   }
-  /// Whether it has power.
   package internal(set) var isPowered = false
-  /// What it last said in CORE_DEVICE_STATUS_NTF.
+  /// The state of the last CORE_DEVICE_STATUS_NTF.
   package internal(set) var deviceState: DeviceState
 
   var line = FaultyLine()
   var output: [[UInt8]] = []
   var receiver: CommandReceiver
   var assembler = CommandAssembler()
-  /// What has come of a data message so far.
+  /// The received segments of a data message.
   var dataSegments: [UInt8] = []
   var sessions: [SimulatedSession] = []
   var nextHandle: UInt32
@@ -29,12 +27,12 @@ package struct SimulatedChip: Sendable {
   var twoByteParameters: [UInt8: [UInt8]] = [:]
   /// Parts per million; positive: its clock runs fast.
   var clockOffset = 0.0
-  /// Nanoseconds at which it got power.
+  /// The time of power-up in nanoseconds.
   var poweredAt: UInt64 = 0
   var boot = BootProgress()
   var lastCommand: UInt64 = 0
   var stops = 0
-  /// Sessions whose controlees are still to be told that they ended.
+  /// Ended sessions whose controlees have not been told yet.
   var terminations: [Termination] = []
 
   var calibration: CalibrationStore
@@ -57,7 +55,7 @@ package struct SimulatedChip: Sendable {
     var time: UInt64
   }
 
-  /// A chip without power.
+  /// Creates a chip without power.
   package init(profile: ChipProfile) {
     self.profile = profile
     deviceState = profile.bootState
@@ -67,7 +65,7 @@ package struct SimulatedChip: Sendable {
     calibration = profile.calibration
   }
 
-  /// Gives it power at a time in nanoseconds; returns what it says of its own accord.
+  /// Powers the chip up at a time in nanoseconds; returns its unsolicited packets.
   package mutating func powerUp(at now: UInt64) -> [[UInt8]] {
     let (faults, offset, calibration) = (faults, clockOffset, calibration)
     self = SimulatedChip(profile: profile)
@@ -84,7 +82,7 @@ package struct SimulatedChip: Sendable {
     return takeOutput()
   }
 
-  /// Takes its power away: everything it knew is lost.
+  /// Powers the chip down: all state is lost.
   package mutating func powerDown() {
     isPowered = false
     sessions = []
@@ -94,7 +92,7 @@ package struct SimulatedChip: Sendable {
     transmissions = []
   }
 
-  /// Fails inside: it forgets its sessions, says so, and does nothing more before a reset.
+  /// Simulates an internal failure: drops all sessions, reports ERROR and needs a reset.
   package mutating func fail() {
     sessions = []
     terminations = []
@@ -102,7 +100,7 @@ package struct SimulatedChip: Sendable {
     notify(.coreDeviceStatus, [deviceState.rawValue])
   }
 
-  /// Takes bytes from the host, in chunks of any size.
+  /// Receives bytes from the host, in chunks of any size.
   ///
   /// - Parameters:
   ///   - now: nanoseconds; never less than before.
@@ -113,7 +111,7 @@ package struct SimulatedChip: Sendable {
     return takeOutput()
   }
 
-  /// What waits to be sent, faults applied.
+  /// The packets to send, faults applied.
   mutating func takeOutput() -> [[UInt8]] {
     guard !output.isEmpty else { return [] }
     defer { output.removeAll(keepingCapacity: true) }
@@ -134,22 +132,20 @@ package struct SimulatedChip: Sendable {
 
   // MARK: sending
 
-  /// The response to a command.
   mutating func respond(_ opcode: Opcode, _ payload: [UInt8]) {
     output += Segmentation.packets(type: .response, opcode: opcode, payload: payload)
   }
 
-  /// A response that is nothing but a status.
+  /// Sends a response that consists of a status.
   mutating func respond(_ opcode: Opcode, _ status: Status) { respond(opcode, [status.rawValue]) }
 
-  /// A notification.
   mutating func notify(_ opcode: Opcode, _ payload: [UInt8]) {
     let long = profile.extendedLength && hasExtendedNotifications
     output += Segmentation.packets(
       type: .notification, opcode: opcode, payload: payload, limit: long ? 65_535 : 255)
   }
 
-  /// CORE_DEVICE_STATUS_NTF, if that is news.
+  /// Sends CORE_DEVICE_STATUS_NTF if the state has changed.
   mutating func report(_ state: DeviceState) {
     guard state != deviceState else { return }
     deviceState = state
@@ -167,7 +163,7 @@ package struct SimulatedChip: Sendable {
         .encoded(dialect: profile.dialect))
   }
 
-  /// The host has asked for vendor bytes behind measurements.
+  /// Whether the host has enabled vendor bytes after measurements.
   var hasExtendedNotifications: Bool {
     profile.twoByteDeviceParameter != nil && twoByteParameters[0x33]?.first == 1
   }

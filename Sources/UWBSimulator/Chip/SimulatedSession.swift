@@ -2,15 +2,15 @@
 
 import UCI
 
-/// One session of a simulated chip: what the host set, and how the ranging goes.
+/// One session of a simulated chip: its parameters and the progress of ranging.
 struct SimulatedSession: Sendable {
   let id: UInt32
-  /// What names it in messages: the handle, or in FiRa 1.x the id.
+  /// The handle, or in FiRa 1.x the session ID.
   let token: UInt32
   let type: SessionType
   var state = SessionState.initialised
   var parameters: [UInt8: [UInt8]] = [:]
-  /// NXP's own parameters, which have numbers of their own.
+  /// NXP's parameters, which are numbered separately.
   var vendorParameters: [UInt8: [UInt8]] = [:]
   var destinations: [MACAddress] = []
   /// Set while ranging.
@@ -23,9 +23,9 @@ struct SimulatedSession: Sendable {
   var rounds: UInt32 = 0
   /// Rounds in a row without a single result.
   var failures = 0
-  /// Where the last result was: inside the proximity range or not; nil before the first.
+  /// Whether the last result was inside the proximity range; nil before the first.
   var wasInside: Bool?
-  /// When the next round ends, in nanoseconds. At a controlee: when it gives up waiting for it.
+  /// When the next round ends, in nanoseconds; for a controlee, when it stops waiting for it.
   var deadline: UInt64 = 0
 
   init(id: UInt32, token: UInt32, type: SessionType) {
@@ -34,14 +34,14 @@ struct SimulatedSession: Sendable {
     self.type = type
   }
 
-  /// What holds, set or not.
+  /// The value in effect.
   func bytes(_ id: UInt8) -> [UInt8] { parameters[id] ?? AppParameter.standard(id) }
 
-  /// What holds, as a number.
+  /// The value in effect as a number.
   func number(_ id: UInt8) -> UInt64 { bytes(id).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
-/// What a session needs to know in every round, read from its parameters once.
+/// The parameters used in every round, parsed once.
 struct RangingSetup: Sendable {
   var sessionID: UInt32
   var isController: Bool
@@ -95,7 +95,7 @@ struct RangingSetup: Sendable {
     terminationAttempts = session.number(AppParameter.inBandTermination)
   }
 
-  /// Slots a round with so many controlees takes: control message, first ranging message, one
+  /// The number of slots in a round with this many controlees: control message, first ranging message, one
   /// answer each, the final of double-sided ranging, and the reports where they are deferred.
   func slotsNeeded(controlees: Int) -> Int {
     switch usage {
@@ -107,8 +107,8 @@ struct RangingSetup: Sendable {
   }
 }
 
-/// Why a session that is complete cannot range, as real firmware tells it: START is answered OK
-/// and SESSION_STATUS IDLE with a reason follows.
+/// Why a configured session cannot range. As in real firmware, START is answered OK and followed by
+/// SESSION_STATUS IDLE with this reason.
 extension SimulatedSession {
   func unusable(_ setup: RangingSetup) -> StateChangeReason? {
     let prf = number(AppParameter.prfMode)

@@ -2,9 +2,9 @@
 
 package import UCI
 
-/// What one kind of chip says and does: its bytes and its oddities, as data.
+/// The behaviour of one kind of chip, as data.
 public struct ChipProfile: Sendable {
-  /// How the firmware finds the packets in what it is sent.
+  /// How the firmware splits received bytes into packets.
   package enum Reception: Hashable, Sendable {
     /// By the header: type, group and a length of 8 or 16 bits, as the specification says.
     case byHeader
@@ -15,17 +15,16 @@ public struct ChipProfile: Sendable {
 
   /// When the chip says READY again.
   package enum ReadyRule: Hashable, Sendable {
-    /// Behind the IDLE of the last session that stops.
+    /// After the IDLE of the last session that stops.
     case afterStop
     /// Only with the DEINIT that follows, ahead of its response.
     case beforeDeinitResponse
   }
 
-  /// What the antennas of the board can tell about directions.
+  /// The angles that the antennas of the board determine.
   package struct Angles: OptionSet, Hashable, Sendable {
     /// The bits of the capability AOA_SUPPORT.
     package let rawValue: UInt8
-    /// From the bits of the capability.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Azimuth in front of the antenna; what is behind it appears mirrored.
     package static let azimuth90 = Angles(rawValue: 1)
@@ -37,28 +36,28 @@ public struct ChipProfile: Sendable {
     package static let figureOfMerit = Angles(rawValue: 8)
   }
 
-  /// A word for lists and for the command line.
+  /// The name in lists and on the command line.
   public var name: String
-  /// Which messages it speaks. Sessions are named by a handle from FiRa 2.0 on.
+  /// The dialect of its messages. Sessions have handles since FiRa 2.0.
   package var dialect: Dialect
   /// The payload of CORE_GET_DEVICE_INFO_RSP, status included.
   package var deviceInfo: [UInt8]
   /// The payload of CORE_GET_CAPS_INFO_RSP, status included.
   package var capabilities: [UInt8]
-  /// What the antennas tell; goes with the capabilities.
+  /// The angles it measures; must match the capabilities.
   package var angles: Angles
 
   /// What CORE_DEVICE_STATUS_NTF says after power-up.
   package var bootState = DeviceState.ready
   /// Nothing is answered before NXP's CORE_DEVICE_INIT.
   package var needsDeviceInit = false
-  /// So many CORE_DEVICE_INIT, and so many RESET, are answered with "send it again" after power-up.
+  /// The number of CORE_DEVICE_INIT, and of RESET, that are answered with a retry after power-up.
   package var retriesAfterBoot = 0
   /// A command after the configured time of silence finds the chip asleep and has to be repeated.
   package var sleeps = false
-  /// READY goes out ahead of the response to a reset, too.
+  /// READY is also sent before the response to a reset.
   package var readyBeforeResetResponse = false
-  /// Sent once ahead of the first response after a reset; NXP: state of the secure element.
+  /// Sent once before the first response after a reset; NXP: state of the secure element.
   package var notificationAfterReset: [UInt8] = []
 
   /// The first session handle; the next one is one more.
@@ -67,7 +66,7 @@ public struct ChipProfile: Sendable {
   package var maximumSessions = 5
   /// How many controlees a session can have.
   package var maximumControlees = 8
-  /// The answer to a session id that is in use.
+  /// The status for a session ID that is in use.
   package var duplicateSession = Status.sessionDuplicate
   /// A session is IDLE, and can start, when all these parameters were set.
   package var requiredParameters: [UInt8] = []
@@ -87,11 +86,11 @@ public struct ChipProfile: Sendable {
   /// Commands of the vendor and the payloads of their responses.
   package var vendorResponses: [Opcode: [UInt8]] = [:]
 
-  /// DEVICE_STATUS ACTIVE goes ahead of SESSION_STATUS ACTIVE.
+  /// DEVICE_STATUS ACTIVE is sent before SESSION_STATUS ACTIVE.
   package var deviceStatusFirst = true
   /// When READY comes back.
   package var ready = ReadyRule.afterStop
-  /// Every so-manieth SESSION_STOP while ranging has to be repeated; 0: none.
+  /// Every n-th SESSION_STOP while ranging must be repeated; 0: none.
   package var stopRetryPeriod = 0
 
   /// The NLoS byte of every measurement.
@@ -100,13 +99,13 @@ public struct ChipProfile: Sendable {
   package var reportsErrorSlot = true
   /// RSSI_REPORTING is honoured.
   package var reportsRSSI = true
-  /// Bytes behind the measurements, once the host has switched extended notifications on and while
-  /// there is nothing else to say there.
+  /// Bytes after the measurements if the host has enabled extended notifications and no diagnostics
+  /// are there.
   package var measurementTail: [UInt8] = []
-  /// How it reports what its receivers saw.
+  /// How it reports receiver diagnostics.
   package var diagnostics = DiagnosticsForm.none
-  /// Long notifications go out in one packet with a length of 16 bits, once the host has switched
-  /// extended notifications on.
+  /// Long notifications are sent in one packet with a length of 16 bits if the host has enabled extended
+  /// notifications.
   package var extendedLength = false
 
   /// The radio tests it has, by their opcodes in group 0xD.
@@ -117,15 +116,15 @@ public struct ChipProfile: Sendable {
   /// Bytes of data that fit into one ranging round.
   package var maximumDataSize: UInt16 = 1_000
 
-  /// What it is calibrated with at first.
+  /// The initial calibration.
   var calibration = CalibrationStore()
 
   /// How commands are received.
   package var reception = Reception.byHeader
-  /// Bytes that wait for a host that does not read; packets that do not fit are dropped whole.
+  /// Bytes queued for a host that does not read; packets that do not fit are dropped whole.
   package var transmitQueue = 32_768
 
-  /// A chip that does what the specification says.
+  /// Creates a profile that follows the specification.
   package init(
     name: String, dialect: Dialect, deviceInfo: [UInt8], capabilities: [UInt8],
     angles: Angles = []

@@ -2,29 +2,28 @@
 
 import Glibc
 
-/// The pair of antennas with which a board measures azimuth, as it really is.
+/// The actual pair of antennas with which a board measures azimuth.
 ///
 /// Real pairs couple with each other and with their ground plane: their curves are not sines, are
 /// not symmetric, and run past half a turn.
 package struct AntennaCurve: Hashable, Sendable {
   /// A point of the curve.
   package struct Point: Hashable, Sendable {
-    /// Degrees to the plane in the middle of the pair, positive to the right of where it looks.
+    /// Degrees to the plane in the middle of the pair, positive to the right.
     package var angle: Double
     /// Phase difference in radians, not wrapped.
     package var phase: Double
 
-    /// From its parts.
     package init(angle: Double, phase: Double) {
       self.angle = angle
       self.phase = phase
     }
   }
 
-  /// Rising angles; linear in between, and beyond the ends as at the ends.
+  /// Rising angles; linear in between and constant beyond the ends.
   package var points: [Point]
 
-  /// From at least two points with rising angles.
+  /// Takes at least two points with rising angles.
   package init(_ points: [Point]) { self.points = points }
 
   /// The spacing of an ideal pair, in wavelengths. Qorvo advises 0.45.
@@ -50,7 +49,7 @@ struct Phases: Hashable, Sendable {
   var forward = 0.0
   var up = 0.0
 
-  /// Of a signal that comes from a direction in degrees, without noise and not wrapped.
+  /// The phases of a signal from a direction in degrees, without noise and not wrapped.
   init(azimuth: Double, elevation: Double, curve: AntennaCurve?) {
     let (az, el) = (azimuth * .pi / 180, elevation * .pi / 180)
     let projection = sin(az) * cos(el)
@@ -61,7 +60,7 @@ struct Phases: Hashable, Sendable {
     up = AntennaCurve.ideal(sin(el))
   }
 
-  /// With noise, as a receiver gives them.
+  /// Returns the phases with noise, wrapped.
   func received(noise: () -> Double) -> Phases {
     var result = self
     result.right = (right + noise()).remainder(dividingBy: 2 * .pi)
@@ -70,7 +69,7 @@ struct Phases: Hashable, Sendable {
     return result
   }
 
-  /// The direction that a chip makes of them, which takes its antennas for ideal: degrees.
+  /// The direction computed by a chip that assumes ideal antennas, in degrees.
   func direction(_ angles: ChipProfile.Angles) -> (azimuth: Double, elevation: Double) {
     func projection(_ phase: Double) -> Double {
       max(-1, min(1, phase / (2 * .pi * AntennaCurve.spacing)))

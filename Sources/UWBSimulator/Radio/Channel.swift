@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// What the way between two antennas does to a frame.
+/// The propagation between two antennas.
 struct Channel: Hashable, Sendable {
   struct Path: Hashable, Sendable {
-    /// Nanoseconds behind a signal that goes straight through air.
+    /// Nanoseconds after a signal that travels straight through air.
     var delay: Double
     /// dBm.
     var level: Double
@@ -18,7 +18,7 @@ struct Channel: Hashable, Sendable {
   /// dBm.
   var noise: Double
 
-  /// The way over `distance` metres: -14 dBm sent, 50 dB lost over the first metre at 8 GHz.
+  /// Free space with -14 dBm sent and 50 dB lost over the first metre at 8 GHz, plus walls.
   init(from a: SIMD3<Double>, to b: SIMD3<Double>, _ radio: RadioConditions) {
     let open = Self.openLevel(a.distance(to: b))
     let walls = radio.walls.filter { $0.isBetween(a, b) }
@@ -26,7 +26,7 @@ struct Channel: Hashable, Sendable {
       Path(
         delay: walls.reduce(0) { $0 + $1.delay }, level: open - walls.reduce(0) { $0 + $1.loss },
         phase: 0),
-      // Its phase has nothing to do with that of the direct path; it goes around the walls.
+      // Its phase is independent of the direct path; walls do not affect it.
       Path(delay: radio.reflectionDelay, level: open - radio.reflectionLoss, phase: 2),
     ]
     noise = radio.noiseLevel
@@ -35,8 +35,8 @@ struct Channel: Hashable, Sendable {
   /// Received level without anything in the way, in dBm.
   static func openLevel(_ metres: Double) -> Double { -64 - 20 * log10(max(0.05, metres)) }
 
-  /// What the detector of the leading edge takes for the first path: it finds what stands out of
-  /// the noise by 6 dB and is at most 10 dB below the strongest path.
+  /// The path found by leading-edge detection: at least 6 dB above the noise and at most 10 dB below the
+  /// strongest path.
   var firstPath: Path {
     let least = max(noise + 6, peak.level - 10)
     return paths.first { $0.level >= least } ?? peak
@@ -48,7 +48,7 @@ struct Channel: Hashable, Sendable {
   /// Level of all paths together, in dBm.
   var level: Double { 10 * log10(paths.reduce(0) { $0 + pow(10, $1.level / 10) }) }
 
-  /// The impulse response: so many samples of 1.0016 ns, the first path at one of them, as
+  /// The impulse response: samples of 1.0016 ns, the first path at one of them, as
   /// amplitudes in units of the noise.
   func response(
     samples: Int, firstPathAt index: Int, phase: Double

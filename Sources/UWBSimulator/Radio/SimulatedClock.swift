@@ -13,7 +13,7 @@ struct Instant: Hashable, Sendable {
     self.fraction = fraction
   }
 
-  /// The moment so many nanoseconds later; not before the beginning of the scene.
+  /// The moment the given nanoseconds later; not before the start of the scene.
   func adding(_ more: Double) -> Instant {
     let sum = fraction + more
     let whole = sum.rounded(.down)
@@ -22,32 +22,32 @@ struct Instant: Hashable, Sendable {
   }
 }
 
-/// The clock of one chip: a counter of 1/(128·499.2 MHz) behind a crystal that is not exact.
+/// The clock of one chip: a counter of 1/(128·499.2 MHz) on a crystal that is not exact.
 struct SimulatedClock: Hashable, Sendable {
   /// Ticks in a nanosecond of an exact clock: 63.8976.
   static let ticksPerNanosecond = 128 * 0.4992
   /// Stamps are the low 40 bits: they wrap every 17.2 s.
   static let stampMask: UInt64 = 1 << 40 - 1
-  /// A transmission begins at a multiple of so many ticks: the lowest 9 bits of the time a host
+  /// Transmissions start at multiples of this many ticks: the lowest 9 bits of the time a host
   /// asks for are ignored by DW1000 and DW3000.
   static let transmitGranularity: UInt64 = 512
-  /// Seconds in which the offset swings once around its mean.
+  /// The period of the offset's oscillation in seconds.
   private static let period = 100.0
 
-  /// What the counter showed at the beginning of the scene.
+  /// The counter at the start of the scene.
   var origin: UInt64
   /// Parts per million by which it runs fast.
   var offset: Double
   /// Parts per million by which the offset swings around its mean.
   var wander: Double
 
-  /// By which part it runs fast.
+  /// How fast it runs, as a fraction.
   func rate(at instant: Instant) -> Double {
     let seconds = Double(instant.nanoseconds) * 1e-9
     return (offset + wander * sin(2 * .pi * seconds / Self.period)) * 1e-6
   }
 
-  /// What the counter shows, beyond 40 bits, and how far it is into the next tick.
+  /// The counter with all its bits, and the fraction of the next tick.
   func reading(at instant: Instant) -> (ticks: UInt64, part: Double) {
     // 63.8976 is 39936/625: exact, however long the scene has lasted.
     let product = instant.nanoseconds.multipliedFullWidth(by: 39_936)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The stamps of one exchange, as the two chips hold them: antenna delays are corrected with what
-/// each chip is calibrated to. This is the arithmetic of the chips themselves, apart from that of
-/// the hosts, with which it is compared.
+/// The stamps of one exchange in the two chips, corrected by their calibrated antenna delays. The
+/// arithmetic is independent of the hosts', with which tests compare it.
 struct TwoWayStamps: Hashable, Sendable {
   /// Sent by the initiator, received and answered by the responder, received by the initiator.
   var t1, t2, t3, t4: UInt64
@@ -14,7 +13,7 @@ struct TwoWayStamps: Hashable, Sendable {
 
   /// Metres in a tick one way: the speed of light in air over the rate of the counter.
   static let metresPerTick = speedOfLight * 1e-9 / SimulatedClock.ticksPerNanosecond
-  /// In air, metres per second: what the drivers of DW1000, DW3000 and QM33 calculate with.
+  /// In air, metres per second: the value in the drivers of DW1000, DW3000 and QM33.
   static let speedOfLight = 299_702_547.0
 
   private static func between(_ a: UInt64, _ b: UInt64) -> Int128 {
@@ -23,8 +22,8 @@ struct TwoWayStamps: Hashable, Sendable {
 
   /// Metres.
   ///
-  /// - Parameter carrier: by which part the initiator's clock runs faster than the responder's, as
-  ///   its receiver has it; only single-sided ranging needs it.
+  /// - Parameter carrier: how much faster the initiator's clock is than the responder's, as a fraction,
+  ///   as measured by its receiver; only single-sided ranging needs it.
   func distance(carrier: Double) -> Double {
     let (round1, reply1) = (Self.between(t1, t4), Self.between(t2, t3))
     guard let final else {

@@ -2,36 +2,33 @@
 
 package import UCI
 
-/// A chip that says again what a recording has it say, as a state machine: bytes and a time go in,
-/// packets come out.
+/// A chip that replays a recording, as a state machine: bytes and a time go in, packets come out.
 ///
-/// Each request is answered as the same request was: the next one in the recording with the same
-/// bytes, from the beginning again behind the last; where there is none, one of the same kind with
-/// other contents. What the recorded chip was never asked is refused as a chip refuses what it does
-/// not know, except for what every host opens a chip with: a reset works, and device information
-/// and capabilities are those of a chip about which nothing is known.
+/// Each request gets the answer of the next equal request in the recording, starting over after the
+/// last; otherwise that of a request with the same opcode and different contents. Requests that were
+/// not recorded are refused as unknown, except for those with which every host opens a chip: a reset
+/// works, and device information and capabilities are generic.
 package struct RecordedChip: Sendable {
-  /// How much of the recording was of use.
+  /// How requests matched the recording.
   package struct Statistics: Sendable, Hashable {
-    /// Requests that the recording has.
+    /// Requests that equal a recorded one.
     package var exact = 0
-    /// Requests that it has with other contents only.
+    /// Requests recorded only with different contents.
     package var similar = 0
-    /// Requests that are answered although it does not have them, by their opcodes.
+    /// Requests that were answered although they were not recorded, by opcode.
     package var invented: [Opcode: Int] = [:]
-    /// Commands that were refused because it does not have them, by their opcodes.
+    /// Commands that were refused because they were not recorded, by opcode.
     package var unknown: [Opcode: Int] = [:]
-    /// Packets of the recording that were sent.
+    /// Recorded packets that were sent.
     package var packetsSent = 0
 
-    /// Nothing yet.
     package init() {}
   }
 
-  /// What came of the requests so far.
+  /// The statistics so far.
   package private(set) var statistics = Statistics()
 
-  /// Answers under way.
+  /// An answer that is being sent.
   private struct Playing {
     /// nil: the greeting.
     var turn: Int?
@@ -53,13 +50,13 @@ package struct RecordedChip: Sendable {
   private var data = CommandAssembler()
   private var invented: [[UInt8]] = []
 
-  /// A chip that has yet to say its greeting.
+  /// Creates a chip without power.
   ///
   /// - Parameters:
-  ///   - speed: how many times faster than recorded packets come that have no request;
-  ///     `.infinity` sends everything at once.
-  ///   - repeats: measurements begin again, with higher sequence numbers, when the recording has no
-  ///     more of them, until the session is stopped.
+  ///   - speed: the factor by which packets are sent faster than recorded; `.infinity` sends everything at
+  ///     once.
+  ///   - repeats: whether measurements start over, with higher sequence numbers, until the session is
+  ///     stopped.
   package init(_ recording: Recording, speed: Double = 1, repeats: Bool = false) {
     precondition(speed > 0, "time does not stand still")
     self.recording = recording
@@ -67,10 +64,10 @@ package struct RecordedChip: Sendable {
     self.repeats = repeats
   }
 
-  /// Begins with what the chip said of its own accord; `now` in nanoseconds.
+  /// Starts with the recorded unsolicited packets; `now` in nanoseconds.
   package mutating func powerUp(at now: UInt64) { playing.append(Playing(turn: nil, began: now)) }
 
-  /// Takes bytes of the host in chunks of any size; `now` in nanoseconds, never less than before.
+  /// Receives bytes from the host in chunks of any size; `now` in nanoseconds, never less than before.
   package mutating func receive(_ bytes: [UInt8], at now: UInt64) {
     for packet in receiver.take(bytes, at: now) {
       guard let header = try? PacketHeader(parsing: packet.span.bytes) else { continue }
@@ -87,7 +84,7 @@ package struct RecordedChip: Sendable {
     }
   }
 
-  /// The packets whose time has come, header included.
+  /// The packets that are due, header included.
   package mutating func takeOutput(at now: UInt64) -> [[UInt8]] {
     defer { invented = [] }
     var output = invented
@@ -101,7 +98,7 @@ package struct RecordedChip: Sendable {
     return output
   }
 
-  /// When the next packet goes out by itself, in nanoseconds; nil when none will.
+  /// The time of the next packet in nanoseconds; nil if there is none.
   package var nextDeadline: UInt64? { invented.isEmpty ? nextDue()?.due : 0 }
 
   // MARK: requests
@@ -116,7 +113,7 @@ package struct RecordedChip: Sendable {
       from: cursor, where: { $0.opcode == request.opcode && $0.type == request.type })
     {
       statistics.similar += 1
-      // A host that says at once what the recorded one said in pieces gets the answer to the last.
+      // A host that sends at once what the recorded one sent in parts gets the answer to the last part.
       var index = first
       while index + 1 < recording.turns.count,
         recording.turns[index + 1].request.opcode == request.opcode
@@ -130,7 +127,7 @@ package struct RecordedChip: Sendable {
     }
   }
 
-  /// A start replaces what it started before; a stop, a removal and a reset end measurements.
+  /// A start replaces running answers to it; a stop, a DEINIT and a reset end measurements.
   private mutating func end(_ request: Recording.Request) {
     guard request.type == .command else { return }
     switch request.opcode {
@@ -146,7 +143,7 @@ package struct RecordedChip: Sendable {
     }
   }
 
-  /// The first turn from here on, or else from the beginning, whose request is right.
+  /// The first matching turn from `start` on, or else from the beginning.
   private func turn(from start: Int, where matches: (Recording.Request) -> Bool) -> Int? {
     let turns = recording.turns
     return turns.indices[start...].first { matches(turns[$0].request) }
@@ -159,7 +156,7 @@ package struct RecordedChip: Sendable {
     playing.append(Playing(turn: index, began: now))
   }
 
-  /// Where the response carries no handle, the session's name is its id.
+  /// If the response contains no handle, the session is named by its ID.
   private mutating func rename(_ request: Recording.Request, as turn: Recording.Turn) {
     guard request.opcode == .sessionInit, request.type == .command,
       let host = request.token, let recorded = turn.request.token,
@@ -202,7 +199,7 @@ package struct RecordedChip: Sendable {
     turn.map { recording.turns[$0].answers } ?? recording.greeting
   }
 
-  /// What goes out next; of equals the one that was asked for first.
+  /// The next packet; of simultaneous ones, that of the earliest request.
   private func nextDue() -> (index: Int, due: UInt64)? {
     var best: (index: Int, due: UInt64)?
     for (index, entry) in playing.enumerated() {
@@ -225,7 +222,7 @@ package struct RecordedChip: Sendable {
     }
     let numbers = answers.compactMap { $0.isStream ? $0.sequenceNumber : nil }
     let count = Set(numbers).count
-    // As far behind the last one as they are apart on average.
+    // Continues at the average interval.
     let span = last.delay - answers[first].delay
     let pause = span / UInt64(max(count - 1, 1))
     let shift = Double(answers[first].delay) - Double(pause)
@@ -249,7 +246,7 @@ package struct RecordedChip: Sendable {
 }
 
 extension Recording.Answer {
-  /// The round that a measurement belongs to.
+  /// The sequence number of a measurement.
   fileprivate var sequenceNumber: UInt32? {
     guard isFirst, bytes.count >= PacketHeader.length + 4,
       let header = try? PacketHeader(parsing: bytes.span.bytes),

@@ -4,17 +4,17 @@ import Glibc
 import Locking
 package import SystemPackage
 
-/// A recorded chip on a pseudo-terminal, for any host that can open a serial port.
+/// A recorded chip on a pseudo-terminal.
 ///
-/// One thread serves it. It ends with `stop()` or with the device.
+/// One thread serves it; `stop()` or releasing the device ends it.
 package final class RecordedDevice: Sendable {
   private let core: RecordedDeviceCore
   private let thread: ServiceThread
 
-  /// The chip has power at once, and says so in bytes that wait for its host.
+  /// Creates the device and powers the chip up.
   ///
-  /// - Parameters: as of `RecordedChip`.
-  /// - Throws: `Errno` when there is no pseudo-terminal to be had.
+  /// - Parameters: see `RecordedChip`.
+  /// - Throws: `Errno` if no pseudo-terminal can be opened.
   package init(
     _ recording: Recording, speed: Double = 1, repeats: Bool = false
   ) throws(Errno) {
@@ -24,22 +24,22 @@ package final class RecordedDevice: Sendable {
 
   deinit { stop() }
 
-  /// What a host opens, like `/dev/pts/5`.
+  /// The path for the host to open, like `/dev/pts/5`.
   package var path: String { core.path }
-  /// What came of the requests so far.
+  /// The statistics so far.
   package var statistics: RecordedChip.Statistics { core.statistics }
 
-  /// Makes a symbolic link to the path, in the place of a link that is there; removed with this.
+  /// Creates a symbolic link to the path, replacing an existing link; removed with the device.
   package func link(at path: String) throws(Errno) { try core.link(at: path) }
 
-  /// Begins to serve. Twice is once.
+  /// Starts the thread. Does nothing if it is running.
   package func start() { thread.start() }
 
-  /// Stops serving and waits for the thread. The pseudo-terminal stays.
+  /// Stops the thread and waits for it. The pseudo-terminal stays open.
   package func stop() { thread.stop() }
 }
 
-/// What the device and its thread share.
+/// The state shared by the device and its thread.
 private final class RecordedDeviceCore: Service {
   private struct State {
     var chip: RecordedChip
@@ -52,7 +52,7 @@ private final class RecordedDeviceCore: Service {
   private let wake = WakePipe()
   private let beginning = monotonicNanoseconds()
 
-  /// A host that reads nothing for so long has lost it; nothing of the recording is dropped before.
+  /// Large enough that no recording is dropped for a slow host.
   private static let queueLimit = 1 << 26
 
   init(_ chip: RecordedChip) throws(Errno) {
@@ -92,7 +92,7 @@ private final class RecordedDeviceCore: Service {
   private func serve(_ buffer: inout [UInt8]) -> (descriptors: [pollfd], deadline: UInt64?)? {
     state.withLock { state in
       guard !state.isStopping, let terminal = state.port.terminal else { return nil }
-      // What is due goes out before what is asked for now.
+      // Due packets are sent before new requests are handled.
       state.port.enqueue(state.chip.takeOutput(at: now))
       for bytes in terminal.read(&buffer) { state.chip.receive(bytes, at: now) }
       state.port.enqueue(state.chip.takeOutput(at: now))

@@ -2,8 +2,8 @@
 
 package import UCI
 
-/// What a chip said to a host, sorted by what it was said to: each command with the packets that
-/// came of it, at their times behind it.
+/// The recorded dialogue of a chip and a host: each request with the packets that it caused, and their
+/// delays.
 package struct Recording: Sendable {
   /// A packet as it was recorded.
   package struct Packet: Sendable {
@@ -14,7 +14,6 @@ package struct Recording: Sendable {
     /// The whole packet, header included.
     package var bytes: [UInt8]
 
-    /// From its parts.
     package init(time: UInt64?, direction: PacketDirection, bytes: [UInt8]) {
       self.time = time
       self.direction = direction
@@ -22,13 +21,13 @@ package struct Recording: Sendable {
     }
   }
 
-  /// What the host sent: a command or data, joined.
+  /// A command or data message of the host, reassembled.
   struct Request: Hashable, Sendable {
     var type: MessageType
     var opcode: Opcode
     var payload: [UInt8]
 
-    /// The session it is about.
+    /// The session handle or ID.
     var token: UInt32? { SessionTokens.token(type: type, opcode: opcode, payload: payload) }
   }
 
@@ -37,33 +36,32 @@ package struct Recording: Sendable {
     /// Nanoseconds after its cause; never less than that of the answer before it.
     var delay: UInt64
     var bytes: [UInt8]
-    /// It ends when its session does: a measurement, not a response or a state.
+    /// Whether it is a measurement, which ends with its session.
     var isStream = false
-    /// It begins a message: its payload starts with the fields of the message.
+    /// Whether it is the first packet of a message.
     var isFirst = true
   }
 
-  /// A request and what came of it.
+  /// A request with its answers.
   struct Turn: Sendable {
     var request: Request
     var answers: [Answer] = []
-    /// The chip answered, if only to ask for the same command again.
+    /// Whether the chip answered, if only with a retry.
     var isAnswered = false
   }
 
-  /// What the chip said before it was asked anything.
+  /// Packets before the first request.
   private(set) var greeting: [Answer] = []
-  /// Everything the chip was asked and answered, in order.
+  /// All requests with their answers, in order.
   private(set) var turns: [Turn] = []
 
-  /// Packets of the chip in it.
+  /// The number of packets of the chip.
   package var packets: Int { turns.reduce(greeting.count) { $0 + $1.answers.count } }
-  /// Requests with an answer.
+  /// The number of requests with an answer.
   package var requests: Int { turns.count }
 
-  /// Sorts packets, given in the order in which they were recorded. Packets that are not whole are
-  /// left out, and so are commands without an answer: what a sleeping chip missed need not be missed
-  /// again.
+  /// Creates a recording from packets in recorded order. Leaves out incomplete packets and commands
+  /// without an answer, which a sleeping chip missed.
   package init(_ packets: some Sequence<Packet>) {
     var sorter = RecordingSorter()
     for packet in packets { sorter.take(packet) }

@@ -2,7 +2,7 @@
 
 import UCI
 
-/// Finds the cause of each packet of a recorded chip.
+/// Assigns each packet of a recorded chip to its cause.
 struct RecordingSorter {
   private(set) var greeting: [Recording.Answer] = []
   private(set) var turns: [Recording.Turn] = []
@@ -80,12 +80,12 @@ struct RecordingSorter {
       if Self.isState(header) { return latest { !Self.isQuestion($0) } ?? last }
     default: break
     }
-    // What vendors and data add to ranging comes with the measurements.
+    // Vendor and data packets during ranging come with the measurements.
     let isExtra = header.type == .data || header.opcode.group.isVendor
     return isExtra ? ranging ?? last : last
   }
 
-  /// The latest start, unless that session was stopped since.
+  /// The latest start, unless that session was stopped.
   private var ranging: Int? {
     guard
       let start = turns.lastIndex(where: {
@@ -107,7 +107,7 @@ struct RecordingSorter {
   ) -> UInt64 {
     let before = last?.delay ?? 0
     if let time = packet.time, let cause { return max(before, time > cause ? time - cause : 0) }
-    // Without times measurements are an interval apart, everything else follows at once.
+    // Without times measurements are one interval apart, and everything else follows at once.
     guard header.type == .notification, header.opcode == .sessionInfo, payload.count >= 13 else {
       return before
     }

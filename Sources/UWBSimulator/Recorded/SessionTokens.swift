@@ -2,21 +2,21 @@
 
 import UCI
 
-/// Where messages name their session, and by which name.
+/// Translates session identifiers between a recording and the host.
 ///
-/// Since FiRa 2.0 the chip names a session; before, its name is the host's own session id, and a
-/// host with another id than the recorded one must be told its own.
+/// Since FiRa 2.0 the chip assigns a handle; before, sessions have the host's session ID, which may
+/// differ from the recorded one.
 struct SessionTokens: Sendable {
-  /// What the recording calls a session, and what the host of now calls it.
+  /// The identifiers of a session in the recording and at the host.
   private var names: [(recorded: UInt32, host: UInt32)] = []
 
-  /// From now on the host's session is the recorded one.
+  /// Maps a session of the host to a recorded one.
   mutating func rename(_ recorded: UInt32, to host: UInt32) {
     names.removeAll { $0.recorded == recorded || $0.host == host }
     if recorded != host { names.append((recorded, host)) }
   }
 
-  /// A request in the words of the recording.
+  /// A request with recorded identifiers.
   func recorded(_ request: Recording.Request) -> Recording.Request {
     guard request.opcode != .sessionInit, let token = request.token,
       let name = names.first(where: { $0.host == token }),
@@ -27,7 +27,7 @@ struct SessionTokens: Sendable {
     return request
   }
 
-  /// A packet of the chip in the words of the host.
+  /// A packet of the chip with the host's identifiers.
   func forHost(_ answer: Recording.Answer) -> [UInt8] {
     guard !names.isEmpty, answer.isFirst,
       let header = try? PacketHeader(parsing: answer.bytes.span.bytes),
@@ -41,7 +41,7 @@ struct SessionTokens: Sendable {
     return bytes
   }
 
-  /// The session that a message is about; nil where it names none.
+  /// The session handle or ID in a message, if it has one.
   static func token(type: MessageType, opcode: Opcode, payload: [UInt8]) -> UInt32? {
     guard let offset = offset(type: type, opcode: opcode), payload.count >= offset + 4 else {
       return nil

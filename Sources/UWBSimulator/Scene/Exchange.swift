@@ -2,17 +2,16 @@
 
 import UCI
 
-/// What comes of a round with one peer.
+/// The result of a round with one peer.
 struct ExchangeResult {
   var mine, theirs: TwoWayMeasurement
   var frames: [AirFrame] = []
 }
 
-// Frames on their way, stamped by the clocks of both ends.
+// Frames stamped by the clocks of both ends.
 extension Simulation {
-  /// Standard deviation of a reception stamp in ticks. With it distances by double-sided ranging with
-  /// equal replies, in which the three reception stamps count 1/4, 1/2 and 1/4, are as noisy as the
-  /// scene says.
+  /// Standard deviation of a reception stamp in ticks. It gives double-sided distances with equal
+  /// replies, in which the three reception stamps count 1/4, 1/2 and 1/4, the noise of the scene.
   private var stampNoise: Double {
     scene.distanceNoise / 0.375.squareRoot() / TwoWayStamps.metresPerTick
   }
@@ -58,7 +57,7 @@ extension Simulation {
 
   /// The messages of a round between a controller and one of its controlees.
   ///
-  /// - Parameter place: of the controlee in the controller's list.
+  /// - Parameter place: the index of the controlee in the controller's list.
   private mutating func frames(
     controller: Endpoint, controlee: Endpoint, _ setup: RangingSetup, place: Int
   ) -> [AirFrame] {
@@ -150,7 +149,7 @@ extension Simulation {
     return result
   }
 
-  /// Metres as the chips compute them of their stamps.
+  /// Metres as computed by the chips from their stamps.
   private mutating func distance(_ frames: [AirFrame], _ setup: RangingSetup) -> Double {
     func frame(_ message: RoundMessage) -> AirFrame? { frames.first { $0.message == message } }
     guard let poll = frame(.rangingInitiation), let response = frame(.rangingResponse) else {
@@ -166,7 +165,7 @@ extension Simulation {
     return stamps.distance(carrier: 1 / (1 + response.reception.carrier) - 1)
   }
 
-  /// What one of two ends knows of the frames between them.
+  /// The frames of a round as one of the two ends sees them.
   func observations(of frames: [AirFrame], by own: Endpoint) -> [Observation] {
     var list: [Observation] = []
     for frame in frames {

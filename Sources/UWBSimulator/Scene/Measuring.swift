@@ -3,9 +3,9 @@
 import Glibc
 import UCI
 
-// What chips make of the frames they received.
+// Measurements of chips from received frames.
 extension Simulation {
-  /// What `own` makes of an exchange with `peer`.
+  /// The measurement of `own` from an exchange with `peer`.
   mutating func measure(
     _ own: Endpoint, _ peer: Endpoint, distance metres: Double, _ frames: [AirFrame]
   ) -> TwoWayMeasurement {
@@ -48,7 +48,7 @@ extension Simulation {
 }
 
 extension TwoWayMeasurement {
-  /// Takes over the angles the peer measured, as far as its report carries them.
+  /// Copies the angles measured by the peer that its report contains.
   mutating func adoptDestination(_ theirs: TwoWayMeasurement, resultReport: UInt64) {
     func reported(_ angle: Angle, _ bit: UInt64) -> Angle {
       guard resultReport & bit != 0 else { return Angle(raw: 0, figureOfMerit: 0) }

@@ -43,10 +43,8 @@ package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
     return radius * cos(2 * .pi * uniform())
   }
 
-  /// The same state.
   package static func == (a: RandomSource, b: RandomSource) -> Bool { a.state == b.state }
 
-  /// Hashes the state.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(state.0)
     hasher.combine(state.1)

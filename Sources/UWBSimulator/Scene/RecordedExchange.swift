@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The stamps of one exchange and what is true, for those who compute distances themselves. Real
-/// chips keep the stamps to themselves.
+/// The stamps of one exchange and the true distance. Real chips do not report the stamps.
 package struct RecordedExchange: Hashable, Sendable {
-  /// When the poll left, in seconds since the beginning of the scene.
+  /// The transmission of the poll, in seconds since the start of the scene.
   package var time: Double
   /// The chips, in the order in which they were added.
   package var initiator, responder: Int
   /// Ticks of 40 bits: poll sent and received, response sent and received; odd pairs by alternating
-  /// clocks. Each chip has taken away the antenna delays it is calibrated to.
+  /// clocks. Each chip has subtracted its calibrated antenna delays.
   package var t1, t2, t3, t4: UInt64
   /// Final sent and received; nil in single-sided ranging.
   package var t5, t6: UInt64?
-  /// Carrier offset as the initiator's receiver has it, in parts per million: positive where the
-  /// initiator's clock runs faster than the responder's.
+  /// Carrier offset measured by the initiator, in parts per million: positive if the initiator's clock
+  /// is faster than the responder's.
   package var carrierOffset: Double
   /// Received level at the initiator, in dBm.
   package var level: Double
@@ -22,7 +21,7 @@ package struct RecordedExchange: Hashable, Sendable {
 }
 
 extension Simulation {
-  /// Exchanges of at most this many are kept.
+  /// The greatest number of exchanges kept.
   static let recordLimit = 100_000
 
   /// The exchanges since the last call, if `recordsExchanges` is set.

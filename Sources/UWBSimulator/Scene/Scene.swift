@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions all chips of a simulation share.
+/// The conditions that all chips of a simulation share.
 ///
-/// The defaults of the noise are what two calibrated boards show in the open.
+/// The default noise is that of two calibrated boards outdoors.
 public struct Scene: Hashable, Sendable {
-  /// Every random number of a simulation follows from this one: equal seeds, equal bytes.
+  /// The seed of all random numbers: equal seeds give equal bytes.
   public var seed: UInt64
-  /// Standard deviation of a distance by double-sided ranging, in metres: what the noise of the
-  /// stamps of received frames makes of it.
+  /// Standard deviation of a double-sided distance in metres, which follows from the noise of reception
+  /// stamps.
   public var distanceNoise: Double
-  /// Standard deviation of an angle in front of the antennas, in degrees: what the noise of phase
-  /// differences makes of it.
+  /// Standard deviation of an angle straight ahead in degrees, which follows from the noise of phase
+  /// differences.
   public var angleNoise: Double
-  /// Beyond this many metres nothing is heard.
+  /// The greatest distance in metres at which frames are received.
   public var range: Double
-  /// How often an exchange with one peer fails for no reason, 0…1.
+  /// The probability 0…1 that an exchange with one peer is lost.
   public var loss: Double
   /// Crystals, levels, reflections, walls.
   package var radio = RadioConditions()
 
-  /// Conditions; see the properties for the units.
+  /// Creates conditions; see the properties for the units.
   public init(
     seed: UInt64 = 1, distanceNoise: Double = 0.03, angleNoise: Double = 2, range: Double = 60,
     loss: Double = 0
@@ -32,39 +32,38 @@ public struct Scene: Hashable, Sendable {
   }
 }
 
-/// Where one chip is, where it looks, and how good its clock and its calibration are.
+/// The position and orientation of one chip, and the errors of its clock and calibration.
 public struct Placement: Hashable, Sendable {
-  /// Where it is, and when.
+  /// The position over time.
   package var motion: Motion
-  /// Where its antenna looks: degrees counterclockwise from the x axis, seen from above.
+  /// The direction of the antenna: degrees counterclockwise from the x axis, seen from above.
   package var yaw: Double
   /// Error of its crystal in parts per million; positive: it runs fast. `RadioConditions.clockSpread`
-  /// comes on top of it.
+  /// is added to it.
   package var clockOffset: Double
-  /// What its antenna delay adds to every distance, in metres; 0: calibrated as it leaves the
-  /// factory.
+  /// Metres that its antenna delay adds to every distance; 0: calibrated at the factory.
   package var antennaDelayError: Double
-  /// The same for single channels, apart for its two antennas; on top of it.
+  /// Additional errors for single channels, by antenna.
   package var delayErrors: [UInt8: DelayError] = [:]
-  /// The antennas with which it measures azimuth; nil: an ideal pair 0.45 wavelengths apart, which is
-  /// what the chip takes every pair for.
+  /// The antennas with which it measures azimuth; nil: an ideal pair 0.45 wavelengths apart, which
+  /// is what the chip assumes.
   package var antenna: AntennaCurve?
 
-  /// By how much the delays of the two antennas differ from what the chip is calibrated to.
+  /// The difference of the delays of both antennas from the chip's calibration.
   package struct DelayError: Hashable, Sendable {
     /// Metres that the sending antenna adds to a distance.
     package var transmit: Double
     /// Metres that the receiving antenna adds to a distance.
     package var receive: Double
 
-    /// From its parts.
     package init(transmit: Double, receive: Double) {
       self.transmit = transmit
       self.receive = receive
     }
   }
 
-  /// A moving chip; see the properties for the units.
+  /// Creates the placement of a moving chip. `yaw` in degrees counterclockwise from the x axis,
+  /// `clockOffset` in parts per million, `antennaDelayError` in metres.
   public init(
     _ motion: Motion, yaw: Double = 0, clockOffset: Double = 0, antennaDelayError: Double = 0
   ) {
@@ -74,7 +73,7 @@ public struct Placement: Hashable, Sendable {
     self.antennaDelayError = antennaDelayError
   }
 
-  /// A chip that stays where it is.
+  /// Creates the placement of a chip at rest; positions in metres, other units as for a moving one.
   public init(
     at position: SIMD3<Double>, yaw: Double = 0, clockOffset: Double = 0,
     antennaDelayError: Double = 0

@@ -4,8 +4,7 @@ import UCI
 
 /// Chips in one scene, driven by a clock that the caller advances.
 ///
-/// A value: nothing happens between calls, and the same calls with the same seed give the same
-/// bytes. `SimulatedBench` runs one on pseudo-terminals against the real clock.
+/// A value: the same calls with the same seed give the same bytes. `SimulatedBench` runs one on pseudo-terminals against the real clock.
 package struct Simulation: Sendable {
   /// A chip of a simulation.
   package struct ChipID: Hashable, Sendable {
@@ -17,13 +16,13 @@ package struct Simulation: Sendable {
     var name: String
     var placement: Placement
     var chip: SimulatedChip
-    /// Runs from the beginning of the scene on, with or without power.
+    /// Runs from the start of the scene, with or without power.
     var clock: SimulatedClock
-    /// Parts per million beside what the placement says.
+    /// Parts per million in addition to the placement.
     var spread: Double
     var output: [[UInt8]] = []
 
-    /// Ticks between counter and air, as they really are.
+    /// The actual delays between counter and air, in ticks.
     func delays(channel: UInt8) -> AntennaDelays {
       let error = placement.delayErrors[channel] ?? .init(transmit: 0, receive: 0)
       // A distance has the sum of two delays of each board, halved.
@@ -43,11 +42,11 @@ package struct Simulation: Sendable {
   package private(set) var now: UInt64 = 0
   var members: [Member] = []
   var random: RandomSource
-  /// Whether the stamps of exchanges are kept for `takeExchanges()`.
+  /// Whether the stamps of exchanges are recorded for `takeExchanges()`.
   package var recordsExchanges = false
   var exchanges: [RecordedExchange] = []
 
-  /// A scene without chips.
+  /// Creates a scene without chips.
   package init(scene: Scene = Scene()) {
     self.scene = scene
     random = RandomSource(seed: scene.seed)
@@ -56,11 +55,11 @@ package struct Simulation: Sendable {
   /// All chips, in the order in which they were added.
   package var chips: [ChipID] { members.indices.map { ChipID(index: $0) } }
 
-  /// Adds a chip, without power yet.
+  /// Adds a chip without power.
   package mutating func add(
     _ profile: ChipProfile, placement: Placement, name: String? = nil
   ) -> ChipID {
-    // Apart from the other random numbers, so that a chip more does not change them.
+    // A separate source, so that another chip does not change the other random numbers.
     var own = RandomSource(seed: scene.seed &+ UInt64(members.count + 1) &* 0xA24B_AED4_963E_E407)
     let clock = SimulatedClock(
       origin: own.next() & SimulatedClock.stampMask,
@@ -73,37 +72,37 @@ package struct Simulation: Sendable {
     return ChipID(index: members.count - 1)
   }
 
-  /// Adds a chip that stays where it is, without power yet.
+  /// Adds a chip at rest, without power.
   package mutating func add(
     _ profile: ChipProfile, at position: SIMD3<Double>, name: String? = nil
   ) -> ChipID {
     add(profile, placement: Placement(at: position), name: name)
   }
 
-  /// Gives a chip power.
+  /// Powers a chip up.
   package mutating func powerUp(_ id: ChipID) {
     members[id.index].output += members[id.index].chip.powerUp(at: now)
   }
 
-  /// Takes power away from a chip; what it has not sent yet is lost.
+  /// Powers a chip down; unsent packets are lost.
   package mutating func powerDown(_ id: ChipID) {
     members[id.index].chip.powerDown()
     members[id.index].output = []
   }
 
-  /// Lets a chip start anew behind its host's back, as after a dip of its supply.
+  /// Restarts a chip, as after a brownout.
   package mutating func restart(_ id: ChipID) {
     powerDown(id)
     powerUp(id)
   }
 
-  /// Lets a chip fail inside: DEVICE_STATUS ERROR, and nothing more before a reset.
+  /// Simulates an internal failure: DEVICE_STATUS ERROR, then nothing until a reset.
   package mutating func fail(_ id: ChipID) {
     members[id.index].chip.fail()
     members[id.index].output += members[id.index].chip.takeOutput()
   }
 
-  /// Gives a chip bytes from its host.
+  /// Passes bytes from the host to a chip.
   package mutating func receive(_ bytes: [UInt8], by id: ChipID) {
     members[id.index].output += members[id.index].chip.receive(bytes, at: now)
   }
@@ -114,13 +113,13 @@ package struct Simulation: Sendable {
     return members[id.index].output
   }
 
-  /// What a chip does wrong on purpose.
+  /// The faults injected into a chip.
   package subscript(faults id: ChipID) -> ChipFaults {
     get { members[id.index].chip.faults }
     set { members[id.index].chip.faults = newValue }
   }
 
-  /// Where a chip is, and how good its clock and calibration are.
+  /// The placement of a chip.
   package subscript(placement id: ChipID) -> Placement {
     get { members[id.index].placement }
     set {
@@ -135,13 +134,11 @@ package struct Simulation: Sendable {
     members[index].chip.clockOffset = offset
   }
 
-  /// The name of a chip.
   package func name(of id: ChipID) -> String { members[id.index].name }
 
-  /// The kind of a chip.
   package func profile(of id: ChipID) -> ChipProfile { members[id.index].chip.profile }
 
-  /// Where a chip is now.
+  /// The current position of a chip.
   package func position(of id: ChipID) -> SIMD3<Double> { position(id.index, at: now) }
 
   func position(_ index: Int, at time: UInt64) -> SIMD3<Double> {
@@ -150,17 +147,17 @@ package struct Simulation: Sendable {
 
   // MARK: time
 
-  /// Something that happens by itself.
+  /// A scheduled event.
   private enum Event {
     case termination(chip: Int, index: Int)
     case round(chip: Int, session: Int)
     case radioTest(chip: Int)
   }
 
-  /// When the next thing happens by itself, in nanoseconds; nil when nothing will.
+  /// The time of the next scheduled event in nanoseconds; nil if there is none.
   package var nextDeadline: UInt64? { nextEvent()?.time }
 
-  /// Lets time pass, and in it every ranging round that is due. Going backwards does nothing.
+  /// Advances time and runs every ranging round that is due. Does nothing for an earlier time.
   package mutating func advance(to time: UInt64) {
     while let (event, due) = nextEvent(), due <= time {
       now = max(now, due)
