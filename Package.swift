@@ -117,8 +117,8 @@ let package = Package(
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [
-        "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWB", "Ranging",
-        "RangingScenes", "UWBSimulator", "NearbyInteraction", system, logging, benchmark,
+        "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWB", "Ranging", "RangingScenes",
+        "UWBSimulator", "NearbyInteraction", system, benchmark,
       ],
       path: "Benchmarks",
       swiftSettings: strict + lifetimes),

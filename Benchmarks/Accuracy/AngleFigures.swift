@@ -53,7 +53,7 @@ enum AngleFigures {
           aim: .atMost(aim), Errors.rms))
       result.append(
         live.figure(
-          "A1", "the same as it comes", "deg", scale: 1 / degree, textbook: plain,
+          "A1", "the same live", "deg", scale: 1 / degree, textbook: plain,
           aim: .atMost(aim), Errors.rms))
     }
     return result + ring(settings)

@@ -146,9 +146,9 @@ enum OutdoorFigures {
           aim: .atMost(aim), Errors.rms))
       result.append(
         live.figure(
-          "M2", "the same as they come", "m", textbook: other, aim: .atMost(aim), Errors.rms))
+          "M2", "the same live", "m", textbook: other, aim: .atMost(aim), Errors.rms))
       result += honest[0].figures("M2", "hanyang \(kind): position, recorded")
-      result += honest[1].figures("M2", "hanyang \(kind): as they come")
+      result += honest[1].figures("M2", "hanyang \(kind) live")
     }
     return result
   }

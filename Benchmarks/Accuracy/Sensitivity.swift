@@ -25,7 +25,7 @@ enum Sensitivity {
     }
   }
 
-  /// Ranges at 10 Hz as they come.
+  /// Ranges at 10 Hz live.
   private static func ranges(_ lias: Lias) -> [Row] {
     typealias Constant = WritableKeyPath<RangeEstimator.Parameters, Double>
     let constants: [(String, Constant)] = [
@@ -40,7 +40,7 @@ enum Sensitivity {
         return filtered(lias, parameters)
       }
       return [
-        Row(name: "\(name): F2, 10 Hz as they come, RMSE", values: found.map(\.rms), unit: "cm"),
+        Row(name: "\(name): F2, 10 Hz live, RMSE", values: found.map(\.rms), unit: "cm"),
         Row(name: "… errors within one stated deviation", values: found.map(\.within), unit: "%"),
       ]
     }
@@ -67,7 +67,7 @@ enum Sensitivity {
     return (Errors.rms(errors) * 100, 100 * within / Double(max(1, errors.count)))
   }
 
-  /// Positions of one tag among eight anchors at 10 Hz, as they come.
+  /// Positions of one tag among eight anchors at 10 Hz, live.
   private static func positions(_ lias: Lias) -> [Row] {
     typealias Constant = WritableKeyPath<PositionErrorModel, Double>
     let constants: [(String, Constant)] = [
@@ -97,7 +97,7 @@ enum Sensitivity {
         }
         return Errors.rms(errors) * 100
       }
-      return Row(name: "\(name): M1, one tag as it comes, RMSE", values: found, unit: "cm")
+      return Row(name: "\(name): M1, one tag live, RMSE", values: found, unit: "cm")
     }
   }
 }

@@ -42,8 +42,8 @@ enum TrolleyFigures {
     }
     let plain = ("raw", Errors.rms(raw.all) * 100)
     let names = [
-      "lias: ranges recorded at 100 Hz", "100 Hz as they come", "recorded at 10 Hz",
-      "10 Hz as they come",
+      "lias: ranges recorded at 100 Hz", "100 Hz live", "recorded at 10 Hz",
+      "10 Hz live",
     ]
     return zip(names, [recorded, live, slow, slowLive]).map { name, errors in
       errors.figure(
@@ -139,7 +139,7 @@ enum TrolleyFigures {
     let plain = ("least squares", Errors.rms(single.all) * 100)
     let worst = ("least squares", (single.all.max() ?? 0) * 100)
     var result: [AccuracyFigure] = []
-    for (name, errors) in [("recorded", recorded), ("as they come", live)] {
+    for (name, errors) in [("recorded", recorded), ("live", live)] {
       result.append(
         errors.figure(
           "M1", "lias: position, eight anchors, \(name), RMSE", "cm", scale: 100, textbook: plain,
@@ -150,7 +150,7 @@ enum TrolleyFigures {
         ) { $0.max() ?? .infinity })
     }
     return result + honest[0].figures("M1", "lias: position, recorded")
-      + honest[1].figures("M1", "as they come")
+      + honest[1].figures("M1", "live")
   }
 
   /// Errors along x and y as multiples of what was stated.

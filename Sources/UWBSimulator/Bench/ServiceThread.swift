@@ -42,7 +42,7 @@ final class ServiceThread: Sendable {
           Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().service.run()
           return nil
         }, Unmanaged.passRetained(Work(service: service)).toOpaque())
-      precondition(code == 0, "there is no thread to be had: \(Errno(rawValue: code))")
+      precondition(code == 0, "cannot create a thread: \(Errno(rawValue: code))")
       thread = new
     }
   }
