@@ -125,9 +125,9 @@ public struct DownlinkRanging: Sendable, Hashable {
 
   /// The transmission times of a round, in ticks of each anchor's own clock or of a common time base.
   public struct Sent: Sendable, Hashable {
-    /// The poll; nil if not told.
+    /// The poll; nil if unknown.
     package var poll: TickStamp?
-    /// The response; nil if not told.
+    /// The response; nil if unknown.
     package var response: TickStamp?
 
     /// Creates transmission times.

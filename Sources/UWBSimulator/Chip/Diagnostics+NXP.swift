@@ -11,7 +11,7 @@ extension SimulatedChip {
     static let frameLog: UInt8 = 0x7B
   }
 
-  /// SET_VENDOR_APP_CONFIG: whatever is set is kept.
+  /// SET_VENDOR_APP_CONFIG: stores all values.
   mutating func setVendorParameters(_ payload: [UInt8]) throws(PayloadError) {
     let command = try read(NXPSetAppConfig.self, payload)
     guard let index = session(command.sessionToken) else {
@@ -23,8 +23,8 @@ extension SimulatedChip {
     respond(NXPSetAppConfig.opcode, ConfigurationResponse(status: .ok, refused: []).encoded())
   }
 
-  /// What goes behind the measurements of a round: as a published log of an SR250 has it while no
-  /// angles are configured, with phases and levels as soon as pairs of antennas are.
+  /// The bytes after the measurements of a round: as in a published log of an SR250 if no angles are
+  /// configured, with phases and levels if pairs of antennas are.
   func measurementTail(
     _ index: Int, _ entries: [TwoWayMeasurement], _ seen: [Observation]
   ) -> [UInt8] {
@@ -126,7 +126,7 @@ extension SimulatedChip {
 }
 
 extension RoundMessage {
-  /// Its stamps make a distance.
+  /// Whether its stamps give a distance.
   var isRanging: Bool {
     switch self {
     case .rangingInitiation, .rangingResponse, .rangingFinal: true

@@ -3,7 +3,7 @@
 import UCI
 
 extension SimulatedChip {
-  /// NXP's SET_PROFILE with Apple's profile: a session out of what an app sent, configured at once.
+  /// NXP's SET_PROFILE with Apple's profile: creates and configures a session from an app's data.
   ///
   /// Sources: NXP's UWBIoT API Reference Guide for the command; AOSP's ranging test application for
   /// the layout of the data. Real chips take versions 1.0 and 1.1.

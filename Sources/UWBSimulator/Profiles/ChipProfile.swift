@@ -26,7 +26,7 @@ public struct ChipProfile: Sendable {
     /// The bits of the capability AOA_SUPPORT.
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Azimuth in front of the antenna; what is behind it appears mirrored.
+    /// Azimuth in front of the antenna; directions behind it appear mirrored.
     package static let azimuth90 = Angles(rawValue: 1)
     /// Azimuth all around.
     package static let azimuth180 = Angles(rawValue: 2)

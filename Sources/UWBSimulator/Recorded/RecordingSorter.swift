@@ -46,7 +46,7 @@ struct RecordingSorter {
     var answer = Recording.Answer(delay: 0, bytes: packet.bytes, isFirst: !isContinued)
     guard let cause else {
       if powerUp == nil { powerUp = packet.time }
-      answer.delay = delay(of: packet, header, payload, since: powerUp, behind: greeting.last)
+      answer.delay = delay(of: packet, header, payload, since: powerUp, after: greeting.last)
       greeting.append(answer)
       return
     }
@@ -55,7 +55,7 @@ struct RecordingSorter {
       turn.request.opcode == .sessionStart && turn.request.type == .command
       && header.type != .response && !Self.isState(header)
     answer.delay = delay(
-      of: packet, header, payload, since: times[cause], behind: turn.answers.last)
+      of: packet, header, payload, since: times[cause], after: turn.answers.last)
     turns[cause].answers.append(answer)
     if header.type == .response || Self.asksAgain(header) { turns[cause].isAnswered = true }
   }
@@ -103,7 +103,7 @@ struct RecordingSorter {
 
   private func delay(
     of packet: Recording.Packet, _ header: PacketHeader, _ payload: [UInt8],
-    since cause: UInt64?, behind last: Recording.Answer?
+    since cause: UInt64?, after last: Recording.Answer?
   ) -> UInt64 {
     let before = last?.delay ?? 0
     if let time = packet.time, let cause { return max(before, time > cause ? time - cause : 0) }

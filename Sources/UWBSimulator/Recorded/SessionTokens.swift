@@ -23,7 +23,7 @@ struct SessionTokens: Sendable {
       let offset = Self.offset(type: request.type, opcode: request.opcode)
     else { return request }
     var request = request
-    Self.put(name.recorded, into: &request.payload, at: offset)
+    Self.write(name.recorded, into: &request.payload, at: offset)
     return request
   }
 
@@ -37,7 +37,7 @@ struct SessionTokens: Sendable {
     let token = Self.token(type: header.type, opcode: header.opcode, payload: payload)
     guard let name = names.first(where: { $0.recorded == token }) else { return answer.bytes }
     var bytes = answer.bytes
-    Self.put(name.host, into: &bytes, at: PacketHeader.length + offset)
+    Self.write(name.host, into: &bytes, at: PacketHeader.length + offset)
     return bytes
   }
 
@@ -59,7 +59,7 @@ struct SessionTokens: Sendable {
     }
   }
 
-  private static func put(_ value: UInt32, into bytes: inout [UInt8], at offset: Int) {
+  private static func write(_ value: UInt32, into bytes: inout [UInt8], at offset: Int) {
     for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
   }
 }

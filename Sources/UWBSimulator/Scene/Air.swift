@@ -6,20 +6,20 @@ import UCI
 enum Match {
   /// They range.
   case agree
-  /// The frames are heard but their scrambled timestamps do not match.
+  /// The frames are received but their STS does not match.
   case stsDiffers
-  /// Nothing is heard.
+  /// No frames are received.
   case strangers
 }
 
-/// A session somewhere in the scene.
+/// A session of a chip in the scene.
 struct Endpoint: Hashable, Sendable {
   var chip: Int
   var session: Int
 }
 
 extension Simulation {
-  /// A round of a controller, or a controlee's waiting for one that has not come.
+  /// Runs a round of a controller, or ends a controlee's wait for one.
   mutating func runRound(chip: Int, session: Int) {
     guard let setup = members[chip].chip.sessions[session].setup else { return }
     let next = now + members[chip].chip.blockLength(setup)
@@ -60,7 +60,7 @@ extension Simulation {
       seen: observations(of: frames, by: Endpoint(chip: chip, session: session)), next: next)
   }
 
-  /// Data goes with the messages of a round that succeeds, both ways.
+  /// Transfers data in both directions with a successful round.
   private mutating func exchangeData(_ a: Endpoint, _ b: Endpoint) {
     for (from, to) in [(a, b), (b, a)] {
       guard let sender = members[from.chip].chip.sessions[from.session].setup?.address,
@@ -78,7 +78,7 @@ extension Simulation {
     }
   }
 
-  /// The controlees of a session that ended learn of it, unless every attempt is lost.
+  /// Tells the controlees that a session has ended, unless every attempt is lost.
   mutating func terminate(_ termination: SimulatedChip.Termination, from chip: Int) {
     for destination in termination.destinations {
       for candidate in members.indices where candidate != chip {

@@ -18,7 +18,7 @@ enum RoundMessage: UInt8, Sendable {
   case resultReport = 5
 }
 
-/// A frame of a round, on its way from one chip to another.
+/// A frame of a round from one chip to another.
 struct AirFrame: Sendable {
   var message: RoundMessage
   var slot: Int
@@ -29,13 +29,13 @@ struct AirFrame: Sendable {
   var reception: Reception
 }
 
-/// What a receiver makes of a frame.
+/// The reception of a frame.
 struct Reception: Hashable, Sendable {
   /// 40 bits, antenna delay corrected.
   var stamp: UInt64
-  /// What the counter showed, beyond 40 bits.
+  /// The counter with all its bits.
   var counter: UInt64
-  /// (the sender's clock / the own one) - 1, as the carrier has it.
+  /// (the sender's clock / the receiver's) - 1, measured from the carrier.
   var carrier: Double
   var phases: Phases
   /// dBm.
@@ -44,12 +44,12 @@ struct Reception: Hashable, Sendable {
   var channel: Channel
 }
 
-/// What one chip knows of a frame of a round.
+/// A frame of a round as one chip sees it.
 struct Observation: Sendable {
   var message: RoundMessage
   var slot: Int
   /// The sender's address.
   var emitter: MACAddress
-  /// nil: the chip sent it.
+  /// nil if the chip sent it.
   var reception: Reception?
 }

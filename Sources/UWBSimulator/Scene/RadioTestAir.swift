@@ -2,9 +2,9 @@
 
 import UCI
 
-/// What becomes of radio tests on the air.
+/// Radio tests on the air.
 extension Simulation {
-  /// When the test of a chip ends by itself; nil while nothing is in sight that would end it.
+  /// When the test of a chip ends by itself; nil if nothing scheduled ends it.
   func radioTestDeadline(of chip: Int) -> UInt64? {
     guard let test = members[chip].chip.radioTest else { return nil }
     switch test.kind {
@@ -40,7 +40,7 @@ extension Simulation {
 
   // MARK: who hears whom
 
-  /// Transmissions that a receiver can hear, with the chips they come from.
+  /// The transmissions that a receiver receives, with their senders.
   private func heard(by chip: Int, _ test: SimulatedRadioTest) -> [(Int, RadioTransmission)] {
     members.indices.flatMap { other -> [(Int, RadioTransmission)] in
       guard other != chip, isNear(chip, other) else { return [] }
@@ -155,7 +155,7 @@ extension Simulation {
       hearing: responder, response.reception)
   }
 
-  /// Says the result, and what the receiver saw of a sender where the chip tells it.
+  /// Reports the result, and receiver diagnostics if the chip has them.
   private mutating func finish<N: UCINotification>(
     _ chip: Int, _ notification: N, hearing sender: Int? = nil, _ reception: Reception? = nil
   ) {
@@ -182,7 +182,7 @@ extension Simulation {
 }
 
 extension RadioTransmission {
-  /// When the first of its frames is sent that a receiver hears which listens from then on.
+  /// When the first frame is sent that a receiver listening from a given time receives.
   fileprivate func firstFrame(from time: UInt64) -> UInt64? {
     guard time > test.start else { return test.start < end ? test.start : nil }
     let count = (time - test.start + test.gap - 1) / test.gap

@@ -34,7 +34,7 @@ package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
     return result
   }
 
-  /// 0 up to, but not, 1, evenly spread.
+  /// Uniformly distributed in 0..<1.
   package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
   /// Normally distributed with mean 0 and standard deviation 1.
