@@ -76,14 +76,14 @@ public struct TargetEstimate: Sendable, Hashable {
 /// degrees.
 public struct TargetFinder: Sendable {
   /// Model of ranges, azimuths and poses.
-  package struct Parameters: Sendable, Hashable {
+  public struct Parameters: Sendable, Hashable {
     /// Noise of a range in metres, one standard deviation.
-    package var rangeDeviation = 0.1
+    public var rangeDeviation = 0.1
     /// Constant error of all ranges in metres, one standard deviation; nearly unobservable on short
     /// paths.
     package var biasDeviation = 0.12
-    /// Noise of an azimuth in radians.
-    package var azimuthDeviation = 6 * Double.pi / 180
+    /// Noise of an azimuth in radians, one standard deviation.
+    public var azimuthDeviation = 6 * Double.pi / 180
     /// The probability that an azimuth is wrong altogether.
     package var azimuthOutliers = 0.08
     /// How far the poses drift, as a fraction of the distance moved.
@@ -102,7 +102,8 @@ public struct TargetFinder: Sendable {
     /// By how much the log-likelihood of every other position must be lower.
     package var separation = 4.0
 
-    package init() {}
+    /// Creates parameters for hand-held devices.
+    public init() {}
   }
 
   package let parameters: Parameters
@@ -126,9 +127,7 @@ public struct TargetFinder: Sendable {
   private var filter: RangeEstimator
 
   /// Creates a finder for hand-held devices.
-  public init() { self.init(Parameters()) }
-
-  package init(_ parameters: Parameters) {
+  public init(_ parameters: Parameters = Parameters()) {
     self.parameters = parameters
     var filter = RangeEstimator.Parameters()
     // Ranges change no faster than people walk; this filter rejects only gross errors.

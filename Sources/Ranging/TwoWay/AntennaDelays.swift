@@ -32,7 +32,7 @@ public struct AntennaDelays: Sendable, Hashable {
   }
 
   /// The antennas and channels whose delay is known.
-  public var ports: [AntennaPort] {
+  package var ports: [AntennaPort] {
     metres.keys.sorted { ($0.channel, $0.antenna) < ($1.channel, $1.antenna) }
   }
 }
