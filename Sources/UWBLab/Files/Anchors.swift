@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Ranging
+import Ranging
 
 /// The positions of anchors, as a JSON file has them: a list of objects with a name, or positions or
 /// objects by name, alone or as `anchors` beside `height_m`.

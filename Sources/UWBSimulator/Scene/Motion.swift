@@ -21,7 +21,7 @@ extension SIMD3 where Scalar == Double {
     guard distance > 0 else { return (0, 0) }
     let bearing = atan2(dy, dx) * 180 / .pi
     let azimuth = (yaw - bearing).remainder(dividingBy: 360)
-    return (azimuth, asin(max(-1, min(1, dz / distance))) * 180 / .pi)
+    return (azimuth, asin(Swift.max(-1, Swift.min(1, dz / distance))) * 180 / .pi)
   }
 }
 
