@@ -40,9 +40,9 @@ public struct Anchors: Decodable, Sendable {
       bias = try number(.bias_m) ?? 0
     }
 
-    private static func position(_ numbers: [Double], _ decoder: any Decoder) throws -> SIMD3<
-      Double
-    > {
+    private static func position(
+      _ numbers: [Double], _ decoder: any Decoder
+    ) throws -> SIMD3<Double> {
       guard 2...3 ~= numbers.count else {
         throw DecodingError.dataCorrupted(
           .init(
