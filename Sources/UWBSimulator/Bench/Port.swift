@@ -79,7 +79,6 @@ func makeLink(at path: String, to target: String) throws(Errno) {
   guard symlink(target, path) == 0 else { throw Errno(rawValue: errno) }
 }
 
-/// CLOCK_MONOTONIC.
 func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

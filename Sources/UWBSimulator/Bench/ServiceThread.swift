@@ -16,7 +16,6 @@ protocol Service: AnyObject, Sendable {
 
 /// A dedicated thread for one service; `stop()` or releasing this ends it.
 final class ServiceThread: Sendable {
-  /// Passed to the thread.
   private final class Work {
     let service: any Service
     init(service: any Service) { self.service = service }
@@ -47,7 +46,6 @@ final class ServiceThread: Sendable {
     }
   }
 
-  /// Waits for the thread.
   func stop() {
     thread.withLock { thread in
       guard let running = thread else { return }

@@ -68,7 +68,6 @@ public final class SimulatedBench: Sendable {
     public var path: String { core.path(of: id) }
     /// The name given to `add`.
     public var name: String { core.withSimulation { $0.name(of: id) } }
-    /// The kind of chip.
     package var profile: ChipProfile { core.withSimulation { $0.profile(of: id) } }
     /// The current position in metres.
     public var position: SIMD3<Double> { core.withSimulation { $0.position(of: id) } }
@@ -77,7 +76,6 @@ public final class SimulatedBench: Sendable {
       get { core.withSimulation { $0[placement: id] } }
       nonmutating set { core.withSimulation { $0[placement: id] = newValue } }
     }
-    /// Injected faults.
     package var faults: ChipFaults {
       get { core.withSimulation { $0[faults: id] } }
       nonmutating set { core.withSimulation { $0[faults: id] = newValue } }

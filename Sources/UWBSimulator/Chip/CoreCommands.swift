@@ -3,7 +3,6 @@
 import UCI
 
 extension SimulatedChip {
-  /// Executes one whole command.
   mutating func execute(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) {
     if faults.onlyRetries { return askAgain() }
     if opcode == NXPDeviceInit.opcode, profile.needsDeviceInit { return initialiseDevice(payload) }

@@ -2,7 +2,6 @@
 
 import UCI
 
-/// The data transfer of a session.
 struct SessionData: Sendable {
   /// The chip takes one segment.
   var hasCredit = false

@@ -2,14 +2,12 @@
 
 import UCI
 
-/// A radio test that a chip is running.
 struct SimulatedRadioTest: Sendable {
   enum Kind: Sendable, Hashable {
     case periodicTX, perRX, rx, loopback, ssTWR(isInitiator: Bool), srRX
   }
 
   var kind: Kind
-  /// The handle of its session.
   var token: UInt32
   /// The parameters that must be equal at both ends.
   var air: [[UInt8]]

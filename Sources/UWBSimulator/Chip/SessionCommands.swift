@@ -28,7 +28,6 @@ extension SimulatedChip {
     }
   }
 
-  /// Group 2: starting and stopping.
   mutating func sessionControl(
     _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
   ) throws(PayloadError) {
@@ -47,7 +46,6 @@ extension SimulatedChip {
     }
   }
 
-  /// The index of a session.
   func session(_ token: UInt32) -> Int? { sessions.firstIndex { $0.token == token } }
 
   private mutating func initialise(_ command: SessionInit) {

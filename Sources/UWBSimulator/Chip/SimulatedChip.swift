@@ -55,7 +55,6 @@ package struct SimulatedChip: Sendable {
     var time: UInt64
   }
 
-  /// Creates a chip without power.
   package init(profile: ChipProfile) {
     self.profile = profile
     deviceState = profile.bootState

@@ -7,7 +7,6 @@ import Glibc
 /// Real pairs couple with each other and with their ground plane: their curves are not sines, are
 /// not symmetric, and run past half a turn.
 package struct AntennaCurve: Hashable, Sendable {
-  /// A point of the curve.
   package struct Point: Hashable, Sendable {
     /// Degrees to the plane in the middle of the pair, positive to the right.
     package var angle: Double

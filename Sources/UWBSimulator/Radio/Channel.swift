@@ -42,7 +42,6 @@ struct Channel: Hashable, Sendable {
     return paths.first { $0.level >= least } ?? peak
   }
 
-  /// The strongest path.
   var peak: Path { paths.max { $0.level < $1.level } ?? paths[0] }
 
   /// Level of all paths together, in dBm.

@@ -50,7 +50,6 @@ package struct RadioConditions: Hashable, Sendable {
   package var reflectionLoss = 8.0
   /// Level of the noise in dBm.
   package var noiseLevel = -106.0
-  /// Walls that obstruct direct paths.
   package var walls: [Wall] = []
 
   package init() {}

@@ -19,13 +19,11 @@ package struct RecordedChip: Sendable {
     package var invented: [Opcode: Int] = [:]
     /// Commands that were refused because they were not recorded, by opcode.
     package var unknown: [Opcode: Int] = [:]
-    /// Recorded packets that were sent.
     package var packetsSent = 0
 
     package init() {}
   }
 
-  /// The statistics so far.
   package private(set) var statistics = Statistics()
 
   /// An answer that is being sent.

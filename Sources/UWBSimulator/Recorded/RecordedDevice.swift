@@ -26,7 +26,6 @@ package final class RecordedDevice: Sendable {
 
   /// The path for the host to open, like `/dev/pts/5`.
   package var path: String { core.path }
-  /// The statistics so far.
   package var statistics: RecordedChip.Statistics { core.statistics }
 
   /// Creates a symbolic link to the path, replacing an existing link; removed with the device.

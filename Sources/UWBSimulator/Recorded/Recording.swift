@@ -5,11 +5,9 @@ package import UCI
 /// The recorded dialogue of a chip and a host: each request with the packets that it caused, and their
 /// delays.
 package struct Recording: Sendable {
-  /// A packet as it was recorded.
   package struct Packet: Sendable {
     /// Nanoseconds on any clock; nil where the source has no times.
     package var time: UInt64?
-    /// Which way it went.
     package var direction: PacketDirection
     /// The whole packet, header included.
     package var bytes: [UInt8]
@@ -31,7 +29,6 @@ package struct Recording: Sendable {
     var token: UInt32? { SessionTokens.token(type: type, opcode: opcode, payload: payload) }
   }
 
-  /// A packet of the chip.
   struct Answer: Sendable {
     /// Nanoseconds after its cause; never less than that of the answer before it.
     var delay: UInt64
@@ -55,7 +52,6 @@ package struct Recording: Sendable {
   /// All requests with their answers, in order.
   private(set) var turns: [Turn] = []
 
-  /// The number of packets of the chip.
   package var packets: Int { turns.reduce(greeting.count) { $0 + $1.answers.count } }
   /// The number of requests with an answer.
   package var requests: Int { turns.count }

@@ -48,7 +48,6 @@ struct Reception: Hashable, Sendable {
 struct Observation: Sendable {
   var message: RoundMessage
   var slot: Int
-  /// The sender's address.
   var emitter: MACAddress
   /// nil if the chip sent it.
   var reception: Reception?

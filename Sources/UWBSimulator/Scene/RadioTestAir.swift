@@ -17,7 +17,6 @@ extension Simulation {
     }
   }
 
-  /// Reports the end of a chip's test.
   mutating func finishRadioTest(of chip: Int) {
     guard let test = members[chip].chip.radioTest else { return }
     switch test.kind {

@@ -20,7 +20,6 @@ package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
     state = (next(), next(), next(), next())
   }
 
-  /// The next 64 bits.
   package mutating func next() -> UInt64 {
     let product = state.1 &* 5
     let result = (product << 7 | product >> 57) &* 9

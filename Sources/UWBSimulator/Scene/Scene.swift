@@ -34,7 +34,6 @@ public struct Scene: Hashable, Sendable {
 
 /// The position and orientation of one chip, and the errors of its clock and calibration.
 public struct Placement: Hashable, Sendable {
-  /// The position over time.
   package var motion: Motion
   /// The direction of the antenna: degrees counterclockwise from the x axis, seen from above.
   package var yaw: Double

@@ -6,7 +6,6 @@ import UCI
 ///
 /// A value: the same calls with the same seed give the same bytes. `SimulatedBench` runs one on pseudo-terminals against the real clock.
 package struct Simulation: Sendable {
-  /// A chip of a simulation.
   package struct ChipID: Hashable, Sendable {
     /// In the order in which the chips were added, from 0.
     package let index: Int
@@ -46,7 +45,6 @@ package struct Simulation: Sendable {
   package var recordsExchanges = false
   var exchanges: [RecordedExchange] = []
 
-  /// Creates a scene without chips.
   package init(scene: Scene = Scene()) {
     self.scene = scene
     random = RandomSource(seed: scene.seed)
@@ -79,7 +77,6 @@ package struct Simulation: Sendable {
     add(profile, placement: Placement(at: position), name: name)
   }
 
-  /// Powers a chip up.
   package mutating func powerUp(_ id: ChipID) {
     members[id.index].output += members[id.index].chip.powerUp(at: now)
   }
@@ -113,13 +110,11 @@ package struct Simulation: Sendable {
     return members[id.index].output
   }
 
-  /// The faults injected into a chip.
   package subscript(faults id: ChipID) -> ChipFaults {
     get { members[id.index].chip.faults }
     set { members[id.index].chip.faults = newValue }
   }
 
-  /// The placement of a chip.
   package subscript(placement id: ChipID) -> Placement {
     get { members[id.index].placement }
     set {
@@ -138,7 +133,6 @@ package struct Simulation: Sendable {
 
   package func profile(of id: ChipID) -> ChipProfile { members[id.index].chip.profile }
 
-  /// The current position of a chip.
   package func position(of id: ChipID) -> SIMD3<Double> { position(id.index, at: now) }
 
   func position(_ index: Int, at time: UInt64) -> SIMD3<Double> {
@@ -147,7 +141,6 @@ package struct Simulation: Sendable {
 
   // MARK: time
 
-  /// A scheduled event.
   private enum Event {
     case termination(chip: Int, index: Int)
     case round(chip: Int, session: Int)
