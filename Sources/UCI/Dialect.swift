@@ -92,7 +92,7 @@ extension Dialect {
 
   /// Takes what a message says of the chip: its device information. A vendor that is known already
   /// is kept where the message does not name one.
-  public mutating func learn(from message: Message) {
+  package mutating func learn(from message: Message) {
     guard case .response(let response as DeviceInfoResponse) = message.content,
       let info = response.info
     else { return }

@@ -117,7 +117,7 @@ import UCIReference
         while reader.remaining > 0 {
           let measurement = try DownlinkTDoAMeasurement(
             from: &reader, extendedAddress: isExtended)
-          measurement.encode(into: &writer)
+          measurement.encode(into: &writer, extendedAddress: isExtended)
           list.append(measurement)
         }
         #expect(writer.bytes == bytes)

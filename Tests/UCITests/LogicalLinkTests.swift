@@ -45,7 +45,8 @@ import UCIReference
   @Test func parameters() throws {
     let all = try #require(
       try decode(
-        "420b000c 00 7f00 0001 8000 04 05 06 07 08", as: LogicalLinkParametersResponse.self))
+        "420b000c 00 7f00 0001 8000 04 05 06 07 08", as: LogicalLinkParametersResponse.self
+      )?.parameters)
     #expect(all.sduSize == 256)
     #expect(all.pduSize == 128)
     #expect(all.txWindow == 4)
@@ -55,7 +56,7 @@ import UCIReference
     #expect(all.port == 8)
     // A bit without a known field is kept.
     let some = try #require(
-      try decode("420b0005 00 0280 4000", as: LogicalLinkParametersResponse.self))
+      try decode("420b0005 00 0280 4000", as: LogicalLinkParametersResponse.self)?.parameters)
     #expect(some.control == 0x8002)
     #expect(some.pduSize == 64)
     #expect(some.sduSize == nil)

@@ -162,7 +162,7 @@ import UCIReference
     for vendor in [Dialect.Vendor.unknown, .nxp, .qorvo, .android] {
       let country = try decode(
         "2c010002 5553", as: AndroidSetCountryCode.self, dialect: Dialect(vendor: vendor))
-      #expect(country?.first == 0x55)
+      #expect(country?.country.first == 0x55)
     }
   }
 

@@ -101,7 +101,7 @@ enum ReferenceView {
         ])
       }
     case let value as AndroidSetCountryCode:
-      view["country_code"] = JSON([value.first, value.second])
+      view["country_code"] = JSON(value.country)
     case let value as RangeDiagnosticsNotification:
       view["session_token"] = JSON(value.sessionToken)
       view["sequence_number"] = JSON(value.sequenceNumber)

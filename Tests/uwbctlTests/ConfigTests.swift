@@ -119,7 +119,7 @@ import UWBSimulator
     let tlv = try TLV(deviceConfig: "dpd-entry-timeout=1s", in: dialect)
     #expect(tlv.value == [0xE8, 0x03])
     var writer = PayloadWriter()
-    GetOneConfig(tlv).encode(into: &writer, dialect: dialect)
+    GetConfig([DeviceConfigID(tlv)]).encode(into: &writer, dialect: dialect)
     #expect(writer.bytes == [1, 0xE4, 0x04])
   }
 

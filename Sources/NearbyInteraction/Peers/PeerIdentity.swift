@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Crypto
 internal import FoundationEssentials
-public import UCI
+internal import UCI
 public import UCIReference
 public import UWB
 

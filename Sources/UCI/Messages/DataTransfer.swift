@@ -1,141 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SESSION_QUERY_DATA_SIZE_IN_RANGING, FiRa 2.0.
-public struct QueryDataSize: SessionTokenCommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = DataSizeResponse
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionQueryDataSize
-  /// Asking again changes nothing.
-  public static let isIdempotent = true
-  /// What names the session; a connection id in FiRa 3.0.
-  public var sessionToken: UInt32
-  /// For the session named by this token.
-  public init(sessionToken: UInt32) { self.sessionToken = sessionToken }
+/// SESSION_QUERY_DATA_SIZE_IN_RANGING, FiRa 2.0. The token is a connection id in FiRa 3.0.
+package struct QueryDataSize: SessionTokenCommand, Hashable {
+  package typealias Response = DataSizeResponse
+  package static let opcode = Opcode.sessionQueryDataSize
+  package static let isIdempotent = true
+  package var sessionToken: UInt32 = 0
+  package init() {}
 }
 
 /// SESSION_QUERY_DATA_SIZE_IN_RANGING_RSP: the one response that does not begin with its status.
-public struct DataSizeResponse: UCIResponse, Hashable {
+package struct DataSizeResponse: UCIResponse, Hashable {
   /// What names the session; nil in error responses that are a status only.
-  public var sessionToken: UInt32?
-  /// Whether the chip did what it was asked.
-  public var status: Status
+  package var sessionToken: UInt32?
+  package var status = Status.ok
   /// Bytes of data that fit into one ranging round; nil in error responses.
-  public var maxDataSize: UInt16?
+  package var maxDataSize: UInt16?
 
-  /// From its fields; nil for what the response leaves out.
-  public init(sessionToken: UInt32?, status: Status, maxDataSize: UInt16?) {
-    self.sessionToken = sessionToken
-    self.status = status
+  package init() {}
+  package init(sessionToken: UInt32?, status: Status, maxDataSize: UInt16?) {
+    (self.sessionToken, self.status) = (sessionToken, status)
     self.maxDataSize = maxDataSize
   }
 
-  /// Reads the fields in their order on the wire; a payload too short for a token is a status.
-  /// Throws `PayloadError` when the payload is empty.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = reader.remaining >= 5 ? try reader.u32("session token") : nil
-    status = Status(rawValue: try reader.u8("status"))
-    maxDataSize =
-      sessionToken != nil && reader.remaining >= 2 ? try reader.u16("maximum data size") : nil
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    if let sessionToken { writer.u32(sessionToken) }
-    writer.u8(status.rawValue)
-    if let maxDataSize { writer.u16(maxDataSize) }
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    // A payload too short for a token is a status.
+    let hasToken = coder.holds(sessionToken != nil) { $0 >= 5 }
+    try coder.optional("session", &sessionToken, if: hasToken)
+    try coder.code("status", &status)
+    let hasSize = coder.holds(maxDataSize != nil) { $0 >= 2 }
+    try coder.optional("max_data_size", &maxDataSize, if: hasToken && hasSize)
   }
 }
 
 /// SESSION_DATA_CREDIT_NTF: whether the chip takes another data segment.
-public struct DataCreditNotification: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionDataCredit
+package struct DataCreditNotification: UCINotification, Hashable {
+  package static let opcode = Opcode.sessionDataCredit
 
-  /// What names the session.
-  public var sessionToken: UInt32
+  package var sessionToken: UInt32 = 0
   /// 0: wait; 1: one segment may be sent.
-  public var credit: UInt8
+  package var credit: UInt8 = 0
 
-  /// From its fields.
-  public init(sessionToken: UInt32, credit: UInt8) {
-    self.sessionToken = sessionToken
-    self.credit = credit
+  package init() {}
+  package init(sessionToken: UInt32, credit: UInt8) {
+    (self.sessionToken, self.credit) = (sessionToken, credit)
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    credit = try reader.u8("credit")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.u8(credit)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.field("credit", &credit)
   }
 }
 
 /// SESSION_DATA_TRANSFER_STATUS_NTF. Its length says which of three forms it has.
-public struct DataTransferStatusNotification: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionDataTransferStatus
+package struct DataTransferStatusNotification: UCINotification, Hashable {
+  package static let opcode = Opcode.sessionDataTransferStatus
 
   /// What names the session; a connection id in FiRa 3.0.
-  public var sessionToken: UInt32
+  package var sessionToken: UInt32 = 0
   /// The sequence number of the data message.
-  public var sequenceNumber: UInt16
+  package var sequenceNumber: UInt16 = 0
   /// The sequence number has two bytes (the form of 8 bytes) rather than one.
-  public var hasLongSequenceNumber: Bool
+  package var hasLongSequenceNumber = true
   /// What became of the data.
-  public var status: DataTransferStatus
+  package var status = DataTransferStatus.ok
   /// How often the data was sent; nil in the form of 6 bytes. The form of 8 always has it.
-  public var transmissions: UInt8?
+  package var transmissions: UInt8? = 0
+
+  package init() {}
 
   /// The form of 8 bytes.
-  public init(
+  package init(
     sessionToken: UInt32, sequenceNumber: UInt16, status: DataTransferStatus, transmissions: UInt8
   ) {
-    self.sessionToken = sessionToken
-    self.sequenceNumber = sequenceNumber
-    hasLongSequenceNumber = true
-    self.status = status
-    self.transmissions = transmissions
+    (self.sessionToken, self.sequenceNumber) = (sessionToken, sequenceNumber)
+    (self.status, self.transmissions) = (status, transmissions)
   }
 
   /// The older forms of 7 bytes and, without `transmissions`, of 6.
-  public init(
+  package init(
     sessionToken: UInt32, shortSequenceNumber: UInt8, status: DataTransferStatus,
     transmissions: UInt8?
   ) {
-    self.sessionToken = sessionToken
-    sequenceNumber = UInt16(shortSequenceNumber)
+    (self.sessionToken, sequenceNumber) = (sessionToken, UInt16(shortSequenceNumber))
+    (self.status, self.transmissions) = (status, transmissions)
     hasLongSequenceNumber = false
-    self.status = status
-    self.transmissions = transmissions
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    let length = reader.remaining
-    sessionToken = try reader.u32("session token")
-    hasLongSequenceNumber = length >= 8
-    sequenceNumber =
-      hasLongSequenceNumber
-      ? try reader.u16("sequence number") : UInt16(try reader.u8("sequence number"))
-    status = DataTransferStatus(rawValue: try reader.u8("status"))
-    transmissions = length >= 7 ? try reader.u8("transmission count") : nil
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    if hasLongSequenceNumber {
-      writer.u16(sequenceNumber)
-    } else {
-      writer.u8(UInt8(truncatingIfNeeded: sequenceNumber))
-    }
-    writer.u8(status.rawValue)
-    if let transmissions { writer.u8(transmissions) }
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    hasLongSequenceNumber = coder.holds(hasLongSequenceNumber) { $0 >= 4 }
+    let isCounted = coder.holds(transmissions != nil) { $0 >= 3 }
+    try coder.integer("sequence", &sequenceNumber, width: hasLongSequenceNumber ? 2 : 1) { .plain }
+    try coder.code("status", &status)
+    try coder.optional("transmissions", &transmissions, if: isCounted || hasLongSequenceNumber)
   }
 }

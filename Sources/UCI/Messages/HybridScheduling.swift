@@ -1,118 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SESSION_SET_HUS_CONTROLLER_CONFIG, FiRa 2.0: the phases of a hybrid schedule, at its controller.
-public struct SetHUSControllerConfig: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionSetHUSControllerConfig
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
+package struct SetHUSControllerConfig: UCICommand, Hashable {
+  package static let opcode = Opcode.sessionSetHUSControllerConfig
+  package static let isIdempotent = true
 
   /// A phase of the schedule: a session of its own with some of the slots.
-  public struct Phase: Hashable, Sendable {
+  package struct Phase: FieldGroup, Hashable, Sendable {
     /// What names the session of the phase.
-    public var sessionToken: UInt32
+    package var sessionToken: UInt32 = 0
     /// The first slot.
-    public var startSlot: UInt16
+    package var startSlot: UInt16 = 0
     /// The last slot.
-    public var endSlot: UInt16
+    package var endSlot: UInt16 = 0
     /// Bit 0: the address is an extended one, and has to agree with it; bit 1: access is by
     /// contention.
-    public var control: UInt8
+    package var control: UInt8 = 0
     /// The address in the phase.
-    public var address: MACAddress
+    package var address = MACAddress(0)
 
-    /// Access to the slots is by contention.
-    public var isContentionAccess: Bool { control & 2 != 0 }
+    package var isContentionAccess: Bool { control & 2 != 0 }
 
-    /// From its fields.
-    public init(
+    package init() {}
+    package init(
       sessionToken: UInt32, startSlot: UInt16, endSlot: UInt16, isContentionAccess: Bool,
       address: MACAddress
     ) {
-      self.sessionToken = sessionToken
-      self.startSlot = startSlot
-      self.endSlot = endSlot
+      (self.sessionToken, self.startSlot, self.endSlot) = (sessionToken, startSlot, endSlot)
       control = (address.isExtended ? 1 : 0) | (isContentionAccess ? 2 : 0)
       self.address = address
     }
 
-    fileprivate init(from reader: inout PayloadReader) throws(PayloadError) {
-      sessionToken = try reader.u32("phase session token")
-      startSlot = try reader.u16("start slot")
-      endSlot = try reader.u16("end slot")
-      control = try reader.u8("phase control")
-      address = try reader.address(extended: control & 1 != 0)
+    package mutating func visit<C: FieldCoder & ~Escapable>(
+      _ coder: inout C
+    ) throws(PayloadError) {
+      try coder.field("session", &sessionToken)
+      try coder.field("start_slot", &startSlot)
+      try coder.field("end_slot", &endSlot)
+      try coder.field("access", &control, .bit(1, ["CFP", "CAP"]))
+      try coder.address("mac", &address, extended: control & 1 != 0)
     }
   }
 
   /// What names the primary session.
-  public var sessionToken: UInt32
+  package var sessionToken: UInt32 = 0
   /// At most 255.
-  public var phases: [Phase]
+  package var phases: [Phase] = []
 
-  /// From its fields.
-  public init(sessionToken: UInt32, phases: [Phase]) {
-    self.sessionToken = sessionToken
-    self.phases = phases
+  package init() {}
+  package init(sessionToken: UInt32, phases: [Phase]) {
+    (self.sessionToken, self.phases) = (sessionToken, phases)
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    phases = []
-    for _ in 0..<(try reader.u8("number of phases")) { phases.append(try Phase(from: &reader)) }
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.u8(UInt8(phases.count))
-    for phase in phases {
-      writer.u32(phase.sessionToken)
-      writer.u16(phase.startSlot)
-      writer.u16(phase.endSlot)
-      writer.u8(phase.control)
-      writer.bytes(phase.address.bytes)
-    }
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.list("phases", &phases)
   }
 }
 
 /// SESSION_SET_HUS_CONTROLEE_CONFIG, FiRa 2.0: in which phases of a hybrid schedule a controlee
 /// takes part.
-public struct SetHUSControleeConfig: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionSetHUSControleeConfig
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
+package struct SetHUSControleeConfig: UCICommand, Hashable {
+  package static let opcode = Opcode.sessionSetHUSControleeConfig
+  package static let isIdempotent = true
 
   /// What names the primary session.
-  public var sessionToken: UInt32
+  package var sessionToken: UInt32 = 0
   /// What names the sessions of the phases, at most 255.
-  public var phases: [UInt32]
+  package var phases: [UInt32] = []
 
-  /// From its fields.
-  public init(sessionToken: UInt32, phases: [UInt32]) {
-    self.sessionToken = sessionToken
-    self.phases = phases
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.numbers("phases", &phases)
+  }
+}
+
+/// SESSION_DATA_TRANSFER_PHASE_CONFIGURATION, FiRa 2.0: who may send data in which slots.
+package struct ConfigureDataTransferPhase: UCICommand, Hashable {
+  package static let opcode = Opcode.sessionDataTransferPhaseConfig
+  package static let isIdempotent = true
+
+  /// A device and its slots.
+  package struct Entry: Hashable, Sendable {
+    package var address = MACAddress(0)
+    /// A bit for each slot: 1, 2, 4 … bytes, as many as `control` says.
+    package var slots: [UInt8] = []
+    /// Whether the device shall stop; nil in the form before 2025, which has no such field.
+    package var stop: UInt8?
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    phases = []
-    for _ in 0..<(try reader.u8("number of phases")) {
-      phases.append(try reader.u32("phase session token"))
+  package var sessionToken: UInt32 = 0
+  /// How often the control message is repeated.
+  package var repetition: UInt8 = 0
+  /// Bit 0: addresses are extended; bits 1…3: n, where slot bitmaps have 2^n bytes. The entries
+  /// have to agree with it.
+  package var control: UInt8 = 0
+  /// At most 255, all of them with or all of them without `stop`.
+  package var entries: [Entry] = []
+
+  package var slotBitmapLength: Int { 1 << Int(control >> 1 & 7) }
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.field("repetition", &repetition)
+    try coder.field("control", &control)
+    let (isExtended, length) = (control & 1 != 0, slotBitmapLength)
+    var count = UInt8(entries.count)
+    try coder.field("count", &count, .hidden)
+    // Without `stop` where the payload is too short for it in all of them.
+    let hasStop = coder.holds(entries.contains { $0.stop != nil }) {
+      $0 >= Int(count) * ((isExtended ? 8 : 2) + length + 1)
+    }
+    try coder.list(
+      "entries", &entries, .exactly(Int(count)), blank: Entry()
+    ) { c, entry throws(PayloadError) in
+      try c.address("mac", &entry.address, extended: isExtended)
+      try c.bytes("slots", &entry.slots, .exactly(length))
+      try c.optional("stop", &entry.stop, if: hasStop)
     }
   }
+}
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.u8(UInt8(phases.count))
-    for phase in phases { writer.u32(phase) }
+/// SESSION_DATA_TRANSFER_PHASE_CONFIGURATION_NTF: what became of a configuration.
+package struct DataTransferPhaseNotification: UCINotification, Hashable {
+  package static let opcode = Opcode.sessionDataTransferPhaseConfig
+
+  package var sessionToken: UInt32 = 0
+  package var result: UInt8 = 0
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.field("result", &result, .names(["OK", "DUPLICATE_SLOT_ASSIGNMENT", "OVERSIZE"]))
   }
 }

@@ -6,7 +6,7 @@
 /// bytes; bytes behind a known layout are kept as `trailing`.
 public struct Message: Sendable {
   /// What the message says.
-  public enum Content: Sendable {
+  package enum Content: Sendable {
     case command(any UCICommand)
     case response(any UCIResponse)
     case notification(any UCINotification)
@@ -20,12 +20,12 @@ public struct Message: Sendable {
   /// Group and opcode; of a data message the format in the place of the group, and opcode 0.
   public var opcode: Opcode
   /// The typed payload, or its bytes.
-  public var content: Content
+  package var content: Content
   /// Bytes behind the known layout.
-  public var trailing: [UInt8]
+  package var trailing: [UInt8]
 
   /// From its parts.
-  public init(type: MessageType, opcode: Opcode, content: Content, trailing: [UInt8] = []) {
+  package init(type: MessageType, opcode: Opcode, content: Content, trailing: [UInt8] = []) {
     self.type = type
     self.opcode = opcode
     self.content = content
@@ -33,7 +33,7 @@ public struct Message: Sendable {
   }
 
   /// Reads a whole message, that is, the joined payloads of all its segments.
-  public init(type: MessageType, opcode: Opcode, payload: RawSpan, dialect: Dialect = .assumed) {
+  package init(type: MessageType, opcode: Opcode, payload: RawSpan, dialect: Dialect = .assumed) {
     self.type = type
     self.opcode = opcode
     trailing = []
@@ -55,7 +55,7 @@ public struct Message: Sendable {
   ///
   /// - Throws: `PayloadError` when the bytes are not exactly one packet. What is inside never
   ///   throws.
-  public init(packet: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
+  package init(packet: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
     let bytes = unsafe packet.span.bytes
     var header = try PacketHeader(parsing: bytes, dataLengthInByte3: dialect.dataLengthInByte3)
     let announced = PacketHeader.length + header.payloadLength

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Every message with a known layout: a new message is one row here.
-public enum MessageCatalog {
+package enum MessageCatalog {
   /// What tells messages apart.
-  public struct Key: Hashable, Sendable {
+  package struct Key: Hashable, Sendable {
     /// Command, response, notification or data.
-    public var type: MessageType
+    package var type: MessageType
     /// Group and opcode; of data messages the format and 0.
-    public var opcode: Opcode
+    package var opcode: Opcode
 
     /// From its parts.
-    public init(type: MessageType, opcode: Opcode) {
+    package init(type: MessageType, opcode: Opcode) {
       self.type = type
       self.opcode = opcode
     }
@@ -18,18 +18,82 @@ public enum MessageCatalog {
 
   enum Layout: Sendable {
     case command(any UCICommand.Type)
-    case response(any UCIResponse.Type)
+    case response(any UCIResponse.Type, firstKeyByte: Int?)
     case notification(any UCINotification.Type)
     case data(any UCIPayload.Type)
+
+    var payload: any UCIPayload.Type {
+      switch self {
+      case .command(let type): type
+      case .response(let type, _): type
+      case .notification(let type): type
+      case .data(let type): type
+      }
+    }
+
+    var firstKeyByte: Int? {
+      if case .response(_, let first) = self { first } else { payload.firstKeyByte }
+    }
 
     func read(
       _ reader: inout PayloadReader, _ dialect: Dialect
     ) throws(PayloadError) -> Message.Content {
       switch self {
       case .command(let type): .command(try type.init(from: &reader, dialect: dialect))
-      case .response(let type): .response(try type.init(from: &reader, dialect: dialect))
+      case .response(let type, _): .response(try type.init(from: &reader, dialect: dialect))
       case .notification(let type): .notification(try type.init(from: &reader, dialect: dialect))
       case .data(let type): .data(try type.init(from: &reader, dialect: dialect))
+      }
+    }
+  }
+
+  /// A message of one direction, or a command and its response.
+  struct Row {
+    let name: String
+    let layouts: [(Key, Layout)]
+
+    static func command<C: UCICommand>(_ name: String, _ type: C.Type) -> Row {
+      Row(
+        name: name,
+        layouts: [
+          (Key(type: .command, opcode: C.opcode), .command(C.self)),
+          (
+            Key(type: .response, opcode: C.opcode),
+            .response(C.Response.self, firstKeyByte: C.firstKeyByteOfResponse)
+          ),
+        ])
+    }
+
+    static func notification<N: UCINotification>(
+      _ name: String, _ type: N.Type, _ opcode: Opcode = N.opcode
+    ) -> Row {
+      Row(
+        name: name,
+        layouts: [(Key(type: .notification, opcode: opcode), .notification(N.self))])
+    }
+
+    static func data<P: UCIPayload>(_ name: String, _ type: P.Type, _ opcode: Opcode) -> Row {
+      Row(name: name, layouts: [(Key(type: .data, opcode: opcode), .data(P.self))])
+    }
+  }
+
+  /// The messages of the specification or of a vendor.
+  struct Table: Sendable {
+    private(set) var layouts: [Key: Layout] = [:]
+    private(set) var names: [Key: String] = [:]
+    /// Names of messages by their opcode alone, as messages without a known layout have them. Keys
+    /// are the group in the high byte and the opcode in the low one.
+    private(set) var namesOfAnyType: [Int: String]
+
+    init(_ rows: [Row], names: [Int: String]) {
+      namesOfAnyType = names
+      for row in rows {
+        for (key, layout) in row.layouts {
+          layouts[key] = layout
+          self.names[key] = row.name
+          guard key.type != .data else { continue }
+          namesOfAnyType[key.opcode.number] = namesOfAnyType[key.opcode.number] ?? row.name
+        }
       }
     }
   }
@@ -37,113 +101,64 @@ public enum MessageCatalog {
   /// How a message is laid out; nil when that is not known.
   static func layout(of key: Key, dialect: Dialect) -> Layout? {
     // A vendor's own table comes first; Android's group is spoken by chips of many makers.
-    vendor[dialect.vendor]?[key] ?? standard[key] ?? android[key]
+    vendor(dialect)?.layouts[key] ?? standard.layouts[key] ?? android.layouts[key]
+  }
+
+  /// What a message says; nil when its layout is not known.
+  package static func payload(of key: Key, dialect: Dialect) -> (any UCIPayload.Type)? {
+    layout(of: key, dialect: dialect)?.payload
   }
 
   /// Every message of which the layout is known in this dialect.
-  public static func keys(in dialect: Dialect) -> Set<Key> {
-    Set(standard.keys).union(android.keys).union(vendor[dialect.vendor]?.keys.map { $0 } ?? [])
+  package static func keys(in dialect: Dialect) -> Set<Key> {
+    Set(standard.layouts.keys).union(android.layouts.keys)
+      .union(vendor(dialect)?.layouts.keys.map(\.self) ?? [])
   }
 
-  // MARK: rows
-
-  private static let standard = table(
-    commands: [
-      DeviceReset.self, GetDeviceInfo.self, GetCapabilities.self, SetConfig.self, GetConfig.self,
-      QueryTimestamp.self,
-      SessionInit.self, SessionDeinit.self, SetAppConfig.self, GetAppConfig.self,
-      GetSessionCount.self, GetSessionState.self,
-      UpdateMulticastList.self, UpdateDTAnchorRounds.self, UpdateDTTagRounds.self,
-      QueryDataSize.self, SetHUSControllerConfig.self, SetHUSControleeConfig.self,
-      ConfigureDataTransferPhase.self,
-      SessionStart.self, SessionStop.self, GetRangingCount.self,
-      LogicalLinkCreate.self, LogicalLinkClose.self, LogicalLinkGetParam.self,
-      TestConfigSet.self, TestConfigGet.self, TestPeriodicTX.self, TestPERRX.self, TestRX.self,
-      TestLoopback.self, TestStopSession.self, TestSSTWR.self, TestSRRX.self,
-    ],
-    notifications: [
-      DeviceStatusNotification.self, GenericErrorNotification.self, SessionStatusNotification.self,
-      MulticastListNotification.self, SessionInfo.self, DataCreditNotification.self,
-      DataTransferStatusNotification.self, RoleChangeNotification.self,
-      LogicalLinkCreateNotification.self, LogicalLinkUWBSCloseNotification.self,
-      LogicalLinkUWBSCreateNotification.self, DataTransferPhaseNotification.self,
-      TestPeriodicTXNotification.self, TestPERRXNotification.self, TestRXNotification.self,
-      TestLoopbackNotification.self, TestSSTWRNotification.self, TestSRRXNotification.self,
-    ],
-    others: [
-      Key(type: .data, opcode: DataMessageSend.opcode): .data(DataMessageSend.self),
-      Key(type: .data, opcode: DataMessageReceived.opcode): .data(DataMessageReceived.self),
-      Key(type: .data, opcode: LogicalLinkDataSend.opcode): .data(LogicalLinkDataSend.self),
-      Key(type: .data, opcode: RadarDataMessage.opcode): .data(RadarDataMessage.self),
-      Key(type: .data, opcode: LogicalLinkDataReceived.opcode): .data(LogicalLinkDataReceived.self),
-    ])
-
-  private static let android = table(
-    commands: [
-      AndroidGetPowerStats.self, AndroidSetCountryCode.self, AndroidRadarSetAppConfig.self,
-      AndroidRadarGetAppConfig.self,
-    ],
-    notifications: [RangeDiagnosticsNotification.self])
+  /// The name of a message: `CORE_GET_CAPS_INFO_RSP`, `SESSION_INFO_NTF`, `DATA_MESSAGE_SND`.
+  ///
+  /// Messages without a name are named by their numbers: `VENDOR_0xE_0x00_CMD`,
+  /// `GROUP_0x4_0x05_RSP`. Vendors' messages have names only where the dialect says whose they are.
+  package static func name(
+    type: MessageType, opcode: Opcode, dialect: Dialect = .assumed
+  ) -> String {
+    let key = Key(type: type, opcode: opcode)
+    let group = "0x\(String(opcode.group.rawValue, radix: 16, uppercase: true))"
+    let suffix: String
+    switch type {
+    case .data: return standard.names[key] ?? "DATA_\(group)"
+    case .command: suffix = "_CMD"
+    case .response: suffix = "_RSP"
+    case .notification: suffix = "_NTF"
+    default: return "RESERVED_\(type.rawValue)_\(group)_\(hex(opcode.oid))"
+    }
+    let vendor = vendor(dialect)
+    let number = opcode.number
+    let name =
+      vendor?.names[key] ?? standard.names[key] ?? standard.namesOfAnyType[number]
+      ?? vendor?.namesOfAnyType[number] ?? android.namesOfAnyType[number]
+    let unnamed = opcode.group.isVendor ? "VENDOR" : "GROUP"
+    return (name ?? "\(unnamed)_\(group)_\(hex(opcode.oid))") + suffix
+  }
 
   // The same vendor group means different things on different chips, so each vendor has its own.
-  private static let vendor: [Dialect.Vendor: [Key: Layout]] = [
-    .nxp: table(
-      commands: [
-        NXPDeviceInit.self, NXPSetCalibration.self, NXPGetCalibration.self, NXPGetRandom.self,
-        NXPReadOTPCalibration.self, NXPReadModuleID.self, NXPSetProfile.self, NXPGetErrorLog.self,
-        NXPSetAppConfig.self, NXPGetAppConfig.self, NXPDeleteURSK.self, NXPGetAllSessions.self,
-        NXPBind.self, NXPCheckBinding.self, NXPRangeResume.self,
-      ],
-      notifications: [
-        NXPBindingStatusNotification.self, NXPRadarNotification.self,
-        NXPReadOTPCalibrationNotification.self, NXPRFrameLogNotification.self,
-        NXPSchedulerStatusNotification.self, NXPDeleteURSKNotification.self,
-        NXPCIRLogNotification.self,
-      ],
-      others: [
-        // SR04x has other opcodes for these two. Source: nxp-uwb/sr250-uwbiot-zephyr (uci_defs.h).
-        Key(type: .notification, opcode: Opcode(.sessionControl, 0x0B)):
-          .notification(DataCreditNotification.self),
-        Key(type: .notification, opcode: Opcode(.sessionControl, 0x0C)):
-          .notification(DataTransferStatusNotification.self),
-      ]),
-    .qorvo: table(
-      commands: [
-        QorvoSetCalibration.self, QorvoGetCalibration.self, QorvoResetCalibration.self,
-        QorvoBeginTransaction.self, QorvoEndTransaction.self, QorvoTestTXCW.self,
-        QorvoTestPLLLock.self, QorvoGetSessions.self, QorvoGetMemoryStats.self,
-        QorvoGetPowerStats.self, QorvoResetCPUStats.self, QorvoGetDeviceStats.self,
-      ],
-      notifications: [
-        QorvoBootNotification.self, QorvoTestDebugNotification.self,
-        QorvoTestPLLLockNotification.self, QorvoTestRTCNotification.self,
-        QorvoPSDUDumpNotification.self,
-      ],
-      others: [
-        Key(type: .notification, opcode: RangeDiagnosticsNotification.qorvoOpcode):
-          .notification(RangeDiagnosticsNotification.self),
-        // Where older firmware has SESSION_DATA_TRANSFER_STATUS_NTF.
-        Key(type: .notification, opcode: Opcode(GroupID(rawValue: 0xB), 0x05)):
-          .notification(DataTransferStatusNotification.self),
-      ]),
-  ]
-
-  private static func table(
-    commands: [any UCICommand.Type], notifications: [any UCINotification.Type],
-    others: [Key: Layout] = [:]
-  ) -> [Key: Layout] {
-    var table = others
-    for command in commands {
-      table[Key(type: .command, opcode: command.opcode)] = .command(command)
-      table[Key(type: .response, opcode: command.opcode)] = .response(responseType(of: command))
+  private static func vendor(_ dialect: Dialect) -> Table? {
+    switch dialect.vendor {
+    case .nxp: nxp
+    case .qorvo: qorvo
+    case .unknown, .android: nil
     }
-    for notification in notifications {
-      table[Key(type: .notification, opcode: notification.opcode)] = .notification(notification)
-    }
-    return table
   }
+}
 
-  private static func responseType<C: UCICommand>(of command: C.Type) -> any UCIResponse.Type {
-    C.Response.self
+extension Opcode {
+  /// The group in the high byte and the opcode in the low one.
+  fileprivate var number: Int { Int(group.rawValue) << 8 | Int(oid) }
+}
+
+extension Message {
+  /// The name of the message, for example `SESSION_INFO_NTF`.
+  package func name(dialect: Dialect = .assumed) -> String {
+    MessageCatalog.name(type: type, opcode: opcode, dialect: dialect)
   }
 }

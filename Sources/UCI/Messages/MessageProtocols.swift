@@ -1,74 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A payload with a known layout, readable and writable.
-///
-/// Decoding leaves bytes it does not know in the reader; `Message` keeps them. Whatever was
-/// decoded encodes to the same bytes again.
-public protocol UCIPayload: Sendable {
-  /// Reads the fields from the front of a payload.
-  init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError)
-  /// Writes the fields.
-  func encode(into writer: inout PayloadWriter, dialect: Dialect)
+/// The payload of a message with a known layout.
+package protocol UCIPayload: FieldGroup, Sendable {
+  /// The first byte that may belong to key material: session keys, ranging keys, initialisation
+  /// vectors, random bytes that become keys. Nil for messages without; those with it mark the fields
+  /// as `.secret`.
+  static var firstKeyByte: Int? { get }
 }
 
-/// What the host asks of the chip.
-public protocol UCICommand: UCIPayload {
-  /// What the chip answers with.
-  associatedtype Response: UCIResponse
-  /// Group and opcode, shared with the response.
+extension UCIPayload {
+  package static var firstKeyByte: Int? { nil }
+}
+
+/// A command and what the chip answers to it.
+package protocol UCICommand: UCIPayload {
+  associatedtype Response: UCIResponse = StatusResponse
   static var opcode: Opcode { get }
-  /// Whether sending it twice does the same as sending it once, so that it may be repeated after a
-  /// timeout.
+  /// Sending it once more after a time-out changes nothing more.
   static var isIdempotent: Bool { get }
+  /// Like `firstKeyByte`, in the response.
+  static var firstKeyByteOfResponse: Int? { get }
 }
 
 extension UCICommand {
-  /// Reading something can be repeated; whatever is not a question has to say so itself.
-  public static var isIdempotent: Bool { false }
+  package static var isIdempotent: Bool { false }
+  package static var firstKeyByteOfResponse: Int? { nil }
 }
 
-/// What the chip answers.
-public protocol UCIResponse: UCIPayload {
+/// The answer to a command.
+package protocol UCIResponse: UCIPayload {
   /// Whether the chip did what it was asked.
   var status: Status { get }
 }
 
-/// What the chip says on its own.
-public protocol UCINotification: UCIPayload {
-  /// Group and opcode.
+/// What the chip sends unasked.
+package protocol UCINotification: UCIPayload {
   static var opcode: Opcode { get }
 }
 
-/// A response that is nothing but its status.
-public struct StatusResponse: UCIResponse, Hashable {
-  /// Whether the chip did what it was asked.
-  public var status: Status
+/// A response that is a status only.
+package struct StatusResponse: UCIResponse, Hashable {
+  package var status = Status.ok
 
-  /// From a status.
-  public init(status: Status) { self.status = status }
+  package init() {}
+  package init(status: Status) { self.status = status }
 
-  /// One byte.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-  }
-
-  /// One byte.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
   }
 }
 
-extension UCIPayload {
-  /// The payload as bytes.
-  public func encoded(dialect: Dialect = .assumed) -> [UInt8] {
-    var writer = PayloadWriter()
-    encode(into: &writer, dialect: dialect)
-    return writer.bytes
+/// A command without any payload that changes nothing, or nothing more when repeated.
+package protocol EmptyCommand: UCICommand {}
+
+extension EmptyCommand {
+  package static var isIdempotent: Bool { true }
+  package mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C
+  ) throws(PayloadError) {}
+}
+
+/// A command whose payload is the token of a session: its id in FiRa 1.x, its handle since 2.0.
+package protocol SessionTokenCommand: UCICommand {
+  var sessionToken: UInt32 { get set }
+}
+
+extension SessionTokenCommand {
+  package init(sessionToken: UInt32) {
+    self.init()
+    self.sessionToken = sessionToken
   }
 
-  /// Reads a whole payload; bytes behind the known layout are ignored.
-  public init(decoding payload: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
-    var reader = unsafe PayloadReader(payload.span.bytes)
-    try self.init(from: &reader, dialect: dialect)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+  }
+}
+
+/// A command that sets parameters of a session.
+package protocol SetParametersCommand: UCICommand where Response == ConfigurationResponse {
+  static var space: ParameterSpace { get }
+  var sessionToken: UInt32 { get set }
+  /// At most 255, in the order in which the chip shall read them.
+  var parameters: [TLV] { get set }
+}
+
+extension SetParametersCommand {
+  package static var isIdempotent: Bool { true }
+
+  package init(sessionToken: UInt32, parameters: [TLV]) {
+    self.init()
+    (self.sessionToken, self.parameters) = (sessionToken, parameters)
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.parameters("parameters", &parameters, Self.space)
+  }
+}
+
+/// A command that reads parameters of a session.
+package protocol GetParametersCommand: UCICommand where Response == TLVListResponse {
+  static var space: ParameterSpace { get }
+  var sessionToken: UInt32 { get set }
+  /// At most 255. Some firmware takes none for all of them.
+  var ids: [UInt8] { get set }
+}
+
+extension GetParametersCommand {
+  package static var isIdempotent: Bool { true }
+
+  package init(sessionToken: UInt32, ids: [UInt8]) {
+    self.init()
+    (self.sessionToken, self.ids) = (sessionToken, ids)
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.values("parameters", &ids, .u8, blank: 0) { c, id throws(PayloadError) in
+      var subID: UInt8?
+      try c.parameterID(&id, &subID, Self.space) { _ in false }
+    }
   }
 }

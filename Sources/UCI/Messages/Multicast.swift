@@ -3,29 +3,25 @@
 /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST: adds controlees to a one-to-many session or removes
 /// them from it.
 public struct UpdateMulticastList: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = MulticastListResponse
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionUpdateMulticastList
+  package typealias Response = MulticastListResponse
+  package static let opcode = Opcode.sessionUpdateMulticastList
+  // Behind the token: the length of the entries depends on the action, which may be unknown.
+  package static let firstKeyByte: Int? = 4
 
   /// What to do with the controlees.
-  public struct Action: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The byte on the wire.
-    public let rawValue: UInt8
-    /// Any byte.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+  package struct Action: WireCode, Hashable, CustomStringConvertible {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Add them.
-    public static let add = Action(rawValue: 0)
-    /// Remove them.
-    public static let remove = Action(rawValue: 1)
+    package static let add = Action(rawValue: 0)
+    package static let remove = Action(rawValue: 1)
     /// Add them, each with a sub-session key of 16 bytes. FiRa 2.0.
-    public static let addWithShortKey = Action(rawValue: 2)
+    package static let addWithShortKey = Action(rawValue: 2)
     /// Add them, each with a sub-session key of 32 bytes. FiRa 2.0.
-    public static let addWithLongKey = Action(rawValue: 3)
+    package static let addWithLongKey = Action(rawValue: 3)
 
     /// Bytes of key in each controlee; nil for actions that are not known.
-    public var keyLength: Int? {
+    package var keyLength: Int? {
       switch self {
       case .add, .remove: 0
       case .addWithShortKey: 16
@@ -34,8 +30,7 @@ public struct UpdateMulticastList: UCICommand, Hashable {
       }
     }
 
-    /// A name for listings.
-    public var description: String {
+    package var description: String {
       switch self {
       case .add: "ADD"
       case .remove: "REMOVE"
@@ -55,55 +50,37 @@ public struct UpdateMulticastList: UCICommand, Hashable {
     /// A secret, as long as the action says; empty for actions without keys.
     public var key: [UInt8]
 
-    /// From its fields.
+    /// A controlee by its address.
     public init(address: UInt16, subSessionID: UInt32 = 0, key: [UInt8] = []) {
-      self.address = address
-      self.subSessionID = subSessionID
-      self.key = key
+      (self.address, self.subSessionID, self.key) = (address, subSessionID, key)
     }
   }
 
-  /// What names the session: its id in FiRa 1.x, its handle since 2.0.
-  public var sessionToken: UInt32
-  /// What to do.
-  public var action: Action
+  package var sessionToken: UInt32 = 0
+  package var action = Action.add
   /// At most 255; their keys have to be as long as the action says.
-  public var controlees: [Controlee]
+  package var controlees: [Controlee] = []
 
-  /// From its fields.
-  public init(sessionToken: UInt32, action: Action, controlees: [Controlee]) {
-    self.sessionToken = sessionToken
-    self.action = action
-    self.controlees = controlees
+  package init() {}
+  package init(sessionToken: UInt32, action: Action, controlees: [Controlee]) {
+    (self.sessionToken, self.action, self.controlees) = (sessionToken, action, controlees)
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends, and
-  /// for actions that are not known, because the length of an entry depends on them.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    action = Action(rawValue: try reader.u8("action"))
-    let count = try reader.u8("number of controlees")
-    guard let keyLength = action.keyLength else {
-      throw PayloadError.invalid(field: "action", reason: "\(hex(action.rawValue)) is not known")
-    }
-    controlees = []
-    for _ in 0..<count {
-      controlees.append(
-        Controlee(
-          address: try reader.u16("address"), subSessionID: try reader.u32("sub-session id"),
-          key: try reader.bytes(keyLength, "key")))
-    }
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.u8(action.rawValue)
-    writer.u8(UInt8(controlees.count))
-    for controlee in controlees {
-      writer.u16(controlee.address)
-      writer.u32(controlee.subSessionID)
-      writer.bytes(controlee.key)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.code("action", &action)
+    let action = action
+    var count = UInt8(controlees.count)
+    try coder.field("count", &count, .hidden)
+    try coder.require(action.keyLength != nil, "action", "\(hex(action.rawValue)) is not known")
+    try coder.list(
+      "controlees", &controlees, .exactly(Int(count)), blank: Controlee(address: 0)
+    ) { c, controlee throws(PayloadError) in
+      try c.field("mac", &controlee.address, .shortAddress)
+      try c.field("sub_session_id", &controlee.subSessionID)
+      if let length = action.keyLength, length > 0 {
+        try c.bytes("key", &controlee.key, .exactly(length), .secret)
+      }
     }
   }
 }
@@ -117,128 +94,72 @@ public struct ControleeStatus: Hashable, Sendable {
   /// What became of it.
   public var status: MulticastStatus
 
-  /// From its fields.
-  public init(address: UInt16, status: MulticastStatus, subSessionID: UInt32? = nil) {
-    self.address = address
-    self.status = status
-    self.subSessionID = subSessionID
+  package init(address: UInt16, status: MulticastStatus, subSessionID: UInt32? = nil) {
+    (self.address, self.status, self.subSessionID) = (address, status, subSessionID)
+  }
+}
+
+extension FieldCoder where Self: ~Escapable {
+  fileprivate mutating func controlees(
+    _ list: inout [ControleeStatus], withSubSessionID: Bool
+  ) throws(PayloadError) {
+    try self.list(
+      "controlees", &list, .u8, blank: ControleeStatus(address: 0, status: .ok)
+    ) { c, controlee throws(PayloadError) in
+      try c.field("mac", &controlee.address, .shortAddress)
+      try c.optional(
+        "sub_session_id", &controlee.subSessionID, if: withSubSessionID, absent: .omitted)
+      try c.code("status", &controlee.status)
+    }
   }
 }
 
 /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST_RSP.
-public struct MulticastListResponse: UCIResponse, Hashable {
-  /// Whether the chip did what it was asked.
-  public var status: Status
+package struct MulticastListResponse: UCIResponse, Hashable {
+  package var status = Status.ok
   /// nil in FiRa 1.x. Since 2.0 many chips list only failures, and only if there is one.
-  public var controlees: [ControleeStatus]?
+  package var controlees: [ControleeStatus]?
 
-  /// From its fields; nil for what the response leaves out.
-  public init(status: Status, controlees: [ControleeStatus]?) {
-    self.status = status
-    self.controlees = controlees
+  package init() {}
+  package init(status: Status, controlees: [ControleeStatus]?) {
+    (self.status, self.controlees) = (status, controlees)
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends,
-  /// unless an error is what it answers.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-    guard reader.remaining > 0 else { return }
-    var attempt = reader
-    do {
-      controlees = try attempt.controleeStatuses()
-      reader = attempt
-    } catch {
-      guard status != .ok else { throw error }
-    }
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
-    guard let controlees else { return }
-    writer.u8(UInt8(controlees.count))
-    for controlee in controlees {
-      writer.u16(controlee.address)
-      writer.u8(controlee.status.rawValue)
-    }
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.afterStatus(
+      status, &controlees, blank: [], isMandatory: false
+    ) { c, list throws(PayloadError) in try c.controlees(&list, withSubSessionID: false) }
   }
 }
 
 /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST_NTF. FiRa 1.x sends it after every command, 2.0 only
 /// for removals from a session that is ranging.
-public struct MulticastListNotification: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionUpdateMulticastList
+package struct MulticastListNotification: UCINotification, Hashable {
+  package static let opcode = Opcode.sessionUpdateMulticastList
 
-  /// What names the session: its id in FiRa 1.x, its handle since 2.0.
-  public var sessionToken: UInt32
+  package var sessionToken: UInt32 = 0
   /// FiRa 1.x: controlees left in the list. nil since 2.0, and then entries have no sub-session id.
-  public var remaining: UInt8?
-  /// What became of each controlee.
-  public var controlees: [ControleeStatus]
+  package var remaining: UInt8?
+  package var controlees: [ControleeStatus] = []
 
-  /// From its fields.
-  public init(sessionToken: UInt32, controlees: [ControleeStatus], remaining: UInt8? = nil) {
-    self.sessionToken = sessionToken
-    self.controlees = controlees
+  package init() {}
+  package init(sessionToken: UInt32, controlees: [ControleeStatus], remaining: UInt8? = nil) {
+    (self.sessionToken, self.controlees) = (sessionToken, controlees)
     self.remaining = remaining
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  ///
-  /// Chips do not reliably send the form that goes with their version, so the length decides, and
-  /// the version only where both forms fit.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    var older = reader
-    var newer = reader
-    let olderForm = Result(catching: { () throws(PayloadError) in
-      (try older.u8("remaining"), try older.controleeStatuses(withSubSessionID: true))
-    })
-    let newerForm = Result(catching: { () throws(PayloadError) in
-      try newer.controleeStatuses()
-    })
-    let fitsOlder = (try? olderForm.get()) != nil && older.remaining == 0
-    let fitsNewer = (try? newerForm.get()) != nil && newer.remaining == 0
-    if fitsOlder == fitsNewer ? dialect.generation == .fira1 : fitsOlder {
-      let form = try olderForm.get()
-      remaining = form.0
-      controlees = form.1
-      reader = older
-    } else {
-      controlees = try newerForm.get()
-      reader = newer
+  // Chips do not reliably send the form that goes with their version, so the length decides, and
+  // the version only where both forms fit.
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    var isOlder = remaining != nil
+    let forms = coder.dialect.generation == .fira1 ? [true, false] : [false, true]
+    var (remaining, controlees) = (remaining, controlees)
+    try coder.form(&isOlder, oneOf: forms) { c, isOlder throws(PayloadError) in
+      try c.optional("remaining", &remaining, if: isOlder, absent: .omitted)
+      try c.controlees(&controlees, withSubSessionID: isOlder)
     }
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    if let remaining { writer.u8(remaining) }
-    writer.u8(UInt8(controlees.count))
-    for controlee in controlees {
-      writer.u16(controlee.address)
-      if remaining != nil { writer.u32(controlee.subSessionID ?? 0) }
-      writer.u8(controlee.status.rawValue)
-    }
-  }
-}
-
-extension PayloadReader {
-  /// A count and as many controlees.
-  mutating func controleeStatuses(
-    withSubSessionID: Bool = false
-  ) throws(PayloadError) -> [ControleeStatus] {
-    let count = try u8("number of controlees")
-    var list: [ControleeStatus] = []
-    for _ in 0..<count {
-      let address = try u16("address")
-      let subSessionID: UInt32? = withSubSessionID ? try u32("sub-session id") : nil
-      list.append(
-        ControleeStatus(
-          address: address, status: MulticastStatus(rawValue: try u8("status")),
-          subSessionID: subSessionID))
-    }
-    return list
+    (self.remaining, self.controlees) = (remaining, controlees)
   }
 }

@@ -27,7 +27,7 @@ public enum Segmentation {
   }
 
   /// The packets of a command.
-  public static func packets<C: UCICommand>(
+  package static func packets<C: UCICommand>(
     _ command: C, dialect: Dialect = .assumed, limit: Int = 255
   ) -> [[UInt8]] {
     packets(

@@ -70,6 +70,26 @@ public struct PayloadReader: ~Escapable {
     offset += count
   }
 
+  /// A little-endian number of `width` bytes.
+  mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
+    _ field: StaticString, width: Int
+  ) throws(PayloadError) -> T {
+    guard remaining >= width else {
+      throw PayloadError.tooShort(field: "\(field)", needed: width, available: remaining)
+    }
+    defer { offset += width }
+    if width == MemoryLayout<T>.size {
+      // Sound: the bounds were checked, and every T is a plain integer.
+      return T(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: T.self))
+    }
+    var value: T = 0
+    for index in 0..<width {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset + index, as: UInt8.self)
+      value |= T(truncatingIfNeeded: byte) << T(8 * index)
+    }
+    return value
+  }
+
   /// Everything that has not been read.
   public mutating func rest() -> [UInt8] {
     defer { offset = bytes.byteCount }

@@ -22,8 +22,13 @@ public struct PayloadWriter {
   public mutating func bytes(_ values: some Sequence<UInt8>) { bytes.append(contentsOf: values) }
 
   private mutating func append(_ value: some FixedWidthInteger) {
+    integer(value, width: value.bitWidth / 8)
+  }
+
+  /// The lower `width` bytes of a number, little-endian.
+  mutating func integer(_ value: some FixedWidthInteger, width: Int) {
     var rest = value
-    for _ in 0..<(value.bitWidth / 8) {
+    for _ in 0..<width {
       bytes.append(UInt8(truncatingIfNeeded: rest))
       rest >>= 8
     }

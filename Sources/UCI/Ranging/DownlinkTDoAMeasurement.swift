@@ -4,7 +4,7 @@
 /// type 2). Its length depends on what `control` says is there.
 public struct DownlinkTDoAMeasurement: DownlinkTDoAMessage, Hashable, Sendable {
   /// What a measurement holds: the message control field.
-  public struct Control: RawRepresentable, Hashable, Sendable {
+  public struct Control: WireCode, Hashable {
     /// The field on the wire.
     public let rawValue: UInt16
     /// Any value.
@@ -28,91 +28,71 @@ public struct DownlinkTDoAMeasurement: DownlinkTDoAMessage, Hashable, Sendable {
   }
 
   /// The anchor.
-  public var peer: MACAddress
+  public var peer = MACAddress(0)
   /// Whether it was measured, and if not, why.
-  public var status: Status
+  public var status = Status.ok
   /// 0 poll, 1 response, 2 final.
-  public var messageType: UInt8
+  public var messageType: UInt8 = 0
   /// What is there and how long it is. The fields below have to agree with it.
-  public var control: Control
+  public var control = Control(rawValue: 0)
   /// The block of the message.
-  public var blockIndex: UInt16
+  public var blockIndex: UInt16 = 0
   /// The ranging round of the message.
-  public var roundIndex: UInt8
+  public var roundIndex: UInt8 = 0
   /// The chip's judgement of the path.
-  public var lineOfSight: LineOfSight
+  public var lineOfSight = LineOfSight.notDetermined
   /// Where the anchor is, seen from this device.
-  public var azimuth: Angle
+  public var azimuth = Angle.none
   /// Where the anchor is, seen from this device.
-  public var elevation: Angle
+  public var elevation = Angle.none
   /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0: not available.
-  public var rawRSSI: UInt8
+  public var rawRSSI: UInt8 = 0
   /// When the anchor sent the message, in ticks; 40 or 64 bits.
-  public var txTimestamp: UInt64
+  public var txTimestamp: UInt64 = 0
   /// When the tag received it, in ticks; 40 or 64 bits.
-  public var rxTimestamp: UInt64
+  public var rxTimestamp: UInt64 = 0
   /// Clock offset between the responder and the initiator in Q6.10 ppm.
-  public var rawAnchorClockOffset: Int16
+  public var rawAnchorClockOffset: Int16 = 0
   /// Clock offset measured by the tag in Q6.10 ppm.
-  public var rawClockOffset: Int16
+  public var rawClockOffset: Int16 = 0
   /// Ticks.
-  public var initiatorReplyTime: UInt32
+  public var initiatorReplyTime: UInt32 = 0
   /// Ticks.
-  public var responderReplyTime: UInt32
+  public var responderReplyTime: UInt32 = 0
   /// Time of flight between initiator and responder in ticks.
-  public var timeOfFlight: UInt16
+  public var timeOfFlight: UInt16 = 0
   /// The location of the anchor as it came: none, 12 bytes WGS-84 or 10 bytes relative.
-  public var location: [UInt8]
+  public var location: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active.
-  public var activeRounds: [UInt8]
+  public var activeRounds: [UInt8] = []
 
-  /// Reads one measurement; throws `PayloadError` where the payload ends, and for a location
-  /// of the reserved type, because its length is not known.
-  public init(from reader: inout PayloadReader, extendedAddress: Bool) throws(PayloadError) {
-    peer = try reader.address(extended: extendedAddress)
-    status = Status(rawValue: try reader.u8("status"))
-    messageType = try reader.u8("message type")
-    control = Control(rawValue: try reader.u16("message control"))
-    guard let locationLength = control.locationLength else {
-      throw PayloadError.invalid(field: "message control", reason: "the location type is reserved")
-    }
-    blockIndex = try reader.u16("block index")
-    roundIndex = try reader.u8("round index")
-    lineOfSight = LineOfSight(rawValue: try reader.u8("NLoS"))
-    azimuth = try reader.angle("azimuth")
-    elevation = try reader.angle("elevation")
-    rawRSSI = try reader.u8("RSSI")
-    txTimestamp = try reader.number(bytes: control.txTimestampLength, "TX timestamp")
-    rxTimestamp = try reader.number(bytes: control.rxTimestampLength, "RX timestamp")
-    rawAnchorClockOffset = try reader.i16("anchor CFO")
-    rawClockOffset = try reader.i16("CFO")
-    initiatorReplyTime = try reader.u32("initiator reply time")
-    responderReplyTime = try reader.u32("responder reply time")
-    timeOfFlight = try reader.u16("initiator-responder ToF")
-    location = try reader.bytes(locationLength, "anchor location")
-    activeRounds = try reader.bytes(control.activeRoundCount, "active rounds")
-  }
+  package init() {}
+}
 
-  /// Writes one measurement.
-  public func encode(into writer: inout PayloadWriter) {
-    writer.bytes(peer.bytes)
-    writer.u8(status.rawValue)
-    writer.u8(messageType)
-    writer.u16(control.rawValue)
-    writer.u16(blockIndex)
-    writer.u8(roundIndex)
-    writer.u8(lineOfSight.rawValue)
-    writer.angle(azimuth)
-    writer.angle(elevation)
-    writer.u8(rawRSSI)
-    writer.number(txTimestamp, bytes: control.txTimestampLength)
-    writer.number(rxTimestamp, bytes: control.rxTimestampLength)
-    writer.i16(rawAnchorClockOffset)
-    writer.i16(rawClockOffset)
-    writer.u32(initiatorReplyTime)
-    writer.u32(responderReplyTime)
-    writer.u16(timeOfFlight)
-    writer.bytes(location)
-    writer.bytes(activeRounds)
+extension DownlinkTDoAMeasurement: MeasurementFields {
+  package mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isExtended: Bool
+  ) throws(PayloadError) {
+    try coder.address("mac", &peer, extended: isExtended)
+    try coder.code("status", &status)
+    try coder.field("message", &messageType)
+    try coder.code("message_control", &control)
+    try coder.require(
+      control.locationLength != nil, "message_control", "the location type is reserved")
+    try coder.field("block", &blockIndex)
+    try coder.field("round", &roundIndex)
+    try coder.code("nlos", &lineOfSight)
+    try coder.angle("azimuth", &azimuth)
+    try coder.angle("elevation", &elevation)
+    try coder.field("rssi", &rawRSSI)
+    try coder.integer("tx_timestamp", &txTimestamp, width: control.txTimestampLength) { .plain }
+    try coder.integer("rx_timestamp", &rxTimestamp, width: control.rxTimestampLength) { .plain }
+    try coder.field("anchor_cfo", &rawAnchorClockOffset)
+    try coder.field("cfo", &rawClockOffset)
+    try coder.field("initiator_reply_time", &initiatorReplyTime)
+    try coder.field("responder_reply_time", &responderReplyTime)
+    try coder.field("time_of_flight", &timeOfFlight)
+    try coder.bytes("location", &location, .exactly(control.locationLength ?? 0))
+    try coder.bytes("active_rounds", &activeRounds, .exactly(control.activeRoundCount))
   }
 }

@@ -4,7 +4,7 @@
 /// type 6, FiRa 3.0). Only one family of implementations is known to use it.
 public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable {
   /// What a measurement holds: the message control field.
-  public struct Control: RawRepresentable, Hashable, Sendable {
+  public struct Control: WireCode, Hashable {
     /// The field on the wire.
     public let rawValue: UInt32
     /// Any value.
@@ -21,41 +21,41 @@ public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable
   }
 
   /// Bytes of the measurement, these two included, as announced. Some encoders announce too few.
-  public var announcedLength: UInt16
+  public var announcedLength: UInt16 = 0
   /// The anchor.
-  public var peer: MACAddress
+  public var peer = MACAddress(0)
   /// Whether it was measured, and if not, why.
-  public var status: Status
+  public var status = Status.ok
   /// 0 poll, 1 response, 2 final.
-  public var messageType: UInt8
+  public var messageType: UInt8 = 0
   /// The block of the message.
-  public var blockIndex: UInt16
+  public var blockIndex: UInt16 = 0
   /// The ranging round of the message.
-  public var roundIndex: UInt8
+  public var roundIndex: UInt8 = 0
   /// The chip's judgement of the path.
-  public var lineOfSight: LineOfSight
+  public var lineOfSight = LineOfSight.notDetermined
   /// Where the anchor is, seen from this device.
-  public var azimuth: Angle
+  public var azimuth = Angle.none
   /// Where the anchor is, seen from this device.
-  public var elevation: Angle
+  public var elevation = Angle.none
   /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0: not available.
-  public var rawRSSI: UInt8
+  public var rawRSSI: UInt8 = 0
   /// Clock offset between the responder and the initiator in Q6.10 ppm.
-  public var rawAnchorClockOffset: Int16
+  public var rawAnchorClockOffset: Int16 = 0
   /// Clock offset measured by the tag in Q6.10 ppm.
-  public var rawClockOffset: Int16
+  public var rawClockOffset: Int16 = 0
   /// Ticks.
-  public var initiatorReplyTime: UInt32
+  public var initiatorReplyTime: UInt32 = 0
   /// Ticks.
-  public var responderReplyTime: UInt32
+  public var responderReplyTime: UInt32 = 0
   /// Time of flight between initiator and responder in ticks.
-  public var timeOfFlight: UInt16
+  public var timeOfFlight: UInt16 = 0
   /// When the tag received the message, in ticks, as it came: at most 255 bytes, little-endian.
-  public var rxTimestampBytes: [UInt8]
+  public var rxTimestampBytes: [UInt8] = []
   /// What is there. The fields below have to agree with it.
-  public var control: Control
+  public var control = Control(rawValue: 0)
   /// When the anchor sent the message, in ticks, as it came: at most 255 bytes, little-endian.
-  public var txTimestampBytes: [UInt8]
+  public var txTimestampBytes: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active; nil where they are not listed.
   public var activeRounds: [UInt8]?
   /// The location of the anchor as it came, its type in the first byte; nil where it is not given.
@@ -63,81 +63,53 @@ public struct DownlinkTDoAMeasurementV2: DownlinkTDoAMessage, Hashable, Sendable
   /// The cluster of clusters to which the anchor belongs; nil where it is not given.
   public var superclusterID: UInt8?
   /// Bytes of unknown meaning between the fields and the announced end.
-  public var unknownBytes: [UInt8]
+  public var unknownBytes: [UInt8] = []
 
   /// When the tag received the message, in ticks; nil where that is not known or longer than 64 bits.
   public var rxTimestamp: UInt64? { TLV(0, rxTimestampBytes).integer }
   /// When the anchor sent the message, in ticks; nil where that is not known or longer than 64 bits.
   public var txTimestamp: UInt64? { TLV(0, txTimestampBytes).integer }
 
-  /// Reads one measurement; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, extendedAddress: Bool) throws(PayloadError) {
-    let start = reader.offset
-    announcedLength = try reader.u16("measurement size")
-    peer = try reader.address(extended: extendedAddress)
-    status = Status(rawValue: try reader.u8("status"))
-    messageType = try reader.u8("message type")
-    blockIndex = try reader.u16("block index")
-    roundIndex = try reader.u8("round index")
-    lineOfSight = LineOfSight(rawValue: try reader.u8("NLoS"))
-    azimuth = try reader.angle("azimuth")
-    elevation = try reader.angle("elevation")
-    rawRSSI = try reader.u8("RSSI")
-    rawAnchorClockOffset = try reader.i16("anchor CFO")
-    rawClockOffset = try reader.i16("CFO")
-    initiatorReplyTime = try reader.u32("initiator reply time")
-    responderReplyTime = try reader.u32("responder reply time")
-    timeOfFlight = try reader.u16("initiator-responder ToF")
-    rxTimestampBytes = try reader.counted("RX timestamp")
-    control = Control(rawValue: try reader.u32("message control"))
-    txTimestampBytes = try reader.counted("TX timestamp")
-    activeRounds = control.hasActiveRounds ? try reader.counted("active rounds") : nil
-    location = control.hasLocation ? try reader.counted("anchor location") : nil
-    superclusterID = control.hasSuperclusterID ? try reader.u8("supercluster id") : nil
-    let rest = Int(announcedLength) - (reader.offset - start)
-    unknownBytes = rest > 0 ? try reader.bytes(rest, "measurement") : []
-  }
+  package init() {}
+}
 
-  /// Writes one measurement.
-  public func encode(into writer: inout PayloadWriter) {
-    writer.u16(announcedLength)
-    writer.bytes(peer.bytes)
-    writer.u8(status.rawValue)
-    writer.u8(messageType)
-    writer.u16(blockIndex)
-    writer.u8(roundIndex)
-    writer.u8(lineOfSight.rawValue)
-    writer.angle(azimuth)
-    writer.angle(elevation)
-    writer.u8(rawRSSI)
-    writer.i16(rawAnchorClockOffset)
-    writer.i16(rawClockOffset)
-    writer.u32(initiatorReplyTime)
-    writer.u32(responderReplyTime)
-    writer.u16(timeOfFlight)
-    writer.counted(rxTimestampBytes)
-    writer.u32(control.rawValue)
-    writer.counted(txTimestampBytes)
-    if let activeRounds { writer.counted(activeRounds) }
-    if let location { writer.counted(location) }
-    if let superclusterID { writer.u8(superclusterID) }
-    writer.bytes(unknownBytes)
+extension DownlinkTDoAMeasurementV2: MeasurementFields {
+  package mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isExtended: Bool
+  ) throws(PayloadError) {
+    let start = coder.position
+    try coder.field("size", &announcedLength)
+    try coder.address("mac", &peer, extended: isExtended)
+    try coder.code("status", &status)
+    try coder.field("message", &messageType)
+    try coder.field("block", &blockIndex)
+    try coder.field("round", &roundIndex)
+    try coder.code("nlos", &lineOfSight)
+    try coder.angle("azimuth", &azimuth)
+    try coder.angle("elevation", &elevation)
+    try coder.field("rssi", &rawRSSI)
+    try coder.field("anchor_cfo", &rawAnchorClockOffset)
+    try coder.field("cfo", &rawClockOffset)
+    try coder.field("initiator_reply_time", &initiatorReplyTime)
+    try coder.field("responder_reply_time", &responderReplyTime)
+    try coder.field("time_of_flight", &timeOfFlight)
+    try coder.bytes("rx_timestamp", &rxTimestampBytes, .u8)
+    try coder.code("message_control", &control)
+    try coder.bytes("tx_timestamp", &txTimestampBytes, .u8)
+    try coder.optionalBytes("active_rounds", &activeRounds, if: control.hasActiveRounds)
+    try coder.optionalBytes("location", &location, if: control.hasLocation)
+    try coder.optional("supercluster_id", &superclusterID, if: control.hasSuperclusterID)
+    let rest = max(0, Int(announcedLength) - (coder.position - start))
+    try coder.bytes("unknown", &unknownBytes, .exactly(rest))
   }
+}
 
-  /// Reads `count` measurements; nil when they do not fit.
-  static func list(
-    _ reader: inout PayloadReader, count: UInt8, extended: Bool
-  ) -> [DownlinkTDoAMeasurementV2]? {
-    var attempt = reader
-    var list: [DownlinkTDoAMeasurementV2] = []
-    for _ in 0..<count {
-      guard
-        let measurement = try? DownlinkTDoAMeasurementV2(
-          from: &attempt, extendedAddress: extended)
-      else { return nil }
-      list.append(measurement)
-    }
-    reader = attempt
-    return list
+extension FieldCoder where Self: ~Escapable {
+  fileprivate mutating func optionalBytes(
+    _ name: StaticString, _ value: inout [UInt8]?, if isPresent: Bool
+  ) throws(PayloadError) {
+    try optional(
+      name, &value, blank: [], .null, { _ in isPresent }
+    ) { c, bytes throws(PayloadError) in try c.bytes(name, &bytes, .u8) }
   }
 }

@@ -22,6 +22,10 @@ public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
     isExtended = true
   }
 
+  init(_ value: UInt64, isExtended: Bool) {
+    (self.value, self.isExtended) = (value, isExtended)
+  }
+
   /// The bytes in the order of the wire.
   public var bytes: [UInt8] {
     (0..<(isExtended ? 8 : 2)).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }

@@ -55,7 +55,7 @@ public enum NXPOneWayTail: Hashable, Sendable {
   }
 
   /// From the bytes behind the last measurement; nil for other measurements than these two.
-  public init?(_ bytes: [UInt8], behind measurements: SessionInfo.Measurements) {
+  package init?(_ bytes: [UInt8], behind measurements: SessionInfo.Measurements) {
     var reader = unsafe PayloadReader(bytes.span.bytes)
     guard let body = try? reader.longCounted("vendor data"), !body.isEmpty else { return nil }
     var rest = unsafe PayloadReader(body.span.bytes)

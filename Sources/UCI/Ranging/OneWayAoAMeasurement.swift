@@ -4,53 +4,33 @@
 /// short address, 19 with an extended one.
 public struct OneWayAoAMeasurement: Hashable, Sendable {
   /// The advertiser.
-  public var peer: MACAddress
+  public var peer = MACAddress(0)
   /// Whether it was measured, and if not, why.
-  public var status: Status
+  public var status = Status.ok
   /// The chip's judgement of the path.
-  public var lineOfSight: LineOfSight
+  public var lineOfSight = LineOfSight.notDetermined
   /// Counts the advertiser's frames.
-  public var frameSequenceNumber: UInt8
+  public var frameSequenceNumber: UInt8 = 0
   /// The block of the frame.
-  public var blockIndex: UInt16
+  public var blockIndex: UInt16 = 0
   /// Where the advertiser is, seen from this device.
-  public var azimuth: Angle
+  public var azimuth = Angle.none
   /// Where the advertiser is, seen from this device.
-  public var elevation: Angle
+  public var elevation = Angle.none
 
-  /// From the fields on the wire.
-  public init(
-    peer: MACAddress, status: Status, lineOfSight: LineOfSight, frameSequenceNumber: UInt8,
-    blockIndex: UInt16, azimuth: Angle, elevation: Angle
-  ) {
-    self.peer = peer
-    self.status = status
-    self.lineOfSight = lineOfSight
-    self.frameSequenceNumber = frameSequenceNumber
-    self.blockIndex = blockIndex
-    self.azimuth = azimuth
-    self.elevation = elevation
-  }
+  package init() {}
+}
 
-  /// Reads one measurement; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, extendedAddress: Bool) throws(PayloadError) {
-    peer = try reader.address(extended: extendedAddress)
-    status = Status(rawValue: try reader.u8("status"))
-    lineOfSight = LineOfSight(rawValue: try reader.u8("NLoS"))
-    frameSequenceNumber = try reader.u8("frame sequence number")
-    blockIndex = try reader.u16("block index")
-    azimuth = try reader.angle("azimuth")
-    elevation = try reader.angle("elevation")
-  }
-
-  /// Writes one measurement.
-  public func encode(into writer: inout PayloadWriter) {
-    writer.bytes(peer.bytes)
-    writer.u8(status.rawValue)
-    writer.u8(lineOfSight.rawValue)
-    writer.u8(frameSequenceNumber)
-    writer.u16(blockIndex)
-    writer.angle(azimuth)
-    writer.angle(elevation)
+extension OneWayAoAMeasurement: MeasurementFields {
+  package mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isExtended: Bool
+  ) throws(PayloadError) {
+    try coder.address("mac", &peer, extended: isExtended)
+    try coder.code("status", &status)
+    try coder.code("nlos", &lineOfSight)
+    try coder.field("frame", &frameSequenceNumber)
+    try coder.field("block", &blockIndex)
+    try coder.angle("azimuth", &azimuth)
+    try coder.angle("elevation", &elevation)
   }
 }

@@ -4,8 +4,7 @@
 ///
 /// The reader of a stream uses `SessionInfoView`, which does not copy.
 public struct SessionInfo: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode.sessionInfo
+  package static let opcode = Opcode.sessionInfo
 
   /// What was measured, by type.
   public enum Measurements: Hashable, Sendable {
@@ -24,178 +23,143 @@ public struct SessionInfo: UCINotification, Hashable {
   }
 
   /// Counts up by one for every notification of a session, from 0 at its start.
-  public var sequenceNumber: UInt32
+  public var sequenceNumber: UInt32 = 0
   /// What names the session: its id in FiRa 1.x, its handle since 2.0.
-  public var sessionToken: UInt32
+  public var sessionToken: UInt32 = 0
   /// Reserved in many implementations.
-  public var rcrIndication: UInt8
+  package var rcrIndication: UInt8 = 0
   /// Milliseconds; some chips say 0.
-  public var intervalMilliseconds: UInt32
+  public var intervalMilliseconds: UInt32 = 0
   /// What was measured.
-  public var type: MeasurementType
-  /// Reserved.
-  public var reserved14: UInt8
+  public var type = MeasurementType.twoWay
+  package var reserved14: UInt8 = 0
   /// 0 short, 1 extended.
-  public var addressIndicator: UInt8
+  package var addressIndicator: UInt8 = 0
   /// The primary session of a hybrid schedule.
-  public var primarySessionToken: UInt32
-  /// Reserved.
-  public var reserved20: UInt32
+  package var primarySessionToken: UInt32 = 0
+  package var reserved20: UInt32 = 0
   /// The measurements, by type.
-  public var measurements: Measurements
+  public var measurements = Measurements.twoWay([])
   /// Reserved bytes of each two-way measurement, 11 or 5 of them, as they came.
-  public var reservedBytes: [[UInt8]]
+  package var reservedBytes: [[UInt8]] = []
+
+  package init() {}
 
   /// A notification of two-way measurements.
-  public init(
+  package init(
     sequenceNumber: UInt32, sessionToken: UInt32, intervalMilliseconds: UInt32,
     twoWay: [TwoWayMeasurement], extendedAddresses: Bool = false
   ) {
-    self.sequenceNumber = sequenceNumber
-    self.sessionToken = sessionToken
-    rcrIndication = 0
+    (self.sequenceNumber, self.sessionToken) = (sequenceNumber, sessionToken)
     self.intervalMilliseconds = intervalMilliseconds
-    type = .twoWay
-    reserved14 = 0
     addressIndicator = extendedAddresses ? 1 : 0
-    primarySessionToken = 0
-    reserved20 = 0
     measurements = .twoWay(twoWay)
     reservedBytes = twoWay.map { _ in Array(repeating: 0, count: extendedAddresses ? 5 : 11) }
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sequenceNumber = try reader.u32("sequence number")
-    sessionToken = try reader.u32("session token")
-    rcrIndication = try reader.u8("RCR indication")
-    intervalMilliseconds = try reader.u32("ranging interval")
-    type = MeasurementType(rawValue: try reader.u8("measurement type"))
-    reserved14 = try reader.u8("reserved")
-    addressIndicator = try reader.u8("address indicator")
-    primarySessionToken = try reader.u32("primary session token")
-    reserved20 = try reader.u32("reserved")
-    let count = try reader.u8("number of measurements")
-    reservedBytes = []
-    measurements = try Self.measurements(
-      &reader, type, count: count, extended: addressIndicator != 0, dialect, &reservedBytes)
-  }
-
-  /// Reads what follows the header.
-  private static func measurements(
-    _ reader: inout PayloadReader, _ type: MeasurementType, count: UInt8, extended: Bool,
-    _ dialect: Dialect, _ reservedBytes: inout [[UInt8]]
-  ) throws(PayloadError) -> Measurements {
-    switch type {
-    case .twoWay:
-      return .twoWay(
-        try Self.twoWay(&reader, count: count, extended: extended, reserved: &reservedBytes))
-    case .oneWayAoA:
-      var list: [OneWayAoAMeasurement] = []
-      for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
-      return .oneWayAoA(list)
-    case .downlinkTDoA:
-      var list: [DownlinkTDoAMeasurement] = []
-      for _ in 0..<count { list.append(try .init(from: &reader, extendedAddress: extended)) }
-      return .downlinkTDoA(list)
-    case .uplinkTDoA:
-      return UplinkTDoAMeasurement.list(
-        &reader, count: count, extended: extended, dialect: dialect
-      )
-      .map { .uplinkTDoA($0) } ?? .other(count: count, bytes: reader.rest())
-    case .downlinkTDoAV2:
-      return DownlinkTDoAMeasurementV2.list(&reader, count: count, extended: extended)
-        .map { .downlinkTDoAV2($0) } ?? .other(count: count, bytes: reader.rest())
-    default:
-      return .other(count: count, bytes: reader.rest())
-    }
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("sequence", &sequenceNumber)
+    try coder.field("session", &sessionToken)
+    try coder.field("rcr", &rcrIndication, .hidden)
+    try coder.field("interval_ms", &intervalMilliseconds)
+    try coder.code("type", &type)
+    try coder.field("reserved", &reserved14, .hidden)
+    try coder.field("address_indicator", &addressIndicator, .hidden)
+    try coder.field("primary_session", &primarySessionToken, .hidden)
+    try coder.field("reserved", &reserved20, .hidden)
+    if coder.isReading { measurements = Measurements(of: type) }
+    var count = measurements.count
+    try coder.field("count", &count, .hidden)
+    try visitMeasurements(&coder, count)
   }
 
   /// Reads the measurements of a notification whose header has been read in place.
   package static func measurements(
     of view: borrowing SessionInfoView, dialect: Dialect
   ) throws(PayloadError) -> Measurements {
-    var reader = PayloadReader(
-      view.payload.extracting(SessionInfoView.headerLength..<view.payload.byteCount))
-    var reserved: [[UInt8]] = []
-    return try measurements(
-      &reader, view.type, count: UInt8(view.count), extended: view.hasExtendedAddresses, dialect,
-      &reserved)
+    var info = SessionInfo()
+    info.measurements = Measurements(of: view.type)
+    info.addressIndicator = view.hasExtendedAddresses ? 1 : 0
+    let rest = view.payload.extracting(SessionInfoView.headerLength..<view.payload.byteCount)
+    var coder = FieldReader(PayloadReader(rest), dialect)
+    try info.visitMeasurements(&coder, UInt8(view.count))
+    return info.measurements
   }
 
-  private static func twoWay(
-    _ reader: inout PayloadReader, count: UInt8, extended: Bool, reserved: inout [[UInt8]]
-  ) throws(PayloadError) -> [TwoWayMeasurement] {
-    var list: [TwoWayMeasurement] = []
-    for _ in 0..<count {
-      let peer = try reader.address(extended: extended)
-      var measurement = TwoWayMeasurement(
-        peer: peer, status: Status(rawValue: try reader.u8("status")),
-        lineOfSight: LineOfSight(rawValue: try reader.u8("NLoS")),
-        rawDistance: try reader.u16("distance"))
-      measurement.azimuth = try reader.angle("azimuth")
-      measurement.elevation = try reader.angle("elevation")
-      measurement.destinationAzimuth = try reader.angle("destination azimuth")
-      measurement.destinationElevation = try reader.angle("destination elevation")
-      measurement.slotIndex = try reader.u8("slot index")
-      measurement.rawRSSI = try reader.u8("RSSI")
-      reserved.append(try reader.bytes(extended ? 5 : 11, "reserved"))
-      list.append(measurement)
-    }
-    return list
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sequenceNumber)
-    writer.u32(sessionToken)
-    writer.u8(rcrIndication)
-    writer.u32(intervalMilliseconds)
-    writer.u8(type.rawValue)
-    writer.u8(reserved14)
-    writer.u8(addressIndicator)
-    writer.u32(primarySessionToken)
-    writer.u32(reserved20)
+  private mutating func visitMeasurements<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, _ count: UInt8
+  ) throws(PayloadError) {
+    let isExtended = addressIndicator != 0
     switch measurements {
-    case .other(let count, let bytes):
-      writer.u8(count)
-      writer.bytes(bytes)
-    case .oneWayAoA(let list):
-      writer.u8(UInt8(list.count))
-      for measurement in list { measurement.encode(into: &writer) }
-    case .downlinkTDoA(let list):
-      writer.u8(UInt8(list.count))
-      for measurement in list { measurement.encode(into: &writer) }
-    case .downlinkTDoAV2(let list):
-      writer.u8(UInt8(list.count))
-      for measurement in list { measurement.encode(into: &writer) }
-    case .uplinkTDoA(let list):
-      writer.u8(UInt8(list.count))
-      for measurement in list { measurement.encode(into: &writer) }
     case .twoWay(let list):
-      writer.u8(UInt8(list.count))
-      for (measurement, reserved) in zip(list, reservedBytes) {
-        writer.bytes(measurement.peer.bytes)
-        writer.u8(measurement.status.rawValue)
-        writer.u8(measurement.lineOfSight.rawValue)
-        writer.u16(measurement.rawDistance)
-        for angle in [
-          measurement.azimuth, measurement.elevation, measurement.destinationAzimuth,
-          measurement.destinationElevation,
-        ] {
-          writer.angle(angle)
-        }
-        writer.u8(measurement.slotIndex)
-        writer.u8(measurement.rawRSSI)
-        writer.bytes(reserved)
+      var rows = zip(list, reservedBytes).map { (measurement: $0, reserved: $1) }
+      try coder.list(
+        "measurements", &rows, .exactly(Int(count)), blank: (TwoWayMeasurement(), [])
+      ) { c, row throws(PayloadError) in
+        try row.measurement.visit(&c, isExtended: isExtended)
+        try c.bytes("reserved", &row.reserved, .exactly(isExtended ? 5 : 11), .hidden)
       }
+      measurements = .twoWay(rows.map(\.measurement))
+      reservedBytes = rows.map(\.reserved)
+    case .oneWayAoA(var list):
+      try coder.measurements(&list, count, isExtended: isExtended)
+      measurements = .oneWayAoA(list)
+    case .downlinkTDoA(var list):
+      try coder.measurements(&list, count, isExtended: isExtended)
+      measurements = .downlinkTDoA(list)
+    case .downlinkTDoAV2(var list):
+      let isKnown = try coder.attempt { c throws(PayloadError) in
+        try c.measurements(&list, count, isExtended: isExtended)
+      }
+      measurements = isKnown ? .downlinkTDoAV2(list) : try other(&coder, count)
+    case .uplinkTDoA(var list):
+      // Sources disagree on how long the message control is.
+      var length = list.first?.controlLength ?? 1
+      let lengths = coder.dialect.traits.uplinkControlLengths
+      let isKnown = try coder.attempt { c throws(PayloadError) in
+        try c.form(&length, oneOf: lengths) { c, length throws(PayloadError) in
+          var blank = UplinkTDoAMeasurement()
+          blank.controlLength = length
+          try c.measurements(&list, count, isExtended: isExtended, blank: blank)
+        }
+      }
+      measurements = isKnown ? .uplinkTDoA(list) : try other(&coder, count)
+    case .other: measurements = try other(&coder, count)
     }
+  }
+
+  private func other<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, _ count: UInt8
+  ) throws(PayloadError) -> Measurements {
+    var bytes: [UInt8] = []
+    if case .other(_, let known) = measurements { bytes = known }
+    try coder.bytes("payload", &bytes, .rest)
+    return .other(count: count, bytes: bytes)
   }
 }
 
-extension PayloadReader {
-  /// An angle with its figure of merit.
-  mutating func angle(_ field: String) throws(PayloadError) -> Angle {
-    Angle(raw: try i16(field), figureOfMerit: try u8("\(field) FoM"))
+extension SessionInfo.Measurements {
+  /// None of a type.
+  fileprivate init(of type: MeasurementType) {
+    self =
+      switch type {
+      case .twoWay: .twoWay([])
+      case .oneWayAoA: .oneWayAoA([])
+      case .downlinkTDoA: .downlinkTDoA([])
+      case .downlinkTDoAV2: .downlinkTDoAV2([])
+      case .uplinkTDoA: .uplinkTDoA([])
+      default: .other(count: 0, bytes: [])
+      }
+  }
+
+  fileprivate var count: UInt8 {
+    switch self {
+    case .twoWay(let list): UInt8(list.count)
+    case .oneWayAoA(let list): UInt8(list.count)
+    case .downlinkTDoA(let list): UInt8(list.count)
+    case .downlinkTDoAV2(let list): UInt8(list.count)
+    case .uplinkTDoA(let list): UInt8(list.count)
+    case .other(let count, _): count
+    }
   }
 }

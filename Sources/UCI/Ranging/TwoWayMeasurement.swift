@@ -22,6 +22,9 @@ public struct Angle: Hashable, Sendable {
   /// 0…100 percent, 100 best; 0: there is no estimate.
   public var figureOfMerit: UInt8
 
+  /// No estimate.
+  static let none = Angle(raw: 0, figureOfMerit: 0)
+
   /// From the fields on the wire.
   @inlinable public init(raw: Int16, figureOfMerit: UInt8) {
     self.raw = raw
@@ -90,4 +93,23 @@ public struct TwoWayMeasurement: Hashable, Sendable {
 
   /// Received power in dBm; nil when the chip gave none.
   @inlinable public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
+}
+
+extension TwoWayMeasurement: MeasurementFields {
+  package init() { self.init(peer: MACAddress(0), status: .ok) }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isExtended: Bool
+  ) throws(PayloadError) {
+    try coder.address("mac", &peer, extended: isExtended)
+    try coder.code("status", &status)
+    try coder.code("nlos", &lineOfSight)
+    try coder.field("distance", &rawDistance)
+    try coder.angle("azimuth", &azimuth)
+    try coder.angle("elevation", &elevation)
+    try coder.angle("destination_azimuth", &destinationAzimuth)
+    try coder.angle("destination_elevation", &destinationElevation)
+    try coder.field("slot", &slotIndex)
+    try coder.field("rssi", &rawRSSI)
+  }
 }

@@ -20,7 +20,8 @@ struct SecretRedactor: Sendable {
     guard let header = try? unsafe PacketHeader(parsing: packet.span.bytes) else { return packet }
     learn(header, packet)
     guard
-      let place = Message.placeOfKeys(type: header.type, opcode: header.opcode, dialect: dialect)
+      let location = Message.keyMaterialLocation(
+        type: header.type, opcode: header.opcode, dialect: dialect)
     else { return packet }
     var packet = packet
     let start = PacketHeader.length
@@ -30,9 +31,9 @@ struct SecretRedactor: Sendable {
       packet.zero(from: start)
     } else if header.moreFollows {
       pending.insert(key)
-      packet.zero(from: start + place.plainBytes)
+      packet.zero(from: start + location.plainBytes)
     } else {
-      for range in place.secrets(in: Array(packet[min(start, packet.count)...])) {
+      for range in location.secrets(in: Array(packet[min(start, packet.count)...])) {
         packet.zero(start + range.lowerBound..<start + range.upperBound)
       }
     }

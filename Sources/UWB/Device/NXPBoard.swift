@@ -19,7 +19,7 @@ public struct NXPBoard: Sendable, Hashable {
   /// CORE_SET_CONFIG after the reset, one command for each list.
   public var configuration: [[TLV]]
   /// SET_DEVICE_CALIBRATION after it.
-  public var calibration: [NXPSetCalibration]
+  package var calibration: [NXPSetCalibration]
 
   private init(
     _ name: String, _ summary: String, _ variant: (UInt8, UInt8),

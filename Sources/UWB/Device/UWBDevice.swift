@@ -165,10 +165,18 @@ public final class UWBDevice: Sendable {
   public var state: DeviceState? { core.engine.chip.device }
 
   /// Sends any command and returns its answer, whatever the status in it.
-  ///
-  /// - Throws: `DriverError`.
-  public func send<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
+  package func send<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
     try await core.engine.send(command)
+  }
+
+  /// Sends a command that this library may not know, and returns the payload of its response, which
+  /// begins with a status.
+  ///
+  /// - Parameter payload: At most 255 bytes.
+  /// - Throws: `DriverError`.
+  public func send(_ opcode: Opcode, payload: [UInt8]) async throws(DriverError) -> [UInt8] {
+    let header = PacketHeader(.command, opcode, payloadLength: payload.count)
+    return try await core.engine.sendRaw(header.encoded() + payload)
   }
 
   // MARK: sessions
@@ -195,7 +203,7 @@ public final class UWBDevice: Sendable {
   ///   - profile: goes to the chip as it is.
   ///   - configuration: what the session is taken to be; nothing of it is sent.
   /// - Throws: `DriverError`, with the session removed from the chip again.
-  public func makeSession(
+  package func makeSession(
     from profile: NXPSetProfile, as configuration: SessionConfiguration
   ) async throws(DriverError) -> UWBSession {
     try await makeSession(SessionRecord(configuration: configuration, profile: profile))

@@ -92,13 +92,15 @@ extension RadioTestResult {
     case let sent as TestPeriodicTXNotification: self.init(status: sent.status, content: .sent)
     case let report as TestPERRXNotification:
       let reception = RadioReception(
-        names: TestPERRXNotification.counterNames, counts: report.counters, isSTSOnly: isSTSOnly)
+        names: TestPERRXNotification.counterNames.map(\.description), counts: report.counters,
+        isSTSOnly: isSTSOnly)
       self.init(
         status: report.status,
         content: report.counters.isEmpty ? .nothing : .reception(reception))
     case let report as TestSRRXNotification:
       let reception = RadioReception(
-        names: TestSRRXNotification.counterNames, counts: report.counters, bitmap: report.bitmap,
+        names: TestSRRXNotification.counterNames.map(\.description), counts: report.counters,
+        bitmap: report.bitmap,
         isSTSOnly: true)
       self.init(
         status: report.status,

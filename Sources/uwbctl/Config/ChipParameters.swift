@@ -61,7 +61,7 @@ struct ChipParameters {
           throw DriverError.refused(command: "SESSION_GET_APP_CONFIG_CMD", status)
         }
       } else {
-        let response = try await chip.send(GetOneConfig(parameter))
+        let response = try await chip.send(GetConfig([DeviceConfigID(parameter)]))
         (status, answer) = (response.status, response.parameters)
       }
       let value = answer?.first { $0.id == parameter.id && $0.subID == parameter.subID }
@@ -102,32 +102,5 @@ struct ChipParameters {
       session == nil
       ? DeviceConfigID(parameter).form(in: dialect) : AppConfigID(rawValue: parameter.id).form
     return form.text(parameter.value)
-  }
-}
-
-/// CORE_GET_CONFIG for one parameter, whose identifier may have two bytes.
-struct GetOneConfig: UCICommand {
-  typealias Response = DeviceConfigResponse
-  static let opcode = Opcode.coreGetConfig
-  static let isIdempotent = true
-
-  var id: UInt8
-  var subID: UInt8?
-
-  init(_ parameter: TLV) {
-    id = parameter.id
-    subID = parameter.subID
-  }
-
-  init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    _ = try reader.u8("id count")
-    id = try reader.u8("id")
-    subID = reader.remaining > 0 ? try reader.u8("sub id") : nil
-  }
-
-  func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(1)
-    writer.u8(id)
-    if let subID { writer.u8(subID) }
   }
 }

@@ -1,103 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SET_CALIBRATION of NXP's group 0xF: one parameter of a channel.
-public struct NXPSetCalibration: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x21)
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
+package struct NXPSetCalibration: UCICommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x21)
+  package static let isIdempotent = true
 
   /// The channel; 0 where the parameter has none.
-  public var channel: UInt8
+  package var channel: UInt8 = 0
   /// Which parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
-  public var parameter: UInt8
+  package var parameter: UInt8 = 0
   /// At most 255 bytes.
-  public var value: [UInt8]
+  package var value: [UInt8] = []
 
-  /// From its fields.
-  public init(channel: UInt8, parameter: UInt8, value: [UInt8]) {
-    self.channel = channel
-    self.parameter = parameter
-    self.value = value
+  package init() {}
+  package init(channel: UInt8, parameter: UInt8, value: [UInt8]) {
+    (self.channel, self.parameter, self.value) = (channel, parameter, value)
   }
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    channel = try reader.u8("channel")
-    parameter = try reader.u8("parameter")
-    value = try reader.counted("value")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(channel)
-    writer.u8(parameter)
-    writer.counted(value)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("channel", &channel)
+    try coder.field("parameter", &parameter, .nxpCalibration)
+    try coder.bytes("value", &value, .u8)
   }
 }
 
-/// GET_TRNG of NXP's group 0xA: bytes of the chip's random number generator.
-public struct NXPGetRandom: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = NXPRandomResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xA), 0x02)
-  /// Asking again does no harm.
-  public static let isIdempotent = true
+/// GET_CALIBRATION of NXP's group 0xF: one parameter of a channel.
+///
+/// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration).
+package struct NXPGetCalibration: UCICommand, Hashable {
+  package typealias Response = NXPCalibrationResponse
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x22)
+  package static let isIdempotent = true
 
-  /// How many bytes.
-  public var count: UInt8
+  /// The channel; 0 where the parameter has none.
+  package var channel: UInt8 = 0
+  /// Which parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
+  package var parameter: UInt8 = 0
+  /// A third byte: 0 in the published logs that read AOA_ANTENNAS_PDOA_CALIB, nil in all others.
+  package var selector: UInt8?
 
-  /// From a count.
-  public init(count: UInt8) { self.count = count }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    count = try reader.u8("count")
+  package init() {}
+  package init(channel: UInt8, parameter: UInt8, selector: UInt8? = nil) {
+    (self.channel, self.parameter, self.selector) = (channel, parameter, selector)
   }
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) { writer.u8(count) }
-}
-
-/// GET_TRNG_RSP of NXP's group 0xA. What is random may become a key, so it is described as secret.
-public struct NXPRandomResponse: UCIResponse, Hashable {
-  /// Whether the chip did what it was asked.
-  public var status: Status
-  /// Everything behind the status.
-  public var random: [UInt8]
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-    random = reader.rest()
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
-    writer.bytes(random)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("channel", &channel)
+    try coder.field("parameter", &parameter, .nxpCalibration)
+    try coder.optional("selector", &selector, absent: .omitted)
   }
 }
 
-/// SE_BINDING_STATUS_NTF of NXP's group 0xE.
-public struct NXPBindingStatusNotification: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xE), 0x06)
+/// GET_CALIBRATION_RSP of NXP's group 0xF.
+///
+/// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration).
+package struct NXPCalibrationResponse: UCIResponse, Hashable {
+  /// What was asked for.
+  package struct Value: FieldGroup, Hashable, Sendable {
+    /// The state of the calibration: 1 and 3 in logs that were published.
+    package var state: UInt8 = 1
+    package var parameter: UInt8 = 0
+    /// At most 255 bytes.
+    package var bytes: [UInt8] = []
 
-  /// 0 not bound, 1 bound and unlocked, 2 bound and locked, 3 not known.
-  public var binding: UInt8
+    package init() {}
+    package init(state: UInt8 = 1, parameter: UInt8, bytes: [UInt8]) {
+      (self.state, self.parameter, self.bytes) = (state, parameter, bytes)
+    }
 
-  /// From its field.
-  public init(binding: UInt8) { self.binding = binding }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    binding = try reader.u8("binding status")
+    package mutating func visit<C: FieldCoder & ~Escapable>(
+      _ coder: inout C
+    ) throws(PayloadError) {
+      try coder.field("state", &state)
+      try coder.field("parameter", &parameter, .nxpCalibration)
+      try coder.bytes("value", &bytes, .u8)
+    }
   }
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) { writer.u8(binding) }
+  package var status = Status.ok
+  /// nil where the response ends behind its status.
+  package var value: Value?
+
+  package init() {}
+  package init(status: Status, value: Value?) { (self.status, self.value) = (status, value) }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.afterStatus(status, &value)
+  }
+}
+
+/// READ_CALIB_DATA of NXP's group 0xA: calibration in the chip's one-time memory. The value comes in
+/// a notification.
+///
+/// Source: AOSP hardware/nxp/uwb (Apache-2.0), which reads the crystal's values so.
+package struct NXPReadOTPCalibration: UCICommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x01)
+  package static let isIdempotent = true
+
+  package var channel: UInt8 = 0
+  /// Where it is: 1 the one-time memory.
+  package var option: UInt8 = 1
+  package var parameter: UInt8 = 0
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("channel", &channel)
+    try coder.field("option", &option)
+    try coder.field("parameter", &parameter, .names(["0", "TX_POWER", "CRYSTAL"]))
+  }
+}
+
+/// READ_CALIB_DATA_NTF of NXP's group 0xA. Source: AOSP hardware/nxp/uwb (Apache-2.0).
+package struct NXPReadOTPCalibrationNotification: UCINotification, Hashable {
+  package static let opcode = NXPReadOTPCalibration.opcode
+  package var status = Status.ok
+  /// At most 255 bytes.
+  package var value: [UInt8] = []
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.bytes("value", &value, .u8)
+  }
 }

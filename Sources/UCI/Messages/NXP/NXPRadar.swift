@@ -4,94 +4,110 @@
 ///
 /// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_ocpd); names of the fields
 /// (facts only) nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
-public struct NXPRadarNotification: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0x9), 0x0A)
+package struct NXPRadarNotification: UCINotification, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0x9), 0x0A)
 
   /// Somebody.
-  public struct Detection: Hashable, Sendable {
+  package struct Detection: FieldGroup, Hashable, Sendable {
     /// Centimetres.
-    public var distance: UInt16
+    package var distance: UInt16 = 0
     /// Degrees.
-    public var angle: Int8
+    package var angle: Int8 = 0
     /// A number that names it.
-    public var id: UInt8
+    package var id: UInt8 = 0
     /// A measure of the signal to noise, as it comes: its unit is not known.
-    public var rawValue: UInt32
-  }
+    package var rawValue: UInt32 = 0
 
-  /// What was measured.
-  public enum Content: Hashable, Sendable {
-    /// Channel impulse responses: how many, units of 4 bytes in each, a reserved byte, bytes.
-    case impulseResponses(count: UInt16, size: UInt8, reserved: UInt8, bytes: [UInt8])
-    /// Whether somebody is there, a mode, how many, a reserved byte, who.
-    case presence(
-      detected: UInt8, mode: UInt8, count: UInt8, reserved: UInt8, detections: [Detection])
-    /// Something else.
-    case other([UInt8])
-  }
+    package init() {}
 
-  /// What names the session.
-  public var sessionToken: UInt32
-  /// Whether the data is good.
-  public var status: Status
-  /// 0 channel impulse responses, 1 presence.
-  public var type: UInt8
-  /// What was measured.
-  public var content: Content
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  ///
-  /// The detections that are there are read, whatever their number says: published logs have one
-  /// where it is 0.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    status = Status(rawValue: try reader.u8("status"))
-    type = try reader.u8("radar type")
-    switch type {
-    case 0:
-      content = .impulseResponses(
-        count: try reader.u16("number of responses"), size: try reader.u8("size"),
-        reserved: try reader.u8("reserved"), bytes: reader.rest())
-    case 1:
-      let detected = try reader.u8("presence")
-      let mode = try reader.u8("mode")
-      let count = try reader.u8("number of detections")
-      let reserved = try reader.u8("reserved")
-      var list: [Detection] = []
-      while reader.remaining >= 8 {
-        list.append(
-          Detection(
-            distance: try reader.u16("distance"),
-            angle: Int8(bitPattern: try reader.u8("angle")), id: try reader.u8("id"),
-            rawValue: try reader.u32("detection value")))
-      }
-      content = .presence(
-        detected: detected, mode: mode, count: count, reserved: reserved, detections: list)
-    default: content = .other(reader.rest())
+    package mutating func visit<C: FieldCoder & ~Escapable>(
+      _ coder: inout C
+    ) throws(PayloadError) {
+      try coder.field("distance_cm", &distance)
+      try coder.field("angle_deg", &angle)
+      try coder.field("id", &id)
+      try coder.field("value_raw", &rawValue)
     }
   }
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.u8(status.rawValue)
-    writer.u8(type)
-    switch content {
-    case .impulseResponses(let count, let size, let reserved, let bytes):
-      writer.u16(count)
-      writer.u8(size)
-      writer.u8(reserved)
-      writer.bytes(bytes)
-    case .presence(let detected, let mode, let count, let reserved, let detections):
-      for value in [detected, mode, count, reserved] { writer.u8(value) }
-      for detection in detections {
-        writer.u16(detection.distance)
-        writer.u8(UInt8(bitPattern: detection.angle))
-        writer.u8(detection.id)
-        writer.u32(detection.rawValue)
+  /// Channel impulse responses.
+  package struct ImpulseResponses: FieldGroup, Hashable, Sendable {
+    package var count: UInt16 = 0
+    /// Units of 4 bytes in each.
+    package var size: UInt8 = 0
+    package var reserved: UInt8 = 0
+    package var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func visit<C: FieldCoder & ~Escapable>(
+      _ coder: inout C
+    ) throws(PayloadError) {
+      try coder.field("count", &count)
+      try coder.field("size_words", &size)
+      try coder.field("reserved", &reserved, .hidden)
+      try coder.bytes("responses", &bytes, .rest)
+    }
+  }
+
+  /// Whether somebody is there.
+  package struct Presence: FieldGroup, Hashable, Sendable {
+    package var detected: UInt8 = 0
+    package var mode: UInt8 = 0
+    package var count: UInt8 = 0
+    package var reserved: UInt8 = 0
+    /// Those that are there, whatever `count` says: published logs have one where it is 0.
+    package var detections: [Detection] = []
+
+    package init() {}
+
+    package mutating func visit<C: FieldCoder & ~Escapable>(
+      _ coder: inout C
+    ) throws(PayloadError) {
+      try coder.field("presence", &detected, .flag)
+      try coder.field("mode", &mode)
+      try coder.field("count", &count)
+      try coder.field("reserved", &reserved, .hidden)
+      try coder.list("detections", &detections, .fitting(8))
+    }
+  }
+
+  /// What was measured.
+  package enum Content: Hashable, Sendable {
+    case impulseResponses(ImpulseResponses)
+    case presence(Presence)
+    case other([UInt8])
+  }
+
+  package var sessionToken: UInt32 = 0
+  /// Whether the data is good.
+  package var status = Status.ok
+  package var type: UInt8 = 0
+  package var content = Content.impulseResponses(ImpulseResponses())
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.code("status", &status)
+    try coder.field("radar_type", &type, .names(["CIR", "PRESENCE"]))
+    if coder.isReading {
+      switch type {
+      case 0: content = .impulseResponses(ImpulseResponses())
+      case 1: content = .presence(Presence())
+      default: content = .other([])
       }
-    case .other(let bytes): writer.bytes(bytes)
+    }
+    switch content {
+    case .impulseResponses(var responses):
+      try responses.visit(&coder)
+      content = .impulseResponses(responses)
+    case .presence(var presence):
+      try presence.visit(&coder)
+      content = .presence(presence)
+    case .other(var bytes):
+      try coder.bytes("payload", &bytes, .rest)
+      content = .other(bytes)
     }
   }
 }

@@ -5,108 +5,71 @@
 /// GET_ALL_UWB_SESSIONS of NXP's group 0xF.
 ///
 /// Source: a published log of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_nearby_interaction).
-public struct NXPGetAllSessions: EmptyCommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = NXPSessionsResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x02)
-  /// There is nothing to give.
-  public init() {}
+package struct NXPGetAllSessions: EmptyCommand, Hashable {
+  package typealias Response = NXPSessionsResponse
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x02)
+  package init() {}
 }
 
 /// GET_ALL_UWB_SESSIONS_RSP of NXP's group 0xF.
-public struct NXPSessionsResponse: UCIResponse, Hashable {
-  /// Whether the chip did what it was asked.
-  public var status: Status
+package struct NXPSessionsResponse: UCIResponse, Hashable {
+  package var status = Status.ok
   /// How many sessions there are; nil where the response ends behind its status.
-  public var count: UInt8?
+  package var count: UInt8?
   /// What is said of them, as it comes: the layout is not known.
-  public var entries: [UInt8]
+  package var entries: [UInt8] = []
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-    count = reader.remaining > 0 ? try reader.u8("number of sessions") : nil
-    entries = reader.rest()
-  }
+  package init() {}
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
-    if let count { writer.u8(count) }
-    writer.bytes(entries)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.optional("count", &count)
+    try coder.bytes("sessions", &entries, count == nil ? .exactly(0) : .rest)
   }
 }
 
 /// URSK_DELETE of NXP's group 0xF: the chip forgets the ranging keys of sessions.
 ///
 /// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
-public struct NXPDeleteURSK: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x01)
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
+package struct NXPDeleteURSK: UCICommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x01)
+  package static let isIdempotent = true
 
   /// Ids of the sessions, at most 255.
-  public var sessionIDs: [UInt32]
+  package var sessionIDs: [UInt32] = []
 
-  /// From its fields.
-  public init(sessionIDs: [UInt32]) { self.sessionIDs = sessionIDs }
+  package init() {}
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionIDs = []
-    for _ in 0..<(try reader.u8("number of sessions")) {
-      sessionIDs.append(try reader.u32("session id"))
-    }
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(UInt8(sessionIDs.count))
-    for id in sessionIDs { writer.u32(id) }
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.numbers("session_ids", &sessionIDs)
   }
 }
 
 /// URSK_DELETE_NTF of NXP's group 0xF: what became of the keys.
 ///
 /// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
-public struct NXPDeleteURSKNotification: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = NXPDeleteURSK.opcode
+package struct NXPDeleteURSKNotification: UCINotification, Hashable {
+  package static let opcode = NXPDeleteURSK.opcode
 
   /// What became of the key of a session.
-  public struct Outcome: Hashable, Sendable {
-    /// The session.
-    public var sessionID: UInt32
+  package struct Outcome: Hashable, Sendable {
+    package var sessionID: UInt32 = 0
     /// What became of its key: 0 removed, 1 there was none, 2 the secure element did not answer.
-    public var result: UInt8
+    package var result: UInt8 = 0
   }
 
-  /// Whether the chip did what it was asked.
-  public var status: Status
+  package var status = Status.ok
   /// At most 255.
-  public var outcomes: [Outcome]
+  package var outcomes: [Outcome] = []
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-    outcomes = []
-    for _ in 0..<(try reader.u8("number of sessions")) {
-      outcomes.append(
-        Outcome(sessionID: try reader.u32("session id"), result: try reader.u8("result")))
-    }
-  }
+  package init() {}
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
-    writer.u8(UInt8(outcomes.count))
-    for outcome in outcomes {
-      writer.u32(outcome.sessionID)
-      writer.u8(outcome.result)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.list("outcomes", &outcomes, .u8, blank: Outcome()) {
+      c, outcome throws(PayloadError) in
+      try c.field("session_id", &outcome.sessionID)
+      try c.field("result", &outcome.result)
     }
   }
 }
@@ -115,33 +78,18 @@ public struct NXPDeleteURSKNotification: UCINotification, Hashable {
 ///
 /// Source: the layout from a published host for NXP's NCJ29D5 (forthink-xyz/python-uwbzero), the
 /// opcode from nxp-uwb/sr250-uwbiot-zephyr.
-public struct NXPRangeResume: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(.sessionControl, 0x21)
+package struct NXPRangeResume: UCICommand, Hashable {
+  package static let opcode = Opcode(.sessionControl, 0x21)
 
-  /// What names the session.
-  public var sessionToken: UInt32
+  package var sessionToken: UInt32 = 0
   /// STS index with which it goes on.
-  public var stsIndex: UInt32
+  package var stsIndex: UInt32 = 0
 
-  /// From its fields.
-  public init(sessionToken: UInt32, stsIndex: UInt32) {
-    self.sessionToken = sessionToken
-    self.stsIndex = stsIndex
-  }
+  package init() {}
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessionToken = try reader.u32("session token")
-    stsIndex = try reader.u32("STS index")
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u32(sessionToken)
-    writer.u32(stsIndex)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.field("sts_index", &stsIndex)
   }
 }
 
@@ -149,48 +97,34 @@ public struct NXPRangeResume: UCICommand, Hashable {
 ///
 /// Source (facts only): nxp-uwb/sr250-uwbiot-zephyr and
 /// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
-public struct NXPSchedulerStatusNotification: UCINotification, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xE), 0x07)
+package struct NXPSchedulerStatusNotification: UCINotification, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x07)
 
   /// A session.
-  public struct Session: Hashable, Sendable {
-    /// What names the session.
-    public var token: UInt32
+  package struct Session: Hashable, Sendable {
+    package var token: UInt32 = 0
     /// How the scheduler sees it.
-    public var status: UInt8
+    package var status: UInt8 = 0
     /// How often it had the radio.
-    public var successes: UInt32
+    package var successes: UInt32 = 0
     /// How often another session had it.
-    public var failures: UInt32
-    /// Its priority.
-    public var priority: UInt8
+    package var failures: UInt32 = 0
+    package var priority: UInt8 = 0
   }
 
   /// At most 255.
-  public var sessions: [Session]
+  package var sessions: [Session] = []
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    sessions = []
-    for _ in 0..<(try reader.u8("number of sessions")) {
-      sessions.append(
-        Session(
-          token: try reader.u32("session token"), status: try reader.u8("status"),
-          successes: try reader.u32("successes"), failures: try reader.u32("failures"),
-          priority: try reader.u8("priority")))
-    }
-  }
+  package init() {}
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(UInt8(sessions.count))
-    for session in sessions {
-      writer.u32(session.token)
-      writer.u8(session.status)
-      writer.u32(session.successes)
-      writer.u32(session.failures)
-      writer.u8(session.priority)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.list("sessions", &sessions, .u8, blank: Session()) {
+      c, session throws(PayloadError) in
+      try c.field("session", &session.token)
+      try c.field("scheduler_status", &session.status)
+      try c.field("successes", &session.successes)
+      try c.field("failures", &session.failures)
+      try c.field("priority", &session.priority)
     }
   }
 }

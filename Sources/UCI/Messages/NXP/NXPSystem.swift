@@ -1,67 +1,166 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Small commands of NXP's groups 0xA, 0xE and 0xF. Sources: GET_ERROR_LOG
-// NXPHoverGames/nxp-uwb-ros2 (Apache-2.0); SE_BIND and SE_BINDING_CHECK AOSP hardware/nxp/uwb
-// (Apache-2.0); READ_MODULE_MAKER_ID NXP's UWBIoT API Reference Guide.
+// Commands of NXP's groups 0xA, 0xE and 0xF. Sources: GET_ERROR_LOG NXPHoverGames/nxp-uwb-ros2
+// (Apache-2.0); SE_BIND and SE_BINDING_CHECK AOSP hardware/nxp/uwb (Apache-2.0);
+// READ_MODULE_MAKER_ID and SET_PROFILE NXP's UWBIoT API Reference Guide; the parameters of sessions
+// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
+
+/// NXP's CORE_DEVICE_INIT (GID 0xE, OID 0): an SR1xx or SR2xx accepts nothing else before it.
+package struct NXPDeviceInit: UCICommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x00)
+  package static let isIdempotent = true
+
+  /// Board variant; 0 in every published log.
+  package var boardVariant: UInt8 = 0
+  /// Version of the board variant; 0 in every published log.
+  package var boardVersion: UInt8 = 0
+
+  package init() {}
+  package init(boardVariant: UInt8, boardVersion: UInt8) {
+    (self.boardVariant, self.boardVersion) = (boardVariant, boardVersion)
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("board_variant", &boardVariant)
+    try coder.field("board_version", &boardVersion)
+  }
+}
+
+/// SET_VENDOR_APP_CONFIG of NXP's group 0xF.
+package struct NXPSetAppConfig: SetParametersCommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x00)
+  package static let space = ParameterSpace.nxpApp
+  package static let firstKeyByte: Int? = 4
+  package var sessionToken: UInt32 = 0
+  package var parameters: [TLV] = []
+  package init() {}
+}
+
+/// GET_VENDOR_APP_CONFIG of NXP's group 0xF.
+package struct NXPGetAppConfig: GetParametersCommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x03)
+  package static let space = ParameterSpace.nxpApp
+  package static let firstKeyByteOfResponse: Int? = 1
+  package var sessionToken: UInt32 = 0
+  package var ids: [UInt8] = []
+  package init() {}
+}
+
+/// SET_PROFILE of NXP's group 0xA: the chip makes a session from what a phone sent.
+package struct NXPSetProfile: UCICommand, Hashable {
+  package typealias Response = SessionInitResponse
+  package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x05)
+  package static let firstKeyByte: Int? = 5
+
+  /// Apple's profile.
+  package static let apple: UInt8 = 0x0B
+
+  /// Whose profile: `apple`.
+  package var profile: UInt8 = NXPSetProfile.apple
+  package var deviceType: UInt8 = 0
+  /// The address of this device.
+  package var address: UInt16 = 0
+  /// Like the parameter DEVICE_ROLE.
+  package var role: UInt8 = 0
+  /// What the phone sent, unchanged. It holds the initialisation vector of the static STS.
+  package var data: [UInt8] = []
+
+  package init() {}
+  package init(profile: UInt8, deviceType: UInt8, address: UInt16, role: UInt8, data: [UInt8]) {
+    (self.profile, self.deviceType, self.address) = (profile, deviceType, address)
+    (self.role, self.data) = (role, data)
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("profile", &profile)
+    try coder.field("device_type", &deviceType, .names(["CONTROLEE", "CONTROLLER"]))
+    try coder.field("mac", &address, .shortAddress)
+    try coder.field("role", &role)
+    try coder.bytes("data", &data, .rest, .secret)
+  }
+}
+
+/// GET_TRNG of NXP's group 0xA: bytes of the chip's random number generator.
+package struct NXPGetRandom: UCICommand, Hashable {
+  package typealias Response = NXPRandomResponse
+  package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x02)
+  package static let isIdempotent = true
+  package static let firstKeyByteOfResponse: Int? = 1
+
+  /// How many bytes.
+  package var count: UInt8 = 0
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("count", &count)
+  }
+}
+
+/// GET_TRNG_RSP of NXP's group 0xA.
+package struct NXPRandomResponse: UCIResponse, Hashable {
+  package var status = Status.ok
+  /// Everything behind the status. It may become a key.
+  package var random: [UInt8] = []
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.bytes("random", &random, .rest, .secret)
+  }
+}
+
+/// SE_BINDING_STATUS_NTF of NXP's group 0xE.
+package struct NXPBindingStatusNotification: UCINotification, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x06)
+  package var binding: UInt8 = 0
+
+  package init() {}
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field(
+      "binding", &binding, .names(["NOT_BOUND", "BOUND_UNLOCKED", "BOUND_LOCKED", "UNKNOWN"]))
+  }
+}
 
 /// GET_ERROR_LOG of NXP's group 0xE: what went wrong before the last reset.
-public struct NXPGetErrorLog: EmptyCommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xE), 0x02)
-  /// There is nothing to give.
-  public init() {}
+package struct NXPGetErrorLog: EmptyCommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x02)
+  package init() {}
 }
 
 /// SE_BIND of NXP's group 0xF: the chip and its secure element agree on a key.
-public struct NXPBind: EmptyCommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x31)
-  /// What is done once cannot be done again.
-  public static let isIdempotent = false
-  /// There is nothing to give.
-  public init() {}
+package struct NXPBind: EmptyCommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x31)
+  // What is done once cannot be done again.
+  package static let isIdempotent = false
+  package init() {}
 }
 
 /// SE_BINDING_CHECK of NXP's group 0xF: whether the chip and its secure element know each other.
-public struct NXPCheckBinding: EmptyCommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xF), 0x32)
-  /// There is nothing to give.
-  public init() {}
+package struct NXPCheckBinding: EmptyCommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x32)
+  package init() {}
 }
 
 /// READ_MODULE_MAKER_ID of NXP's group 0xA.
-public struct NXPReadModuleID: EmptyCommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = NXPModuleIDResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xA), 0x04)
-  /// There is nothing to give.
-  public init() {}
+package struct NXPReadModuleID: EmptyCommand, Hashable {
+  package typealias Response = NXPModuleIDResponse
+  package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x04)
+  package init() {}
 }
 
 /// READ_MODULE_MAKER_ID_RSP of NXP's group 0xA.
-public struct NXPModuleIDResponse: UCIResponse, Hashable {
-  /// Whether the chip did what it was asked.
-  public var status: Status
+package struct NXPModuleIDResponse: UCIResponse, Hashable {
+  package var status = Status.ok
   /// Who made the module; missing in error responses.
-  public var id: UInt16?
+  package var id: UInt16?
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    status = Status(rawValue: try reader.u8("status"))
-    id = reader.remaining >= 2 ? try reader.u16("module id") : nil
-  }
+  package init() {}
 
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    writer.u8(status.rawValue)
-    if let id { writer.u16(id) }
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.optional("module_id", &id)
   }
 }

@@ -4,111 +4,73 @@
 // Tools 1.1.1.
 
 /// TX_CW (GID 0xB, OID 0x01): an unmodulated carrier.
-public struct QorvoTestTXCW: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xB), 0x01)
-  /// Sending it again changes nothing more.
-  public static let isIdempotent = true
+package struct QorvoTestTXCW: UCICommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x01)
+  package static let isIdempotent = true
+  package var action: UInt8 = 0
 
-  /// 1 start, 0 stop.
-  public var action: UInt8
+  package init() {}
 
-  /// Starts or stops.
-  public init(action: UInt8) { self.action = action }
-
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    action = try reader.u8("action")
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("action", &action, .names(["STOP", "START"]))
   }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) { writer.u8(action) }
 }
 
 /// PLL lock test (GID 0xB, OID 0x02).
-public struct QorvoTestPLLLock: UCICommand, Hashable {
-  /// What the chip answers.
-  public typealias Response = StatusResponse
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xB), 0x02)
+package struct QorvoTestPLLLock: UCICommand, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x02)
 
   /// What to test and for how long.
-  public struct Settings: Hashable, Sendable {
+  package struct Settings: Hashable, Sendable {
     /// Which operation.
-    public var operation: UInt8
+    package var operation: UInt8 = 0
     /// Tenths of a millisecond.
-    public var timeout: UInt16
-
-    /// From its fields.
-    public init(operation: UInt8, timeout: UInt16) {
-      self.operation = operation
-      self.timeout = timeout
-    }
+    package var timeout: UInt16 = 0
   }
 
   /// nil: as the chip likes.
-  public var settings: Settings?
+  package var settings: Settings?
 
-  /// From its fields.
-  public init(_ settings: Settings? = nil) { self.settings = settings }
+  package init() {}
 
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    settings =
-      reader.remaining > 0
-      ? Settings(operation: try reader.u8("operation"), timeout: try reader.u16("timeout")) : nil
-  }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) {
-    guard let settings else { return }
-    writer.u8(settings.operation)
-    writer.u16(settings.timeout)
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.optional(
+      "settings", &settings, blank: Settings(), .omitted, { $0 > 0 }
+    ) { c, settings throws(PayloadError) in
+      try c.field("operation", &settings.operation)
+      try c.field("timeout_ms", &settings.timeout, .scaled(10))
+    }
   }
 }
 
 /// A notification of a Qorvo test that is a list of results by number.
-public protocol QorvoTestResults: UCINotification {
+package protocol QorvoTestResults: UCINotification {
   /// At most 255.
-  var results: [TLV] { get }
-  /// From its fields.
-  init(results: [TLV])
+  var results: [TLV] { get set }
   /// What the numbers mean.
   static var names: [UInt8: String] { get }
 }
 
 extension QorvoTestResults {
-  /// Reads the fields in their order on the wire; throws `PayloadError` where the payload ends.
-  public init(from reader: inout PayloadReader, dialect: Dialect) throws(PayloadError) {
-    self.init(results: try reader.tlvs("results"))
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.parameters("results", &results, .results(Self.names))
   }
-
-  /// Writes the fields in their order on the wire.
-  public func encode(into writer: inout PayloadWriter, dialect: Dialect) { writer.tlvs(results) }
 }
 
 /// Result of the PLL lock test (GID 0xB, OID 0x02).
-public struct QorvoTestPLLLockNotification: QorvoTestResults, Hashable {
-  /// Group and opcode.
-  public static let opcode = QorvoTestPLLLock.opcode
+package struct QorvoTestPLLLockNotification: QorvoTestResults, Hashable {
+  package static let opcode = QorvoTestPLLLock.opcode
   /// 1: 0 well, 1 setting of the channel failed, 2 state of the PLL; 2: flags of the PLL.
-  public static let names: [UInt8: String] = [1: "error", 2: "flags"]
-  /// At most 255.
-  public var results: [TLV]
-  /// From its fields.
-  public init(results: [TLV]) { self.results = results }
+  package static let names: [UInt8: String] = [1: "error", 2: "flags"]
+  package var results: [TLV] = []
+  package init() {}
 }
 
 /// Result of the test of the real-time clock (GID 0xB, OID 0x04).
-public struct QorvoTestRTCNotification: QorvoTestResults, Hashable {
-  /// Group and opcode.
-  public static let opcode = Opcode(GroupID(rawValue: 0xB), 0x04)
+package struct QorvoTestRTCNotification: QorvoTestResults, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x04)
   /// 1: a status; 2: the time that passed.
-  public static let names: [UInt8: String] = [1: "status", 2: "elapsed"]
-  /// At most 255.
-  public var results: [TLV]
-  /// From its fields.
-  public init(results: [TLV]) { self.results = results }
+  package static let names: [UInt8: String] = [1: "status", 2: "elapsed"]
+  package var results: [TLV] = []
+  package init() {}
 }

@@ -2,8 +2,8 @@
 
 package import UCI
 
-extension SessionInfo: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
+extension SessionInfo: ListedFields {
+  func fields(dialect: Dialect) -> [Field] {
     var fields = [
       Field("sequence", .number(sequenceNumber)),
       Field("session", .number(sessionToken)),

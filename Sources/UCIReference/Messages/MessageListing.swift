@@ -2,18 +2,6 @@
 
 public import UCI
 
-/// What a description depends on beside the payload itself.
-struct DescriptionContext {
-  var type: MessageType
-  var opcode: Opcode
-  var dialect: Dialect
-}
-
-/// A payload that can say what it holds. The status of responses is added for it.
-protocol Describable {
-  func describe(_ context: DescriptionContext) -> [Field]
-}
-
 extension Message {
   /// What the message says, in the dialect assumed of unknown chips.
   public var fields: [Field] { fields(dialect: .assumed) }
@@ -23,15 +11,15 @@ extension Message {
   /// What is not understood is there as `payload` or `trailing`. Values of keys are `.secret`, and so
   /// are bytes of messages that can carry keys but were not understood.
   public func fields(dialect: Dialect) -> [Field] {
-    let context = DescriptionContext(type: type, opcode: opcode, dialect: dialect)
     var fields: [Field] = []
     if let status { fields.append(Field("status", .status(status))) }
     let secretive = Self.canCarryKeys(type: type, opcode: opcode, dialect: dialect)
     switch content {
-    case .command(let payload): fields += Self.describe(payload, context)
-    case .response(let payload): fields += Self.describe(payload, context)
-    case .notification(let payload): fields += Self.describe(payload, context)
-    case .data(let payload): fields += Self.describe(payload, context)
+    case .command(let payload): fields += FieldLister.fields(of: payload, opcode, dialect)
+    case .response(let payload):
+      fields += FieldLister.fields(of: payload, opcode, dialect).filter { $0.name != "status" }
+    case .notification(let payload): fields += FieldLister.fields(of: payload, opcode, dialect)
+    case .data(let payload): fields += FieldLister.fields(of: payload, opcode, dialect)
     case .opaque(let bytes, let error):
       if let error { fields.append(Field("problem", .text(error.description))) }
       fields.append(Field("payload", secretive ? .secret(bytes) : .bytes(bytes)))
@@ -42,11 +30,6 @@ extension Message {
       fields.append(Field("trailing", secretive ? .secret(trailing) : .bytes(trailing)))
     }
     return fields
-  }
-
-  private static func describe(_ payload: any UCIPayload, _ context: DescriptionContext) -> [Field]
-  {
-    (payload as? any Describable)?.describe(context) ?? []
   }
 }
 

@@ -2,28 +2,8 @@
 
 package import UCI
 
-extension RangeDiagnosticsNotification: Describable {
-  func describe(_ context: DescriptionContext) -> [Field] {
-    [
-      Field("session", .number(sessionToken)), Field("sequence", .number(sequenceNumber)),
-      Field("reports", .list(reports.map(\.fieldValue))),
-    ]
-  }
-}
-
-extension RangeDiagnosticsNotification.Report {
-  fileprivate var fieldValue: FieldValue {
-    .object([
-      Field("message", .choice(message, ["RIM", "RRM", "RFM", "CM", "MRM", "RRRM", "CU"])),
-      Field("action", .choice(action, ["RX", "TX"])),
-      Field("antenna_set", .number(antennaSet)),
-      Field("items", .list(items.map(\.fieldValue))),
-    ])
-  }
-}
-
-extension RangeDiagnosticsNotification.Item {
-  fileprivate var fieldValue: FieldValue {
+extension RangeDiagnosticsNotification.Item: ListedValue {
+  var fieldValue: FieldValue {
     let types = [
       "RSSI", "AOA", "CIR_OLD", "FRAME_STATUS", "CFO", "EMITTER", "SEGMENT_METRICS", "CIR",
       "CONFIDENCE_METRICS", "RAW_CONFIDENCE",

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// TEST_PERIODIC_TX_NTF: the frames were sent.
+package struct TestPeriodicTXNotification: UCINotification, Hashable {
+  package static let opcode = TestPeriodicTX.opcode
+  package var status = Status.ok
+
+  package init() {}
+  package init(status: Status) { self.status = status }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+  }
+}
+
+/// TEST_PER_RX_NTF: what went right and wrong in receiving.
+package struct TestPERRXNotification: UCINotification, Hashable {
+  package static let opcode = TestPERRX.opcode
+
+  /// What the counters count, in the order of the wire.
+  package static let counterNames: [StaticString] = [
+    "attempts", "acquisition_detected", "acquisition_rejected", "rx_failed", "sync_cir_ready",
+    "sfd_failed", "sfd_found", "phr_decode_errors", "phr_bit_errors", "psdu_decode_errors",
+    "psdu_bit_errors", "sts_found", "end_of_frame",
+  ]
+
+  package var status = Status.ok
+  /// A number for each of `counterNames`; fewer where the notification ends before.
+  package var counters: [UInt32] = []
+
+  package init() {}
+  package init(status: Status, counters: [UInt32]) {
+    (self.status, self.counters) = (status, counters)
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.counters(Self.counterNames, &counters)
+  }
+}
+
+/// TEST_SS_TWR_NTF: a measured time.
+package struct TestSSTWRNotification: UCINotification, Hashable {
+  package static let opcode = TestSSTWR.opcode
+  package var status = Status.ok
+  /// Round trip at the initiator, reply time at the responder: ticks of 1/(128 · 499.2 MHz). Nil
+  /// where the notification is a status only.
+  package var ticks: UInt32?
+
+  package init() {}
+  package init(status: Status, ticks: UInt32?) { (self.status, self.ticks) = (status, ticks) }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.optional("ticks", &ticks)
+  }
+}
+
+/// TEST_SR_RX_NTF: what went right and wrong.
+///
+/// Source: FiRa UCI as published in AOSP (packages/modules/Uwb, uci_packets.pdl, SrRxData).
+package struct TestSRRXNotification: UCINotification, Hashable {
+  package static let opcode = TestSRRX.opcode
+
+  /// What the counters count, in the order of the wire.
+  package static let counterNames: [StaticString] = [
+    "attempts", "acquisition_detected", "acquisition_rejected", "rx_failed", "sync_cir_ready",
+    "sfd_failed", "sfd_found", "sts_found", "end_of_frame",
+  ]
+
+  package var status = Status.ok
+  /// A number for each of `counterNames`; fewer where the notification ends before.
+  package var counters: [UInt32] = []
+  /// The bitmap of detected STS as it comes; empty unless STS_DETECT_BITMAP asks for it. Read as a
+  /// bit for each frame, from the least significant of the first byte on, as UCI has its bits.
+  package var bitmap: [UInt8] = []
+
+  package init() {}
+  package init(status: Status, counters: [UInt32], bitmap: [UInt8] = []) {
+    (self.status, self.counters, self.bitmap) = (status, counters, bitmap)
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.counters(Self.counterNames, &counters)
+    let isComplete = counters.count == Self.counterNames.count
+    var bitmap: [UInt8]? = bitmap.isEmpty ? nil : bitmap
+    try coder.optional(
+      "sts_bitmap", &bitmap, blank: [], .omitted, { isComplete && $0 > 0 }
+    ) { c, bytes throws(PayloadError) in try c.bytes("sts_bitmap", &bytes, .rest) }
+    self.bitmap = bitmap ?? []
+  }
+}
+
+/// When a frame of a radio test was sent or received.
+public struct TestTimestamp: Hashable, Sendable {
+  /// Units of 1/124.8 µs.
+  public var units: UInt32 = 0
+  /// Units of 1/(512 · 124.8) µs.
+  public var fraction: UInt16 = 0
+
+  package init() {}
+  package init(units: UInt32, fraction: UInt16) { (self.units, self.fraction) = (units, fraction) }
+
+  /// Microseconds.
+  public var microseconds: Double { (Double(units) + Double(fraction) / 512) / 124.8 }
+}
+
+extension TestTimestamp: FieldGroup {
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("units", &units)
+    try coder.field("fraction", &fraction)
+  }
+}
+
+/// What was received in a radio test: TEST_RX_NTF or TEST_LOOPBACK_NTF behind the status.
+public struct TestFrame: Hashable, Sendable {
+  /// When the frame was sent; nil in TEST_RX_NTF.
+  public var txTimestamp: TestTimestamp?
+  /// When the frame was received.
+  public var rxTimestamp: TestTimestamp
+  /// Azimuth in Q9.7 degrees.
+  public var rawAzimuth: Int16
+  /// Elevation in Q9.7 degrees.
+  public var rawElevation: Int16
+  /// Time between the main path and the first in ns; nil in TEST_LOOPBACK_NTF.
+  public var arrivalGapNanoseconds: UInt8?
+  /// The header of the frame.
+  public var phr: UInt16
+  /// The payload of the frame, at most 65535 bytes.
+  public var psdu: [UInt8]
+
+  /// From its fields; `txTimestamp` for a loopback, `arrivalGapNanoseconds` for everything else.
+  package init(
+    txTimestamp: TestTimestamp? = nil, rxTimestamp: TestTimestamp = TestTimestamp(),
+    rawAzimuth: Int16 = 0, rawElevation: Int16 = 0, arrivalGapNanoseconds: UInt8? = nil,
+    phr: UInt16 = 0, psdu: [UInt8] = []
+  ) {
+    (self.txTimestamp, self.rxTimestamp) = (txTimestamp, rxTimestamp)
+    (self.rawAzimuth, self.rawElevation) = (rawAzimuth, rawElevation)
+    (self.arrivalGapNanoseconds, self.phr, self.psdu) = (arrivalGapNanoseconds, phr, psdu)
+  }
+
+  fileprivate mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isLoopback: Bool
+  ) throws(PayloadError) {
+    try coder.optional(
+      "tx_time_us", &txTimestamp, blank: TestTimestamp(), .omitted, { _ in isLoopback }
+    ) { c, time throws(PayloadError) in try c.group("tx_time_us", &time) }
+    try coder.group("rx_time_us", &rxTimestamp)
+    try coder.field("azimuth_deg", &rawAzimuth, .scaled(128))
+    try coder.field("elevation_deg", &rawElevation, .scaled(128))
+    try coder.optional(
+      "arrival_gap_ns", &arrivalGapNanoseconds, if: !isLoopback, absent: .omitted)
+    try coder.field("phr", &phr)
+    try coder.bytes("psdu", &psdu, .u16)
+  }
+}
+
+/// TEST_RX_NTF: a frame was received.
+package struct TestRXNotification: UCINotification, Hashable {
+  package static let opcode = TestRX.opcode
+  package var status = Status.ok
+  /// The frame; nil where the notification is a status only.
+  package var frame: TestFrame?
+
+  package init() {}
+  package init(status: Status, frame: TestFrame?) { (self.status, self.frame) = (status, frame) }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.optional(
+      "frame", &frame, blank: TestFrame(), .omitted, { $0 > 0 }
+    ) { c, frame throws(PayloadError) in try frame.visit(&c, isLoopback: false) }
+  }
+}
+
+/// TEST_LOOPBACK_NTF: a frame was sent and received.
+package struct TestLoopbackNotification: UCINotification, Hashable {
+  package static let opcode = TestLoopback.opcode
+  package var status = Status.ok
+  /// The frame; nil where the notification is a status only.
+  package var frame: TestFrame?
+
+  package init() {}
+  package init(status: Status, frame: TestFrame?) { (self.status, self.frame) = (status, frame) }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.optional(
+      "frame", &frame, blank: TestFrame(), .omitted, { $0 > 0 }
+    ) { c, frame throws(PayloadError) in try frame.visit(&c, isLoopback: true) }
+  }
+}
+
+/// What one receiver of a chip made of the frames of a radio test.
+public struct TestReceiver: Hashable, Sendable {
+  /// Received power in Q8.8 dBm.
+  public var rawRSSI: Int16
+
+  package init(rawRSSI: Int16) { self.rawRSSI = rawRSSI }
+
+  /// Received power in dBm.
+  public var rssiDBm: Double { Double(rawRSSI) / 256 }
+}
+
+/// TEST_DEBUG_NTF of Qorvo's group 0xB: what the receiver saw, once diagnostics are enabled.
+///
+/// Source: UWB Qorvo Tools 1.1.1; DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h).
+package struct QorvoTestDebugNotification: UCINotification, Hashable {
+  package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x00)
+
+  /// Phase difference for the azimuth and for the elevation in Q8.7.
+  package var rawPDoA: [Int16] = [0, 0]
+  /// Received power at each receiver: magnitude of negative dBm in Q8.8.
+  package var rawRSSI: [UInt16] = []
+  /// Noise, as the chip counts it.
+  package var rawNoise: Int16 = 0
+  /// Azimuth and elevation in Q8.7 degrees.
+  package var rawAngles: [Int16] = [0, 0]
+  /// Difference of the carriers in Q5.26, of which 10^-6 are a ppm; nil where it is left out.
+  package var rawCarrierOffset: UInt32?
+
+  package init() {}
+  package init(
+    rawPDoA: [Int16], rawRSSI: [UInt16], rawNoise: Int16, rawAngles: [Int16],
+    rawCarrierOffset: UInt32? = nil
+  ) {
+    precondition(rawPDoA.count == 2 && rawAngles.count == 2)
+    (self.rawPDoA, self.rawRSSI, self.rawNoise) = (rawPDoA, rawRSSI, rawNoise)
+    (self.rawAngles, self.rawCarrierOffset) = (rawAngles, rawCarrierOffset)
+  }
+
+  /// The receivers in the order of the wire.
+  package var receivers: [TestReceiver] {
+    rawRSSI.map { TestReceiver(rawRSSI: Int16(clamping: -Int($0))) }
+  }
+
+  /// Difference of the carriers in parts per million.
+  package var carrierOffsetPPM: Double? {
+    rawCarrierOffset.map { Double(Int32(bitPattern: $0)) / Double(1 << 26) * 1e6 }
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.numbers("pdoa", &rawPDoA, .exactly(2))
+    try coder.numbers("rssi", &rawRSSI)
+    try coder.field("noise", &rawNoise)
+    try coder.numbers("angles", &rawAngles, .exactly(2))
+    try coder.optional("carrier_offset", &rawCarrierOffset)
+  }
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Goes over the fields of a message in their order on the wire. A message describes its fields once,
+/// in `FieldGroup.visit`; reading, writing and listing are coders that visit them.
+///
+/// Only reading throws. Requirements with a default are those in which most coders do the same.
+package protocol FieldCoder: ~Escapable {
+  /// Chooses between layouts that differ from chip to chip.
+  var dialect: Dialect { get }
+  /// Values come from the wire: what stands in them beforehand has no meaning.
+  var isReading: Bool { get }
+  /// Bytes that have been read; 0 for coders that do not read.
+  var position: Int { get }
+
+  /// A little-endian number of `width` bytes.
+  mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
+    _ name: StaticString, _ value: inout T, width: Int, _ form: () -> FieldForm
+  ) throws(PayloadError)
+  /// Bytes in the order given.
+  mutating func bytes(
+    _ name: StaticString, _ value: inout [UInt8], _ count: FieldCount, _ form: () -> FieldForm
+  ) throws(PayloadError)
+  /// Elements of several fields each. `blank` is an element to read into.
+  mutating func list<E>(
+    _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
+    _ body: (inout Self, inout E) throws(PayloadError) -> Void
+  ) throws(PayloadError)
+
+  /// Elements of one field each.
+  mutating func values<E>(
+    _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
+    _ body: (inout Self, inout E) throws(PayloadError) -> Void
+  ) throws(PayloadError)
+  /// A value of a known set that keeps what it does not know.
+  mutating func code<T: WireCode>(_ name: StaticString, _ value: inout T) throws(PayloadError)
+  /// Fields that belong together under a name.
+  mutating func group<G: FieldGroup>(_ name: StaticString, _ value: inout G) throws(PayloadError)
+  /// An address of two or eight bytes.
+  mutating func address(
+    _ name: StaticString, _ value: inout MACAddress, extended: Bool
+  ) throws(PayloadError)
+  /// A value that may be left out: it is read where `isPresent` says so of the bytes that remain.
+  mutating func optional<V>(
+    _ name: StaticString, _ value: inout V?, blank: V, _ absence: FieldAbsence,
+    _ isPresent: (_ remaining: Int) -> Bool,
+    _ body: (inout Self, inout V) throws(PayloadError) -> Void
+  ) throws(PayloadError)
+  /// What follows the status of a response: nothing where the payload ends there, unless the status
+  /// is OK and the rest `isMandatory`. Chips put stray bytes behind errors, so what has not the
+  /// layout expected is left alone there.
+  mutating func afterStatus<V>(
+    _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
+    _ body: (inout Self, inout V) throws(PayloadError) -> Void
+  ) throws(PayloadError)
+  /// Fields with one of several layouts, of which the payload does not say which. The first with
+  /// which it ends where it should is read, else the first that can be read.
+  mutating func form<F>(
+    _ form: inout F, oneOf forms: [F], _ body: (inout Self, F) throws(PayloadError) -> Void
+  ) throws(PayloadError)
+  /// Fields that may have another layout: false, and nothing read, where they have.
+  mutating func attempt(
+    _ body: (inout Self) throws(PayloadError) -> Void
+  ) throws(PayloadError) -> Bool
+  /// Whether something that has no mark of its own is there: as `current` says, or when reading, as
+  /// the number of bytes that remain says.
+  mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool
+  /// Parameters behind a byte with their number.
+  mutating func parameters(
+    _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
+  ) throws(PayloadError)
+  /// What names a parameter.
+  mutating func parameterID(
+    _ id: inout UInt8, _ subID: inout UInt8?, _ space: ParameterSpace, isLong: (UInt8) -> Bool
+  ) throws(PayloadError)
+  /// A condition without which the rest cannot be found.
+  mutating func require(
+    _ condition: Bool, _ field: StaticString, _ reason: @autoclosure () -> String
+  ) throws(PayloadError)
+}
+
+/// Fields in their order on the wire.
+package protocol FieldGroup {
+  /// A value to read into.
+  init()
+  /// Shows every field to a coder. Throws only what the coder does.
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError)
+}
+
+/// A number with a meaning. Numbers without one are kept.
+package protocol WireCode: RawRepresentable, Sendable
+where RawValue: FixedWidthInteger & BitwiseCopyable {
+  init(rawValue: RawValue)
+}
+
+extension DeviceState: WireCode {}
+extension SessionState: WireCode {}
+extension SessionType: WireCode {}
+extension StateChangeReason: WireCode {}
+extension Status: WireCode {}
+extension DataTransferStatus: WireCode {}
+extension MulticastStatus: WireCode {}
+extension MeasurementType: WireCode {}
+extension LineOfSight: WireCode {}
+
+/// How many elements or bytes there are.
+package enum FieldCount: Sendable {
+  /// As many as a byte before them says.
+  case u8
+  /// As many as two bytes before them say.
+  case u16
+  /// As many as other fields say.
+  case exactly(Int)
+  /// As many as there are.
+  case rest
+  /// Elements of this size, as many as fit.
+  case fitting(Int)
+}
+
+/// What a number or bytes are, for those who list them.
+package enum FieldForm: Sendable {
+  case plain
+  /// Of use for the layout only.
+  case hidden
+  /// 0 and up by their names, and others by theirs.
+  case names([String], others: [UInt8: String] = [:])
+  /// A bit by the names of its values.
+  case bit(Int, [String])
+  /// The number divided by this.
+  case scaled(Double)
+  /// Yes or no.
+  case flag
+  /// A short address.
+  case shortAddress
+  /// An address in the room of an extended one.
+  case anyAddress
+  /// A parameter of NXP's calibration.
+  case nxpCalibration
+  /// ASCII.
+  case text
+  /// Key material.
+  case secret
+}
+
+/// How a value that is not there is listed.
+package enum FieldAbsence: Sendable {
+  case null
+  case omitted
+}
+
+/// What the identifiers of parameters mean.
+package enum ParameterSpace: Sendable {
+  case app
+  case nxpApp
+  case device
+  case test
+  case radar
+  case capabilities
+  /// Results of a test, with their names.
+  case results([UInt8: String])
+  /// Those of the command that is answered, or these.
+  indirect case asked(else: ParameterSpace)
+
+  /// Resolves `asked` by the opcode of the response.
+  package func answering(_ opcode: Opcode?) -> ParameterSpace {
+    guard case .asked(let fallback) = self else { return self }
+    return switch opcode {
+    case .sessionSetAppConfig, .sessionGetAppConfig: .app
+    case .coreGetCapsInfo: .capabilities
+    case TestConfigSet.opcode, TestConfigGet.opcode: .test
+    case AndroidRadarSetAppConfig.opcode, AndroidRadarGetAppConfig.opcode: .radar
+    case NXPSetAppConfig.opcode, NXPGetAppConfig.opcode: .nxpApp
+    default: fallback
+    }
+  }
+}
+
+extension FieldCoder where Self: ~Escapable {
+  package var isReading: Bool { false }
+  package var position: Int { 0 }
+
+  package mutating func values<E>(
+    _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
+    _ body: (inout Self, inout E) throws(PayloadError) -> Void
+  ) throws(PayloadError) {
+    try list(name, &value, count, blank: blank, body)
+  }
+
+  package mutating func code<T: WireCode>(
+    _ name: StaticString, _ value: inout T
+  ) throws(PayloadError) {
+    var raw = value.rawValue
+    try field(name, &raw)
+    value = T(rawValue: raw)
+  }
+
+  package mutating func group<G: FieldGroup>(
+    _ name: StaticString, _ value: inout G
+  ) throws(PayloadError) {
+    try value.visit(&self)
+  }
+
+  package mutating func address(
+    _ name: StaticString, _ value: inout MACAddress, extended: Bool
+  ) throws(PayloadError) {
+    var number = value.value
+    try integer(name, &number, width: extended ? 8 : 2) { .anyAddress }
+    value = MACAddress(number, isExtended: extended)
+  }
+
+  package mutating func optional<V>(
+    _ name: StaticString, _ value: inout V?, blank: V, _ absence: FieldAbsence,
+    _ isPresent: (_ remaining: Int) -> Bool,
+    _ body: (inout Self, inout V) throws(PayloadError) -> Void
+  ) throws(PayloadError) {
+    guard var present = value else { return }
+    try body(&self, &present)
+    value = present
+  }
+
+  package mutating func afterStatus<V>(
+    _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
+    _ body: (inout Self, inout V) throws(PayloadError) -> Void
+  ) throws(PayloadError) {
+    guard var present = value else { return }
+    try body(&self, &present)
+    value = present
+  }
+
+  package mutating func form<F>(
+    _ form: inout F, oneOf forms: [F], _ body: (inout Self, F) throws(PayloadError) -> Void
+  ) throws(PayloadError) {
+    try body(&self, form)
+  }
+
+  package mutating func attempt(
+    _ body: (inout Self) throws(PayloadError) -> Void
+  ) throws(PayloadError) -> Bool {
+    try body(&self)
+    return true
+  }
+
+  package mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool {
+    current
+  }
+
+  package mutating func parameters(
+    _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
+  ) throws(PayloadError) {
+    try self.list(name, &list, .u8, blank: TLV(0, [])) { c, tlv throws(PayloadError) in
+      try c.parameterID(&tlv.id, &tlv.subID, space) { _ in false }
+      try c.bytes(name, &tlv.value, .u8)
+    }
+  }
+
+  package mutating func parameterID(
+    _ id: inout UInt8, _ subID: inout UInt8?, _ space: ParameterSpace, isLong: (UInt8) -> Bool
+  ) throws(PayloadError) {
+    try field("id", &id)
+    let hasSubID = isReading ? isLong(id) : subID != nil
+    try optional("sub_id", &subID, if: hasSubID)
+  }
+
+  package mutating func require(
+    _ condition: Bool, _ field: StaticString, _ reason: @autoclosure () -> String
+  ) throws(PayloadError) {}
+}
+
+// What messages say, in the words of the requirements.
+extension FieldCoder where Self: ~Escapable {
+  /// A little-endian number.
+  package mutating func field<T: FixedWidthInteger & BitwiseCopyable>(
+    _ name: StaticString, _ value: inout T, _ form: @autoclosure () -> FieldForm = .plain
+  ) throws(PayloadError) {
+    try integer(name, &value, width: MemoryLayout<T>.size, form)
+  }
+
+  /// Bytes in the order given.
+  package mutating func bytes(
+    _ name: StaticString, _ value: inout [UInt8], _ count: FieldCount,
+    _ form: @autoclosure () -> FieldForm = .plain
+  ) throws(PayloadError) {
+    try bytes(name, &value, count, form)
+  }
+
+  /// Groups of fields.
+  package mutating func list<E: FieldGroup>(
+    _ name: StaticString, _ value: inout [E], _ count: FieldCount = .u8
+  ) throws(PayloadError) {
+    try list(name, &value, count, blank: E()) { c, element throws(PayloadError) in
+      try element.visit(&c)
+    }
+  }
+
+  /// Numbers.
+  package mutating func numbers<T: FixedWidthInteger & BitwiseCopyable>(
+    _ name: StaticString, _ value: inout [T], _ count: FieldCount = .u8,
+    _ form: @autoclosure () -> FieldForm = .plain
+  ) throws(PayloadError) {
+    try values(name, &value, count, blank: 0) { c, number throws(PayloadError) in
+      try c.field(name, &number, form())
+    }
+  }
+
+  /// A number where there is room for one.
+  package mutating func optional<T: FixedWidthInteger & BitwiseCopyable>(
+    _ name: StaticString, _ value: inout T?, _ form: @autoclosure () -> FieldForm = .plain,
+    absent: FieldAbsence = .null
+  ) throws(PayloadError) {
+    try optional(
+      name, &value, blank: 0, absent, { $0 >= MemoryLayout<T>.size }
+    ) { c, value throws(PayloadError) in try c.field(name, &value, form()) }
+  }
+
+  /// A number that is there where another field says so.
+  package mutating func optional<T: FixedWidthInteger & BitwiseCopyable>(
+    _ name: StaticString, _ value: inout T?, if isPresent: Bool, width: Int? = nil,
+    absent: FieldAbsence = .null
+  ) throws(PayloadError) {
+    if !isReading { value = isPresent ? value ?? 0 : nil }
+    try optional(
+      name, &value, blank: 0, absent, { _ in isPresent }
+    ) { c, value throws(PayloadError) in
+      try c.integer(name, &value, width: width ?? MemoryLayout<T>.size) { .plain }
+    }
+  }
+
+  /// A code where there is room for one.
+  package mutating func optional<T: WireCode>(
+    _ name: StaticString, _ value: inout T?
+  ) throws(PayloadError) {
+    try optional(
+      name, &value, blank: T(rawValue: 0), .null, { $0 >= MemoryLayout<T.RawValue>.size }
+    ) { c, value throws(PayloadError) in try c.code(name, &value) }
+  }
+
+  /// A group of fields behind a status.
+  package mutating func afterStatus<G: FieldGroup>(
+    _ status: Status, _ value: inout G?, isMandatory: Bool = false
+  ) throws(PayloadError) {
+    try afterStatus(
+      status, &value, blank: G(), isMandatory: isMandatory
+    ) { c, value throws(PayloadError) in try value.visit(&c) }
+  }
+
+  /// Numbers of four bytes with a name each; fewer where the payload ends before.
+  package mutating func counters(
+    _ names: [StaticString], _ values: inout [UInt32]
+  ) throws(PayloadError) {
+    for (index, name) in names.enumerated() {
+      let known = index < values.count
+      guard holds(known, reading: { $0 >= 4 }) else { return }
+      var value = known ? values[index] : 0
+      try field(name, &value)
+      if known { values[index] = value } else { values.append(value) }
+    }
+  }
+}
