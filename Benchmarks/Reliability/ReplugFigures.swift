@@ -70,7 +70,7 @@ enum ReplugFigures {
       try chip.link(at: path)
       bench.start()
       let device = try await UWBDevice.open(
-        .serial(path: FilePath(path)), options: .init(recovery: Recovery()))
+        .serial(path: FilePath(path)), options: .init(recovery: RecoveryPolicy()))
       var configuration = SessionConfiguration(
         role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])
       configuration.interval = 20

@@ -158,7 +158,7 @@ import UWBSimulator
 
   @Test func aChipThatIsPluggedInAgainRangesOn() async throws {
     var meeting = try await Meeting(
-      phones: [.qm33PDoA], recovery: Recovery(limit: .seconds(20)))
+      phones: [.qm33PDoA], recovery: RecoveryPolicy(limit: .seconds(20)))
     _ = try await meeting.range()
     let events = meeting.accessory.events
     let chip = meeting.stage.bench.chips[0]

@@ -18,7 +18,7 @@ struct Stage {
   /// - Parameter recovery: whether the accessory's driver waits for a chip that was unplugged.
   init(
     _ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [.qm33PDoA],
-    recovery: Recovery? = nil
+    recovery: RecoveryPolicy? = nil
   ) async throws {
     bench = SimulatedBench(scene: Scene(seed: 11))
     let chip = try bench.add(profile: profile, at: SIMD3(0, 0, 0))
@@ -63,7 +63,7 @@ struct Meeting {
   ///   - isAsked: the app has asked for the configuration data already.
   init(
     _ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [],
-    options: Accessory.Options = .init(), recovery: Recovery? = nil, as name: String? = nil,
+    options: Accessory.Options = .init(), recovery: RecoveryPolicy? = nil, as name: String? = nil,
     isAsked: Bool = true
   ) async throws {
     stage = try await Stage(profile, phones: phones, recovery: recovery)

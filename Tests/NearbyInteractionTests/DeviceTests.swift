@@ -61,7 +61,7 @@ import UWBSimulator
 
   /// It hangs without a word: whatever the driver takes for the cause, it looks for the device.
   @Test func aChipThatFallsSilentSuspends() async throws {
-    let registry = DeviceRegistry(recovery: Recovery(silence: .milliseconds(50)))
+    let registry = DeviceRegistry(recovery: RecoveryPolicy(silence: .milliseconds(50)))
     let core = SessionCore(runner: ChipRunner(registry: registry))
     let meeting = try await Encounter(core: core)
     let recorder = meeting.recorder

@@ -48,13 +48,13 @@ final class DeviceRegistry: Sendable {
   private let linger: Duration
   // The driver waits for a device that is lost; that its sessions do not go on by themselves is this
   // module's affair.
-  private let recovery: Recovery
+  private let recovery: RecoveryPolicy
 
   /// - Parameters:
   ///   - linger: how long a device that nobody uses stays open: a session that is run again at once
   ///     begins without the chip's reset.
   ///   - recovery: how devices that are lost are waited for.
-  init(linger: Duration = .seconds(1), recovery: Recovery = Recovery()) {
+  init(linger: Duration = .seconds(1), recovery: RecoveryPolicy = RecoveryPolicy()) {
     self.linger = linger
     self.recovery = recovery
   }

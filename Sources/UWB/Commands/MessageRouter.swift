@@ -12,7 +12,7 @@ final class MessageRouter: @unchecked Sendable {
   // Sound: `reassembler`, `current` and `seen` are used on the reader's thread only; the rest is
   // atomic or locked.
 
-  private let engine: Engine
+  private let engine: CommandEngine
   private let report: @Sendable (DeviceEvent) -> Void
   private var reassembler = Reassembler()
   private var current: [(token: UInt32, subscription: Subscription)] = []
@@ -23,9 +23,9 @@ final class MessageRouter: @unchecked Sendable {
   /// Up to four opcodes of diagnostics, 16 bits each.
   private let diagnostics = Atomic<UInt64>(0)
   private let isNewLink = Atomic<Bool>(false)
-  private let lastHeard = Atomic<UInt64>(Engine.now())
+  private let lastHeard = Atomic<UInt64>(CommandEngine.now())
 
-  init(engine: Engine, report: @escaping @Sendable (DeviceEvent) -> Void) {
+  init(engine: CommandEngine, report: @escaping @Sendable (DeviceEvent) -> Void) {
     self.engine = engine
     self.report = report
   }
@@ -81,7 +81,7 @@ final class MessageRouter: @unchecked Sendable {
   /// Tells the subscribers of sessions that were ranging that nothing is measured for now.
   func interrupt(_ cause: DriverError) {
     sessionsChanged()
-    for subscription in subscriptions.withLock({ $0 }) where subscription.session.rangesAgain {
+    for subscription in subscriptions.withLock({ $0 }) where subscription.session.shouldResume {
       subscription.interrupt(cause)
     }
   }

@@ -10,9 +10,9 @@ extension DeviceCore {
   func register(_ record: SessionRecord) { state.withLock { $0.sessions.append(record) } }
 
   /// What there is to do about a session that is no longer wanted.
-  enum Farewell { case nothing, removeFromChip, leaveToRecovery }
+  enum SessionRemoval { case nothing, removeFromChip, leaveToRecovery }
 
-  func unregister(_ record: SessionRecord, closing: Bool = true) -> Farewell {
+  func unregister(_ record: SessionRecord, closing: Bool = true) -> SessionRemoval {
     state.withLock { state in
       guard let place = state.sessions.firstIndex(where: { $0 === record }) else { return .nothing }
       state.sessions.remove(at: place)
@@ -28,7 +28,7 @@ extension DeviceCore {
 
   /// Creates a session on the chip and configures it; the chip reports IDLE when it could start.
   func build(
-    _ record: SessionRecord, from sender: Engine.Sender = .caller
+    _ record: SessionRecord, from sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
     let id = record.configuration.sessionID
     let token: UInt32
@@ -37,7 +37,7 @@ extension DeviceCore {
     } else {
       token = try await initialise(id, record.configuration.type, sender)
     }
-    record.take(token: token)
+    record.assign(token: token)
     router.sessionsChanged()
     if record.profile == nil {
       try await configure(record, record.parameters(for: engine.dialect.generation), sender)
@@ -53,7 +53,7 @@ extension DeviceCore {
 
   /// SESSION_INIT, at most twice: only after the chip has shown that it did not do it.
   private func initialise(
-    _ id: UInt32, _ type: SessionType, _ sender: Engine.Sender
+    _ id: UInt32, _ type: SessionType, _ sender: CommandEngine.Sender
   ) async throws(DriverError) -> UInt32 {
     let known = Set(engine.chip.sessions.keys)
     let command = SessionInit(sessionID: id, type: type)
@@ -75,7 +75,7 @@ extension DeviceCore {
   }
 
   func configure(
-    _ record: SessionRecord, _ parameters: [TLV], _ sender: Engine.Sender = .caller
+    _ record: SessionRecord, _ parameters: [TLV], _ sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
     let response = try await engine.send(
       SetAppConfig(sessionToken: record.token, parameters: parameters), from: sender)
@@ -86,7 +86,7 @@ extension DeviceCore {
 
   /// Starts ranging and waits until the chip reports ACTIVE.
   func start(
-    _ record: SessionRecord, from sender: Engine.Sender = .caller
+    _ record: SessionRecord, from sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
     let token = record.token
     engine.forgetCause(token)
@@ -113,7 +113,7 @@ extension DeviceCore {
 
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   func stop(_ record: SessionRecord) async throws(DriverError) {
-    record.forgetRanging()
+    record.cancelResume()
     let token = record.token
     guard engine.chip.sessions[token]?.state == .active else { return }
     let response = try await engine.send(SessionStop(sessionToken: token))
@@ -136,7 +136,7 @@ extension DeviceCore {
     if case .failure(let error) = stopped { failure = error }
     defer {
       finish(record, failure)
-      record.leaveChip()
+      record.markRemoved()
       engine.forget(record.token)
     }
     try await remove(record.token)
@@ -144,7 +144,7 @@ extension DeviceCore {
 
   /// SESSION_DEINIT. A session that is no longer there is removed as well.
   func remove(
-    _ token: UInt32, from sender: Engine.Sender = .caller
+    _ token: UInt32, from sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
     let first = await result { () async throws(DriverError) in
       try await engine.send(SessionDeinit(sessionToken: token), from: sender)

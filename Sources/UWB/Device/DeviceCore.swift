@@ -23,7 +23,7 @@ final class DeviceCore: Sendable {
     var identity: Handshake.Identity?
     /// Where the same device comes back.
     var home: LinkReturn?
-    var isAsking = false
+    var isVerifying = false
     /// Asks chips that have gone silent.
     var watch: Task<Void, Never>?
     /// How often the device was lost.
@@ -32,12 +32,12 @@ final class DeviceCore: Sendable {
     var closed: [SessionRecord] = []
   }
 
-  let engine: Engine
+  let engine: CommandEngine
   let router: MessageRouter
   let reader: FrameReader
   let broadcast = Broadcast<DeviceEvent>()
   let logger: Logger
-  let recovery: Recovery?
+  let recovery: RecoveryPolicy?
   let board: NXPBoard?
   private let isChipStarted: Bool
   let state = Locked(State())
@@ -45,12 +45,13 @@ final class DeviceCore: Sendable {
   init(_ link: Link, _ options: UWBDevice.Options, _ board: NXPBoard? = nil) {
     let broadcast = broadcast
     let report: @Sendable (DeviceEvent) -> Void = { broadcast.send($0) }
-    let core = Later<DeviceCore>()
-    let engine = Engine(
+    let core = WeakReference<DeviceCore>()
+    let engine = CommandEngine(
       link: link, logger: options.logger, tap: options.tap,
-      alarm: .init(
-        lost: { core.value?.lost($0) }, doubtful: { core.value?.doubt() },
-        data: { core.value?.receive($0) }),
+      callbacks: .init(
+        deviceLost: { core.value?.handleLoss($0) },
+        stateSuspect: { core.value?.verifySessions() },
+        dataReceived: { core.value?.receive($0) }),
       report: report)
     let router = MessageRouter(engine: engine, report: report)
     var handler: FrameReader.Handler = { router.receive($0, $1) }
@@ -82,7 +83,7 @@ final class DeviceCore: Sendable {
       state.home = home
       guard case .opening = state.phase else { return }
       state.phase = .running
-      if let recovery { state.watch = watch(recovery.silence) }
+      if let recovery { state.watch = watch(recovery.watchdogInterval) }
     }
   }
 
@@ -102,7 +103,7 @@ final class DeviceCore: Sendable {
   func shutDown() { end(.closed, streams: nil, link: nil) }
 
   /// The device is gone for good.
-  func giveUp(_ error: DriverError) {
+  func abandon(_ error: DriverError) {
     let link: LinkError? = if case .link(let error) = error { error } else { nil }
     end(error, streams: error, link: link)
   }
@@ -126,8 +127,8 @@ final class DeviceCore: Sendable {
   }
 }
 
-/// A reference to what is not there yet, and that does not keep it.
-final class Later<Object: AnyObject & Sendable>: Sendable {
+/// A weak reference that is set after it has been handed out.
+final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   private struct Reference { weak var object: Object? }
   private let reference = Locked(Reference())
 

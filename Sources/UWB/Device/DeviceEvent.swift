@@ -12,7 +12,7 @@ public enum DeviceEvent: Sendable {
   case genericError(Status)
   /// Measurements were dropped because their consumer was too slow: `total` of this session so far.
   case measurementsDropped(sessionToken: UInt32, total: Int)
-  /// Data of a session was dropped because its taker was too slow.
+  /// Data of a session was dropped because its subscriber was too slow.
   case dataDropped(sessionToken: UInt32)
   /// Any other notification, or a data message.
   case message(Message)

@@ -7,7 +7,7 @@ internal import UWBLink
 
 /// From an open link to a chip that is known, and that has no sessions unless they were to go on.
 struct Handshake {
-  let engine: Engine
+  let engine: CommandEngine
   let router: MessageRouter
   let reader: FrameReader
   let board: NXPBoard?
@@ -40,12 +40,12 @@ struct Handshake {
   private static let identityMilliseconds = 1_000
 
   func run(
-    _ given: DeviceProfile?, _ opening: UWBDevice.Opening
+    _ given: DeviceProfile?, _ resetPolicy: UWBDevice.ResetPolicy
   ) async throws(DriverError) -> Identity {
     engine.expectReset(true)
     defer { engine.expectReset(false) }
     if let given { adopt(given, Dialect(vendor: given.vendor)) }
-    let found = opening == .asFound ? try await asFound() : nil
+    let found = resetPolicy == .keepState ? try await identifyRunningChip() : nil
     let info: DeviceInfo
     if let found { info = found } else { info = try await begin() }
     let profile = given ?? .matching(info)
@@ -77,7 +77,7 @@ struct Handshake {
   /// The same with a chip that is known, after it was lost.
   ///
   /// - Throws: `DriverError`; `.otherDevice` when it is not the same one.
-  func repeated(_ known: Identity) async throws(DriverError) {
+  func reidentify(_ known: Identity) async throws(DriverError) {
     engine.expectReset(true)
     defer { engine.expectReset(false) }
     adopt(known.profile, known.dialect)
@@ -87,7 +87,7 @@ struct Handshake {
   }
 
   /// What a chip that is at work says of itself; nil when it says nothing.
-  private func asFound() async throws(DriverError) -> DeviceInfo? {
+  private func identifyRunningChip() async throws(DriverError) -> DeviceInfo? {
     // The silence in which the link finds the boundary between frames.
     _ = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
     let answer = await result { () async throws(DriverError) in
@@ -99,7 +99,7 @@ struct Handshake {
     case .success(let answer): return answer.info
     case .failure(.noAnswer):
       // Should it come after all, it is what will be asked again behind the reset.
-      engine.state.withLock { $0.debts.settle() }
+      engine.state.withLock { $0.responses.removeAll() }
       return nil
     case .failure(let error): throw error
     }

@@ -34,19 +34,19 @@ public final class UWBDevice: Sendable {
     @Sendable (_ direction: PacketDirection, _ packet: RawSpan, _ time: UInt64) -> Void
 
   /// What opening does to the sessions that are on the chip.
-  public enum Opening: Sendable {
+  public enum ResetPolicy: Sendable {
     /// They end: the chip is reset.
     case reset
     /// They go on: the chip is asked who it is, and reset only if it does not answer that (chips
     /// that want a vendor's command first have no sessions to lose). To look at a chip while
     /// another program's session runs on it.
-    case asFound
+    case keepState
   }
 
   /// How a device is opened.
   public struct Options: Sendable {
     /// What becomes of sessions that are on the chip.
-    public var opening = Opening.reset
+    public var resetPolicy = ResetPolicy.reset
     /// Taken as given instead of found out, for a chip that says nothing before the vendor's
     /// command.
     public var profile: DeviceProfile?
@@ -56,7 +56,7 @@ public final class UWBDevice: Sendable {
     public var tap: PacketTap?
     /// What to do when the device is unplugged, fails or starts anew by itself; nil: streams and
     /// commands fail with the cause.
-    public var recovery: Recovery?
+    public var recovery: RecoveryPolicy?
     /// Sees how far the firmware is that `fw=` in the device's name names, on a thread of its own.
     public var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
     /// The board around an NXP chip; nil: what `board=` in the device's name says, or nothing.
@@ -65,9 +65,9 @@ public final class UWBDevice: Sendable {
     /// Everything found out; nothing logged, nothing tapped, nothing recovered.
     public init(
       profile: DeviceProfile? = nil, logger: Logger? = nil, tap: PacketTap? = nil,
-      recovery: Recovery? = nil, opening: Opening = .reset
+      recovery: RecoveryPolicy? = nil, resetPolicy: ResetPolicy = .reset
     ) {
-      self.opening = opening
+      self.resetPolicy = resetPolicy
       self.profile = profile
       self.tap = tap
       self.recovery = recovery
@@ -87,7 +87,7 @@ public final class UWBDevice: Sendable {
     return try await open(endpoint, options: options)
   }
 
-  /// Opens a device: finds the boundary between frames, resets the chip (`Options.opening`), asks who
+  /// Opens a device: finds the boundary between frames, resets the chip (`Options.resetPolicy`), asks who
   /// it is and what it can do.
   ///
   /// - Throws: `DriverError`, with the link closed again.
@@ -96,7 +96,7 @@ public final class UWBDevice: Sendable {
   ) async throws(DriverError) -> UWBDevice {
     // A board that is not known costs the chip nothing.
     _ = try endpoint.namedBoard()
-    guard endpoint.firmware != nil, options.opening == .asFound else {
+    guard endpoint.firmware != nil, options.resetPolicy == .keepState else {
       return try await open(
         endpoint.openWithFirmware(progress: options.firmwareProgress), endpoint, options)
     }
@@ -108,7 +108,7 @@ public final class UWBDevice: Sendable {
     case .success(let device): return device
     case .failure(.noAnswer), .failure(.link):
       var options = options
-      options.opening = .reset
+      options.resetPolicy = .reset
       return try await open(
         endpoint.openWithFirmware(progress: options.firmwareProgress), endpoint, options)
     case .failure(let error): throw error
@@ -123,7 +123,7 @@ public final class UWBDevice: Sendable {
     let core = DeviceCore(link, options, board)
     do throws(DriverError) {
       let profile = options.profile ?? .expected(at: endpoint)
-      let identity = try await core.handshake.run(profile, options.opening)
+      let identity = try await core.handshake.run(profile, options.resetPolicy)
       core.run(identity, endpoint)
       return UWBDevice(endpoint, core, identity)
     } catch {
@@ -150,7 +150,7 @@ public final class UWBDevice: Sendable {
     core.shutDown()
   }
 
-  /// What the device reports beside measurements, from now on. Any number of takers.
+  /// What the device reports beside measurements, from now on. Any number of subscribers.
   public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe(.bufferingNewest(256)) }
 
   /// Runs tasks on the reader's thread, between frames: a `for await` over measurements in

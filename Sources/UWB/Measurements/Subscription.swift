@@ -87,7 +87,7 @@ final class Subscription: @unchecked Sendable {
       $0.interruption = cause
       if ring != nil { $0.causes.append(cause) }
     }
-    let now = Engine.now()
+    let now = CommandEngine.now()
     callback?.body(RoundNotification(.interrupted(cause), FrameInfo(receivedAt: now)))
     _ = offer(RawSpan(), .interrupted, now, mayBeDropped: false)
   }
@@ -97,7 +97,7 @@ final class Subscription: @unchecked Sendable {
     guard isInterrupted else { return }
     isInterrupted = false
     notes.withLock { $0.interruption = nil }
-    let now = Engine.now()
+    let now = CommandEngine.now()
     callback?.body(RoundNotification(.resumed, FrameInfo(receivedAt: now)))
     _ = offer(RawSpan(), .resumed, now, mayBeDropped: false)
   }

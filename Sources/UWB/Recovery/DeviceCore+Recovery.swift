@@ -13,20 +13,20 @@ extension DeviceCore {
     logger.warning("link ended", metadata: ["cause": "\(error)"])
     engine.attach(nil)
     if state.withLock({ $0.home?.canReturn ?? false }) {
-      lost(.link(error))
+      handleLoss(.link(error))
     } else {
-      giveUp(.link(error))
+      abandon(.link(error))
     }
   }
 
   /// The device, or all it knew, is lost.
-  func lost(_ cause: DriverError) {
+  func handleLoss(_ cause: DriverError) {
     let isNew = state.withLock { state -> Bool in
       state.losses += 1
       // In the middle of a recovery it is known already which of them are to range again.
       guard case .running = state.phase else { return false }
       for record in state.sessions {
-        record.lose(ranging: engine.chip.sessions[record.token]?.state == .active)
+        record.markLost(wasRanging: engine.chip.sessions[record.token]?.state == .active)
       }
       if recovery != nil {
         // The task begins by taking the lock, so it finds itself in place.
@@ -53,8 +53,8 @@ extension DeviceCore {
   }
 
   /// The same, seen by a task: what streams are told goes into them on the reader's thread.
-  func noteLoss(_ cause: DriverError) async {
-    await Task(executorPreference: reader) { self.lost(cause) }.value
+  func handleLossOnReader(_ cause: DriverError) async {
+    await Task(executorPreference: reader) { self.handleLoss(cause) }.value
   }
 
   // MARK: finding it again
@@ -66,7 +66,7 @@ extension DeviceCore {
       })
     else { return }
     let limit = recovery?.limit.map { limit in
-      OneShotTimer(after: limit) { self.giveUp(cause) }
+      OneShotTimer(after: limit) { self.abandon(cause) }
     }
     defer { limit?.cancel() }
     var pause = 20
@@ -84,11 +84,11 @@ extension DeviceCore {
         reader.detach()
         engine.attach(nil)
       } else if attempts == Self.attemptsInPlace {
-        return giveUp(error)
+        return abandon(error)
       }
       // Whatever the attempt had achieved is over. The reader may not have seen why: a write can fail
       // first, and the link is gone then.
-      await noteLoss(error)
+      await handleLossOnReader(error)
       try? await Task.sleep(for: .milliseconds(pause))
       pause = min(2 * pause, 1_000)
     }
@@ -110,17 +110,17 @@ extension DeviceCore {
       engine.attach(link)
       reader.attach(link)
     }
-    try await handshake.repeated(identity)
+    try await handshake.reidentify(identity)
     for record in sessions { try await rebuild(record) }
-    for record in sessions where record.rangesAgain { try await restart(record) }
-    while try await !goOn(losses) {}
+    for record in sessions where record.shouldResume { try await restart(record) }
+    while try await !finishRecovery(losses) {}
     engine.resume()
     logger.info("device recovered")
     broadcast.send(.recovered)
   }
 
   /// Whether all is done that is to be done before callers may send again.
-  private func goOn(_ losses: Int) async throws(DriverError) -> Bool {
+  private func finishRecovery(_ losses: Int) async throws(DriverError) -> Bool {
     // Closed by their owners while they were built again.
     let (closed, isLostAgain) = state.withLock { state in
       defer { state.closed = [] }
@@ -128,14 +128,14 @@ extension DeviceCore {
       if state.closed.isEmpty, !isLostAgain, case .recovering = state.phase {
         state.phase = .running
         // Not before: had the device been lost again, all of them would have had to be started again.
-        for record in state.sessions { record.forgetRanging() }
+        for record in state.sessions { record.cancelResume() }
       }
       return (state.closed, isLostAgain)
     }
     if isLostAgain { throw .recovering }
     for record in closed {
       guard let token = record.tokenOnChip else { continue }
-      record.leaveChip()
+      record.markRemoved()
       try await remove(token, from: .recovery)
       engine.forget(token)
     }
@@ -143,25 +143,25 @@ extension DeviceCore {
   }
 
   private func rebuild(_ record: SessionRecord) async throws(DriverError) {
-    try await keepGoing(without: record) { () async throws(DriverError) in
+    try await isolatingFailure(of: record) { () async throws(DriverError) in
       try await self.build(record, from: .recovery)
-      if !record.keyed.isEmpty { try await self.addKeyed(record) }
+      if !record.keyedControlees.isEmpty { try await self.addKeyedControlees(record) }
     }
   }
 
   private func restart(_ record: SessionRecord) async throws(DriverError) {
-    try await keepGoing(without: record) { () async throws(DriverError) in
+    try await isolatingFailure(of: record) { () async throws(DriverError) in
       try await self.start(record, from: .recovery)
-      if !record.liveChanges.isEmpty {
-        try await self.configure(record, record.liveChanges, .recovery)
+      if !record.changesWhileRanging.isEmpty {
+        try await self.configure(record, record.changesWhileRanging, .recovery)
       }
     }
   }
 
   /// A session that the chip no longer takes ends with its error; the others go on. What concerns
   /// the device ends the attempt.
-  private func keepGoing(
-    without record: SessionRecord, _ body: () async throws(DriverError) -> Void
+  private func isolatingFailure(
+    of record: SessionRecord, _ body: () async throws(DriverError) -> Void
   ) async throws(DriverError) {
     let outcome = await result(body)
     guard case .failure(let error) = outcome else { return }
@@ -170,7 +170,7 @@ extension DeviceCore {
       logger.warning("session lost", metadata: ["cause": "\(error)"])
       _ = unregister(record, closing: false)
       if let token = record.tokenOnChip {
-        record.leaveChip()
+        record.markRemoved()
         try await remove(token, from: .recovery)
         engine.forget(token)
       }
@@ -180,9 +180,9 @@ extension DeviceCore {
     }
   }
 
-  private func addKeyed(_ record: SessionRecord) async throws(DriverError) {
+  private func addKeyedControlees(_ record: SessionRecord) async throws(DriverError) {
     for action in [UpdateMulticastList.Action.addWithShortKey, .addWithLongKey] {
-      let controlees = record.keyed.filter { $0.key.count == action.keyLength }
+      let controlees = record.keyedControlees.filter { $0.key.count == action.keyLength }
       guard !controlees.isEmpty else { continue }
       try await engine.request(
         UpdateMulticastList(

@@ -65,7 +65,7 @@ extension DeviceCore {
   /// Asks the chip for diagnostics of a session that does not range yet. A chip of which it is not
   /// known how is not asked.
   func requestDiagnostics(
-    _ record: SessionRecord, from sender: Engine.Sender
+    _ record: SessionRecord, from sender: CommandEngine.Sender
   ) async throws(DriverError) {
     guard let request = record.configuration.diagnostics else { return }
     switch profile.diagnosticsScheme {

@@ -4,7 +4,7 @@ internal import UCI
 
 /// What the driver knows of a session: what the caller asked for, apart from what the chip calls it.
 ///
-/// It outlives the chip's own session, so that the session can be built anew.
+/// It outlives the chip's own session, so that the session can be built again.
 final class SessionRecord: Sendable {
   /// What the session was made with.
   let configuration: SessionConfiguration
@@ -17,18 +17,18 @@ final class SessionRecord: Sendable {
     /// The chip has it.
     var isOnChip = false
     /// It was ranging when it was lost, and is to range again.
-    var rangesAgain = false
-    /// The controlees now, in the order in which they were added; nil while nobody has changed them.
+    var shouldResume = false
+    /// The controlees now, in the order in which they were added; nil while they have not been changed.
     var controlees: [UpdateMulticastList.Controlee]?
     /// Parameters changed since, the last value of each: before the start, and while ranging.
     var changes: [TLV] = []
-    var liveChanges: [TLV] = []
+    var changesWhileRanging: [TLV] = []
     /// Of the next data message.
     var dataNumber: UInt16 = 0
   }
 
   private let state: Locked<State>
-  private let takers = Broadcast<ReceivedData>()
+  private let subscribers = Broadcast<ReceivedData>()
 
   init(configuration: SessionConfiguration, profile: NXPSetProfile? = nil) {
     self.configuration = configuration
@@ -42,27 +42,27 @@ final class SessionRecord: Sendable {
   var isOnChip: Bool { state.withLock { $0.isOnChip } }
   /// What the chip calls it now; nil when the chip does not have it.
   var tokenOnChip: UInt32? { state.withLock { $0.isOnChip ? $0.token : nil } }
-  var rangesAgain: Bool { state.withLock { $0.rangesAgain } }
+  var shouldResume: Bool { state.withLock { $0.shouldResume } }
 
-  func take(token: UInt32) {
+  func assign(token: UInt32) {
     state.withLock {
       $0.token = token
       $0.isOnChip = true
     }
   }
 
-  func leaveChip() { state.withLock { $0.isOnChip = false } }
+  func markRemoved() { state.withLock { $0.isOnChip = false } }
 
   /// The chip has lost it.
-  func lose(ranging: Bool) {
+  func markLost(wasRanging: Bool) {
     state.withLock {
       $0.isOnChip = false
-      $0.rangesAgain = $0.rangesAgain || ranging
+      $0.shouldResume = $0.shouldResume || wasRanging
     }
   }
 
   /// It ranges again, or need not any more.
-  func forgetRanging() { state.withLock { $0.rangesAgain = false } }
+  func cancelResume() { state.withLock { $0.shouldResume = false } }
 
   // MARK: data
 
@@ -74,14 +74,14 @@ final class SessionRecord: Sendable {
   }
 
   func receivedData(_ capacity: Int) -> AsyncStream<ReceivedData> {
-    takers.subscribe(.bufferingOldest(capacity))
+    subscribers.subscribe(.bufferingOldest(capacity))
   }
 
-  /// Whether a taker was too slow for it.
-  func receive(_ data: ReceivedData) -> Bool { takers.send(data) }
+  /// Whether a subscriber was too slow for it.
+  func receive(_ data: ReceivedData) -> Bool { subscribers.send(data) }
 
   /// No data will follow.
-  func finishData() { takers.finish() }
+  func finishData() { subscribers.finish() }
 
   // MARK: what was changed since it was made
 
@@ -112,16 +112,20 @@ final class SessionRecord: Sendable {
     state.withLock { state in
       let ids = Set(parameters.map(\.id))
       state.changes.removeAll { ids.contains($0.id) }
-      state.liveChanges.removeAll { ids.contains($0.id) }
-      if whileRanging { state.liveChanges += parameters } else { state.changes += parameters }
+      state.changesWhileRanging.removeAll { ids.contains($0.id) }
+      if whileRanging {
+        state.changesWhileRanging += parameters
+      } else {
+        state.changes += parameters
+      }
     }
   }
 
   /// Parameters that could only be changed while ranging.
-  var liveChanges: [TLV] { state.withLock { $0.liveChanges } }
+  var changesWhileRanging: [TLV] { state.withLock { $0.changesWhileRanging } }
 
   /// Controlees with keys of their own: these can only be added one by one.
-  var keyed: [UpdateMulticastList.Controlee] { controlees.filter { !$0.key.isEmpty } }
+  var keyedControlees: [UpdateMulticastList.Controlee] { controlees.filter { !$0.key.isEmpty } }
 
   /// What to configure the session with, changes included, in an order that strict parsers accept.
   func parameters(for generation: Dialect.Generation) -> [TLV] {

@@ -79,8 +79,8 @@ extension DeviceCore {
   ) async throws(DriverError) -> Int? {
     let most = min(try await maximumDataSize(record) ?? 0xFFFF, 0xFFFF)
     guard data.count <= most else { throw .dataTooLong(bytes: data.count, limit: most) }
-    await engine.dataTurns.enter()
-    defer { engine.dataTurns.leave() }
+    await engine.dataMutex.lock()
+    defer { engine.dataMutex.unlock() }
     return try await engine.send(
       DataMessageSend(
         sessionToken: record.token, destination: peer.value,

@@ -21,7 +21,7 @@ struct Caps: Command {
   @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
 
   func execute() async throws {
-    let list = try await options.withDevice(capture, opening: reset ? .reset : .asFound) {
+    let list = try await options.withDevice(capture, resetPolicy: reset ? .reset : .keepState) {
       device, _ in
       CapabilityList(device.capabilities, dialect: device.dialect)
     }

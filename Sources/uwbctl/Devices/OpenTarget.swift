@@ -26,16 +26,16 @@ struct OpenTarget {
 
   /// Opens the device with the driver.
   ///
-  /// - Parameter opening: what happens to the sessions on the chip. Warns when a chip had to be reset
+  /// - Parameter resetPolicy: what happens to the sessions on the chip. Warns when a chip had to be reset
   ///   although it should not be.
   func open(
-    _ options: UWBDevice.Options, _ opening: UWBDevice.Opening = .reset
+    _ options: UWBDevice.Options, _ resetPolicy: UWBDevice.ResetPolicy = .reset
   ) async throws(DriverError) -> UWBDevice {
     var options = options
     options.tap = tap
-    options.opening = opening
+    options.resetPolicy = resetPolicy
     let device = try await UWBDevice.open(endpoint, options: options)
-    if opening == .asFound, device.wasReset {
+    if resetPolicy == .keepState, device.wasReset {
       standardError.write("uwbctl: The chip did not answer without a reset, so it was reset.\n")
     }
     return device
@@ -55,14 +55,14 @@ extension DeviceOptions {
   /// - Parameters:
   ///   - capture: where packets are recorded.
   ///   - peers: the number of other simulated chips.
-  ///   - opening: what happens to the sessions on the chip.
+  ///   - resetPolicy: what happens to the sessions on the chip.
   func withDevice<R: Sendable>(
-    _ capture: CaptureOptions, peers count: Int = 0, opening: UWBDevice.Opening = .reset,
+    _ capture: CaptureOptions, peers count: Int = 0, resetPolicy: UWBDevice.ResetPolicy = .reset,
     _ body: (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R {
     let target = try OpenTarget(self, capture, peers: count)
     defer { target.finish() }
-    let device = try await target.open(driverOptions, opening)
+    let device = try await target.open(driverOptions, resetPolicy)
     let result: R
     do {
       result = try await body(device, target.simulated)

@@ -31,7 +31,7 @@ struct DiffDevice {
     capabilities: Bool, session: UInt32?, ids: [UInt32]
   ) async throws -> DiffSide {
     let content = try await options.withDevice(
-      try CaptureOptions.parse([]), opening: .asFound
+      try CaptureOptions.parse([]), resetPolicy: .keepState
     ) { chip, _ in
       capabilities
         ? .capabilities(chip.capabilities, chip.dialect)

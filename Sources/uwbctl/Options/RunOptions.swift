@@ -20,7 +20,7 @@ struct RunOptions: ParsableArguments {
   }
 
   /// nil: the loss of the device ends the command.
-  var recovery: Recovery? {
-    recover.duration > .zero ? Recovery(limit: recover.duration) : nil
+  var recovery: RecoveryPolicy? {
+    recover.duration > .zero ? RecoveryPolicy(limit: recover.duration) : nil
   }
 }

@@ -63,7 +63,9 @@ import UWBLink
     return (greeting, turns)
   }
 
-  static func attempt(_ engine: Engine, _ packet: [UInt8]) async -> Result<[UInt8], DriverError> {
+  static func attempt(
+    _ engine: CommandEngine, _ packet: [UInt8]
+  ) async -> Result<[UInt8], DriverError> {
     do throws(DriverError) {
       return .success(try await engine.sendRaw(packet))
     } catch {
@@ -83,7 +85,7 @@ import UWBLink
       count <= scripted.count ? scripted[count - 1] : []
     }
     let link = try Link(chip.endpoint)
-    let engine = Engine(link: link, logger: .init(label: "test")) { _ in }
+    let engine = CommandEngine(link: link, logger: .init(label: "test")) { _ in }
     var profile = hasty
     profile.vendor = .nxp
     engine.adopt(profile, Dialect(generation: .fira3, vendor: .nxp))

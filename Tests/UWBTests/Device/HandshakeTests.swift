@@ -33,7 +33,7 @@ let hasty: DeviceProfile = {
     let chip = try ScriptedChip { packet, _ in
       [DWM3001CDK.rxTimeout(sequence: 1)] + DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint, options: .init(opening: .asFound))
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(resetPolicy: .keepState))
     #expect(!device.wasReset)
     #expect(device.profile == .qorvo)
     #expect(device.capabilities.count == 26)
@@ -47,7 +47,7 @@ let hasty: DeviceProfile = {
       if packet[1] == 0 { wasReset.store(true, ordering: .relaxed) }
       return wasReset.load(ordering: .relaxed) ? DWM3001CDK.answers(packet) : []
     }
-    let device = try await UWBDevice.open(chip.endpoint, options: .init(opening: .asFound))
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(resetPolicy: .keepState))
     #expect(device.wasReset)
     await device.close()
     #expect(

@@ -28,7 +28,7 @@ import UWBSimulator
       try chip.link(at: path)
     }
 
-    func open(_ recovery: Recovery? = Recovery()) async throws -> UWBDevice {
+    func open(_ recovery: RecoveryPolicy? = RecoveryPolicy()) async throws -> UWBDevice {
       try await UWBDevice.open(
         .serial(path: FilePath(path)), options: .init(recovery: recovery))
     }
@@ -149,7 +149,7 @@ import UWBSimulator
       try? board.chip.replug()
     }
     let device = try await UWBDevice.open(
-      .serial(path: FilePath(board.path)), options: .init(tap: tap, recovery: Recovery()))
+      .serial(path: FilePath(board.path)), options: .init(tap: tap, recovery: RecoveryPolicy()))
     let reports = device.events
     var sessions: [UWBSession] = []
     var streams: [RangingStream<RoundEvent>.Iterator] = []
@@ -308,7 +308,7 @@ import UWBSimulator
 
   @Test func whatDoesNotComeBackInTimeIsGivenUpWithItsCause() async throws {
     let board = try Board()
-    let device = try await board.open(Recovery(limit: .milliseconds(50)))
+    let device = try await board.open(RecoveryPolicy(limit: .milliseconds(50)))
     let session = try await device.makeSession(Ends.configurations().controller)
     let stream = session.measurements()
     try await session.start()
@@ -365,7 +365,7 @@ import UWBSimulator
 
   @Test func aChipThatStartsAnewWithoutAWordIsAskedWhenItIsSilent() async throws {
     let board = try Board()
-    let device = try await board.open(Recovery(silence: .milliseconds(20)))
+    let device = try await board.open(RecoveryPolicy(watchdogInterval: .milliseconds(20)))
     let session = try await device.makeSession(Ends.configurations().controller)
     let stream = session.rounds()
     var events = stream.makeAsyncIterator()
@@ -383,7 +383,7 @@ import UWBSimulator
 
   @Test func aPortIsFreeOnceItsDeviceIsClosed() async throws {
     let board = try Board()
-    for recovery in [nil, Recovery()] {
+    for recovery in [nil, RecoveryPolicy()] {
       let device = try await board.open(recovery)
       await device.close()
       let second = try await board.open(recovery)

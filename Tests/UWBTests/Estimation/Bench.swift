@@ -21,7 +21,7 @@ struct Bench {
   /// - Parameter peer: where the controlee is.
   init(
     _ profile: ChipProfile, _ scene: Scene, own: Placement = Placement(at: SIMD3(0, 0, 0)),
-    peer: Placement, diagnostics: DiagnosticsRequest?, recovery: Recovery? = nil
+    peer: Placement, diagnostics: DiagnosticsRequest?, recovery: RecoveryPolicy? = nil
   ) async throws {
     bench = SimulatedBench(scene: scene)
     chips = [

@@ -162,7 +162,7 @@ import UWBSimulator
   @Test func diagnosticsComeAgainWhenTheBoardDoes() async throws {
     let bench = try await Bench(
       .qm33PDoA, Self.scene, peer: Placement(at: SIMD3(3, 0, 0)), diagnostics: DiagnosticsRequest(),
-      recovery: Recovery())
+      recovery: RecoveryPolicy())
     let stream = bench.sessions[0].estimates(capacity: 8_192)
     try await bench.start()
     // With diagnostics before, and measurements behind the interruption until one has them.

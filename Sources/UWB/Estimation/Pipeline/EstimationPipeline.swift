@@ -96,7 +96,7 @@ public struct EstimationPipeline: Sendable {
   private mutating func take(
     _ view: SessionInfoView, _ info: FrameInfo, _ emit: (EstimatedMeasurement) -> Void
   ) {
-    emitWaiting(nil, emit)
+    emitPending(nil, emit)
     // Rounds are counted from 0 again.
     if isAfterInterruption { forgetRounds() }
     var follows = isAfterInterruption
@@ -119,10 +119,10 @@ public struct EstimationPipeline: Sendable {
       }
     }
     if early.isThere, early.sequence == waiting.sequence {
-      emitWaiting(early, emit)
+      emitPending(early, emit)
       early.isThere = false
     } else if !expects {
-      emitWaiting(nil, emit)
+      emitPending(nil, emit)
     }
   }
 
@@ -142,7 +142,7 @@ public struct EstimationPipeline: Sendable {
     expects = true
     misses = 0
     if waiting.isThere, reports.sequence == waiting.sequence {
-      emitWaiting(reports, emit)
+      emitPending(reports, emit)
       reports.isThere = false
     } else if let lastEmitted, Int32(bitPattern: reports.sequence &- lastEmitted) <= 0 {
       late += 1
@@ -152,7 +152,7 @@ public struct EstimationPipeline: Sendable {
   }
 
   /// Emits what waits for diagnostics: nothing more comes for now.
-  public mutating func flush(_ emit: (EstimatedMeasurement) -> Void) { emitWaiting(nil, emit) }
+  public mutating func flush(_ emit: (EstimatedMeasurement) -> Void) { emitPending(nil, emit) }
 
   // MARK: reading
 
@@ -204,7 +204,7 @@ public struct EstimationPipeline: Sendable {
 
   // MARK: emitting
 
-  private mutating func emitWaiting(
+  private mutating func emitPending(
     _ reports: Reports?, _ emit: (EstimatedMeasurement) -> Void
   ) {
     guard waiting.isThere else { return }

@@ -3,7 +3,7 @@ internal import DequeModule
 internal import Locking
 
 /// Lets one through at a time, in the order of coming.
-final class Turnstile: Sendable {
+final class AsyncMutex: Sendable {
   private struct State {
     var isTaken = false
     var waiting: Deque<CheckedContinuation<Void, Never>> = []

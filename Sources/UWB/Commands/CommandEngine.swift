@@ -4,11 +4,12 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// Commands out, answers and states in: one command outstanding, in the order of asking.
+/// Sends commands, one at a time in the order of the calls, and keeps what the chip reports of its
+/// states.
 ///
-/// Callers write from their own thread; `receive` runs on the reader's thread and resumes them. The
-/// lock is taken for control messages only, never for a measurement.
-final class Engine: Sendable {
+/// `receive` runs on the reader thread and resumes the callers. The lock is taken for control
+/// messages only, never for a measurement.
+final class CommandEngine: Sendable {
   /// What the chip has said about its states so far.
   struct ChipState {
     var device: DeviceState?
@@ -41,10 +42,10 @@ final class Engine: Sendable {
   /// tokens up can fill memory with.
   static let sessionLimit = 64
 
-  /// Who sends: while a device is being recovered, nobody but the recovery may.
+  /// Who sends: while a device is being recovered, only the recovery may.
   enum Sender { case caller, recovery }
 
-  /// What became of one attempt.
+  /// The outcome of one attempt.
   enum Outcome: Sendable {
     case answer([UInt8])
     case timeout
@@ -80,36 +81,36 @@ final class Engine: Sendable {
     var statistics = Link.Statistics.none
     /// A reset is under way: the chip may report whatever states it likes.
     var isResetting = false
-    var debts = Debts()
+    var responses = OutstandingResponses()
   }
 
   let logger: Logger
   let state: Locked<State>
   /// One command at a time, and one data message, whose segments nothing else may come between.
-  let commandTurns = Turnstile()
-  let dataTurns = Turnstile()
+  let commandMutex = AsyncMutex()
+  let dataMutex = AsyncMutex()
   let tap: UWBDevice.PacketTap?
   let report: @Sendable (DeviceEvent) -> Void
-  let alarm: Alarm
+  let callbacks: Callbacks
 
-  /// What the engine sees first and others have to act on. Called on the reader's thread.
-  struct Alarm: Sendable {
+  /// What the engine sees first and others have to act on. Called on the reader thread.
+  struct Callbacks: Sendable {
     /// The chip has lost its sessions.
-    var lost: @Sendable (DriverError) -> Void = { _ in }
+    var deviceLost: @Sendable (DriverError) -> Void = { _ in }
     /// The chip may have lost its sessions; asking would tell.
-    var doubtful: @Sendable () -> Void = {}
+    var stateSuspect: @Sendable () -> Void = {}
     /// Data has come from a peer.
-    var data: @Sendable (DataMessageReceived) -> Void = { _ in }
+    var dataReceived: @Sendable (DataMessageReceived) -> Void = { _ in }
   }
 
   init(
-    link: Link, logger: Logger, tap: UWBDevice.PacketTap? = nil, alarm: Alarm = Alarm(),
+    link: Link, logger: Logger, tap: UWBDevice.PacketTap? = nil, callbacks: Callbacks = Callbacks(),
     report: @escaping @Sendable (DeviceEvent) -> Void
   ) {
     state = Locked(State(link: link))
     self.logger = logger
     self.tap = tap
-    self.alarm = alarm
+    self.callbacks = callbacks
     self.report = report
   }
 
@@ -141,12 +142,12 @@ final class Engine: Sendable {
 
   var hasLink: Bool { state.withLock { $0.link != nil } }
 
-  /// Goes on with another link, or with none for now. What the chip owed on the old one is settled.
+  /// Continues with another link, or with none for now. Responses that were outstanding on the old one never come.
   func attach(_ link: Link?) {
     state.withLock { state in
       if let old = state.link { state.statistics = state.statistics + old.statistics }
       state.link = state.end == nil ? link : nil
-      state.debts = Debts()
+      state.responses = OutstandingResponses()
       state.chip.device = nil
     }
   }
@@ -181,7 +182,7 @@ final class Engine: Sendable {
 
   private static func takeAll(_ state: inout State) -> (Outstanding?, [Waiter]) {
     defer { state.waiters = [:] }
-    if let outstanding = state.outstanding { state.debts.add(outstanding.request.opcode) }
+    if let outstanding = state.outstanding { state.responses.add(outstanding.request.opcode) }
     return (state.outstanding.take(), Array(state.waiters.values))
   }
 
@@ -189,4 +190,61 @@ final class Engine: Sendable {
     outstanding?.continuation.resume(returning: .failure(error))
     for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
   }
+}
+
+// The states of the chip and its sessions, as it reports them, and waiting for one.
+extension CommandEngine {
+  func update(_ change: (inout ChipState) -> Void) {
+    let (chip, ready) = state.withLock { state in
+      change(&state.chip)
+      let chip = state.chip
+      let ids = state.waiters.filter { $0.value.condition(chip) }.keys
+      return (chip, ids.compactMap { state.waiters.removeValue(forKey: $0) })
+    }
+    for waiter in ready { waiter.continuation.resume(returning: .success(chip)) }
+  }
+
+  /// Waits until the chip's states meet a condition; nil after `milliseconds`.
+  func wait(
+    milliseconds: Int, until condition: @escaping @Sendable (ChipState) -> Bool
+  ) async throws(DriverError) -> ChipState? {
+    let id = newID()
+    var stopTimer: (@Sendable () -> Void)?
+    let result = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>) in
+      let now: Result<ChipState?, DriverError>? = state.withLock { state in
+        if let end = state.end { return .failure(end) }
+        if condition(state.chip) { return .success(state.chip) }
+        state.waiters[id] = Waiter(condition: condition, continuation: continuation)
+        return nil
+      }
+      if let now {
+        continuation.resume(returning: now)
+        return
+      }
+      stopTimer = OneShotTimer.start(.milliseconds(milliseconds)) { [weak self] in
+        let waiter = self?.state.withLock { $0.waiters.removeValue(forKey: id) }
+        waiter?.continuation.resume(returning: .success(nil))
+      }
+    }
+    stopTimer?()
+    return try result.get()
+  }
+
+  /// Forgets a session whose end was seen, so that the map does not grow.
+  func forget(_ token: UInt32) {
+    state.withLock {
+      $0.chip.sessions[token] = nil
+      $0.chip.multicast[token] = nil
+      $0.chip.data[token] = nil
+    }
+  }
+
+  /// Why a session ended last says nothing of what comes now.
+  func forgetCause(_ token: UInt32) {
+    state.withLock { $0.chip.sessions[token]?.reason = .managementCommand }
+  }
+
+  /// The chip may report READY and lose its sessions without that being news, until the next call.
+  func expectReset(_ isResetting: Bool) { state.withLock { $0.isResetting = isResetting } }
 }

@@ -35,7 +35,7 @@ struct Request: Sendable {
   }
 }
 
-extension Engine {
+extension CommandEngine {
   /// Sends a command and returns its answer, whatever the status in it.
   ///
   /// A command that may be repeated is repeated once after a timeout. Any other is not, because the
@@ -54,12 +54,12 @@ extension Engine {
     var request = Request(command, profile, dialect)
     request.milliseconds = timeout ?? request.milliseconds
     let skipped = statistics.bytesSkipped
-    await commandTurns.enter()
-    defer { commandTurns.leave() }
+    await commandMutex.lock()
+    defer { commandMutex.unlock() }
     try admit(sender)
     // What a recovery asks is the same every time, and a chip that is lost answers no question first.
-    if sender == .caller || !request.isIdempotent { try await settle(before: request) }
-    state.withLock { $0.debts.forgetLate() }
+    if sender == .caller || !request.isIdempotent { try await drainResponses(before: request) }
+    state.withLock { $0.responses.forgetLate() }
     var payload = try await exchange(request, patience: patience)
     if payload == nil, request.isIdempotent, timeout == nil {
       payload = try await exchange(request, patience: patience)
@@ -79,12 +79,12 @@ extension Engine {
     }
   }
 
-  /// Sends one packet as it is, whatever is owed, and returns the payload of the first answer to
-  /// it. For replay and diagnosis.
+  /// Sends one packet as it is, whatever is outstanding, and returns the payload of the first answer
+  /// to it. For replay and diagnosis.
   func sendRaw(_ packet: [UInt8]) async throws(DriverError) -> [UInt8] {
     let request = state.withLock { Request(packet: packet, $0.profile, $0.dialect) }
-    await commandTurns.enter()
-    defer { commandTurns.leave() }
+    await commandMutex.lock()
+    defer { commandMutex.unlock() }
     try admit(.caller)
     guard let payload = try await exchange(request) else {
       throw .noAnswer(command: request.name, milliseconds: request.milliseconds, garbage: 0)
@@ -112,7 +112,7 @@ extension Engine {
     if sender == .caller, interruption != nil { throw .recovering }
   }
 
-  // MARK: answers that are owed
+  // MARK: late responses
 
   /// Questions that every chip answers at once and that change nothing.
   private static let questions: [@Sendable (DeviceProfile, Dialect) -> Request] = [
@@ -120,42 +120,40 @@ extension Engine {
     { Request(GetCapabilities(), $0, $1) },
   ]
 
-  /// Makes sure that no late answer is taken for that of `request`.
+  /// Makes sure that no late response is taken for that to `request`.
   ///
-  /// A question of another opcode cannot be mistaken. What changes something waits until nothing is
-  /// owed at all: a late request to repeat the command before it, which names no command, would
-  /// repeat it.
-  private func settle(before request: Request) async throws(DriverError) {
+  /// A response to another opcode cannot be mistaken for it. A command that changes something waits
+  /// until none is outstanding at all: a late request to repeat the command before it, which names
+  /// no command, would repeat it.
+  private func drainResponses(before request: Request) async throws(DriverError) {
     let isClear = state.withLock { state in
-      request.isIdempotent ? !state.debts.contains(request.opcode) : state.debts.isEmpty
+      request.isIdempotent ? !state.responses.contains(request.opcode) : state.responses.isEmpty
     }
-    if !isClear { try await settle() }
+    if !isClear { try await drainResponses() }
   }
 
-  /// Asks something else and waits for that answer: every answer before it has come then, or never
-  /// will.
-  private func settle() async throws(DriverError) {
+  /// Asks something else and waits for the response: all before it have come then, or never will.
+  private func drainResponses() async throws(DriverError) {
     let question = state.withLock { state in
       let all = Self.questions.map { $0(state.profile, state.dialect) }
-      // Where all are owed, the chip has left several questions unanswered: not slow but dead. If
-      // it is back, the first answer may be a late one, but it is that to a question behind every
-      // command that a caller has sent.
-      return all.first { !state.debts.contains($0.opcode) } ?? all[0]
+      // Where all are outstanding, the chip is not slow but dead. If it is back, the first response
+      // may be a late one, but it is to a question that was sent after every caller's command.
+      return all.first { !state.responses.contains($0.opcode) } ?? all[0]
     }
     logger.debug("ask, to tell late answers apart", metadata: ["command": "\(question.name)"])
     guard try await exchange(question) != nil else {
       throw .noAnswer(command: question.name, milliseconds: question.milliseconds, garbage: 0)
     }
-    state.withLock { $0.debts.settle() }
+    state.withLock { $0.responses.removeAll() }
   }
 
   /// The answer to a command that has just been given up, if the chip was only slow; nil when the
   /// chip answers other things but not this. It is then up to the caller to look what has become of
   /// it before it is sent again.
   private func lateAnswer(to request: Request) async throws(DriverError) -> [UInt8]? {
-    guard case .success = await result({ () async throws(DriverError) in try await self.settle() })
-    else { return nil }
-    let late = state.withLock { $0.debts.late }
+    let drained = await result { () async throws(DriverError) in try await self.drainResponses() }
+    guard case .success = drained else { return nil }
+    let late = state.withLock { $0.responses.late }
     guard let late, late.opcode == request.opcode else { return nil }
     // Asked to repeat it: the chip has not done it.
     if late.payload == [Status.commandRetry.rawValue] { return try await exchange(request) }
@@ -248,7 +246,7 @@ extension Engine {
     let outstanding = state.withLock { state -> Outstanding? in
       guard state.outstanding?.id == id else { return nil }
       if case .timeout = outcome, let opcode = state.outstanding?.request.opcode {
-        state.debts.add(opcode)
+        state.responses.add(opcode)
       }
       return state.outstanding.take()
     }

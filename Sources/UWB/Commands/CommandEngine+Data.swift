@@ -4,7 +4,7 @@ internal import UCI
 internal import UWBLink
 
 // Data for a peer: segments against credits, and what became of the message.
-extension Engine {
+extension CommandEngine {
   /// Sends a data message in segments, one for each credit, and waits for what the chip says of it.
   ///
   /// - Parameter limit: bytes of payload in one packet; the message's header counts.
@@ -19,8 +19,8 @@ extension Engine {
     state.withLock { $0.chip.data[token]?.reports = [] }
     for packet in packets {
       try await takeCredit(token, message.sequenceNumber)
-      await commandTurns.enter()
-      defer { commandTurns.leave() }
+      await commandMutex.lock()
+      defer { commandMutex.unlock() }
       state.withLock { $0.segment = (packet, 0) }
       if let error = write([packet]) { throw .link(error) }
     }

@@ -10,18 +10,18 @@ extension DeviceCore {
 
   /// The chip did something that only a chip does that has started anew: asks it for its sessions.
   /// Any thread.
-  func doubt() {
+  func verifySessions() {
     let asks = state.withLock { state -> Bool in
-      guard case .running = state.phase, !state.isAsking, !state.sessions.isEmpty else {
+      guard case .running = state.phase, !state.isVerifying, !state.sessions.isEmpty else {
         return false
       }
-      state.isAsking = true
+      state.isVerifying = true
       return true
     }
     guard asks else { return }
     Task {
-      if let cause = await self.loss() { await self.noteLoss(cause) }
-      self.state.withLock { $0.isAsking = false }
+      if let cause = await self.loss() { await self.handleLossOnReader(cause) }
+      self.state.withLock { $0.isVerifying = false }
     }
   }
 
@@ -52,7 +52,7 @@ extension DeviceCore {
       while true {
         do { try await Task.sleep(for: silence) } catch { return }
         guard let self else { return }
-        if self.isSilent(for: silence) { self.doubt() }
+        if self.isSilent(for: silence) { self.verifySessions() }
       }
     }
   }
@@ -63,7 +63,7 @@ extension DeviceCore {
     let interval = ranging.map(\.configuration.interval).min().map { Duration.milliseconds($0) }
     guard let interval else { return false }
     let heard = router.heardAt
-    let quiet = Duration.nanoseconds(Int64(clamping: Engine.now()) - Int64(clamping: heard))
+    let quiet = Duration.nanoseconds(Int64(clamping: CommandEngine.now()) - Int64(clamping: heard))
     return quiet > max(silence, interval * 10)
   }
 }

@@ -4,8 +4,8 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-// What the chip says. All of it runs on the reader's thread.
-extension Engine {
+// What the chip says. All of it runs on the reader thread.
+extension CommandEngine {
   /// Takes a whole message that is not a measurement.
   func receive(type: MessageType, opcode: Opcode, payload: RawSpan) {
     switch (type, opcode) {
@@ -31,7 +31,7 @@ extension Engine {
     case (.notification, .sessionUpdateMulticastList):
       guard let list = read(MulticastListNotification.self, payload) else { return }
       update { chip in
-        // A report on a session nobody knows is of no use.
+        // A report on an unknown session is of no use.
         guard chip.sessions[list.sessionToken] != nil else { return }
         chip.multicast[list.sessionToken, default: (0, list)].count += 1
         chip.multicast[list.sessionToken]?.last = list
@@ -48,7 +48,9 @@ extension Engine {
       report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
     case (.data, DataMessageReceived.opcode):
       var reader = PayloadReader(payload)
-      if let data = try? DataMessageReceived(from: &reader, dialect: dialect) { alarm.data(data) }
+      if let data = try? DataMessageReceived(from: &reader, dialect: dialect) {
+        callbacks.dataReceived(data)
+      }
       report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
     case (.notification, .coreGenericError):
       guard let error = read(GenericErrorNotification.self, payload) else { return }
@@ -64,7 +66,7 @@ extension Engine {
           type == .notification && state.profile.bootNotification == opcode, state.isResetting
         )
       }
-      if isBoot, !isResetting { alarm.lost(.deviceRestarted) }
+      if isBoot, !isResetting { callbacks.deviceLost(.deviceRestarted) }
     }
   }
 
@@ -89,28 +91,28 @@ extension Engine {
     case .wokenUp: resend(because: "woke up")
     case .error, .hardwareReset:
       failOutstanding { .deviceError(command: $0) }
-      if !isResetting { alarm.lost(.deviceFailed(device)) }
+      if !isResetting { callbacks.deviceLost(.deviceFailed(device)) }
     case .initialising where !isResetting:
-      alarm.lost(.deviceRestarted)
+      callbacks.deviceLost(.deviceRestarted)
     case .ready where !isResetting:
       // Reported on changes only, and never while a session ranges: unless the chip says so ahead
       // of the end of the session, it has started anew.
       let ranges = before.sessions.values.contains { $0.state == .active }
-      if before.device == .ready || ranges { alarm.doubtful() }
+      if before.device == .ready || ranges { callbacks.stateSuspect() }
     default: break
     }
   }
 
   private func receiveResponse(_ opcode: Opcode, _ payload: [UInt8]) {
-    let (creditor, id) = state.withLock { state in
+    let (owner, id) = state.withLock { state in
       let outstanding = state.outstanding
-      let creditor = state.debts.take(
-        opcode, payload, outstanding: outstanding?.request.opcode)
-      if case .outstanding = creditor { state.chip.readyAtResponse = state.chip.readyCount }
-      return (creditor, outstanding?.id)
+      let owner = state.responses.receive(
+        opcode, payload, current: outstanding?.request.opcode)
+      if case .current = owner { state.chip.readyAtResponse = state.chip.readyCount }
+      return (owner, outstanding?.id)
     }
-    guard case .outstanding = creditor, let id else {
-      logger.warning("response nobody waits for", metadata: ["opcode": "\(opcode)"])
+    guard case .current = owner, let id else {
+      logger.warning("unexpected response", metadata: ["opcode": "\(opcode)"])
       report(.unexpectedResponse(opcode))
       return
     }
