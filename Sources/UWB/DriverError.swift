@@ -1,59 +1,215 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Foundation
 public import UCI
 public import UCIReference
 public import UWBLink
 
 /// Why the driver could not do what it was asked.
-public enum DriverError: Error, Sendable, Hashable {
-  /// The link failed, or ended.
-  case link(LinkError)
-  /// The chip's firmware could not be loaded.
-  case firmware(FirmwareError)
-  /// The chip did not answer in time. `garbage` bytes that are no UCI arrived meanwhile.
-  case noAnswer(command: String, milliseconds: Int, garbage: UInt64)
-  /// The chip asked for the same command again too often.
-  case retriesExhausted(command: String, attempts: Int)
-  /// The chip refused a command.
-  case refused(command: String, Status)
-  /// The chip refused parameters of a session.
-  case parametersRefused(Status, [RefusedParameter])
-  /// The chip's answer does not have the layout it should have.
-  case malformedAnswer(command: String, PayloadError)
-  /// The chip reported that it lost everything (DEVICE_STATUS ERROR).
-  case deviceError(command: String)
-  /// The chip reported by itself that it lost everything; its sessions are gone.
-  case deviceFailed(DeviceState)
-  /// The chip started anew by itself: a loss of power, a watchdog, a button. Its sessions are gone.
-  case deviceRestarted
-  /// The device is being recovered; only its recovery may send now.
-  case recovering
-  /// Where the device was, another one answers now.
-  case otherDevice
-  /// A session did not get into the state it should have got into.
-  case stateNotReached(expected: SessionState, last: SessionState?)
-  /// A session left its state by itself.
-  case sessionEnded(SessionState, StateChangeReason)
-  /// More data than the chip takes at once; both in bytes.
-  case dataTooLong(bytes: Int, limit: Int)
-  /// Data did not reach the peer, or was refused.
-  case dataNotSent(DataTransferStatus)
-  /// The configuration contradicts itself.
-  case invalidConfiguration(String)
-  /// Parameters of a session that prevent ranging or that the chip would refuse: all of them.
-  case configurationProblems([ConfigurationProblem])
-  /// The device was closed.
-  case closed
+///
+/// `code` says what happened; `description` says it in a sentence with all that is known, and
+/// `recoverySuggestion` what to try next.
+public struct DriverError: Error, Sendable, Hashable {
+  /// What happened.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the code, as it is written in Swift.
+    public let description: String
+    private init(_ name: String) { description = name }
+
+    /// The link failed, or ended: see `linkError`.
+    public static let link = Code("link")
+    /// The chip's firmware could not be loaded: see `firmwareError`.
+    public static let firmware = Code("firmware")
+    /// The chip did not answer in time.
+    public static let noAnswer = Code("noAnswer")
+    /// The chip asked for the same command again too often.
+    public static let retriesExhausted = Code("retriesExhausted")
+    /// The chip refused a command: see `status`.
+    public static let refused = Code("refused")
+    /// The chip refused parameters of a session: see `refusedParameters`.
+    public static let parametersRefused = Code("parametersRefused")
+    /// The chip's answer does not have the layout it should have.
+    public static let malformedAnswer = Code("malformedAnswer")
+    /// The chip reported during a command that it lost everything (DEVICE_STATUS ERROR).
+    public static let deviceError = Code("deviceError")
+    /// The chip reported by itself that it lost everything; its sessions are gone.
+    public static let deviceFailed = Code("deviceFailed")
+    /// The chip restarted by itself, after a loss of power for example; its sessions are gone.
+    public static let deviceRestarted = Code("deviceRestarted")
+    /// The device is being recovered; commands fail until it is back.
+    public static let recovering = Code("recovering")
+    /// A different device now answers at this address.
+    public static let otherDevice = Code("otherDevice")
+    /// A session did not get into the state it should have got into.
+    public static let stateNotReached = Code("stateNotReached")
+    /// A session left its state by itself: see `endReason`.
+    public static let sessionEnded = Code("sessionEnded")
+    /// There is more data than the chip takes at once.
+    public static let dataTooLong = Code("dataTooLong")
+    /// Data did not reach the peer, or was refused.
+    public static let dataNotSent = Code("dataNotSent")
+    /// The configuration contradicts itself.
+    public static let invalidConfiguration = Code("invalidConfiguration")
+    /// Parameters prevent ranging, or the chip would refuse them: see `configurationProblems`.
+    public static let configurationProblems = Code("configurationProblems")
+    /// The device was closed.
+    public static let closed = Code("closed")
+  }
+
+  /// What happened, with its details. Within the package only, so that cases can be added.
+  package enum Kind: Sendable, Hashable {
+    case link(LinkError)
+    case firmware(FirmwareError)
+    case noAnswer(command: String, milliseconds: Int, garbage: UInt64)
+    case retriesExhausted(command: String, attempts: Int)
+    case refused(command: String, Status)
+    case parametersRefused(Status, [RefusedParameter])
+    case malformedAnswer(command: String, PayloadError)
+    case deviceError(command: String)
+    case deviceFailed(DeviceState)
+    case deviceRestarted
+    case recovering
+    case otherDevice
+    case stateNotReached(expected: SessionState, last: SessionState?)
+    case sessionEnded(SessionState, StateChangeReason)
+    case dataTooLong(bytes: Int, limit: Int)
+    case dataNotSent(DataTransferStatus)
+    case invalidConfiguration(String)
+    case configurationProblems([ConfigurationProblem])
+    case closed
+  }
+
+  package let kind: Kind
+
+  /// What happened.
+  public var code: Code {
+    switch kind {
+    case .link: .link
+    case .firmware: .firmware
+    case .noAnswer: .noAnswer
+    case .retriesExhausted: .retriesExhausted
+    case .refused: .refused
+    case .parametersRefused: .parametersRefused
+    case .malformedAnswer: .malformedAnswer
+    case .deviceError: .deviceError
+    case .deviceFailed: .deviceFailed
+    case .deviceRestarted: .deviceRestarted
+    case .recovering: .recovering
+    case .otherDevice: .otherDevice
+    case .stateNotReached: .stateNotReached
+    case .sessionEnded: .sessionEnded
+    case .dataTooLong: .dataTooLong
+    case .dataNotSent: .dataNotSent
+    case .invalidConfiguration: .invalidConfiguration
+    case .configurationProblems: .configurationProblems
+    case .closed: .closed
+    }
+  }
+
+  /// Why the link failed.
+  public var linkError: LinkError? {
+    if case .link(let error) = kind { error } else { nil }
+  }
+
+  /// Why the firmware could not be loaded.
+  public var firmwareError: FirmwareError? {
+    if case .firmware(let error) = kind { error } else { nil }
+  }
+
+  /// The status with which the chip refused a command or parameters.
+  public var status: Status? {
+    switch kind {
+    case .refused(_, let status), .parametersRefused(let status, _): status
+    default: nil
+    }
+  }
+
+  /// The parameters that the chip refused.
+  public var refusedParameters: [RefusedParameter] {
+    if case .parametersRefused(_, let refused) = kind { refused } else { [] }
+  }
+
+  /// What is wrong with the configuration of a session: all of it.
+  public var configurationProblems: [ConfigurationProblem] {
+    if case .configurationProblems(let problems) = kind { problems } else { [] }
+  }
+
+  /// Why a session left its state.
+  public var endReason: StateChangeReason? {
+    if case .sessionEnded(_, let reason) = kind { reason } else { nil }
+  }
 }
 
-extension DriverError: CustomStringConvertible {
+// What the driver, the shell and the tests write for errors.
+extension DriverError {
+  private init(_ kind: Kind) { self.kind = kind }
+
+  package static func link(_ error: LinkError) -> DriverError {
+    DriverError(.link(error))
+  }
+  package static func firmware(_ error: FirmwareError) -> DriverError {
+    DriverError(.firmware(error))
+  }
+  package static func noAnswer(command: String, milliseconds: Int, garbage: UInt64) -> DriverError {
+    DriverError(.noAnswer(command: command, milliseconds: milliseconds, garbage: garbage))
+  }
+  package static func retriesExhausted(command: String, attempts: Int) -> DriverError {
+    DriverError(.retriesExhausted(command: command, attempts: attempts))
+  }
+  package static func refused(command: String, _ status: Status) -> DriverError {
+    DriverError(.refused(command: command, status))
+  }
+  package static func parametersRefused(
+    _ status: Status, _ refused: [RefusedParameter]
+  ) -> DriverError {
+    DriverError(.parametersRefused(status, refused))
+  }
+  package static func malformedAnswer(command: String, _ error: PayloadError) -> DriverError {
+    DriverError(.malformedAnswer(command: command, error))
+  }
+  package static func deviceError(command: String) -> DriverError {
+    DriverError(.deviceError(command: command))
+  }
+  package static func deviceFailed(_ state: DeviceState) -> DriverError {
+    DriverError(.deviceFailed(state))
+  }
+  package static let deviceRestarted = DriverError(.deviceRestarted)
+  package static let recovering = DriverError(.recovering)
+  package static let otherDevice = DriverError(.otherDevice)
+  package static func stateNotReached(expected: SessionState, last: SessionState?) -> DriverError {
+    DriverError(.stateNotReached(expected: expected, last: last))
+  }
+  package static func sessionEnded(
+    _ state: SessionState, _ reason: StateChangeReason
+  ) -> DriverError {
+    DriverError(.sessionEnded(state, reason))
+  }
+  package static func dataTooLong(bytes: Int, limit: Int) -> DriverError {
+    DriverError(.dataTooLong(bytes: bytes, limit: limit))
+  }
+  package static func dataNotSent(_ status: DataTransferStatus) -> DriverError {
+    DriverError(.dataNotSent(status))
+  }
+  package static func invalidConfiguration(_ reason: String) -> DriverError {
+    DriverError(.invalidConfiguration(reason))
+  }
+  package static func configurationProblems(_ problems: [ConfigurationProblem]) -> DriverError {
+    DriverError(.configurationProblems(problems))
+  }
+  package static let closed = DriverError(.closed)
+}
+
+extension DriverError: LocalizedError, CustomStringConvertible {
   /// The cause in one sentence, with the raw value where the chip gave one.
   public var description: String { description(in: nil) }
+
+  /// The same as `description`.
+  public var errorDescription: String? { description }
 
   /// The same for chips that speak like this: vendors mean different things by some codes.
   ///
   /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
   public func description(in dialect: Dialect?) -> String {
-    switch self {
+    switch kind {
     case .link(let error): error.description
     case .firmware(let error): error.description
     case .noAnswer(let command, let milliseconds, 0):
@@ -75,15 +231,15 @@ extension DriverError: CustomStringConvertible {
       "The device reported an error of its own (DEVICE_STATUS ERROR) during \(command)."
     case .deviceFailed(let state):
       "The device reported \(state) (0x\(String(state.rawValue, radix: 16))): it lost everything."
-    case .deviceRestarted: "The device started anew by itself; its sessions are gone."
+    case .deviceRestarted: "The device restarted by itself; its sessions are gone."
     case .recovering: "The device was lost and is being recovered."
-    case .otherDevice: "Where the device was, another one answers now."
+    case .otherDevice: "A different device now answers at this address."
     case .stateNotReached(let expected, let last):
       "The session did not become \(expected); it is \(last.map { "\($0)" } ?? "unknown")."
     case .sessionEnded(let state, let reason):
       "The session became \(state): \(Self.words(reason, dialect))"
     case .dataTooLong(let bytes, let limit):
-      "\(bytes) bytes of data are too many: the device takes \(limit) at once."
+      "The payload (\(bytes) bytes) exceeds the device's limit of \(limit) bytes."
     case .dataNotSent(let status):
       "The data was not sent: \(status) (0x\(String(status.rawValue, radix: 16)))."
     case .invalidConfiguration(let why): "The session cannot work: \(why)."
@@ -117,15 +273,15 @@ extension DriverError: CustomStringConvertible {
   }
 
   /// What to try next; nil where there is nothing better than the cause itself.
-  public var suggestion: String? { suggestion(in: nil) }
+  public var recoverySuggestion: String? { recoverySuggestion(in: nil) }
 
   /// The same for chips that speak like this.
   ///
   /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
-  public func suggestion(in dialect: Dialect?) -> String? {
-    switch self {
+  public func recoverySuggestion(in dialect: Dialect?) -> String? {
+    switch kind {
     case .link(let error): error.suggestion
-    case .firmware(let error): error.suggestion
+    case .firmware(let error): error.recoverySuggestion
     case .noAnswer(_, _, 0):
       "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
         + "USB connector J20, not the J-Link); press its reset button and try again."

@@ -149,7 +149,7 @@ import UWBSimulator
     let error = try #require(found)
     #expect(error.code == .sessionFailed && error.description.contains("/dev/does-not-exist"))
     let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? DriverError)
-    guard case .link(let link) = cause, link.code == .notFound else {
+    guard cause.linkError?.code == .notFound else {
       Issue.record("\(cause)")
       return
     }
@@ -198,7 +198,9 @@ import UWBSimulator
       func sessionsLeft() async throws -> UInt8? {
         for _ in 0..<1_000 {
           await DeviceRegistry.shared.closeIdle()
-          do { return try await meeting.stage.sessionsLeft() } catch DriverError.link {}
+          do {
+            return try await meeting.stage.sessionsLeft()
+          } catch let error as DriverError where error.code == .link {}
         }
         return nil
       }

@@ -35,7 +35,7 @@ extension AccessoryError: CustomStringConvertible {
     case .notInitialized: "Let the app send initialize (0x0A) first."
     case .tooManySessions: "End ranging with another app first."
     case .unsuitableChip: "Use another chip or another firmware."
-    case .device(let error): error.suggestion
+    case .device(let error): error.recoverySuggestion
     }
   }
 }

@@ -7,7 +7,7 @@ extension NIError {
   /// What an app is told of a failure of the driver.
   init(_ error: DriverError, in dialect: Dialect? = nil) {
     let code: Code =
-      switch error {
+      switch error.kind {
       case .link(let link) where link.code == .permissionDenied: .userDidNotAllow
       case .link(let link) where link.code == .invalidEndpoint: .invalidConfiguration
       case .refused(_, .maxSessionsExceeded): .activeSessionsLimitExceeded
@@ -15,7 +15,7 @@ extension NIError {
       default: .sessionFailed
       }
     self.init(
-      code, reason: error.description(in: dialect), recovery: error.suggestion(in: dialect),
+      code, reason: error.description(in: dialect), recovery: error.recoverySuggestion(in: dialect),
       underlying: error)
   }
 }
@@ -23,7 +23,7 @@ extension NIError {
 extension DriverError {
   /// The device is not there for now, or another program has it: waiting may help.
   var mayPass: Bool {
-    switch self {
+    switch kind {
     case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true
     case .link(let error):
       switch error.code {

@@ -99,8 +99,8 @@ final class ChipRun: Sendable {
     let built = await outcome { () async throws(DriverError) in
       try await device.makeSession(made.configuration, checked: plan.isChecked)
     }
-    guard case .failure(.parametersRefused(_, let refused)) = built,
-      let plain = made.without(refused)
+    guard case .failure(let error) = built, error.code == .parametersRefused,
+      let plain = made.without(error.refusedParameters)
     else { return built.map { ($0, made) } }
     return await build(plain, on: device)
   }
@@ -179,7 +179,7 @@ final class ChipRun: Sendable {
 
   /// It failed; where the device is only lost, waits for it.
   private func give(up error: DriverError, _ device: UWBDevice, isUnderWay: Bool) async {
-    if case .sessionEnded(_, .stoppedInBand) = error { return report(.peerEnded) }
+    if error.endReason == .stoppedInBand { return report(.peerEnded) }
     let cause = NIError(error, in: device.dialect)
     guard error.mayPass else { return report(.failed(cause)) }
     await wait(because: cause, isUnderWay: isUnderWay)

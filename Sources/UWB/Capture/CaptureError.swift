@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Foundation
 
 /// Why a capture cannot be read or written.
 public enum CaptureError: Error, Sendable, Hashable {
@@ -18,7 +19,7 @@ public enum CaptureError: Error, Sendable, Hashable {
   case notWritten(path: String, errno: Int32, reason: String)
 }
 
-extension CaptureError: CustomStringConvertible {
+extension CaptureError: LocalizedError, CustomStringConvertible {
   /// The cause in one sentence.
   public var description: String {
     switch self {
@@ -36,8 +37,11 @@ extension CaptureError: CustomStringConvertible {
     }
   }
 
+  /// The same as `description`.
+  public var errorDescription: String? { description }
+
   /// What to try next; nil where there is nothing better than the cause itself.
-  public var suggestion: String? {
+  public var recoverySuggestion: String? {
     switch self {
     case .empty: nil
     case .notACapture: "Give a pcapng file, or packets in hexadecimal."

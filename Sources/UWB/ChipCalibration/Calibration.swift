@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Foundation
 internal import UCI
 
 /// How a family of chips keeps its calibration.
@@ -97,7 +98,7 @@ public enum CalibrationError: Error, Sendable, Hashable {
   case device(DriverError)
 }
 
-extension CalibrationError: CustomStringConvertible {
+extension CalibrationError: LocalizedError, CustomStringConvertible {
   /// The cause in one sentence.
   public var description: String {
     switch self {
@@ -118,13 +119,16 @@ extension CalibrationError: CustomStringConvertible {
     }
   }
 
+  /// The same as `description`.
+  public var errorDescription: String? { description }
+
   /// What to try next; nil where there is nothing better than the cause itself.
-  public var suggestion: String? {
+  public var recoverySuggestion: String? {
     switch self {
     case .unsupported:
       "Open the device as a chip of its maker, if you know who that is."
     case .refused: "This firmware may not have it; reading the calibration shows what it has."
-    case .device(let error): error.suggestion
+    case .device(let error): error.recoverySuggestion
     default: nil
     }
   }

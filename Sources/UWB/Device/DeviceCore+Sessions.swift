@@ -61,7 +61,7 @@ extension DeviceCore {
       try await engine.request(command, from: sender)
     }
     if case .success(let response) = first { return response.handle ?? id }
-    guard case .failure(let error) = first, case .noAnswer = error else {
+    guard case .failure(let error) = first, error.code == .noAnswer else {
       return try first.get().handle ?? id
     }
     // The chip may have done it, and only the answer was lost: its report names the session.
@@ -94,7 +94,7 @@ extension DeviceCore {
     let first = await result { () async throws(DriverError) in
       try await engine.request(command, from: sender)
     }
-    if case .failure(.noAnswer) = first {
+    if case .failure(let error) = first, error.code == .noAnswer {
       // Not again before the chip has said that it did not do it.
       let state = try await engine.request(GetSessionState(sessionToken: token), from: sender).state
       if state == .idle { try await engine.request(command, from: sender) }
@@ -150,7 +150,7 @@ extension DeviceCore {
       try await engine.send(SessionDeinit(sessionToken: token), from: sender)
     }
     var status = Status.ok
-    if case .failure(.noAnswer) = first {
+    if case .failure(let error) = first, error.code == .noAnswer {
       let state = try await engine.send(GetSessionState(sessionToken: token), from: sender)
       status = state.status
       if status == .ok {

@@ -104,8 +104,7 @@ final class DeviceCore: Sendable {
 
   /// The device is gone for good.
   func abandon(_ error: DriverError) {
-    let link: LinkError? = if case .link(let error) = error { error } else { nil }
-    end(error, streams: error, link: link)
+    end(error, streams: error, link: error.linkError)
   }
 
   private func end(_ error: DriverError, streams: DriverError?, link: LinkError?) {

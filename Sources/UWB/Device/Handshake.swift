@@ -97,7 +97,7 @@ struct Handshake {
     }
     switch answer {
     case .success(let answer): return answer.info
-    case .failure(.noAnswer):
+    case .failure(let error) where error.code == .noAnswer:
       // Should it come after all, it is what will be asked again behind the reset.
       engine.state.withLock { $0.responses.removeAll() }
       return nil
@@ -147,7 +147,7 @@ struct Handshake {
       }
       switch early {
       case .success: return
-      case .failure(.noAnswer):
+      case .failure(let error) where error.code == .noAnswer:
         logger.info("no answer to the reset; repeating it")
       case .failure(let error): throw error
       }
@@ -155,11 +155,11 @@ struct Handshake {
     do {
       try await reset(timeout: engine.profile.responseTimeout)
     } catch let first {
-      guard case .noAnswer = first, mayBeNXP(since: before) else { throw first }
+      guard first.code == .noAnswer, mayBeNXP(since: before) else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch {
         // A chip that refuses it is there, and is none of NXP's: what it had before is gone now.
-        guard case .refused = error else { throw first }
+        guard error.code == .refused else { throw first }
       }
       try await reset(timeout: nil)
     }

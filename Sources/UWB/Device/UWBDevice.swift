@@ -106,7 +106,7 @@ public final class UWBDevice: Sendable {
     }
     switch first {
     case .success(let device): return device
-    case .failure(.noAnswer), .failure(.link):
+    case .failure(let error) where error.code == .noAnswer || error.code == .link:
       var options = options
       options.resetPolicy = .reset
       return try await open(

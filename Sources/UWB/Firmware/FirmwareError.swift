@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Foundation
 public import UWBLink
 
 /// Why a firmware was not loaded.
@@ -73,7 +74,7 @@ public struct FirmwareProgress: Sendable, Hashable {
   }
 }
 
-extension FirmwareError: CustomStringConvertible {
+extension FirmwareError: LocalizedError, CustomStringConvertible {
   /// The cause in one sentence, and what state the chip is in.
   public var description: String {
     switch self {
@@ -99,8 +100,11 @@ extension FirmwareError: CustomStringConvertible {
     }
   }
 
+  /// The same as `description`.
+  public var errorDescription: String? { description }
+
   /// What to try next; nil where there is nothing better than the cause itself.
-  public var suggestion: String? {
+  public var recoverySuggestion: String? {
     switch self {
     case .unreadable: "Check the path and its permissions."
     case .notAnImage: "Give the file that came with the chip's software package."
@@ -113,7 +117,7 @@ extension FirmwareError: CustomStringConvertible {
       "The image has to fit the chip: production or development, and its revision."
     case .refused: "Try again; if it stays, lower the clock with speed=8000000."
     case .cancelled: "Load it again."
-    case .givenUp(_, let last): last.suggestion
+    case .givenUp(_, let last): last.recoverySuggestion
     case .halfWritten: "Load the same file again: writing begins anew."
     }
   }

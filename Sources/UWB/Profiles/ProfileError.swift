@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Foundation
 import UCI
 public import UCIReference
 
@@ -20,7 +21,7 @@ public enum ProfileError: Error, Hashable, Sendable {
   case parameter(ParameterTextError, line: Int)
 }
 
-extension ProfileError: CustomStringConvertible {
+extension ProfileError: LocalizedError, CustomStringConvertible {
   /// One sentence with the line, where it is known.
   public var description: String {
     func place(_ line: Int) -> String { "Line \(line): " }
@@ -38,8 +39,11 @@ extension ProfileError: CustomStringConvertible {
     }
   }
 
+  /// The same as `description`.
+  public var errorDescription: String? { description }
+
   /// What to do.
-  public var suggestion: String? {
+  public var recoverySuggestion: String? {
     switch self {
     case .unreadable: nil
     default: "Begin from a complete profile with comments."

@@ -39,7 +39,7 @@ extension DeviceCore {
         return .deviceRestarted
       // NXP's chips say nothing before their vendor's command.
       case .failure(let error):
-        if case .noAnswer = error { return error }
+        if error.code == .noAnswer { return error }
       case .success: break
       }
     }

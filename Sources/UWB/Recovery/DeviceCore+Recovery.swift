@@ -165,7 +165,7 @@ extension DeviceCore {
   ) async throws(DriverError) {
     let outcome = await result(body)
     guard case .failure(let error) = outcome else { return }
-    switch error {
+    switch error.code {
     case .refused, .parametersRefused, .stateNotReached, .sessionEnded, .invalidConfiguration:
       logger.warning("session lost", metadata: ["cause": "\(error)"])
       _ = unregister(record, closing: false)

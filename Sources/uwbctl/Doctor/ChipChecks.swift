@@ -22,7 +22,7 @@ struct ChipChecks {
       report(
         .fail(
           .reset, ExitStatus(error), error.description,
-          error.suggestion ?? "Reset the board or unplug it, then try again."))
+          error.recoverySuggestion ?? "Reset the board or unplug it, then try again."))
       return
     }
     report(.ok(.reset, "answered after \(Self.milliseconds(clock.now - start))"))
@@ -35,7 +35,7 @@ struct ChipChecks {
       report(
         .fail(
           .roundTrip, ExitStatus(error), error.description,
-          error.suggestion ?? "Reset the board or unplug it, then try again."))
+          error.recoverySuggestion ?? "Reset the board or unplug it, then try again."))
     } catch {
       await device.close()
       throw error

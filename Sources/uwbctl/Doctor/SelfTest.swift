@@ -29,7 +29,7 @@ struct SelfTest {
     } catch let error as DriverError {
       return .fail(
         .selfTest, ExitStatus(error), error.description,
-        error.suggestion
+        error.recoverySuggestion
           ?? "Reset the board and try again; if that does not help, its firmware rejects "
           + "FiRa's defaults: compare with what the vendor's tool sends (uwbctl monitor --proxy)."
       )

@@ -85,7 +85,7 @@ final class RangeControl: Sendable {
       reply.error = error.description
       reply.suggestion =
         session.configuration.peers.count > 1
-        ? error.suggestion
+        ? error.recoverySuggestion
         : "Start range with two or more peers: a session with one peer is one-to-one and remains so."
     }
     reply.controlees = session.controlees.map { UInt16(truncatingIfNeeded: $0.value) }

@@ -39,21 +39,23 @@ struct Failure: Error {
       self = error
       return
     case let error as DriverError:
-      self.init(ExitStatus(error), error.description, try: error.suggestion)
+      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as LinkError:
       self.init(ExitStatus(error), error.description, try: error.suggestion)
     case let error as FirmwareError:
-      self.init(ExitStatus(error), error.description, try: error.suggestion)
+      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as ProfileError:
       self.init(
         ExitStatus(error), error.description,
-        try: error.suggestion.map { _ in "uwbctl profile prints a complete one with comments." })
+        try: error.recoverySuggestion.map { _ in
+          "uwbctl profile prints a complete one with comments."
+        })
     case CaptureError.notACapture:
       self.init(
         .data, CaptureError.notACapture.description,
         try: "Record with uwbctl range --capture FILE, or give packets in hexadecimal.")
     case let error as CaptureError:
-      self.init(ExitStatus(error), error.description, try: error.suggestion)
+      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as CalibrationError:
       self.init(ExitStatus(error), error.description, try: Self.suggestion(for: error))
     case let error as DataChannelError:
@@ -82,7 +84,7 @@ struct Failure: Error {
     case .unsupported: "Tell the family of the chip, if you know it: --chip qorvo or --chip nxp."
     case .unknownName: "uwbctl calibration list shows all names."
     case .refused: "This firmware may not have it; uwbctl calibration get shows what it has."
-    default: error.suggestion
+    default: error.recoverySuggestion
     }
   }
 

@@ -148,7 +148,7 @@ enum ExitStatus: Int32, CaseIterable {
   }
 
   init(_ error: DriverError) {
-    switch error {
+    switch error.kind {
     case .link(let error): self.init(error)
     case .firmware(let error): self.init(error)
     case .noAnswer(_, _, garbage: 0): self = .silent

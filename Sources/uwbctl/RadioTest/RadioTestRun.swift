@@ -83,7 +83,7 @@ struct RadioTestRun: Sendable {
     do throws(DriverError) {
       return try await device.run(test, configuration, started: started)
     } catch {
-      guard case .refused(let command, let status) = error,
+      guard case .refused(let command, let status) = error.kind,
         status == .unknownOID || status == .unknownGID
       else { throw error }
       throw Failure(

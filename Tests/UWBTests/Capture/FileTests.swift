@@ -57,7 +57,7 @@ import UWB
       Issue.record("read")
     } catch {
       #expect(error.description.contains("/nowhere/at/all.pcapng"))
-      #expect(error.suggestion != nil)
+      #expect(error.recoverySuggestion != nil)
     }
     #expect(throws: CaptureError.tooLong(path: "/dev/zero", limit: 1_000_000)) {
       try CaptureReader.contents(ofFile: "/dev/zero", limit: 1_000_000)

@@ -67,6 +67,8 @@ import UWB
     #expect(throws: CaptureError.olderFormat) {
       try CaptureReader.read(bytes("d4c3b2a1 0200 0400"))
     }
-    for error in [CaptureError.notACapture, .olderFormat] { #expect(error.suggestion != nil) }
+    for error in [CaptureError.notACapture, .olderFormat] {
+      #expect(error.recoverySuggestion != nil)
+    }
   }
 }

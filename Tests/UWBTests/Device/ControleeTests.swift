@@ -125,7 +125,7 @@ import UWBSimulator
     let extended = await #expect(throws: DriverError.self) {
       _ = try await session.addControlees([MACAddress(extended: 1)])
     }
-    guard case .invalidConfiguration = extended else {
+    guard case .invalidConfiguration = extended?.kind else {
       Issue.record("\(String(describing: extended))")
       return
     }

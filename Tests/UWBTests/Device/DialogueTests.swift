@@ -105,7 +105,7 @@ import UWBLink
     while sent < turns.count {
       let packet = turns[sent].packets[0]
       let before = chip.packets.count
-      if case .failure(.noAnswer) = await Self.attempt(engine, packet) {
+      if case .failure(let error) = await Self.attempt(engine, packet), error.code == .noAnswer {
         // The recording has no answer here either: the chip was asleep, or the frame is incomplete.
         let answered = turns[sent].answers.contains { $0[0] >> 5 == 2 && $0[1] == packet[1] }
         #expect(!answered, "\(dialogue.source): turn \(sent)")

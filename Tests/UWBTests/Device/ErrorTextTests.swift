@@ -12,11 +12,11 @@ struct ErrorTextTests {
     #expect(
       error.description == "The device refused SESSION_START_CMD: ERROR_SESSION_NOT_CONFIGURED "
         + "(0x15). The session lacks parameters it needs before it can start.")
-    #expect(error.suggestion?.hasPrefix("Set every parameter") == true)
+    #expect(error.recoverySuggestion?.hasPrefix("Set every parameter") == true)
   }
 
   @Test("Refused parameters are named, with what they take")
-  func parameters() {
+  func parameters() throws {
     let error = DriverError.parametersRefused(
       .invalidParameter,
       [
@@ -26,20 +26,21 @@ struct ErrorTextTests {
     #expect(
       error.description.hasSuffix(
         "Refused: SLOTS_PER_RR (0x1B, INVALID_RANGE), APP_CONFIG_0x9E (0x9E, UNKNOWN)."))
-    #expect(error.suggestion?.contains("SLOTS_PER_RR takes a number of slots, 1…255.") == true)
+    let suggestion = try #require(error.recoverySuggestion)
+    #expect(suggestion.contains("SLOTS_PER_RR takes a number of slots, 1…255."))
   }
 
   @Test("What a vendor means by a code is said when the vendor is known")
   func vendors() {
     let error = DriverError.sessionEnded(.idle, StateChangeReason(rawValue: 0x80))
     #expect(error.description.contains("Qorvo, Android: Angles"))
-    #expect(error.suggestion == nil)
+    #expect(error.recoverySuggestion == nil)
     let qorvo = Dialect(vendor: .qorvo)
     #expect(
       error.description(in: qorvo)
         == "The session became IDLE: INVALID_CHANNEL_WITH_AOA (0x80). Angles of arrival cannot be "
         + "measured on this channel.")
-    #expect(error.suggestion(in: qorvo) == "Use channel 9, or set AOA_RESULT_REQ to 0.")
+    #expect(error.recoverySuggestion(in: qorvo) == "Use channel 9, or set AOA_RESULT_REQ to 0.")
   }
 
   @Test("A reason nobody explains keeps its number")

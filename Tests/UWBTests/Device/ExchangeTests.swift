@@ -156,7 +156,7 @@ import UWBLink
       _ = try await device.send(SessionInit(sessionID: 2))
     }
     // The name of what was not answered: the second SESSION_INIT was never sent.
-    guard case .noAnswer(let command, 600, garbage: 0) = error else {
+    guard case .noAnswer(let command, 600, garbage: 0) = error?.kind else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -230,7 +230,9 @@ import UWBLink
       default: DWM3001CDK.answers(packet)
       }
     }
-    guard case .failure(.noAnswer("SESSION_INIT_CMD", _, _)) = result else {
+    guard case .failure(let error) = result,
+      case .noAnswer("SESSION_INIT_CMD", _, _) = error.kind
+    else {
       Issue.record("\(result)")
       return
     }

@@ -89,7 +89,7 @@ struct HBCITests {
       return
     }
     #expect(error?.description.contains("no firmware") == true)
-    #expect(error?.suggestion != nil)
+    #expect(error?.recoverySuggestion != nil)
     #expect(loader.state.withLock { $0.resets == 5 && !$0.ended })
   }
 

@@ -146,11 +146,11 @@ let hasty: DeviceProfile = {
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
     }
-    guard case .noAnswer("CORE_DEVICE_RESET_CMD", 600, garbage: 0) = error else {
+    guard case .noAnswer("CORE_DEVICE_RESET_CMD", 600, garbage: 0) = error?.kind else {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(error?.suggestion != nil)
+    #expect(error?.recoverySuggestion != nil)
   }
 
   @Test func garbageIsToldFromSilence() async throws {
@@ -158,7 +158,7 @@ let hasty: DeviceProfile = {
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
     }
-    guard case .noAnswer(_, _, let garbage) = error else {
+    guard case .noAnswer(_, _, let garbage) = error?.kind else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -170,7 +170,7 @@ let hasty: DeviceProfile = {
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint)
     }
-    guard case .link(let cause) = error else {
+    guard case .link(let cause) = error?.kind else {
       Issue.record("\(String(describing: error))")
       return
     }

@@ -54,7 +54,7 @@ struct NXPBoardTests {
     let error = await #expect(throws: DriverError.self) {
       _ = try await UWBDevice.open(chip.endpoint, options: options)
     }
-    guard case .parametersRefused = error else {
+    guard case .parametersRefused = error?.kind else {
       Issue.record("\(String(describing: error))")
       return
     }

@@ -82,7 +82,7 @@ import UWBSimulator
     _ = try await Self.events(&events, until: Self.isMeasurement)
     board.chip.unplug()
     let before = try await Self.events(&events) { !Self.isMeasurement($0) }
-    guard case .interrupted(.link(let cause)) = before.last else {
+    guard case .interrupted(let error) = before.last, let cause = error.linkError else {
       Issue.record("\(before)")
       return
     }
@@ -206,7 +206,7 @@ import UWBSimulator
       return
     }
     // An SR250 that has started anew answers nothing at all.
-    if case .noAnswer = cause {
+    if cause.code == .noAnswer {
       #expect(loss != .failure && profile.needsDeviceInit)
     } else {
       #expect(cause == (loss == .failure ? .deviceFailed(.error) : .deviceRestarted))
@@ -314,7 +314,7 @@ import UWBSimulator
     try await session.start()
     board.chip.unplug()
     let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
-    guard case .link(let cause) = error else {
+    guard case .link(let cause) = error?.kind else {
       Issue.record("\(String(describing: error))")
       return
     }
