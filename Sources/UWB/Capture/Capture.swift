@@ -12,14 +12,14 @@ public struct CapturedPacket: Sendable, Hashable {
   public var bytes: [UInt8]
 
   /// From its parts.
-  public init(time: UInt64?, direction: PacketDirection?, bytes: [UInt8]) {
+  package init(time: UInt64?, direction: PacketDirection?, bytes: [UInt8]) {
     self.time = time
     self.direction = direction
     self.bytes = bytes
   }
 
   /// Whether the bytes are exactly the packet that their header announces.
-  public var isWhole: Bool {
+  package var isWhole: Bool {
     let bytes = unsafe bytes.span.bytes
     guard let header = try? PacketHeader(parsing: bytes) else { return false }
     return PacketHeader.length + header.payloadLength == bytes.byteCount
@@ -83,7 +83,7 @@ public struct Capture: Sendable, Hashable {
   private static let problemLimit = 100
 
   /// Empty.
-  public init(format: CaptureFormat) { self.format = format }
+  package init(format: CaptureFormat) { self.format = format }
 
   /// Keeps the list short, whatever the input.
   mutating func report(_ problem: CaptureProblem) {

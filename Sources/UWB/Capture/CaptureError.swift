@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Why a capture cannot be read or written.
+/// Why a capture cannot be read or written. Switch over it with a `default`: cases may be added.
 public enum CaptureError: Error, Sendable, Hashable {
   /// There are no bytes, or only blank ones.
   case empty

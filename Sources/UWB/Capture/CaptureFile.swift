@@ -21,12 +21,16 @@ public final class CaptureFile: Sendable {
   /// Nanoseconds from CLOCK_MONOTONIC to CLOCK_REALTIME when the file was made.
   private let epoch: UInt64
 
-  /// Makes a file that only its owner may read; one that exists is overwritten.
+  /// Creates a file that only its owner may read; one that exists is overwritten.
   ///
-  /// - Parameter includeSecrets: keys are written as they are; otherwise as zeros.
+  /// - Parameter includeSecrets: Whether keys are written as they are; otherwise as zeros.
   /// - Throws: `CaptureError`.
-  public init(
-    _ path: String, description: PcapngEncoder.Description = .init(), includeSecrets: Bool = false
+  public convenience init(_ path: String, includeSecrets: Bool = false) throws(CaptureError) {
+    try self.init(path, description: .init(), includeSecrets: includeSecrets)
+  }
+
+  package init(
+    _ path: String, description: PcapngEncoder.Description, includeSecrets: Bool
   ) throws(CaptureError) {
     self.path = path
     do {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UCI
+package import UCI
 
 /// Makes the blocks of a pcapng file: one section, one interface, one packet in each block.
 ///
 /// Each block is whole when it has been made, so a file written block by block can be read up to
 /// the last whole one, whenever the writer ended.
-public struct PcapngEncoder: Sendable {
+package struct PcapngEncoder: Sendable {
   /// What the section and its interface are called; nil leaves an option out.
-  public struct Description: Sendable, Hashable {
+  package struct Description: Sendable, Hashable {
     /// `shb_hardware`: the chip or board.
-    public var hardware: String?
+    package var hardware: String?
     /// `shb_os`.
-    public var os: String?
+    package var os: String?
     /// `shb_userappl`: the program that records.
-    public var userApplication: String?
+    package var userApplication: String?
     /// `if_name`: where the chip is.
-    public var interfaceName: String?
+    package var interfaceName: String?
     /// `if_description`.
-    public var interfaceDescription: String?
+    package var interfaceDescription: String?
 
     /// From its parts.
-    public init(
+    package init(
       hardware: String? = nil, os: String? = nil, userApplication: String? = nil,
       interfaceName: String? = nil, interfaceDescription: String? = nil
     ) {
@@ -33,17 +33,17 @@ public struct PcapngEncoder: Sendable {
   }
 
   /// LINKTYPE_FIRA_UCI: a UCI packet with its header, nothing before or behind it.
-  public static let linkType: UInt16 = 299
+  package static let linkType: UInt16 = 299
 
   private var redactor: SecretRedactor?
 
   /// - Parameter includeSecrets: keys are written as they are; otherwise as zeros.
-  public init(includeSecrets: Bool = false) {
+  package init(includeSecrets: Bool = false) {
     redactor = includeSecrets ? nil : SecretRedactor()
   }
 
   /// The section header block and the interface description block that a file begins with.
-  public static func preamble(_ description: Description = Description()) -> [UInt8] {
+  package static func preamble(_ description: Description = Description()) -> [UInt8] {
     var section: [UInt8] = []
     section.append(le: UInt32(0x1A2B_3C4D))
     section.append(le: UInt16(1))
@@ -71,7 +71,7 @@ public struct PcapngEncoder: Sendable {
   /// because keys can be spread over segments.
   ///
   /// - Parameter time: nanoseconds since 1970.
-  public mutating func packet(
+  package mutating func packet(
     _ direction: PacketDirection, _ packet: [UInt8], time: UInt64
   ) -> [UInt8] {
     let bytes = redactor?.redact(packet) ?? packet

@@ -3,7 +3,7 @@ public import Foundation
 internal import UCI
 
 /// How a family of chips keeps its calibration.
-public enum CalibrationScheme: Sendable, Hashable {
+package enum CalibrationScheme: Sendable, Hashable {
   /// Nothing is known of it.
   case unknown
   /// Values by the names of keys (Qorvo's group 0xE).
@@ -12,7 +12,7 @@ public enum CalibrationScheme: Sendable, Hashable {
   case numberedParameters
 
   /// Every value that is known, by its name; those of a scheme in their order.
-  public var values: [CalibrationValue] {
+  package var values: [CalibrationValue] {
     switch self {
     case .unknown: []
     case .namedKeys: QorvoCalibrationTable.values
@@ -21,7 +21,7 @@ public enum CalibrationScheme: Sendable, Hashable {
   }
 
   /// What is known of a value; nil where there is nothing by this name.
-  public func value(named name: String) -> CalibrationValue? {
+  package func value(named name: String) -> CalibrationValue? {
     switch self {
     case .unknown: nil
     case .namedKeys: QorvoCalibrationTable.value(named: name)
@@ -31,32 +31,32 @@ public enum CalibrationScheme: Sendable, Hashable {
 }
 
 /// What is known of one value of a calibration.
-public struct CalibrationValue: Sendable, Hashable {
+package struct CalibrationValue: Sendable, Hashable {
   /// For example `ant0.ch9.ant_delay`, or `ch9.rx_ant_delay`.
-  public var name: String
+  package var name: String
   /// How its bytes are read.
-  public var form: CalibrationForm
+  package var form: CalibrationForm
   /// Unit of its numbers; nil where they have none, or it is not known.
-  public var unit: String?
+  package var unit: String?
   /// One sentence; nil where the name says it all.
-  public var summary: String?
+  package var summary: String?
 
   /// The value as people write it, with its unit; bytes in hexadecimal where they do not have the
   /// form that is known.
-  public func text(_ bytes: [UInt8]) -> String {
+  package func text(_ bytes: [UInt8]) -> String {
     guard let text = form.text(bytes) else { return CalibrationForm.raw(bytes) }
     return unit.map { "\(text) \($0)" } ?? text
   }
 
   /// The same without the unit.
-  public func plainText(_ bytes: [UInt8]) -> String {
+  package func plainText(_ bytes: [UInt8]) -> String {
     form.text(bytes) ?? CalibrationForm.raw(bytes)
   }
 
   /// The bytes of a value as people write it; its unit may be left out.
   ///
   /// - Throws: `CalibrationError.unreadable`.
-  public func bytes(from text: String) throws(CalibrationError) -> [UInt8] {
+  package func bytes(from text: String) throws(CalibrationError) -> [UInt8] {
     var plain = text.trimmed
     if let unit, plain.hasSuffix(unit) { plain = String(plain.dropLast(unit.count)).trimmed }
     guard let bytes = CalibrationForm.rawBytes(plain) ?? form.bytes(from: plain) else {
@@ -80,7 +80,8 @@ public struct CalibrationEntry: Sendable, Hashable {
   }
 }
 
-/// Why a calibration could not be read or written.
+/// Why a calibration could not be read or written. Switch over it with a `default`: cases may be
+/// added.
 public enum CalibrationError: Error, Sendable, Hashable {
   /// How this chip keeps its calibration is not known.
   case unsupported(chip: String)

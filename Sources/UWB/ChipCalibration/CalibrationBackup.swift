@@ -2,20 +2,20 @@
 internal import UCI
 
 /// The calibration of one chip, to be kept in a file and written back later.
-public struct CalibrationBackup: Codable, Sendable, Hashable {
+package struct CalibrationBackup: Codable, Sendable, Hashable {
   /// Whose calibration it is.
-  public struct Device: Codable, Sendable, Hashable {
+  package struct Device: Codable, Sendable, Hashable {
     /// The name of the family, as `DeviceProfile` has it.
-    public var family: String
+    package var family: String
     /// What identifies the chip, in hexadecimal; nil where it does not say.
-    public var chipID: String?
+    package var chipID: String?
     /// The version of the firmware; nil where the chip does not say.
-    public var firmware: String?
+    package var firmware: String?
     /// The version of UCI it speaks.
-    public var uci: String
+    package var uci: String
 
     /// From its parts.
-    public init(family: String, chipID: String?, firmware: String?, uci: String) {
+    package init(family: String, chipID: String?, firmware: String?, uci: String) {
       self.family = family
       self.chipID = chipID
       self.firmware = firmware
@@ -29,16 +29,16 @@ public struct CalibrationBackup: Codable, Sendable, Hashable {
   }
 
   /// One value.
-  public struct Value: Codable, Sendable, Hashable {
+  package struct Value: Codable, Sendable, Hashable {
     /// See `CalibrationValue`.
-    public var name: String
+    package var name: String
     /// The bytes in the order of the wire, in hexadecimal: this is what is written back.
-    public var hex: String
+    package var hex: String
     /// The same for people.
-    public var text: String?
+    package var text: String?
 
     /// From its parts.
-    public init(name: String, hex: String, text: String? = nil) {
+    package init(name: String, hex: String, text: String? = nil) {
       self.name = name
       self.hex = hex
       self.text = text
@@ -46,16 +46,16 @@ public struct CalibrationBackup: Codable, Sendable, Hashable {
   }
 
   /// Says what the file is, and which version of this.
-  public var format: String
+  package var format: String
   /// When it was made, in the form of ISO 8601; nil where nobody said.
-  public var created: String?
+  package var created: String?
   /// Whose calibration it is.
-  public var device: Device
+  package var device: Device
   /// Everything the chip had.
-  public var values: [Value]
+  package var values: [Value]
 
   /// From its parts.
-  public init(
+  package init(
     format: String = Self.format, created: String? = nil, device: Device, values: [Value]
   ) {
     self.format = format
@@ -65,12 +65,12 @@ public struct CalibrationBackup: Codable, Sendable, Hashable {
   }
 
   /// What `format` says.
-  public static let format = "swift-uwb calibration 1"
+  package static let format = "swift-uwb calibration 1"
 
   /// The values as a chip takes them.
   ///
   /// - Throws: `CalibrationError.unreadable` for digits that are no bytes.
-  public func entries() throws(CalibrationError) -> [CalibrationEntry] {
+  package func entries() throws(CalibrationError) -> [CalibrationEntry] {
     var list: [CalibrationEntry] = []
     for value in values {
       guard let bytes = CalibrationForm.rawBytes("hex:" + value.hex), bytes.count <= 255 else {
@@ -85,7 +85,7 @@ public struct CalibrationBackup: Codable, Sendable, Hashable {
 
 extension UWBDevice {
   /// Who this chip is, for a backup.
-  public var calibrationOwner: CalibrationBackup.Device {
+  package var calibrationOwner: CalibrationBackup.Device {
     var (chip, firmware): ([UInt8]?, String?) = (nil, nil)
     switch info.vendorDetails {
     case .qorvo(let details): (chip, firmware) = (details.socID, details.firmware)
@@ -102,7 +102,7 @@ extension UWBDevice {
   ///
   /// - Parameter created: when, in the form of ISO 8601.
   /// - Throws: `CalibrationError`.
-  public func backUpCalibration(
+  package func backUpCalibration(
     created: String? = nil
   ) async throws(CalibrationError) -> CalibrationBackup {
     let entries = try await calibration()

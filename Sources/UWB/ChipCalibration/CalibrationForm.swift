@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How the bytes of a calibration value are read. Numbers are little-endian.
-public indirect enum CalibrationForm: Sendable, Hashable {
+package indirect enum CalibrationForm: Sendable, Hashable {
   /// An unsigned number of so many bytes.
   case unsigned(Int)
   /// A number in two's complement of so many bytes.
@@ -192,7 +192,7 @@ public indirect enum CalibrationForm: Sendable, Hashable {
   }
 
   /// What a value takes, for help and errors: a noun phrase.
-  public var accepted: String {
+  package var accepted: String {
     switch self {
     case .unsigned(let width): "a number of \(width * 8) bits"
     case .signed(let width): "a signed number of \(width * 8) bits"

@@ -44,7 +44,7 @@ extension UWBDevice {
   /// What is known of a value of this chip.
   ///
   /// - Throws: `CalibrationError.unknownName`, or `.unsupported`.
-  public func value(named name: String) throws(CalibrationError) -> CalibrationValue {
+  package func value(named name: String) throws(CalibrationError) -> CalibrationValue {
     guard profile.calibration != .unknown else { throw .unsupported(chip: profile.name) }
     guard let value = profile.calibration.value(named: name) else {
       throw .unknownName(

@@ -2,7 +2,8 @@
 public import UCI
 public import UWBLink
 
-/// What a device reports beside measurements and answers.
+/// What a device reports beside measurements and responses. Switch over it with a `default`: cases
+/// may be added.
 public enum DeviceEvent: Sendable {
   /// The chip's own state changed.
   case deviceStatus(DeviceState)
@@ -16,7 +17,7 @@ public enum DeviceEvent: Sendable {
   case dataDropped(sessionToken: UInt32)
   /// Any other notification, or a data message.
   case message(Message)
-  /// A response nobody waits for: late, or to something else.
+  /// A response that no command waits for: late, or to something else.
   case unexpectedResponse(Opcode)
   /// The device lost its sessions, or is gone. With `UWBDevice.Options.recovery` it is being
   /// recovered: `.recovered` or the end of the events follows.

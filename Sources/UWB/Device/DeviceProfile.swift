@@ -11,41 +11,41 @@ public struct DeviceProfile: Sendable, Hashable {
   /// Whose vendor groups and device information these are.
   public var vendor: Dialect.Vendor
   /// The chip takes nothing before the vendor command CORE_DEVICE_INIT.
-  public var needsDeviceInit = false
+  package var needsDeviceInit = false
   /// How long a response may take, in milliseconds. AOSP's core waits 2000 after 100 and 800 had
   /// turned out too short.
-  public var responseTimeout = 2_000
+  package var responseTimeout = 2_000
   /// How long the responses to slower commands may take, in milliseconds.
-  public var slowCommands: [Opcode: Int] = [:]
+  package var slowCommands: [Opcode: Int] = [:]
   /// How long READY may take after a reset, in milliseconds. NXP's Android service waits 3000.
-  public var resetTimeout = 3_000
+  package var resetTimeout = 3_000
   /// How long a session may take to report a change of state, in milliseconds.
-  public var stateTimeout = 3_000
+  package var stateTimeout = 3_000
   /// How long a credit for data, or the report on it, may take, in milliseconds. NXP's middleware
   /// waits 10000 for a transmission.
-  public var dataTimeout = 10_000
+  package var dataTimeout = 10_000
   /// How often a command is sent again because the chip asks for it. NXP's own middleware goes up
   /// to 10.
-  public var retryLimit = 10
+  package var retryLimit = 10
   /// Bytes of payload in one packet of a command.
-  public var commandSegment = 255
+  package var commandSegment = 255
   /// Control frames may have a 16-bit length.
-  public var extendedLength = false
+  package var extendedLength = false
   /// Data frames carry their length in the fourth byte only.
-  public var dataLengthInByte3 = false
+  package var dataLengthInByte3 = false
   /// The notification with which the chip says that it has started anew, where it has one beside
   /// CORE_DEVICE_STATUS.
-  public var bootNotification: Opcode?
+  package var bootNotification: Opcode?
   /// How its calibration is read and written.
-  public var calibration = CalibrationScheme.unknown
+  package var calibration = CalibrationScheme.unknown
   /// How it is asked for what its receivers see in single frames.
-  public var diagnosticsScheme = DiagnosticsScheme.unknown
+  package var diagnosticsScheme = DiagnosticsScheme.unknown
   /// The notifications that say it, at most four: each begins with the session and the sequence
   /// number of the round.
   public var diagnostics = [RangeDiagnosticsNotification.opcode]
 
   /// How long the response to a command may take, in milliseconds.
-  public func responseTimeout(for opcode: Opcode) -> Int {
+  package func responseTimeout(for opcode: Opcode) -> Int {
     slowCommands[opcode] ?? responseTimeout
   }
 
@@ -86,7 +86,7 @@ public struct DeviceProfile: Sendable, Hashable {
   }
 
   /// The row for a chip that has said who it is.
-  public static func matching(_ info: DeviceInfo) -> DeviceProfile {
+  package static func matching(_ info: DeviceInfo) -> DeviceProfile {
     rows.first { $0.matches(info.vendorInfo) }?.profile ?? .generic
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UCI
+package import UCI
 internal import UWBLink
 
 /// What a board with an NXP chip needs to be told after it has been switched on: which board it is,
@@ -12,12 +12,12 @@ public struct NXPBoard: Sendable, Hashable {
   /// For people.
   public var summary: String
   /// CORE_DEVICE_INIT: variant and version.
-  public var variant: (board: UInt8, version: UInt8) {
+  package var variant: (board: UInt8, version: UInt8) {
     (variantBytes[0], variantBytes[1])
   }
   private var variantBytes: [UInt8]
   /// CORE_SET_CONFIG after the reset, one command for each list.
-  public var configuration: [[TLV]]
+  package var configuration: [[TLV]]
   /// SET_DEVICE_CALIBRATION after it.
   package var calibration: [NXPSetCalibration]
 
@@ -46,22 +46,22 @@ public struct NXPBoard: Sendable, Hashable {
   ]
 
   /// The chip's own settings. Source of all variants: NXP's UWBIoT middleware guide.
-  public static let plain = NXPBoard("plain", "the chip's own settings", (0x00, 0x00))
+  package static let plain = NXPBoard("plain", "the chip's own settings", (0x00, 0x00))
   /// NXP Rhodes V4.
-  public static let rhodesV4 = NXPBoard("rhodes-v4", "NXP Rhodes V4", (0x73, 0x04))
+  package static let rhodesV4 = NXPBoard("rhodes-v4", "NXP Rhodes V4", (0x73, 0x04))
   /// NXP's first reference design.
-  public static let reference1 = NXPBoard(
+  package static let reference1 = NXPBoard(
     "nxp-reference-1", "NXP's reference design, first version", (0x01, 0x01))
   /// NXP's second reference design.
-  public static let reference2 = NXPBoard(
+  package static let reference2 = NXPBoard(
     "nxp-reference-2", "NXP's reference design, second version", (0x01, 0x02))
   /// A board of one's own, in NXP's numbering.
-  public static let custom = NXPBoard("custom", "a board of one's own", (0x2A, 0x03))
+  package static let custom = NXPBoard("custom", "a custom board", (0x2A, 0x03))
 
   /// Murata's module Type 2BP with an SR150 and three antennas. Source: NXPHoverGames/nxp-uwb-ros2
   /// (Apache-2.0), src/hal/sr1xx-core.c. Its tables of phase over angle belong to single boards and
   /// are not part of this; `UWBDevice` writes them as calibration.
-  public static let murata2BP = NXPBoard(
+  package static let murata2BP = NXPBoard(
     "murata-2bp", "Murata Type 2BP: SR150, angles by azimuth (pair 1) and elevation (pair 2)",
     (0x00, 0x00),
     configuration: [

@@ -2,18 +2,18 @@
 internal import Glibc
 internal import Locking
 internal import SystemPackage
-public import UWBLink
+package import UWBLink
 
 /// Loading the firmware of a chip from a file of the user's. NXP's images may not be redistributed.
-public enum Firmware {
+package enum Firmware {
   /// What was loaded, and what the loader said of the chip.
-  public struct Report: Sendable, Hashable {
+  package struct Report: Sendable, Hashable {
     /// Bytes of the image.
-    public var bytes: Int
+    package var bytes: Int
     /// SR1xx: whether the chip takes images signed for production; nil: it did not say.
-    public var isProduction: Bool?
+    package var isProduction: Bool?
     /// SR1xx: 0xB0, 0xB1 or 0xB2.
-    public var revision: UInt8?
+    package var revision: UInt8?
   }
 
   /// Loads an image. The link is not read from yet.
@@ -23,7 +23,7 @@ public enum Firmware {
   ///
   /// - Parameter progress: called on a thread of its own, after each step and segment.
   /// - Throws: `FirmwareError`.
-  public static func load(
+  package static func load(
     _ image: FirmwareImage, onto link: Link,
     progress: @escaping @Sendable (FirmwareProgress) -> Void = { _ in }
   ) async throws(FirmwareError) -> Report {
@@ -65,7 +65,7 @@ public enum Firmware {
 
 extension LinkEndpoint {
   /// Which loader the chip has; nil where firmware is not loaded over this link.
-  public var firmwareKind: FirmwareImage.Kind? {
+  package var firmwareKind: FirmwareImage.Kind? {
     switch self {
     case .spi(let spi):
       switch spi.chip.family {

@@ -2,7 +2,7 @@
 public import Foundation
 public import UWBLink
 
-/// Why a firmware was not loaded.
+/// Why a firmware was not loaded. Switch over it with a `default`: cases may be added.
 public enum FirmwareError: Error, Sendable, Hashable {
   /// The file cannot be read.
   case unreadable(path: String, why: String)
@@ -66,7 +66,7 @@ public struct FirmwareProgress: Sendable, Hashable {
   public var attempt: Int
 
   /// From its parts.
-  public init(step: FirmwareStep, sent: Int, total: Int, attempt: Int) {
+  package init(step: FirmwareStep, sent: Int, total: Int, attempt: Int) {
     self.step = step
     self.sent = sent
     self.total = total

@@ -2,9 +2,9 @@
 internal import SystemPackage
 
 /// A firmware file that has been looked at before anything of it is sent.
-public struct FirmwareImage: Sendable, Hashable {
+package struct FirmwareImage: Sendable, Hashable {
   /// Which loader takes it.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// NXP SR1xx: into memory, each time the chip is switched on.
     case hbci
     /// NXP SR2xx: into flash.
@@ -12,9 +12,9 @@ public struct FirmwareImage: Sendable, Hashable {
   }
 
   /// Which loader takes it.
-  public let kind: Kind
+  package let kind: Kind
   /// All of it.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// Where each frame of an HDLL image ends.
   let frameEnds: [Int]
 
@@ -26,7 +26,7 @@ public struct FirmwareImage: Sendable, Hashable {
   /// Reads a file and looks at it.
   ///
   /// - Throws: `FirmwareError`: `unreadable`, `notAnImage`.
-  public init(path: String, kind: Kind) throws(FirmwareError) {
+  package init(path: String, kind: Kind) throws(FirmwareError) {
     let bytes: [UInt8]
     do { bytes = try Self.read(path) } catch {
       throw .unreadable(path: path, why: "\(error)")
@@ -37,7 +37,7 @@ public struct FirmwareImage: Sendable, Hashable {
   /// From what a file holds; `path` is for errors.
   ///
   /// - Throws: `FirmwareError.notAnImage`.
-  public init(_ bytes: [UInt8], kind: Kind, path: String = "") throws(FirmwareError) {
+  package init(_ bytes: [UInt8], kind: Kind, path: String = "") throws(FirmwareError) {
     self.kind = kind
     self.bytes = bytes
     func refuse(_ why: String) -> FirmwareError { .notAnImage(path: path, why: why) }
@@ -59,7 +59,7 @@ public struct FirmwareImage: Sendable, Hashable {
   }
 
   /// Major and minor version, where the file says so: bytes 4 and 5 of its second frame.
-  public var version: (major: UInt8, minor: UInt8)? {
+  package var version: (major: UInt8, minor: UInt8)? {
     guard frameEnds.count > 1, frameEnds[1] - frameEnds[0] > 5 else { return nil }
     return (bytes[frameEnds[0] + 4], bytes[frameEnds[0] + 5])
   }

@@ -17,8 +17,7 @@ public struct RangingMeasurement: Sendable, Hashable {
   /// What was measured.
   public var result: TwoWayMeasurement
 
-  /// From its parts.
-  public init(
+  package init(
     sessionToken: UInt32, sequenceNumber: UInt32, receivedAt: UInt64, lostBefore: UInt32 = 0,
     followsInterruption: Bool = false, result: TwoWayMeasurement
   ) {

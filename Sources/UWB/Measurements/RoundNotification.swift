@@ -24,9 +24,8 @@ public struct RoundNotification: ~Escapable {
   /// When it arrived, and how many notifications were dropped before it.
   public let info: FrameInfo
 
-  /// Creates a notification for `EstimationPipeline`, from a capture for example.
   @_lifetime(copy kind)
-  public init(_ kind: Kind, _ info: FrameInfo) {
+  package init(_ kind: Kind, _ info: FrameInfo) {
     self.kind = kind
     self.info = info
   }

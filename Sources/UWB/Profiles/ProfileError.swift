@@ -3,7 +3,8 @@ public import Foundation
 import UCI
 public import UCIReference
 
-/// Why a file is no session profile. Values of secret parameters are never in it.
+/// Why a file is no session profile. Values of secret parameters are never in it. Switch over it with
+/// a `default`: cases may be added.
 public enum ProfileError: Error, Hashable, Sendable {
   /// The file cannot be read; why, in the words of the system.
   case unreadable(path: String, reason: String)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UCI
+package import UCI
 
 /// A test of the radio, as FiRa's test specification has it.
-public enum RadioTest: Sendable, Hashable {
+package enum RadioTest: Sendable, Hashable {
   /// Sends frames with this payload.
   case periodicTX(psdu: [UInt8])
   /// Receives frames with this payload and counts what went wrong.
@@ -17,7 +17,7 @@ public enum RadioTest: Sendable, Hashable {
   case srRX
 
   /// Group and opcode of the command and of what reports its end.
-  public var opcode: Opcode {
+  package var opcode: Opcode {
     switch self {
     case .periodicTX: TestPeriodicTX.opcode
     case .perRX: TestPERRX.opcode
@@ -41,47 +41,47 @@ public enum RadioTest: Sendable, Hashable {
 ///
 /// Sources of the defaults: AOSP (packages/modules/Uwb, RfTestOpenSessionParams) for packets, gap,
 /// start, window, slot and STS; UWB Qorvo Tools 1.1.1 for the preamble code and for SP0.
-public struct RadioTestConfiguration: Sendable, Hashable {
+package struct RadioTestConfiguration: Sendable, Hashable {
   /// 5 or 9 on the chips in the field.
-  public var channel: UInt8 = 9
+  package var channel: UInt8 = 9
   /// 9…12 in BPRF.
-  public var preambleCode: UInt8 = 9
+  package var preambleCode: UInt8 = 9
   /// Start-of-frame delimiter: 0 or 2.
-  public var sfd: UInt8 = 2
+  package var sfd: UInt8 = 2
   /// RFRAME: 0 (SP0), 1 (SP1) or 3 (SP3); nil: what the test needs.
-  public var rframe: UInt8?
+  package var rframe: UInt8?
   /// STS segments in a frame; nil: what the RFRAME needs.
-  public var stsSegments: UInt8?
+  package var stsSegments: UInt8?
   /// STS_LENGTH: 0 is 32 symbols, 1 is 64, 2 is 128.
-  public var stsLength: UInt8 = 1
+  package var stsLength: UInt8 = 1
   /// Frames to send or to expect.
-  public var packets: UInt32 = 1_000
+  package var packets: UInt32 = 1_000
   /// From the start of a frame to that of the next, in microseconds.
-  public var gap: UInt32 = 2_000
+  package var gap: UInt32 = 2_000
   /// T_START in microseconds. Taken to be how much earlier than a frame the receiver is switched on.
-  public var receiverLead: UInt32 = 450
+  package var receiverLead: UInt32 = 450
   /// T_WIN in microseconds. Taken to be how long the receiver stays switched on, so it has to be more
   /// than `receiverLead`: the defaults leave 300 µs for the frame.
-  public var receiverWindow: UInt32 = 750
+  package var receiverWindow: UInt32 = 750
   /// The payload is random, from its first byte as the seed.
-  public var isRandom = false
+  package var isRandom = false
   /// The ranging bit in the header of the frames.
-  public var rangingBit = false
+  package var rangingBit = false
   /// Each frame has the next STS index.
-  public var incrementsSTSIndex = false
+  package var incrementsSTSIndex = false
   /// A slot of single-sided ranging in RSTU; 1200 are one millisecond.
-  public var slotDuration: UInt16 = 2_400
+  package var slotDuration: UInt16 = 2_400
   /// Milliseconds to wait for the result beyond the time that the frames take.
-  public var patience = 3_000
+  package var patience = 3_000
   /// Application parameters sent behind the others, as they are; one with the id of another takes
   /// its place.
-  public var additional: [TLV] = []
+  package var additional: [TLV] = []
 
   /// The defaults.
-  public init() {}
+  package init() {}
 
   /// - Throws: `DriverError.invalidConfiguration` with the first contradiction found.
-  public func validate() throws(DriverError) {
+  package func validate() throws(DriverError) {
     guard packets > 0, gap > 0 else {
       throw .invalidConfiguration("a test has at least one packet, and a gap between them")
     }

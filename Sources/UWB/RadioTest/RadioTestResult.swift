@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-public import UCI
+package import UCI
 
 /// What a radio test brought.
-public struct RadioTestResult: Sendable, Hashable {
+package struct RadioTestResult: Sendable, Hashable {
   /// What depends on the test.
-  public enum Content: Sendable, Hashable {
+  package enum Content: Sendable, Hashable {
     /// All frames were sent.
     case sent
     /// How many frames were received.
@@ -19,35 +19,35 @@ public struct RadioTestResult: Sendable, Hashable {
   }
 
   /// Whether the test did what it should.
-  public var status: Status
+  package var status: Status
   /// What depends on the test.
-  public var content: Content
+  package var content: Content
   /// What the receivers saw; empty where the chip does not say.
-  public var receivers: [TestReceiver] = []
+  package var receivers: [TestReceiver] = []
   /// Difference of the carriers in parts per million; nil where the chip does not say.
-  public var carrierOffsetPPM: Double?
+  package var carrierOffsetPPM: Double?
 
   /// From what the chip reports of the test itself.
-  public init(status: Status, content: Content) {
+  package init(status: Status, content: Content) {
     self.status = status
     self.content = content
   }
 
   /// Seconds of one tick: 1/(128 · 499.2 MHz).
-  public static let tick = 1 / (128 * 499.2e6)
+  package static let tick = 1 / (128 * 499.2e6)
 
   /// Metres between both ends of a single-sided ranging, from what both measured.
-  public static func distance(roundTrip: UInt32, reply: UInt32) -> Double {
+  package static func distance(roundTrip: UInt32, reply: UInt32) -> Double {
     299_792_458 * (Double(roundTrip) - Double(reply)) * tick / 2
   }
 }
 
 /// Counters of a test that receives many frames.
-public struct RadioReception: Sendable, Hashable {
+package struct RadioReception: Sendable, Hashable {
   /// Names and counts in the order of the wire; fewer where the chip reports fewer.
-  public var counters: [(name: String, count: UInt32)] { zip(names, counts).map { ($0, $1) } }
+  package var counters: [(name: String, count: UInt32)] { zip(names, counts).map { ($0, $1) } }
   /// The bitmap of frames with the right scrambled timestamps; empty where not asked for.
-  public var bitmap: [UInt8]
+  package var bitmap: [UInt8]
   private let names: [String]
   private let counts: [UInt32]
   /// The frames have no payload, so a frame is good when its STS was found.
@@ -61,13 +61,13 @@ public struct RadioReception: Sendable, Hashable {
   }
 
   /// A counter by its name; nil where the chip does not report it.
-  public func count(_ name: String) -> UInt32? { counters.first { $0.name == name }?.count }
+  package func count(_ name: String) -> UInt32? { counters.first { $0.name == name }?.count }
 
   /// Frames that arrived undamaged: those that ended, without those whose payload could not be
   /// decoded or had wrong bits. A frame can have both faults and then is counted twice by the chip,
   /// so the larger of the two counts is taken. Of frames without a payload: those with the right
   /// STS.
-  public var good: UInt32? {
+  package var good: UInt32? {
     if isSTSOnly { return count("sts_found") }
     guard let ended = count("end_of_frame") else { return nil }
     let faulty = max(count("psdu_decode_errors") ?? 0, count("psdu_bit_errors") ?? 0)
@@ -76,7 +76,7 @@ public struct RadioReception: Sendable, Hashable {
 
   /// How many of the frames that were listened for did not arrive undamaged, 0…1; nil where the
   /// chip's report is too short to say.
-  public var packetErrorRate: Double? {
+  package var packetErrorRate: Double? {
     guard let attempts = count("attempts"), attempts > 0, let good else { return nil }
     return 1 - Double(min(good, attempts)) / Double(attempts)
   }

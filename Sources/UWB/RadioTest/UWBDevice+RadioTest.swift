@@ -13,7 +13,7 @@ extension UWBDevice {
   ///   time, as with a receiver that heard no frame.
   /// - Throws: `DriverError`; `.refused` with UNKNOWN_GID or UNKNOWN_OID when the chip does not have
   ///   the test.
-  public func run(
+  package func run(
     _ test: RadioTest, _ configuration: RadioTestConfiguration = .init(),
     started: @Sendable () -> Void = {}
   ) async throws(DriverError) -> RadioTestResult? {

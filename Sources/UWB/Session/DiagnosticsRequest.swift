@@ -37,7 +37,7 @@ public struct DiagnosticsRequest: Sendable, Hashable {
 }
 
 /// How a family of chips is asked for diagnostics.
-public enum DiagnosticsScheme: Sendable, Hashable {
+package enum DiagnosticsScheme: Sendable, Hashable {
   /// It cannot be asked, or nobody knows how.
   case unknown
   /// ENABLE_DIAGNOSTICS and DIAGNOSTICS_FRAME_REPORTS_FIELDS of the session.

@@ -9,7 +9,7 @@ public struct ControleeOutcome: Sendable, Hashable {
   public var status: MulticastStatus
 
   /// From its parts.
-  public init(address: MACAddress, status: MulticastStatus) {
+  package init(address: MACAddress, status: MulticastStatus) {
     self.address = address
     self.status = status
   }

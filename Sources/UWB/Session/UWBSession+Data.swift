@@ -15,7 +15,7 @@ public struct ReceivedData: Sendable, Hashable {
   public var data: [UInt8]
 
   /// From its parts.
-  public init(source: MACAddress, sequenceNumber: UInt16, status: Status, data: [UInt8]) {
+  package init(source: MACAddress, sequenceNumber: UInt16, status: Status, data: [UInt8]) {
     self.source = source
     self.sequenceNumber = sequenceNumber
     self.status = status

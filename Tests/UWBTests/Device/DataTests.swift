@@ -48,7 +48,7 @@ import UWBSimulator
     bench.stop()
   }
 
-  @Test func dataForNobodyAndTooMuchDataAreErrors() async throws {
+  @Test func dataWithoutAPeerAndTooMuchDataAreErrors() async throws {
     let (bench, chips) = try Ends.bench([.qm33])
     let device = try await Ends.open(chips[0])
     let session = try await device.makeSession(Ends.configurations().controller)

@@ -109,7 +109,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test func aCommandTheChipNeverGotHoldsNothingUp() async throws {
+  @Test func aLostCommandDoesNotBlockTheNextOnes() async throws {
     // The chip that never answered: what it owes is settled by the answer to anything sent later.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
@@ -130,7 +130,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test func theOtherAnswerToARepeatedQuestionIsOwedOn() async throws {
+  @Test func theOtherResponseToARepeatedQueryStaysOutstanding() async throws {
     // Both are answered, late: the first completes the question, the second must not complete the
     // next one.
     let (device, chip) = try await Self.open { packet, number in
@@ -147,7 +147,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test func aChipThatStaysSilentIsAskedAndNotCommanded() async throws {
+  @Test func aSilentChipIsQueriedAndNotCommanded() async throws {
     let (device, chip) = try await Self.open { _, _ in [] }
     await #expect(throws: DriverError.self) {
       _ = try await device.send(SessionInit(sessionID: 1))

@@ -29,7 +29,7 @@ let hasty: DeviceProfile = {
     #expect(chip.opcodes == [[0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
   }
 
-  @Test func aChipAtWorkIsAskedAndNotReset() async throws {
+  @Test func aRunningChipIsQueriedAndNotReset() async throws {
     let chip = try ScriptedChip { packet, _ in
       [DWM3001CDK.rxTimeout(sequence: 1)] + DWM3001CDK.answers(packet)
     }
@@ -165,7 +165,7 @@ let hasty: DeviceProfile = {
     #expect(garbage > 0)
   }
 
-  @Test func aDeviceThatVanishesInTheMiddleIsReportedAtOnce() async throws {
+  @Test func aDeviceThatDisappearsDuringTheHandshakeIsReportedAtOnce() async throws {
     let chip = try ScriptedChip { packet, count in count < 2 ? DWM3001CDK.answers(packet) : nil }
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint)
@@ -177,7 +177,7 @@ let hasty: DeviceProfile = {
     #expect(cause.code == .closedByPeer)
   }
 
-  @Test func aChipThatAlwaysAsksForARetryIsGivenUp() async throws {
+  @Test func aChipThatAlwaysAsksForARetryFails() async throws {
     let chip = try ScriptedChip { _, _ in [bytes("60 07 00 01 0a")] }
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
@@ -230,7 +230,7 @@ let hasty: DeviceProfile = {
     await device.close()
   }
 
-  @Test func aClosedDeviceSaysSo() async throws {
+  @Test func aClosedDeviceFailsWithClosed() async throws {
     let (device, _) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
     await device.close()
     await device.close()

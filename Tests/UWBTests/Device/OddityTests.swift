@@ -185,7 +185,7 @@ import UWBSimulator
   }
 
   @Test("A round without a peer is a notification without measurements, not an end")
-  func aRoundWithoutAnybody() async throws {
+  func aRoundWithoutPeers() async throws {
     let nobody = bytes(
       "62 00 00 19 05 00 00 00 01 00 00 00 00 c8 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00")
     let measurements = try await Self.delivered([nobody] + Self.info, until: 8)

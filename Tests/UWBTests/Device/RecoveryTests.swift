@@ -71,7 +71,7 @@ import UWBSimulator
   }
 
   @Test(arguments: [ChipProfile.qm33, .sr250, .fira1])
-  func pluggedOutAndInTheSessionGoesOn(_ profile: ChipProfile) async throws {
+  func aSessionResumesWhenItsDeviceIsPluggedInAgain(_ profile: ChipProfile) async throws {
     let board = try Board(profile)
     let device = try await board.open()
     let session = try await device.makeSession(Ends.configurations(peers: 2).controller)
@@ -108,7 +108,7 @@ import UWBSimulator
   }
 
   @Test(arguments: [ChipProfile.qm33, .sr250, .fira1])
-  func whoOnlyWantsMeasurementsSeesAGap(_ profile: ChipProfile) async throws {
+  func theFirstMeasurementAfterAnInterruptionIsMarked(_ profile: ChipProfile) async throws {
     let board = try Board(profile)
     let device = try await board.open()
     let session = try await device.makeSession(Ends.configurations().controller)
@@ -135,7 +135,7 @@ import UWBSimulator
     board.remove()
   }
 
-  @Test func lostAgainWhileItIsBeingRecoveredAllSessionsRangeAgain() async throws {
+  @Test func allSessionsResumeAfterASecondLossDuringRecovery() async throws {
     let board = try Board()
     // Pulled out again when the first session ranges again and the second is about to.
     let starts = Atomic<Int>(0)
@@ -191,7 +191,7 @@ import UWBSimulator
   }
 
   @Test(arguments: Loss.allCases, [ChipProfile.qm33, .sr250, .fira1])
-  func aChipThatLosesItsMindIsResetAndGoesOn(_ loss: Loss, _ profile: ChipProfile) async throws {
+  func aChipThatLosesItsStateIsResetAndResumes(_ loss: Loss, _ profile: ChipProfile) async throws {
     let board = try Board(profile)
     let device = try await board.open()
     let session = try await device.makeSession(Ends.configurations().controller)
@@ -220,7 +220,7 @@ import UWBSimulator
   }
 
   @Test(arguments: Loss.allCases)
-  func withoutRecoveryEverybodyIsToldTheCause(_ loss: Loss) async throws {
+  func withoutRecoveryEveryConsumerGetsTheCause(_ loss: Loss) async throws {
     let board = try Board()
     let device = try await board.open(nil)
     let session = try await device.makeSession(Ends.configurations().controller)
@@ -306,7 +306,7 @@ import UWBSimulator
     board.remove()
   }
 
-  @Test func whatDoesNotComeBackInTimeIsGivenUpWithItsCause() async throws {
+  @Test func aDeviceThatIsNotBackInTimeIsAbandonedWithItsCause() async throws {
     let board = try Board()
     let device = try await board.open(RecoveryPolicy(limit: .milliseconds(50)))
     let session = try await device.makeSession(Ends.configurations().controller)
@@ -363,7 +363,7 @@ import UWBSimulator
     board.remove()
   }
 
-  @Test func aChipThatStartsAnewWithoutAWordIsAskedWhenItIsSilent() async throws {
+  @Test func aChipThatRestartsSilentlyIsFoundByTheWatchdog() async throws {
     let board = try Board()
     let device = try await board.open(RecoveryPolicy(watchdogInterval: .milliseconds(20)))
     let session = try await device.makeSession(Ends.configurations().controller)

@@ -48,7 +48,7 @@ import UWBLink
     #expect(chip.packets.suffix(2).map { Array($0.prefix(2)) } == [[0x22, 0x01], [0x21, 0x01]])
   }
 
-  @Test func aNameThatIsNoneIsAnErrorOfTheLink() async {
+  @Test func anInvalidNameIsALinkError() async {
     let error = await #expect(throws: DriverError.self) { try await UWBDevice.open("usb:") }
     guard case .link(let cause) = error?.kind else {
       Issue.record("\(String(describing: error))")
@@ -126,7 +126,7 @@ import UWBLink
     #expect(cause.code == .closedByPeer)
   }
 
-  @Test func theCallbackSeesEachNotificationInPlaceOnTheReadersThread() async throws {
+  @Test func theCallbackSeesEachNotificationInPlaceOnTheReaderThread() async throws {
     let (device, _) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)
     let (seen, saw) = AsyncStream<UInt32>.makeStream()
@@ -140,7 +140,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test func aMessageWhoseEndWasDamagedIsNotJoinedWithTheNextOne() async throws {
+  @Test func aMessageWithADamagedEndIsNotJoinedWithTheNextOne() async throws {
     let (device, chip) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)
     let (seen, saw) = AsyncStream<[TwoWayMeasurement]>.makeStream()
@@ -167,7 +167,7 @@ import UWBLink
     await device.close()
   }
 
-  @Test func aSlowTakerLosesTheNewestAndIsTold() async throws {
+  @Test func aSlowConsumerLosesTheNewestAndIsTold() async throws {
     let (device, chip) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)
     let stream = session.measurements(capacity: 4)

@@ -12,7 +12,7 @@ import UWBLink
     var bytes: [UInt8]
   }
 
-  @Test func theTapSeesWhatWasExchanged() async throws {
+  @Test func theTapSeesAllPackets() async throws {
     let said = Mutex<[[UInt8]]>([])
     let segments = Segmentation.packets(
       type: .notification, opcode: Opcode(GroupID(rawValue: 0xE), 1),

@@ -35,7 +35,7 @@ import UCI
     #expect(rounds.pipeline.missing == 0)
   }
 
-  @Test func askedForTheyAreWaitedForFromTheFirstRoundOn() {
+  @Test func requestedDiagnosticsAreAwaitedFromTheFirstRoundOn() {
     var settings = EstimationSettings()
     settings.expectsDiagnostics = true
     var rounds = Rounds(settings)
@@ -56,7 +56,7 @@ import UCI
     #expect(abs((rounds.given[2].carrierOffset ?? 0) - 20) < 0.01)
   }
 
-  @Test func lostOnesCostTheirRoundAndNoOther() {
+  @Test func lostDiagnosticsAffectOnlyTheirRound() {
     var rounds = Rounds()
     rounds.diagnostics(0, [Rounds.frame()])
     rounds.info(0)
@@ -75,7 +75,7 @@ import UCI
     #expect(rounds.given.allSatisfy { $0.distance == 4 })
   }
 
-  @Test func whatIsNeverCompleteIsNotWaitedForForEver() {
+  @Test func incompleteDiagnosticsAreNotAwaitedWithoutEnd() {
     var rounds = Rounds()
     rounds.diagnostics(0, [Rounds.frame()])
     for sequence in 0..<10 as Range<UInt32> { rounds.info(sequence) }
@@ -133,7 +133,7 @@ import UCI
     #expect(rounds.given[1].description.hasPrefix("0x0002 The round failed"))
   }
 
-  @Test func afterAnInterruptionRoundsCountAnew() {
+  @Test func roundsCountFromZeroAfterAnInterruption() {
     var rounds = Rounds()
     for sequence in 50..<53 as Range<UInt32> {
       rounds.info(sequence)

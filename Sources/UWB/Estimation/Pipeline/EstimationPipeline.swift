@@ -14,13 +14,13 @@ internal import UWBLink
 ///
 /// No allocation for a notification once all peers have been seen, no lock; one thread or task at a
 /// time.
-public struct EstimationPipeline: Sendable {
+package struct EstimationPipeline: Sendable {
   /// What the estimates assume.
-  public let settings: EstimationSettings
+  package let settings: EstimationSettings
   /// How many diagnostics came after their measurement had been emitted.
-  public private(set) var late = 0
+  package private(set) var late = 0
   /// How many rounds were emitted without the diagnostics that were expected.
-  public private(set) var missing = 0
+  package private(set) var missing = 0
 
   private var peers: [PeerTrack] = []
   private var start: UInt64?
@@ -68,7 +68,7 @@ public struct EstimationPipeline: Sendable {
   private static var patience: Int { 3 }
 
   /// Creates a pipeline for one session.
-  public init(_ settings: EstimationSettings = EstimationSettings()) {
+  package init(_ settings: EstimationSettings = EstimationSettings()) {
     self.settings = settings
     expects = settings.expectsDiagnostics ?? false
     peers.reserveCapacity(16)
@@ -80,7 +80,7 @@ public struct EstimationPipeline: Sendable {
   /// Takes a notification of the session's rounds; diagnostics that cannot be read do nothing.
   ///
   /// - Parameter emit: Called with each estimate that is complete now.
-  public mutating func take(
+  package mutating func take(
     _ round: borrowing RoundNotification, _ emit: (EstimatedMeasurement) -> Void
   ) {
     switch round.kind {
@@ -152,7 +152,7 @@ public struct EstimationPipeline: Sendable {
   }
 
   /// Emits what waits for diagnostics: nothing more comes for now.
-  public mutating func flush(_ emit: (EstimatedMeasurement) -> Void) { emitPending(nil, emit) }
+  package mutating func flush(_ emit: (EstimatedMeasurement) -> Void) { emitPending(nil, emit) }
 
   // MARK: reading
 
