@@ -8,7 +8,7 @@ public import UWB
 /// with.
 ///
 /// ```swift
-/// let device = try await UWBDevice.open(LinkEndpoint("/dev/ttyACM0"))
+/// let device = try await UWBDevice.open("/dev/ttyACM0")
 /// let accessory = try Accessory(device)
 /// let listener = try SocketListener(ChannelEndpoint("tcp:7000"))
 /// Task { for await event in accessory.events { print(event) } }
@@ -39,10 +39,9 @@ public final class Accessory: Sendable {
     var clients: [String: AccessoryClient] = [:]
     var served = 0
     var isClosed = false
-    var takers: [Int: AsyncStream<Event>.Continuation] = [:]
-    var nextTaker = 0
   }
   private let state = Locked(State())
+  private let broadcast = Broadcast<Event>()
 
   /// An accessory on a chip.
   ///
@@ -61,25 +60,11 @@ public final class Accessory: Sendable {
       preferredUpdateRate: options.updateRate, uwb: try UWBConfigurationData(for: device, options))
   }
 
-  /// What happens from now on. Any number of takers; for one that does not take in time the oldest
-  /// events are dropped.
-  public var events: AsyncStream<Event> {
-    let (stream, continuation) = AsyncStream<Event>.makeStream(
-      bufferingPolicy: .bufferingNewest(256))
-    let id = state.withLock { state in
-      state.nextTaker += 1
-      state.takers[state.nextTaker] = continuation
-      return state.nextTaker
-    }
-    continuation.onTermination = { [weak self] _ in
-      _ = self?.state.withLock { $0.takers.removeValue(forKey: id) }
-    }
-    return stream
-  }
+  /// What happens from now on. There may be any number of subscribers; for one that is too slow the
+  /// oldest events are dropped.
+  public var events: AsyncStream<Event> { broadcast.subscribe(.bufferingNewest(256)) }
 
-  func report(_ event: Event) {
-    for taker in state.withLock({ Array($0.takers.values) }) { taker.yield(event) }
-  }
+  func report(_ event: Event) { broadcast.send(event) }
 
   /// Serves one app until its channel ends or the task is cancelled.
   ///
@@ -122,11 +107,7 @@ public final class Accessory: Sendable {
       return Array(state.clients.values)
     }
     for client in clients { await client.close() }
-    let takers = state.withLock { state in
-      defer { state.takers = [:] }
-      return Array(state.takers.values)
-    }
-    for taker in takers { taker.finish() }
+    broadcast.finish()
   }
 
   // MARK: clients

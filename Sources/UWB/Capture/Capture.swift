@@ -10,8 +10,6 @@ public struct CapturedPacket: Sendable, Hashable {
   public var direction: PacketDirection?
   /// The packet, header included.
   public var bytes: [UInt8]
-
-  /// From its parts.
   package init(time: UInt64?, direction: PacketDirection?, bytes: [UInt8]) {
     self.time = time
     self.direction = direction
@@ -60,7 +58,7 @@ extension CaptureProblem: CustomStringConvertible {
     case .truncated(let offset):
       "The file ends in the middle of the block at offset \(offset); the packets before it are whole."
     case .damaged(let offset):
-      "The block at offset \(offset) is damaged; nothing behind it was read."
+      "The block at offset \(offset) is damaged; nothing after it was read."
     case .cutPacket(let offset):
       "The packet at offset \(offset) was recorded only in part and is left out."
     case .otherLinkType(let type, let count):

@@ -18,8 +18,6 @@ package struct PcapngEncoder: Sendable {
     package var interfaceName: String?
     /// `if_description`.
     package var interfaceDescription: String?
-
-    /// From its parts.
     package init(
       hardware: String? = nil, os: String? = nil, userApplication: String? = nil,
       interfaceName: String? = nil, interfaceDescription: String? = nil
@@ -32,7 +30,7 @@ package struct PcapngEncoder: Sendable {
     }
   }
 
-  /// LINKTYPE_FIRA_UCI: a UCI packet with its header, nothing before or behind it.
+  /// LINKTYPE_FIRA_UCI: a UCI packet with its header, nothing before or after it.
   package static let linkType: UInt16 = 299
 
   private var redactor: SecretRedactor?

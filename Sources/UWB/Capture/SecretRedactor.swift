@@ -5,7 +5,7 @@ internal import UCI
 /// are a secret as a whole, as the tables of UCI say.
 ///
 /// Lengths stay. A message that cannot be taken apart, because it is segmented or does not have the
-/// layout it should have, loses everything behind its first fields. Whose vendor groups these are is
+/// layout it should have, loses everything after its first fields. Whose vendor groups these are is
 /// taken from the chip's device information; before that, from any vendor that has secrets there.
 struct SecretRedactor: Sendable {
   /// Message types and opcodes of which a last segment is still to come.

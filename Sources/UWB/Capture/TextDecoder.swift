@@ -4,7 +4,7 @@ internal import UCI
 /// Reads packets from text: plain hexadecimal, or log lines of NXP's and Android's stacks.
 ///
 /// A line is known as a log line by one of the tags `NxpUciX` (host to chip) and `NxpUciR` (chip to
-/// host) in any case of letters; the packet stands behind the last `>`, `<` or `=`. Other lines of a
+/// host) in any case of letters; the packet follows the last `>`, `<` or `=`. Other lines of a
 /// log are skipped.
 struct TextDecoder {
   private static let tag: [UInt8] = Array("nxpuci".utf8)

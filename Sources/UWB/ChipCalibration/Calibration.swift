@@ -73,7 +73,7 @@ public struct CalibrationEntry: Sendable, Hashable {
   /// In the order of the wire, at most 255.
   public var bytes: [UInt8]
 
-  /// From its parts.
+  /// Creates an entry to write with `UWBDevice.calibrate`.
   public init(name: String, bytes: [UInt8]) {
     self.name = name
     self.bytes = bytes

@@ -13,8 +13,6 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
     package var firmware: String?
     /// The version of UCI it speaks.
     package var uci: String
-
-    /// From its parts.
     package init(family: String, chipID: String?, firmware: String?, uci: String) {
       self.family = family
       self.chipID = chipID
@@ -36,8 +34,6 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
     package var hex: String
     /// The same for people.
     package var text: String?
-
-    /// From its parts.
     package init(name: String, hex: String, text: String? = nil) {
       self.name = name
       self.hex = hex
@@ -53,8 +49,6 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
   package var device: Device
   /// Everything the chip had.
   package var values: [Value]
-
-  /// From its parts.
   package init(
     format: String = Self.format, created: String? = nil, device: Device, values: [Value]
   ) {

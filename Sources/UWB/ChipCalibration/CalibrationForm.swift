@@ -2,13 +2,13 @@
 
 /// How the bytes of a calibration value are read. Numbers are little-endian.
 package indirect enum CalibrationForm: Sendable, Hashable {
-  /// An unsigned number of so many bytes.
+  /// An unsigned number of this many bytes.
   case unsigned(Int)
-  /// A number in two's complement of so many bytes.
+  /// A number in two's complement of this many bytes.
   case signed(Int)
-  /// An unsigned number with so many bits of fraction.
+  /// An unsigned number with this many bits of fraction.
   case unsignedFixed(Int, fraction: Int)
-  /// A number in two's complement with so many bits of fraction.
+  /// A number in two's complement with this many bits of fraction.
   case signedFixed(Int, fraction: Int)
   /// One byte with words for its values.
   case words([String])
@@ -16,7 +16,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
   case list(CalibrationForm, count: Int)
   /// A count, and as many values.
   case counted(CalibrationForm)
-  /// A count, and as many of these: the number of an antenna or pair, and so many values.
+  /// A count, and as many of these: the number of an antenna or pair, and its values.
   case numbered(CalibrationForm, values: Int)
   /// Bytes whose meaning is their own.
   case bytes
@@ -94,7 +94,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     return Int64(bitPattern: number(bytes) << UInt64(shift)) >> Int64(shift)
   }
 
-  /// As many digits as it takes, at most six behind the point, where the fraction ends or does not
+  /// As many digits as it takes, at most six after the point, where the fraction ends or does not
   /// matter any more.
   private static func decimal(_ value: Double) -> String {
     let millionths = Int64((value * 1e6).rounded())
@@ -181,7 +181,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     return lower.hasPrefix("0x") ? UInt64(lower.dropFirst(2), radix: 16) : UInt64(lower)
   }
 
-  /// The nearest number with so many bits of fraction.
+  /// The nearest number with the given number of fraction bits.
   private static func scaled(_ text: String, _ fraction: Int) -> Int64? {
     guard let value = Double(text.trimmed), value.isFinite, abs(value) < 1e9 else { return nil }
     return Int64((value * Double(1 << fraction)).rounded())

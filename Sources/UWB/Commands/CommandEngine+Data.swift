@@ -3,7 +3,7 @@ internal import Locking
 internal import UCI
 internal import UWBLink
 
-// Data for a peer: segments against credits, and what became of the message.
+// Data for a peer: segments against credits, and the report on the message.
 extension CommandEngine {
   /// Sends a data message in segments, one for each credit, and waits for what the chip says of it.
   ///

@@ -96,7 +96,7 @@ extension CommandEngine {
       callbacks.deviceLost(.deviceRestarted)
     case .ready where !isResetting:
       // Reported on changes only, and never while a session ranges: unless the chip says so ahead
-      // of the end of the session, it has started anew.
+      // of the end of the session, it has restarted.
       let ranges = before.sessions.values.contains { $0.state == .active }
       if before.device == .ready || ranges { callbacks.stateSuspect() }
     default: break
@@ -124,7 +124,7 @@ extension CommandEngine {
   }
 
   /// Sends the newest message again, unchanged: the command that is outstanding, or else the data
-  /// segment behind the last command.
+  /// segment after the last command.
   private func resend(because reason: String) {
     enum Verdict {
       case nothing

@@ -39,14 +39,14 @@ extension CommandEngine {
   /// Sends a command and returns its answer, whatever the status in it.
   ///
   /// A command that may be repeated is repeated once after a timeout. Any other is not, because the
-  /// chip may only have been slow: its answer is waited for once more, behind that to a question.
+  /// chip may only have been slow: its answer is awaited once more, after that to a query.
   /// Not ended by cancellation: it is bounded by its timeout, and stopping a session has to work in
   /// a cancelled task.
   ///
   /// - Parameters:
   ///   - timeout: milliseconds, in the place of the profile's; then nothing is repeated.
   ///   - patience: milliseconds that the answer may take longer as long as bytes keep arriving:
-  ///     it may stand in line behind what a chip has kept for a host that did not read.
+  ///     it may be queued after what a chip has kept for a host that did not read.
   func send<C: UCICommand>(
     _ command: C, timeout: Int? = nil, patience: Int = 0, from sender: Sender = .caller
   ) async throws(DriverError) -> C.Response {
@@ -162,7 +162,7 @@ extension CommandEngine {
 
   // MARK: one attempt
 
-  /// A backlog that pauses for so many milliseconds is over: Qorvo's firmware sends a part of it
+  /// A backlog that pauses for this many milliseconds is over: Qorvo's firmware sends a part of it
   /// every 5 ms.
   private static let backlogPause = 100
 

@@ -6,10 +6,10 @@ internal import UWBLink
 
 /// Where frames part: measurements to whoever asked for them, everything else to the engine.
 ///
-/// `receive` runs on the reader's thread and nowhere else. A measurement passes through without an
+/// `receive` runs on the reader thread and nowhere else. A measurement passes through without an
 /// allocation and without a lock.
 final class MessageRouter: @unchecked Sendable {
-  // Sound: `reassembler`, `current` and `seen` are used on the reader's thread only; the rest is
+  // Sound: `reassembler`, `current` and `seen` are used on the reader thread only; the rest is
   // atomic or locked.
 
   private let engine: CommandEngine
@@ -76,7 +76,7 @@ final class MessageRouter: @unchecked Sendable {
   /// What comes next comes from another link: nothing of it continues what came before.
   func linkChanges() { isNewLink.store(true, ordering: .releasing) }
 
-  // MARK: reader's thread
+  // MARK: reader thread
 
   /// Tells the subscribers of sessions that were ranging that nothing is measured for now.
   func interrupt(_ cause: DriverError) {
@@ -173,7 +173,7 @@ final class MessageRouter: @unchecked Sendable {
     }
   }
 
-  // A session that leaves ACTIVE ends its streams here, behind its last measurement; one that ranges
+  // A session that leaves ACTIVE ends its streams here, after its last measurement; one that ranges
   // again after an interruption goes on here, ahead of its first.
   private func sessionStatus(_ payload: RawSpan) {
     var reader = PayloadReader(payload)

@@ -2,7 +2,7 @@
 internal import Locking
 
 /// Sends each element to every subscriber.
-final class Broadcast<Element: Sendable>: Sendable {
+package final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var subscribers: [Int: AsyncStream<Element>.Continuation] = [:]
     var next = 0
@@ -11,8 +11,10 @@ final class Broadcast<Element: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  /// - Parameter policy: bounded, because a subscriber that does not take must not make the memory grow.
-  func subscribe(
+  package init() {}
+
+  /// - Parameter policy: Bounded, because a slow subscriber must not make the memory grow.
+  package func subscribe(
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy
   ) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
@@ -32,9 +34,9 @@ final class Broadcast<Element: Sendable>: Sendable {
     return stream
   }
 
-  /// - Returns: whether a subscriber was too slow: an element was dropped.
+  /// - Returns: Whether an element was dropped because a subscriber was too slow.
   @discardableResult
-  func send(_ element: Element) -> Bool {
+  package func send(_ element: Element) -> Bool {
     var isDropped = false
     // Yielded outside the lock: a subscriber's termination comes back for it.
     for subscriber in state.withLock({ Array($0.subscribers.values) }) {
@@ -43,7 +45,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     return isDropped
   }
 
-  func finish() {
+  package func finish() {
     let subscribers = state.withLock { state in
       state.finished = true
       defer { state.subscribers = [:] }

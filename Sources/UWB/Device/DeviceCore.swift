@@ -4,7 +4,7 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// The parts of a device and what they share. `UWBDevice` owns it; the reader's thread and the task
+/// The parts of a device and what they share. `UWBDevice` owns it; the reader thread and the task
 /// that recovers the device know it too.
 final class DeviceCore: Sendable {
   /// Where the device is in its life.

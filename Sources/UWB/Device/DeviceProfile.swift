@@ -33,7 +33,7 @@ public struct DeviceProfile: Sendable, Hashable {
   package var extendedLength = false
   /// Data frames carry their length in the fourth byte only.
   package var dataLengthInByte3 = false
-  /// The notification with which the chip says that it has started anew, where it has one beside
+  /// The notification with which the chip says that it has restarted, where it has one beside
   /// CORE_DEVICE_STATUS.
   package var bootNotification: Opcode?
   /// How its calibration is read and written.

@@ -98,7 +98,7 @@ struct Handshake {
     switch answer {
     case .success(let answer): return answer.info
     case .failure(let error) where error.code == .noAnswer:
-      // Should it come after all, it is what will be asked again behind the reset.
+      // Should it come after all, it is what will be asked again after the reset.
       engine.state.withLock { $0.responses.removeAll() }
       return nil
     case .failure(let error): throw error
@@ -166,7 +166,7 @@ struct Handshake {
   }
 
   /// Whether a chip that did not answer may be one that waits for NXP's command: it has said that it
-  /// boots, or nothing, but perhaps the state it is in. What it says by itself may come behind the
+  /// boots, or nothing, but perhaps the state it is in. What it says by itself may come after the
   /// time to settle.
   private func mayBeNXP(since before: Link.Statistics) -> Bool {
     let (now, state) = (engine.statistics, engine.chip.device)
@@ -198,7 +198,7 @@ struct Handshake {
     }
   }
 
-  /// Resets the chip and waits for the READY behind the response. Some chips report READY before
+  /// Resets the chip and waits for the READY after the response. Some chips report READY before
   /// the response as well, and some only then: if none follows, that one has to do.
   private func reset(timeout: Int?) async throws(DriverError) {
     let before = engine.chip.readyCount

@@ -26,7 +26,7 @@ public final class UWBDevice: Sendable {
   /// Sees each packet, header included, before segments are joined: which way it goes, its bytes,
   /// and when, as CLOCK_MONOTONIC in nanoseconds.
   ///
-  /// A packet from the chip is seen on the reader's thread when it has been read, a packet to the
+  /// A packet from the chip is seen on the reader thread when it has been read, a packet to the
   /// chip on the writer's thread just before it is written, so that a command comes before its
   /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not wait
   /// for anything. The bytes are lent for the call only.
@@ -54,7 +54,7 @@ public final class UWBDevice: Sendable {
     public var logger: Logger
     /// Sees every packet, keys included, for captures and diagnosis.
     public var tap: PacketTap?
-    /// What to do when the device is unplugged, fails or starts anew by itself; nil: streams and
+    /// What to do when the device is unplugged, fails or restarts by itself; nil: streams and
     /// commands fail with the cause.
     public var recovery: RecoveryPolicy?
     /// Sees how far the firmware is that `fw=` in the device's name names, on a thread of its own.
@@ -153,7 +153,7 @@ public final class UWBDevice: Sendable {
   /// What the device reports beside measurements, from now on. Any number of subscribers.
   public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe(.bufferingNewest(256)) }
 
-  /// Runs tasks on the reader's thread, between frames: a `for await` over measurements in
+  /// Runs tasks on the reader thread, between frames: a `for await` over measurements in
   /// `Task(executorPreference: device.executor)` costs no wake of another thread. Such a task must
   /// not block.
   public var executor: any TaskExecutor { core.reader }

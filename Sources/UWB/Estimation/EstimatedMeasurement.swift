@@ -52,7 +52,7 @@ public enum DiagnosticsUse: Sendable, Hashable {
   case missing
   /// They cannot be told apart: several peers, and not a frame of each.
   case ambiguous
-  /// Of so many received frames, or antennas.
+  /// How many received frames, or antennas, it was computed from.
   case used(Int)
 }
 

@@ -64,8 +64,6 @@ public struct FirmwareProgress: Sendable, Hashable {
   public var total: Int
   /// Which attempt this is, from 1.
   public var attempt: Int
-
-  /// From its parts.
   package init(step: FirmwareStep, sent: Int, total: Int, attempt: Int) {
     self.step = step
     self.sent = sent
@@ -118,7 +116,7 @@ extension FirmwareError: LocalizedError, CustomStringConvertible {
     case .refused: "Try again; if it stays, lower the clock with speed=8000000."
     case .cancelled: "Load it again."
     case .givenUp(_, let last): last.recoverySuggestion
-    case .halfWritten: "Load the same file again: writing begins anew."
+    case .halfWritten: "Load the same file again: writing starts from the beginning."
     }
   }
 

@@ -54,7 +54,7 @@ enum HDLL {
 
   /// Whether the check of a whole frame is right.
   static func isIntact(_ frame: some Collection<UInt8>) -> Bool {
-    // With its own check behind it the remainder of a frame is 0.
+    // With its own check after it the remainder of a frame is 0.
     frame.count >= headerLength + checkLength && length(of: frame) == frame.count
       && check(frame) == 0
   }

@@ -67,7 +67,7 @@ struct HDLLLoader<Port: LoaderPort> {
       }
       // It may say by itself that it is ready.
       if word.kind == .notification { continue }
-      // The frames behind the first one of a chain have no word of their own.
+      // The frames after the first one of a chain have no word of their own.
       guard word.kind == .response, sent?.kind != .command || word.group == sent?.group else {
         throw .wrongAnswer(step: .sending, answer)
       }

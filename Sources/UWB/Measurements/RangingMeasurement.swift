@@ -12,7 +12,7 @@ public struct RangingMeasurement: Sendable, Hashable {
   /// Notifications that were dropped before this one because they were not taken in time.
   public var lostBefore: UInt32
   /// The device was lost and found again between the measurement before and this one: rounds are
-  /// missing, `sequenceNumber` counts from 0 anew, and the token may be another.
+  /// missing, `sequenceNumber` counts from 0 again, and the token may be another.
   public var followsInterruption: Bool
   /// What was measured.
   public var result: TwoWayMeasurement

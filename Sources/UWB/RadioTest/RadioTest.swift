@@ -73,7 +73,7 @@ package struct RadioTestConfiguration: Sendable, Hashable {
   package var slotDuration: UInt16 = 2_400
   /// Milliseconds to wait for the result beyond the time that the frames take.
   package var patience = 3_000
-  /// Application parameters sent behind the others, as they are; one with the id of another takes
+  /// Application parameters sent after the others, as they are; one with the id of another takes
   /// its place.
   package var additional: [TLV] = []
 

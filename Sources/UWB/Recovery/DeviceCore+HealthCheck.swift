@@ -4,12 +4,11 @@ internal import UCI
 
 // Chips that may have lost their sessions without saying so.
 extension DeviceCore {
-  /// How long a chip in doubt may take to say that it still has a session, in milliseconds; chips in
+  /// How long a chip that may have restarted may take to say that it still has a session, in milliseconds; chips in
   /// the field take some 10.
-  private static let patience = 500
+  private static let answerLimit = 500
 
-  /// The chip did something that only a chip does that has started anew: asks it for its sessions.
-  /// Any thread.
+  /// Asks a chip for its sessions after it did what only a restarted chip does. Any thread.
   func verifySessions() {
     let asks = state.withLock { state -> Bool in
       guard case .running = state.phase, !state.isVerifying, !state.sessions.isEmpty else {
@@ -30,7 +29,7 @@ extension DeviceCore {
     for record in sessions {
       guard let token = record.tokenOnChip else { continue }
       let answer = await result { () async throws(DriverError) in
-        try await engine.send(GetSessionState(sessionToken: token), timeout: Self.patience)
+        try await engine.send(GetSessionState(sessionToken: token), timeout: Self.answerLimit)
       }
       // Closed by its owner meanwhile: no wonder that it is gone.
       guard sessions.contains(where: { $0 === record }) else { continue }
@@ -46,7 +45,7 @@ extension DeviceCore {
     return nil
   }
 
-  /// Looks now and then whether sessions that range are heard of.
+  /// Checks in this interval whether sessions that range are heard of.
   func watch(_ silence: Duration) -> Task<Void, Never> {
     Task { [weak self] in
       while true {

@@ -6,7 +6,7 @@ internal import UWBLink
 
 // Losing a device, and finding it again.
 extension DeviceCore {
-  // MARK: what the reader's thread sees
+  // MARK: what the reader thread sees
 
   /// The link ended by itself.
   func linkEnded(_ error: LinkError) {
@@ -52,7 +52,7 @@ extension DeviceCore {
     }
   }
 
-  /// The same, seen by a task: what streams are told goes into them on the reader's thread.
+  /// The same, seen by a task: what streams are told goes into them on the reader thread.
   func handleLossOnReader(_ cause: DriverError) async {
     await Task(executorPreference: reader) { self.handleLoss(cause) }.value
   }
@@ -94,7 +94,7 @@ extension DeviceCore {
     }
   }
 
-  /// How often a chip is asked to start anew on a link that cannot be opened again.
+  /// How often a chip is asked to restart on a link that cannot be opened again.
   private static let attemptsInPlace = 3
 
   /// One attempt: link, chip, sessions.

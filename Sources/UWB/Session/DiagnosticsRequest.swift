@@ -29,7 +29,7 @@ public struct DiagnosticsRequest: Sendable, Hashable {
   /// gives them; empty: antennas stay as they are, and no phases are reported.
   public var antennaPairs: [UInt8]
 
-  /// From its parts.
+  /// Creates a request; chips that cannot report all of it report what they can.
   public init(_ content: Content = .usual, antennaPairs: [UInt8] = []) {
     self.content = content
     self.antennaPairs = antennaPairs

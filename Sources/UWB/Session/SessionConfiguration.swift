@@ -103,9 +103,9 @@ public struct SessionConfiguration: Sendable, Hashable {
   /// What the chip is asked to report of single frames, where it is known how; nil: nothing. Chips
   /// that cannot be asked range without.
   public var diagnostics: DiagnosticsRequest?
-  /// The chip stops after so many measurements; 0: never.
+  /// The chip stops after this many measurements; 0: never.
   public var maxMeasurements: UInt16 = 0
-  /// Sent behind the others, as they are; one with the id of another takes its place.
+  /// Sent after the others, as they are; one with the id of another takes its place.
   public var additional: [TLV] = []
   /// Not sent, for sessions that are no two-way ranging and have no such parameter.
   public var omitted: Set<AppConfigID> = []
@@ -118,7 +118,7 @@ public struct SessionConfiguration: Sendable, Hashable {
     self.peers = peers
   }
 
-  /// RSTU in so many milliseconds, to the next whole one.
+  /// Returns milliseconds in RSTU, rounded.
   public static func rstu(milliseconds: Double) -> UInt16 {
     UInt16(max(0, min((milliseconds * 1_200).rounded(), 65_535)))
   }

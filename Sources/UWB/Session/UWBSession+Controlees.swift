@@ -7,8 +7,6 @@ public struct ControleeOutcome: Sendable, Hashable {
   public var address: MACAddress
   /// `.ok`: added or removed as asked.
   public var status: MulticastStatus
-
-  /// From its parts.
   package init(address: MACAddress, status: MulticastStatus) {
     self.address = address
     self.status = status
@@ -36,7 +34,7 @@ extension UWBSession {
   /// Adds controlees with sub-sessions of their own, for STS with keys of the controlees.
   ///
   /// - Parameter controlees: each with a key of 16 bytes, each with one of 32 (FiRa 2.0), or all
-  ///   without. The keys are kept to build the session anew, and are in no text.
+  ///   without. The keys are kept to build the session again, and are in no text.
   /// - Returns: one outcome for each controlee, in the order given.
   /// - Throws: `DriverError`; `.invalidConfiguration` when the keys differ in length.
   @discardableResult

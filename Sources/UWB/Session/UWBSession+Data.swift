@@ -13,8 +13,6 @@ public struct ReceivedData: Sendable, Hashable {
   public var status: Status
   /// The bytes.
   public var data: [UInt8]
-
-  /// From its parts.
   package init(source: MACAddress, sequenceNumber: UInt16, status: Status, data: [UInt8]) {
     self.source = source
     self.sequenceNumber = sequenceNumber
@@ -24,8 +22,8 @@ public struct ReceivedData: Sendable, Hashable {
 }
 
 extension UWBSession {
-  /// Sends data to a peer within the ranging rounds, and waits until the chip says what became of
-  /// it. Only while the session ranges.
+  /// Sends data to a peer within the ranging rounds, and waits for the chip's report on it. Only
+  /// while the session ranges.
   ///
   /// The chip takes a segment for each credit it gives, at most one a round on some chips; several
   /// messages wait for each other.
@@ -88,7 +86,7 @@ extension DeviceCore {
       limit: limit)
   }
 
-  /// Data from a peer; on the reader's thread.
+  /// Data from a peer; on the reader thread.
   func receive(_ message: DataMessageReceived) {
     guard
       let record = sessions.first(where: { $0.tokenOnChip == message.sessionToken })

@@ -150,10 +150,10 @@ struct FrameItems {
     return true
   }
 
-  /// Samples behind this one are passed over: the first path is among the first.
+  /// Samples after this one are skipped: the first path is among the first.
   private static var mostSamples: Int { 64 }
 
-  /// Reads a window, of which the reader is behind the head.
+  /// Reads a window, of which the head has been read.
   private static func firstPath(
     _ reader: inout PayloadReader, _ head: WindowHead, width: Int
   ) -> FirstPath? {
@@ -167,7 +167,7 @@ struct FrameItems {
     return FirstPath(taps.span.extracting(0..<count), at: Double(head.firstPath))
   }
 
-  /// Two's complement of so many bytes.
+  /// Two's complement of any number of bytes.
   private static func number(_ reader: inout PayloadReader, _ width: Int) -> Double {
     guard 1...4 ~= width else {
       try? reader.skip(width, "sample")

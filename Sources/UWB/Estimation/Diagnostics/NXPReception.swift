@@ -7,7 +7,7 @@ extension PeerDiagnostics {
   /// Which pair of antennas is for elevation: as on Murata's 2BP, the other ones are for azimuth.
   private static var elevationPair: UInt8 { 2 }
 
-  /// What NXP's part behind the measurements says of one of them.
+  /// What NXP's part after the measurements says of one of them.
   init(_ tail: borrowing NXPVendorTailView, measurement: Int) {
     self.init()
     for index in 0..<tail.angleCount {
