@@ -2,7 +2,7 @@
 internal import DequeModule
 internal import Locking
 
-/// Lets one through at a time, in the order of coming.
+/// A lock that suspends instead of blocking; callers get it in the order of their calls.
 final class AsyncMutex: Sendable {
   private struct State {
     var isTaken = false
@@ -10,7 +10,7 @@ final class AsyncMutex: Sendable {
   }
   private let state = Locked(State())
 
-  func enter() async {
+  func lock() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
         if !state.isTaken {
@@ -24,7 +24,7 @@ final class AsyncMutex: Sendable {
     }
   }
 
-  func leave() {
+  func unlock() {
     let next = state.withLock { state in
       let next = state.waiting.popFirst()
       if next == nil { state.isTaken = false }
