@@ -64,15 +64,16 @@ let package = Package(
       ],
       swiftSettings: memorySafe + lifetimes),
     .target(
-      name: "AccessoryProtocol", dependencies: ["UCI", "UWB", "Locking", system],
+      name: "AccessoryProtocol",
+      dependencies: ["UCI", "UCIReference", "UWBLink", "UWB", "Locking", system],
       swiftSettings: strict + lifetimes),
     .target(name: "SIMDMath", swiftSettings: strict),
     .target(name: "simd", dependencies: ["SIMDMath"], swiftSettings: strict),
     .target(
       name: "NearbyInteraction",
       dependencies: [
-        "SIMDMath", "AccessoryProtocol", "UCI", "UWBLink", "UWB", "Ranging", "Locking", crypto,
-        deque, system,
+        "SIMDMath", "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
+        "Locking", crypto, deque, system,
       ],
       swiftSettings: strict + lifetimes),
 
@@ -94,24 +95,24 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
 
-    // Stories of Nearby Interaction, each played by an app and simulated chips.
+    // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(
-      name: "ExampleStage",
+      name: "ExampleEnvironment",
       dependencies: ["AccessoryProtocol", "UWB", "UWBLink", "UWBSimulator", system],
-      path: "Sources/Examples/Stage", swiftSettings: strict),
+      path: "Sources/Examples/Environment", swiftSettings: strict),
     .executableTarget(
       name: "AccessoryRegions",
-      dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/AccessoryRegions", swiftSettings: strict),
     .executableTarget(
       name: "SeveralAccessories",
-      dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/SeveralAccessories", swiftSettings: strict),
     .executableTarget(
-      name: "GuidedFinding", dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      name: "GuidedFinding", dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/GuidedFinding", swiftSettings: strict),
     .executableTarget(
-      name: "PeerRanging", dependencies: ["ExampleStage", "NearbyInteraction", "UWBSimulator"],
+      name: "PeerRanging", dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/PeerRanging", swiftSettings: strict),
 
     .executableTarget(
@@ -174,7 +175,10 @@ let package = Package(
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "AccessoryProtocolTests",
-      dependencies: ["AccessoryProtocol", "UCI", "UWB", "UWBLink", "UWBSimulator", system],
+      dependencies: [
+        "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Locking",
+        system,
+      ],
       swiftSettings: strict + lifetimes),
     // Like apps: the language mode and the settings that most of them have.
     .testTarget(
@@ -183,8 +187,9 @@ let package = Package(
     .testTarget(
       name: "NearbyInteractionTests",
       dependencies: [
-        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "UCI", "UWBLink", "UWB", "Ranging",
-        "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking", crypto, system,
+        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "UCI", "UCIReference", "UWBLink",
+        "UWB", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking", crypto,
+        system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

@@ -10,6 +10,6 @@ let events = accessory.events
 let printer = Task {
   for await event in events { print(event) }
 }
-await accessory.serve(try SocketListener(ChannelEndpoint("tcp:7700")))
+await accessory.serve(try await SocketListener(ChannelEndpoint("tcp:7700")))
 await device.close()
 await printer.value

@@ -40,14 +40,15 @@ final class DelegateWay: ReaderWay {
   private let delegate: Delegate
 
   init(capacity: Int) {
-    let (session, take) = NISession.fed(on: DispatchQueue(label: "delegate"))
-    self.session = session
+    session = NISession()
+    session.delegateQueue = DispatchQueue(label: "delegate")
+    let (estimator, handle) = (InlineEstimator(), session.rangeWithoutChip())
     let destination = Destination(capacity: capacity)
     delegate = Delegate(destination)
     super.init(capacity: capacity, destination: destination) { _ in
       { bytes, info in
         guard let view = DecodeSink.view(bytes) else { return }
-        take(RoundNotification(.measurements(view), info))
+        estimator.take(RoundNotification(.measurements(view), info), handle)
       }
     }
     session.delegate = delegate

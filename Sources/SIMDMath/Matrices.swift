@@ -1,131 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Three columns of three numbers. Code for Apple's platforms calls it `simd_float3x3`.
-public struct SIMDMatrix3x3<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>: Equatable,
-  @unchecked Sendable
-{
-  // Sound: only numbers in it.
+/// A square matrix, stored by columns. `SIMDMatrix3x3` and `SIMDMatrix4x4` conform.
+public protocol SIMDMatrix: Equatable, Sendable {
+  /// The type of the elements.
+  associatedtype Scalar: BinaryFloatingPoint
+  /// The type of a column.
+  associatedtype Column: SIMD where Column.Scalar == Scalar
 
-  /// One column.
-  public typealias Column = SIMD3<Scalar>
-  /// The columns.
-  public var columns: (Column, Column, Column)
+  /// The number of columns.
+  static var order: Int { get }
+  /// Creates a matrix from its columns.
+  init(_ columns: [Column])
+  /// The column at an index.
+  subscript(column: Int) -> Column { get set }
+  /// 0 for a singular matrix.
+  var determinant: Scalar { get }
+  /// The inverse; NaN or infinite for a singular matrix.
+  var inverse: Self { get }
+}
 
-  /// Zeros.
-  public init() { columns = (.zero, .zero, .zero) }
-  /// From columns.
-  public init(columns: (Column, Column, Column)) { self.columns = columns }
-  /// From columns.
-  public init(_ a: Column, _ b: Column, _ c: Column) { columns = (a, b, c) }
-  /// From three columns.
-  public init(_ columns: [Column]) {
-    precondition(columns.count == 3, "a matrix of three columns")
-    self.columns = (columns[0], columns[1], columns[2])
-  }
-  /// From three rows.
+extension SIMDMatrix {
+  private init(_ column: (Int) -> Column) { self.init((0..<Self.order).map(column)) }
+
+  /// Creates a matrix of zeros.
+  public init() { self.init { _ in .zero } }
+  /// Creates a matrix from its rows.
   public init(rows: [Column]) { self = Self(rows).transpose }
-  /// The diagonal; zeros elsewhere.
+  /// Creates a diagonal matrix.
   public init(diagonal: Column) {
-    columns = (.init(diagonal.x, 0, 0), .init(0, diagonal.y, 0), .init(0, 0, diagonal.z))
+    self.init { index in
+      var column = Column.zero
+      column[index] = diagonal[index]
+      return column
+    }
   }
-  /// One number in the diagonal; zeros elsewhere.
+  /// Creates the identity times a number.
   public init(_ scalar: Scalar) { self.init(diagonal: .init(repeating: scalar)) }
 
-  /// A column.
-  public subscript(column: Int) -> Column {
+  /// The element at a column and a row.
+  public subscript(column: Int, row: Int) -> Scalar {
+    get { self[column][row] }
+    set { self[column][row] = newValue }
+  }
+
+  /// The matrix with rows and columns exchanged.
+  public var transpose: Self {
+    Self { row in
+      var column = Column.zero
+      for index in 0..<Self.order { column[index] = self[index][row] }
+      return column
+    }
+  }
+
+  /// Compares all elements.
+  public static func == (a: Self, b: Self) -> Bool { (0..<order).allSatisfy { a[$0] == b[$0] } }
+  /// Adds element by element.
+  public static func + (a: Self, b: Self) -> Self { Self { a[$0] + b[$0] } }
+  /// Subtracts element by element.
+  public static func - (a: Self, b: Self) -> Self { Self { a[$0] - b[$0] } }
+  /// Multiplies each element by a number.
+  public static func * (s: Scalar, a: Self) -> Self { Self { a[$0] * s } }
+  /// Applies the matrix to a column vector.
+  public static func * (a: Self, v: Column) -> Column {
+    (0..<order).reduce(.zero) { $0 + a[$1] * v[$1] }
+  }
+  /// Returns the matrix that applies `b` first, then `a`.
+  public static func * (a: Self, b: Self) -> Self { Self { a * b[$0] } }
+  /// Multiplies by a matrix on the right.
+  public static func *= (a: inout Self, b: Self) { a = a * b }
+}
+
+/// A 3 × 3 matrix. Code for Apple's platforms calls it `simd_float3x3`.
+public struct SIMDMatrix3x3<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>: SIMDMatrix,
+  @unchecked Sendable
+{
+  // Sendable: it holds numbers only.
+
+  /// The three columns.
+  public var columns: (SIMD3<Scalar>, SIMD3<Scalar>, SIMD3<Scalar>)
+
+  /// The number of columns.
+  public static var order: Int { 3 }
+  /// Creates a matrix from its columns.
+  public init(columns: (SIMD3<Scalar>, SIMD3<Scalar>, SIMD3<Scalar>)) { self.columns = columns }
+  /// Creates a matrix from its columns.
+  public init(_ a: SIMD3<Scalar>, _ b: SIMD3<Scalar>, _ c: SIMD3<Scalar>) { columns = (a, b, c) }
+  /// Creates a matrix from three columns.
+  public init(_ columns: [SIMD3<Scalar>]) {
+    precondition(columns.count == 3, "a 3 × 3 matrix has 3 columns")
+    self.columns = (columns[0], columns[1], columns[2])
+  }
+  /// Creates the matrix of a rotation.
+  public init(_ rotation: SIMDQuaternion<Scalar>) {
+    self.init(
+      rotation.act(.init(1, 0, 0)), rotation.act(.init(0, 1, 0)), rotation.act(.init(0, 0, 1)))
+  }
+
+  /// The column at an index.
+  public subscript(column: Int) -> SIMD3<Scalar> {
     get { [columns.0, columns.1, columns.2][column] }
     set {
       switch column {
       case 0: columns.0 = newValue
       case 1: columns.1 = newValue
       case 2: columns.2 = newValue
-      default: preconditionFailure("a matrix has columns 0 to 2")
+      default: preconditionFailure("a 3 × 3 matrix has columns 0 to 2")
       }
     }
   }
 
-  /// A number.
-  public subscript(column: Int, row: Int) -> Scalar {
-    get { self[column][row] }
-    set { self[column][row] = newValue }
-  }
-
-  /// Rows as columns.
-  public var transpose: Self {
-    let (a, b, c) = columns
-    return Self(.init(a.x, b.x, c.x), .init(a.y, b.y, c.y), .init(a.z, b.z, c.z))
-  }
-
-  /// 0: there is no inverse.
-  public var determinant: Scalar { simd_dot(columns.0, simd_cross(columns.1, columns.2)) }
-
-  /// The inverse; not numbers where there is none.
+  /// 0 for a singular matrix.
+  public var determinant: Scalar { dot(columns.0, cross(columns.1, columns.2)) }
+  /// The inverse; NaN or infinite for a singular matrix.
   public var inverse: Self {
     let (a, b, c) = columns
     let d = determinant
-    return Self(rows: [
-      simd_cross(b, c) / d, simd_cross(c, a) / d, simd_cross(a, b) / d,
-    ])
-  }
-
-  /// The same numbers in the same places.
-  public static func == (a: Self, b: Self) -> Bool { a.columns == b.columns }
-
-  /// Applied to a vector.
-  public static func * (a: Self, v: Column) -> Column {
-    a.columns.0 * v.x + a.columns.1 * v.y + a.columns.2 * v.z
-  }
-  /// One after the other: `b` first.
-  public static func * (a: Self, b: Self) -> Self {
-    Self(a * b.columns.0, a * b.columns.1, a * b.columns.2)
-  }
-  /// Multiple.
-  public static func * (s: Scalar, a: Self) -> Self {
-    Self(a.columns.0 * s, a.columns.1 * s, a.columns.2 * s)
+    return Self(rows: [cross(b, c) / d, cross(c, a) / d, cross(a, b) / d])
   }
 }
 
-/// Four columns of four numbers. Code for Apple's platforms calls it `simd_float4x4`.
-public struct SIMDMatrix4x4<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>: Equatable,
+/// A 4 × 4 matrix. Code for Apple's platforms calls it `simd_float4x4`.
+public struct SIMDMatrix4x4<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>: SIMDMatrix,
   @unchecked Sendable
 {
-  // Sound: only numbers in it.
+  // Sendable: it holds numbers only.
 
-  /// One column.
-  public typealias Column = SIMD4<Scalar>
-  /// The columns.
-  public var columns: (Column, Column, Column, Column)
+  /// The four columns.
+  public var columns: (SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>)
 
-  /// Zeros.
-  public init() { columns = (.zero, .zero, .zero, .zero) }
-  /// From columns.
-  public init(columns: (Column, Column, Column, Column)) { self.columns = columns }
-  /// From columns.
-  public init(_ a: Column, _ b: Column, _ c: Column, _ d: Column) { columns = (a, b, c, d) }
-  /// From four columns.
-  public init(_ columns: [Column]) {
-    precondition(columns.count == 4, "a matrix of four columns")
+  /// The number of columns.
+  public static var order: Int { 4 }
+  /// Creates a matrix from its columns.
+  public init(columns: (SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>)) {
+    self.columns = columns
+  }
+  /// Creates a matrix from its columns.
+  public init(
+    _ a: SIMD4<Scalar>, _ b: SIMD4<Scalar>, _ c: SIMD4<Scalar>, _ d: SIMD4<Scalar>
+  ) { columns = (a, b, c, d) }
+  /// Creates a matrix from four columns.
+  public init(_ columns: [SIMD4<Scalar>]) {
+    precondition(columns.count == 4, "a 4 × 4 matrix has 4 columns")
     self.columns = (columns[0], columns[1], columns[2], columns[3])
   }
-  /// From four rows.
-  public init(rows: [Column]) { self = Self(rows).transpose }
-  /// The diagonal; zeros elsewhere.
-  public init(diagonal d: Column) {
-    columns = (
-      .init(d.x, 0, 0, 0), .init(0, d.y, 0, 0), .init(0, 0, d.z, 0), .init(0, 0, 0, d.w)
-    )
-  }
-  /// One number in the diagonal; zeros elsewhere.
-  public init(_ scalar: Scalar) { self.init(diagonal: .init(repeating: scalar)) }
-  /// A rotation.
+  /// Creates the transform of a rotation.
   public init(_ rotation: SIMDQuaternion<Scalar>) {
     let m = SIMDMatrix3x3(rotation)
-    self.init(
-      .init(m.columns.0, 0), .init(m.columns.1, 0), .init(m.columns.2, 0), .init(0, 0, 0, 1))
+    self.init(.init(m[0], 0), .init(m[1], 0), .init(m[2], 0), .init(0, 0, 0, 1))
   }
 
-  /// A column.
-  public subscript(column: Int) -> Column {
+  /// The column at an index.
+  public subscript(column: Int) -> SIMD4<Scalar> {
     get { [columns.0, columns.1, columns.2, columns.3][column] }
     set {
       switch column {
@@ -133,26 +158,12 @@ public struct SIMDMatrix4x4<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>
       case 1: columns.1 = newValue
       case 2: columns.2 = newValue
       case 3: columns.3 = newValue
-      default: preconditionFailure("a matrix has columns 0 to 3")
+      default: preconditionFailure("a 4 × 4 matrix has columns 0 to 3")
       }
     }
   }
 
-  /// A number.
-  public subscript(column: Int, row: Int) -> Scalar {
-    get { self[column][row] }
-    set { self[column][row] = newValue }
-  }
-
-  /// Rows as columns.
-  public var transpose: Self {
-    let (a, b, c, d) = columns
-    return Self(
-      .init(a.x, b.x, c.x, d.x), .init(a.y, b.y, c.y, d.y), .init(a.z, b.z, c.z, d.z),
-      .init(a.w, b.w, c.w, d.w))
-  }
-
-  /// The numbers that are left without a column and a row, as a determinant with its sign.
+  /// The determinant without a column and a row, with its sign.
   private func cofactor(_ column: Int, _ row: Int) -> Scalar {
     let rows = (0..<4).filter { $0 != row }
     let rest = (0..<4).filter { $0 != column }.map { c in
@@ -162,12 +173,9 @@ public struct SIMDMatrix4x4<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>
     return (column + row).isMultiple(of: 2) ? value : -value
   }
 
-  /// 0: there is no inverse.
-  public var determinant: Scalar {
-    (0..<4).reduce(0) { $0 + self[$1][0] * cofactor($1, 0) }
-  }
-
-  /// The inverse; not numbers where there is none.
+  /// 0 for a singular matrix.
+  public var determinant: Scalar { (0..<4).reduce(0) { $0 + self[$1][0] * cofactor($1, 0) } }
+  /// The inverse; NaN or infinite for a singular matrix.
   public var inverse: Self {
     let scale = 1 / determinant
     var result = Self()
@@ -176,42 +184,15 @@ public struct SIMDMatrix4x4<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>
     }
     return result
   }
-
-  /// The same numbers in the same places.
-  public static func == (a: Self, b: Self) -> Bool { a.columns == b.columns }
-
-  /// Applied to a vector.
-  public static func * (a: Self, v: Column) -> Column {
-    let (p, q, r, s) = a.columns
-    return p * v.x + q * v.y + r * v.z + s * v.w
-  }
-  /// One after the other: `b` first.
-  public static func * (a: Self, b: Self) -> Self {
-    Self(a * b.columns.0, a * b.columns.1, a * b.columns.2, a * b.columns.3)
-  }
-  /// Multiple.
-  public static func * (s: Scalar, a: Self) -> Self {
-    Self(a.columns.0 * s, a.columns.1 * s, a.columns.2 * s, a.columns.3 * s)
-  }
 }
 
-/// Product of two matrices.
-public func simd_mul<S>(_ a: SIMDMatrix4x4<S>, _ b: SIMDMatrix4x4<S>) -> SIMDMatrix4x4<S> { a * b }
-/// Product of two matrices.
-public func simd_mul<S>(_ a: SIMDMatrix3x3<S>, _ b: SIMDMatrix3x3<S>) -> SIMDMatrix3x3<S> { a * b }
-/// Product of a matrix and a vector.
-public func simd_mul<S>(_ a: SIMDMatrix4x4<S>, _ v: SIMD4<S>) -> SIMD4<S> { a * v }
-/// Product of a matrix and a vector.
-public func simd_mul<S>(_ a: SIMDMatrix3x3<S>, _ v: SIMD3<S>) -> SIMD3<S> { a * v }
-/// The inverse; not numbers where there is none.
-public func simd_inverse<S>(_ a: SIMDMatrix4x4<S>) -> SIMDMatrix4x4<S> { a.inverse }
-/// The inverse; not numbers where there is none.
-public func simd_inverse<S>(_ a: SIMDMatrix3x3<S>) -> SIMDMatrix3x3<S> { a.inverse }
-/// Rows as columns.
-public func simd_transpose<S>(_ a: SIMDMatrix4x4<S>) -> SIMDMatrix4x4<S> { a.transpose }
-/// Rows as columns.
-public func simd_transpose<S>(_ a: SIMDMatrix3x3<S>) -> SIMDMatrix3x3<S> { a.transpose }
-/// 0: there is no inverse.
-public func simd_determinant<S>(_ a: SIMDMatrix4x4<S>) -> S { a.determinant }
-/// 0: there is no inverse.
-public func simd_determinant<S>(_ a: SIMDMatrix3x3<S>) -> S { a.determinant }
+/// Returns the product of two matrices: `b` is applied first.
+public func simd_mul<M: SIMDMatrix>(_ a: M, _ b: M) -> M { a * b }
+/// Applies a matrix to a column vector.
+public func simd_mul<M: SIMDMatrix>(_ a: M, _ v: M.Column) -> M.Column { a * v }
+/// Returns the inverse; NaN or infinite for a singular matrix.
+public func simd_inverse<M: SIMDMatrix>(_ a: M) -> M { a.inverse }
+/// Returns the matrix with rows and columns exchanged.
+public func simd_transpose<M: SIMDMatrix>(_ a: M) -> M { a.transpose }
+/// Returns the product of two matrices: `b` is applied first.
+public func matrix_multiply<M: SIMDMatrix>(_ a: M, _ b: M) -> M { a * b }

@@ -7,24 +7,24 @@ import UCIReference
 import UWB
 import UWBSimulator
 
-/// What an accessory offers follows what its chip says of itself.
+/// An accessory's data depends on the capabilities of its chip.
 @Suite struct AccessoryChipTests {
-  @Test func optionsGoBeforeWhatTheChipSays() async throws {
-    let stage = try await Stage(phones: [])
+  @Test func optionsOverrideTheChip() async throws {
+    let chips = try await ChipFixture(phones: [])
     var options = Accessory.Options()
     options.manufacturer = 0x0102_0304
     options.model = 77
     options.updateRate = .infrequent
     for role in [SessionConfiguration.Role.controller, .controlee] {
       options.role = role
-      let data = try Accessory(stage.device, options: options).configurationData()
+      let data = try Accessory(chips.device, options: options).configurationData()
       #expect(data.uwb.manufacturer == 0x0102_0304 && data.uwb.model == 77)
       #expect(data.uwb.role == role && data.preferredUpdateRate == .infrequent)
     }
-    await stage.end()
+    await chips.end()
   }
 
-  /// A chip that says something else of itself: its answer to CORE_GET_CAPS_INFO with other values.
+  /// A chip with other values in its answer to CORE_GET_CAPS_INFO.
   private func profile(_ changes: [UInt8: [UInt8]]) -> ChipProfile {
     var profile = ChipProfile.qm33PDoA
     var list: [UInt8: [UInt8]] = [:]
@@ -40,16 +40,16 @@ import UWBSimulator
     return profile
   }
 
-  private func number(_ capability: CapabilityID, of stage: Stage) -> UInt8? {
-    capability.number(in: Capabilities(stage.device.capabilities).numbering)
+  private func number(_ capability: CapabilityID, of chips: ChipFixture) -> UInt8? {
+    capability.number(in: Capabilities(chips.device.capabilities).numbering)
   }
 
-  @Test func theLimitThatAChipStatesIsKept() async throws {
+  @Test func theChipsReportedLimitIsKept() async throws {
     // MAX_SESSIONS, 0xE9.
-    let stage = try await Stage(profile([0xE9: [1, 0, 0, 0]]), phones: [])
-    let accessory = try Accessory(stage.device)
+    let chips = try await ChipFixture(profile([0xE9: [1, 0, 0, 0]]), phones: [])
+    let accessory = try Accessory(chips.device)
     let events = accessory.events
-    var phones = [try Phone(of: accessory), try Phone(of: accessory)]
+    var phones = [try TestApp(of: accessory), try TestApp(of: accessory)]
     for index in 0..<2 {
       try await phones[index].initialize()
       let answer = try await phones[index].configure(phones[index].shareable())
@@ -58,15 +58,15 @@ import UWBSimulator
     let refusal = await events.first { event -> AccessoryError? in
       if case .refused(_, let error) = event { error } else { nil }
     }
-    #expect(refusal == .tooManySessions(limit: 1))
-    // Fresh data of the one that ranges takes its own place.
+    #expect(refusal?.reason == .tooManySessions(limit: 1))
+    // New data of an app that ranges replaces its session.
     #expect(try await phones[0].configure(phones[0].shareable()) == .accessoryUwbDidStart)
     await accessory.close()
-    await stage.end()
+    await chips.end()
   }
 
-  @Test func aChipHasTheRolesThatItStates() async throws {
-    let plain = try await Stage(phones: [])
+  @Test func chipsHaveTheirReportedRoles() async throws {
+    let plain = try await ChipFixture(phones: [])
     let types = try #require(number(.deviceType, of: plain))
     let roles = try #require(number(.deviceRoles, of: plain))
     await plain.end()
@@ -76,33 +76,33 @@ import UWBSimulator
       ([1], [3, 0], .controller), ([1], [1, 0], nil), ([2], [2, 0], nil),
     ]
     for (type, role, expected) in cases {
-      let stage = try await Stage(profile([types: type, roles: role]), phones: [])
-      let data = try? Accessory(stage.device).configurationData()
+      let chips = try await ChipFixture(profile([types: type, roles: role]), phones: [])
+      let data = try? Accessory(chips.device).configurationData()
       #expect(data?.uwb.role == expected, "\(type) \(role)")
       if let expected {
         var options = Accessory.Options()
         options.role = expected == .controller ? .controlee : .controller
         let isPossible = type == [3] && role == [3, 0]
-        #expect(((try? Accessory(stage.device, options: options)) != nil) == isPossible)
+        #expect(((try? Accessory(chips.device, options: options)) != nil) == isPossible)
       }
       if expected == nil {
-        let error = #expect(throws: AccessoryError.self) { try Accessory(stage.device) }
+        let error = #expect(throws: AccessoryError.self) { try Accessory(chips.device) }
         #expect(error?.description.contains("neither be a controller nor a controlee") == true)
       }
-      await stage.end()
+      await chips.end()
     }
   }
 
   /// iPhones range on channel 9.
-  @Test func aChipWithoutTheirChannelIsUnsuitable() async throws {
-    let plain = try await Stage(phones: [])
+  @Test func chipsWithoutTheChannelAreUnsuitable() async throws {
+    let plain = try await ChipFixture(phones: [])
     let channels = try #require(number(.channels, of: plain))
     await plain.end()
     // Bits: channel 5 is the first, 9 the fourth.
     for (mask, isSuitable) in [(1, false), (8, true)] as [(UInt8, Bool)] {
-      let stage = try await Stage(profile([channels: [mask]]), phones: [])
-      #expect(((try? Accessory(stage.device)) != nil) == isSuitable)
-      await stage.end()
+      let chips = try await ChipFixture(profile([channels: [mask]]), phones: [])
+      #expect(((try? Accessory(chips.device)) != nil) == isSuitable)
+      await chips.end()
     }
   }
 }

@@ -5,17 +5,16 @@ import Testing
 import UCI
 import UWB
 
-/// What an app grants of an accessory's wishes, and what is taken of data at the limits of its fields.
-/// The limits are those of the layout's description: at least 6 slots of at least 2400 RSTU, versions
-/// before 2.0 have no wishes.
+/// How apps answer an accessory's requests, and values at the limits of fields: at least 6 slots of at
+/// least 2400 RSTU; versions before 2.0 have no requests.
 @Suite struct AnswerTests {
   private func accessory(
     _ version: ConfigurationVersion, _ request: UWBConfigurationData.Request = .init(),
     rate: AccessoryConfigurationData.UpdateRate = .automatic
   ) -> AccessoryConfigurationData {
-    AccessoryConfigurationData(
-      preferredUpdateRate: rate,
-      uwb: UWBConfigurationData(version: version, role: .controller, address: 7, request: request))
+    var uwb = UWBConfigurationData(version: version, role: .controller, address: 7)
+    uwb.request = request
+    return AccessoryConfigurationData(preferredUpdateRate: rate, uwb: uwb)
   }
 
   private func answer(
@@ -23,7 +22,7 @@ import UWB
   ) -> ShareableConfigurationData { .answering(accessory(version, request)) }
 
   /// An iPhone's session, as captured, has 6 slots of 3600 RSTU each 198 ms.
-  @Test func withoutAWishItIsTheCapturedSession() {
+  @Test func withoutARequestItIsTheCapturedSession() {
     for version in [ConfigurationVersion.v10, .v11] {
       let wild = UWBConfigurationData.Request(
         hopping: true, slotsPerRound: 99, slotDuration: 9_999, interval: 9_999)
@@ -32,12 +31,12 @@ import UWB
       #expect(data.roundControl == 3 && data.channel == 9 && !data.hopping)
       #expect(data.version == version)
     }
-    // A rate that nobody has described is automatic.
+    // An unknown rate is automatic.
     let other = accessory(.v11, rate: .init(rawValue: 7))
     #expect(ShareableConfigurationData.answering(other).interval == 198)
   }
 
-  @Test func wishesAreBounded() {
+  @Test func requestsAreBounded() {
     let small = answer(
       .v20, .init(hopping: false, slotsPerRound: 1, slotDuration: 1_200, interval: 500))
     #expect(small.slotsPerRound == 6 && small.slotDuration == 2_400 && small.interval == 500)
@@ -49,7 +48,7 @@ import UWB
     #expect(odd.interval == 15)
   }
 
-  @Test func eachAnswerIsOfTheDraw() {
+  @Test func answersAreRandom() {
     let answers = (0..<40).map { _ in answer(.v11) }
     #expect(Set(answers.map(\.sessionID)).count == 40 && !answers.contains { $0.sessionID == 0 })
     #expect(Set(answers.map(\.address)).count > 20)
@@ -61,7 +60,7 @@ import UWB
     #expect(Set(vectors.flatMap(\.self)).count > 40)
   }
 
-  @Test func theFieldsReachTheSession() throws {
+  @Test func fieldsBecomeSessionParameters() throws {
     var data = try ShareableConfigurationData(Captured.phone)
     data.channel = 5
     data.preambleCode = 12
@@ -89,48 +88,48 @@ import UWB
 
   // MARK: bytes at the limits
 
-  @Test func aFlagIsZeroOrOne() {
+  @Test func flagsAreZeroOrOne() {
     var accessory = accessory(.v20).bytes
     accessory[16 + 25] = 2
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in
+      invalidField { () throws(AccessoryError) in
         _ = try AccessoryConfigurationData(accessory)
       } == "requested hopping mode")
     var shareable = answer(.v20).bytes
     shareable[34] = 0xFF
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in
+      invalidField { () throws(AccessoryError) in
         _ = try ShareableConfigurationData(shareable)
       } == "hopping mode")
   }
 
-  @Test func bytesBehindTheEndAreNamed() {
+  @Test func trailingBytesAreNamed() {
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in
+      invalidField { () throws(AccessoryError) in
         _ = try ShareableConfigurationData(Captured.phone + [0])
       } == "length")
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in
+      invalidField { () throws(AccessoryError) in
         _ = try UWBConfigurationData(Captured.qorvoUWB10 + [0])
       } == "UWB configuration length")
   }
 
-  /// The UWB part says itself how long it is, whatever comes behind it.
-  @Test func aUWBPartLongerThanWhatIsThereIsNamed() {
+  /// The UWB part has its own length, independent of what follows.
+  @Test func aTruncatedUWBPartIsNamed() {
     var data = Array(Captured.qorvoMessage.dropFirst())
     data.removeLast()
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in _ = try AccessoryConfigurationData(data) }
+      invalidField { () throws(AccessoryError) in _ = try AccessoryConfigurationData(data) }
         == "UWB configuration")
-    // A byte more is there than the part says it has.
+    // One byte more than the part's length.
     data = Array(Captured.qorvoMessage.dropFirst())
     data[15] = 20
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in _ = try AccessoryConfigurationData(data) }
+      invalidField { () throws(AccessoryError) in _ = try AccessoryConfigurationData(data) }
         == "UWB configuration length")
   }
 
-  @Test func cutsAreNamedByTheirField() {
+  @Test func truncatedFieldsAreNamed() {
     let fields = [
       (1, "version"), (4, "length"), (6, "country"), (10, "session id"),
       (11, "preamble code index"),
@@ -140,13 +139,13 @@ import UWB
     ]
     for (count, field) in fields {
       #expect(
-        invalidField { () throws(AccessoryProtocolError) in
+        invalidField { () throws(AccessoryError) in
           _ = try ShareableConfigurationData(Array(Captured.phone[..<count]))
         } == field, "\(count) bytes")
     }
   }
 
-  @Test func laterMinorVersionsAreTakenAndKept() throws {
+  @Test func laterMinorVersionsAreKept() throws {
     var data = Array(Captured.qorvoMessage.dropFirst())
     data[2] = 3
     let configuration = try AccessoryConfigurationData(data)
@@ -159,7 +158,8 @@ import UWB
         ShareableConfigurationData.InitialisationVector([UInt8](repeating: 1, count: count)) == nil)
     }
     for country in [[], [0x45], [0x45, 0x55, 0x53]] as [[UInt8]] {
-      let data = ShareableConfigurationData(country: country, sessionID: 1, address: 2)
+      var data = ShareableConfigurationData(sessionID: 1, address: 2)
+      data.country = country
       #expect(data.bytes.count == 30)
     }
   }

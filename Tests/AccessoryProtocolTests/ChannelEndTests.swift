@@ -6,15 +6,14 @@ import Glibc
 import SystemPackage
 import Testing
 
-/// How channels and listeners end, and what they leave behind.
+/// The ends of channels and listeners, and leaked resources.
 @Suite struct ChannelEndTests {
   private func ends(_ channel: SocketChannel) async {
     for await message in channel.messages { Issue.record("\(message) was a message") }
   }
 
-  /// A program that was killed leaves what it has not read: the connection is reset, which is an end like
-  /// any other.
-  @Test func aResetIsAnEnd() async throws {
+  /// The connection of a killed program that had unread data is reset, which is an ordinary end.
+  @Test func resetConnectionsHaveEnded() async throws {
     let (channel, far) = try socketPair()
     try await channel.send([1, 2, 3])
     try far.close()
@@ -22,31 +21,31 @@ import Testing
     #expect(channel.failure == nil)
   }
 
-  @Test func whoSendsToNobodyIsToldThatItIsClosed() async throws {
+  @Test func sendingToAClosedPeerThrows() async throws {
     let (channel, far) = try socketPair()
-    // Holds for whoever may have inherited it at the moment, too.
+    // Works even if another process has inherited the descriptor.
     #expect(shutdown(far.rawValue, Int32(SHUT_RDWR)) == 0)
-    var error: DataChannelError?
+    var error: AccessoryError?
     for _ in 0..<1_000 where error == nil {
-      error = await result { () async throws(DataChannelError) in try await channel.send([1]) }
+      error = await result { () async throws(AccessoryError) in try await channel.send([1]) }
     }
     #expect(error == .closed && channel.failure == nil)
     try far.close()
   }
 
-  @Test func theFirstCauseStays() async throws {
+  @Test func theFirstCauseIsKept() async throws {
     let (channel, far) = try socketPair()
     _ = try far.writeAll([0, 0, 1])
     await ends(channel)
     channel.close()
-    guard case .notFramed = channel.failure else {
+    guard case .invalidFraming = channel.failure?.reason else {
       Issue.record("\(String(describing: channel.failure))")
       return
     }
     try far.close()
   }
 
-  @Test func aStreamThatIsClosedTakesNothing() async throws {
+  @Test func closedStreamsSendNothing() async throws {
     let (chunks, feed) = AsyncStream<[UInt8]>.makeStream()
     let written = AsyncStream<[UInt8]>.makeStream()
     let channel = ByteStreamChannel(
@@ -56,8 +55,8 @@ import Testing
     feed.yield([2, 0, 1])
     feed.finish()
     for await message in channel.messages { Issue.record("\(message) was a message") }
-    #expect(channel.failure == .notFramed("the stream ends within a message"))
-    let error = await result { () async throws(DataChannelError) in try await channel.send([8]) }
+    #expect(channel.failure?.reason == .invalidFraming("the stream ends within a message"))
+    let error = await result { () async throws(AccessoryError) in try await channel.send([8]) }
     #expect(error == .closed)
     // The end of reading ends writing.
     var frames: [[UInt8]] = []
@@ -67,11 +66,11 @@ import Testing
 
   // MARK: listeners
 
-  @Test func aListenerThatIsClosedTwiceLeavesTheNextOneAlone() throws {
+  @Test func closingAListenerTwiceKeepsTheNextSocket() async throws {
     let path = temporary("twice")
-    let first = try SocketListener(.unix(path: path))
+    let first = try await SocketListener(.unix(path: path))
     first.close()
-    let second = try SocketListener(.unix(path: path))
+    let second = try await SocketListener(.unix(path: path))
     first.close()
     var status = stat()
     #expect(lstat(path, &status) == 0)
@@ -79,11 +78,11 @@ import Testing
     #expect(lstat(path, &status) != 0)
   }
 
-  /// A server that has closed its connections itself has them in TIME_WAIT for a minute. In a process of
-  /// its own: one that is started by another test at the moment could keep the port.
-  @Test func aPortCanBeListenedToAgainAtOnce() async {
+  /// Connections closed by the server stay in TIME_WAIT for a minute. In a process of its own, because a
+  /// child process of another test could keep the port.
+  @Test func portsCanBeReusedAtOnce() async {
     await #expect(processExitsWith: .success) {
-      let first = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+      let first = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
       guard case .tcp(_, let port) = first.endpoint else { return }
       #expect(port != 0)
       let near = try await SocketChannel.connect(to: first.endpoint)
@@ -94,25 +93,25 @@ import Testing
       near.close()
       first.close()
       #expect(await arrivals.next() == nil)
-      let second = try SocketListener(first.endpoint)
+      let second = try await SocketListener(first.endpoint)
       #expect(second.endpoint == first.endpoint)
       second.close()
     }
   }
 
-  @Test func aPathHas107BytesAtMost() async {
+  @Test func pathsHaveAtMost107Bytes() async {
     for (count, expected) in [(107, Errno.noSuchFileOrDirectory), (108, .fileNameTooLong)] {
       let path = "/tmp/" + String(repeating: "x", count: count - 5)
-      let error = await result { () async throws(DataChannelError) in
+      let error = await result { () async throws(AccessoryError) in
         _ = try await SocketChannel.connect(to: .unix(path: path))
       }
-      #expect(error == .system(expected, endpoint: "unix:\(path)"))
+      #expect(error?.reason == .system(expected, endpoint: "unix:\(path)"))
     }
   }
 
-  @Test func namesWithoutAnEndAreNone() {
+  @Test func endpointsWithNULAreInvalid() {
     for text in ["unix:/run/a\0b", "tcp:ho\0st:7000"] {
-      #expect(throws: DataChannelError.self) { try ChannelEndpoint(text) }
+      #expect(throws: AccessoryError.self) { try ChannelEndpoint(text) }
     }
   }
 
@@ -121,21 +120,20 @@ import Testing
       func count() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
       }
-      func fail() async -> DataChannelError? {
-        await result { () async throws(DataChannelError) in
+      func fail() async -> AccessoryError? {
+        await result { () async throws(AccessoryError) in
           _ = try await SocketChannel.connect(to: .unix(path: "/tmp/uwb-test-nobody.sock"))
         }
       }
       _ = await fail()
       let before = try count()
       for _ in 0..<50 { _ = await fail() }
-      // What the process opens for itself meanwhile is not of interest.
+      // The process may open a few others meanwhile.
       #expect(try count() < before + 25)
     }
   }
 
-  /// No other program that is started gets them. In a process of its own: other tests' sockets are not of
-  /// interest.
+  /// Child processes do not inherit sockets. In a process of its own, without the sockets of other tests.
   @Test func socketsAreNotInherited() async {
     await #expect(processExitsWith: .success) {
       func sockets() throws -> [Int32] {
@@ -146,7 +144,7 @@ import Testing
         }
       }
       let before = Set(try sockets())
-      let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+      let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
       let near = try await SocketChannel.connect(to: listener.endpoint)
       var arrivals = listener.channels.makeAsyncIterator()
       let far = await arrivals.next()

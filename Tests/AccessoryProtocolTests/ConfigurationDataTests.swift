@@ -5,7 +5,7 @@ import Testing
 import UWB
 
 @Suite struct AccessoryConfigurationDataTests {
-  @Test func qorvoBoard() throws {
+  @Test func captureOfAQorvoBoard() throws {
     guard case .accessoryConfigurationData(let data) = try AccessoryMessage(Captured.qorvoMessage)
     else {
       Issue.record("another message")
@@ -26,7 +26,7 @@ import UWB
         == Captured.qorvoMessage)
   }
 
-  @Test func qorvoBoardWithoutRate() throws {
+  @Test func captureOfAQorvoBoardWithoutRate() throws {
     let data = Array(Captured.qorvoAutomatic.dropFirst())
     let configuration = try AccessoryConfigurationData(data)
     #expect(configuration.preferredUpdateRate == .automatic)
@@ -34,7 +34,7 @@ import UWB
     #expect(configuration.bytes == data)
   }
 
-  @Test func oldUWBPart() throws {
+  @Test func uwbPartOfVersion10() throws {
     let uwb = try UWBConfigurationData(Captured.qorvoUWB10)
     #expect(uwb.version == .v10)
     #expect(uwb.role == .controlee)
@@ -43,10 +43,10 @@ import UWB
   }
 
   @Test func version2() throws {
-    let uwb = UWBConfigurationData(
-      version: .v20, manufacturer: 0x0403_0201, model: 5, middleware: 6, role: .controlee,
-      address: 0x0807, clockDrift: 200,
-      request: .init(hopping: true, slotsPerRound: 6, slotDuration: 3_600, interval: 240))
+    var uwb = UWBConfigurationData(version: .v20, role: .controlee, address: 0x0807)
+    (uwb.manufacturer, uwb.model, uwb.middleware) = (0x0403_0201, 5, 6)
+    uwb.clockDrift = 200
+    uwb.request = .init(hopping: true, slotsPerRound: 6, slotDuration: 3_600, interval: 240)
     let configuration = AccessoryConfigurationData(preferredUpdateRate: .infrequent, uwb: uwb)
     let expected = bytes(
       "0100 0000 0A 00000000000000000000 20"
@@ -65,7 +65,7 @@ import UWB
     #expect(lengths == [35, 37, 48])
   }
 
-  @Test func reservedBytesMayBeAnything() throws {
+  @Test func reservedBytesAreIgnored() throws {
     var data = Array(Captured.qorvoMessage.dropFirst())
     for place in 5..<15 { data[place] = 0xEE }
     #expect(try AccessoryConfigurationData(data).uwb.address == 0xD711)
@@ -76,23 +76,23 @@ import UWB
     (16, 3, "UWB configuration version"), (18, 2, "UWB configuration version"),
     (32, 5, "ranging role"),
   ])
-  func aWrongValueIsNamed(place: Int, value: UInt8, field: String) {
+  func wrongValuesAreNamed(place: Int, value: UInt8, field: String) {
     var data = Array(Captured.qorvoMessage.dropFirst())
     data[place] = value
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in _ = try AccessoryConfigurationData(data) }
+      invalidField { () throws(AccessoryError) in _ = try AccessoryConfigurationData(data) }
         == field)
   }
 
   @Test func everyTruncationIsNamed() {
     let data = Array(Captured.qorvoMessage.dropFirst())
     for count in 0..<data.count {
-      let field = invalidField { () throws(AccessoryProtocolError) in
+      let field = invalidField { () throws(AccessoryError) in
         _ = try AccessoryConfigurationData(Array(data[..<count]))
       }
       #expect(field != nil, "\(count) bytes were taken")
     }
-    let field = invalidField { () throws(AccessoryProtocolError) in
+    let field = invalidField { () throws(AccessoryError) in
       _ = try AccessoryConfigurationData(data + [0])
     }
     #expect(field == "length")
@@ -118,12 +118,14 @@ import UWB
     #expect(data.bytes == Captured.phone)
   }
 
-  @Test func otherVersions() throws {
+  @Test func otherVersionsAreRejected() throws {
     let vector = try #require(ShareableConfigurationData.InitialisationVector([1, 2, 3, 4, 5, 6]))
-    var data = ShareableConfigurationData(
-      version: .v20, country: Array("US".utf8), sessionID: 0x0403_0201, slotsPerRound: 25,
-      slotDuration: 2_400, interval: 200, initialisationVector: vector, address: 0x0807,
-      clockDrift: 20, hopping: true)
+    var data = ShareableConfigurationData(version: .v20, sessionID: 0x0403_0201, address: 0x0807)
+    data.country = Array("US".utf8)
+    (data.slotsPerRound, data.slotDuration, data.interval) = (25, 2_400, 200)
+    data.initialisationVector = vector
+    data.clockDrift = 20
+    data.hopping = true
     let expected = bytes(
       "0200 0000 1E 5553 01020304 0B 09 1900 6009 C800 03 010203040506 0708 1400 00000000 01")
     #expect(data.bytes == expected)
@@ -136,24 +138,24 @@ import UWB
   }
 
   @Test(arguments: [(0, 3 as UInt8, "version"), (2, 9, "version"), (4, 23, "length")])
-  func aWrongValueIsNamed(place: Int, value: UInt8, field: String) {
+  func wrongValuesAreNamed(place: Int, value: UInt8, field: String) {
     var data = Captured.phone
     data[place] = value
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in _ = try ShareableConfigurationData(data) }
+      invalidField { () throws(AccessoryError) in _ = try ShareableConfigurationData(data) }
         == field)
   }
 
   @Test func everyTruncationIsNamed() {
     for count in 0..<Captured.phone.count {
-      let field = invalidField { () throws(AccessoryProtocolError) in
+      let field = invalidField { () throws(AccessoryError) in
         _ = try ShareableConfigurationData(Array(Captured.phone[..<count]))
       }
       #expect(field != nil, "\(count) bytes were taken")
     }
   }
 
-  @Test func theVectorIsNeverShown() throws {
+  @Test func theVectorIsNeverPrinted() throws {
     let data = try ShareableConfigurationData(Captured.phone)
     var dumped = ""
     dump(data, to: &dumped)
@@ -171,13 +173,13 @@ import UWB
   }
 }
 
-/// The field that `invalidConfiguration` names; nil where nothing of the kind was thrown.
-func invalidField(_ body: () throws(AccessoryProtocolError) -> Void) -> String? {
+/// The field of an invalid configuration; nil without such an error.
+func invalidField(_ body: () throws(AccessoryError) -> Void) -> String? {
   do {
     try body()
     return nil
   } catch {
-    guard case .invalidConfiguration(let field, _) = error else { return nil }
+    guard case .invalidConfiguration(let field, _) = error.reason else { return nil }
     return field
   }
 }

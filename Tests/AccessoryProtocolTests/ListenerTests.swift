@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
+import Dispatch
 import Glibc
 import SystemPackage
 import Testing
 
-/// Who may listen where, and what listening costs.
-@Suite struct ListenerTests {
-  /// A Unix socket that has its name, and does not listen.
+/// Listeners at sockets, and what they do without descriptors.
+@Suite(.timeLimit(.minutes(2))) struct ListenerTests {
+  /// A Unix socket that is bound and does not listen.
   private func boundSocket(_ path: String) throws -> Int32 {
-    let number = socket(AF_UNIX, streamWithoutHeirs, 0)
+    let number = socket(AF_UNIX, streamCloseOnExec, 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
@@ -22,36 +23,36 @@ import Testing
     return number
   }
 
-  @Test func aUnixSocketIsItsOwnersAndOneProgramsOnly() async throws {
+  @Test func unixSocketsBelongToOneUserAndOneProgram() async throws {
     let path = temporary("owner")
-    let listener = try SocketListener(.unix(path: path))
+    let listener = try await SocketListener(.unix(path: path))
     var status = stat()
     #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-    #expect(throws: DataChannelError.system(.addressInUse, endpoint: "unix:\(path)")) {
-      try SocketListener(.unix(path: path))
+    await #expect(throws: AccessoryError(.system(.addressInUse, endpoint: "unix:\(path)"))) {
+      try await SocketListener(.unix(path: path))
     }
     listener.close()
     #expect(lstat(path, &status) != 0)
-    // A socket that was left behind is no obstacle; another file is.
+    // A socket that was left behind is replaced; another file is not.
     close(try boundSocket(path))
-    try SocketListener(.unix(path: path)).close()
+    try await SocketListener(.unix(path: path)).close()
     close(open(path, O_CREAT | O_WRONLY, 0o600))
     defer { unlink(path) }
-    #expect(throws: DataChannelError.system(.fileExists, endpoint: "unix:\(path)")) {
-      try SocketListener(.unix(path: path))
+    await #expect(throws: AccessoryError(.system(.fileExists, endpoint: "unix:\(path)"))) {
+      try await SocketListener(.unix(path: path))
     }
   }
 
-  /// A program that is busy, or stopped, has not left its socket behind.
-  @Test func theSocketOfAProgramThatDoesNotGetToItIsNotTaken() async throws {
+  /// A program that is busy, or stopped, still owns its socket.
+  @Test func socketsOfBusyProgramsAreNotReplaced() async throws {
     let path = temporary("busy")
     unlink(path)
     let listening = try boundSocket(path)
     try #require(listen(listening, 0) == 0)
-    // One connection may wait; for the next one there is no room.
+    // One connection can wait; the next one does not fit.
     let waiting = try await SocketChannel.connect(to: .unix(path: path))
-    #expect(throws: DataChannelError.system(.addressInUse, endpoint: "unix:\(path)")) {
-      try SocketListener(.unix(path: path))
+    await #expect(throws: AccessoryError(.system(.addressInUse, endpoint: "unix:\(path)"))) {
+      try await SocketListener(.unix(path: path))
     }
     #expect(access(path, F_OK) == 0)
     waiting.close()
@@ -59,19 +60,19 @@ import Testing
     unlink(path)
   }
 
-  /// In a process of its own, because what counts is the time that all its threads compute.
-  @Test func aListenerWithoutDescriptorsLeftWaits() async {
+  /// In a process of its own, because it limits the descriptors.
+  @Test func aListenerPausesWithoutDescriptors() async {
     await #expect(processExitsWith: .success) {
-      let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+      // Each pause reports itself and lasts until the test lets it go on.
+      let (paused, goOn) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+      let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0)) {
+        paused.continuation.yield()
+        goOn.wait()
+      }
       let channel = try await SocketChannel.connect(to: listener.endpoint)
       var taken = listener.channels.makeAsyncIterator()
       let first = await taken.next()
-      func computing() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-      }
-      // The next connection is made with the last descriptor.
+      // The next connection uses the last descriptor.
       let last = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var limit = rlimit(rlim_cur: UInt(last) + 1, rlim_max: UInt(last) + 1)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -86,15 +87,23 @@ import Testing
         }
       }
       #expect(isConnected)
-      let before = computing()
-      // A timer of the runtime's would need a descriptor.
-      usleep(500_000)
-      #expect(computing() - before < 0.1)
-      // There is room again: nobody was lost.
+      // One attempt for each pause.
+      var pauses = paused.stream.makeAsyncIterator()
+      for _ in 0..<3 {
+        #expect(await pauses.next() != nil)
+        goOn.signal()
+      }
+      #expect(await pauses.next() != nil)
+      // With a descriptor again, the connection is accepted.
       channel.close()
       first?.close()
-      #expect(await taken.next() != nil)
       close(last)
+      goOn.signal()
+      let second = Task { await taken.next() != nil }
+      // Descriptors are freed on the channels' own queues, so a few more pauses may follow.
+      let pausing = Task { for await _ in paused.stream { goOn.signal() } }
+      #expect(await second.value)
+      pausing.cancel()
       listener.close()
     }
   }

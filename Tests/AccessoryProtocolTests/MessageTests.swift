@@ -21,10 +21,10 @@ import Testing
     }
   }
 
-  @Test func nothingAndTheUnknownAreRefused() {
-    #expect(throws: AccessoryProtocolError.emptyMessage) { try AppMessage([]) }
-    #expect(throws: AccessoryProtocolError.emptyMessage) { try AccessoryMessage([]) }
-    #expect(throws: AccessoryProtocolError.unknownMessage(0x2F)) { try AppMessage([0x2F, 1]) }
-    #expect(throws: AccessoryProtocolError.unknownMessage(0x0A)) { try AccessoryMessage([0x0A]) }
+  @Test func emptyAndUnknownMessagesAreRefused() {
+    #expect(throws: AccessoryError(.emptyMessage)) { try AppMessage([]) }
+    #expect(throws: AccessoryError(.emptyMessage)) { try AccessoryMessage([]) }
+    #expect(throws: AccessoryError(.unknownMessage(0x2F))) { try AppMessage([0x2F, 1]) }
+    #expect(throws: AccessoryError(.unknownMessage(0x0A))) { try AccessoryMessage([0x0A]) }
   }
 }

@@ -20,7 +20,7 @@ import UWB
     #expect(session.sessionID == 24_488)
     #expect(session.type == .ranging)
     let parameters = session.parameters(for: .fira2)
-    // What the captures and the sources for what they leave out say, byte for byte.
+    // The values of captures and of the sources, byte by byte.
     let expected: [(AppConfigID, [UInt8])] = [
       (.deviceType, [1]), (.deviceRole, [1]), (.multiNodeMode, [0]), (.rangingRoundUsage, [2]),
       (.macAddressMode, [0]), (.deviceMACAddress, bytes("11D7")), (.numberOfControlees, [1]),
@@ -37,7 +37,7 @@ import UWB
     #expect(session.problems().errors.isEmpty)
   }
 
-  @Test func theOtherSideHasTheOtherRole() throws {
+  @Test func theTwoSidesHaveOppositeRoles() throws {
     var (accessory, phone) = try captured()
     for (accessoryRole, appRole) in [
       (SessionConfiguration.Role.controller, SessionConfiguration.Role.controlee),
@@ -66,26 +66,26 @@ import UWB
     bytes[place + 1] = 0
     let data = try ShareableConfigurationData(bytes)
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in
+      invalidField { () throws(AccessoryError) in
         _ = try data.session(of: .app, with: accessory.uwb)
       } == field)
   }
 
-  @Test func tooManySlotsAndOneAddressForBothAreNamed() throws {
+  @Test func invalidSlotsAndAddressesAreNamed() throws {
     var (accessory, data) = try captured()
     accessory.uwb.address = data.address
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in
+      invalidField { () throws(AccessoryError) in
         _ = try data.session(of: .app, with: accessory.uwb)
       } == "destination address")
     data.slotsPerRound = 256
     #expect(
-      invalidField { () throws(AccessoryProtocolError) in
+      invalidField { () throws(AccessoryError) in
         _ = try data.session(of: .app, with: accessory.uwb)
       } == "slots per round")
   }
 
-  @Test func anAnswerGrantsWishesAndIsNewEachTime() throws {
+  @Test func answersHonourRequestsAndDiffer() throws {
     var (accessory, _) = try captured()
     let first = ShareableConfigurationData.answering(accessory)
     let second = ShareableConfigurationData.answering(accessory)

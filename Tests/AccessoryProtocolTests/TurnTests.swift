@@ -6,9 +6,9 @@ import UCI
 import UWB
 import UWBSimulator
 
-/// What an accessory makes of an app that begins anew, comes by a second channel, or is not heard.
+/// Apps that restart, connect twice, or are not measured.
 @Suite struct TurnTests {
-  /// What was reported up to the answer that has come last.
+  /// The names of the events up to a certain one.
   private func names(
     _ events: AsyncStream<Accessory.Event>, until isLast: (Accessory.Event) -> Bool
   ) async -> [String] {
@@ -29,87 +29,87 @@ import UWBSimulator
     return names
   }
 
-  @Test func initializeWhileItRangesEndsTheSessionSilently() async throws {
-    var meeting = try await Meeting()
-    let data = try meeting.phone.shareable()
-    #expect(try await meeting.phone.configure(data) == .accessoryUwbDidStart)
-    let before = meeting.phone.accessory?.uwb.address
+  @Test func initializeEndsTheSessionWithoutAMessage() async throws {
+    var fixture = try await AccessoryFixture()
+    let data = try fixture.phone.shareable()
+    #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
+    let before = fixture.phone.accessory?.uwb.address
     // The next message is the answer, with another address.
-    try await meeting.phone.initialize()
-    #expect(meeting.phone.accessory?.uwb.address != before)
-    #expect(try await meeting.stage.sessions() == 0 && meeting.accessory.rangingApps.isEmpty)
+    try await fixture.phone.initialize()
+    #expect(fixture.phone.accessory?.uwb.address != before)
+    #expect(try await fixture.chips.sessions() == 0 && fixture.accessory.rangingApps.isEmpty)
     #expect(
-      await names(meeting.events) { if case .stopped = $0 { true } else { false } }
+      await names(fixture.events) { if case .stopped = $0 { true } else { false } }
         == ["connected", "offered", "started", "stopped replaced"])
-    await meeting.end()
+    await fixture.end()
   }
 
-  @Test func replacedDataSaysStartAndNotStop() async throws {
-    var meeting = try await Meeting()
-    let first = try meeting.phone.shareable()
-    #expect(try await meeting.phone.configure(first) == .accessoryUwbDidStart)
-    let second = try meeting.phone.shareable()
-    #expect(try await meeting.phone.configure(second) == .accessoryUwbDidStart)
-    #expect(try await meeting.phone.stop() == .accessoryUwbDidStop)
+  @Test func replacedDataStartsWithoutStop() async throws {
+    var fixture = try await AccessoryFixture()
+    let first = try fixture.phone.shareable()
+    #expect(try await fixture.phone.configure(first) == .accessoryUwbDidStart)
+    let second = try fixture.phone.shareable()
+    #expect(try await fixture.phone.configure(second) == .accessoryUwbDidStart)
+    #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
     var ids: [UInt32] = []
-    for await event in meeting.events {
+    for await event in fixture.events {
       if case .started(_, let id) = event { ids.append(id) }
       if case .stopped(_, .byApp) = event { break }
     }
     #expect(ids == [first.sessionID, second.sessionID])
-    await meeting.end()
+    await fixture.end()
   }
 
-  @Test func doubledDataIsNoNewSession() async throws {
-    var meeting = try await Meeting()
-    let data = try meeting.phone.shareable()
+  @Test func repeatedDataStartsNoNewSession() async throws {
+    var fixture = try await AccessoryFixture()
+    let data = try fixture.phone.shareable()
     for _ in 0..<3 {
-      #expect(try await meeting.phone.configure(data) == .accessoryUwbDidStart)
+      #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
     }
-    #expect(try await meeting.phone.stop() == .accessoryUwbDidStop)
+    #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
     #expect(
-      await names(meeting.events) { if case .stopped = $0 { true } else { false } }
+      await names(fixture.events) { if case .stopped = $0 { true } else { false } }
         == ["connected", "offered", "started", "stopped byApp"])
-    await meeting.end()
+    await fixture.end()
   }
 
-  /// The app has come back before its old channel was found to be broken.
-  @Test func aSecondChannelTakesThePlaceOfTheFirst() async throws {
-    var meeting = try await Meeting(as: "phone")
-    var again = try Phone(of: meeting.accessory, as: "phone")
+  /// The app reconnects before its old channel is known to be broken.
+  @Test func aSecondChannelReplacesTheFirst() async throws {
+    var fixture = try await AccessoryFixture(as: "phone")
+    var again = try TestApp(of: fixture.accessory, as: "phone")
     try await again.initialize()
-    #expect(try await meeting.phone.next() == nil)
-    // What the end of the first brings has been handled when the third answer is there.
+    #expect(try await fixture.phone.next() == nil)
+    // After the third answer, the end of the first channel has been handled.
     for _ in 0..<3 { try await again.initialize() }
     again.channel.close()
     #expect(
-      await names(meeting.events) { if case .disconnected = $0 { true } else { false } }
+      await names(fixture.events) { if case .disconnected = $0 { true } else { false } }
         == ["connected", "offered", "connected"] + [String](repeating: "offered", count: 4)
         + ["disconnected"])
-    await meeting.end()
+    await fixture.end()
   }
 
-  /// A channel of whose messages some are still on their way when it is closed.
-  private final class LooseChannel: DataChannel {
+  /// A channel whose messages can arrive after it was closed.
+  private final class ManualChannel: DataChannel {
     let messages: AsyncStream<[UInt8]>
     let arrive: AsyncStream<[UInt8]>.Continuation
     let sent = AsyncStream<[UInt8]>.makeStream()
     let closed = AsyncStream<Void>.makeStream()
-    var failure: DataChannelError? { nil }
+    var failure: AccessoryError? { nil }
 
     init() { (messages, arrive) = AsyncStream.makeStream() }
-    func send(_ message: [UInt8]) async throws(DataChannelError) {
+    func send(_ message: [UInt8]) async throws(AccessoryError) {
       sent.continuation.yield(message)
     }
     func close() { closed.continuation.finish() }
   }
 
-  /// What the app said over the one before counts no more, nor does its end.
-  @Test func messagesOfAChannelThatWasReplacedAreNotTaken() async throws {
-    let stage = try await Stage(phones: [])
-    let accessory = try Accessory(stage.device)
+  /// Messages and the end of a replaced channel are ignored.
+  @Test func messagesOfReplacedChannelsAreIgnored() async throws {
+    let chips = try await ChipFixture(phones: [])
+    let accessory = try Accessory(chips.device)
     let events = accessory.events
-    let channels = [LooseChannel(), LooseChannel()]
+    let channels = [ManualChannel(), ManualChannel()]
     let first = Task { await accessory.serve(channels[0], as: "phone") }
     for await case .connected in events { break }
     let second = Task { await accessory.serve(channels[1], as: "phone") }
@@ -126,115 +126,115 @@ import UWBSimulator
       await names(events) { if case .disconnected = $0 { true } else { false } }
         == ["connected", "disconnected"])
     await accessory.close()
-    await stage.end()
+    await chips.end()
   }
 
-  /// Neither the accessory nor who talked to it is kept when its apps have gone.
-  @Test func whatHasGoneIsNotKept() async throws {
-    let stage = try await Stage(phones: [])
+  /// An accessory and its clients are released when its apps have disconnected.
+  @Test func endedClientsAreReleased() async throws {
+    let chips = try await ChipFixture(phones: [])
     weak var gone: Accessory?
     do {
-      let accessory = try Accessory(stage.device)
+      let accessory = try Accessory(chips.device)
       gone = accessory
       for _ in 0..<3 {
-        let channel = LooseChannel()
+        let channel = ManualChannel()
         channel.arrive.finish()
         await accessory.serve(channel)
       }
     }
-    // The tasks of the apps end behind the answer to who served them.
+    // The clients' tasks may end shortly after `serve` returns.
     for _ in 0..<100_000 where gone != nil { await Task.yield() }
     #expect(gone == nil)
-    await stage.end()
+    await chips.end()
   }
 
-  // MARK: silence
+  // MARK: inactivity
 
-  @Test func whoIsHeardIsNotSilent() async throws {
+  @Test func measuredAppsAreNotInactive() async throws {
     var options = Accessory.Options()
-    options.silence = 100
-    var meeting = try await Meeting(phones: [.qm33PDoA], options: options)
-    _ = try await meeting.range()
-    // Three times as long as the silence that ends it: rounds are 20 ms apart.
+    options.inactivityTimeout = .milliseconds(100)
+    var fixture = try await AccessoryFixture(phones: [.qm33PDoA], options: options)
+    _ = try await fixture.range()
+    // Three times the timeout: rounds are 20 ms apart.
     var heard = 0
-    for await event in meeting.events {
+    for await event in fixture.events {
       if case .measured(_, let measurement) = event, measurement.result.status.isSuccess {
         heard += 1
       }
       if case .stopped(_, let reason) = event { Issue.record("\(reason)") }
       if heard == 15 { break }
     }
-    #expect(meeting.accessory.rangingApps.count == 1)
-    await meeting.end()
+    #expect(fixture.accessory.rangingApps.count == 1)
+    await fixture.end()
   }
 
-  @Test func withoutALimitSilenceEndsNothing() async throws {
+  @Test func withoutATimeoutInactivityEndsNothing() async throws {
     var options = Accessory.Options()
-    options.silence = 0
-    var meeting = try await Meeting(options: options)
+    options.inactivityTimeout = nil
+    var fixture = try await AccessoryFixture(options: options)
     #expect(
-      try await meeting.phone.configure(meeting.phone.shareable()) == .accessoryUwbDidStart)
+      try await fixture.phone.configure(fixture.phone.shareable()) == .accessoryUwbDidStart)
     var rounds = 0
-    for await event in meeting.events {
+    for await event in fixture.events {
       if case .stopped(_, let reason) = event { Issue.record("\(reason)") }
       if case .measured = event { rounds += 1 }
       if rounds == 10 { break }
     }
-    #expect(meeting.accessory.rangingApps.count == 1)
-    await meeting.end()
+    #expect(fixture.accessory.rangingApps.count == 1)
+    await fixture.end()
   }
 
   // MARK: the end
 
-  @Test func aClosedAccessoryServesNobodyAndItsEventsEnd() async throws {
-    let meeting = try await Meeting()
-    await meeting.accessory.close()
-    var late = try Phone(of: meeting.accessory)
+  @Test func closingAnAccessoryEndsServiceAndEvents() async throws {
+    let fixture = try await AccessoryFixture()
+    await fixture.accessory.close()
+    var late = try TestApp(of: fixture.accessory)
     #expect(try await late.next() == nil)
-    let told = await names(meeting.events) { _ in false }
+    let told = await names(fixture.events) { _ in false }
     #expect(told.prefix(2) == ["connected", "offered"])
-    await meeting.stage.end()
+    await fixture.chips.end()
   }
 
-  @Test func whatRangesEndsWithTheAccessory() async throws {
-    var meeting = try await Meeting()
+  @Test func closingAnAccessoryEndsRanging() async throws {
+    var fixture = try await AccessoryFixture()
     #expect(
-      try await meeting.phone.configure(meeting.phone.shareable()) == .accessoryUwbDidStart)
-    await meeting.accessory.close()
-    let told = await names(meeting.events) { if case .stopped = $0 { true } else { false } }
+      try await fixture.phone.configure(fixture.phone.shareable()) == .accessoryUwbDidStart)
+    await fixture.accessory.close()
+    let told = await names(fixture.events) { if case .stopped = $0 { true } else { false } }
     #expect(told == ["connected", "offered", "started", "stopped closed"])
-    await meeting.stage.end()
+    await fixture.chips.end()
   }
 
-  @Test func aTaskThatServesEndsWithItsCancellation() async throws {
-    let stage = try await Stage(phones: [])
-    let accessory = try Accessory(stage.device)
-    let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+  @Test func cancellingEndsServing() async throws {
+    let chips = try await ChipFixture(phones: [])
+    let accessory = try Accessory(chips.device)
+    let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
     let serving = Task { await accessory.serve(listener) }
-    var phone = Phone(try await SocketChannel.connect(to: listener.endpoint))
+    var phone = TestApp(try await SocketChannel.connect(to: listener.endpoint))
     try await phone.initialize()
     serving.cancel()
     await serving.value
     #expect(try await phone.next() == nil)
-    await #expect(throws: DataChannelError.self) {
+    await #expect(throws: AccessoryError.self) {
       _ = try await SocketChannel.connect(to: listener.endpoint)
     }
     await accessory.close()
-    await stage.end()
+    await chips.end()
   }
 
-  /// A listener that is closed ends those whom it has brought.
-  @Test func aListenerThatIsClosedEndsItsChannels() async throws {
-    let stage = try await Stage(phones: [])
-    let accessory = try Accessory(stage.device)
-    let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+  /// Closing a listener ends the channels that it accepted.
+  @Test func closingAListenerEndsItsChannels() async throws {
+    let chips = try await ChipFixture(phones: [])
+    let accessory = try Accessory(chips.device)
+    let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
     let serving = Task { await accessory.serve(listener) }
-    var phone = Phone(try await SocketChannel.connect(to: listener.endpoint))
+    var phone = TestApp(try await SocketChannel.connect(to: listener.endpoint))
     try await phone.initialize()
     listener.close()
     await serving.value
     #expect(try await phone.next() == nil)
     await accessory.close()
-    await stage.end()
+    await chips.end()
   }
 }

@@ -2,9 +2,9 @@
 import NearbyInteraction
 import Testing
 
-/// What apps rely on beside that it compiles.
+/// Behaviour that apps rely on.
 @Suite(.serialized) struct AppTests {
-  /// What a DWM3001CDK sent, as it was published: versions 1.0 and 1.1, initiator, address 11 D7.
+  /// Published data of a DWM3001CDK: versions 1.0 and 1.1, initiator, address 11 D7.
   static let accessoryData = Data([
     0x01, 0x00, 0x00, 0x00, 0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x15,
     0x01, 0x00, 0x01, 0x00, 0x3F, 0xF5, 0x03, 0x00, 0xB8, 0x0B, 0x00, 0x00, 0x00, 0x00, 0x01, 0x01,
@@ -36,7 +36,7 @@ import Testing
     #expect(NIDLTDOAConfiguration.DiscoveryMethod.wiFi.rawValue == 0)
   }
 
-  @Test func errorsAreToldApartInThreeWays() throws {
+  @Test func errorsCanBeMatchedInThreeWays() throws {
     func name(_ error: Error) -> String {
       switch error {
       case NIError.invalidConfiguration: "invalid"
@@ -53,7 +53,7 @@ import Testing
     #expect((any as NSError).code == -5884 && (any as NSError).domain == NIErrorDomain)
     #expect(NIError.errorDomain == NIErrorDomain && denied.errorCode == -5884)
     #expect(NIError.userDidNotAllow == NIError.Code.userDidNotAllow)
-    // Apps make such errors of their own, and show them like any other.
+    // Apps create such errors themselves, and show them like any other.
     #expect(any.localizedDescription == denied.localizedDescription)
     let given: Error = NIError(.sessionFailed, userInfo: [NSLocalizedDescriptionKey: "mine"])
     #expect(given.localizedDescription == "mine" && (given as NSError).code == -5887)
@@ -72,10 +72,10 @@ import Testing
     }
   }
 
-  @Test func tokensAreKeysAndSurviveAnArchive() throws {
+  @Test func tokensAreHashableAndCanBeArchived() throws {
     let token = try #require(NISession().discoveryToken)
     let data = try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
-    // Apps cut the text into 30 groups of 8.
+    // Apps split the text into 30 groups of 8.
     #expect(data.base64EncodedString().count >= 240)
     let back = try #require(
       try NSKeyedUnarchiver.unarchivedObject(ofClass: NIDiscoveryToken.self, from: data))
@@ -118,7 +118,7 @@ import Testing
     #expect(other.accessoryDiscoveryToken != accessory.accessoryDiscoveryToken)
   }
 
-  @Test func delegatesMayHaveAnySubsetAndAreNotKept() {
+  @Test func delegatesImplementAnySubsetAndAreNotRetained() {
     let session = NISession()
     var delegate: OnlyUpdates? = OnlyUpdates()
     session.delegate = delegate
@@ -133,7 +133,7 @@ import Testing
     session.delegate?.session(session, didUpdateDLTDOA: [])
   }
 
-  @Test func theConfigurationIsACopyOfWhatWasRunLast() throws {
+  @Test func theConfigurationIsACopyOfTheLastRun() throws {
     let session = NISession()
     #expect(session.configuration == nil)
     let accessory = try NINearbyAccessoryConfiguration(data: Self.accessoryData)
@@ -145,7 +145,7 @@ import Testing
     #expect(kept.accessoryDiscoveryToken == accessory.accessoryDiscoveryToken)
   }
 
-  @Test func aRoomOfPeersExchangesTokens() async throws {
+  @Test func peersExchangeTokens() async throws {
     let (here, there) = await (RoomModel(), RoomModel())
     let data = try #require(await there.invite("here"))
     _ = await here.invite("there")
@@ -162,7 +162,7 @@ import Testing
     #expect(RoomModel.hint(for: .converged) == nil)
   }
 
-  @Test func appsMayAwaitAFailure() async throws {
+  @Test func failuresCanBeAwaited() async throws {
     let session = NISession()
     session.delegateQueue = DispatchQueue(label: "awaiting")
     session.invalidate()
@@ -172,7 +172,7 @@ import Testing
     #expect(error.domain == NIErrorDomain && error.code == NIError.Code.sessionFailed.rawValue)
   }
 
-  @Test func vectorsDoWhatTheyAreCalledFor() throws {
+  @Test func vectorFunctionsWork() throws {
     let vectors = Vectors(place: simd_float3(1, 0, 0))
     let data = try JSONEncoder().encode(vectors)
     #expect(try JSONDecoder().decode(Vectors.self, from: data).place == vectors.place)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NearbyInteraction
 
-/// Every declaration of the interface once, with its types spelled out as apps see them.
+/// All declarations of the interface, with the types that apps see.
 func declarations(_ session: NISession, _ object: NINearbyObject) throws {
   // NISession
   let _: Bool = NISession.isSupported
@@ -72,7 +72,7 @@ func declarations(_ measurement: NIDLTDOAMeasurement) {
   let _: NIDLTDOAMeasurement.FloorElevation? = measurement.floorElevation
 }
 
-/// All methods of the delegate, as apps write them.
+/// All methods of the delegate.
 final class Everything: NSObject, NISessionDelegate {
   var calls: [String] = []
   func session(_ session: NISession, didUpdate nearbyObjects: [NINearbyObject]) {

@@ -2,8 +2,8 @@
 import NearbyInteraction
 import simd
 
-/// The way peer apps are written: archived tokens over some channel, capabilities looked up, the error
-/// decides whether a new session is begun, convergence becomes a hint.
+/// Like typical peer apps: archived tokens over any channel, checks of capabilities, a new session
+/// depending on the error, hints from convergence.
 final class PeerModel: NSObject, NISessionDelegate {
   struct Hint: OptionSet {
     let rawValue: Int
@@ -109,7 +109,7 @@ final class PeerModel: NSObject, NISessionDelegate {
   func sessionDidStartRunning(_ session: NISession) {}
 }
 
-/// Apps make all kinds of things of vectors.
+/// Typical uses of vectors.
 struct Vectors: Codable {
   var place: simd_float3 = .zero
   var flat = simd_float2(1, 2)

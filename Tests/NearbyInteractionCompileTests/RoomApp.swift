@@ -4,8 +4,8 @@
 #endif
 import Observation
 
-/// The way apps with several peers are written today: a model on the main actor whose delegate methods
-/// are not, a session for each peer, tokens as data, distances with units, callbacks awaited.
+/// Like current apps with several peers: a model on the main actor with nonisolated delegate methods, a
+/// session for each peer, tokens as data, distances with units, awaited callbacks.
 @MainActor
 @Observable
 final class RoomModel: NSObject {
@@ -155,9 +155,9 @@ extension NIDiscoveryToken {
   }
 }
 
-/// A delegate that turns callbacks into something to await: two handlers, kept until they are called.
+/// A delegate that makes callbacks awaitable: two handlers, kept until they are called.
 final class Awaiting: NSObject, NISessionDelegate, @unchecked Sendable {
-  // Sound: used on one queue.
+  // Sendable: used on one queue.
   private var onError: ((Error) -> Void)?
   private var updates: AsyncStream<(distance: Float?, azimuth: Float?)>.Continuation?
 
@@ -165,7 +165,7 @@ final class Awaiting: NSObject, NISessionDelegate, @unchecked Sendable {
     AsyncStream { updates = $0 }
   }
 
-  /// Why a session cannot run: apps ask for permission in this way.
+  /// Returns why a session cannot run, which is how apps ask for permission.
   func failure(of session: NISession, with configuration: NIConfiguration) async -> NSError {
     session.delegate = self
     return await withCheckedContinuation { continuation in

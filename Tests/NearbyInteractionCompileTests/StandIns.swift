@@ -2,7 +2,7 @@
 import NearbyInteraction
 import Testing
 
-/// What an app's own tests put in a session's place: a subclass that begins like any NSObject.
+/// A replacement for sessions in an app's tests: a subclass with the initialiser of any NSObject.
 class SilentSession: NISession, @unchecked Sendable {
   private(set) var runs: [NIConfiguration] = []
   private(set) var wasEnded = false
@@ -15,13 +15,13 @@ class SilentSession: NISession, @unchecked Sendable {
   }
 }
 
-/// A subclass that has no initialiser of its own.
+/// A subclass without its own initialiser.
 final class CountedSession: NISession, @unchecked Sendable {
   var pauses = 0
   override func pause() { pauses += 1 }
 }
 
-/// What an app hides sessions behind, so that others can stand in for them.
+/// A protocol in place of sessions, so that tests can replace them.
 protocol Rangefinder: AnyObject {
   var delegate: NISessionDelegate? { get set }
   var discoveryToken: NIDiscoveryToken? { get }
@@ -32,7 +32,7 @@ protocol Rangefinder: AnyObject {
 }
 extension NISession: Rangefinder {}
 
-/// A delegate that others are derived from.
+/// A delegate with subclasses.
 class NearestOnly: NSObject, NISessionDelegate {
   var seen = 0
   func session(_ session: NISession, didUpdate nearbyObjects: [NINearbyObject]) { seen += 1 }
@@ -46,7 +46,7 @@ final class NearestTwice: NearestOnly {
 }
 
 @Suite struct StandInTests {
-  @Test func sessionsMayBeDerivedFrom() throws {
+  @Test func sessionsCanBeSubclassed() throws {
     let silent = SilentSession()
     let finder: any Rangefinder = silent
     let accessory = try NINearbyAccessoryConfiguration(data: AppTests.accessoryData)
@@ -59,7 +59,7 @@ final class NearestTwice: NearestOnly {
     #expect(counted.pauses == 1 && counted != silent)
   }
 
-  @Test func delegatesMayBeDerivedFrom() {
+  @Test func delegatesCanBeSubclassed() {
     let delegate: any NISessionDelegate = NearestTwice()
     delegate.session(SilentSession(), didUpdate: [])
     #expect((delegate as? NearestOnly)?.seen == 2)

@@ -11,13 +11,13 @@ import UWBSimulator
 @Suite struct AccessorySessionTests {
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
   func distancesAndAzimuthsAgreeWithTheScene(_ role: SessionConfiguration.Role) async throws {
-    // 4 m away, 30 degrees to the right of where the antenna looks.
-    let place = SIMD3<Double>(4 * cos(-Double.pi / 6), 4 * sin(-Double.pi / 6), 1)
-    let meeting = try await Encounter(try Stage(others: [place]), role: role)
-    let recorder = meeting.recorder
-    let configuration = try await meeting.run()
+    // At 4 m, 30 degrees to the right of the antenna.
+    let place = SIMD3(4 * cos(-Double.pi / 6), 4 * sin(-Double.pi / 6), 1)
+    let fixture = try await SessionFixture(try ChipFixture(others: [place]), role: role)
+    let recorder = fixture.recorder
+    let configuration = try await fixture.run()
     #expect(await recorder.waitForUpdates(40))
-    meeting.session.invalidate()
+    fixture.session.invalidate()
     recorder.drain()
     #expect(recorder.milestones.first == .started && recorder.milestones.count == 2)
     #expect(recorder.strayCalls == 0)
@@ -37,15 +37,15 @@ import UWBSimulator
     #expect(try #require(sample.rssi) < -50)
     let rounds = objects.compactMap { $0.sample?.sequenceNumber }
     #expect(zip(rounds, rounds.dropFirst()).allSatisfy { $0 < $1 })
-    await meeting.end()
+    await fixture.end()
   }
 
-  /// The chip's reports of single frames tell a blocked path; a chip without any leaves it open.
+  /// Reports of single frames reveal a blocked path; without them it is unknown.
   @Test(
     arguments: [
       (ChipProfile.qm33PDoA, false, 0...0.2), (.qm33PDoA, true, 0.8...1), (.fira1, true, nil),
     ] as [(ChipProfile, Bool, ClosedRange<Float>?)])
-  func blockedPathsShow(
+  func blockedPathsAreReported(
     _ profile: ChipProfile, _ hasWall: Bool, _ expected: ClosedRange<Float>?
   ) async throws {
     var profile = profile
@@ -54,51 +54,51 @@ import UWBSimulator
     if hasWall {
       scene.radio.walls = [.init(from: SIMD3(1.5, -5, 0), to: SIMD3(1.5, 5, 0), loss: 15)]
     }
-    let meeting = try await Encounter(try Stage(profile, scene: scene))
-    try await meeting.run()
-    #expect(await meeting.recorder.waitForUpdates(12))
-    // The first round does not wait for reports that may not come.
-    let probabilities = meeting.recorder.objects.dropFirst(2).map {
+    let fixture = try await SessionFixture(try ChipFixture(profile, scene: scene))
+    try await fixture.run()
+    #expect(await fixture.recorder.waitForUpdates(12))
+    // The first round does not wait for reports, which may not come.
+    let probabilities = fixture.recorder.objects.dropFirst(2).map {
       $0.sample?.nonLineOfSightProbability
     }
     let known = probabilities.compactMap(\.self)
     if let expected {
-      // Of single rounds it is as noisy as their levels.
+      // For single rounds it is as noisy as their levels.
       #expect(known.count >= 8)
       #expect(expected.contains(known.reduce(0, +) / Float(max(1, known.count))), "\(known)")
     } else {
       #expect(known.isEmpty)
     }
-    await meeting.end()
+    await fixture.end()
   }
 
   /// ENABLE_DIAGNOSTICS is a parameter of later firmwares.
-  @Test func aFirmwareWithoutDiagnosticsRangesAllTheSame() async throws {
+  @Test func rangingWorksWithoutDiagnostics() async throws {
     var profile = ChipProfile.qm33PDoA
     profile.refusedParameters.insert(0xE8)
-    let meeting = try await Encounter(try Stage(profile))
-    try await meeting.run()
-    #expect(await meeting.recorder.waitForUpdates(3))
-    #expect(meeting.recorder.milestones.count == 2)
-    #expect(meeting.recorder.objects.last?.sample?.nonLineOfSightProbability == nil)
-    await meeting.end()
+    let fixture = try await SessionFixture(try ChipFixture(profile))
+    try await fixture.run()
+    #expect(await fixture.recorder.waitForUpdates(3))
+    #expect(fixture.recorder.milestones.count == 2)
+    #expect(fixture.recorder.objects.last?.sample?.nonLineOfSightProbability == nil)
+    await fixture.end()
   }
 
-  /// AOSP allows 1…10 attempts to tell the end; a chip that takes no 0 loses nothing else by it.
-  @Test func aChipThatCannotEndQuietlyStillReportsLevels() async throws {
+  /// AOSP allows 1…10 termination attempts; a chip that refuses 0 keeps all other parameters.
+  @Test func levelsAreReportedWithoutQuietEnds() async throws {
     var profile = ChipProfile.qm33PDoA
     profile.refusedParameters.insert(AppConfigID.inBandTerminationAttemptCount.rawValue)
-    let meeting = try await Encounter(try Stage(profile), role: .controlee)
-    try await meeting.run()
-    #expect(await meeting.recorder.waitForUpdates(5))
-    #expect(meeting.recorder.objects.last?.sample?.nonLineOfSightProbability != nil)
-    await meeting.end()
+    let fixture = try await SessionFixture(try ChipFixture(profile), role: .controlee)
+    try await fixture.run()
+    #expect(await fixture.recorder.waitForUpdates(5))
+    #expect(fixture.recorder.objects.last?.sample?.nonLineOfSightProbability != nil)
+    await fixture.end()
   }
 
-  @Test func eachRunMakesOtherDataAndTheCachedConfigurationRanges() async throws {
-    let meeting = try await Encounter()
-    let (recorder, session) = (meeting.recorder, meeting.session)
-    try await meeting.run()
+  @Test func runsMakeNewDataAndConfigurationsCanBeReused() async throws {
+    let fixture = try await SessionFixture()
+    let (recorder, session) = (fixture.recorder, fixture.session)
+    try await fixture.run()
     #expect(await recorder.waitForUpdates(5))
     session.pause()
     session.run(try #require(session.configuration))
@@ -110,31 +110,31 @@ import UWBSimulator
     session.invalidate()
     let data = recorder.calls.compactMap { if case .shareable(let data) = $0 { data } else { nil } }
     #expect(data.count == 2 && Set(data).count == 2)
-    await meeting.end()
+    await fixture.end()
   }
 
-  @Test func anAccessoryThatEndsAsTheControllerSaysSo() async throws {
-    let meeting = try await Encounter(role: .controller)
-    let recorder = meeting.recorder
-    try await meeting.run()
+  @Test func controllersAnnounceTheirEnd() async throws {
+    let fixture = try await SessionFixture(role: .controller)
+    let recorder = fixture.recorder
+    try await fixture.run()
     #expect(await recorder.waitForUpdates(3))
-    try await meeting.accessory.stop()
+    try await fixture.accessory.stop()
     #expect(await recorder.wait { $0.contains(.removed(.peerEnded)) })
     recorder.drain()
     #expect(recorder.calls.last == .removed(.peerEnded))
-    await meeting.end()
+    await fixture.end()
   }
 
   @Test func severalSessionsShareAChip() async throws {
-    let stage = try Stage(others: [SIMD3<Double>(2, 0, 1), SIMD3<Double>(5, 1, 1)])
+    let chips = try ChipFixture(others: [SIMD3(2, 0, 1), SIMD3(5, 1, 1)])
     var accessories: [TestAccessory] = []
     var recorders: [Recorder] = []
     var sessions: [NISession] = []
-    for (index, chip) in stage.others.enumerated() {
+    for (index, chip) in chips.others.enumerated() {
       let accessory = try await TestAccessory(chip, role: index == 0 ? .controller : .controlee)
       let recorder = Recorder()
       recorder.connect(to: accessory)
-      let session = recorder.session(on: stage.path)
+      let session = recorder.session(on: chips.path)
       session.run(try await accessory.configuration())
       accessories.append(accessory)
       recorders.append(recorder)
@@ -145,7 +145,7 @@ import UWBSimulator
       #expect(await recorder.waitForUpdates(10))
       #expect(abs(try #require(recorder.objects.last?.distance) - distance) < 0.1)
     }
-    // The end of one is not the other's.
+    // The end of one does not end the other.
     try await accessories[0].stop()
     #expect(await recorders[0].wait { $0.last == .removed(.peerEnded) })
     let before = recorders[1].objects.count
@@ -153,18 +153,18 @@ import UWBSimulator
     #expect(recorders[1].milestones.count == 2)
     for session in sessions { await session.close() }
     for accessory in accessories { await accessory.close() }
-    stage.bench.stop()
+    chips.bench.stop()
   }
 
-  @Test func theChipSaysHowManySessionsThereMayBe() async throws {
+  @Test func theChipLimitsTheSessions() async throws {
     var profile = ChipProfile.qm33PDoA
     profile.maximumSessions = 2
-    let stage = try Stage(profile)
-    let accessory = try await TestAccessory(stage.others[0])
+    let chips = try ChipFixture(profile)
+    let accessory = try await TestAccessory(chips.others[0])
     let recorders = (0..<3).map { _ in Recorder() }
     var sessions: [NISession] = []
     for (index, recorder) in recorders.enumerated() {
-      let session = recorder.session(on: stage.path)
+      let session = recorder.session(on: chips.path)
       session.run(try await accessory.configuration())
       if index < 2 { #expect(await recorder.wait { $0.contains(.started) }) }
       sessions.append(session)
@@ -173,6 +173,6 @@ import UWBSimulator
     #expect(recorders[2].calls == [.invalidated(.activeSessionsLimitExceeded)])
     for session in sessions { await session.close() }
     await accessory.close()
-    stage.bench.stop()
+    chips.bench.stop()
   }
 }

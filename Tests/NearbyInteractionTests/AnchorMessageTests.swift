@@ -8,10 +8,10 @@ import UWBLink
 
 @testable import NearbyInteraction
 
-/// What becomes of the fields of anchors' messages. Time is virtual, nobody is in the chip's place.
+/// The fields of anchors' messages, in virtual time and without a chip.
 @Suite struct AnchorMessageTests {
-  /// A location as the anchors pack it: its type and its bytes, which were packed by hand. Bits without
-  /// gaps, each number with its lowest byte first.
+  /// A location as anchors encode it: its type and its bytes, which were packed by hand, without gaps and
+  /// low byte first.
   private enum Place {
     /// None.
     static let none: (type: UInt8, bytes: [UInt8]) = (0, [])
@@ -51,7 +51,7 @@ import UWBLink
     return writer.bytes
   }
 
-  /// A message of the second version, with a location: the type of it is its first byte.
+  /// A message of the second version, with a location, whose first byte is its type.
   private func second(
     _ type: UInt8, from anchor: UInt16, place: (type: UInt8, bytes: [UInt8])
   ) -> [UInt8] {
@@ -73,11 +73,11 @@ import UWBLink
   }
 
   private struct Run {
-    let parts: SessionTests.Parts
+    let fixture: SessionTests.CoreFixture
     init() throws {
-      parts = try SessionTests.Parts()
-      parts.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
-      parts.core.handle(.report(run: 1, .started(needsData: false)))
+      fixture = try SessionTests.CoreFixture()
+      fixture.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
+      fixture.core.handle(.report(run: 1, .started(needsData: false)))
     }
 
     /// - Parameters:
@@ -94,11 +94,11 @@ import UWBLink
       for message in messages { writer.bytes(message) }
       let bytes = writer.bytes
       let view = try SessionInfoView(bytes.span.bytes)
-      parts.core.anchors(of: run)(
+      fixture.core.anchors(of: run)(
         RoundNotification(.measurements(view), FrameInfo(receivedAt: 1)))
-      parts.recorder.drain()
+      fixture.recorder.drain()
     }
-    var messages: [NIDLTDOAMeasurement] { parts.recorder.anchorMessages }
+    var messages: [NIDLTDOAMeasurement] { fixture.recorder.anchorMessages }
   }
 
   @Test func locations() throws {
@@ -119,7 +119,7 @@ import UWBLink
     #expect(response.signalStrength == -50)
   }
 
-  @Test func theSecondVersionSaysTheSame() throws {
+  @Test func version2HasTheSameValues() throws {
     let run = try Run()
     try run.feed(
       [
@@ -138,8 +138,8 @@ import UWBLink
     #expect(run.messages.allSatisfy { $0.clusterInitiatorAddress == 1 })
   }
 
-  /// The one whose poll began the round; of another round, and of another run, that is not known.
-  @Test func theInitiatorIsThatOfTheRound() throws {
+  /// The sender of the round's poll; unknown for other rounds and runs.
+  @Test func theInitiatorBelongsToTheRound() throws {
     let run = try Run()
     try run.feed([first(1, from: 2)])
     try run.feed([first(0, from: 1), first(1, from: 2), first(1, from: 3, round: 4)])
@@ -147,31 +147,31 @@ import UWBLink
     #expect(run.messages.map(\.clusterInitiatorAddress) == [0, 1, 1, 0, 0, 1])
     #expect(run.messages.map(\.roundIndex) == [0, 0, 0, 4, 0, 0])
     #expect(run.messages.map(\.blockIndex) == [1, 1, 1, 1, 2, 1])
-    run.parts.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
-    run.parts.core.handle(.report(run: 2, .started(needsData: false)))
+    run.fixture.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
+    run.fixture.core.handle(.report(run: 2, .started(needsData: false)))
     try run.feed([first(1, from: 2)], run: 2)
     #expect(run.messages.last?.clusterInitiatorAddress == 0)
   }
 
-  @Test func whatWasNotReceivedIsNotTold() throws {
+  @Test func failedMessagesAreNotReported() throws {
     let run = try Run()
-    // RX timeout; a type of message that does not exist; none at all.
+    // RX timeout; an invalid message type; no message.
     try run.feed([first(1, from: 2, status: 0x21), first(7, from: 2)])
     try run.feed([])
-    #expect(run.parts.recorder.calls == [.started])
+    #expect(run.fixture.recorder.calls == [.started])
     try run.feed([first(1, from: 2, status: 0x21), first(1, from: 3, rssi: 0)])
-    #expect(run.parts.recorder.calls == [.started, .anchors(1)])
+    #expect(run.fixture.recorder.calls == [.started, .anchors(1)])
     #expect(run.messages.last?.address == 3 && run.messages.last?.signalStrength == 0)
   }
 
-  @Test func aSleepSuspendsTheListeningToo() throws {
+  @Test func sleepSuspendsAnchorSessions() throws {
     let run = try Run()
-    run.parts.clock.sleep(.seconds(60))
+    run.fixture.clock.sleep(.seconds(60))
     try run.feed([first(0, from: 1)])
-    #expect(run.parts.recorder.calls == [.started, .suspended, .suspensionEnded])
+    #expect(run.fixture.recorder.calls == [.started, .suspended, .suspensionEnded])
   }
 
-  /// Two of them differ in any field.
+  /// A difference in any field counts.
   @Test func messagesAreComparedByTheirFields() throws {
     let run = try Run()
     try run.feed([first(0, from: 1), first(0, from: 1), first(0, from: 2)])
@@ -179,8 +179,8 @@ import UWBLink
     #expect(run.messages[0].hash == run.messages[1].hash)
   }
 
-  /// A tag's session as FiRa's stack in Android sets it up, with what the app says of the network.
-  @Test func theSessionOfATag() throws {
+  /// A tag's session as Android's FiRa stack sets it up, with the app's parameters of the network.
+  @Test func tagSessionParameters() throws {
     var radio = NIDLTDOAConfiguration.Radio()
     radio.channel = 5
     radio.preambleCode = 12
@@ -192,7 +192,7 @@ import UWBLink
     let session = radio.configuration(id: 77)
     #expect(session.sessionID == 77)
     let parameters = session.parameters(for: .fira2)
-    // The numbers of the parameters are FiRa's; two bytes of a number have the lower one first.
+    // FiRa's parameter numbers; values are little-endian.
     let expected: [(AppConfigID, [UInt8])] = [
       (.deviceRole, [8]), (.rangingRoundUsage, [5]), (.multiNodeMode, [1]), (.channelNumber, [5]),
       (.preambleCodeIndex, [12]), (.slotDuration, [0xB0, 0x04]), (.slotsPerRR, [20]),

@@ -7,9 +7,9 @@ import UWBTestSupport
 
 @testable import NearbyInteraction
 
-/// Listening to anchors: a chip that answers by a script, since the simulated ones do not do it.
+/// Sessions with anchors, on a scripted chip, because the simulated ones do not support them.
 @Suite struct AnchorTests {
-  /// A message of an anchor, as FiRa 2.0 lays it out.
+  /// A message of an anchor in the layout of FiRa 2.0.
   static func message(_ type: UInt8, from anchor: UInt16, sent: UInt64, block: UInt16) -> [UInt8] {
     var writer = PayloadWriter()
     writer.u16(anchor)
@@ -51,7 +51,7 @@ import UWBTestSupport
     return [0x62, 0x00, 0x00, UInt8(writer.bytes.count)] + writer.bytes
   }
 
-  /// A chip that is a tag: answers everything with OK.
+  /// A chip that supports the tag's role and answers all commands with OK.
   final class TagChip: Sendable {
     struct State {
       var rest: [UInt8] = []
@@ -142,7 +142,7 @@ import UWBTestSupport
       try NSKeyedUnarchiver.unarchivedObject(ofClass: NIDLTDOAMeasurement.self, from: archive)
         == response)
     await session.close()
-    // What a tag's session has to have, and what it must not have.
+    // Parameters that a tag's session must and must not have.
     let configured = try #require(chip.commands.first { $0[0] == 0x21 && $0[1] == 3 })
     let parameters = try Self.parameters(configured)
     #expect(parameters[0x11] == [8] && parameters[0x01] == [5])
@@ -151,8 +151,8 @@ import UWBTestSupport
     terminal.hangUp()
   }
 
-  /// The end comes while the device is still being opened: nothing of the run is on it.
-  @Test func whatHasEndedBeforeTheDeviceIsOpenIsNotTried() async throws {
+  /// The run ends while the device is being opened, so it does not start.
+  @Test func runsThatEndBeforeTheDeviceOpensDoNotStart() async throws {
     let chip = TagChip()
     let terminal = try ScriptedTerminal { chip.answer($0) }
     let recorder = Recorder()
@@ -162,12 +162,12 @@ import UWBTestSupport
     await session.close()
     recorder.drain()
     #expect(recorder.calls.isEmpty)
-    // A reset, and what it is: no session.
+    // A reset and the identification: no session.
     #expect(!chip.commands.contains { $0[0] == 0x21 && $0[1] == 0 })
     terminal.hangUp()
   }
 
-  /// What a chip makes of a tag's session: calls to the app, and whether rounds were chosen.
+  /// Runs a tag's session: returns the calls to the app, and whether rounds were configured.
   private func run(
     on chip: TagChip, rounds: [UInt8] = [0], until: @escaping @Sendable ([Recorder.Call]) -> Bool
   ) async throws -> (calls: [Recorder.Call], choosesRounds: Bool) {
@@ -183,7 +183,7 @@ import UWBTestSupport
     return (recorder.calls, chip.commands.contains { $0[0] == 0x21 && $0[1] == 9 })
   }
 
-  @Test func aChipThatIsNoTagIsNotAsked() async throws {
+  @Test func chipsThatAreNoTagsAreNotConfigured() async throws {
     // Initiator and responder.
     let chip = TagChip(roles: [0x03, 0x00])
     let calls = try await run(on: chip) { !$0.isEmpty }.calls
@@ -191,12 +191,12 @@ import UWBTestSupport
     #expect(!chip.commands.contains { $0[0] == 0x21 && $0[1] == 0 })
   }
 
-  @Test func roundsThatAreRefusedEndTheSession() async throws {
+  @Test func refusedRoundsEndTheSession() async throws {
     let run = try await run(on: TagChip(roundStatus: 1)) { !$0.isEmpty }
     #expect(run.calls == [.invalidated(.sessionFailed)] && run.choosesRounds)
   }
 
-  @Test func withoutRoundsTheChipsOwnStay() async throws {
+  @Test func withoutRoundsTheChipsDefaultsStay() async throws {
     let run = try await run(on: TagChip(), rounds: []) { !$0.isEmpty }
     #expect(run.calls == [.started] && !run.choosesRounds)
   }
@@ -212,7 +212,7 @@ import UWBTestSupport
     return list
   }
 
-  @Test func aNetworkThatIsNoSessionIsAnError() throws {
+  @Test func invalidNetworkIdentifiersAreErrors() throws {
     let recorder = Recorder()
     let session = recorder.session(on: "tcp:127.0.0.1:9")
     session.run(NIDLTDOAConfiguration(networkIdentifier: -1))

@@ -4,16 +4,16 @@ import Testing
 
 @testable import NearbyInteraction
 
-/// What an app gets wrong ends in an error, not in the end of its process.
+/// Errors of apps lead to errors, not to crashes.
 @Suite struct BadInputTests {
   private func outcome(_ configuration: NIConfiguration) throws -> [Recorder.Call] {
-    let parts = try SessionTests.Parts()
-    parts.session.run(configuration)
-    parts.recorder.drain()
-    return parts.recorder.calls
+    let fixture = try SessionTests.CoreFixture()
+    fixture.session.run(configuration)
+    fixture.recorder.drain()
+    return fixture.recorder.calls
   }
 
-  @Test func parametersThatHaveNoRoomInACommand() throws {
+  @Test func parametersTooLongForACommandAreErrors() throws {
     let invalid = [Recorder.Call.invalidated(.invalidConfiguration)]
     for count in [0, 7, 9, 300] {
       let anchors = NIDLTDOAConfiguration(networkIdentifier: 1)
@@ -27,7 +27,7 @@ import Testing
     #expect(try outcome(anchors) == [])
   }
 
-  @Test func theStaticSTSIsNotShown() {
+  @Test func theStaticSTSIsNotPrinted() {
     var radio = NIDLTDOAConfiguration.Radio()
     radio.staticSTS = [201, 202, 203, 204, 205, 206, 207, 208]
     var dumped = ""
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// An app's own class, which nobody can run.
+  /// An app's own class, which cannot be run.
   @Test func configurationsOfOtherClasses() throws {
     final class Other: NIConfiguration {}
     let archive = try NSKeyedArchiver.archivedData(
@@ -47,17 +47,17 @@ import Testing
     #expect(try outcome(other) == [.invalidated(.invalidConfiguration)])
   }
 
-  @Test func timesBeyondAllMeasure() throws {
+  @Test func extremeTimeouts() throws {
     for time in [
       Duration.seconds(-5), .zero, .seconds(Int64.max), .seconds(Int64.min),
       .seconds(9_223_372_036) + .milliseconds(900),
     ] {
       let recorder = Recorder()
-      let core = SessionCore(runner: ScriptedRunner())
+      let core = SessionCore(executor: RecordingExecutor())
       let session = recorder.session(on: "tcp:127.0.0.1:9", core: core)
       session.timeouts.activity = time
-      session.timeouts.preparedness = time
-      session.timeouts.silence = time
+      session.timeouts.firstMeasurement = time
+      session.timeouts.inactivity = time
       session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
       core.handle(.report(run: 1, .started(needsData: false)))
       session.timeouts.activity = time
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func tracksOfAnyCapacity() {
+  @Test func tracksOfAllCapacities() {
     for capacity in [Int.min, -1, 0, 1, .max] {
       let track = PoseTrack(capacity: capacity)
       for time in 1...10 { track.append(MotionTests.pose(UInt64(time), x: 0, z: 0)) }

@@ -6,12 +6,11 @@ import Testing
 
 @testable import NearbyInteraction
 
-/// What apps see at the session itself, beside the rows of the table that `MachineTests` plays; time is
-/// virtual.
+/// The behaviour of sessions beyond the state machine, in virtual time.
 @Suite struct BehaviourTests {
   /// A delegate that keeps the objects of each call.
   private final class Objects: NSObject, NISessionDelegate, @unchecked Sendable {
-    // Sound: behind a lock.
+    // Sendable: all state is behind a lock.
     private let kept = Locked<[(call: String, objects: [NINearbyObject])]>([])
     var calls: [String] { kept.withLock { $0.map(\.call) } }
     var objects: [[NINearbyObject]] { kept.withLock { $0.map(\.objects) } }
@@ -35,82 +34,82 @@ import Testing
     ) { keep("convergence", object.map { [$0] } ?? []) }
   }
 
-  @Test func aNewSessionHasItsOwnTokenAtOnceAndNoConfiguration() throws {
-    let parts = try SessionTests.Parts()
-    let other = try SessionTests.Parts()
-    #expect(parts.session.configuration == nil)
-    let token = try #require(parts.session.discoveryToken)
-    #expect(token == parts.session.discoveryToken && token != other.session.discoveryToken)
-    parts.clock.advance(.seconds(1_000))
-    parts.recorder.drain()
-    #expect(parts.recorder.calls.isEmpty && parts.runner.orders.isEmpty)
+  @Test func newSessionsHaveATokenAndNoConfiguration() throws {
+    let fixture = try SessionTests.CoreFixture()
+    let other = try SessionTests.CoreFixture()
+    #expect(fixture.session.configuration == nil)
+    let token = try #require(fixture.session.discoveryToken)
+    #expect(token == fixture.session.discoveryToken && token != other.session.discoveryToken)
+    fixture.clock.advance(.seconds(1_000))
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls.isEmpty && fixture.runner.orders.isEmpty)
   }
 
-  @Test func eachCallIsAboutTheOneObjectOfTheConfiguration() throws {
-    let parts = try SessionTests.Parts()
+  @Test func callsNameTheObjectOfTheConfiguration() throws {
+    let fixture = try SessionTests.CoreFixture()
     let objects = Objects()
-    parts.session.delegate = objects
-    parts.run()
-    parts.feed(2)
-    parts.recorder.drain()
-    parts.clock.advance(.seconds(10))
-    parts.recorder.drain()
+    fixture.session.delegate = objects
+    fixture.run()
+    fixture.feed(2)
+    fixture.recorder.drain()
+    fixture.clock.advance(.seconds(10))
+    fixture.recorder.drain()
     #expect(objects.calls == ["shareable", "update", "timeout"])
     for list in objects.objects {
       #expect(list.count == 1)
-      #expect(list.first?.discoveryToken == parts.configuration.accessoryDiscoveryToken)
+      #expect(list.first?.discoveryToken == fixture.configuration.accessoryDiscoveryToken)
     }
   }
 
-  @Test func aPausedSessionKeepsItsTokenAndItsConfiguration() throws {
-    let parts = try SessionTests.Parts()
-    let token = parts.session.discoveryToken
-    parts.run()
-    parts.session.pause()
-    parts.clock.advance(.seconds(10_000))
-    parts.feed(2)
-    let kept = try #require(parts.session.configuration as? NINearbyAccessoryConfiguration)
-    #expect(kept.accessoryDiscoveryToken == parts.configuration.accessoryDiscoveryToken)
-    parts.session.run(kept)
-    #expect(parts.session.discoveryToken == token)
-    parts.recorder.drain()
-    #expect(parts.recorder.calls == [.started, .shareable(Data([1, 2, 3]))])
-    #expect(parts.runner.orders == [.begin(1), .end(tellPeer: false), .begin(2)])
+  @Test func pausingKeepsTokenAndConfiguration() throws {
+    let fixture = try SessionTests.CoreFixture()
+    let token = fixture.session.discoveryToken
+    fixture.run()
+    fixture.session.pause()
+    fixture.clock.advance(.seconds(10_000))
+    fixture.feed(2)
+    let kept = try #require(fixture.session.configuration as? NINearbyAccessoryConfiguration)
+    #expect(kept.accessoryDiscoveryToken == fixture.configuration.accessoryDiscoveryToken)
+    fixture.session.run(kept)
+    #expect(fixture.session.discoveryToken == token)
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls == [.started, .shareable(Data([1, 2, 3]))])
+    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: false), .begin(2)])
   }
 
-  @Test func anInvalidationIsTheLastCallWhateverIsOnItsWay() throws {
-    let parts = try SessionTests.Parts()
-    parts.run()
-    parts.recorder.drain()
-    parts.recorder.queue.suspend()
-    parts.core.handle(.report(run: 1, .failed(NIError(.sessionFailed, reason: "x"))))
-    parts.feed(2)
-    parts.core.handle(.report(run: 1, .peerEnded))
-    parts.core.handle(.report(run: 1, .available))
-    parts.recorder.queue.resume()
-    parts.clock.advance(.seconds(1_000))
-    parts.recorder.drain()
-    #expect(parts.recorder.calls.suffix(1) == [.invalidated(.sessionFailed)])
-    #expect(parts.recorder.calls.count == 3)
+  @Test func invalidationIsTheLastCall() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.run()
+    fixture.recorder.drain()
+    fixture.recorder.queue.suspend()
+    fixture.core.handle(.report(run: 1, .failed(NIError(.sessionFailed, reason: "x"))))
+    fixture.feed(2)
+    fixture.core.handle(.report(run: 1, .peerEnded))
+    fixture.core.handle(.report(run: 1, .available))
+    fixture.recorder.queue.resume()
+    fixture.clock.advance(.seconds(1_000))
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls.suffix(1) == [.invalidated(.sessionFailed)])
+    #expect(fixture.recorder.calls.count == 3)
   }
 
-  /// The first news is that there is no result yet; it comes before the measurement that it is about.
-  @Test func assistanceTellsHowFarItHasComeBeforeEachUpdateThatChangesIt() throws {
-    let parts = try SessionTests.Parts()
+  /// The first status is that nothing has converged; it precedes the measurement that it refers to.
+  @Test func convergencePrecedesTheUpdateThatChangesIt() throws {
+    let fixture = try SessionTests.CoreFixture()
     let objects = Objects()
     let track = MotionTests.track()
-    parts.configuration.isCameraAssistanceEnabled = true
-    parts.session.poseSource = track
-    parts.session.delegate = objects
-    parts.run()
+    fixture.configuration.isCameraAssistanceEnabled = true
+    fixture.session.poseSource = track
+    fixture.session.delegate = objects
+    fixture.run()
     let target = simd_float3(4, 0.2, -3)
     for step in 0...100 {
       let time = UInt64(step + 1) * 100_000_000
       let place = try #require(track.pose(at: time)).transform.columns.3
       let here = simd_float3(place.x, place.y, place.z)
-      parts.feed(Double(simd_distance(here, target)), time: time)
-      parts.core.state.withLock { $0.finder }?.queue.sync {}
-      parts.recorder.drain()
+      fixture.feed(Double(simd_distance(here, target)), time: time)
+      fixture.core.state.withLock { $0.finder }?.queue.sync {}
+      fixture.recorder.drain()
     }
     let calls = objects.calls
     #expect(calls.prefix(3) == ["shareable", "convergence", "update"])
@@ -118,66 +117,65 @@ import Testing
     #expect(calls.count(where: { $0 == "convergence" }) >= 2 && calls.last == "update")
     let last = try #require(objects.objects.last?.first)
     #expect(last.horizontalAngle != nil && last.direction != nil)
-    #expect(parts.session.worldTransform(for: last) != nil)
-    #expect(parts.session.worldTransform(for: NINearbyObject(token: .accessory())) == nil)
+    #expect(fixture.session.worldTransform(for: last) != nil)
+    #expect(fixture.session.worldTransform(for: NINearbyObject(token: .accessory())) == nil)
     #expect(
       objects.objects.allSatisfy {
-        $0.first?.discoveryToken == parts.configuration.accessoryDiscoveryToken
+        $0.first?.discoveryToken == fixture.configuration.accessoryDiscoveryToken
       })
   }
 
-  @Test func withoutAQueueCallsComeOnTheMainQueue() async throws {
+  @Test func withoutAQueueCallsAreOnTheMainQueue() async throws {
     final class OnMain: NSObject, NISessionDelegate, @unchecked Sendable {
-      // Sound: set before the session runs.
+      // Safe because it is set before the session runs.
       let key = DispatchSpecificKey<Bool>()
       var started: CheckedContinuation<Bool, Never>?
       func sessionDidStartRunning(_ session: NISession) {
         started?.resume(returning: DispatchQueue.getSpecific(key: key) == true)
       }
     }
-    let parts = try SessionTests.Parts()
+    let fixture = try SessionTests.CoreFixture()
     let delegate = OnMain()
     DispatchQueue.main.setSpecific(key: delegate.key, value: true)
-    parts.session.delegateQueue = nil
-    parts.session.delegate = delegate
+    fixture.session.delegateQueue = nil
+    fixture.session.delegate = delegate
     let isOnMain = await withCheckedContinuation { continuation in
       delegate.started = continuation
-      parts.run()
+      fixture.run()
     }
     DispatchQueue.main.setSpecific(key: delegate.key, value: nil)
     #expect(isOnMain)
   }
 
-  /// The queue before may be blocked, as the main one of a program that does not run it: what was on
-  /// its way there waits, what comes later does not.
-  @Test func anotherQueueDoesNotWaitForTheOneBefore() throws {
-    let parts = try SessionTests.Parts()
+  /// The former queue may be blocked, as the main queue of a program that does not run it: callbacks
+  /// scheduled there wait, later ones do not.
+  @Test func newQueuesDoNotWaitForFormerOnes() throws {
+    let fixture = try SessionTests.CoreFixture()
     let blocked = DispatchQueue(label: "blocked")
     blocked.suspend()
-    parts.session.delegateQueue = blocked
-    parts.run()
-    parts.session.delegateQueue = parts.recorder.queue
-    parts.feed(2)
-    parts.recorder.drain()
-    #expect(parts.recorder.calls == [.updated(2)])
+    fixture.session.delegateQueue = blocked
+    fixture.run()
+    fixture.session.delegateQueue = fixture.recorder.queue
+    fixture.feed(2)
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls == [.updated(2)])
     blocked.resume()
     blocked.sync {}
-    #expect(parts.recorder.calls == [.updated(2), .started, .shareable(Data([1, 2, 3]))])
+    #expect(fixture.recorder.calls == [.updated(2), .started, .shareable(Data([1, 2, 3]))])
   }
 
-  // MARK: what the other side hears
+  // MARK: the peer
 
-  /// Two sessions that range with each other in one virtual time: what the one's chip says at its end
-  /// is all that the other's hears.
+  /// Two sessions that range with each other in one virtual time.
   private struct Pair {
-    var here = MachineRun.ranging()
-    var there = MachineRun.ranging()
+    var here = MachinePlayer.ranging()
+    var there = MachinePlayer.ranging()
 
     mutating func pass(seconds: Int) {
       for _ in 0..<seconds {
         if here.machine.phase == .running, there.machine.phase == .running {
-          here.report(.heard)
-          there.report(.heard)
+          here.report(.measured)
+          there.report(.measured)
         }
         if here.orders.last == .end(tellPeer: true) { there.report(.peerEnded) }
         here.pass(.seconds(1))
@@ -186,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func whatIsPausedTooLongTimesOutAtThePeer() {
+  @Test func longPausesTimeOutAtThePeer() {
     var pair = Pair()
     pair.pass(seconds: 60)
     pair.here.handle(.pause)
@@ -197,7 +195,7 @@ import Testing
     #expect(pair.there.calls == [.removed(.timeout)])
   }
 
-  @Test func aShortPauseIsNoRemovalAtThePeer() {
+  @Test func shortPausesRemoveNoPeer() {
     var pair = Pair()
     pair.pass(seconds: 60)
     pair.here.handle(.pause)
@@ -209,17 +207,17 @@ import Testing
     #expect(pair.there.calls.isEmpty && pair.there.machine.isRanging(1))
   }
 
-  @Test func whatIsSuspendedTooLongEndsHereAndTimesOutAtThePeer() {
+  @Test func longSuspensionsEndHereAndTimeOutAtThePeer() {
     var pair = Pair()
     pair.pass(seconds: 60)
-    pair.here.report(.lost(MachineRun.absence))
+    pair.here.report(.lost(MachinePlayer.absence))
     pair.pass(seconds: 400)
     #expect(pair.there.calls == [.removed(.timeout)])
     #expect(pair.here.calls.first == .suspended && pair.here.calls.count == 2)
     #expect(pair.here.machine.phase == .invalidated)
   }
 
-  @Test func whatIsInvalidatedHasEndedAtThePeer() {
+  @Test func invalidateEndsThePeersSession() {
     var pair = Pair()
     pair.pass(seconds: 60)
     pair.here.handle(.invalidate)

@@ -5,8 +5,7 @@ import Foundation
 import SIMDMath
 import Testing
 
-
-/// What comes out of an archive, and what is the same as what.
+/// Archives and equality.
 @Suite struct CodingTests {
   private func archived<T: NSObject & NSSecureCoding>(_ object: T) throws -> T? {
     let data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
@@ -52,8 +51,8 @@ import Testing
     #expect(back != NIAlgorithmConvergence(.notConverged([.insufficientSignalStrength])))
   }
 
-  /// What to do, to be shown to people; of what a later version says nothing is known.
-  @Test func reasonsHaveWords() {
+  /// Descriptions of reasons; unknown reasons have none.
+  @Test func reasonsHaveDescriptions() {
     let reasons: [NIAlgorithmConvergenceStatus.Reason] = [
       .insufficientMovement, .insufficientHorizontalSweep, .insufficientVerticalSweep,
       .insufficientLighting, .insufficientSignalStrength,
@@ -64,7 +63,7 @@ import Testing
 
   // MARK: tokens
 
-  @Test func damagedTokensDoNotComeOut() throws {
+  @Test func damagedTokensAreRejected() throws {
     let peer = PeerIdentity(capabilities: [.preciseDistance, .controller]).token.bytes
     #expect(try archived(NIDiscoveryToken(.peer, peer)) != nil)
     for token in [
@@ -82,11 +81,11 @@ import Testing
     #expect(token != NIDiscoveryToken(.peer, bytes))
     #expect(token != NIDiscoveryToken(.accessory, bytes.dropLast() + [2]))
     #expect(token != NIDiscoveryToken(.accessory, [2] + bytes.dropFirst()))
-    // Enough to tell them apart in a log, and not to range with.
+    // Enough to distinguish tokens in a log, but not to range.
     #expect("\(NIDiscoveryToken(.accessory, Array(0..<16)))" == "<NIDiscoveryToken …0c0d0e0f>")
   }
 
-  @Test func capabilitiesOfAPeerAreThoseOfItsToken() {
+  @Test func peerCapabilitiesComeFromTheToken() {
     func capabilities(_ said: PeerToken.Capabilities) -> any NIDeviceCapability {
       NIDiscoveryToken(.peer, PeerIdentity(capabilities: said).token.bytes).deviceCapabilities
     }
@@ -122,9 +121,9 @@ import Testing
     }
   }
 
-  @Test func identifiersOfBluetoothAreKept() throws {
+  @Test func bluetoothIdentifiersAreKept() throws {
     let identifier = UUID()
-    let data = try SessionTests.Parts().configuration.accessory
+    let data = try SessionTests.CoreFixture().configuration.accessory
     guard case .ranges(let accessory) = data else {
       Issue.record("\(data)")
       return
@@ -145,7 +144,7 @@ import Testing
   }
 
   @Test func networksOfAnchorsAreKept() throws {
-    // The system's default, of Apple's documentation.
+    // The default in Apple's documentation.
     #expect(NIDLTDOAConfiguration(networkIdentifier: 1).discoveryMethod == .bluetoothLowEnergy)
     let configuration = NIDLTDOAConfiguration(networkIdentifier: 77, discoveryMethod: .wiFi)
     configuration.radio.channel = 5
@@ -160,7 +159,7 @@ import Testing
 
   // MARK: errors
 
-  @Test func errorsSayWhatHappenedAndWhatHelps() {
+  @Test func errorsHaveReasonsAndSuggestions() {
     struct Cause: Error {}
     let error = NIError(
       .sessionFailed, reason: "The cable broke.", recovery: "Take another.", underlying: Cause())

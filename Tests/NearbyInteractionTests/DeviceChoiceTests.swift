@@ -10,59 +10,65 @@ import UWBLink
 import UWBSimulator
 import UWBTestSupport
 
-
-/// Which chip a session uses, what it can do, and what an app is told where it cannot be used.
+/// The device that a session uses, its capabilities, and the errors of unusable devices.
 @Suite struct DeviceChoiceTests {
-  private func name(_ choice: Result<LinkEndpoint, NIError>) throws -> String {
-    try choice.get().description
+  /// In a process of its own, without the environment's UWB_DEVICE.
+  @Test func boardsAreChosenBeforeBridgesAndProbesNever() async {
+    await #expect(processExitsWith: .success) {
+      func name(_ choice: Result<LinkEndpoint, NIError>) throws -> String {
+        try choice.get().description
+      }
+      unsetenv("UWB_DEVICE")
+      let desk = try FakeMachine.desk()
+      for none in [nil, ""] {
+        let found = try name(DeviceChoice.endpoint(named: none, discovery: desk.discovery))
+        #expect(found.hasPrefix("usb:E5A1B2C3D4F6"))
+      }
+      let bridge = try FakeMachine()
+      try bridge.usbDevice(
+        "1-4", "1366", "1051", ["manufacturer": "SEGGER", "product": "J-Link", "serial": "1"])
+      try bridge.cdcPort("ttyACM0", socket: "1-4", interface: "00", numbers: "166:0")
+      #expect(throws: NIError.self) {
+        try DeviceChoice.endpoint(named: nil, discovery: bridge.discovery).get()
+      }
+      try bridge.usbDevice("1-5", "1a86", "7523", ["product": "USB Serial"])
+      try bridge.bridgePort("ttyUSB0", socket: "1-5", driver: "ch341-uart", numbers: "188:0")
+      let found = try name(DeviceChoice.endpoint(named: nil, discovery: bridge.discovery))
+      #expect(found.contains("ttyUSB0"))
+      let nothing = DeviceChoice.endpoint(named: nil, discovery: try FakeMachine().discovery)
+      guard case .failure(let error) = nothing else {
+        Issue.record("\(nothing)")
+        return
+      }
+      #expect(error.code == .unsupportedPlatform && error.description.contains("UWB_DEVICE"))
+    }
   }
 
-  @Test func aBoardIsFoundBeforeABridgeAndAProbeNever() throws {
-    guard getenv("UWB_DEVICE") == nil else { return print("skipped: UWB_DEVICE names a device") }
-    let desk = try FakeMachine.desk()
-    for none in [nil, ""] {
-      let found = try name(DeviceChoice.endpoint(named: none, discovery: desk.discovery))
-      #expect(found.hasPrefix("usb:E5A1B2C3D4F6"))
-    }
-    let bridge = try FakeMachine()
-    try bridge.usbDevice(
-      "1-4", "1366", "1051", ["manufacturer": "SEGGER", "product": "J-Link", "serial": "1"])
-    try bridge.cdcPort("ttyACM0", socket: "1-4", interface: "00", numbers: "166:0")
-    #expect(throws: NIError.self) {
-      try DeviceChoice.endpoint(named: nil, discovery: bridge.discovery).get()
-    }
-    try bridge.usbDevice("1-5", "1a86", "7523", ["product": "USB Serial"])
-    try bridge.bridgePort("ttyUSB0", socket: "1-5", driver: "ch341-uart", numbers: "188:0")
-    let found = try name(DeviceChoice.endpoint(named: nil, discovery: bridge.discovery))
-    #expect(found.contains("ttyUSB0"))
-    let nothing = DeviceChoice.endpoint(named: nil, discovery: try FakeMachine().discovery)
-    guard case .failure(let error) = nothing else {
-      Issue.record("\(nothing)")
-      return
-    }
-    #expect(error.code == .unsupportedPlatform && error.description.contains("UWB_DEVICE"))
-    let nonsense = DeviceChoice.endpoint(named: "nonsense", discovery: desk.discovery)
-    guard case .failure(let error) = nonsense else {
-      Issue.record("\(nonsense)")
+  @Test func invalidNamesAreErrors() {
+    let choice = DeviceChoice.endpoint(named: "nonsense")
+    guard case .failure(let error) = choice else {
+      Issue.record("\(choice)")
       return
     }
     #expect(error.code == .invalidConfiguration)
   }
 
-  /// What belongs to all sessions, in a process of its own.
-  @Test func aSessionHasItsOwnDeviceAndSourceBeforeThoseOfAll() async {
+  /// The settings of all sessions, in a process of its own.
+  @Test func sessionSettingsOverrideSharedOnes() async {
     await #expect(processExitsWith: .success) {
-      let parts = try SessionTests.Parts()
+      let fixture = try SessionTests.CoreFixture()
       NISession.device = "tcp:127.0.0.1:10"
       NISession.poseSource = PoseTrack()
-      #expect(RunRequest(parts.configuration, of: parts.session).plan?.device == "tcp:127.0.0.1:9")
-      parts.session.device = nil
-      #expect(RunRequest(parts.configuration, of: parts.session).plan?.device == NISession.device)
-      parts.configuration.isCameraAssistanceEnabled = true
-      #expect(RunRequest(parts.configuration, of: parts.session).finder != nil)
-      // What was set wrongly is not made good by what belongs to all.
-      parts.session.setARSession(NSObject())
-      let wrong = RunRequest(parts.configuration, of: parts.session)
+      #expect(
+        RunRequest(fixture.configuration, of: fixture.session).plan?.device == "tcp:127.0.0.1:9")
+      fixture.session.device = nil
+      #expect(
+        RunRequest(fixture.configuration, of: fixture.session).plan?.device == NISession.device)
+      fixture.configuration.isCameraAssistanceEnabled = true
+      #expect(RunRequest(fixture.configuration, of: fixture.session).finder != nil)
+      // A wrong setting of a session is not replaced by that of all sessions.
+      fixture.session.setARSession(NSObject())
+      let wrong = RunRequest(fixture.configuration, of: fixture.session)
       #expect(wrong.problem?.code == .invalidARConfiguration && wrong.finder == nil)
     }
   }
@@ -92,17 +98,17 @@ import UWBTestSupport
       link(.connectionRefused), .recovering, .otherDevice, .deviceRestarted,
       .deviceFailed(.error), .deviceError(command: "x"),
     ]
-    for error in passing { #expect(error.mayPass, "\(error)") }
+    for error in passing { #expect(error.isTransient, "\(error)") }
     let lasting: [DriverError] = [
       link(.permissionDenied), link(.invalidEndpoint), link(.notASerialDevice), .closed,
       .refused(command: "x", .rejected), .parametersRefused(.invalidParameter, []),
       .noAnswer(command: "x", milliseconds: 1, garbage: 0),
     ]
-    for error in lasting { #expect(!error.mayPass, "\(error)") }
+    for error in lasting { #expect(!error.isTransient, "\(error)") }
   }
 
-  /// A file that is no device will not become one.
-  @Test func whatIsNoDeviceIsNotWaitedFor() async throws {
+  /// A file that is no device does not become one.
+  @Test func filesThatAreNoDevicesAreErrors() async throws {
     let recorder = Recorder()
     let session = recorder.session(on: "/dev/null")
     session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
@@ -130,7 +136,7 @@ import UWBTestSupport
   @Test func capabilitiesFollowRolesAndAngles() {
     let tag = ChipCapabilities(chip(roles: [.dtTag], angles: [.elevation]), hasPoses: true)
     #expect(!tag.supportsPreciseDistanceMeasurement && tag.supportsDLTDOAMeasurement)
-    // Assistance finds a direction from distances.
+    // Assistance needs distances.
     #expect(!tag.supportsCameraAssistance && !tag.supportsDirectionMeasurement)
     for role in [Capabilities.Roles.initiator, .responder] {
       let ranging = ChipCapabilities(chip(roles: role, angles: [.azimuth90]), hasPoses: false)
@@ -142,8 +148,8 @@ import UWBTestSupport
     #expect(round.supportsCameraAssistance)
   }
 
-  /// Where no chip can be asked, a token still allows both roles.
-  @Test func aTokenWithoutAChip() {
+  /// Without a chip, a token allows both roles.
+  @Test func tokensWithoutAChipAllowBothRoles() {
     let identity = PeerIdentity.ofDevice(named: "/dev/does-not-exist", hasPoses: false)
     #expect(identity.token.capabilities == [.preciseDistance, .controller, .controlee])
   }
@@ -159,27 +165,27 @@ import UWBTestSupport
     #expect(error.code == .incompatiblePeerDevice)
   }
 
-  /// Who asks a chip opens it for that, and leaves it to others. In a process of its own: one that is
-  /// started by another test at the moment could keep the device open.
-  @Test func aChipThatWasAskedIsClosedAgain() async {
+  /// Asking a chip opens and closes it. In a process of its own, because a child process of another test
+  /// could keep the device open.
+  @Test func queriedChipsAreClosedAgain() async {
     await #expect(processExitsWith: .success) {
-      let stage = try Stage(.qm33, others: [])
+      let chips = try ChipFixture(.qm33, others: [])
       let identity = try await waiting {
-        PeerIdentity.ofDevice(named: stage.path, hasPoses: true)
+        PeerIdentity.ofDevice(named: chips.path, hasPoses: true)
       }
       #expect(identity.token.capabilities.contains(.cameraAssistance))
       let (plain, assisted) = (NISession(), NISession())
-      plain.device = stage.path
-      assisted.device = stage.path
+      plain.device = chips.path
+      assisted.device = chips.path
       assisted.poseSource = PoseTrack()
       let tokens = try await waiting { [plain.discoveryToken, assisted.discoveryToken] }
       #expect(
         tokens.map { $0?.deviceCapabilities.supportsCameraAssistance } == [false, true])
       await plain.close()
-      // Past the registry, so like another program.
-      let other = try await UWBDevice.open(.serial(path: FilePath(stage.path)))
+      // Without the registry, so like another program.
+      let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
       await other.close()
-      stage.bench.stop()
+      chips.bench.stop()
     }
   }
 }

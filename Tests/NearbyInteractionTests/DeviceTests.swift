@@ -9,113 +9,113 @@ import UWBSimulator
 
 @testable import NearbyInteraction
 
-/// Devices that come and go, are somebody else's, or are left tidy.
+/// Devices that appear and disappear, are used by other programs, or are released.
 @Suite struct DeviceTests {
-  @Test func anUnpluggedDeviceSuspendsAndItsReturnDoesNotResume() async throws {
-    let meeting = try await Encounter()
-    let recorder = meeting.recorder
-    try await meeting.run()
+  @Test func unpluggingSuspendsAndReplugDoesNotResume() async throws {
+    let fixture = try await SessionFixture()
+    let recorder = fixture.recorder
+    try await fixture.run()
     #expect(await recorder.waitForUpdates(3))
-    meeting.stage.app.unplug()
+    fixture.chips.app.unplug()
     #expect(await recorder.wait { $0.contains(.suspended) })
-    try meeting.stage.app.replug()
+    try fixture.chips.app.replug()
     #expect(await recorder.wait { $0.contains(.suspensionEnded) })
     recorder.drain()
     let before = recorder.calls.count
     #expect(recorder.calls.last == .suspensionEnded)
-    try await meeting.run()
+    try await fixture.run()
     #expect(
       await recorder.wait { $0.count >= before + 4 && $0.suffix(2).allSatisfy { $0.isUpdate } })
     #expect(recorder.calls[before] == .started)
-    #expect(try await meeting.sessions == 1)
-    await meeting.end()
+    #expect(try await fixture.sessions == 1)
+    await fixture.end()
   }
 
-  @Test func aDeviceThatAnotherProgramHasIsWaitedFor() async throws {
-    let meeting = try await Encounter()
-    // Past the registry, so like another program.
-    let other = try await UWBDevice.open(.serial(path: FilePath(meeting.stage.path)))
-    let recorder = meeting.recorder
-    try await meeting.run()
+  @Test func busyDevicesAreWaitedFor() async throws {
+    let fixture = try await SessionFixture()
+    // Without the registry, so like another program.
+    let other = try await UWBDevice.open(.serial(path: FilePath(fixture.chips.path)))
+    let recorder = fixture.recorder
+    try await fixture.run()
     #expect(await recorder.wait { $0 == [.suspended] })
     await other.close()
     #expect(await recorder.wait { $0 == [.suspended, .suspensionEnded] })
-    try await meeting.run()
+    try await fixture.run()
     #expect(await recorder.waitForUpdates(2))
-    await meeting.end()
+    await fixture.end()
   }
 
-  @Test func aChipThatStartsAnewSuspends() async throws {
-    let meeting = try await Encounter()
-    let recorder = meeting.recorder
-    try await meeting.run()
+  @Test func aChipRestartSuspends() async throws {
+    let fixture = try await SessionFixture()
+    let recorder = fixture.recorder
+    try await fixture.run()
     #expect(await recorder.waitForUpdates(3))
-    meeting.stage.app.restart()
+    fixture.chips.app.restart()
     #expect(
       await recorder.wait { $0.suffix(2) == [.suspended, .suspensionEnded] },
       "\(recorder.milestones)")
-    try await meeting.run()
+    try await fixture.run()
     #expect(await recorder.wait { $0.last?.isUpdate == true }, "\(recorder.milestones)")
-    await meeting.end()
+    await fixture.end()
   }
 
-  /// It hangs without a word: whatever the driver takes for the cause, it looks for the device.
-  @Test func aChipThatFallsSilentSuspends() async throws {
+  /// The chip hangs: whatever the cause, the driver recovers the device.
+  @Test func aChipThatStopsAnsweringSuspends() async throws {
     let registry = DeviceRegistry(recovery: RecoveryPolicy(silence: .milliseconds(50)))
-    let core = SessionCore(runner: ChipRunner(registry: registry))
-    let meeting = try await Encounter(core: core)
-    let recorder = meeting.recorder
-    try await meeting.run()
+    let core = SessionCore(executor: RunExecutor(registry: registry))
+    let fixture = try await SessionFixture(core: core)
+    let recorder = fixture.recorder
+    try await fixture.run()
     #expect(await recorder.waitForUpdates(3))
-    meeting.stage.app.faults.mute = true
+    fixture.chips.app.faults.mute = true
     #expect(await recorder.wait { $0.last == .suspended }, "\(recorder.milestones)")
-    meeting.stage.app.faults.mute = false
+    fixture.chips.app.faults.mute = false
     #expect(await recorder.wait { $0.last == .suspensionEnded }, "\(recorder.milestones)")
-    try await meeting.run()
+    try await fixture.run()
     #expect(await recorder.wait { $0.last?.isUpdate == true }, "\(recorder.milestones)")
-    await meeting.end()
+    await fixture.end()
   }
 
-  /// Who runs a session when its device has just been closed waits for that.
-  @Test func aDeviceThatIsBeingClosedIsOpenedBehindThat() async throws {
-    let stage = try Stage(others: [])
+  /// Running a session waits while its device is being closed.
+  @Test func openingWaitsForClosing() async throws {
+    let chips = try ChipFixture(others: [])
     let registry = DeviceRegistry(linger: .zero)
-    let place = DeviceRegistry.Place(.serial(path: FilePath(stage.path)))
+    let key = DeviceRegistry.Key(.serial(path: FilePath(chips.path)))
     for _ in 0..<10 {
-      await #expect(throws: Never.self) { try await registry.acquire(place).get() }
-      registry.release(place)
-      // Lingering, closing or closed, as it comes.
+      await #expect(throws: Never.self) { try await registry.acquire(key).get() }
+      registry.release(key)
+      // The device may be idle, closing or closed.
       async let idle: Void = registry.closeIdle()
-      await #expect(throws: Never.self) { try await registry.acquire(place).get() }
-      registry.release(place)
+      await #expect(throws: Never.self) { try await registry.acquire(key).get() }
+      registry.release(key)
       await idle
     }
     await registry.closeIdle()
-    stage.bench.stop()
+    chips.bench.stop()
   }
 
-  /// What appears where a lost device was may be another program's.
-  @Test func nobodyWaitsForALostDeviceThatNobodyUses() async throws {
+  /// A device that appears in place of a lost one may belong to another program.
+  @Test func unusedLostDevicesAreClosed() async throws {
     for isLostFirst in [true, false] {
-      let stage = try Stage(others: [])
+      let chips = try ChipFixture(others: [])
       let registry = DeviceRegistry(linger: .seconds(1_000))
-      let place = DeviceRegistry.Place(.serial(path: FilePath(stage.path)))
-      let device = try await registry.acquire(place).get()
+      let key = DeviceRegistry.Key(.serial(path: FilePath(chips.path)))
+      let device = try await registry.acquire(key).get()
       let (events, losses) = (device.events, device.events)
-      if !isLostFirst { registry.release(place) }
-      stage.app.unplug()
+      if !isLostFirst { registry.release(key) }
+      chips.app.unplug()
       for await case .lost in losses { break }
-      if isLostFirst { registry.release(place) }
-      // Its end ends them.
+      if isLostFirst { registry.release(key) }
+      // Its end ends the events.
       for await _ in events {}
-      try stage.app.replug()
-      let other = try await UWBDevice.open(.serial(path: FilePath(stage.path)))
+      try chips.app.replug()
+      let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
       await other.close()
-      stage.bench.stop()
+      chips.bench.stop()
     }
   }
 
-  @Test func namesThatAreNoneAreErrors() async throws {
+  @Test func invalidFileNamesAreErrors() async throws {
     let data = Data(
       [1, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 10) + [21, 1, 0, 1, 0]
         + [UInt8](repeating: 0, count: 12) + [1, 1, 1, 25, 0])
@@ -137,8 +137,8 @@ import UWBSimulator
     #expect(await sounding.wait { $0 == [.invalidated(.unsupportedPlatform)] })
   }
 
-  /// Whoever waited in vain learns for what, from the driver's error too.
-  @Test func theEndOfASuspensionSaysWhatItWaitedFor() async throws {
+  /// The error of an expired suspension includes the driver's error.
+  @Test func expiredSuspensionsReportTheirCause() async throws {
     let session = NISession()
     session.device = "/dev/does-not-exist"
     session.timeouts.suspension = .zero
@@ -156,9 +156,9 @@ import UWBSimulator
     await session.close()
   }
 
-  @Test func capabilitiesAreThoseOfTheChip() async throws {
-    let plain = try Stage(.qm33, others: [])
-    let all = try Stage(.sr250, others: [])
+  @Test func capabilitiesComeFromTheChip() async throws {
+    let plain = try ChipFixture(.qm33, others: [])
+    let all = try ChipFixture(.sr250, others: [])
     let (one, other) = try await waiting {
       (
         ChipCapabilities.ofDevice(named: plain.path, hasPoses: false),
@@ -174,41 +174,39 @@ import UWBSimulator
     all.bench.stop()
   }
 
-  /// Nothing is left behind, neither on the chip nor in the process: one of its own, so that what
-  /// other tests open and begin does not count.
-  @Test func aHundredRunsLeaveNothingBehind() async {
+  /// No sessions, threads or descriptors are left. In a process of its own, because other tests use them
+  /// too.
+  @Test func aHundredRunsLeaveNoSessionOnTheChip() async {
     await #expect(processExitsWith: .success) {
       func count(_ folder: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count
       }
-      let meeting = try await Encounter()
-      let recorder = meeting.recorder
+      let fixture = try await SessionFixture()
+      let recorder = fixture.recorder
       func cycle(_ number: Int) async throws {
-        let session = recorder.session(on: meeting.stage.path)
-        session.run(try await meeting.accessory.configuration())
+        let session = recorder.session(on: fixture.chips.path)
+        session.run(try await fixture.accessory.configuration())
         #expect(await recorder.wait { $0.count(where: { $0 == .started }) == number })
-        // Each way of ending in turn.
+        // All ways to end, in turn.
         switch number % 3 {
         case 0: session.invalidate()
         case 1: session.pause()
         default: break
         }
       }
-      // Sessions end behind the last reference to them: asked again while the chip is in use.
+      // Sessions end after their last reference is released, so this asks again.
       func sessionsLeft() async throws -> UInt8? {
         for _ in 0..<1_000 {
           await DeviceRegistry.shared.closeIdle()
-          do {
-            return try await meeting.stage.sessionsLeft()
-          } catch let error as DriverError where error.code == .link {}
+          do { return try await fixture.chips.sessionsLeft() } catch DriverError.link {}
         }
         return nil
       }
       try await cycle(1)
-      // What the process opens once and for all is open.
+      // Everything that the process opens only once is open now.
       #expect(try await sessionsLeft() == 0)
       let descriptors = try count("fd")
-      // Dispatch begins and ends some as it sees fit; one more for each tenth run would be five.
+      // Dispatch starts and ends threads by itself; one leaked by every tenth run would be five.
       var threads: [Int] = []
       for number in 2...101 {
         try await cycle(number)
@@ -217,7 +215,7 @@ import UWBSimulator
       #expect(threads.suffix(10).min()! < threads.prefix(50).max()! + 5, "\(threads)")
       #expect(try await sessionsLeft() == 0)
       #expect(try count("fd") == descriptors)
-      await meeting.end()
+      await fixture.end()
     }
   }
 }

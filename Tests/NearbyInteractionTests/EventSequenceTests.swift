@@ -3,42 +3,42 @@ import Foundation
 import Glibc
 import Locking
 import Testing
+import UWB
 
 @testable import NearbyInteraction
 
 /// The events of a session as a sequence: its end, and tasks that are cancelled while they iterate.
-@Suite struct EventSequenceTests {
+@Suite(.timeLimit(.minutes(2))) struct EventSequenceTests {
   @Test func invalidateEndsTheSequence() async throws {
-    let parts = try SessionTests.Parts()
-    let events = parts.session.events
-    parts.run()
-    parts.session.invalidate()
+    let fixture = try SessionTests.CoreFixture()
+    let events = fixture.session.events
+    fixture.run()
+    fixture.session.invalidate()
     var seen = 0
     for await _ in events { seen += 1 }
     #expect(seen == 2)
-    // The error of a later run is the delegate's: nobody iterates any more.
-    var late = parts.session.events.makeAsyncIterator()
+    // A later run reports its error to the delegate only.
+    var late = fixture.session.events.makeAsyncIterator()
     #expect(await late.next() == nil)
   }
 
-  @Test func aSessionThatIsReleasedEndsTheSequence() async throws {
-    var parts: SessionTests.Parts? = try SessionTests.Parts()
-    let events = try #require(parts).session.events
-    parts?.run()
-    parts?.recorder.drain()
-    parts = nil
+  @Test func releasingTheSessionEndsTheSequence() async throws {
+    var fixture: SessionTests.CoreFixture? = try SessionTests.CoreFixture()
+    let events = try #require(fixture).session.events
+    fixture?.run()
+    fixture?.recorder.drain()
+    fixture = nil
     var seen = 0
     for await _ in events { seen += 1 }
     #expect(seen == 2)
   }
 
-  /// The newest are kept for a taker that does not take.
-  @Test func aSlowTakerLosesTheOldest() async throws {
-    let parts = try SessionTests.Parts()
-    let events = parts.session.events
-    parts.run()
-    for step in 1...300 { parts.feed(2, time: UInt64(step) * 1_000_000) }
-    parts.session.invalidate()
+  @Test func slowSubscribersLoseTheOldestEvents() async throws {
+    let fixture = try SessionTests.CoreFixture()
+    let events = fixture.session.events
+    fixture.run()
+    for step in 1...300 { fixture.feed(2, time: UInt64(step) * 1_000_000) }
+    fixture.session.invalidate()
     var times: [UInt64] = []
     for await case .didUpdate(let objects) in events {
       times += objects.compactMap { $0.sample?.receivedAt }
@@ -46,48 +46,50 @@ import Testing
     #expect(times == (45...300).map { UInt64($0) * 1_000_000 })
   }
 
-  @Test func whoLeavesIsForgotten() async throws {
-    let parts = try SessionTests.Parts()
-    func hasTakers() -> Bool {
-      var sequences = parts.core.state.withLock { $0.sequences }
-      sequences.send(.wasSuspended)
-      return sequences.begin()
-    }
-    var events: AsyncStream<NISession.Event>? = parts.session.events
-    #expect(events != nil && hasTakers())
+  @Test func subscribersThatEndAreRemoved() async throws {
+    let fixture = try SessionTests.CoreFixture()
+    var events: AsyncStream<NISession.Event>? = fixture.session.events
+    #expect(events != nil && fixture.core.broadcast.subscriberCount == 1)
     events = nil
-    #expect(!hasTakers())
+    #expect(fixture.core.broadcast.subscriberCount == 0)
   }
 
-  /// Whatever is called back while the sequence is told or ended may ask the session for something.
-  /// A session that hangs ends its process.
-  @Test func nothingIsToldInTheLock() async {
+  /// A subscriber may call the session while events are published. A deadlock ends the process.
+  @Test func eventsArePublishedOutsideTheLock() async {
     await #expect(processExitsWith: .success) {
       alarm(20)
       for isByApp in [true, false] {
-        let parts = try SessionTests.Parts()
-        let (stream, taker) = AsyncStream<NISession.Event>.makeStream()
-        taker.onTermination = { [core = parts.core] _ in core.handle(.pause) }
-        parts.core.state.withLock { _ = $0.sequences.add(taker) }
-        parts.run()
-        if isByApp {
-          parts.session.invalidate()
-        } else {
-          parts.core.handle(.report(run: 1, .failed(NIError(.sessionFailed, reason: "x"))))
+        let fixture = try SessionTests.CoreFixture()
+        let events = fixture.session.events
+        let reading = Task {
+          await withTaskCancellationHandler {
+            for await event in events {
+              if case .didStartRunning = event { fixture.core.handle(.pause) }
+            }
+          } onCancel: {
+            fixture.core.handle(.pause)
+          }
         }
-        for await _ in stream {}
+        fixture.run()
+        if isByApp {
+          fixture.session.invalidate()
+        } else {
+          fixture.core.handle(.report(run: 1, .failed(NIError(.sessionFailed, reason: "x"))))
+        }
+        reading.cancel()
+        await reading.value
       }
     }
   }
 
-  /// A task that learns of the end, and ends another one that is being told of it; both handlers of the
-  /// cancellation, the stream's and the app's, come for the session's lock.
-  @Test func tasksMayBeCancelledWhileTheyAreTold() async {
+  /// One task cancels others while events are published to them; both cancellation handlers, the
+  /// stream's and the app's, take the session's lock.
+  @Test func subscribersCanBeCancelledDuringPublication() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
       for _ in 0..<300 {
-        let parts = try SessionTests.Parts()
-        let session = parts.session
+        let fixture = try SessionTests.CoreFixture()
+        let session = fixture.session
         let streams = (0..<4).map { _ in session.events }
         let others = streams.dropFirst().map { events in
           Task {
@@ -103,7 +105,7 @@ import Testing
             if case .didStartRunning = event { others.forEach { $0.cancel() } }
           }
         }
-        Thread.detachNewThread { parts.run() }
+        Thread.detachNewThread { fixture.run() }
         for task in others { await task.value }
         session.invalidate()
         await first.value

@@ -5,9 +5,9 @@ import Testing
 
 @testable import NearbyInteraction
 
-/// What is claimed of a target that was ranged with from places that are known.
+/// Estimates of a target from distances at known poses.
 @Suite struct FinderTests {
-  /// Once round without a change of height, looking along -z.
+  /// A circle at a constant height, facing -z.
   private static func levelTrack() -> PoseTrack {
     PoseTrack(
       (0...100).map { step in
@@ -17,7 +17,7 @@ import Testing
       })
   }
 
-  /// - Parameter azimuth: what the antennas see, from the arm to the target.
+  /// - Parameter azimuth: the azimuth measured by the antennas, from the pose and the target.
   private func walk(
     _ track: PoseTrack, to target: simd_float3, azimuth: (simd_float3) -> Double? = { _ in nil }
   ) throws -> (finder: MotionFinder, last: MotionFinder.Finding) {
@@ -45,17 +45,17 @@ import Testing
     #expect(abs(simd_length(try #require(last.direction)) - 1) < 1e-5)
   }
 
-  /// Above and below look the same to who stays at one height: the angle on the horizon is known, the
-  /// place and the direction are not.
-  @Test func aLevelWalkDoesNotTellTheHeight() throws {
+  /// Above and below are indistinguishable at a constant height: the horizontal angle is known, the
+  /// position and the direction are not.
+  @Test func aLevelWalkLeavesTheHeightUnknown() throws {
     let (finder, last) = try walk(Self.levelTrack(), to: simd_float3(3, 1, -2))
     #expect(last.status == .notConverged([.insufficientVerticalSweep]))
     #expect(abs(try #require(last.horizontalAngle) - atan2(3, 2 - 1.2)) < 0.1)
     #expect(last.direction == nil && finder.worldTransform == nil)
   }
 
-  /// A straight line leaves a mirror, which an azimuth of the antennas takes away: positive to the right.
-  @Test(arguments: [Float(2), -2]) func antennasTellRightFromLeft(_ x: Float) throws {
+  /// A straight path leaves two mirrored solutions, which the antennas' azimuth distinguishes.
+  @Test(arguments: [Float(2), -2]) func antennasDistinguishRightFromLeft(_ x: Float) throws {
     let track = PoseTrack(
       (0...100).map { MotionTests.pose(UInt64($0 + 1) * 100_000_000, x: 0, z: -0.05 * Float($0)) })
     let target = simd_float3(x, 0.2, -2)
@@ -71,8 +71,8 @@ import Testing
     #expect(abs(try #require(seen.horizontalAngle) - atan2(x, 2 - 5)) < 0.15)
   }
 
-  /// Ranges that contradict every place.
-  @Test func rangesThatDoNotFitAreASignalThatIsTooWeak() throws {
+  /// Distances that contradict all positions.
+  @Test func inconsistentRangesAreAWeakSignal() throws {
     let finder = MotionFinder(MotionTests.track())
     var statuses: [NIAlgorithmConvergenceStatus] = []
     var random: UInt64 = 5
@@ -94,7 +94,7 @@ import Testing
 
   // MARK: tracks
 
-  @Test func posesMayComeInAnyOrderAtOnce() throws {
+  @Test func recordedPosesAreSorted() throws {
     let poses = [3, 1, 2].map { MotionTests.pose(UInt64($0) * 1_000, x: Float($0), z: 0) }
     let track = PoseTrack(poses)
     for time in [1_000, 1_500, 2_000, 2_999] as [UInt64] {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func aPoseOfThePastIsNotTaken() throws {
+  @Test func olderPosesAreIgnored() throws {
     let track = PoseTrack()
     track.append(MotionTests.pose(1_000, x: 1, z: 0))
     track.append(MotionTests.pose(2_000, x: 2, z: 0))
@@ -113,10 +113,10 @@ import Testing
     #expect(track.pose(at: 1_500)?.transform.columns.3.x == 1.5)
   }
 
-  /// From 170 degrees to the left to 170 to the right are 20 degrees, not 340. The quaternions of two
-  /// poses may have opposite signs wherever the matrices change the way in which they are read.
+  /// From 170 degrees on the left to 170 on the right are 20 degrees, not 340. The quaternions of two poses
+  /// may have opposite signs, depending on the branch of their conversion.
   @Test(arguments: [(170, 190), (-170, -190), (110, 130), (-110, -130)] as [(Float, Float)])
-  func turnsGoTheShorterWay(_ from: Float, _ to: Float) throws {
+  func interpolatedRotationsTakeTheShorterArc(_ from: Float, _ to: Float) throws {
     let degree = Float.pi / 180
     let track = PoseTrack([
       MotionTests.pose(1_000, x: 0, z: 0, yaw: from * degree),
@@ -127,8 +127,8 @@ import Testing
     #expect(simd_distance(ahead, simd_float4(-sin(middle), 0, -cos(middle), 0)) < 1e-4)
   }
 
-  /// The newest poses stay.
-  @Test func aTrackForgetsTheOldest() throws {
+  /// The newest poses are kept.
+  @Test func tracksRemoveTheOldestPoses() throws {
     let track = PoseTrack(capacity: 8)
     for step in 1...1_000 {
       track.append(MotionTests.pose(UInt64(step) * 1_000, x: Float(step), z: 0))

@@ -3,61 +3,61 @@ import Testing
 
 @testable import NearbyInteraction
 
-/// The rows of the table of behaviour in which an object is removed, as events and the calls that follow.
+/// The removal of objects, as events and the resulting calls.
 @Suite struct MachineRemovalTests {
-  @Test func silenceEndsInATimeout() {
-    var run = MachineRun.ranging()
+  @Test func inactivityEndsInATimeout() {
+    var run = MachinePlayer.ranging()
     run.pass(.seconds(9))
-    run.report(.heard)
+    run.report(.measured)
     run.pass(.milliseconds(9_999))
     #expect(run.calls.isEmpty)
     run.pass(.milliseconds(1))
     #expect(run.calls == [.removed(.timeout)] && run.machine.phase == .removed)
   }
 
-  @Test func silenceCountsFromTheFirstAnswerOn() {
-    var run = MachineRun.ranging()
+  @Test func inactivityCountsFromTheFirstMeasurement() {
+    var run = MachinePlayer.ranging()
     run.pass(.milliseconds(9_999))
     #expect(run.calls.isEmpty)
     run.pass(.milliseconds(1))
     #expect(run.calls == [.removed(.timeout)])
   }
 
-  @Test func thePublishedTimesCanBeChanged() {
-    var run = MachineRun()
-    run.timeouts.preparedness = .seconds(2)
-    run.timeouts.silence = .seconds(1)
+  @Test func timeoutsCanBeChanged() {
+    var run = MachinePlayer()
+    run.timeouts.firstMeasurement = .seconds(2)
+    run.timeouts.inactivity = .seconds(1)
     run.run()
     run.report(.started(needsData: false))
     run.pass(.seconds(1.9))
-    run.report(.heard)
+    run.report(.measured)
     run.pass(.seconds(0.9))
     #expect(run.calls == [.started])
     run.pass(.seconds(0.2))
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
-  /// As if they had been so from the beginning.
-  @Test func timesThatAreChangedCountForWhatIsWaitedFor() {
-    var run = MachineRun()
+  /// As if they had been set from the beginning.
+  @Test func changedTimeoutsApplyToRunningTimers() {
+    var run = MachinePlayer()
     run.run()
     run.report(.started(needsData: false))
     run.pass(.seconds(5))
-    run.timeouts.preparedness = .seconds(6)
+    run.timeouts.firstMeasurement = .seconds(6)
     run.pass(.seconds(0.5))
-    run.report(.heard)
-    run.timeouts.silence = .seconds(3)
+    run.report(.measured)
+    run.timeouts.inactivity = .seconds(3)
     run.pass(.seconds(2.9))
     #expect(run.calls == [.started])
-    run.timeouts.silence = .seconds(60)
+    run.timeouts.inactivity = .seconds(60)
     run.pass(.seconds(57))
     #expect(run.calls == [.started])
-    run.timeouts.silence = .seconds(1)
+    run.timeouts.inactivity = .seconds(1)
     run.pass(.zero)
     #expect(run.calls == [.started, .removed(.timeout)])
 
-    var away = MachineRun.ranging()
-    away.report(.lost(MachineRun.absence))
+    var away = MachinePlayer.ranging()
+    away.report(.lost(MachinePlayer.absence))
     away.pass(.seconds(200))
     away.timeouts.suspension = .seconds(201)
     away.pass(.seconds(0.9))
@@ -65,7 +65,7 @@ import Testing
     away.pass(.seconds(0.1))
     #expect(away.calls.count == 2 && away.machine.phase == .invalidated)
 
-    var active = MachineRun.ranging()
+    var active = MachinePlayer.ranging()
     active.timeouts.activity = .seconds(5)
     active.timeouts.activity = nil
     active.pass(.seconds(6))
@@ -75,29 +75,29 @@ import Testing
     #expect(active.calls.count == 1 && active.machine.phase == .invalidated)
   }
 
-  @Test func thePeerSaysThatItEnds() {
-    var run = MachineRun.ranging()
+  @Test func thePeersEndIsReported() {
+    var run = MachinePlayer.ranging()
     run.report(.peerEnded)
     #expect(run.calls == [.removed(.peerEnded)])
     run.pass(.seconds(1_000))
     #expect(run.calls == [.removed(.peerEnded)])
   }
 
-  @Test func afterARemovalNothingOfTheOldRunIsOfInterestAndRunTriesAgain() {
-    var run = MachineRun.ranging(needsData: true)
+  @Test func removedRunsAreIgnoredAndRunTriesAgain() {
+    var run = MachinePlayer.ranging(needsData: true)
     run.report(.peerEnded)
     run.forget()
-    run.report(.heard)
+    run.report(.measured)
     #expect(!run.machine.isRanging(1))
     run.run()
-    run.handle(.report(run: 1, .lost(MachineRun.absence)))
+    run.handle(.report(run: 1, .lost(MachinePlayer.absence)))
     run.report(.started(needsData: true))
     #expect(run.calls == [.started, .shareable])
     #expect(run.machine.isRanging(2) && !run.machine.isRanging(1))
   }
 
-  @Test func listeningToAnchorsRemovesNobody() {
-    var run = MachineRun()
+  @Test func anchorSessionsRemoveNoObject() {
+    var run = MachinePlayer()
     run.run(hasObject: false)
     run.report(.started(needsData: false))
     run.pass(.seconds(1_000))

@@ -3,44 +3,44 @@ import Testing
 
 @testable import NearbyInteraction
 
-/// The rows of the table of behaviour, each as events and the calls that follow.
+/// The transitions of the state machine, as events and the resulting calls.
 @Suite struct MachineTests {
   private let failure = NIError(.sessionFailed, reason: "x")
 
   // MARK: run has one of three outcomes
 
-  @Test func aNewSessionSaysNothing() {
-    var run = MachineRun()
+  @Test func newSessionsCallNoDelegate() {
+    var run = MachinePlayer()
     run.pass(.seconds(1_000))
     #expect(run.effects.isEmpty && run.machine.phase == .ready)
   }
 
   @Test func runSucceeds() {
-    var run = MachineRun()
+    var run = MachinePlayer()
     run.run()
     #expect(run.effects == [.begin(run: 1)])
     run.report(.started(needsData: false))
     #expect(run.calls == [.started])
-    run.report(.heard)
+    run.report(.measured)
     #expect(run.calls == [.started] && run.machine.isRanging(1))
   }
 
-  @Test func runIsSuspendedWhereThereIsNoDevice() {
-    var run = MachineRun()
+  @Test func runWithoutADeviceSuspends() {
+    var run = MachinePlayer()
     run.run()
-    run.report(.unavailable(MachineRun.absence))
+    run.report(.unavailable(MachinePlayer.absence))
     #expect(run.calls == [.suspended] && run.machine.phase == .suspended)
   }
 
   @Test func runFails() {
-    var run = MachineRun()
+    var run = MachinePlayer()
     run.run()
     run.report(.failed(failure))
     #expect(run.calls == [.invalidated(failure)])
     #expect(run.orders == [.begin(run: 1), .end(tellPeer: true)])
     // The last call.
     for report: SessionEvent.Report in [
-      .started(needsData: true), .lost(MachineRun.absence), .peerEnded, .heard,
+      .started(needsData: true), .lost(MachinePlayer.absence), .peerEnded, .measured,
     ] {
       run.report(report)
     }
@@ -48,16 +48,16 @@ import Testing
     #expect(run.calls == [.invalidated(failure)])
   }
 
-  @Test func runWithAProblemTouchesNoChip() {
-    var run = MachineRun()
+  @Test func invalidRunsUseNoChip() {
+    var run = MachinePlayer()
     run.run(problem: failure)
     #expect(run.effects == [.call(.invalidated(failure))])
   }
 
   // MARK: shareable data
 
-  @Test func anAccessoryGetsDataOnceForEachRun() {
-    var run = MachineRun()
+  @Test func shareableDataIsGeneratedOncePerRun() {
+    var run = MachinePlayer()
     run.run()
     run.report(.started(needsData: true))
     #expect(run.calls == [.started, .shareable])
@@ -68,8 +68,8 @@ import Testing
     #expect(run.calls == [.started, .shareable, .started, .shareable])
   }
 
-  @Test func anAccessoryThatStaysSilentAfterTheDataTimesOut() {
-    var run = MachineRun()
+  @Test func accessoriesThatNeverRangeTimeOut() {
+    var run = MachinePlayer()
     run.run()
     run.report(.started(needsData: true))
     run.pass(.milliseconds(19_999))
@@ -82,36 +82,36 @@ import Testing
   // MARK: suspension
 
   @Test func aLostDeviceSuspendsAndItsReturnDoesNotResume() {
-    var run = MachineRun.ranging()
-    run.report(.lost(MachineRun.absence))
+    var run = MachinePlayer.ranging()
+    run.report(.lost(MachinePlayer.absence))
     #expect(run.calls == [.suspended])
     run.pass(.seconds(60))
     run.report(.available)
     #expect(run.calls == [.suspended, .suspensionEnded])
     #expect(run.orders == [.end(tellPeer: false)])
     run.pass(.seconds(10_000))
-    run.report(.heard)
+    run.report(.measured)
     #expect(run.calls == [.suspended, .suspensionEnded])
     run.run()
     run.report(.started(needsData: false))
     #expect(run.calls.last == .started)
   }
 
-  @Test func runBeforeTheSuspensionEndedIsSuspendedAgain() {
-    var run = MachineRun.ranging()
-    run.report(.lost(MachineRun.absence))
+  @Test func runDuringSuspensionSuspendsAgain() {
+    var run = MachinePlayer.ranging()
+    run.report(.lost(MachinePlayer.absence))
     run.run()
     #expect(run.orders == [.end(tellPeer: false), .begin(run: 2)])
     run.handle(.report(run: 1, .available))
     #expect(run.calls == [.suspended])
-    run.report(.unavailable(MachineRun.absence))
+    run.report(.unavailable(MachinePlayer.absence))
     #expect(run.calls == [.suspended, .suspended])
     run.report(.available)
     #expect(run.calls == [.suspended, .suspended, .suspensionEnded])
   }
 
-  @Test func aMachineThatSleptWasSuspendedAndIsNotAnyMore() {
-    var run = MachineRun.ranging()
+  @Test func sleepSuspendsAndEndsTheSuspension() {
+    var run = MachinePlayer.ranging()
     run.handle(.slept)
     #expect(run.calls == [.suspended, .suspensionEnded])
     #expect(run.orders == [.end(tellPeer: false)])
@@ -119,9 +119,9 @@ import Testing
     #expect(run.calls == [.suspended, .suspensionEnded])
   }
 
-  @Test func suspendedForTooLongIsTheEnd() {
-    var run = MachineRun.ranging()
-    run.report(.lost(MachineRun.absence))
+  @Test func longSuspensionsEndTheSession() {
+    var run = MachinePlayer.ranging()
+    run.report(.lost(MachinePlayer.absence))
     run.pass(.seconds(299))
     #expect(run.calls == [.suspended])
     run.pass(.seconds(1))
@@ -130,7 +130,7 @@ import Testing
       return
     }
     #expect(error.code == .sessionFailed && run.machine.phase == .invalidated)
-    // Why, and what helps.
+    // The cause, and what to try.
     #expect(error.description.contains("no device") && error.description.contains("Plug it in"))
     run.report(.available)
     #expect(run.calls.count == 2)
@@ -138,24 +138,24 @@ import Testing
 
   // MARK: pause
 
-  @Test func pauseSaysNothingAndRunGoesOn() {
-    var run = MachineRun.ranging()
+  @Test func pauseIsNotReportedAndRunResumes() {
+    var run = MachinePlayer.ranging()
     run.handle(.pause)
     run.pass(.seconds(1_000))
     #expect(run.effects == [.end(tellPeer: false)])
-    run.report(.lost(MachineRun.absence))
-    run.report(.heard)
+    run.report(.lost(MachinePlayer.absence))
+    run.report(.measured)
     #expect(run.calls.isEmpty && run.machine.phase == .paused)
     run.run()
     run.report(.started(needsData: false))
     #expect(run.calls == [.started])
   }
 
-  @Test func pauseOfWhatDoesNotRangeDoesNothing() {
+  @Test func pausingAnIdleSessionDoesNothing() {
     for phase in 0..<3 {
-      var run = MachineRun.ranging()
-      if phase == 0 { run = MachineRun() }
-      if phase == 1 { run.report(.lost(MachineRun.absence)) }
+      var run = MachinePlayer.ranging()
+      if phase == 0 { run = MachinePlayer() }
+      if phase == 1 { run.report(.lost(MachinePlayer.absence)) }
       if phase == 2 { run.report(.peerEnded) }
       let before = run.machine.phase
       run.handle(.pause)
@@ -165,12 +165,12 @@ import Testing
 
   // MARK: the end
 
-  @Test func invalidateSaysNothingHereAndTellsThePeer() {
-    var run = MachineRun.ranging()
+  @Test func invalidateTellsOnlyThePeer() {
+    var run = MachinePlayer.ranging()
     run.handle(.invalidate)
     #expect(run.effects == [.end(tellPeer: true)])
     run.handle(.invalidate)
-    run.report(.heard)
+    run.report(.measured)
     run.report(.peerEnded)
     run.handle(.pause)
     run.handle(.slept)
@@ -178,8 +178,8 @@ import Testing
     #expect(run.effects == [.end(tellPeer: true)])
   }
 
-  @Test func runAfterTheEndIsAnErrorEachTime() {
-    var run = MachineRun()
+  @Test func runAfterTheEndIsAnError() {
+    var run = MachinePlayer()
     run.handle(.invalidate)
     run.run()
     run.run(problem: NIError(.userDidNotAllow, reason: "x"))
@@ -190,14 +190,14 @@ import Testing
     #expect(run.orders.isEmpty)
   }
 
-  @Test func anAllowanceOfTimeEndsTheSession() {
-    var run = MachineRun()
+  @Test func theActivityLimitEndsTheSession() {
+    var run = MachinePlayer()
     run.timeouts.activity = .seconds(60)
     run.run()
     run.report(.started(needsData: false))
     for _ in 0..<59 {
       run.pass(.seconds(1))
-      run.report(.heard)
+      run.report(.measured)
     }
     #expect(run.calls == [.started])
     run.pass(.seconds(1))
@@ -210,31 +210,32 @@ import Testing
 
   // MARK: another configuration
 
-  @Test func runWhileRangingBeginsAnew() {
-    var run = MachineRun.ranging()
+  @Test func runWhileRangingRestarts() {
+    var run = MachinePlayer.ranging()
     run.run()
     #expect(run.orders == [.end(tellPeer: false), .begin(run: 2)])
-    run.handle(.report(run: 1, .heard))
+    run.handle(.report(run: 1, .measured))
     run.handle(.report(run: 1, .failed(failure)))
     #expect(run.calls.isEmpty)
     run.report(.started(needsData: true))
     #expect(run.calls == [.started, .shareable])
   }
 
-  /// Whatever comes in whatever order: at most one end, nothing behind it, and never two runs on the
-  /// chip at a time.
-  @Test func anyOrderOfEventsKeepsTheRules() {
+  /// For all orders of events: at most one end, no call after it, and never two runs on the chip at the
+  /// same time.
+  @Test func invariantsHoldForAllOrdersOfEvents() {
     var state: UInt64 = 7
     func random(_ count: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Int(state >> 33) % count
     }
     for _ in 0..<2_000 {
-      var run = MachineRun()
+      var run = MachinePlayer()
       for _ in 0..<30 {
         let reports: [SessionEvent.Report] = [
-          .started(needsData: true), .unavailable(MachineRun.absence), .lost(MachineRun.absence),
-          .available, .heard, .peerEnded,
+          .started(needsData: true), .unavailable(MachinePlayer.absence),
+          .lost(MachinePlayer.absence),
+          .available, .measured, .peerEnded,
           .failed(failure),
         ]
         switch random(12) {

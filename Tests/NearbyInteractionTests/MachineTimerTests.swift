@@ -3,12 +3,12 @@ import Testing
 
 @testable import NearbyInteraction
 
-/// Which times run when, and what begins and ends them.
+/// The timers: when they run, start and end.
 @Suite struct MachineTimerTests {
   private let failure = NIError(.sessionFailed, reason: "x")
 
-  /// Whatever comes in whatever order: silence is waited for while the session ranges, the device while
-  /// it is away, and nothing at any other time.
+  /// For all orders of events: the inactivity timer runs while the session ranges, the suspension timer
+  /// while it is suspended, and no timer at any other time.
   @Test func timersRunOnlyInTheirPhases() {
     var state: UInt64 = 11
     func random(_ count: Int) -> Int {
@@ -17,11 +17,11 @@ import Testing
     }
     var seen: [SessionMachine.Timer] = []
     for _ in 0..<2_000 {
-      var run = MachineRun()
+      var run = MachinePlayer()
       run.timeouts.activity = .seconds(600)
       for _ in 0..<30 {
         let reports: [SessionEvent.Report] = [
-          .started(needsData: true), .unavailable(failure), .lost(failure), .available, .heard,
+          .started(needsData: true), .unavailable(failure), .lost(failure), .available, .measured,
           .peerEnded,
           .failed(failure),
         ]
@@ -34,7 +34,7 @@ import Testing
         default: run.report(reports[random(6 + (random(10) == 0 ? 1 : 0))])
         }
         switch run.machine.phase {
-        case .running: #expect(run.waits.isSubset(of: [.silence, .activity]))
+        case .running: #expect(run.waits.isSubset(of: [.inactivity, .activity]))
         case .suspended: #expect(run.waits == [.suspension])
         default: #expect(run.waits.isEmpty, "\(run.machine.phase)")
         }
@@ -44,53 +44,53 @@ import Testing
     #expect(Set(seen) == Set(SessionMachine.Timer.allCases))
   }
 
-  @Test func eachRunWaitsForItsFirstAnswerAnew() {
-    var run = MachineRun.ranging()
+  @Test func runsRestartTheFirstMeasurementTimeout() {
+    var run = MachinePlayer.ranging()
     run.handle(.pause)
     run.pass(.seconds(100))
     run.run()
     run.report(.started(needsData: false))
     run.pass(.milliseconds(19_999))
     #expect(run.machine.phase == .running)
-    run.report(.heard)
+    run.report(.measured)
     run.pass(.milliseconds(9_999))
     #expect(run.machine.phase == .running)
     run.pass(.milliseconds(1))
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
-  @Test func anEarlyFirstAnswerBeginsTheShorterTime() {
-    var run = MachineRun.ranging()
+  @Test func theFirstMeasurementStartsTheShorterTimeout() {
+    var run = MachinePlayer.ranging()
     run.handle(.pause)
     run.pass(.seconds(100))
     run.run()
     run.report(.started(needsData: false))
     run.pass(.seconds(1))
-    run.report(.heard)
+    run.report(.measured)
     run.pass(.milliseconds(9_999))
     #expect(run.machine.phase == .running)
     run.pass(.milliseconds(1))
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
-  /// The app has asked for more time while it is waited.
-  @Test func aLongerTimeCountsFromTheBeginningOfTheRun() {
-    var run = MachineRun()
+  /// The app extends a timeout while it is running.
+  @Test func extendedTimeoutsCountFromTheStartOfTheRun() {
+    var run = MachinePlayer()
     run.pass(.seconds(100))
     run.run()
     run.report(.started(needsData: false))
     run.pass(.seconds(15))
-    run.timeouts.preparedness = .seconds(30)
+    run.timeouts.firstMeasurement = .seconds(30)
     run.pass(.milliseconds(14_999))
     #expect(run.calls == [.started])
     run.pass(.milliseconds(1))
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
-  @Test func theFirstAnswerMayBeWaitedForLessThanTheNext() {
-    var run = MachineRun()
-    run.timeouts.preparedness = .seconds(2)
-    run.timeouts.silence = .seconds(10)
+  @Test func theFirstTimeoutCanBeTheShorterOne() {
+    var run = MachinePlayer()
+    run.timeouts.firstMeasurement = .seconds(2)
+    run.timeouts.inactivity = .seconds(10)
     run.run()
     run.report(.started(needsData: true))
     run.pass(.milliseconds(1_999))
@@ -99,8 +99,8 @@ import Testing
     #expect(run.calls == [.started, .shareable, .removed(.timeout)])
   }
 
-  @Test func theAllowanceCountsFromTheBeginningOfTheRun() {
-    var run = MachineRun()
+  @Test func theActivityLimitCountsFromTheStartOfTheRun() {
+    var run = MachinePlayer()
     run.pass(.seconds(100))
     run.run(hasObject: false)
     run.report(.started(needsData: false))
@@ -111,34 +111,34 @@ import Testing
     #expect(run.machine.phase == .invalidated)
   }
 
-  /// One of them comes with each round.
-  @Test func furtherAnswersAskForNothing() {
-    var run = MachineRun.ranging()
-    #expect(run.machine.handle(.report(run: 1, .heard), at: .seconds(1)).isEmpty)
-    #expect(run.machine.handle(.report(run: 1, .heard), at: .seconds(2)).isEmpty)
+  /// One comes with each round.
+  @Test func furtherMeasurementsSetNoTimers() {
+    var run = MachinePlayer.ranging()
+    #expect(run.machine.handle(.report(run: 1, .measured), at: .seconds(1)).isEmpty)
+    #expect(run.machine.handle(.report(run: 1, .measured), at: .seconds(2)).isEmpty)
   }
 
-  @Test func anchorsThatFallSilentAreWaitedFor() {
-    var run = MachineRun()
+  @Test func silentAnchorsAreWaitedFor() {
+    var run = MachinePlayer()
     run.run(hasObject: false)
     run.report(.started(needsData: false))
     run.pass(.seconds(1_000))
     #expect(run.machine.isRanging(1))
-    run.timeouts.silence = .seconds(5)
+    run.timeouts.inactivity = .seconds(5)
     run.pass(.seconds(1_000))
     #expect(run.machine.isRanging(1))
-    run.report(.heard)
+    run.report(.measured)
     run.pass(.seconds(1_000))
     #expect(run.machine.isRanging(1) && run.calls == [.started])
-    // An end of theirs is nobody's.
+    // Timers that fire afterwards have no effect.
     run.report(.peerEnded)
     #expect(run.machine.phase == .removed && run.calls == [.started])
   }
 
   // MARK: before the chip has begun
 
-  @Test func sleepAndPauseWhileTheChipIsAsked() {
-    var run = MachineRun()
+  @Test func sleepAndPauseWhileStarting() {
+    var run = MachinePlayer()
     run.run()
     run.handle(.slept)
     #expect(run.calls == [.suspended, .suspensionEnded])
@@ -153,17 +153,17 @@ import Testing
     #expect(run.effects == [.begin(run: 2), .end(tellPeer: false)])
   }
 
-  @Test func aRunThatCannotBeIsTheEnd() {
-    var run = MachineRun()
+  @Test func invalidRunsEndTheSession() {
+    var run = MachinePlayer()
     run.run(problem: failure)
     #expect(run.machine.phase == .invalidated)
     run.run()
     #expect(run.calls.count == 2 && run.orders.isEmpty)
   }
 
-  @Test func aFailureOfWhatIsOverIsOfNoInterest() {
+  @Test func failuresOfEarlierRunsAreIgnored() {
     for end: SessionEvent in [.pause, .slept, .report(run: 1, .peerEnded)] {
-      var run = MachineRun.ranging()
+      var run = MachinePlayer.ranging()
       run.handle(end)
       run.forget()
       run.report(.failed(failure))

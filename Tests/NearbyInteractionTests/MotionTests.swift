@@ -7,7 +7,7 @@ import UWBSimulator
 
 @testable import NearbyInteraction
 
-/// Directions from movement: a source of poses in the camera's place.
+/// Directions from movement, with a source of poses instead of a camera.
 @Suite struct MotionTests {
   /// A pose in the frame of `DevicePose`: `yaw` radians to the left of -z.
   static func pose(_ time: UInt64, x: Float, y: Float = 0, z: Float, yaw: Float = 0) -> DevicePose {
@@ -16,7 +16,7 @@ import UWBSimulator
     return DevicePose(time: time, transform: transform)
   }
 
-  /// Once round with hands that go up and down; it ends where it began, at (0, 0, -1.2).
+  /// A circle walked while raising and lowering the device; it starts and ends at (0, 0, -1.2).
   static func track() -> PoseTrack {
     PoseTrack(
       (0...100).map { step in
@@ -31,7 +31,7 @@ import UWBSimulator
     acos(max(-1, min(1, simd_dot(simd_normalize(a), simd_normalize(b)))))
   }
 
-  @Test func aWalkFindsATargetInEveryDirectionAlsoBehind() throws {
+  @Test func walkingFindsTargetsInAllDirections() throws {
     for target in [simd_float3(4, 0.2, -3), simd_float3(-1, 0, 2), simd_float3(5, 1.2, 1)] {
       let track = Self.track()
       let finder = MotionFinder(track)
@@ -43,7 +43,7 @@ import UWBSimulator
         let place = pose.transform.columns.3
         let here = simd_float3(place.x, place.y, place.z)
         last = finder.take(time: time, range: Double(simd_distance(here, target)), azimuth: nil)
-        if last.isNews { statuses.append(last.status) }
+        if last.isStatusChange { statuses.append(last.status) }
       }
       guard case .notConverged(let reasons)? = statuses.first else {
         Issue.record("\(statuses)")
@@ -51,7 +51,7 @@ import UWBSimulator
       }
       #expect(reasons.contains(.insufficientMovement))
       #expect(last.status == .converged, "\(target): \(last.status)")
-      // The device looks along -z all the way.
+      // The device always faces -z.
       let arm = target - simd_float3(0, 0, -1.2)
       let truth = atan2(arm.x, -arm.z)
       #expect(abs(try #require(last.horizontalAngle) - truth) < 0.1, "\(target)")
@@ -61,7 +61,7 @@ import UWBSimulator
     }
   }
 
-  @Test func atRestNothingIsClaimed() {
+  @Test func nothingConvergesAtRest() {
     let track = PoseTrack((1...50).map { Self.pose($0 * 100_000_000, x: 0, z: 0) })
     let finder = MotionFinder(track)
     for step in 1...50 {
@@ -76,12 +76,12 @@ import UWBSimulator
     #expect(finder.worldTransform == nil)
   }
 
-  @Test func withoutPosesThatIsWhatIsMissing() {
+  @Test func missingPosesAreReported() {
     let finding = MotionFinder(PoseTrack()).take(time: 1, range: 3, azimuth: nil)
-    #expect(finding.status == .notConverged([.insufficientLighting]) && finding.isNews)
+    #expect(finding.status == .notConverged([.insufficientLighting]) && finding.isStatusChange)
   }
 
-  @Test func posesAreInterpolatedAndGrowOld() throws {
+  @Test func posesAreInterpolatedAndExpire() throws {
     let track = PoseTrack(capacity: 4)
     track.append(Self.pose(1_000, x: 0, z: 0))
     track.append(Self.pose(2_000, x: 1, z: 2, yaw: 1))
@@ -97,22 +97,22 @@ import UWBSimulator
   }
 
   /// Ahead is x and left is y on robots; here ahead is -z and left is -x.
-  @Test func posesOfRobotsAreTurned() throws {
+  @Test func robotPosesAreConverted() throws {
     let left = simd_quatd(angle: .pi / 2, axis: simd_double3(0, 0, 1))
     let pose = DevicePose(time: 1, position: simd_double3(3, 1, 2), rotation: left)
     #expect(simd_distance(pose.transform.columns.3, simd_float4(-1, 2, -3, 1)) < 1e-6)
-    // Turned to the left the device looks along -x.
+    // Turned to the left, the device faces -x.
     let ahead = pose.transform * simd_float4(0, 0, -1, 0)
     #expect(simd_distance(ahead, simd_float4(-1, 0, 0, 0)) < 1e-6)
     let back = try #require(pose.ranging)
     #expect((back.position - SIMD3<Double>(3, 1, 2)).length < 1e-6)
     #expect(abs(abs(back.w) - 0.5.squareRoot()) < 1e-6 && abs(back.x) + abs(back.y) < 1e-6)
-    // A target straight ahead of the robot's beginning is to its right now.
+    // A target straight ahead of the first pose is now to the right.
     #expect(abs(back.azimuth(of: SIMD3<Double>(9, 1, 2)) + .pi / 2) < 1e-6)
     #expect(DevicePose(time: 1, transform: simd_float4x4()).ranging == nil)
   }
 
-  /// A source that asks the bench where the chip is.
+  /// A source that knows the simulated position of the chip.
   final class Follower: PoseSource {
     let chip: SimulatedBench.Chip
     init(_ chip: SimulatedBench.Chip) { self.chip = chip }
@@ -124,17 +124,17 @@ import UWBSimulator
     }
   }
 
-  /// Longer than a second, because the chip really moves: once around in that time.
-  @Test func aMovingHostFindsAnAccessory() async throws {
+  /// Takes more than a second, because the chip moves once around in real time.
+  @Test func movementFindsAnAccessory() async throws {
     let circle = Motion.circle(centre: SIMD3(0, 0, 1), radius: 0.6, period: 2.5)
-    let stage = try Stage(
-      .qm33, app: Placement(circle), others: [SIMD3<Double>(1, 3, 1)],
+    let chips = try ChipFixture(
+      .qm33, app: Placement(circle), others: [SIMD3(1, 3, 1)],
       scene: Scene(seed: 5, distanceNoise: 0.02))
-    let meeting = try await Encounter(stage)
-    let (recorder, session) = (meeting.recorder, meeting.session)
-    let configuration = try await meeting.accessory.configuration()
+    let fixture = try await SessionFixture(chips)
+    let (recorder, session) = (fixture.recorder, fixture.session)
+    let configuration = try await fixture.accessory.configuration()
     configuration.isCameraAssistanceEnabled = true
-    session.poseSource = Follower(stage.app)
+    session.poseSource = Follower(chips.app)
     session.run(configuration)
     let found = await recorder.wait { calls in
       calls.contains {
@@ -144,33 +144,33 @@ import UWBSimulator
     #expect(found)
     #expect(await recorder.wait { $0.last?.isUpdate == true })
     let last = try #require(recorder.objects.last)
-    let place = stage.app.position
-    // Seen from a host that looks along x: to the right is -y.
+    let place = chips.app.position
+    // For a host that faces x, right is -y.
     let truth = atan2(-(3 - place.y), 1 - place.x)
     if let measured = last.horizontalAngle { #expect(abs(Double(measured) - truth) < 0.35) }
     #expect(recorder.objects.contains { $0.horizontalAngle != nil })
-    await meeting.end()
+    await fixture.end()
   }
 
-  @Test func withoutASourceOrWithAWrongOneThatIsAnError() async throws {
-    let parts = try SessionTests.Parts()
-    parts.configuration.isCameraAssistanceEnabled = true
-    parts.session.run(parts.configuration)
-    parts.recorder.drain()
-    #expect(parts.recorder.calls == [.invalidated(.invalidARConfiguration)])
-    let others = try SessionTests.Parts()
+  @Test func assistanceNeedsAValidSource() async throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.configuration.isCameraAssistanceEnabled = true
+    fixture.session.run(fixture.configuration)
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls == [.invalidated(.invalidARConfiguration)])
+    let others = try SessionTests.CoreFixture()
     others.configuration.isCameraAssistanceEnabled = true
     others.session.setARSession(NSObject())
     others.session.run(others.configuration)
     others.recorder.drain()
     #expect(others.recorder.calls == [.invalidated(.invalidARConfiguration)])
-    // An app that shares its session of ARKit has to ask for assistance.
-    let unasked = try SessionTests.Parts()
+    // An app that sets an ARKit session has to enable assistance.
+    let unasked = try SessionTests.CoreFixture()
     unasked.session.setARSession(PoseTrack())
     unasked.session.run(unasked.configuration)
     unasked.recorder.drain()
     #expect(unasked.recorder.calls == [.invalidated(.invalidARConfiguration)])
-    let good = try SessionTests.Parts()
+    let good = try SessionTests.CoreFixture()
     good.configuration.isCameraAssistanceEnabled = true
     good.session.setARSession(PoseTrack())
     good.run()
@@ -180,7 +180,7 @@ import UWBSimulator
 }
 
 extension NIAlgorithmConvergenceStatus {
-  /// Only the height may be missing.
+  /// Only the height may be unknown.
   fileprivate var hasHorizontalAngle: Bool {
     switch self {
     case .converged: true

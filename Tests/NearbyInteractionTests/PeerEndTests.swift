@@ -7,18 +7,18 @@ import UWBSimulator
 
 @testable import NearbyInteraction
 
-/// What two Linux hosts hear of each other's ends, on chips.
+/// How two Linux hosts learn of each other's end, on simulated chips.
 @Suite struct PeerEndTests {
   /// Two sessions that range with each other, the controller's first.
   private struct Pair {
-    let stage: Stage
+    let chips: ChipFixture
     let recorders = [Recorder(), Recorder()]
     let sessions: [NISession]
     let configurations: [NINearbyPeerConfiguration]
 
     init() async throws {
-      stage = try Stage(others: [SIMD3<Double>(2, 1, 1)])
-      let paths = [stage.path, stage.others[0].path]
+      chips = try ChipFixture(others: [SIMD3(2, 1, 1)])
+      let paths = [chips.path, chips.others[0].path]
       let recorders = recorders
       let made = zip(recorders, paths).map { $0.session(on: $1) }
       let tokens = try await waiting { try made.map { try #require($0.discoveryToken) } }
@@ -34,11 +34,11 @@ import UWBSimulator
 
     func end() async {
       for session in sessions { await session.close() }
-      stage.bench.stop()
+      chips.bench.stop()
     }
   }
 
-  @Test func theControllersInvalidateIsHeard() async throws {
+  @Test func aControllersInvalidateIsReported() async throws {
     let pair = try await Pair()
     pair.sessions[0].invalidate()
     #expect(await pair.recorders[1].wait { $0.last == .removed(.peerEnded) })
@@ -47,16 +47,16 @@ import UWBSimulator
     await pair.end()
   }
 
-  @Test func theControleesInvalidateIsSilence() async throws {
+  @Test func aControleesInvalidateTimesOut() async throws {
     let pair = try await Pair()
-    pair.sessions[0].timeouts.silence = .milliseconds(500)
+    pair.sessions[0].timeouts.inactivity = .milliseconds(500)
     pair.sessions[1].invalidate()
     #expect(await pair.recorders[0].wait { $0.last == .removed(.timeout) })
     await pair.end()
   }
 
-  /// Paused and run again in time: neither is the other's end, whoever of them does it.
-  @Test(arguments: [0, 1]) func aShortPauseIsNoEnd(which: Int) async throws {
+  /// Pausing and running again in time does not end the peer, on either side.
+  @Test(arguments: [0, 1]) func shortPausesDoNotEndTheSession(which: Int) async throws {
     let pair = try await Pair()
     let (one, other) = (pair.recorders[which], pair.recorders[1 - which])
     pair.sessions[which].pause()
@@ -71,21 +71,21 @@ import UWBSimulator
     await pair.end()
   }
 
-  /// The delegate is the app's: it goes when the app lets go of it, and nobody is told any more.
-  @Test func aDelegateThatIsGoneIsNotTold() async throws {
+  /// The session does not retain its delegate.
+  @Test func releasedDelegatesAreNotCalled() async throws {
     final class Gone: NSObject, NISessionDelegate {}
-    let parts = try SessionTests.Parts()
+    let fixture = try SessionTests.CoreFixture()
     weak var gone: Gone?
     do {
       let delegate = Gone()
       gone = delegate
-      parts.session.delegate = delegate
-      parts.run()
-      parts.recorder.drain()
+      fixture.session.delegate = delegate
+      fixture.run()
+      fixture.recorder.drain()
     }
-    #expect(gone == nil && parts.session.delegate == nil)
-    parts.feed(2)
-    parts.recorder.drain()
-    #expect(parts.recorder.calls.isEmpty)
+    #expect(gone == nil && fixture.session.delegate == nil)
+    fixture.feed(2)
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls.isEmpty)
   }
 }

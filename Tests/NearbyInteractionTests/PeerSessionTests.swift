@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import UWBSimulator
 
-/// Two Linux hosts that have each other's token.
+/// Two Linux hosts with each other's tokens.
 @Suite struct PeerSessionTests {
   private func sent(_ token: NIDiscoveryToken?) throws -> NIDiscoveryToken {
     let data = try NSKeyedArchiver.archivedData(
@@ -14,11 +14,11 @@ import UWBSimulator
   }
 
   @Test(arguments: [ChipProfile.qm33PDoA, .sr250])
-  func bothSeeEachOther(_ profile: ChipProfile) async throws {
-    let stage = try Stage(profile, others: [SIMD3<Double>(2, 1, 1)])
+  func bothPeersMeasureEachOther(_ profile: ChipProfile) async throws {
+    let chips = try ChipFixture(profile, others: [SIMD3(2, 1, 1)])
     let recorders = [Recorder(), Recorder()]
     let sessions = [
-      recorders[0].session(on: stage.path), recorders[1].session(on: stage.others[0].path),
+      recorders[0].session(on: chips.path), recorders[1].session(on: chips.others[0].path),
     ]
     let tokens = try await waiting { try sessions.map { try sent($0.discoveryToken) } }
     #expect(tokens[0] != tokens[1] && tokens[0] == sessions[0].discoveryToken)
@@ -33,19 +33,19 @@ import UWBSimulator
       #expect(recorder.milestones == [.started])
     }
     for session in sessions { await session.close() }
-    stage.bench.stop()
+    chips.bench.stop()
   }
 
-  @Test func aTokenOfAnotherSessionDoesNotRange() async throws {
-    let stage = try Stage(others: [SIMD3<Double>(2, 1, 1)])
+  @Test func tokensOfOtherSessionsDoNotRange() async throws {
+    let chips = try ChipFixture(others: [SIMD3(2, 1, 1)])
     let recorders = [Recorder(), Recorder()]
     let old = NISession()
-    old.device = stage.others[0].path
+    old.device = chips.others[0].path
     let sessions = [
-      recorders[0].session(on: stage.path), recorders[1].session(on: stage.others[0].path),
+      recorders[0].session(on: chips.path), recorders[1].session(on: chips.others[0].path),
     ]
     let replayed = try await waiting { try sent(old.discoveryToken) }
-    sessions[0].timeouts.preparedness = .milliseconds(900)
+    sessions[0].timeouts.firstMeasurement = .milliseconds(900)
     sessions[1].run(
       NINearbyPeerConfiguration(peerToken: try #require(sessions[0].discoveryToken)))
     #expect(await recorders[1].wait { $0 == [.started] })
@@ -53,32 +53,32 @@ import UWBSimulator
     #expect(await recorders[0].wait { $0 == [.started, .removed(.timeout)] })
     #expect(recorders[1].objects.isEmpty)
     for session in sessions { await session.close() }
-    stage.bench.stop()
+    chips.bench.stop()
   }
 
-  @Test func tokensThatCannotBeUsedAreErrors() async throws {
-    let stage = try Stage(others: [])
+  @Test func unusableTokensAreErrors() async throws {
+    let chips = try ChipFixture(others: [])
     let recorder = Recorder()
-    let own = recorder.session(on: stage.path)
+    let own = recorder.session(on: chips.path)
     own.run(NINearbyPeerConfiguration(peerToken: try #require(own.discoveryToken)))
     #expect(await recorder.wait { $0 == [.invalidated(.invalidConfiguration)] })
-    // Once more, as apps do that want to know whether they may range.
+    // Once more, as apps do to learn whether they may range.
     own.run(NINearbyPeerConfiguration(peerToken: try #require(own.discoveryToken)))
     #expect(await recorder.wait { $0.count == 2 && $0.last == .invalidated(.invalidConfiguration) })
     let second = Recorder()
-    let wrong = second.session(on: stage.path)
+    let wrong = second.session(on: chips.path)
     wrong.run(NINearbyPeerConfiguration(peerToken: .accessory()))
     #expect(await second.wait { $0 == [.invalidated(.invalidConfiguration)] })
     let third = Recorder()
-    let session = third.session(on: stage.path)
+    let session = third.session(on: chips.path)
     let wide = NINearbyPeerConfiguration(peerToken: try #require(NISession().discoveryToken))
     wide.isExtendedDistanceMeasurementEnabled = true
     session.run(wide)
     #expect(await third.wait { $0 == [.invalidated(.incompatiblePeerDevice)] })
-    stage.bench.stop()
+    chips.bench.stop()
   }
 
-  @Test func theBytesOfATokenAreEnough() throws {
+  @Test func tokensCanBeSentAsBytes() throws {
     let token = NIDiscoveryToken(
       .peer, PeerIdentity(capabilities: [.preciseDistance, .controller]).token.bytes)
     #expect(try NIDiscoveryToken(data: token.data) == token)

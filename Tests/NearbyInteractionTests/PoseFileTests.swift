@@ -15,7 +15,7 @@ import Testing
   }
 
   /// Ahead is x there and -z here, left is y there and -x here, up is z there and y here.
-  @Test func aTrajectoryIsRead() throws {
+  @Test func trajectoriesAreRead() throws {
     let text = """
       # timestamp tx ty tz qx qy qz qw
       1305031102.5 0 0 1.2 0 0 0 1
@@ -39,13 +39,13 @@ import Testing
     ("2 0 0 0 0 0 0 1\n1 0 0 0 0 0 0 1", "line 2"), ("-1 0 0 0 0 0 0 1", "line 1"),
     ("1e300 0 0 0 0 0 0 1", "line 1"),
   ])
-  func whatIsNoTrajectoryNamesTheLine(text: String, words: String) throws {
+  func invalidTrajectoriesNameTheLine(text: String, words: String) throws {
     let error = try #require(throws: NIError.self) { try track(text) }
     #expect(error.code == .invalidARConfiguration)
     #expect(error.description.lowercased().contains(words.lowercased()), "\(error)")
   }
 
-  @Test func aFileThatIsNotThereIsNamed() throws {
+  @Test func missingFilesAreNamed() throws {
     let error = try #require(throws: NIError.self) {
       try PoseTrack(contentsOf: URL(fileURLWithPath: "/nowhere/poses.txt"))
     }

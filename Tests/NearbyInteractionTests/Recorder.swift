@@ -5,11 +5,11 @@ import Locking
 
 @testable import NearbyInteraction
 
-/// A delegate that keeps what it is told, and on which queue.
+/// A delegate that records its calls and their queue.
 final class Recorder: NSObject, NISessionDelegate, @unchecked Sendable {
-  // Sound: what changes is behind a lock.
+  // Sendable: all mutable state is behind locks.
 
-  /// What the delegate was told, in short.
+  /// A call of the delegate, in short.
   enum Call: Equatable {
     case started
     case shareable(Data)
@@ -34,7 +34,7 @@ final class Recorder: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue = DispatchQueue(label: "recorder")
   private let key = DispatchSpecificKey<Bool>()
   private let strays = Locked(0)
-  /// Done with each call, on the queue.
+  /// Called with each call, on the queue.
   private let handler = Locked<(@Sendable (NISession, Call) -> Void)?>(nil)
 
   override init() {
@@ -42,7 +42,7 @@ final class Recorder: NSObject, NISessionDelegate, @unchecked Sendable {
     queue.setSpecific(key: key, value: true)
   }
 
-  /// A session of which this is the delegate.
+  /// Creates a session with this delegate.
   func session(on device: String? = nil, core: SessionCore = SessionCore()) -> NISession {
     let session = NISession(core: core)
     session.delegate = self
@@ -58,15 +58,14 @@ final class Recorder: NSObject, NISessionDelegate, @unchecked Sendable {
   }
   var objects: [NINearbyObject] { newest.withLock { $0 } }
   var anchorMessages: [NIDLTDOAMeasurement] { messages.withLock { $0 } }
-  /// Calls on another queue than the one asked for.
+  /// Calls on any other queue than the delegate's.
   var strayCalls: Int { strays.withLock { $0 } }
 
   func onEach(_ body: @escaping @Sendable (NISession, Call) -> Void) {
     handler.withLock { $0 = body }
   }
 
-  /// Waits until the calls fulfil a condition; false: they did not within a time in which they
-  /// always do.
+  /// Waits until the calls fulfil a condition; false after a time that should always suffice.
   func wait(
     seconds: Double = 20, _ condition: @escaping @Sendable ([Call]) -> Bool
   ) async -> Bool {
@@ -91,7 +90,7 @@ final class Recorder: NSObject, NISessionDelegate, @unchecked Sendable {
     }
   }
 
-  /// Waits until everything that has been sent to the queue so far is done.
+  /// Waits until the queue has finished all calls scheduled so far.
   func drain() { queue.sync {} }
 
   private func check() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NearbyInteraction
 
-/// The regions of 1.5 and 3 metres.
+/// Regions with radii of 1.5 and 3 metres.
 @Suite struct RegionTests {
   private let token = NIDiscoveryToken.accessory()
 
@@ -12,7 +12,7 @@ import Testing
   }
 
   /// A walk towards an object and away from it.
-  @Test func eachBoundaryIsCrossedOnceOnAWalk() {
+  @Test func boundariesAreCrossedOncePerWalk() {
     var regions = NIProximityRegions([3, 1.5])
     var seen: [String] = []
     let way = stride(from: Float(5), to: 0.5, by: -0.05)
@@ -28,7 +28,7 @@ import Testing
     #expect(regions.smallest(around: token) == nil)
   }
 
-  @Test func anObjectAtTheBoundaryDoesNotToggle() {
+  @Test func objectsAtTheBoundaryDoNotToggle() {
     var regions = NIProximityRegions([1.5])
     var changes = 0
     for step in 0..<1_000 {
@@ -41,14 +41,14 @@ import Testing
       changes += regions.update(object(1.5 + 0.15 * (step % 2 == 0 ? 1 : -1))).count
     }
     #expect(changes == 1)
-    // Nor one that stays a little inside, and then a little outside.
+    // Nor does one that stays slightly inside, then slightly outside.
     for step in 0..<1_000 {
       changes += regions.update(object(1.5 + 0.15 * (step / 50 % 2 == 0 ? 1 : -1))).count
     }
     #expect(changes == 1)
   }
 
-  @Test func startingInsideIsEnteringAndStartingOutsideIsNothing() {
+  @Test func startingInsideEntersAndStartingOutsideDoesNothing() {
     var regions = NIProximityRegions([1.5, 3], confirmations: 1)
     #expect(regions.update(object(10)).isEmpty)
     #expect(regions.update(object(nil)).isEmpty)

@@ -8,98 +8,98 @@ import UWBLink
 
 @testable import NearbyInteraction
 
-/// The inside of a session, with a clock of the test's and nobody in the chip's place.
+/// The implementation of a session, with a virtual clock and no chip.
 @Suite struct SessionCoreTests {
-  @Test func invalidateSilencesWhatIsOnItsWay() throws {
-    let parts = try SessionTests.Parts()
-    parts.recorder.queue.suspend()
-    parts.run()
-    parts.session.invalidate()
-    parts.recorder.queue.resume()
-    parts.recorder.drain()
-    #expect(parts.recorder.calls.isEmpty)
-    #expect(parts.runner.orders == [.begin(1), .end(tellPeer: true)])
+  @Test func invalidateDropsPendingCallbacks() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.recorder.queue.suspend()
+    fixture.run()
+    fixture.session.invalidate()
+    fixture.recorder.queue.resume()
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls.isEmpty)
+    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: true)])
   }
 
   @Test func closeWaitsForTheChip() async throws {
-    let parts = try SessionTests.Parts()
-    parts.run()
-    await parts.session.close()
-    #expect(parts.runner.orders == [.begin(1), .end(tellPeer: true), .finish])
+    let fixture = try SessionTests.CoreFixture()
+    fixture.run()
+    await fixture.session.close()
+    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: true), .finish])
   }
 
   // MARK: sleep
 
-  /// The two clocks are read one after the other.
-  @Test func aLittleDifferenceBetweenTheClocksIsNoSleep() throws {
-    let parts = try SessionTests.Parts()
-    parts.run()
+  /// The two clocks are not read at the same instant.
+  @Test func smallClockDifferencesAreNoSleep() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.run()
     for step in 1...5 {
-      parts.clock.sleep(.milliseconds(step == 1 ? 900 : 0))
-      parts.feed(2, time: UInt64(step) * 1_000_000)
+      fixture.clock.sleep(.milliseconds(step == 1 ? 900 : 0))
+      fixture.feed(2, time: UInt64(step) * 1_000_000)
     }
-    parts.recorder.drain()
-    #expect(parts.recorder.milestones == [.started, .shareable(Data([1, 2, 3]))])
-    #expect(parts.recorder.objects.count == 5)
+    fixture.recorder.drain()
+    #expect(fixture.recorder.milestones == [.started, .shareable(Data([1, 2, 3]))])
+    #expect(fixture.recorder.objects.count == 5)
   }
 
-  /// The app is quicker than the first event behind the sleep.
-  @Test func whoRunsASessionBehindASleepIsNotToldOfIt() throws {
-    let parts = try SessionTests.Parts()
-    parts.run()
-    parts.clock.sleep(.seconds(3_600))
-    parts.run()
-    parts.recorder.drain()
+  /// The app runs the session before the first event after the sleep.
+  @Test func runAfterSleepReportsNoSuspension() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.run()
+    fixture.clock.sleep(.seconds(3_600))
+    fixture.run()
+    fixture.recorder.drain()
     let data = Recorder.Call.shareable(Data([1, 2, 3]))
-    #expect(parts.recorder.calls == [.started, data, .started, data])
-    #expect(parts.runner.orders == [.begin(1), .end(tellPeer: false), .begin(2)])
+    #expect(fixture.recorder.calls == [.started, data, .started, data])
+    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: false), .begin(2)])
   }
 
   // MARK: runs
 
-  @Test func dataOfAnEarlierRunIsNotKept() throws {
-    let parts = try SessionTests.Parts()
-    parts.session.run(parts.configuration)
-    parts.session.run(parts.configuration)
-    parts.core.keep([2], for: 2)
-    parts.core.keep([1], for: 1)
-    parts.core.handle(.report(run: 2, .started(needsData: true)))
-    parts.recorder.drain()
-    #expect(parts.recorder.calls == [.started, .shareable(Data([2]))])
+  @Test func dataOfEarlierRunsIsIgnored() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.session.run(fixture.configuration)
+    fixture.session.run(fixture.configuration)
+    fixture.core.keep([2], for: 2)
+    fixture.core.keep([1], for: 1)
+    fixture.core.handle(.report(run: 2, .started(needsData: true)))
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls == [.started, .shareable(Data([2]))])
   }
 
-  @Test func theConfigurationThatIsReadIsACopy() throws {
-    let parts = try SessionTests.Parts()
-    parts.session.run(parts.configuration)
-    let read = try #require(parts.session.configuration as? NINearbyAccessoryConfiguration)
+  @Test func readConfigurationsAreCopies() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.session.run(fixture.configuration)
+    let read = try #require(fixture.session.configuration as? NINearbyAccessoryConfiguration)
     read.isCameraAssistanceEnabled = true
-    let again = try #require(parts.session.configuration as? NINearbyAccessoryConfiguration)
+    let again = try #require(fixture.session.configuration as? NINearbyAccessoryConfiguration)
     #expect(again !== read && !again.isCameraAssistanceEnabled)
   }
 
-  /// Nobody can fall silent who was not ranged with.
-  @Test func anchorsMayBeSilent() throws {
-    let parts = try SessionTests.Parts()
-    parts.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
-    parts.core.handle(.report(run: 1, .started(needsData: false)))
-    parts.clock.advance(.seconds(1_000))
-    parts.recorder.drain()
-    #expect(parts.recorder.calls == [.started])
-    #expect(parts.core.state.withLock { $0.machine.phase } == .running)
+  /// Sessions with anchors have no object.
+  @Test func anchorsHaveNoInactivityTimeout() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.session.run(NIDLTDOAConfiguration(networkIdentifier: 7))
+    fixture.core.handle(.report(run: 1, .started(needsData: false)))
+    fixture.clock.advance(.seconds(1_000))
+    fixture.recorder.drain()
+    #expect(fixture.recorder.calls == [.started])
+    #expect(fixture.core.state.withLock { $0.machine.phase } == .running)
   }
 
-  // MARK: what is asked for
+  // MARK: requests
 
   private func problem(
     _ configuration: NIConfiguration, _ change: (NISession) -> Void
   ) throws -> NIError? {
-    let parts = try SessionTests.Parts()
-    change(parts.session)
-    return RunRequest(configuration, of: parts.session).problem
+    let fixture = try SessionTests.CoreFixture()
+    change(fixture.session)
+    return RunRequest(configuration, of: fixture.session).problem
   }
 
-  @Test func theSourceOfPosesThatIsNoneIsNamed() throws {
-    let configuration = try SessionTests.Parts().configuration
+  @Test func invalidPoseSourcesAreNamed() throws {
+    let configuration = try SessionTests.CoreFixture().configuration
     configuration.isCameraAssistanceEnabled = true
     let wrong = try problem(configuration) { $0.setARSession(NSObject()) }
     #expect(wrong?.code == .invalidARConfiguration)
@@ -114,8 +114,8 @@ import UWBLink
     #expect(mended == nil)
   }
 
-  /// What cannot be done at all is said before what is missing for it.
-  @Test func theFirstProblemIsTold() throws {
+  /// An unsupported request is reported before its missing requirements.
+  @Test func theFirstProblemIsReported() throws {
     let sounding = NINearbyAccessoryConfiguration(
       bluetoothChannelSoundingIdentifier: UUID(), previousBluetoothIdentifier: nil)
     sounding.isCameraAssistanceEnabled = true
@@ -123,8 +123,8 @@ import UWBLink
     sounding.isCameraAssistanceEnabled = false
     #expect(
       try problem(sounding) { $0.setARSession(PoseTrack()) }?.code == .unsupportedPlatform)
-    // A source of poses that is not asked for is none; that of ARKit is.
-    let plain = try SessionTests.Parts().configuration
+    // An unused source of poses is no error, but an unused ARKit session is.
+    let plain = try SessionTests.CoreFixture().configuration
     #expect(try problem(plain) { $0.setARSession(PoseTrack()) }?.code == .invalidARConfiguration)
     let changed = try problem(plain) {
       $0.setARSession(PoseTrack())
@@ -133,18 +133,18 @@ import UWBLink
     #expect(changed == nil)
   }
 
-  @Test func peersNeedASourceOfPosesAsWell() throws {
+  @Test func peersNeedASourceOfPosesToo() throws {
     let other = try #require(NISession().discoveryToken)
     let configuration = NINearbyPeerConfiguration(peerToken: other)
     configuration.isCameraAssistanceEnabled = true
     #expect(try problem(configuration) { _ in }?.code == .invalidARConfiguration)
-    let parts = try SessionTests.Parts()
-    parts.session.poseSource = PoseTrack()
-    let request = RunRequest(configuration, of: parts.session)
+    let fixture = try SessionTests.CoreFixture()
+    fixture.session.poseSource = PoseTrack()
+    let request = RunRequest(configuration, of: fixture.session)
     #expect(request.problem == nil && request.finder != nil && request.token == other)
   }
 
-  @Test func theTokenOfAnAccessoryIsNoPeers() throws {
+  @Test func accessoryTokensAreNoPeerTokens() throws {
     let found = try problem(NINearbyPeerConfiguration(peerToken: .accessory())) { _ in }
     #expect(found?.code == .invalidConfiguration)
     #expect(found?.description.contains("that of an accessory") == true)

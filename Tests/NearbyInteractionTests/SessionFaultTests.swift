@@ -7,43 +7,43 @@ import UWBSimulator
 
 @testable import NearbyInteraction
 
-/// Shareable data that is lost, late, doubled, truncated or handed to the wrong accessory, and
-/// accessories that go: what the app's side makes of it, with a real accessory behind a socket.
+/// How the app's side handles shareable data that is lost, late, repeated, truncated or misdirected, and
+/// accessories that disappear.
 @Suite struct SessionFaultTests {
-  /// A session whose accessory is not heard ends in a time-out, and ranges when it is run again.
-  private func triesAgain(_ meeting: Encounter) async throws {
-    let (recorder, session) = (meeting.recorder, meeting.session)
+  /// A session whose accessory is not measured times out, and ranges when it is run again.
+  private func triesAgain(_ fixture: SessionFixture) async throws {
+    let (recorder, session) = (fixture.recorder, fixture.session)
     #expect(await recorder.wait { $0.last == .removed(.timeout) })
     #expect(recorder.objects.isEmpty)
-    session.timeouts.preparedness = .seconds(20)
-    meeting.accessory.deliver(.whole)
+    session.timeouts.firstMeasurement = .seconds(20)
+    fixture.accessory.deliver(.whole)
     session.run(try #require(session.configuration))
     #expect(await recorder.waitForUpdates(3))
     #expect(abs(try #require(recorder.objects.last?.distance) - 3) < 0.15)
     let data = recorder.calls.compactMap { if case .shareable(let data) = $0 { data } else { nil } }
     #expect(data.count == 2 && Set(data).count == 2)
-    #expect(try await meeting.accessory.sessions == 1)
+    #expect(try await fixture.accessory.sessions == 1)
   }
 
   @Test(arguments: [TestAccessory.Delivery.lost, .truncated])
-  func dataThatDoesNotArriveTimesOutAndTheNextRunRanges(
+  func lostDataTimesOutAndTheNextRunRanges(
     _ delivery: TestAccessory.Delivery
   ) async throws {
-    let meeting = try await Encounter(role: .controlee)
-    meeting.session.timeouts.preparedness = .milliseconds(200)
-    meeting.accessory.deliver(delivery)
-    try await meeting.run()
-    try await triesAgain(meeting)
-    await meeting.end()
+    let fixture = try await SessionFixture(role: .controlee)
+    fixture.session.timeouts.firstMeasurement = .milliseconds(200)
+    fixture.accessory.deliver(delivery)
+    try await fixture.run()
+    try await triesAgain(fixture)
+    await fixture.end()
   }
 
-  /// It arrives when the app has given up: the accessory ranges with nobody, until the next data.
-  @Test func dataThatIsLateStartsNobody() async throws {
-    let meeting = try await Encounter(role: .controlee)
-    let (recorder, accessory) = (meeting.recorder, meeting.accessory)
-    meeting.session.timeouts.preparedness = .milliseconds(200)
+  /// The data arrives after the timeout: the accessory measures nothing until the next data.
+  @Test func lateDataStartsNothing() async throws {
+    let fixture = try await SessionFixture(role: .controlee)
+    let (recorder, accessory) = (fixture.recorder, fixture.accessory)
+    fixture.session.timeouts.firstMeasurement = .milliseconds(200)
     accessory.deliver(.lost)
-    try await meeting.run()
+    try await fixture.run()
     #expect(await recorder.wait { $0.last == .removed(.timeout) })
     guard case .shareable(let late)? = recorder.calls.first(where: { $0.isShareable }) else {
       Issue.record("no data")
@@ -54,35 +54,35 @@ import UWBSimulator
     try await accessory.take(late)
     for await case .started in events { break }
     #expect(try await accessory.sessions == 1)
-    try await triesAgain(meeting)
-    await meeting.end()
+    try await triesAgain(fixture)
+    await fixture.end()
   }
 
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
-  func dataThatComesTwiceDisturbsNobody(_ role: SessionConfiguration.Role) async throws {
-    let meeting = try await Encounter(role: role)
-    meeting.accessory.deliver(.twice)
-    try await meeting.run()
-    #expect(await meeting.recorder.waitForUpdates(10))
-    #expect(meeting.recorder.milestones.count == 2)
-    #expect(try await meeting.accessory.sessions == 1)
-    await meeting.end()
+  func repeatedDataChangesNothing(_ role: SessionConfiguration.Role) async throws {
+    let fixture = try await SessionFixture(role: role)
+    fixture.accessory.deliver(.twice)
+    try await fixture.run()
+    #expect(await fixture.recorder.waitForUpdates(10))
+    #expect(fixture.recorder.milestones.count == 2)
+    #expect(try await fixture.accessory.sessions == 1)
+    await fixture.end()
   }
 
-  /// An app that mixes its accessories up: each gets what was made for the other.
-  @Test func dataForAnotherTokenRangesWithNobody() async throws {
-    let stage = try Stage(others: [SIMD3<Double>(2, 0, 1), SIMD3<Double>(5, 1, 1)])
+  /// An app that confuses two accessories: each gets the data for the other.
+  @Test func dataForOtherTokensMeasuresNothing() async throws {
+    let chips = try ChipFixture(others: [SIMD3(2, 0, 1), SIMD3(5, 1, 1)])
     let accessories = [
-      try await TestAccessory(stage.others[0], role: .controlee),
-      try await TestAccessory(stage.others[1], role: .controlee),
+      try await TestAccessory(chips.others[0], role: .controlee),
+      try await TestAccessory(chips.others[1], role: .controlee),
     ]
     let recorders = [Recorder(), Recorder()]
     var sessions: [NISession] = []
     var tokens: [NIDiscoveryToken] = []
     for (index, recorder) in recorders.enumerated() {
       recorder.connect(to: accessories[1 - index])
-      let session = recorder.session(on: stage.path)
-      session.timeouts.preparedness = .milliseconds(400)
+      let session = recorder.session(on: chips.path)
+      session.timeouts.firstMeasurement = .milliseconds(400)
       let configuration = try await accessories[index].configuration()
       tokens.append(configuration.accessoryDiscoveryToken)
       session.run(configuration)
@@ -93,7 +93,7 @@ import UWBSimulator
       #expect(await recorder.wait { $0.last == .removed(.timeout) })
       #expect(recorder.objects.isEmpty)
     }
-    // By the token of the object, as apps are to do it.
+    // By the token of the object, as apps should.
     let owners = Dictionary(uniqueKeysWithValues: zip(tokens, accessories))
     for (recorder, session) in zip(recorders, sessions) {
       recorder.onEach { session, call in
@@ -102,7 +102,7 @@ import UWBSimulator
         guard case .shareable(let data) = call, let token, let owner = owners[token] else { return }
         Task { try await owner.take(data) }
       }
-      session.timeouts.preparedness = .seconds(20)
+      session.timeouts.firstMeasurement = .seconds(20)
       session.run(try #require(session.configuration))
     }
     let truth: [Float] = [2, Float(26).squareRoot()]
@@ -114,27 +114,27 @@ import UWBSimulator
     }
     for session in sessions { await session.close() }
     for accessory in accessories { await accessory.close() }
-    stage.bench.stop()
+    chips.bench.stop()
   }
 
-  /// The accessory's chip loses its power in the middle, and another process serves it then.
-  @Test func anAccessoryThatIsKilledTimesOutAndServesAgain() async throws {
-    let meeting = try await Encounter(role: .controlee)
-    let (recorder, session) = (meeting.recorder, meeting.session)
-    session.timeouts.silence = .milliseconds(200)
-    try await meeting.run()
+  /// The accessory's chip loses power while ranging, and another process serves it afterwards.
+  @Test func killedAccessoriesTimeOutAndServeAgain() async throws {
+    let fixture = try await SessionFixture(role: .controlee)
+    let (recorder, session) = (fixture.recorder, fixture.session)
+    session.timeouts.inactivity = .milliseconds(200)
+    try await fixture.run()
     #expect(await recorder.waitForUpdates(3))
-    let chip = meeting.stage.others[0]
+    let chip = fixture.chips.others[0]
     chip.unplug()
     #expect(await recorder.wait { $0.last == .removed(.timeout) })
     try chip.replug()
     let again = try await TestAccessory(chip, role: .controlee)
     recorder.connect(to: again)
     let before = recorder.objects.count
-    session.timeouts.silence = .seconds(10)
+    session.timeouts.inactivity = .seconds(10)
     session.run(try await again.configuration())
     #expect(await recorder.waitForUpdates(before + 3), "\(recorder.milestones)")
     await again.close()
-    await meeting.end()
+    await fixture.end()
   }
 }

@@ -9,9 +9,9 @@ import UWB
 
 @testable import NearbyInteraction
 
-/// What becomes of the fields of a chip's report. Time is virtual, nobody is in the chip's place.
+/// The fields of a chip's report, in virtual time and without a chip.
 @Suite struct SessionMeasurementTests {
-  /// What a chip says of its angles: AOA_SUPPORT of FiRa's CORE_GET_CAPS_INFO_RSP.
+  /// A chip's supported angles: AOA_SUPPORT of FiRa's CORE_GET_CAPS_INFO_RSP.
   private static func chip(_ angles: Capabilities.Angles) -> Capabilities {
     Capabilities([TLV(CapabilityID.aoaSupport.number(in: .fira2) ?? 0, [angles.rawValue])])
   }
@@ -33,24 +33,24 @@ import UWB
     return measurement
   }
 
-  /// What an app gets of one report.
+  /// The object that an app gets for one report.
   private func object(
     _ measurement: TwoWayMeasurement, on chip: Capabilities, time: UInt64 = 1_000_000,
     round: UInt32 = 0
   ) throws -> NINearbyObject {
-    let parts = try SessionTests.Parts()
-    parts.run()
-    parts.feed(measurement, time: time, round: round, to: parts.core.reports(of: 1, chip))
-    parts.recorder.drain()
-    #expect(parts.recorder.objects.count == 1)
-    return try #require(parts.recorder.objects.last)
+    let fixture = try SessionTests.CoreFixture()
+    fixture.run()
+    fixture.feed(measurement, time: time, round: round, to: fixture.core.reports(of: 1, chip))
+    fixture.recorder.drain()
+    #expect(fixture.recorder.objects.count == 1)
+    return try #require(fixture.recorder.objects.last)
   }
 
   private func expect(_ direction: simd_float3?, _ expected: simd_float3) throws {
     #expect(simd_distance(try #require(direction), expected) < 1e-3, "\(direction ?? .zero)")
   }
 
-  @Test func theFieldsOfARound() throws {
+  @Test func fieldsOfARound() throws {
     let object = try object(
       Self.measurement(metres: 2.5, azimuth: Self.angle(30, 77), rssi: 121),
       on: Self.chip([.azimuth90, .figureOfMerit]), time: 5_000, round: 41)
@@ -88,7 +88,7 @@ import UWB
       ).direction, simd_float3(half, -half, 0))
   }
 
-  @Test func anglesThatAChipDoesNotMeasureAreNotBelieved() throws {
+  @Test func unsupportedAnglesAreIgnored() throws {
     let measurement = Self.measurement(azimuth: Self.angle(30), elevation: Self.angle(20))
     let none = try object(measurement, on: Self.chip([]))
     #expect(none.direction == nil && none.sample?.azimuth == nil && none.sample?.elevation == nil)
@@ -96,7 +96,7 @@ import UWB
     let flat = try object(measurement, on: Self.chip([.azimuth180]))
     #expect(flat.sample?.azimuth != nil && flat.sample?.elevation == nil)
     try expect(flat.direction, simd_float3(0.5, 0, -Float(0.75).squareRoot()))
-    // Without figures of merit a zero in their place means nothing.
+    // Without figures of merit, zeros in their place have no meaning.
     let plain = try object(
       Self.measurement(azimuth: Self.angle(30, 0)), on: Self.chip([.azimuth90]))
     #expect(plain.direction != nil && plain.sample?.azimuthFigureOfMerit == nil)
@@ -105,7 +105,7 @@ import UWB
   }
 
   /// A figure of merit of 0: there is no estimate.
-  @Test func anAngleWithoutMeritIsNone() throws {
+  @Test func anglesWithoutMeritAreIgnored() throws {
     let chip = Self.chip([.azimuth90, .elevation, .figureOfMerit])
     let object = try object(
       Self.measurement(azimuth: Self.angle(30, 0), elevation: Self.angle(20, 50)), on: chip)
@@ -115,8 +115,8 @@ import UWB
     #expect(object.sample?.elevationFigureOfMerit == 50)
   }
 
-  /// Status 0x1B: what an antenna delay that is set too large makes of a distance near zero.
-  @Test func aNegativeDistanceIsZeroToTheAppAndStaysInTheSample() throws {
+  /// Status 0x1B: a distance near zero with an antenna delay that is too large.
+  @Test func negativeDistancesAreZeroExceptInTheSample() throws {
     let object = try object(
       Self.measurement(metres: 0.2, status: .okNegativeDistance), on: Self.chip([]))
     #expect(object.distance == 0 && object.sample?.rawDistance == -0.2)
@@ -124,83 +124,83 @@ import UWB
 
   // MARK: with movement
 
-  /// Straight ahead along -z past an object to the right, with the antennas' azimuths.
+  /// Movement along -z past an object on the right, with the antennas' azimuths.
   private func walkPast(
     _ angles: Capabilities.Angles, merit: UInt8 = 90
-  ) throws -> (SessionTests.Parts, simd_float3) {
-    let parts = try SessionTests.Parts()
+  ) throws -> (SessionTests.CoreFixture, simd_float3) {
+    let fixture = try SessionTests.CoreFixture()
     let target = simd_float3(2, 0.3, -2)
     let track = PoseTrack(
       (0...60).map { MotionTests.pose(UInt64($0 + 1) * 100_000_000, x: 0, z: -0.08 * Float($0)) })
-    parts.configuration.isCameraAssistanceEnabled = true
-    parts.session.poseSource = track
-    parts.run()
-    let reports = parts.core.reports(of: 1, Self.chip(angles))
+    fixture.configuration.isCameraAssistanceEnabled = true
+    fixture.session.poseSource = track
+    fixture.run()
+    let reports = fixture.core.reports(of: 1, Self.chip(angles))
     for step in 0...60 {
       let arm = target - simd_float3(0, 0, -0.08 * Float(step))
       let measurement = Self.measurement(
         metres: Double(simd_length(arm)),
         azimuth: Self.angle(Double(atan2(arm.x, -arm.z)) * 180 / .pi, merit))
-      parts.feed(measurement, time: UInt64(step + 1) * 100_000_000, to: reports)
+      fixture.feed(measurement, time: UInt64(step + 1) * 100_000_000, to: reports)
     }
-    parts.core.state.withLock { $0.finder }?.queue.sync {}
-    parts.recorder.drain()
-    return (parts, target - simd_float3(0, 0, -4.8))
+    fixture.core.state.withLock { $0.finder }?.queue.sync {}
+    fixture.recorder.drain()
+    return (fixture, target - simd_float3(0, 0, -4.8))
   }
 
-  /// A straight line does not tell left from right; an azimuth that is good all round does, and one
-  /// that mixes up front and back must not.
-  @Test func onlyAzimuthsThatAreGoodAllRoundHelpTheMovement() throws {
+  /// A straight path does not distinguish left from right; an all-round azimuth does, and one that
+  /// confuses front and back must not be used for it.
+  @Test func onlyAllRoundAzimuthsAreUsedWithMovement() throws {
     let (all, arm) = try walkPast([.azimuth180, .figureOfMerit])
     let last = try #require(all.recorder.objects.last)
     let found = try #require(last.horizontalAngle)
     #expect(abs(found - atan2(arm.x, -arm.z)) < 0.1, "\(found)")
-    // Where the antennas see it, they say where it is.
+    // The antennas' direction has priority.
     try expect(
       last.direction, simd_normalize(simd_float3(arm.x, 0, arm.z)))
     let (half, _) = try walkPast([.azimuth90, .figureOfMerit])
     #expect(half.recorder.objects.last?.horizontalAngle == nil)
   }
 
-  /// The antennas see it on the horizon, the movement knows how high it is.
-  @Test func whatTheAntennasSeeComesBeforeWhatMovementFinds() throws {
-    let parts = try SessionTests.Parts()
+  /// The antennas see the object on the horizon, the movement determines its height.
+  @Test func antennaDirectionsPrecedeThoseFromMovement() throws {
+    let fixture = try SessionTests.CoreFixture()
     let (target, track) = (simd_float3(4, 1.2, -3), MotionTests.track())
-    parts.configuration.isCameraAssistanceEnabled = true
-    parts.session.poseSource = track
-    parts.run()
+    fixture.configuration.isCameraAssistanceEnabled = true
+    fixture.session.poseSource = track
+    fixture.run()
     let chip = Self.chip([.azimuth180, .figureOfMerit])
-    let reports = parts.core.reports(of: 1, chip)
+    let reports = fixture.core.reports(of: 1, chip)
     for step in 0...100 {
       let time = UInt64(step + 1) * 100_000_000
       let place = try #require(track.pose(at: time)).transform.columns.3
       let arm = target - simd_float3(place.x, place.y, place.z)
       // The last one has no azimuth.
-      parts.feed(
+      fixture.feed(
         Self.measurement(
           metres: Double(simd_length(arm)),
           azimuth: Self.angle(Double(atan2(arm.x, -arm.z)) * 180 / .pi, step < 100 ? 90 : 0)),
         time: time, to: reports)
     }
-    parts.core.state.withLock { $0.finder }?.queue.sync {}
-    parts.recorder.drain()
-    let last = parts.recorder.objects.suffix(2)
+    fixture.core.state.withLock { $0.finder }?.queue.sync {}
+    fixture.recorder.drain()
+    let last = fixture.recorder.objects.suffix(2)
     #expect(try #require(last.first?.direction).y == 0)
     #expect(try #require(last.last?.direction).y > 0.1)
   }
 
-  /// Each change of it, and nothing but changes.
-  @Test func convergenceIsToldWhenItChanges() throws {
-    let parts = try SessionTests.Parts()
-    parts.configuration.isCameraAssistanceEnabled = true
-    parts.session.poseSource = PoseTrack()
-    parts.run()
-    for step in 1...10 { parts.feed(3, time: UInt64(step) * 100_000_000) }
-    parts.core.state.withLock { $0.finder }?.queue.sync {}
-    parts.recorder.drain()
-    #expect(parts.recorder.objects.count == 10)
+  /// All changes, and only changes.
+  @Test func convergenceIsReportedWhenItChanges() throws {
+    let fixture = try SessionTests.CoreFixture()
+    fixture.configuration.isCameraAssistanceEnabled = true
+    fixture.session.poseSource = PoseTrack()
+    fixture.run()
+    for step in 1...10 { fixture.feed(3, time: UInt64(step) * 100_000_000) }
+    fixture.core.state.withLock { $0.finder }?.queue.sync {}
+    fixture.recorder.drain()
+    #expect(fixture.recorder.objects.count == 10)
     #expect(
-      parts.recorder.milestones == [
+      fixture.recorder.milestones == [
         .started, .shareable(Data([1, 2, 3])), .converged(.notConverged([.insufficientLighting])),
       ])
   }

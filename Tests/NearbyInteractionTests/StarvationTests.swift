@@ -5,20 +5,19 @@ import UWBSimulator
 
 @testable import NearbyInteraction
 
-/// What has to wait for a chip must not wait for a thread of Swift's tasks: these may all be waiting
-/// in the same way.
+/// Waiting for a chip must not depend on the threads that run tasks: they may all be waiting too.
 @Suite struct StarvationTests {
   @Test func capabilitiesOfManyChipsAtOnce() async throws {
-    let stages = try (0..<8).map { _ in try Stage(.qm33, others: []) }
+    let stages = try (0..<8).map { _ in try ChipFixture(.qm33, others: []) }
     await withTaskGroup(of: Bool.self) { group in
-      for stage in stages {
+      for chips in stages {
         group.addTask {
-          ChipCapabilities.ofDevice(named: stage.path, hasPoses: false)
+          ChipCapabilities.ofDevice(named: chips.path, hasPoses: false)
             .supportsPreciseDistanceMeasurement
         }
       }
       for await isThere in group { #expect(isThere) }
     }
-    for stage in stages { stage.bench.stop() }
+    for chips in stages { chips.bench.stop() }
   }
 }

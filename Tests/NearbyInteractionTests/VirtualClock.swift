@@ -3,7 +3,7 @@ import Locking
 
 @testable import NearbyInteraction
 
-/// A clock that only tests move.
+/// A clock that only tests advance.
 final class VirtualClock: SessionClock {
   private struct Alarm {
     var id: Int
@@ -29,7 +29,7 @@ final class VirtualClock: SessionClock {
     return { [weak self] in self?.state.withLock { $0.alarms.removeAll { $0.id == id } } }
   }
 
-  /// The machine sleeps: the clock stands still.
+  /// Lets the machine sleep, during which the clock stops.
   func sleep(_ time: Duration) { state.withLock { $0.slept += time } }
 
   func advance(_ time: Duration) {
@@ -50,8 +50,8 @@ final class VirtualClock: SessionClock {
   }
 }
 
-/// In the place of a chip: keeps what it is asked for.
-final class ScriptedRunner: SessionCore.Runner {
+/// Records the runs that it is asked for.
+final class RecordingExecutor: SessionCore.Executor {
   enum Order: Equatable {
     case begin(Int)
     case end(tellPeer: Bool)

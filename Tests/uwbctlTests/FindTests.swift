@@ -76,7 +76,7 @@ import UWBSimulator
     bench.start()
     let device = try await UWBDevice.open(.serial(path: FilePath(other.path)))
     let accessory = try Accessory(device)
-    let listener = try SocketListener(.tcp(host: "127.0.0.1", port: 0))
+    let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
     let serving = Task { await accessory.serve(listener) }
     let finder = try ChildProcess([
       "find", "--device", chip.path, "--accessory", listener.endpoint.description,

@@ -4,36 +4,35 @@ internal import UCI
 internal import UCIReference
 public import UWB
 
-/// A Nearby Interaction accessory: a UWB chip that apps on phones, or on other Linux machines, range
-/// with.
+/// A Nearby Interaction accessory: a UWB chip with which apps on phones, or on other Linux machines,
+/// range.
 ///
 /// ```swift
 /// let device = try await UWBDevice.open("/dev/ttyACM0")
 /// let accessory = try Accessory(device)
-/// let listener = try SocketListener(ChannelEndpoint("tcp:7000"))
+/// let listener = try await SocketListener(ChannelEndpoint("tcp:7000"))
 /// Task { for await event in accessory.events { print(event) } }
 /// await accessory.serve(listener)
 /// ```
 ///
-/// Each app has a channel and, from its shareable data on, a session on the chip. Several apps are
-/// served at the same time. A channel that is lost does not end ranging: the session goes on until
-/// the app says stop over another channel of the same name, until nothing has been measured for
-/// `Options.silence`, or until the chip ends it.
+/// Each app has a channel and, once it has sent its shareable data, a session on the chip. Several
+/// apps are served at the same time. Losing a channel does not end ranging: the session continues
+/// until the app stops it over another channel of the same name, until nothing has been measured for
+/// `Options.inactivityTimeout`, or until the chip ends it.
 ///
-/// What happens to damaged, late, doubled and foreign messages:
+/// Damaged, late, repeated and foreign messages:
 /// - Shareable data that cannot be read or that the chip refuses: `Event.refused`, and the app is
-///   told that the accessory does not range (0x03). The protocol has no other way to say no, so a
-///   session that there was before ends.
-/// - The same shareable data again, while it is ranged with: answered again (0x02), nothing more.
-/// - Other shareable data: the session before ends, a new one begins. It may use the configuration
-///   data that was sent before, as after a re-run with a configuration that the app has kept.
-/// - Shareable data meant for another accessory cannot be told apart; nothing is measured, and the
-///   session ends by silence.
+///   told that the accessory does not range (0x03). The protocol has no other way to refuse, so a
+///   session that was ranging ends.
+/// - The same shareable data again while ranging: answered again (0x02), nothing else.
+/// - Different shareable data: the current session ends and a new one begins. It may use the
+///   configuration data that was sent before, as after a new run with a configuration that the app
+///   has kept.
+/// - Shareable data meant for another accessory cannot be recognised; nothing is measured, and the
+///   session ends by inactivity.
 public final class Accessory: Sendable {
-  /// The chip.
-  public let device: UWBDevice
-  /// How it presents itself.
-  public let options: Options
+  package let device: UWBDevice
+  package let options: Options
 
   private struct State {
     var clients: [String: AccessoryClient] = [:]
@@ -43,25 +42,25 @@ public final class Accessory: Sendable {
   private let state = Locked(State())
   private let broadcast = Broadcast<Event>()
 
-  /// An accessory on a chip.
+  /// Creates an accessory on a chip.
   ///
-  /// - Throws: `AccessoryError.unsuitableChip`.
+  /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   public init(_ device: UWBDevice, options: Options = Options()) throws(AccessoryError) {
     self.device = device
     self.options = options
     _ = try configurationData()
   }
 
-  /// Configuration data as an app would get it now; the address is another one each time.
+  /// The configuration data that an app would get now; each call has another address.
   ///
-  /// - Throws: `AccessoryError.unsuitableChip`.
-  public func configurationData() throws(AccessoryError) -> AccessoryConfigurationData {
+  /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
+  package func configurationData() throws(AccessoryError) -> AccessoryConfigurationData {
     AccessoryConfigurationData(
       preferredUpdateRate: options.updateRate, uwb: try UWBConfigurationData(for: device, options))
   }
 
-  /// What happens from now on. There may be any number of subscribers; for one that is too slow the
-  /// oldest events are dropped.
+  /// What happens from now on, for any number of subscribers. A subscriber that is too slow loses the
+  /// oldest events beyond 256.
   public var events: AsyncStream<Event> { broadcast.subscribe(.bufferingNewest(256)) }
 
   func report(_ event: Event) { broadcast.send(event) }
@@ -69,9 +68,9 @@ public final class Accessory: Sendable {
   /// Serves one app until its channel ends or the task is cancelled.
   ///
   /// - Parameters:
-  ///   - channel: taken over, and closed in the end.
-  ///   - name: who the app is, where that is known, so that it finds its session again after it has
-  ///     lost a channel; nil: it is somebody new. The newest channel of a name counts.
+  ///   - channel: the channel, closed at the end.
+  ///   - name: identifies the app, so that it finds its session again after losing a channel; nil: a
+  ///     new app. A new channel replaces an earlier one of the same name.
   public func serve(_ channel: some DataChannel, as name: String? = nil) async {
     guard let client = client(name) else { return channel.close() }
     await withTaskCancellationHandler {
@@ -95,7 +94,7 @@ public final class Accessory: Sendable {
     }
   }
 
-  /// Apps with which the chip ranges now.
+  /// The apps with which the chip ranges now.
   public var rangingApps: [App] {
     state.withLock { Array($0.clients.values) }.filter(\.isRanging).map(\.app)
   }
@@ -124,14 +123,14 @@ public final class Accessory: Sendable {
     }
   }
 
-  /// A client without a channel and without a session.
+  /// Removes a client that has neither a channel nor a session.
   func forget(_ client: AccessoryClient) {
     state.withLock { state in
       if state.clients[client.app.name] === client { state.clients[client.app.name] = nil }
     }
   }
 
-  /// Counts one more as ranging, if there may be one more.
+  /// Counts a client as ranging, within the limit.
   func admit(_ client: AccessoryClient) throws(AccessoryError) {
     let limit = options.maximumSessions ?? Capabilities(device.capabilities).maxSessions
     let isAdmitted = state.withLock { state in
@@ -140,6 +139,6 @@ public final class Accessory: Sendable {
       client.setRanging(true)
       return true
     }
-    if !isAdmitted { throw .tooManySessions(limit: limit ?? 0) }
+    if !isAdmitted { throw AccessoryError(.tooManySessions(limit: limit ?? 0)) }
   }
 }

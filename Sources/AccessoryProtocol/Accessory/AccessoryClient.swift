@@ -3,26 +3,25 @@ internal import Locking
 internal import UCI
 internal import UWB
 
-/// What an accessory has with one app: its channel and its session on the chip.
+/// One app of an accessory: its channels, and its session on the chip.
 ///
-/// Everything that happens goes through one mailbox and is handled by one task, one after the other,
-/// so that nothing here depends on who is faster. The task ends when there is neither a channel nor
-/// a session.
+/// Everything that happens becomes a command in one inbox, handled in order by one task, so the
+/// outcome does not depend on timing. The task ends when there is neither a channel nor a session.
 final class AccessoryClient: Sendable {
-  /// What the task is told. A channel waits until its letter has been handled, so that an app that
-  /// sends faster is held up in its channel.
-  enum Letter: Sendable {
-    case attached(any DataChannel, Receipt)
-    case message([UInt8], from: any DataChannel, Receipt)
-    case detached(any DataChannel, Receipt)
-    case silent(run: Int)
+  /// A channel waits for the acknowledgement of its command, so that an app that sends faster than
+  /// the accessory works is held up by its channel.
+  enum Command: Sendable {
+    case attached(any DataChannel, Acknowledgement)
+    case message([UInt8], from: any DataChannel, Acknowledgement)
+    case detached(any DataChannel, Acknowledgement)
+    case inactive(run: Int)
     case ended(run: Int, DriverError)
     case close
   }
-  typealias Receipt = CheckedContinuation<Void, Never>
+  typealias Acknowledgement = CheckedContinuation<Void, Never>
 
   private struct State {
-    /// Channels that are being served, lost ones included until they have ended.
+    /// Channels being served, including replaced ones that have not ended yet.
     var channels = 1
     var isRanging = false
     var isFinished = false
@@ -32,14 +31,14 @@ final class AccessoryClient: Sendable {
   let app: Accessory.App
   private let accessory: Accessory
   private let state = Locked(State())
-  private let letters: AsyncStream<Letter>
-  private let mailbox: AsyncStream<Letter>.Continuation
+  private let commands: AsyncStream<Command>
+  private let inbox: AsyncStream<Command>.Continuation
 
-  /// A client whose first channel is about to be served.
+  /// Creates a client whose first channel is about to be served.
   init(_ app: Accessory.App, of accessory: Accessory) {
     self.app = app
     self.accessory = accessory
-    (letters, mailbox) = AsyncStream.makeStream()
+    (commands, inbox) = AsyncStream.makeStream()
     let task = Task { await self.work() }
     state.withLock { $0.task = task }
   }
@@ -47,7 +46,7 @@ final class AccessoryClient: Sendable {
   var isRanging: Bool { state.withLock { $0.isRanging } }
   func setRanging(_ value: Bool) { state.withLock { $0.isRanging = value } }
 
-  /// One more channel is about to be served; false when this client has ended.
+  /// Announces one more channel; false when this client has ended.
   func attach() -> Bool {
     state.withLock { state in
       guard !state.isFinished else { return false }
@@ -68,35 +67,33 @@ final class AccessoryClient: Sendable {
 
   /// Ends the session and the channel, and waits until that is done.
   func close() async {
-    mailbox.yield(.close)
+    inbox.yield(.close)
     await state.withLock { $0.task }?.value
   }
 
-  func post(_ letter: Letter) { mailbox.yield(letter) }
+  func post(_ command: Command) { inbox.yield(command) }
 
-  private func post(_ letter: (Receipt) -> Letter) async {
-    await withCheckedContinuation { receipt in
-      if case .terminated = mailbox.yield(letter(receipt)) { receipt.resume() }
+  private func post(_ command: (Acknowledgement) -> Command) async {
+    await withCheckedContinuation { acknowledgement in
+      if case .terminated = inbox.yield(command(acknowledgement)) { acknowledgement.resume() }
     }
   }
 
-  // MARK: the task
-
   private func work() async {
-    var desk = AccessoryDesk(self, accessory)
-    for await letter in letters {
-      await desk.handle(letter)
-      if case .detached = letter { state.withLock { $0.channels -= 1 } }
+    var session = AccessoryAppSession(self, accessory)
+    for await command in commands {
+      await session.handle(command)
+      if case .detached = command { state.withLock { $0.channels -= 1 } }
       let isOver = state.withLock { state in
-        guard !state.isFinished, desk.isClosed || state.channels == 0 && !desk.hasSession else {
-          return false
-        }
+        guard !state.isFinished,
+          session.isClosed || state.channels == 0 && !session.isRanging
+        else { return false }
         state.isFinished = true
         return true
       }
-      // What is still in the mailbox is taken out, so that nobody waits for ever.
+      // The loop still handles what is in the inbox, so that every command is acknowledged.
       if isOver {
-        mailbox.finish()
+        inbox.finish()
         accessory.forget(self)
       }
     }

@@ -2,8 +2,8 @@
 public import UWB
 
 extension Accessory {
-  /// An app that an accessory serves. Who it is, the accessory only knows from whoever made its
-  /// channel.
+  /// An app that an accessory serves, known by the name given to `serve` only: the protocol does not
+  /// identify apps.
   public struct App: Sendable, Hashable, CustomStringConvertible {
     /// The name given to `serve`, or `app 1`, `app 2` and so on.
     public let name: String
@@ -11,35 +11,37 @@ extension Accessory {
     public var description: String { name }
   }
 
-  /// What happens between an accessory and its apps.
+  /// What happens between an accessory and its apps. Later versions may add cases, so a `switch`
+  /// needs a default.
   public enum Event: Sendable {
-    /// An app has a channel.
+    /// An app has connected.
     case connected(App)
-    /// An app was sent configuration data.
+    /// Configuration data was sent to an app.
     case offered(App, AccessoryConfigurationData)
     /// The chip ranges with an app.
     case started(App, sessionID: UInt32)
     /// A ranging round with an app, measured or failed.
     case measured(App, RangingMeasurement)
-    /// The chip ranges with an app no more.
+    /// The chip no longer ranges with an app.
     case stopped(App, StopReason)
-    /// What an app asked for was not done. It was told that the accessory does not range.
+    /// An app's request was refused; the app was told that the accessory does not range.
     case refused(App, AccessoryError)
-    /// A message that means nothing here, of a vendor for example.
-    case ignored(App, AccessoryProtocolError)
-    /// An app has no channel any more. A session goes on while there is somebody to range with.
-    case disconnected(App, DataChannelError?)
+    /// A message that is not part of the protocol, for example a vendor's own.
+    case ignored(App, AccessoryError)
+    /// An app's channel has ended, with its error unless it was closed. Its session continues for as
+    /// long as something is measured.
+    case disconnected(App, AccessoryError?)
   }
 
-  /// Why ranging with an app ended.
+  /// Why ranging with an app ended. Later versions may add cases, so a `switch` needs a default.
   public enum StopReason: Sendable, Hashable {
-    /// The app said so.
+    /// The app asked for it.
     case byApp
-    /// The app began anew.
+    /// The app began a new session.
     case replaced
-    /// Nothing was measured for as long as `Options.silence` says.
-    case silence
-    /// The chip ended it: with the other side's word, or with an error.
+    /// Nothing was measured for `Options.inactivityTimeout`.
+    case inactivity
+    /// The chip ended it: the peer terminated the session, or an error.
     case byChip(DriverError)
     /// The accessory was closed.
     case closed

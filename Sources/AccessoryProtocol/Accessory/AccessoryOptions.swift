@@ -2,33 +2,32 @@
 public import UWB
 
 extension Accessory {
-  /// How an accessory presents itself and how long it stays.
+  /// How an accessory presents itself, and its limits.
   public struct Options: Sendable, Hashable {
-    /// How often it wants to be ranged with.
+    /// How often the accessory asks to be ranged with.
     public var updateRate: AccessoryConfigurationData.UpdateRate = .userInteractive
-    /// Version of the UWB configuration data; iPhones are seen to use 1.1.
+    /// The version of the UWB configuration data; iPhones are seen to use 1.1.
     public var version: ConfigurationVersion = .v11
-    /// Its role; nil: controller and initiator, as the demonstrations of Qorvo and NXP, or controlee
-    /// where the chip can only be that.
+    /// The accessory's role; nil: controller and initiator, as in Qorvo's and NXP's demonstrations,
+    /// or controlee where the chip can only be that.
     public var role: SessionConfiguration.Role?
-    /// The session it would like to have, in version 2.0.
+    /// The session that the accessory asks for, in version 2.0.
     public var request = UWBConfigurationData.Request(slotsPerRound: 6)
-    /// Who made it, in place of what the chip says.
+    /// The manufacturer's number, in place of the chip's.
     public var manufacturer: UInt32?
-    /// Which model it is, in place of what the chip says.
+    /// The model's number, in place of the chip's.
     public var model: UInt32?
-    /// A session in which nothing has been measured for so many milliseconds ends. It is counted in
-    /// ranging rounds: chips report each, failed ones too. Counts also for an app whose channel is
-    /// gone; 0: never.
-    public var silence: UInt32 = 10_000
-    /// Apps with which it ranges at a time; nil: as many as the chip takes.
+    /// Ends a session in which nothing has been measured for this time, also while its app has no
+    /// channel; nil: never. Counted in ranging rounds, because chips report failed ones too.
+    public var inactivityTimeout: Duration? = .seconds(10)
+    /// How many apps can range at a time; nil: as many as the chip allows.
     public var maximumSessions: Int?
 
-    /// Leaves shareable data to the chip, which decodes it itself: NXP chips can (SET_PROFILE), in
-    /// versions 1.0 and 1.1. Otherwise it becomes parameters of a session here.
+    /// Leaves the decoding of shareable data to the chip: NXP chips can (SET_PROFILE), in versions
+    /// 1.0 and 1.1. Otherwise the data becomes session parameters here.
     public var leavesDataToChip = false
 
-    /// Everything as most accessories have it.
+    /// Creates options with the values above.
     public init() {}
   }
 }

@@ -4,37 +4,36 @@ internal import UCIReference
 internal import UWB
 
 extension UWBConfigurationData {
-  /// What an accessory with this chip says of itself, with a new address.
+  /// Creates the data that describes a chip, with a new address.
   ///
-  /// - Throws: `AccessoryError.unsuitableChip`.
+  /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   init(
     for device: UWBDevice, _ options: Accessory.Options, except taken: UInt16? = nil
   ) throws(AccessoryError) {
     if options.leavesDataToChip, device.profile.vendor != .nxp || options.version > .v11 {
-      throw .unsuitableChip("only NXP's decode shareable data themselves, up to version 1.1")
+      throw AccessoryError(
+        .unsuitableChip("only NXP chips decode shareable data, and only up to version 1.1"))
     }
     let chip = Capabilities(device.capabilities)
     let maker = Maker(device.info)
     self.init(
-      version: options.version, manufacturer: options.manufacturer ?? maker.manufacturer,
-      model: options.model ?? maker.model, middleware: maker.middleware,
-      role: try Self.role(chip, options.role), address: .shortAddress(except: taken),
-      clockDrift: maker.clockDrift, request: options.request)
-    // An iPhone's session with this role, to see whether the chip could do it at all.
+      version: options.version, role: try Self.role(chip, options.role),
+      address: .shortAddress(except: taken))
+    manufacturer = options.manufacturer ?? maker.manufacturer
+    model = options.model ?? maker.model
+    middleware = maker.middleware
+    clockDrift = maker.clockDrift
+    request = options.request
+    // An iPhone's session with this role shows whether the chip could do it at all.
     let sample = ShareableConfigurationData(sessionID: 1, address: .shortAddress(except: address))
-    let problems: [ConfigurationProblem]
-    do throws(AccessoryProtocolError) {
-      problems = try sample.session(of: .accessory, with: self)
-        .problems(for: device.dialect, capabilities: chip).errors
-    } catch {
-      throw .message(error)
-    }
+    let problems = try sample.session(of: .accessory, with: self)
+      .problems(for: device.dialect, capabilities: chip).errors
     guard problems.isEmpty else {
-      throw .unsuitableChip(problems.map(\.sentence).joined(separator: " "))
+      throw AccessoryError(.unsuitableChip(problems.map(\.sentence).joined(separator: " ")))
     }
   }
 
-  /// The role that the chip can take.
+  /// The role that is asked for, or else the first that the chip can take.
   private static func role(
     _ chip: Capabilities, _ wanted: SessionConfiguration.Role?
   ) throws(AccessoryError) -> SessionConfiguration.Role {
@@ -44,15 +43,17 @@ extension UWBConfigurationData {
       (types.contains(.controller) && roles.contains(.initiator) ? [.controller] : [])
       + (types.contains(.controlee) && roles.contains(.responder) ? [.controlee] : [])
     guard let role = wanted ?? possible.first else {
-      throw .unsuitableChip("it can neither be a controller nor a controlee")
+      throw AccessoryError(.unsuitableChip("it can neither be a controller nor a controlee"))
     }
-    guard possible.contains(role) else { throw .unsuitableChip("it cannot be a \(role)") }
+    guard possible.contains(role) else {
+      throw AccessoryError(.unsuitableChip("it cannot be a \(role)"))
+    }
     return role
   }
 }
 
-/// How manufacturers identify their chips. Sources: captures of a DWM3001CDK; for NXP the public
-/// sources of its Zephyr SDK.
+/// The numbers by which manufacturers identify their chips. Sources: captures of a DWM3001CDK; the
+/// public sources of NXP's Zephyr SDK.
 private struct Maker {
   var manufacturer: UInt32 = 0
   var model: UInt32 = 0
@@ -66,7 +67,7 @@ private struct Maker {
       manufacturer = 0x0003_F53F
       model = 3_000
       clockDrift = 25
-      // 1.1.0 goes as 00 00 01 01 on the wire.
+      // Version 1.1.0 is 00 00 01 01 on the wire.
       let numbers = chip.firmware.split { $0 == "." || $0 == "-" }.compactMap { UInt8($0) }
       if numbers.count >= 2 {
         middleware = UInt32(numbers[0]) << 24 | UInt32(numbers[1]) << 16

@@ -2,7 +2,7 @@
 internal import Locking
 
 /// A data channel over any pair of byte streams: an asynchronous sequence to read from, a function
-/// to write with. Messages are framed as `MessageFraming` says.
+/// to write with. Each message is preceded by its length in two bytes, low byte first.
 public final class ByteStreamChannel: DataChannel {
   private let inbox = MessageInbox()
   private let write: @Sendable ([UInt8]) async throws -> Void
@@ -19,12 +19,12 @@ public final class ByteStreamChannel: DataChannel {
 
   deinit { close() }
 
-  /// From a stream of chunks of bytes.
+  /// Creates a channel that reads chunks of bytes.
   ///
   /// - Parameters:
-  ///   - chunks: what the other side sends, cut anywhere.
+  ///   - chunks: what the peer sends, cut anywhere.
   ///   - write: sends all of the bytes, in the order of the calls.
-  ///   - closing: called once, when the channel ends for whatever reason.
+  ///   - closing: called once, when the channel ends.
   public convenience init<Chunks: AsyncSequence & Sendable>(
     reading chunks: Chunks, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
     closing: @escaping @Sendable () -> Void = {}
@@ -33,12 +33,12 @@ public final class ByteStreamChannel: DataChannel {
     begin { inbox in for try await chunk in chunks where !inbox.take(chunk) { return } }
   }
 
-  /// From a stream of single bytes.
+  /// Creates a channel that reads single bytes.
   ///
   /// - Parameters:
-  ///   - bytes: what the other side sends.
+  ///   - bytes: what the peer sends.
   ///   - write: sends all of the bytes, in the order of the calls.
-  ///   - closing: called once, when the channel ends for whatever reason.
+  ///   - closing: called once, when the channel ends.
   public convenience init<Bytes: AsyncSequence & Sendable>(
     reading bytes: Bytes, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
     closing: @escaping @Sendable () -> Void = {}
@@ -55,28 +55,28 @@ public final class ByteStreamChannel: DataChannel {
         try await read(inbox)
         inbox.endOfStream()
       } catch {
-        inbox.end(.stream("\(error)"))
+        inbox.end(.channelFailed("\(error)"))
       }
       closing()
     }
     reading.withLock { $0 = task }
   }
 
-  /// The other side's messages.
+  /// The peer's messages, for one consumer.
   public var messages: AsyncStream<[UInt8]> { inbox.messages }
-  /// Why the channel ended.
-  public var failure: DataChannelError? { inbox.failure }
+  /// Why the channel failed; nil while it works, and when one of the sides closed it.
+  public var failure: AccessoryError? { inbox.failure }
 
   /// Sends one message.
   ///
-  /// - Throws: `DataChannelError`.
-  public func send(_ message: [UInt8]) async throws(DataChannelError) {
+  /// - Throws: `AccessoryError`.
+  public func send(_ message: [UInt8]) async throws(AccessoryError) {
     let frame = try MessageFraming.frame(message)
     guard !inbox.isEnded else { throw .closed }
-    do { try await write(frame) } catch { throw .stream("\(error)") }
+    do { try await write(frame) } catch { throw .channelFailed("\(error)") }
   }
 
-  /// Ends the channel; the task that reads is cancelled.
+  /// Ends the channel and cancels its reading.
   public func close() {
     inbox.end(nil)
     reading.withLock { $0.take() }?.cancel()

@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Messages in a stream of bytes: before each its length in two bytes, the lower one first, as all
-/// numbers of the accessory protocol. No message is empty or longer than 1024 bytes.
-public struct MessageFraming: Sendable {
-  /// Bytes of the longest message. Those of the protocol have 49 at most; vendors add their own.
-  public static let limit = 1_024
+/// Frames messages in a stream of bytes: each is preceded by its length in two bytes, low byte first.
+/// No message is empty or longer than 1024 bytes.
+package struct MessageFraming: Sendable {
+  /// Bytes of the longest message. Those of the protocol have at most 49; vendors add their own.
+  package static let limit = 1_024
 
   private var rest: [UInt8] = []
 
-  /// At the beginning of a stream.
-  public init() {}
+  package init() {}
 
-  /// A message as it goes into the stream.
-  ///
-  /// - Throws: `DataChannelError.unfit`.
-  public static func frame(_ message: [UInt8]) throws(DataChannelError) -> [UInt8] {
+  /// Returns a message with its length before it.
+  package static func frame(_ message: [UInt8]) throws(AccessoryError) -> [UInt8] {
     guard (1...limit).contains(message.count) else {
-      throw .unfit(bytes: message.count, limit: limit)
+      throw AccessoryError(.messageSize(bytes: message.count, limit: limit))
     }
     return [UInt8(message.count & 0xFF), UInt8(message.count >> 8)] + message
   }
 
-  /// Takes the next bytes of the stream, however it was cut, and returns the messages that are
-  /// whole by now.
+  /// Appends the next bytes of the stream, cut anywhere, and returns the messages that are complete.
   ///
-  /// - Throws: `DataChannelError.notFramed`; then nothing that follows can be read.
-  public mutating func take(_ bytes: some Sequence<UInt8>) throws(DataChannelError) -> [[UInt8]] {
+  /// - Throws: an error after which nothing that follows can be read.
+  package mutating func take(_ bytes: some Sequence<UInt8>) throws(AccessoryError) -> [[UInt8]] {
     rest += bytes
     var messages: [[UInt8]] = []
     var start = 0
     while rest.count - start >= 2 {
       let length = Int(rest[start]) | Int(rest[start + 1]) << 8
       guard (1...Self.limit).contains(length) else {
-        throw .notFramed("a length is \(length), not 1 to \(Self.limit)")
+        throw AccessoryError(
+          .invalidFraming("a length is \(length), not 1 to \(Self.limit)"))
       }
       guard rest.count - start - 2 >= length else { break }
       messages.append(Array(rest[start + 2..<start + 2 + length]))
@@ -42,6 +39,6 @@ public struct MessageFraming: Sendable {
     return messages
   }
 
-  /// Whether a message has begun and is not whole.
-  public var isInMessage: Bool { !rest.isEmpty }
+  /// Whether a message has begun and is incomplete.
+  package var isInMessage: Bool { !rest.isEmpty }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 
-/// The receiving half of the channels over byte streams: bytes in, messages out.
+/// The receiving half of a channel over a byte stream: bytes in, messages out.
 final class MessageInbox: Sendable {
   private struct State {
     var framing = MessageFraming()
     var isEnded = false
-    var failure: DataChannelError?
+    var failure: AccessoryError?
   }
 
   let messages: AsyncStream<[UInt8]>
   private let continuation: AsyncStream<[UInt8]>.Continuation
   private let state = Locked(State())
 
-  /// Messages that wait to be taken; the other side of a slow accessory waits for an answer to each.
+  /// Messages that can wait. More than enough, because apps wait for the answer to each.
   private static let capacity = 64
 
   init() {
@@ -21,14 +21,14 @@ final class MessageInbox: Sendable {
       bufferingPolicy: .bufferingOldest(Self.capacity))
   }
 
-  var failure: DataChannelError? { state.withLock { $0.failure } }
+  var failure: AccessoryError? { state.withLock { $0.failure } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Takes bytes; false when nothing more can come of this stream.
+  /// Takes bytes; false after the end of this stream.
   func take(_ bytes: some Sequence<UInt8>) -> Bool {
-    let found: Result<[[UInt8]], DataChannelError> = state.withLock { state in
+    let found: Result<[[UInt8]], AccessoryError> = state.withLock { state in
       guard !state.isEnded else { return .failure(.closed) }
-      do throws(DataChannelError) { return .success(try state.framing.take(bytes)) } catch {
+      do throws(AccessoryError) { return .success(try state.framing.take(bytes)) } catch {
         return .failure(error)
       }
     }
@@ -36,7 +36,7 @@ final class MessageInbox: Sendable {
     case .success(let messages):
       for message in messages {
         if case .dropped = continuation.yield(message) {
-          end(.flooded)
+          end(AccessoryError(.receiveOverflow))
           return false
         }
       }
@@ -47,11 +47,11 @@ final class MessageInbox: Sendable {
     }
   }
 
-  /// The stream ended; only the first cause counts.
+  /// Ends the stream; only the first cause counts.
   ///
   /// - Returns: whether this was the first time.
   @discardableResult
-  func end(_ failure: DataChannelError?) -> Bool {
+  func end(_ failure: AccessoryError?) -> Bool {
     let isFirst = state.withLock { state in
       guard !state.isEnded else { return false }
       state.isEnded = true
@@ -62,9 +62,9 @@ final class MessageInbox: Sendable {
     return isFirst
   }
 
-  /// The other side ended the stream.
+  /// Ends the stream because the peer did.
   func endOfStream() {
     let isInMessage = state.withLock { $0.framing.isInMessage }
-    end(isInMessage ? .notFramed("the stream ends within a message") : nil)
+    end(isInMessage ? AccessoryError(.invalidFraming("the stream ends within a message")) : nil)
   }
 }

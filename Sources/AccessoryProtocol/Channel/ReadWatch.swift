@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// Calls back, on a queue of its own, while a descriptor has something to read.
+/// Calls back while a descriptor is readable. The queue is its own, so its thread is not one of those
+/// that run Swift's tasks.
 final class ReadWatch: @unchecked Sendable {
-  // Sound: Dispatch's objects may be used from any thread; they are not marked as such on Linux.
+  // Sendable: dispatch sources are thread-safe, though not marked so on Linux.
   private let source: any DispatchSourceRead
 
   /// - Parameters:
-  ///   - label: of the queue, for debuggers.
+  ///   - label: the queue's name, for debuggers.
   ///   - readable: reads what there is; false ends the watch.
-  ///   - ended: called once, when nothing is read any more; the descriptor may be closed then.
+  ///   - ended: called once, when the descriptor is no longer used and may be closed.
   init(
     _ descriptor: Int32, label: String, readable: @escaping @Sendable () -> Bool,
     ended: @escaping @Sendable () -> Void
   ) {
     source = DispatchSource.makeReadSource(
       fileDescriptor: descriptor, queue: DispatchQueue(label: label))
-    // The handlers go with the cancellation, and the circle with them.
+    // Cancellation releases the handlers, and with them the reference cycle.
     source.setEventHandler { [source] in
       if !readable() { source.cancel() }
     }
@@ -26,6 +27,6 @@ final class ReadWatch: @unchecked Sendable {
 
   deinit { source.cancel() }
 
-  /// Ends it; twice is once.
+  /// Ends the watch. Further calls do nothing.
   func cancel() { source.cancel() }
 }

@@ -2,20 +2,20 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Sockets by their addresses; blocks while a name is looked up.
+/// Opens sockets by address. Blocks while a name is resolved and a connection is made.
 enum SocketAddress {
-  /// Opens a stream socket for each address of a place until `body` takes one.
+  /// Opens a stream socket for each address of an endpoint until `body` accepts one.
   static func withSocket(
     _ endpoint: ChannelEndpoint, forListening: Bool,
     _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Errno?
-  ) throws(DataChannelError) -> FileDescriptor {
+  ) throws(AccessoryError) -> FileDescriptor {
     switch endpoint {
     case .unix(let path):
       var address = sockaddr_un()
       address.sun_family = sa_family_t(AF_UNIX)
       let bytes = Array(path.utf8)
       guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-        throw .system(.fileNameTooLong, endpoint: endpoint.description)
+        throw AccessoryError(.system(.fileNameTooLong, endpoint: endpoint.description))
       }
       withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
       let tried = withUnsafePointer(to: &address) {
@@ -30,7 +30,7 @@ enum SocketAddress {
       hints.ai_flags = forListening ? AI_PASSIVE : 0
       var list: UnsafeMutablePointer<addrinfo>?
       guard getaddrinfo(host, "\(port)", &hints, &list) == 0, let list else {
-        throw .unresolvedHost(host)
+        throw AccessoryError(.unresolvedHost(host))
       }
       defer { freeaddrinfo(list) }
       var outcome = Attempt.failed(.noSuchAddressOrDevice)
@@ -49,10 +49,11 @@ enum SocketAddress {
     case opened(FileDescriptor)
     case failed(Errno)
 
-    func value(_ endpoint: ChannelEndpoint) throws(DataChannelError) -> FileDescriptor {
+    func value(_ endpoint: ChannelEndpoint) throws(AccessoryError) -> FileDescriptor {
       switch self {
       case .opened(let descriptor): return descriptor
-      case .failed(let error): throw .system(error, endpoint: endpoint.description)
+      case .failed(let error):
+        throw AccessoryError(.system(error, endpoint: endpoint.description))
       }
     }
   }
@@ -70,19 +71,19 @@ enum SocketAddress {
     return .opened(FileDescriptor(rawValue: number))
   }
 
-  /// Connects, or says why not; waits for so many seconds at most.
+  /// Connects within the given number of seconds; returns an error, or nil.
   static func connect(
     _ number: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, within seconds: Int
   ) -> Errno? {
-    // The time for sending is that for connecting, too: socket(7).
+    // The timeout for sending also limits connecting: socket(7).
     var time = timeval(tv_sec: seconds, tv_usec: 0)
     setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     guard Glibc.connect(number, address, length) != 0 else { return nil }
-    // EAGAIN is that of Unix sockets.
+    // Unix sockets report EAGAIN.
     return [EINPROGRESS, EAGAIN].contains(errno) ? .timedOut : Errno(rawValue: errno)
   }
 
-  /// Where a socket listens: the port that the kernel chose.
+  /// The port of a listening socket, as chosen by the kernel.
   static func port(of descriptor: FileDescriptor) -> UInt16? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -92,7 +93,7 @@ enum SocketAddress {
       }
     }
     guard known == 0, [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return nil }
-    // Both kinds of address have the port behind the family.
+    // In both kinds of address the port follows the family.
     return withUnsafeBytes(of: &storage) {
       UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
     }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Dispatch
 internal import Glibc
 internal import Locking
-public import SystemPackage
+package import SystemPackage
+internal import UWBLink
 
-/// A data channel over a connected stream socket: TCP or Unix. Messages are framed as
-/// `MessageFraming` says.
+/// A data channel over a connected stream socket: TCP or Unix. Each message is preceded by its length
+/// in two bytes, low byte first.
 ///
-/// A thread of its own is not needed: bytes are read where Dispatch says that there are some. What
-/// is sent goes into the socket's buffer, which holds thousands of messages; where it is full, the
-/// other side has stopped reading and the channel ends with `DataChannelError.notTaken`.
+/// Nothing blocks: bytes are read when Dispatch reports some, and messages are written into the
+/// socket's buffer, which holds thousands of them. Where it is full the peer has stopped reading, and
+/// the channel ends with `AccessoryError.Code.channelFailed`.
 public final class SocketChannel: DataChannel {
   private let inbox = MessageInbox()
   private let watch: ReadWatch
   private let descriptor: FileDescriptor
-  /// Nothing is written into a descriptor that has been closed.
+  /// Guards against writing into a descriptor that has been closed.
   private let isOpen = Locked(true)
 
-  /// Takes a connected socket over and closes it in the end.
-  public init(_ descriptor: FileDescriptor) {
+  /// Creates a channel on a connected socket, which it closes at its end.
+  package init(_ descriptor: FileDescriptor) {
     self.descriptor = descriptor
     let number = descriptor.rawValue
     _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
@@ -33,40 +33,37 @@ public final class SocketChannel: DataChannel {
     }
   }
 
-  /// Connects to an accessory; tries for ten seconds.
+  /// Connects to an accessory within ten seconds for each address of its host.
   ///
-  /// - Throws: `DataChannelError`.
+  /// - Throws: `AccessoryError`.
   public static func connect(
     to endpoint: ChannelEndpoint
-  ) async throws(DataChannelError) -> SocketChannel {
-    let outcome = await withCheckedContinuation { continuation in
-      // Names are looked up and connections made on a thread that may wait.
-      DispatchQueue.global().async {
-        do throws(DataChannelError) {
-          let descriptor = try SocketAddress.withSocket(endpoint, forListening: false) {
-            number, address, length in
+  ) async throws(AccessoryError) -> SocketChannel {
+    // Resolving a name and connecting block, so they have a thread of their own.
+    let outcome = await onOwnThread { () -> Result<FileDescriptor, AccessoryError> in
+      do throws(AccessoryError) {
+        return .success(
+          try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
             SocketAddress.connect(number, address, length, within: 10)
-          }
-          continuation.resume(returning: Result<_, DataChannelError>.success(descriptor))
-        } catch {
-          continuation.resume(returning: .failure(error))
-        }
+          })
+      } catch {
+        return .failure(error)
       }
     }
     return SocketChannel(try outcome.get())
   }
 
-  /// The other side's messages.
+  /// The peer's messages, for one consumer.
   public var messages: AsyncStream<[UInt8]> { inbox.messages }
-  /// Why the channel ended.
-  public var failure: DataChannelError? { inbox.failure }
+  /// Why the channel failed; nil while it works, and when one of the sides closed it.
+  public var failure: AccessoryError? { inbox.failure }
 
   /// Sends one message.
   ///
-  /// - Throws: `DataChannelError`.
-  public func send(_ message: [UInt8]) async throws(DataChannelError) {
+  /// - Throws: `AccessoryError`.
+  public func send(_ message: [UInt8]) async throws(AccessoryError) {
     let frame = try MessageFraming.frame(message)
-    let error: DataChannelError? = isOpen.withLock { isOpen in
+    let failure: AccessoryError.Reason? = isOpen.withLock { isOpen in
       guard isOpen, !inbox.isEnded else { return .closed }
       var sent = 0
       while sent < frame.count {
@@ -79,7 +76,7 @@ public final class SocketChannel: DataChannel {
         if count < 0 {
           switch errno {
           case EINTR: continue
-          case EAGAIN: return .notTaken
+          case EAGAIN: return .peerNotReading
           case EPIPE, ECONNRESET: return .closed
           default: return .system(Errno(rawValue: errno), endpoint: "the data channel")
           }
@@ -87,11 +84,11 @@ public final class SocketChannel: DataChannel {
       }
       return nil
     }
-    guard let error else { return }
-    // Half a message may be in there: nothing can follow it.
-    inbox.end(error == .closed ? nil : error)
+    guard let failure else { return }
+    // Half a message may have been sent, after which nothing can follow.
+    inbox.end(failure == .closed ? nil : AccessoryError(failure))
     watch.cancel()
-    throw error
+    throw AccessoryError(failure)
   }
 
   /// Ends the channel.
@@ -100,8 +97,8 @@ public final class SocketChannel: DataChannel {
     watch.cancel()
   }
 
-  /// Everything that is there; false at the end of the stream. Up to the last byte: once the other
-  /// side has hung up, Dispatch on Linux does not call again.
+  /// Reads all that is available; false at the end of the stream. Nothing may be left: once the peer
+  /// has hung up, Dispatch on Linux does not call again.
   private static func read(_ number: Int32, into inbox: MessageInbox) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while true {
@@ -114,9 +111,10 @@ public final class SocketChannel: DataChannel {
       } else if errno == EAGAIN {
         return true
       } else if errno != EINTR {
-        // A reset is the way in which a program that was killed closes its connections.
+        // The connections of a program that was killed are reset.
         inbox.end(
-          errno == ECONNRESET ? nil : .system(Errno(rawValue: errno), endpoint: "the data channel"))
+          errno == ECONNRESET
+            ? nil : AccessoryError(.system(Errno(rawValue: errno), endpoint: "the data channel")))
         return false
       }
     }

@@ -2,43 +2,45 @@
 internal import Glibc
 internal import Locking
 internal import SystemPackage
+internal import UWBLink
 
-/// Waits for apps at a socket; each that connects is a data channel.
+/// Waits for apps at a socket; each connection is a data channel.
 ///
-/// Nobody proves who they are: whoever can connect can range. A Unix socket lets in its owner only;
-/// TCP without a host listens on this machine only.
+/// Apps are not authenticated: whoever can connect can range. A Unix socket admits its user only; TCP
+/// without a host listens on this machine only.
 public final class SocketListener: Sendable {
   /// Where it listens, with the port that was chosen for 0.
   public let endpoint: ChannelEndpoint
-  /// Apps as they connect, taken in one place. It ends with the listener.
+  /// The apps that connect, for one consumer. Ends with the listener.
   public let channels: AsyncStream<SocketChannel>
 
   private let watch: ReadWatch
   private let isListening = Locked(true)
 
-  /// Connections that wait to be taken.
+  /// Connections that can wait to be accepted.
   private static let backlog: Int32 = 16
-  /// Microseconds until the next attempt to take a connection for which there is no descriptor.
-  private static let pause: UInt32 = 100_000
 
-  /// Listens. A Unix socket that a program has left behind is replaced.
+  /// Starts to listen. Replaces a Unix socket that a program has left behind.
   ///
-  /// - Throws: `DataChannelError`.
-  public init(_ endpoint: ChannelEndpoint) throws(DataChannelError) {
-    if case .unix(let path) = endpoint { try Self.removeLeftover(path, endpoint) }
-    let descriptor = try SocketAddress.withSocket(endpoint, forListening: true) {
-      number, address, length in
-      var yes: Int32 = 1
-      if case .tcp = endpoint {
-        setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+  /// - Throws: `AccessoryError`.
+  public convenience init(_ endpoint: ChannelEndpoint) async throws(AccessoryError) {
+    // Without a pause the queue would be called again at once.
+    try await self.init(endpoint) { usleep(100_000) }
+  }
+
+  /// - Parameter pause: blocks for a while before a connection is accepted again for which there was
+  ///   no descriptor.
+  package init(
+    _ endpoint: ChannelEndpoint, pause: @escaping @Sendable () -> Void
+  ) async throws(AccessoryError) {
+    // Resolving a name and looking for another listener block.
+    let opened = await onOwnThread { () -> Result<FileDescriptor, AccessoryError> in
+      do throws(AccessoryError) { return .success(try Self.listen(at: endpoint)) } catch {
+        return .failure(error)
       }
-      guard bind(number, address, length) == 0 else { return Errno(rawValue: errno) }
-      // Before anybody can connect.
-      if case .unix(let path) = endpoint, chmod(path, 0o600) != 0 { return Errno(rawValue: errno) }
-      return listen(number, Self.backlog) == 0 ? nil : Errno(rawValue: errno)
     }
+    let descriptor = try opened.get()
     let number = descriptor.rawValue
-    _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
     if case .tcp(let host, 0) = endpoint {
       self.endpoint = .tcp(host: host, port: SocketAddress.port(of: descriptor) ?? 0)
     } else {
@@ -51,12 +53,11 @@ public final class SocketListener: Sendable {
       while true {
         let accepted = accept(number, nil, nil)
         guard accepted >= 0 else {
-          // The app waits, and so does this queue: without a pause it would be called again at once.
-          if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(Self.pause) }
+          if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }
           return true
         }
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-        // Too many at once: the channel goes with its last reference, and the app sees it close.
+        // One too many is closed with its last reference, which the app sees.
         continuation.yield(SocketChannel(FileDescriptor(rawValue: accepted)))
       }
     } ended: {
@@ -67,9 +68,9 @@ public final class SocketListener: Sendable {
 
   deinit { close() }
 
-  /// Listens no more. Channels that there are stay.
+  /// Stops listening. Connected channels stay open.
   public func close() {
-    // Only once: somebody else may listen there afterwards.
+    // Only once: another program may listen at the same path afterwards.
     let wasListening = isListening.withLock { isListening in
       defer { isListening = false }
       return isListening
@@ -78,27 +79,48 @@ public final class SocketListener: Sendable {
     watch.cancel()
   }
 
-  /// A socket at which nobody listens any more is in the way of a new one.
+  private static func listen(
+    at endpoint: ChannelEndpoint
+  ) throws(AccessoryError) -> FileDescriptor {
+    if case .unix(let path) = endpoint { try removeLeftover(path, endpoint) }
+    return try SocketAddress.withSocket(endpoint, forListening: true) { number, address, length in
+      var yes: Int32 = 1
+      if case .tcp = endpoint {
+        setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+      }
+      guard bind(number, address, length) == 0 else { return Errno(rawValue: errno) }
+      // Before anybody can connect.
+      if case .unix(let path) = endpoint, chmod(path, 0o600) != 0 { return Errno(rawValue: errno) }
+      guard Glibc.listen(number, backlog) == 0 else { return Errno(rawValue: errno) }
+      _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+      return nil
+    }
+  }
+
+  /// Removes a Unix socket at which no program listens.
   private static func removeLeftover(
     _ path: String, _ endpoint: ChannelEndpoint
-  ) throws(DataChannelError) {
+  ) throws(AccessoryError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw .system(.fileExists, endpoint: endpoint.description)
+      throw AccessoryError(.system(.fileExists, endpoint: endpoint.description))
     }
-    do throws(DataChannelError) {
+    do throws(AccessoryError) {
       let used = try SocketAddress.withSocket(endpoint, forListening: false) {
         number, address, length in
         SocketAddress.connect(number, address, length, within: 1)
       }
       Glibc.close(used.rawValue)
-    } catch .system(.connectionRefused, _) {
-      unlink(path)
-      return
-    } catch .system(.timedOut, _) {
-      // Somebody listens, and does not get to it.
+    } catch {
+      switch error.reason {
+      case .system(.connectionRefused, _):
+        unlink(path)
+        return
+      case .system(.timedOut, _): break  // A program listens, and is too busy to accept.
+      default: throw error
+      }
     }
-    throw .system(.addressInUse, endpoint: endpoint.description)
+    throw AccessoryError(.system(.addressInUse, endpoint: endpoint.description))
   }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// What an accessory says of itself before a session: Accessory Configuration Data.
+/// An accessory's description of itself: Accessory Configuration Data.
 ///
 /// Layout: version (two numbers of two bytes), update rate, ten reserved bytes, length and
 /// bytes of the UWB part. Sources: published captures of a DWM3001CDK, AOSP's ranging test
 /// application.
 public struct AccessoryConfigurationData: Sendable, Hashable {
-  /// How often an accessory wants to be ranged with. The other side decides.
+  /// How often an accessory asks to be ranged with. The app's side decides.
   public struct UpdateRate: RawRepresentable, Sendable, Hashable {
     /// The byte on the wire. Others than the named ones mean the same as `automatic`.
     public let rawValue: UInt8
-    /// Any byte.
+    /// Creates an update rate from its byte.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// The other side chooses.
+    /// The app's side chooses.
     public static let automatic = UpdateRate(rawValue: 0)
     /// About 1.3 times a second.
     public static let infrequent = UpdateRate(rawValue: 10)
@@ -21,25 +21,23 @@ public struct AccessoryConfigurationData: Sendable, Hashable {
     public static let userInteractive = UpdateRate(rawValue: 20)
   }
 
-  /// First number of the version of this data, which is not that of the UWB part.
-  public static let majorVersion: UInt16 = 1
-  /// Second number; later ones keep the layout.
-  public var minorVersion: UInt16 = 0
-  /// How often the accessory wants to be ranged with.
-  public var preferredUpdateRate: UpdateRate
+  static let majorVersion: UInt16 = 1
+  /// The minor version of this data, which is not that of the UWB part. Later ones keep the layout.
+  package var minorVersion: UInt16 = 0
+  package var preferredUpdateRate: UpdateRate
   /// The UWB part.
   public var uwb: UWBConfigurationData
 
-  /// From its fields.
+  /// Creates configuration data with the UWB part of a firmware.
   public init(preferredUpdateRate: UpdateRate = .automatic, uwb: UWBConfigurationData) {
     self.preferredUpdateRate = preferredUpdateRate
     self.uwb = uwb
   }
 
-  /// Reads what an accessory sent, without the identifier of the message.
+  /// Decodes what an accessory sent, without the message identifier.
   ///
-  /// - Throws: `AccessoryProtocolError.invalidConfiguration`, which names the field.
-  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+  /// - Throws: `AccessoryError` with the code `.invalidConfiguration`, which names the field.
+  public init(_ bytes: [UInt8]) throws(AccessoryError) {
     self = try decoded(bytes) { (reader) throws(PayloadError) in try Self(from: &reader) }
   }
 
@@ -59,7 +57,7 @@ public struct AccessoryConfigurationData: Sendable, Hashable {
     uwb = try UWBConfigurationData(from: &reader, length: Int(length))
   }
 
-  /// The bytes as they are sent.
+  /// The encoded data.
   public var bytes: [UInt8] {
     var writer = PayloadWriter()
     writer.u16(Self.majorVersion)

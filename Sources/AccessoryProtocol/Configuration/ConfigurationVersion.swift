@@ -8,28 +8,20 @@ internal import UCI
 public enum ConfigurationVersion: Sendable, Hashable, Comparable, CaseIterable {
   /// 1.0: no clock drift.
   case v10
-  /// 1.1: with the clock drift. What iPhones and their accessories are seen to use.
+  /// 1.1: with the clock drift. iPhones and their accessories are seen to use it.
   case v11
   /// 2.0: the accessory can ask for slots, interval and hopping.
   case v20
 
-  /// The first number.
-  public var major: UInt16 { self == .v20 ? 2 : 1 }
-  /// The second number.
-  public var minor: UInt16 { self == .v11 ? 1 : 0 }
-
-  /// The version with these numbers; nil where there is none.
-  public init?(major: UInt16, minor: UInt16) {
-    guard let version = Self.allCases.first(where: { $0.major == major && $0.minor == minor })
-    else { return nil }
-    self = version
-  }
+  var major: UInt16 { self == .v20 ? 2 : 1 }
+  var minor: UInt16 { self == .v11 ? 1 : 0 }
 
   init(from reader: inout PayloadReader, _ field: String) throws(PayloadError) {
     let major = try reader.u16(field)
     let minor = try reader.u16(field)
-    guard let version = Self(major: major, minor: minor) else {
-      throw .invalid(field: field, reason: "is \(major).\(minor), none of 1.0, 1.1 and 2.0")
+    guard let version = Self.allCases.first(where: { $0.major == major && $0.minor == minor })
+    else {
+      throw .invalid(field: field, reason: "is \(major).\(minor), not 1.0, 1.1 or 2.0")
     }
     self = version
   }

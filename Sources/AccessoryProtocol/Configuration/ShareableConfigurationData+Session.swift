@@ -4,9 +4,9 @@ public import UWB
 
 /// The two ends of a Nearby Interaction session.
 public enum SessionSide: Sendable, Hashable, CaseIterable {
-  /// The phone's place: makes the shareable data.
+  /// The phone's end, which makes the shareable data.
   case app
-  /// Answers it.
+  /// The accessory's end.
   case accessory
 }
 
@@ -15,7 +15,7 @@ extension ShareableConfigurationData {
   /// Source: AOSP's ranging test application (4C 00 before the vector).
   static let vendorID: [UInt8] = [0x4C, 0x00]
 
-  /// The session of one side, ready for `UWBDevice.makeSession`.
+  /// Returns the session of one side, ready for `UWBDevice.makeSession`.
   ///
   /// What is not in the data is the same in all sources: one-to-one double-sided two-way ranging
   /// with deferred results, scheduled by time, SP3 frames, start-of-frame delimiter 2, one STS
@@ -23,27 +23,28 @@ extension ShareableConfigurationData {
   /// failed rounds. Sources: AOSP's constants, the notes of a port to a DW3000.
   ///
   /// - Parameters:
-  ///   - side: whose session.
-  ///   - accessory: what the accessory said of itself.
-  ///   - angles: whether this side's chip is to measure angles.
-  /// - Throws: `AccessoryProtocolError.invalidConfiguration` for a value that has no room in the
-  ///   parameters of a chip.
+  ///   - side: the end to configure.
+  ///   - accessory: the accessory's configuration data.
+  ///   - angles: whether this side's chip measures angles.
+  /// - Throws: `AccessoryError` with the code `.invalidConfiguration` for a value that chips have no
+  ///   parameter for.
   public func session(
     of side: SessionSide, with accessory: UWBConfigurationData, angles: Bool = true
-  ) throws(AccessoryProtocolError) -> SessionConfiguration {
+  ) throws(AccessoryError) -> SessionConfiguration {
     guard (1...255).contains(slotsPerRound) else {
-      throw .invalidConfiguration(
-        field: "slots per round", reason: "is \(slotsPerRound), not 1 to 255")
+      throw AccessoryError(
+        .invalidConfiguration(field: "slots per round", reason: "is \(slotsPerRound), not 1 to 255")
+      )
     }
     guard interval > 0 else {
-      throw .invalidConfiguration(field: "ranging interval", reason: "is 0")
+      throw AccessoryError(.invalidConfiguration(field: "ranging interval", reason: "is 0"))
     }
     guard slotDuration > 0 else {
-      throw .invalidConfiguration(field: "slot duration", reason: "is 0")
+      throw AccessoryError(.invalidConfiguration(field: "slot duration", reason: "is 0"))
     }
     guard address != accessory.address else {
-      throw .invalidConfiguration(
-        field: "destination address", reason: "is the accessory's own")
+      throw AccessoryError(
+        .invalidConfiguration(field: "destination address", reason: "is the accessory's own"))
     }
     let isController = (accessory.role == .controller) == (side == .accessory)
     let ends = [MACAddress(accessory.address), MACAddress(address)]
@@ -65,16 +66,17 @@ extension ShareableConfigurationData {
     return session
   }
 
-  /// Data for a new run with an accessory, from the app's side: as iPhones are seen to send it, with
-  /// the accessory's wishes granted, and a session, a vector and an address of its own at random.
+  /// Creates the app's data for a new run, as iPhones are seen to send it: with what the accessory
+  /// asks for, and with a random session id, initialisation vector and address.
   ///
-  /// The update rate becomes an interval: 180 ms where the user looks on, 770 ms for infrequent
-  /// updates, 198 ms where the accessory leaves it open; from version 2.0 on the accessory says it.
+  /// The update rate becomes an interval: 180 ms for user-interactive updates, 770 ms for infrequent
+  /// ones, otherwise 198 ms; from version 2.0 on the accessory asks for an interval.
   public static func answering(_ accessory: AccessoryConfigurationData) -> Self {
     var data = Self(
       version: accessory.uwb.version, sessionID: .random(in: 1...UInt32.max),
-      preambleCode: .random(in: 9...12), interval: accessory.preferredUpdateRate.interval,
       address: .shortAddress(except: accessory.uwb.address))
+    data.preambleCode = .random(in: 9...12)
+    data.interval = accessory.preferredUpdateRate.interval
     if accessory.uwb.version >= .v20 {
       let request = accessory.uwb.request
       data.slotsPerRound = min(max(request.slotsPerRound, 6), 255)
@@ -85,7 +87,7 @@ extension ShareableConfigurationData {
     return data
   }
 
-  /// Milliseconds that a round takes, rounded up.
+  /// The duration of a round in milliseconds, rounded up.
   private var shortestInterval: UInt16 {
     UInt16(clamping: (Int(slotsPerRound) * Int(slotDuration) + 1_199) / 1_200)
   }
@@ -102,7 +104,7 @@ extension AccessoryConfigurationData.UpdateRate {
 }
 
 extension UInt16 {
-  /// A short address at random; not broadcast, not "none" (0xFFFF, 0xFFFE), not this one.
+  /// Returns a random short address that is not reserved (0xFFFE, 0xFFFF) and not `taken`.
   static func shortAddress(except taken: UInt16? = nil) -> UInt16 {
     let value = UInt16.random(in: 1...0xFFFC)
     return value == taken ? value + 1 : value

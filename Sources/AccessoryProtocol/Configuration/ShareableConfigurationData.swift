@@ -1,83 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
-public import UWB
+internal import UWB
 
-/// What the app's side sends to an accessory to begin a session: Shareable Configuration Data. It
-/// is new with each run.
+/// What the app's side sends to an accessory to begin a session: Shareable Configuration Data. New
+/// for each run.
 ///
 /// Layout, little-endian: version, number of bytes that follow, country, session, radio,
 /// schedule, initialisation vector, address. Sources: AOSP's ranging test application (all
 /// versions), a published capture of an iPhone (1.1).
 public struct ShareableConfigurationData: Sendable, Hashable {
-  /// Which fields there are.
-  public var version: ConfigurationVersion
-  /// Where the sender is, two ASCII characters in the order of the wire, as in `EU` and `US`.
-  public var country: [UInt8]
-  /// The session, the same at both ends.
-  public var sessionID: UInt32
+  /// Determines which fields are sent.
+  package var version: ConfigurationVersion
+  /// The sender's country, two ASCII characters in the order of the wire, as in `EU` and `US`.
+  package var country: [UInt8] = [0x45, 0x55]
+  /// The session id of both ends.
+  package var sessionID: UInt32
   /// 9…12.
-  public var preambleCode: UInt8
+  package var preambleCode: UInt8 = 11
   /// UWB channel; 9 in captures.
-  public var channel: UInt8
+  package var channel: UInt8 = 9
   /// Slots in a ranging round; 6 in captures.
-  public var slotsPerRound: UInt16
+  package var slotsPerRound: UInt16 = 6
   /// Length of a slot in RSTU, 1200 of which are a millisecond; 3600 in captures.
-  public var slotDuration: UInt16
+  package var slotDuration: UInt16 = 3_600
   /// From one ranging round to the next, in milliseconds; 180 and 198 in captures.
-  public var interval: UInt16
-  /// Which messages a round has, as RANGING_ROUND_CONTROL; 3 in captures.
-  public var roundControl: UInt8
-  /// Six bytes of the static STS. Key material: nothing here prints it.
-  public var initialisationVector: InitialisationVector
+  package var interval: UInt16 = 198
+  /// The messages of a round, as RANGING_ROUND_CONTROL; 3 in captures.
+  package var roundControl: UInt8 = 3
+  /// Six bytes of the static STS: key material, which is never printed.
+  package var initialisationVector = InitialisationVector.random()
   /// The sender's short address.
-  public var address: UInt16
-  /// How far the sender's clock may be off, in parts per million. Not in version 1.0.
-  public var clockDrift: UInt16
+  package var address: UInt16
+  /// The greatest clock error in parts per million. Not in version 1.0.
+  package var clockDrift: UInt16 = 100
   /// Rounds hop within a block. Only in version 2.0.
-  public var hopping: Bool
+  package var hopping = false
 
   /// STATIC_STS_IV, six bytes in the order of the wire.
-  public struct InitialisationVector: Sendable, Hashable, Secret {
-    /// Always six.
-    public let bytes: [UInt8]
-    /// From six bytes; nil for any other number.
-    public init?(_ bytes: [UInt8]) {
+  package struct InitialisationVector: Sendable, Hashable, Secret {
+    package let bytes: [UInt8]
+    /// nil unless there are six bytes.
+    package init?(_ bytes: [UInt8]) {
       guard bytes.count == 6 else { return nil }
       self.bytes = bytes
     }
-    /// At random, from the system's source for cryptography.
-    public static func random() -> InitialisationVector {
+    /// From the system's cryptographic random source.
+    package static func random() -> InitialisationVector {
       var generator = SystemRandomNumberGenerator()
       return InitialisationVector(unchecked: (0..<6).map { _ in generator.next() })
     }
     private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
   }
 
-  /// From its fields; those that the version does not have are not sent. The defaults are those of
-  /// captures.
-  public init(
-    version: ConfigurationVersion = .v11, country: [UInt8] = [0x45, 0x55], sessionID: UInt32,
-    preambleCode: UInt8 = 11, channel: UInt8 = 9, slotsPerRound: UInt16 = 6,
-    slotDuration: UInt16 = 3_600, interval: UInt16 = 198, roundControl: UInt8 = 3,
-    initialisationVector: InitialisationVector = .random(), address: UInt16,
-    clockDrift: UInt16 = 100, hopping: Bool = false
-  ) {
+  /// Creates data with a random initialisation vector and otherwise the values of captures.
+  public init(version: ConfigurationVersion = .v11, sessionID: UInt32, address: UInt16) {
     self.version = version
-    self.country = country
     self.sessionID = sessionID
-    self.preambleCode = preambleCode
-    self.channel = channel
-    self.slotsPerRound = slotsPerRound
-    self.slotDuration = slotDuration
-    self.interval = interval
-    self.roundControl = roundControl
-    self.initialisationVector = initialisationVector
     self.address = address
-    self.clockDrift = clockDrift
-    self.hopping = hopping
   }
 
-  /// Bytes behind the length.
+  /// The number of bytes after the length field.
   private static func remainder(in version: ConfigurationVersion) -> UInt8 {
     switch version {
     case .v10: 23
@@ -86,10 +68,10 @@ public struct ShareableConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// Reads what the app's side sent, without the identifier of the message.
+  /// Decodes what the app's side sent, without the message identifier.
   ///
-  /// - Throws: `AccessoryProtocolError.invalidConfiguration`, which names the field.
-  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+  /// - Throws: `AccessoryError` with the code `.invalidConfiguration`, which names the field.
+  public init(_ bytes: [UInt8]) throws(AccessoryError) {
     self = try decoded(bytes) { (reader) throws(PayloadError) in try Self(from: &reader) }
   }
 
@@ -116,14 +98,13 @@ public struct ShareableConfigurationData: Sendable, Hashable {
     initialisationVector = vector
     address = try reader.u16("destination address")
     clockDrift = version >= .v11 ? try reader.u16("clock drift") : 0
-    hopping = false
     if version >= .v20 {
       _ = try reader.u32("reserved")
       hopping = try reader.flag("hopping mode")
     }
   }
 
-  /// The bytes as they are sent. They hold key material.
+  /// The encoded data, which holds key material.
   public var bytes: [UInt8] {
     var writer = PayloadWriter()
     version.encode(into: &writer)

@@ -2,31 +2,30 @@
 internal import UCI
 public import UWB
 
-/// What an accessory says of its UWB side: the part of the accessory configuration data that its
-/// UWB firmware makes. All numbers are little-endian on the wire.
+/// The part of the accessory configuration data that the accessory's UWB firmware makes. All numbers
+/// are little-endian.
 ///
 /// Sources: AOSP's ranging test application for the layout of all versions; published captures of
 /// a DWM3001CDK for 1.0 and 1.1.
 public struct UWBConfigurationData: Sendable, Hashable {
-  /// Which fields there are.
-  public var version: ConfigurationVersion
-  /// Who made it; 0x0003F53F Qorvo.
-  public var manufacturer: UInt32
-  /// Which chip, as its manufacturer numbers them; 3000 the DW3000.
-  public var model: UInt32
-  /// Version of the accessory's UWB software, as its manufacturer writes it.
-  public var middleware: UInt32
-  /// The accessory's role: an initiator is the controller, a responder the controlee. The other
-  /// side has the other one.
-  public var role: SessionConfiguration.Role
-  /// The accessory's short address, chosen at random for each session.
-  public var address: UInt16
-  /// How far the accessory's clock may be off, in parts per million. Not in version 1.0.
-  public var clockDrift: UInt16
+  /// Determines which fields are sent.
+  package var version: ConfigurationVersion
+  /// The manufacturer's number; 0x0003F53F is Qorvo.
+  package var manufacturer: UInt32 = 0
+  /// The chip's number, as its manufacturer assigns them; 3000 is the DW3000.
+  package var model: UInt32 = 0
+  /// The version of the UWB firmware, in the manufacturer's format.
+  package var middleware: UInt32 = 0
+  /// The accessory's role: an initiator is the controller, a responder the controlee.
+  package var role: SessionConfiguration.Role
+  /// The accessory's short address, random for each session.
+  package var address: UInt16
+  /// The greatest clock error in parts per million. Not in version 1.0.
+  package var clockDrift: UInt16 = 100
   /// What the accessory asks for. Only in version 2.0.
-  public var request: Request
+  package var request = Request()
 
-  /// The session that an accessory would like to have, from version 2.0 on. The other side decides.
+  /// The session that an accessory asks for, from version 2.0 on. The app's side decides.
   public struct Request: Sendable, Hashable {
     /// Rounds hop within a block.
     public var hopping: Bool
@@ -38,7 +37,7 @@ public struct UWBConfigurationData: Sendable, Hashable {
     /// From one ranging round to the next, in milliseconds.
     public var interval: UInt16
 
-    /// A wish; the defaults are AOSP's.
+    /// Creates a request; the defaults are AOSP's.
     public init(
       hopping: Bool = false, slotsPerRound: UInt16 = 25, slotDuration: UInt16 = 2_400,
       interval: UInt16 = 200
@@ -50,23 +49,15 @@ public struct UWBConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// From its fields; those that the version does not have are not sent.
+  /// Creates the data of an accessory.
   public init(
-    version: ConfigurationVersion = .v11, manufacturer: UInt32 = 0, model: UInt32 = 0,
-    middleware: UInt32 = 0, role: SessionConfiguration.Role, address: UInt16,
-    clockDrift: UInt16 = 100, request: Request = Request()
+    version: ConfigurationVersion = .v11, role: SessionConfiguration.Role, address: UInt16
   ) {
     self.version = version
-    self.manufacturer = manufacturer
-    self.model = model
-    self.middleware = middleware
     self.role = role
     self.address = address
-    self.clockDrift = clockDrift
-    self.request = request
   }
 
-  /// How many bytes it has in a version.
   static func length(in version: ConfigurationVersion) -> Int {
     switch version {
     case .v10: 19
@@ -75,10 +66,10 @@ public struct UWBConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// Reads bytes that a UWB firmware made.
+  /// Decodes what a UWB firmware made.
   ///
-  /// - Throws: `AccessoryProtocolError.invalidConfiguration`.
-  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
+  /// - Throws: `AccessoryError` with the code `.invalidConfiguration`.
+  public init(_ bytes: [UInt8]) throws(AccessoryError) {
     self = try decoded(bytes) { (reader) throws(PayloadError) in
       try Self(from: &reader, length: reader.remaining)
     }
@@ -97,12 +88,11 @@ public struct UWBConfigurationData: Sendable, Hashable {
     let role = try reader.u8("ranging role")
     guard let known = SessionConfiguration.Role(rawValue: role) else {
       throw .invalid(
-        field: "ranging role", reason: "is \(role), neither 0 (responder) nor 1 (initiator)")
+        field: "ranging role", reason: "is \(role), not 0 (responder) or 1 (initiator)")
     }
     self.role = known
     address = try reader.u16("accessory address")
     clockDrift = version >= .v11 ? try reader.u16("clock drift") : 0
-    request = Request()
     if version >= .v20 {
       _ = try reader.u32("reserved")
       request.hopping = try reader.flag("requested hopping mode")
@@ -129,7 +119,7 @@ public struct UWBConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// The bytes as they are sent.
+  /// The encoded data.
   public var bytes: [UInt8] {
     var writer = PayloadWriter()
     encode(into: &writer)

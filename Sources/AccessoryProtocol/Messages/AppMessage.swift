@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message from the app to the accessory: one byte that says which, then its data.
+/// A message from the app to the accessory: an identifier of one byte, then its data.
 ///
 /// The identifiers are a convention that began with Apple's sample application and that accessory
 /// firmwares of Qorvo, NXP and others share.
 public enum AppMessage: Sendable, Hashable {
   /// 0x0A: asks for the accessory's configuration data.
   case initialize
-  /// 0x0B: shareable configuration data, with which the accessory is to begin. As it came: whether
-  /// it can be used shows when it is decoded.
+  /// 0x0B: shareable configuration data with which the accessory begins, not decoded.
   case configureAndStart([UInt8])
-  /// 0x0C: the accessory is to end ranging.
+  /// 0x0C: the accessory stops ranging.
   case stop
 
-  /// Reads a message.
+  /// Decodes a message.
   ///
-  /// - Throws: `AccessoryProtocolError.emptyMessage` or `.unknownMessage`.
-  public init(_ bytes: [UInt8]) throws(AccessoryProtocolError) {
-    guard let id = bytes.first else { throw .emptyMessage }
+  /// - Throws: `AccessoryError` with the code `.invalidMessage`.
+  public init(_ bytes: [UInt8]) throws(AccessoryError) {
+    guard let id = bytes.first else { throw AccessoryError(.emptyMessage) }
     switch id {
     case 0x0A: self = .initialize
     case 0x0B: self = .configureAndStart(Array(bytes.dropFirst()))
     case 0x0C: self = .stop
-    default: throw .unknownMessage(id)
+    default: throw AccessoryError(.unknownMessage(id))
     }
   }
 
-  /// The bytes as they are sent.
+  /// The encoded message.
   public var bytes: [UInt8] {
     switch self {
     case .initialize: [0x0A]
@@ -36,8 +35,8 @@ public enum AppMessage: Sendable, Hashable {
   }
 }
 
-extension AppMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Which message. Shareable data holds key material and is not shown.
+extension AppMessage: CustomStringConvertible, CustomReflectable {
+  /// The name of the message. Shareable data holds key material and is not shown.
   public var description: String {
     switch self {
     case .initialize: "initialize"
@@ -45,8 +44,6 @@ extension AppMessage: CustomStringConvertible, CustomDebugStringConvertible, Cus
     case .stop: "stop"
     }
   }
-  /// The same.
-  public var debugDescription: String { description }
   /// Has no children.
   public var customMirror: Mirror { Mirror(reflecting: description) }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import ExampleStage
+import ExampleEnvironment
 import NearbyInteraction
 
-/// An app that ranges with one accessory: as on a phone, but for what is marked.
+/// An app that ranges with one accessory, as on a phone except where marked.
 ///
-/// Everything runs on `queue`, which is also the delegate's.
+/// All code runs on `queue`, which is also the delegate's.
 final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue = DispatchQueue(label: "app")
   private let session = NISession()
@@ -12,21 +12,21 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   private var configuration: NINearbyAccessoryConfiguration?
   /// Beyond Apple: the regions of the WWDC21 talk.
   private var regions = NIProximityRegions([1.5, 3])
-  /// Smoothed further: the phone's own view of how far it is.
+  /// The distance, smoothed further.
   private var smoothed: Float?
-  private(set) var story: [String] = []
+  private(set) var log: [String] = []
 
-  /// Told of what happens, for the one who plays the scene.
-  var happened: (@Sendable (_ what: String) -> Void)?
+  /// Called with each entry of the log, for the simulated scene.
+  var onEvent: (@Sendable (_ entry: String) -> Void)?
 
   init(accessoryAt channel: (DispatchQueue) -> DataCommunicationChannel) {
     self.channel = channel(queue)
     super.init()
     session.delegate = self
     session.delegateQueue = queue
-    // Beyond Apple: so that the example does not take long.
-    session.timeouts.silence = .seconds(1)
-    session.timeouts.preparedness = .seconds(2)
+    // Beyond Apple: keeps the example short.
+    session.timeouts.inactivity = .seconds(1)
+    session.timeouts.firstMeasurement = .seconds(2)
     self.channel.accessoryConnectedHandler = { [unowned self] in
       note("connected")
       self.channel.sendData(Data([MessageId.initialize.rawValue]))
@@ -37,10 +37,10 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
 
   func start() { channel.start() }
 
-  private func note(_ what: String) {
-    print(what)
-    story.append(what)
-    happened?(what)
+  private func note(_ entry: String) {
+    print(entry)
+    log.append(entry)
+    onEvent?(entry)
   }
 
   private func handle(_ message: Data) {
@@ -54,7 +54,7 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
         note("the accessory's configuration data is invalid: \(error)")
       }
     case .accessoryUwbDidStart: note("accessory ranges")
-    case .accessoryUwbDidStop: note("accessory ranges no more")
+    case .accessoryUwbDidStop: note("accessory stopped ranging")
     default: break
     }
   }
@@ -84,8 +84,8 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   ) {
     guard reason == .timeout else { return note("the accessory ended") }
     note("timeout")
-    // The accessory is likely near: it was not far when it was last seen. Try again with the
-    // configuration that is there; the session makes new shareable data for it.
+    // It was near when it was last measured, so try again with the same configuration, for which the
+    // session makes new shareable data.
     guard let smoothed, smoothed < 6, let configuration else { return }
     self.smoothed = nil
     note("retry")

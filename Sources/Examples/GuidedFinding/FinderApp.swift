@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import ExampleStage
+import ExampleEnvironment
 import NearbyInteraction
 
-/// An app that guides its user to an accessory with the help of movement.
+/// An app that guides its user to an accessory by movement.
 ///
-/// Everything runs on `queue`, which is also the delegate's.
+/// All code runs on `queue`, which is also the delegate's.
 final class FinderApp: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue = DispatchQueue(label: "app")
   private let session = NISession()
@@ -13,8 +13,8 @@ final class FinderApp: NSObject, NISessionDelegate, @unchecked Sendable {
   private(set) var hints: [String] = []
   private(set) var lastAngle: Float?
 
-  /// Told of each object with an angle.
-  var found: (@Sendable (NINearbyObject) -> Void)?
+  /// Called with each object that has an angle.
+  var onAngle: (@Sendable (NINearbyObject) -> Void)?
 
   init(accessoryAt channel: (DispatchQueue) -> DataCommunicationChannel) {
     self.channel = channel(queue)
@@ -33,7 +33,7 @@ final class FinderApp: NSObject, NISessionDelegate, @unchecked Sendable {
     guard message.first == MessageId.accessoryConfigurationData.rawValue,
       let configuration = try? NINearbyAccessoryConfiguration(data: message.dropFirst())
     else { return }
-    // The camera's place is taken by the source of poses that `NISession.poseSource` names.
+    // `NISession.poseSource` takes the place of the camera.
     configuration.isCameraAssistanceEnabled =
       NISession.deviceCapabilities.supportsCameraAssistance
     self.configuration = configuration
@@ -70,7 +70,7 @@ final class FinderApp: NSObject, NISessionDelegate, @unchecked Sendable {
   func session(_ session: NISession, didUpdate nearbyObjects: [NINearbyObject]) {
     guard let object = nearbyObjects.first, let angle = object.horizontalAngle else { return }
     lastAngle = angle
-    found?(object)
+    onAngle?(object)
   }
 
   func session(_ session: NISession, didInvalidateWith error: any Error) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import ExampleStage
+import ExampleEnvironment
 import NearbyInteraction
 
-/// One end of a session between two Linux machines: as between two phones.
+/// One end of a session between two Linux machines, as between two phones.
 ///
-/// Everything runs on `queue`, which is also the delegate's.
+/// All code runs on `queue`, which is also the delegate's.
 final class PeerApp: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue: DispatchQueue
   let session = NISession()
   private var peer: NIDiscoveryToken?
   private(set) var distances: [Float] = []
 
-  /// Told of each distance.
-  var measured: (@Sendable () -> Void)?
+  /// Called after each distance.
+  var onDistance: (@Sendable () -> Void)?
 
-  /// Beyond Apple: which chip, because both ends are in one process here.
+  /// Beyond Apple: names the chip, because both ends are in one process here.
   init(on device: String, queue: DispatchQueue) {
     self.queue = queue
     super.init()
@@ -23,17 +23,17 @@ final class PeerApp: NSObject, NISessionDelegate, @unchecked Sendable {
     session.delegateQueue = queue
   }
 
-  /// What the other end needs, to be sent by whatever way.
+  /// The token to send to the peer, over any channel.
   func archivedToken() throws -> Data {
     guard let token = session.discoveryToken else { fail("there is no token") }
     return try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
   }
 
-  /// The other end's token has come.
+  /// Handles the peer's token.
   func receive(_ data: Data) throws {
     guard
       let token = try NSKeyedUnarchiver.unarchivedObject(ofClass: NIDiscoveryToken.self, from: data)
-    else { fail("that is no token") }
+    else { fail("the data is not a token") }
     peer = token
     session.run(NINearbyPeerConfiguration(peerToken: token))
   }
@@ -45,7 +45,7 @@ final class PeerApp: NSObject, NISessionDelegate, @unchecked Sendable {
       let distance = object.distance
     else { return }
     distances.append(distance)
-    measured?()
+    onDistance?()
   }
 
   func session(_ session: NISession, didInvalidateWith error: any Error) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import ExampleStage
+import ExampleEnvironment
 import NearbyInteraction
 
-/// An app that ranges with several accessories: a session for each, and their names by tokens.
+/// An app that ranges with several accessories, each with its own session and identified by its token.
 ///
-/// Everything runs on `queue`, which is also the delegate's.
+/// All code runs on `queue`, which is also the delegate's.
 final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue = DispatchQueue(label: "app")
-  /// Delegate methods say which session and which token, not which accessory.
+  /// Delegate methods have a session and a token, but no name.
   private var names: [NIDiscoveryToken: String] = [:]
   private var sessions: [String: NISession] = [:]
   private var channels: [String: DataCommunicationChannel] = [:]
   private(set) var distances: [String: [Float]] = [:]
 
-  /// Told of each distance.
-  var measured: (@Sendable () -> Void)?
+  /// Called after each distance.
+  var onDistance: (@Sendable () -> Void)?
 
   func connect(to name: String, _ channel: DataCommunicationChannel) {
     queue.async { [self] in
@@ -57,7 +57,7 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
       }
       distances[name, default: []].append(distance)
     }
-    measured?()
+    onDistance?()
   }
 
   func session(_ session: NISession, didInvalidateWith error: any Error) {

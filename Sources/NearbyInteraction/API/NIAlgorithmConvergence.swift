@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Whether movement has told where an object is.
+/// Whether movement has determined the position of an object.
 public enum NIAlgorithmConvergenceStatus: Equatable, Sendable {
   /// Nothing has been measured yet.
   case unknown
-  /// Not yet, and what is missing: something to ask of the user.
+  /// Not yet, with what is missing, which the user can do something about.
   case notConverged([Reason])
-  /// Yes.
+  /// The position is determined.
   case converged
 
-  /// What is missing.
+  /// What is missing for convergence.
   public struct Reason: RawRepresentable, Hashable, Sendable {
     /// The name of the reason.
     public let rawValue: String
-    /// Any name.
+    /// Creates a reason with any name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The device has to be moved.
     public static let insufficientMovement = Reason(rawValue: "insufficientMovement")
-    /// It has to be moved to the left and right, or turned.
+    /// The device has to be moved to the left and right, or turned.
     public static let insufficientHorizontalSweep = Reason(rawValue: "insufficientHorizontalSweep")
-    /// It has to be moved up and down; only the height is unknown.
+    /// The device has to be moved up and down; only the height is unknown.
     public static let insufficientVerticalSweep = Reason(rawValue: "insufficientVerticalSweep")
-    /// The source of poses has none: a camera sees too little.
+    /// The source of poses has none, for example because a camera sees too little.
     public static let insufficientLighting = Reason(rawValue: "insufficientLighting")
-    /// The ranges are too few, or contradict the movement.
+    /// The distances are too few, or contradict the movement.
     public static let insufficientSignalStrength = Reason(rawValue: "insufficientSignalStrength")
 
-    /// What to ask of the user; nil for a reason that is not known here.
+    /// What the user should do; nil for an unknown reason.
     public var localizedDescription: String? {
       switch self {
       case .insufficientMovement: "Move the device."
       case .insufficientHorizontalSweep: "Move the device to the left and right."
       case .insufficientVerticalSweep: "Move the device up and down."
-      case .insufficientLighting: "The movement of the device is not known; try more light."
-      case .insufficientSignalStrength: "The signal is weak; come nearer."
+      case .insufficientLighting: "The movement of the device is unknown; try more light."
+      case .insufficientSignalStrength: "The signal is weak; move closer."
       default: nil
       }
     }
   }
 }
 
-/// How far the search for an object has come.
+/// The convergence of camera assistance.
 open class NIAlgorithmConvergence: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sound: nothing in it changes.
+  // Sendable: immutable.
 
-  /// How far it has come.
+  /// Whether the position is determined.
   public let status: NIAlgorithmConvergenceStatus
 
   init(_ status: NIAlgorithmConvergenceStatus) {
@@ -54,10 +54,10 @@ open class NIAlgorithmConvergence: NSObject, NSCopying, NSSecureCoding, @uncheck
     super.init()
   }
 
-  /// Always so.
+  /// Always true.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads what `encode(with:)` wrote.
+  /// Decodes an archived instance.
   public required init?(coder: NSCoder) {
     switch coder.decodeInteger(forKey: "status") {
     case 1:
@@ -70,7 +70,7 @@ open class NIAlgorithmConvergence: NSObject, NSCopying, NSSecureCoding, @uncheck
     super.init()
   }
 
-  /// Writes what `init(coder:)` reads.
+  /// Encodes the instance.
   open func encode(with coder: NSCoder) {
     switch status {
     case .unknown: coder.encode(0, forKey: "status")
@@ -82,15 +82,15 @@ open class NIAlgorithmConvergence: NSObject, NSCopying, NSSecureCoding, @uncheck
     }
   }
 
-  /// Itself: it does not change.
+  /// Returns the instance itself, which is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// The same status.
+  /// Compares the status.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? NIAlgorithmConvergence)?.status == status
   }
 
-  /// Equal for equal ones.
+  /// A hash of the status.
   open override var hash: Int {
     switch status {
     case .unknown: 0

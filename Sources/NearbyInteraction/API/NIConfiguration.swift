@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What a session is run with. Only its subclasses are made: `NINearbyPeerConfiguration`,
+/// The configuration of a session. Only its subclasses can be created: `NINearbyPeerConfiguration`,
 /// `NINearbyAccessoryConfiguration` and `NIDLTDOAConfiguration`.
 open class NIConfiguration: NSObject, NSCopying, NSSecureCoding {
   init(kind: Void) { super.init() }
 
-  /// Reads what `encode(with:)` wrote.
+  /// Decodes an archived instance.
   public required init?(coder: NSCoder) { super.init() }
 
-  /// Always so.
+  /// Always true.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Writes what `init(coder:)` reads.
+  /// Encodes the instance.
   open func encode(with coder: NSCoder) {}
 
-  /// A copy that does not change with this one. Of a class that does not say how it is copied, itself:
-  /// it cannot be run either.
+  /// Returns an independent copy; in subclasses that do not override this, which cannot be run, the
+  /// instance itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 }

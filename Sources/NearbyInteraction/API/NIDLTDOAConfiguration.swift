@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A session that only listens to anchors, which send what a receiver needs to find its own place.
+/// A session that only receives anchors, whose messages let a receiver compute its own position.
 open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
-  // Sound as far as Apple's: an app does not change a configuration that another thread uses; `run`
-  // takes a copy.
+  // Sendable: safe as long as no thread changes a configuration while another one uses it; `run` takes
+  // a copy.
 
-  /// How the anchors are found. Linux hosts do not look for them: the session's parameters are FiRa's
+  /// How the anchors are found. Linux hosts do not search for them: the session's parameters are FiRa's
   /// defaults, or those of `NIDLTDOAConfiguration.radio`.
   public enum DiscoveryMethod: Int, Sendable {
     /// By Wi-Fi.
@@ -17,25 +17,25 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
 
   /// The session id of the anchors.
   open var networkIdentifier: Int
-  /// Kept; see `DiscoveryMethod`.
+  /// Stored, but not used; see `DiscoveryMethod`.
   open var discoveryMethod: DiscoveryMethod
 
-  /// Beyond Apple: what the anchors send with.
+  /// Beyond Apple: the radio parameters of the anchors.
   var radioSettings = Radio()
 
-  /// Listens to the anchors of a network.
+  /// Creates a configuration for the anchors of a network.
   public convenience init(networkIdentifier: Int) {
     self.init(networkIdentifier: networkIdentifier, discoveryMethod: .bluetoothLowEnergy)
   }
 
-  /// Listens to the anchors of a network.
+  /// Creates a configuration for the anchors of a network.
   public init(networkIdentifier: Int, discoveryMethod: DiscoveryMethod) {
     self.networkIdentifier = networkIdentifier
     self.discoveryMethod = discoveryMethod
     super.init(kind: ())
   }
 
-  /// Reads what `encode(with:)` wrote.
+  /// Decodes an archived instance.
   public required init?(coder: NSCoder) {
     guard coder.containsValue(forKey: "network"),
       let method = DiscoveryMethod(rawValue: coder.decodeInteger(forKey: "method"))
@@ -49,7 +49,7 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
     radioSettings = radio
   }
 
-  /// Writes what `init(coder:)` reads.
+  /// Encodes the instance.
   open override func encode(with coder: NSCoder) {
     coder.encode(networkIdentifier, forKey: "network")
     coder.encode(discoveryMethod.rawValue, forKey: "method")
@@ -58,7 +58,7 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
     }
   }
 
-  /// A copy that does not change with this one.
+  /// Returns an independent copy.
   open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = NIDLTDOAConfiguration(
       networkIdentifier: networkIdentifier, discoveryMethod: discoveryMethod)

@@ -2,15 +2,15 @@
 public import Foundation
 public import SIMDMath
 
-/// What coordinates of anchors mean.
+/// The coordinate system of anchors.
 public enum NIDLTDOACoordinatesType: Int, Sendable {
   /// Latitude and longitude in degrees, altitude in metres.
   case geodetic = 0
-  /// Metres along x, y and z of a system of the anchors' own.
+  /// Metres along x, y and z of a local system.
   case relative = 1
 }
 
-/// Which message of an anchor was received.
+/// The kind of an anchor's message.
 public enum NIDLTDOAMeasurementType: Int, Sendable {
   /// The first, from the initiator.
   case poll = 0
@@ -22,15 +22,15 @@ public enum NIDLTDOAMeasurementType: Int, Sendable {
 
 /// A message of an anchor, received in a downlink-TDoA session.
 open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sound: nothing in it changes.
+  // Sendable: immutable.
 
-  /// On which floor an anchor is.
+  /// The floor of an anchor.
   public final class FloorElevation: NSObject, NSCopying, Sendable {
-    /// Itself: it does not change.
+    /// Returns the instance itself, which is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
   }
 
-  /// All there is to say, as a value.
+  /// The contents as a value.
   struct Values: Codable, Hashable, Sendable {
     var address: Int
     var clusterInitiatorAddress = 0
@@ -41,14 +41,14 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
     var carrierFrequencyOffset: Double
     var responderClockFrequencyOffset: Double?
     var coordinatesType = NIDLTDOACoordinatesType.relative.rawValue
-    /// nil: the anchor did not say where it is.
+    /// nil: the anchor did not send its position.
     var coordinates: SIMD3<Double>?
     var block: Int
     var round: Int
   }
   let values: Values
 
-  /// Ticks of the raw times in a second: 128 · 499.2 MHz, about 15.65 ps each.
+  /// Ticks per second of the raw times: 128 · 499.2 MHz, about 15.65 ps each.
   private static let ticksPerSecond = 63_897_600_000.0
 
   init(_ values: Values) {
@@ -58,9 +58,9 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
 
   /// The anchor's address.
   public var address: Int { values.address }
-  /// The address of the anchor that began the round; 0 where it was not heard.
+  /// The address of the anchor that initiated the round; 0 if its message was not received.
   public var clusterInitiatorAddress: Int { values.clusterInitiatorAddress }
-  /// Which message it is.
+  /// The kind of message.
   public var measurementType: NIDLTDOAMeasurementType { .init(rawValue: values.type) ?? .poll }
   /// When it was sent, in seconds of the anchors' clock.
   public var transmitTime: Double { Double(values.rawTransmitTime) / Self.ticksPerSecond }
@@ -70,27 +70,27 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
   public var rawTransmitTime: UInt64 { values.rawTransmitTime }
   /// When it was received, in ticks of 15.65 ps.
   public var rawReceiveTime: UInt64 { values.rawReceiveTime }
-  /// dBm; 0 where the chip gives none.
+  /// Received power in dBm; 0 where the chip does not report it.
   public var signalStrength: Double { values.signalStrength }
-  /// How much faster the anchor's clock runs than the chip's: 1e-6 is one part in a million.
+  /// How much faster the anchor's clock runs than the chip's; 1e-6 is one part per million.
   public var carrierFrequencyOffset: Double { values.carrierFrequencyOffset }
   /// How much faster the responder's clock runs than the initiator's; nil for other messages than
   /// responses.
   public var responderClockFrequencyOffset: Double? { values.responderClockFrequencyOffset }
-  /// What `coordinates` mean.
+  /// The system of `coordinates`.
   public var coordinatesType: NIDLTDOACoordinatesType {
     .init(rawValue: values.coordinatesType) ?? .relative
   }
-  /// Where the anchor is: latitude, longitude and altitude, or x, y and z. Zeros where it did not
-  /// say; see `hasCoordinates`.
+  /// The position of the anchor: latitude, longitude and altitude, or x, y and z. Zeros where it did not
+  /// send one; see `hasCoordinates`.
   public var coordinates: simd_double3 { values.coordinates ?? .zero }
   /// Always nil: FiRa's messages have no floors.
   public var floorElevation: FloorElevation? { nil }
 
-  /// Always so.
+  /// Always true.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads what `encode(with:)` wrote.
+  /// Decodes an archived instance.
   public required init?(coder: NSCoder) {
     guard let data = coder.decodeObject(of: NSData.self, forKey: "values"),
       let values = try? JSONDecoder().decode(Values.self, from: Data(referencing: data))
@@ -99,21 +99,21 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
     super.init()
   }
 
-  /// Writes what `init(coder:)` reads.
+  /// Encodes the instance.
   open func encode(with coder: NSCoder) {
     if let data = try? JSONEncoder().encode(values) {
       coder.encode(NSData(data: data), forKey: "values")
     }
   }
 
-  /// Itself: it does not change.
+  /// Returns the instance itself, which is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// The same message with the same values.
+  /// Compares all values.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? NIDLTDOAMeasurement)?.values == values
   }
 
-  /// Equal for equal messages.
+  /// A hash of all values.
   open override var hash: Int { values.hashValue }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a device can do.
+/// The capabilities of a device.
 public protocol NIDeviceCapability {
   /// It measures distances.
   var supportsPreciseDistanceMeasurement: Bool { get }
@@ -8,10 +8,10 @@ public protocol NIDeviceCapability {
   var supportsDirectionMeasurement: Bool { get }
   /// It finds directions from its own movement. On Linux: `NISession.poseSource` is set.
   var supportsCameraAssistance: Bool { get }
-  /// It measures over extended distances with others that do. Never so on Linux.
+  /// It measures extended distances with peers that do. Always false on Linux.
   var supportsExtendedDistanceMeasurement: Bool { get }
-  /// It receives what anchors send for downlink TDoA.
+  /// It receives the messages of downlink TDoA anchors.
   var supportsDLTDOAMeasurement: Bool { get }
-  /// It measures distances by Bluetooth. Never so on Linux.
+  /// It measures distances by Bluetooth. Always false on Linux.
   var supportsBluetoothChannelSounding: Bool { get }
 }

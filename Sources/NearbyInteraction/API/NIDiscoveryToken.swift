@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Names a device in one session. Sent to the other device as an archive made with
-/// `NSKeyedArchiver`, or as `data`. Random for each session, and of no use after it.
+/// Identifies a device in one session. Sent to the other device as an archive made with
+/// `NSKeyedArchiver`, or as `data`. Random for each session, and useless after it.
 open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sound: nothing in it changes.
+  // Sendable: immutable.
 
-  /// What a token is for.
   enum Kind: Int, Sendable {
-    /// Sent to a peer, which ranges with whoever made it.
+    /// Sent to a peer, which ranges with the sender.
     case peer = 0
-    /// Names an accessory within this process.
+    /// Identifies an accessory within this process.
     case accessory = 1
   }
 
@@ -23,20 +22,20 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     super.init()
   }
 
-  /// A name for an accessory, at random.
+  /// Creates a random token for an accessory.
   static func accessory() -> NIDiscoveryToken {
     var source = SystemRandomNumberGenerator()
     return NIDiscoveryToken(.accessory, (0..<16).map { _ in source.next() })
   }
 
-  /// What the device that made the token can do. Of an accessory nothing more is known than that it
-  /// measures distances.
+  /// The capabilities of the device that made the token. Of an accessory only that it measures
+  /// distances is known.
   open var deviceCapabilities: any NIDeviceCapability { capabilities }
 
-  /// Always so.
+  /// Always true.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads what `encode(with:)` wrote.
+  /// Decodes an archived instance.
   public required init?(coder: NSCoder) {
     guard coder.containsValue(forKey: "kind"),
       let kind = Kind(rawValue: coder.decodeInteger(forKey: "kind")),
@@ -49,25 +48,25 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     super.init()
   }
 
-  /// Writes what `init(coder:)` reads.
+  /// Encodes the instance.
   open func encode(with coder: NSCoder) {
     coder.encode(kind.rawValue, forKey: "kind")
     coder.encode(NSData(data: Data(bytes)), forKey: "octets")
   }
 
-  /// Itself: it does not change.
+  /// Returns the instance itself, which is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Tokens with the same contents are equal.
+  /// Compares the contents.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NIDiscoveryToken else { return false }
     return kind == other.kind && bytes == other.bytes
   }
 
-  /// Equal for equal tokens.
+  /// A hash of the contents.
   open override var hash: Int { bytes.hashValue }
 
-  /// For people: its first bytes, enough to tell tokens apart.
+  /// Its last bytes, to distinguish tokens in logs.
   open override var description: String {
     let start = bytes.suffix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
     return "<NIDiscoveryToken …\(start.joined())>"

@@ -4,50 +4,50 @@ public import Foundation
 /// The domain of `NIError` as an `NSError`.
 public let NIErrorDomain = "com.apple.NearbyInteraction"
 
-/// Why a session ended, or a configuration could not be made.
+/// Why a session ended, or a configuration could not be created.
 ///
-/// Apps tell errors apart in three ways, and all work: `case NIError.userDidNotAllow` matched against
+/// Apps distinguish errors in three ways, which all work: `case NIError.userDidNotAllow` matched against
 /// any error, `(error as? NIError)?.code`, and `(error as NSError).code`.
 public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
-  // Sound: an NSError without mutable values does not change.
+  // Sendable: its NSError is immutable.
 
   /// The codes, with the numbers of Apple's framework.
   public enum Code: Int, Sendable {
-    /// There is no UWB chip, or the chip cannot do this at all.
+    /// There is no UWB chip, or the chip does not support this.
     case unsupportedPlatform = -5889
-    /// The configuration is wrong, or its token is.
+    /// The configuration or its token is invalid.
     case invalidConfiguration = -5888
-    /// The session failed for good; begin a new one.
+    /// The session failed for good; create a new one.
     case sessionFailed = -5887
     /// The session ran longer than `NISession.Timeouts.activity` allows.
     case resourceUsageTimeout = -5886
-    /// The chip has no room for one more session.
+    /// The chip allows no further session.
     case activeSessionsLimitExceeded = -5885
     /// This user may not open the device.
     case userDidNotAllow = -5884
-    /// Movement was asked for, and there is no `PoseSource`.
+    /// Camera assistance is enabled, but there is no `PoseSource`.
     case invalidARConfiguration = -5883
     /// The accessory with this Bluetooth identifier is not connected.
     case accessoryPeerDeviceUnavailable = -5882
-    /// The peer cannot do what the configuration asks for.
+    /// The peer does not support what the configuration asks for.
     case incompatiblePeerDevice = -5881
-    /// More than one session over extended distances.
+    /// There is more than one session of extended distance.
     case activeExtendedDistanceSessionsLimitExceeded = -5880
   }
 
   private let stored: NSError
 
-  /// An error, with what else there is to say of it under the keys of `NSError`.
+  /// Creates an error with details under the keys of `NSError`.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     stored = NSError(domain: NIErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
 
-  /// An error in words.
+  /// Creates an error with a description.
   ///
   /// - Parameters:
   ///   - reason: the cause, a sentence.
-  ///   - recovery: the next step to try.
-  ///   - underlying: the error that this one follows from.
+  ///   - recovery: what to try next, a sentence.
+  ///   - underlying: the error that caused this one.
   init(
     _ code: Code, reason: String, recovery: String? = nil, underlying: (any Error)? = nil
   ) {
@@ -60,7 +60,7 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
     self.init(code, userInfo: info)
   }
 
-  /// The same in what it follows from and in what helps, as the cause of another one.
+  /// Returns an error with another code, whose cause is this one.
   func with(_ code: Code, _ sentence: String) -> NIError {
     let reason = userInfo[NSLocalizedFailureReasonErrorKey] as? String
     return NIError(
@@ -71,25 +71,25 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
 
   /// `NIErrorDomain`.
   public static var errorDomain: String { NIErrorDomain }
-  /// What kind of error it is.
+  /// The kind of error.
   public var code: Code { Code(rawValue: stored.code) ?? .sessionFailed }
   /// The raw value of `code`.
   public var errorCode: Int { stored.code }
-  /// The same as `userInfo`, with words where an app made the error without: this is what
-  /// `localizedDescription` of any error looks at.
+  /// Like `userInfo`, with a description also for errors that an app has created without one. The
+  /// `localizedDescription` of any error uses it.
   public var errorUserInfo: [String: Any] {
     userInfo.merging([NSLocalizedDescriptionKey: code.words]) { given, _ in given }
   }
-  /// What else there is to say, under the keys of `NSError`: the cause under
-  /// `NSLocalizedFailureReasonErrorKey`, what to try under `NSLocalizedRecoverySuggestionErrorKey`,
-  /// and under `NSUnderlyingErrorKey` the driver's error, where it follows from one.
+  /// Details under the keys of `NSError`: the cause under `NSLocalizedFailureReasonErrorKey`, what to
+  /// try next under `NSLocalizedRecoverySuggestionErrorKey`, and under `NSUnderlyingErrorKey` the
+  /// driver's error that caused this one, if any.
   public var userInfo: [String: Any] { stored.userInfo }
-  /// The cause in words.
+  /// The cause.
   public var localizedDescription: String {
     userInfo[NSLocalizedDescriptionKey] as? String ?? code.words
   }
 
-  /// The same code and the same words.
+  /// Compares the code and the description.
   public static func == (a: NIError, b: NIError) -> Bool {
     a.stored.code == b.stored.code && a.localizedDescription == b.localizedDescription
   }
@@ -131,10 +131,10 @@ extension NIError.Code {
     return other.domain == NIErrorDomain && other.code == pattern.rawValue
   }
 
-  /// The kind of error in a sentence.
+  /// The kind of error as a sentence.
   var words: String {
     switch self {
-    case .unsupportedPlatform: "This machine cannot do that."
+    case .unsupportedPlatform: "This machine does not support that."
     case .invalidConfiguration: "The configuration is not valid."
     case .sessionFailed: "The session failed."
     case .resourceUsageTimeout: "The session ran for too long."
@@ -142,15 +142,15 @@ extension NIError.Code {
     case .userDidNotAllow: "This user may not use the device."
     case .invalidARConfiguration: "There is no source of poses."
     case .accessoryPeerDeviceUnavailable: "The accessory is not connected."
-    case .incompatiblePeerDevice: "The peer cannot do that."
+    case .incompatiblePeerDevice: "The peer does not support that."
     case .activeExtendedDistanceSessionsLimitExceeded:
-      "There are too many sessions over extended distances."
+      "There are too many sessions of extended distance."
     }
   }
 }
 
 extension NIError: CustomStringConvertible {
-  /// The cause, and what to try.
+  /// The cause, and what to try next.
   public var description: String {
     let next = userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
     return localizedDescription + (next.map { " " + $0 } ?? "")

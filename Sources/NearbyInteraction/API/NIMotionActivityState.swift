@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an object is said to move.
+/// Whether an object moves.
 public enum NIMotionActivityState: Int, Sendable {
-  /// Not known.
+  /// Unknown.
   case unknown = 0
   /// At rest.
   case stationary = 1

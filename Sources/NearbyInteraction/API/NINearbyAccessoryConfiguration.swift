@@ -5,23 +5,22 @@ public import Foundation
 /// A session with an accessory that speaks the accessory protocol: a board with the vendor's Nearby
 /// Interaction firmware, or a Linux host in its place.
 open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable {
-  // Sound as far as Apple's: an app does not change a configuration that another thread uses; `run`
-  // takes a copy.
+  // Sendable: safe as long as no thread changes a configuration while another one uses it; `run` takes
+  // a copy.
 
-  /// What the accessory said of itself.
   enum Accessory: Sendable, Equatable {
     case ranges(AccessoryConfigurationData)
-    /// Found by Bluetooth channel sounding, which Linux hosts do not have.
+    /// By Bluetooth channel sounding, which Linux hosts do not support.
     case channelSounding(UUID)
   }
 
   let accessory: Accessory
   private let token: NIDiscoveryToken
 
-  /// Names the accessory in callbacks. New with each configuration.
+  /// Identifies the accessory in callbacks. New for each configuration.
   open var accessoryDiscoveryToken: NIDiscoveryToken { token }
 
-  /// Whether movement of this device, from a `PoseSource`, is to tell where the accessory is.
+  /// Whether movement of this device, from a `PoseSource`, determines the position of the accessory.
   open var isCameraAssistanceEnabled = false
 
   /// The Bluetooth identifier given to `init(accessoryData:bluetoothPeerIdentifier:)`.
@@ -34,7 +33,7 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
     super.init(kind: ())
   }
 
-  /// A session with the accessory that sent this data.
+  /// Creates a configuration for the accessory that sent this data.
   ///
   /// - Parameter data: Accessory Configuration Data, version 1.0, 1.1 or 2.0, without the identifier
   ///   of the message.
@@ -43,16 +42,16 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
     self.init(.ranges(try Self.parsed(data)), bluetooth: nil, token: .accessory())
   }
 
-  /// The same. On Apple's platforms the identifier of the connected accessory lets a session go on in
-  /// the background; a Linux process has no such limit, so here it changes nothing.
+  /// Creates a configuration for the accessory that sent this data. On Apple's platforms the identifier
+  /// lets the session continue in the background; Linux has no such limit, so it is not used.
   ///
   /// - Throws: `NIError.invalidConfiguration`; its failure reason names the field.
   public convenience init(accessoryData: Data, bluetoothPeerIdentifier identifier: UUID) throws {
     self.init(.ranges(try Self.parsed(accessoryData)), bluetooth: identifier, token: .accessory())
   }
 
-  /// A session by Bluetooth channel sounding. Linux hosts have none: `run` ends with
-  /// `NIError.unsupportedPlatform`.
+  /// Creates a configuration for Bluetooth channel sounding, which Linux hosts do not support: `run`
+  /// ends with `NIError.unsupportedPlatform`.
   public convenience init(
     bluetoothChannelSoundingIdentifier bluetoothIdentifier: UUID, previousBluetoothIdentifier: UUID?
   ) {
@@ -61,21 +60,21 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
   }
 
   private static func parsed(_ data: Data) throws(NIError) -> AccessoryConfigurationData {
-    do throws(AccessoryProtocolError) {
+    do throws(AccessoryError) {
       return try AccessoryConfigurationData([UInt8](data))
     } catch {
       throw NIError(
-        .invalidConfiguration, reason: error.description, recovery: error.suggestion)
+        .invalidConfiguration, reason: error.description, recovery: error.recoverySuggestion)
     }
   }
 
-  /// Reads what `encode(with:)` wrote.
+  /// Decodes an archived instance.
   public required init?(coder: NSCoder) {
     guard let token = coder.decodeObject(of: NIDiscoveryToken.self, forKey: "token") else {
       return nil
     }
     self.token = token
-    // What is not there is not asked for: that would make the archive count as damaged.
+    // Decoding a missing key would mark the archive as damaged.
     var bluetooth: UUID?
     if coder.containsValue(forKey: "bluetooth") {
       let identifier = coder.decodeObject(of: NSUUID.self, forKey: "bluetooth")
@@ -96,7 +95,7 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
     isCameraAssistanceEnabled = coder.decodeBool(forKey: "cameraAssistance")
   }
 
-  /// Writes what `init(coder:)` reads.
+  /// Encodes the instance.
   open override func encode(with coder: NSCoder) {
     coder.encode(token, forKey: "token")
     if case .ranges(let data) = accessory {
@@ -108,7 +107,7 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
     coder.encode(isCameraAssistanceEnabled, forKey: "cameraAssistance")
   }
 
-  /// A copy that does not change with this one.
+  /// Returns an independent copy.
   open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = NINearbyAccessoryConfiguration(
       accessory, bluetooth: bluetoothPeerIdentifier, token: token)

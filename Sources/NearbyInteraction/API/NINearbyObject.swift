@@ -2,29 +2,29 @@
 public import Foundation
 public import SIMDMath
 
-/// A peer or an accessory, as a session has measured it.
+/// A peer or an accessory, as measured by a session.
 open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-  // Sound: nothing in it changes.
+  // Sendable: immutable.
 
   /// Why an object was removed from a session.
   public enum RemovalReason: Int, Sendable {
-    /// It was not heard for too long.
+    /// It was not measured for too long.
     case timeout = 0
-    /// It said that it ended its session.
+    /// It ended its session.
     case peerEnded = 1
   }
 
-  /// Where an object is in height.
+  /// The height of an object relative to this device.
   public enum VerticalDirectionEstimate: Int, Sendable {
-    /// Not known.
+    /// Unknown.
     case unknown = 0
-    /// About as high.
+    /// About the same height.
     case same = 1
     /// Higher.
     case above = 2
     /// Lower.
     case below = 3
-    /// Not as high, but which way is not known.
+    /// Higher or lower.
     case aboveOrBelow = 4
   }
 
@@ -32,17 +32,16 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
   /// Beyond Apple: see `NINearbyObject.sample`.
   let values: NISample?
 
-  /// Names the object: the token in the configuration that was run.
+  /// Identifies the object: the token of the configuration that was run.
   open var discoveryToken: NIDiscoveryToken { token }
-  /// Metres, smoothed; nil: not known. `sample` has the chip's own.
+  /// Metres, smoothed; nil: unknown. `sample` has the chip's own distance.
   public let distance: Float?
-  /// A vector of length 1 in the device's frame: x to the right, y up, and the antenna looks along
-  /// -z. nil: not known.
+  /// A unit vector in the device's frame: x to the right, y up, and the antenna faces -z; nil: unknown.
   public let direction: simd_float3?
-  /// Radians in the horizontal plane, from where the device looks, positive to the right. Known only
-  /// from movement: see `PoseSource`.
+  /// Radians in the horizontal plane, relative to the direction that the device faces, positive to the
+  /// right; nil: unknown. Determined from movement only: see `PoseSource`.
   public let horizontalAngle: Float?
-  /// Known only from movement: see `PoseSource`.
+  /// The relative height, determined from movement only: see `PoseSource`.
   public let verticalDirectionEstimate: VerticalDirectionEstimate
 
   init(
@@ -59,10 +58,10 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     super.init()
   }
 
-  /// Always so.
+  /// Always true.
   open class var supportsSecureCoding: Bool { true }
 
-  /// Reads what `encode(with:)` wrote.
+  /// Decodes an archived instance.
   public required init?(coder: NSCoder) {
     func number(_ key: String) -> Float? {
       coder.containsValue(forKey: key) ? coder.decodeFloat(forKey: key) : nil
@@ -84,7 +83,7 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     super.init()
   }
 
-  /// Writes what `init(coder:)` reads; `sample` is not in it.
+  /// Encodes the instance, without `sample`.
   open func encode(with coder: NSCoder) {
     coder.encode(token, forKey: "token")
     if let distance { coder.encode(distance, forKey: "distance") }
@@ -97,10 +96,10 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     coder.encode(verticalDirectionEstimate.rawValue, forKey: "vertical")
   }
 
-  /// Itself: it does not change.
+  /// Returns the instance itself, which is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// The same object with the same values.
+  /// Compares the token and the values, without `sample`.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NINearbyObject else { return false }
     return token == other.token && distance == other.distance && direction == other.direction
@@ -108,10 +107,10 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
       && verticalDirectionEstimate == other.verticalDirectionEstimate
   }
 
-  /// Equal for equal objects.
+  /// A hash of the token.
   open override var hash: Int { token.hash }
 
-  /// For people.
+  /// A description for logs.
   open override var description: String {
     "<NINearbyObject \(token) distance: \(distance.map { "\($0)" } ?? "nil")>"
   }

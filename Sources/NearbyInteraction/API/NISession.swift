@@ -10,10 +10,9 @@ public import SIMDMath
 /// else the first board that is found. Sessions of one process share a chip; each has its own on as
 /// many chips as there are.
 ///
-/// Every method may be called on any thread. A session that is released without `invalidate()` ends
-/// in the same way.
+/// All methods are thread-safe. Releasing a session also invalidates it.
 open class NISession: NSObject, @unchecked Sendable {
-  // Sound: all that changes is in `core`, behind its lock.
+  // Sendable: all mutable state is behind locks.
   let core: SessionCore
   let options = Locked(Options())
 
@@ -21,15 +20,15 @@ open class NISession: NSObject, @unchecked Sendable {
     var configuration: NIConfiguration?
     var device: String?
     var poseSource: (any PoseSource)?
-    /// `setARSession` was called, which is an error without assistance.
+    /// `setARSession` was called, which is an error without camera assistance.
     var wantsAssistance = false
-    /// Something that is no source of poses was set as one.
+    /// The object given to `setARSession` is not a `PoseSource`.
     var isPoseSourceWrong: Bool { wantsAssistance && poseSource == nil }
   }
 
-  private let end = Locked<PeerIdentity?>(nil)
+  private let peerIdentity = Locked<PeerIdentity?>(nil)
 
-  /// A session that does nothing yet.
+  /// Creates a session, which does nothing until it is run.
   public override init() {
     core = SessionCore()
     super.init()
@@ -44,54 +43,53 @@ open class NISession: NSObject, @unchecked Sendable {
 
   deinit { core.handle(.invalidate) }
 
-  /// Whether there is a chip that measures distances.
+  /// Whether there is a chip that measures distances. See `deviceCapabilities`.
   @available(iOS, introduced: 14, deprecated: 16, message: "use deviceCapabilities")
   open class var isSupported: Bool { deviceCapabilities.supportsPreciseDistanceMeasurement }
 
-  /// What the chip can do, as it says itself; nothing where there is none, or where this user may not
-  /// open it. The first call opens the chip, unless a session has it open, and waits for it: a
-  /// fraction of a second.
+  /// What the chip reports that it supports; nothing without a chip, or without permission to open it.
+  /// The first call opens the chip, unless a session uses it, and blocks for a fraction of a second.
   open class var deviceCapabilities: any NIDeviceCapability {
     ChipCapabilities.ofDevice(named: device, hasPoses: poseSource != nil)
   }
 
-  /// Who is told what happens. Not kept alive by the session.
+  /// The delegate, which the session does not retain.
   open weak var delegate: (any NISessionDelegate)? {
     get { core.state.withLock { $0.delegate } }
     set { core.state.withLock { $0.delegate = newValue } }
   }
 
-  /// Where the delegate is called; nil: on the main queue, which has to run (`dispatchMain()` or
-  /// `RunLoop.main.run()`). Give a serial queue.
+  /// The serial queue on which the delegate is called; nil: the main queue, which needs
+  /// `dispatchMain()` or `RunLoop.main.run()`.
   open var delegateQueue: DispatchQueue? {
     get { core.state.withLock { $0.queue } }
     set { core.state.withLock { $0.queue = newValue } }
   }
 
-  /// Names this session for peers: to be sent to them. The same for the life of the session. The
-  /// first call asks the chip what it can do, like `deviceCapabilities`.
+  /// Identifies this session to peers, to whom it has to be sent. Stays the same for the life of the
+  /// session. The first call asks the chip for its capabilities, like `deviceCapabilities`.
   open var discoveryToken: NIDiscoveryToken? { NIDiscoveryToken(.peer, identity.token.bytes) }
 
-  /// This end of a session with a peer. Not made before it is needed: the token says what the chip
-  /// can do, and who ranges with accessories needs none.
+  /// This end of a session with a peer. Made on first use, because its token holds the capabilities of
+  /// the chip, and sessions with accessories need none.
   var identity: PeerIdentity {
     let (device, poses) = options.withLock { ($0.device, $0.poseSource) }
-    return end.withLock { end in
-      if let end { return end }
+    return peerIdentity.withLock { identity in
+      if let identity { return identity }
       let made = PeerIdentity.ofDevice(
         named: device ?? Self.device, hasPoses: (poses ?? Self.poseSource) != nil)
-      end = made
+      identity = made
       return made
     }
   }
 
-  /// What was given to `run` last, a copy.
+  /// A copy of the configuration that was run last.
   open var configuration: NIConfiguration? {
     options.withLock { $0.configuration }?.copy() as? NIConfiguration
   }
 
-  /// Begins, or begins anew with this configuration. One of three follows: `sessionDidStartRunning`,
-  /// `sessionWasSuspended` or `session(_:didInvalidateWith:)`.
+  /// Starts the session, or restarts it with another configuration. Leads to one of
+  /// `sessionDidStartRunning`, `sessionWasSuspended` and `session(_:didInvalidateWith:)`.
   open func run(_ configuration: NIConfiguration) {
     guard let copy = configuration.copy() as? NIConfiguration else { return }
     options.withLock { $0.configuration = copy }
@@ -100,16 +98,16 @@ open class NISession: NSObject, @unchecked Sendable {
       request.plan, token: request.token, finder: request.finder, problem: request.problem)
   }
 
-  /// Stops until `run`. The object's side notices by silence.
+  /// Stops until `run`. The peer is not told; it stops receiving measurements.
   open func pause() { core.handle(.pause) }
 
-  /// Ends for good; the delegate is told nothing more. The other side learns of it where the chip can
-  /// say so: when this side is the controller.
+  /// Ends the session for good, without further calls of the delegate. The peer is told where this side
+  /// is the controller.
   open func invalidate() { core.handle(.invalidate) }
 
-  /// Takes the place of ARKit's session: an object that is a `PoseSource`. With anything else, or
-  /// with a configuration that does not enable camera assistance, `run` ends with
-  /// `NIError.invalidARConfiguration`. To be called before `run`.
+  /// Sets a `PoseSource`, which takes the place of ARKit's session. With any other object, or with a
+  /// configuration that does not enable camera assistance, `run` ends with
+  /// `NIError.invalidARConfiguration`. Call it before `run`.
   open func setARSession(_ session: AnyObject) {
     options.withLock {
       $0.poseSource = session as? any PoseSource
@@ -117,13 +115,13 @@ open class NISession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Where an object is in the world of the `PoseSource`; nil until movement has told in every
-  /// direction. Its axes are the world's.
+  /// The position of an object in the coordinates of the `PoseSource`, without rotation; nil until it
+  /// has converged in all directions.
   open func worldTransform(for object: NINearbyObject) -> simd_float4x4? {
     core.state.withLock { $0.token == object.token ? $0.finder : nil }?.worldTransform
   }
 
-  /// Says whether an object moves. Kept for compatibility; the estimates find out for themselves.
+  /// Does nothing: the estimates detect movement themselves.
   open func updateMotionState(
     _ motionState: NIMotionActivityState, forObjectWithToken token: NIDiscoveryToken
   ) {}

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// What a session tells its app, on `NISession.delegateQueue`.
+/// Receives the events of a session, on `NISession.delegateQueue`.
 ///
-/// Every method is optional. On Apple's platforms that is a feature of Objective-C; here each has an
-/// implementation that does nothing. One difference follows: a method counts when the class that
-/// declares the conformance has it, not when only a subclass of it does.
+/// All methods are optional. Without Objective-C, each has a default implementation that does nothing,
+/// with one difference: a method is called only if the class that declares the conformance implements
+/// it, not if only a subclass does.
 public protocol NISessionDelegate: NSObjectProtocol {
-  /// Objects were measured. One session ranges with one object, so the array has one element.
+  /// Objects were measured. A session ranges with one object, so the array has one element.
   func session(_ session: NISession, didUpdate nearbyObjects: [NINearbyObject])
 
-  /// Objects are no longer measured. `run` with the same configuration tries again.
+  /// Objects are no longer measured. `run` the same configuration to try again.
   func session(
     _ session: NISession, didRemove nearbyObjects: [NINearbyObject],
     reason: NINearbyObject.RemovalReason)
 
-  /// The device was unplugged, another program has it, or the machine slept: nothing is measured.
+  /// Nothing is measured: the device was unplugged, another program has it, or the machine slept.
   func sessionWasSuspended(_ session: NISession)
 
-  /// The device is back. The session does not go on by itself: `run` it.
+  /// The device is available again. The session does not continue by itself: `run` it.
   func sessionSuspensionEnded(_ session: NISession)
 
-  /// The session has ended for good. The last call.
+  /// The session has ended for good. This is the last call.
   func session(_ session: NISession, didInvalidateWith error: any Error)
 
-  /// The accessory needs this data to begin. Once for each `run`, each time other data.
+  /// The accessory needs this data to begin. Called once for each `run`, each time with new data.
   func session(
     _ session: NISession, didGenerateShareableConfigurationData shareableConfigurationData: Data,
     for object: NINearbyObject)
 
-  /// The search by movement has come further, or less far. nil: what is said holds for the session.
+  /// The convergence of camera assistance has changed; without an object, for the whole session.
   func session(
     _ session: NISession, didUpdateAlgorithmConvergence convergence: NIAlgorithmConvergence,
     for object: NINearbyObject?)

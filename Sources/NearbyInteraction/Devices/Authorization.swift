@@ -4,7 +4,7 @@ internal import UWBLink
 
 /// Whether this process may use the chip.
 enum Authorization {
-  /// Why it may not; nil where it may, or where nobody can tell before trying.
+  /// Why it may not; nil where it may, or where only an attempt can tell.
   static func problem(with device: String?) -> NIError? {
     if case .denied(let error) = status(of: device) { error } else { nil }
   }

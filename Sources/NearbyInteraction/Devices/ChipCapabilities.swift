@@ -6,7 +6,7 @@ internal import UCIReference
 internal import UWB
 internal import UWBLink
 
-/// What this host can do, from what its chip says.
+/// The capabilities of this host, as reported by its chip.
 struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
   var supportsPreciseDistanceMeasurement = false
   var supportsDirectionMeasurement = false
@@ -15,7 +15,6 @@ struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
   var supportsDLTDOAMeasurement = false
   var supportsBluetoothChannelSounding: Bool { false }
 
-  /// A chip is there, and said this.
   init(_ capabilities: Capabilities, hasPoses: Bool) {
     let roles = capabilities.roles ?? [.initiator, .responder]
     supportsPreciseDistanceMeasurement = !roles.isDisjoint(with: [.initiator, .responder])
@@ -25,10 +24,10 @@ struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
     supportsDLTDOAMeasurement = roles.contains(.dtTag)
   }
 
-  /// No chip.
+  /// Those of a host without a chip.
   init() {}
 
-  /// What is known of an accessory.
+  /// What is known of every accessory.
   static let distanceOnly: Self = {
     var capabilities = Self()
     capabilities.supportsPreciseDistanceMeasurement = true
@@ -39,11 +38,11 @@ struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
 extension ChipCapabilities {
   private static let known = Locked<[String: Capabilities]>([:])
 
-  /// Asks the chip, once in the life of the process; waits for it. A chip that is not used by this
-  /// process yet is opened for that, which resets it.
+  /// Asks the chip, once in the life of the process, and blocks until it has answered. A chip that this
+  /// process does not use yet is opened for that, which resets it.
   static func ofDevice(named name: String?, hasPoses: Bool) -> ChipCapabilities {
     guard case .success(let endpoint) = DeviceChoice.endpoint(named: name) else { return .init() }
-    let key = DeviceRegistry.Place(endpoint).name
+    let key = DeviceRegistry.Key(endpoint).name
     let capabilities =
       known.withLock { $0[key] } ?? DeviceRegistry.ask(name) { Capabilities($0.capabilities) }
     guard let capabilities else { return .init() }
@@ -53,19 +52,19 @@ extension ChipCapabilities {
 }
 
 extension DeviceRegistry {
-  /// Asks a chip something, and waits for the answer; nil where there is none. A chip that this
-  /// process has not open is opened for that, which resets it.
+  /// Asks a chip something, and blocks until it has answered; nil without a chip. A chip that this
+  /// process does not use yet is opened for that, which resets it.
   static func ask<Answer: Sendable>(
     _ name: String?, _ question: @escaping @Sendable (UWBDevice) -> Answer
   ) -> Answer? {
     guard case .success(let endpoint) = DeviceChoice.endpoint(named: name) else { return nil }
-    let place = Place(endpoint)
+    let deviceKey = Key(endpoint)
     let answer = Locked<Answer?>(nil)
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: SessionExecutor.shared) {
-      if case .success(let device) = await shared.acquire(place) {
+      if case .success(let device) = await shared.acquire(deviceKey) {
         answer.withLock { $0 = question(device) }
-        shared.release(place)
+        shared.release(deviceKey)
       }
       done.signal()
     }

@@ -2,10 +2,9 @@
 internal import Glibc
 internal import UWBLink
 
-/// Which chip a session uses.
+/// The choice of the device that a session uses.
 enum DeviceChoice {
-  /// The one that is named, or else the one that the environment names, or else the first that is
-  /// found.
+  /// Returns the named device, or else that of the environment, or else the first that is found.
   static func endpoint(
     named name: String?, discovery: Discovery = Discovery()
   ) -> Result<LinkEndpoint, NIError> {
@@ -22,12 +21,12 @@ enum DeviceChoice {
     func first(_ kind: KnownProduct.Kind) -> SerialPort? {
       ports.first { $0.usb?.known?.kind == kind }
     }
-    // Behind a bridge can be anything; a debug probe has no UCI.
+    // Anything can be connected to a bridge; a debug probe has no UCI.
     guard let port = first(.board) ?? first(.bridge) else {
       return .failure(
         NIError(
           .unsupportedPlatform, reason: "No UWB board was found.",
-          recovery: "Plug one in, or name it in UWB_DEVICE or NISession.device, such as "
+          recovery: "Plug one in, or name it in UWB_DEVICE or NISession.device, for example "
             + "/dev/ttyACM0 or usb:SERIAL."))
     }
     return .success(port.endpoint)

@@ -3,15 +3,13 @@ internal import Locking
 internal import UWB
 internal import UWBLink
 
-/// The chips that sessions of this process use. A chip can be opened once only, so its sessions share
-/// it; it is closed again some time after the last one has ended.
+/// The devices that sessions of this process use. A device can be opened only once, so its sessions
+/// share it; it is closed some time after the last one has ended.
 final class DeviceRegistry: Sendable {
-  /// The one that sessions use.
   static let shared = DeviceRegistry()
 
-  /// Where a device is. Looked up while it is there: one that is unplugged has no serial number to be
-  /// told by.
-  struct Place: Sendable {
+  /// Identifies a device. Made while it is plugged in, because its serial number is looked up.
+  struct Key: Sendable {
     let endpoint: LinkEndpoint
     /// The same for all names of one device.
     let name: String
@@ -27,43 +25,42 @@ final class DeviceRegistry: Sendable {
   }
 
   private struct Entry {
-    /// Another one each time that the device is opened.
+    /// Differs each time that the device is opened.
     var id: Int
     var opening: Task<Result<UWBDevice, DriverError>, Never>
     var users = 0
-    /// Unplugged, failed or started anew, and not found again yet.
+    /// Unplugged, failed or restarted, and not recovered yet.
     var isLost = false
-    /// Closes the device unless somebody comes.
+    /// Closes the device unless it is used again.
     var closing: Task<Void, Never>?
   }
 
   private struct State {
     var entries: [String: Entry] = [:]
-    /// Devices that are being closed: their ports are not free before that is done.
-    var leaving: [String: Task<Void, Never>] = [:]
+    /// Devices that are being closed: their ports are free only afterwards.
+    var closing: [String: Task<Void, Never>] = [:]
     var opened = 0
   }
 
   private let state = Locked(State())
   private let linger: Duration
-  // The driver waits for a device that is lost; that its sessions do not go on by themselves is this
-  // module's affair.
+  // The driver recovers a lost device, but not its sessions, which the app has to run again.
   private let recovery: RecoveryPolicy
 
   /// - Parameters:
-  ///   - linger: how long a device that nobody uses stays open: a session that is run again at once
-  ///     begins without the chip's reset.
-  ///   - recovery: how devices that are lost are waited for.
-  init(linger: Duration = .seconds(1), recovery: RecoveryPolicy = RecoveryPolicy()) {
+  ///   - linger: how long an unused device stays open, so that a session that is run again soon does
+  ///     not reset the chip.
+  ///   - recovery: how lost devices are recovered.
+  init(linger: Duration = .seconds(1), recovery: Recovery = RecoveryPolicy()) {
     self.linger = linger
     self.recovery = recovery
   }
 
-  /// Opens a device, or joins those who use it. `release` has to follow if this succeeds.
-  func acquire(_ place: Place) async -> Result<UWBDevice, DriverError> {
-    let name = place.name
+  /// Opens a device, or shares one that is open. `release` has to follow if this succeeds.
+  func acquire(_ key: Key) async -> Result<UWBDevice, DriverError> {
+    let name = key.name
     let opening = state.withLock { state in
-      var entry = state.entries[name] ?? open(place, &state)
+      var entry = state.entries[name] ?? open(key, &state)
       entry.users += 1
       entry.closing?.cancel()
       entry.closing = nil
@@ -75,15 +72,15 @@ final class DeviceRegistry: Sendable {
     return result
   }
 
-  /// Says that a device that was acquired is not needed any more.
-  func release(_ place: Place) {
-    let name = place.name
+  /// Releases a device that was acquired.
+  func release(_ key: Key) {
+    let name = key.name
     state.withLock { state in
       guard var entry = state.entries[name], entry.users > 0 else { return }
       entry.users -= 1
       if entry.users == 0 {
-        // One that is gone is not waited for by nobody: whatever appears in its place next may be
-        // another program's.
+        // A lost device that nobody uses is not waited for: the next one at its path may belong to
+        // another program.
         let linger = entry.isLost ? Duration.zero : linger
         entry.closing = Task(executorPreference: SessionExecutor.shared) {
           do { try await Task.sleep(for: linger) } catch { return }
@@ -94,51 +91,51 @@ final class DeviceRegistry: Sendable {
     }
   }
 
-  /// Closes every device that nobody uses, at once, and waits until all that are being closed are.
+  /// Closes all unused devices at once, and waits until every device that is being closed is closed.
   func closeIdle() async {
-    let (idle, leaving) = state.withLock { state in
-      (state.entries.filter { $0.value.users == 0 }.map(\.key), Array(state.leaving.values))
+    let (idle, closing) = state.withLock { state in
+      (state.entries.filter { $0.value.users == 0 }.map(\.key), Array(state.closing.values))
     }
     for name in idle { await close(name) }
-    for closing in leaving { await closing.value }
+    for task in closing { await task.value }
   }
 
-  /// Closes a device that nobody uses. Whoever comes meanwhile opens it behind that.
+  /// Closes an unused device. If it is acquired meanwhile, it is opened again afterwards.
   private func close(_ name: String) async {
     let closing = state.withLock { state -> Task<Void, Never>? in
-      // Somebody else has begun to close it, or did so with the one before it: that is waited for.
-      guard let entry = state.entries[name], entry.users == 0 else { return state.leaving[name] }
+      // If it is being closed already, this waits for that.
+      guard let entry = state.entries[name], entry.users == 0 else { return state.closing[name] }
       entry.closing?.cancel()
       state.entries[name] = nil
       let closing = Task(executorPreference: SessionExecutor.shared) {
         if case .success(let device) = await entry.opening.value { await device.close() }
       }
-      state.leaving[name] = closing
+      state.closing[name] = closing
       return closing
     }
     guard let closing else { return }
     await closing.value
-    state.withLock { if $0.leaving[name] == closing { $0.leaving[name] = nil } }
+    state.withLock { if $0.closing[name] == closing { $0.closing[name] = nil } }
   }
 
   private func forget(_ name: String, _ opening: Task<Result<UWBDevice, DriverError>, Never>) {
     state.withLock { if $0.entries[name]?.opening == opening { $0.entries[name] = nil } }
   }
 
-  private func open(_ place: Place, _ state: inout State) -> Entry {
+  private func open(_ key: Key, _ state: inout State) -> Entry {
     state.opened += 1
-    let (id, leaving) = (state.opened, state.leaving[place.name])
+    let (id, previous) = (state.opened, state.closing[key.name])
     return Entry(
       id: id,
       opening: Task(executorPreference: SessionExecutor.shared) {
-        await leaving?.value
-        let result = await self.open(place.endpoint)
-        if case .success(let device) = result { self.watch(place.name, id, device.events) }
+        await previous?.value
+        let result = await self.open(key.endpoint)
+        if case .success(let device) = result { self.watch(key.name, id, device.events) }
         return result
       })
   }
 
-  /// Notes when a device is lost and found again, until it is closed.
+  /// Tracks whether a device is lost, until it is closed.
   private func watch(_ name: String, _ id: Int, _ events: AsyncStream<DeviceEvent>) {
     Task(executorPreference: SessionExecutor.shared) {
       for await event in events {

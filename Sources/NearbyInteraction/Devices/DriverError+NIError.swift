@@ -4,7 +4,7 @@ internal import UWB
 internal import UWBLink
 
 extension NIError {
-  /// What an app is told of a failure of the driver.
+  /// The error that an app gets for a failure of the driver.
   init(_ error: DriverError, in dialect: Dialect? = nil) {
     let code: Code =
       switch error.kind {
@@ -21,8 +21,8 @@ extension NIError {
 }
 
 extension DriverError {
-  /// The device is not there for now, or another program has it: waiting may help.
-  var mayPass: Bool {
+  /// The device is absent at the moment, or another program has it: waiting may help.
+  var isTransient: Bool {
     switch kind {
     case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true
     case .link(let error):

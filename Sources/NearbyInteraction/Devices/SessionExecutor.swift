@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// Runs the tasks of this module on a queue of its own: an app that blocks the threads of Swift's
-/// tasks, as `deviceCapabilities` has to do, does not block its sessions.
+/// Runs the tasks of this module on a queue of its own, so that an app that blocks the threads of Swift's
+/// tasks, as `deviceCapabilities` does, does not block its sessions.
 final class SessionExecutor: TaskExecutor {
   static let shared = SessionExecutor()
 

@@ -2,21 +2,21 @@
 internal import Crypto
 internal import FoundationEssentials
 internal import UCI
-public import UWB
+package import UWB
 
 extension PeerIdentity {
-  /// Behind this come both tokens. Another text in another version.
+  /// Precedes both tokens in the derivation. Other versions have another text.
   static let info: [UInt8] = Array("swift-uwb peer session 1".utf8)
 
-  /// The session with a peer, ready for `UWBDevice.makeSession`. Both ends come to the two ends of
-  /// the same session.
+  /// Returns the session with a peer, ready for `UWBDevice.makeSession`. The peer derives the other end
+  /// of the same session.
   ///
   /// ## Derivation, version 1
   ///
-  /// The tokens are ordered by their public keys, byte by byte; "first" and "second" below mean
-  /// that order. Both ends compute X25519 of their own private and the other's public key, and from
-  /// that HKDF with SHA-256, without salt, with `swift-uwb peer session 1`, the first token and the
-  /// second token (50 bytes each) as information, 29 bytes:
+  /// The tokens are ordered by their public keys, byte by byte; "first" and "second" refer to that
+  /// order. Both ends compute X25519 of their own private key and the peer's public key, and from it 29
+  /// bytes by HKDF with SHA-256, without salt, with `swift-uwb peer session 1`, the first token and the
+  /// second token (50 bytes each) as information:
   ///
   /// | offset | bytes | what |
   /// |---|---|---|
@@ -25,14 +25,14 @@ extension PeerIdentity {
   /// | 20 | 8 | otherwise VENDOR_ID and STATIC_STS_IV, in the order of the wire |
   /// | 28 | 1 | preamble code: 9 and the lowest two bits |
   ///
-  /// The first is the controller and initiator, unless only the other way round is possible. Each
-  /// has the address of its token; where they are equal the second has the one before, or 2 instead
-  /// of 1. The channel is the first that both have of 9, 5, 8, 6, 10, 12, 13, 14. A slot takes as
-  /// long as both need, at least 2400 RSTU, a round 6 slots, a block as long as both wish and at
+  /// The first is the controller and initiator, unless only the second can be. Each has the address of
+  /// its token; where they are equal the second has the address one lower, or 2 instead of 1. The
+  /// channel is the first that both support of 9, 5, 8, 6, 10, 12, 13, 14. A slot is as long as both
+  /// need, at least 2400 RSTU; a round has 6 slots; a block is as long as the longer request, and at
   /// least a round. Double-sided two-way ranging with deferred results, SP3, no hopping.
   ///
   /// - Throws: `PeerTokenError`.
-  public func session(with peer: PeerToken) throws(PeerTokenError) -> SessionConfiguration {
+  package func session(with peer: PeerToken) throws(PeerTokenError) -> SessionConfiguration {
     guard peer.publicKey != token.publicKey else { throw .ownToken }
     let isFirst = token.publicKey.lexicographicallyPrecedes(peer.publicKey)
     let (first, second) = isFirst ? (token, peer) : (peer, token)
@@ -61,7 +61,7 @@ extension PeerIdentity {
       ? .provisioned(.init(Array(derived[4..<20])))
       : .fixed(.init(vendorID: Array(derived[20..<22]), iv: Array(derived[22..<28])))
     session.wantsAngles = !token.capabilities.isDisjoint(with: [.direction, .elevation])
-    // The same at both ends, whatever each of them measures.
+    // The same at both ends, independently of their capabilities.
     session.resultReport = .timeOfFlight
     return session
   }
@@ -80,7 +80,7 @@ extension PeerIdentity {
   ) throws(PeerTokenError) -> Int {
     let both = Set(first.channels).intersection(second.channels)
     guard let channel = [9, 5, 8, 6, 10, 12, 13, 14].first(where: both.contains) else {
-      throw .incompatible(reason: "they have no channel in common")
+      throw .incompatible(reason: "they have no common channel")
     }
     return channel
   }

@@ -2,25 +2,23 @@
 internal import Crypto
 internal import FoundationEssentials
 internal import UCI
-public import UCIReference
-public import UWB
+package import UCIReference
+package import UWB
 
-/// One end of a session between two Linux machines: a token to give away, and the private key that
-/// belongs to it. New for each session; nothing here prints the key.
-public struct PeerIdentity: Sendable, Secret {
-  /// What the other end needs.
-  public let token: PeerToken
+/// One end of a session between two Linux machines: a token to send, and its private key, which is never
+/// printed. New for each session.
+package struct PeerIdentity: Sendable, Secret {
+  /// The token to send to the peer.
+  package let token: PeerToken
   let key: Curve25519.KeyAgreement.PrivateKey
 
-  /// An end with a new key and an address at random.
+  /// Creates an end with a new key and a random address.
   ///
   /// - Parameters:
-  ///   - capabilities: what this end can do.
-  ///   - channels: channels of its chip; those that UCI has no number for are left out.
-  ///   - interval: the ranging interval that it wishes for, in milliseconds, at least 1; the longer
-  ///     of both wishes counts.
-  ///   - minimumSlot: the shortest slot of its chip, in RSTU, at least 1.
-  public init(
+  ///   - channels: channels of its chip; those without a UCI number are left out.
+  ///   - interval: the requested ranging interval in milliseconds, at least 1.
+  ///   - minimumSlot: the shortest slot of its chip in RSTU, at least 1.
+  package init(
     capabilities: PeerToken.Capabilities, channels: [Int] = [5, 9], interval: UInt16 = 200,
     minimumSlot: UInt16 = 2_400
   ) {
@@ -29,12 +27,12 @@ public struct PeerIdentity: Sendable, Secret {
       address: .random(in: 1...0xFFFC), interval: interval, minimumSlot: minimumSlot)
   }
 
-  /// The end of a device, with what its chip says it can do.
+  /// Creates the end of a device, with the capabilities of its chip.
   ///
   /// - Parameters:
-  ///   - interval: the ranging interval that it wishes for, in milliseconds.
-  ///   - software: what is not the chip's to say, as `.cameraAssistance`.
-  public init(
+  ///   - interval: the requested ranging interval in milliseconds.
+  ///   - software: capabilities beside those of the chip, as `.cameraAssistance`.
+  package init(
     of device: UWBDevice, interval: UInt16 = 200, software: PeerToken.Capabilities = []
   ) {
     let chip = Capabilities(device.capabilities)
@@ -56,8 +54,9 @@ public struct PeerIdentity: Sendable, Secret {
 }
 
 extension PeerToken.Capabilities {
-  /// What a chip says it can do. Older chips do not say whether they can be controllers; all can.
-  public init(_ chip: Capabilities) {
+  /// The capabilities that a chip reports. Older chips do not report whether they can be controllers;
+  /// all can.
+  package init(_ chip: Capabilities) {
     self = [.preciseDistance]
     let angles = chip.angles ?? []
     if !angles.isDisjoint(with: [.azimuth90, .azimuth180]) { insert(.direction) }
@@ -79,15 +78,15 @@ extension PeerToken {
     channels.compactMap { channelNumbers.firstIndex(of: $0) }.reduce(0) { $0 | 1 << UInt8($1) }
   }
 
-  /// Channels of the chip, ascending.
-  public var channels: [Int] {
+  /// The channels of the chip in ascending order.
+  package var channels: [Int] {
     Self.channelNumbers.enumerated().filter { channelMask >> UInt8($0.offset) & 1 != 0 }
       .map(\.element)
   }
 }
 
 extension Capabilities {
-  /// The shortest slot in RSTU; 2400 (2 ms), which every chip takes, where the chip does not say.
+  /// The shortest slot in RSTU; where the chip does not report it 2400 (2 ms), which every chip supports.
   fileprivate var shortestSlot: UInt16 {
     let said = self[.minSlotDuration] ?? self[.androidMinSlotDuration]
     return said.flatMap { TLV(0, $0).integer }.map { UInt16(clamping: $0) } ?? 2_400

@@ -4,12 +4,12 @@ internal import FoundationEssentials
 internal import UCI
 internal import UCIReference
 
-/// What one end of a session between two Linux machines gives to the other, by whatever way: its
-/// address, what its chip can do, and a public key that is new with each session.
+/// What one end of a session between two Linux machines sends to the other, by any channel: its address,
+/// the capabilities of its chip, and a public key that is new for each session.
 ///
-/// Nothing in it is secret. Who has only tokens cannot range: the keys on the air follow from a
-/// private key that never leaves its process. So a token that is used again, or that was made for
-/// another session, leads to other keys and to no distance.
+/// Nothing in it is secret. Tokens alone do not allow ranging: the keys on the air are derived from a
+/// private key that never leaves its process. So a token that is reused, or that was made for another
+/// session, leads to other keys and to no distance.
 ///
 /// ## Format, version 1: 50 bytes, numbers little-endian
 ///
@@ -20,60 +20,56 @@ internal import UCIReference
 /// | 5 | 1 | channels: bits as in the UCI capability CHANNELS (5, 6, 8, 9, 10, 12, 13, 14) |
 /// | 6 | 2 | capabilities: bits as in `Capabilities` |
 /// | 8 | 2 | short address, 1…0xFFFD |
-/// | 10 | 2 | ranging interval wished for, in milliseconds, at least 1 |
+/// | 10 | 2 | requested ranging interval in milliseconds, at least 1 |
 /// | 12 | 2 | shortest slot of the chip, in RSTU, at least 1 |
 /// | 14 | 32 | X25519 public key (RFC 7748) |
 /// | 46 | 4 | the first bytes of SHA-256 of all the bytes before |
 ///
-/// What both ends derive from two tokens is described at `PeerIdentity.session(with:)`.
-public struct PeerToken: Sendable, Hashable {
-  /// What the chip and the software at this end can do, as bits. Bits without a name are kept.
-  public struct Capabilities: OptionSet, Sendable, Hashable {
-    /// The bits on the wire.
-    public let rawValue: UInt16
-    /// Any bits.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+/// `PeerIdentity.session(with:)` describes what both ends derive from two tokens.
+package struct PeerToken: Sendable, Hashable {
+  /// The capabilities of the chip and the software at this end, as bits. Unknown bits are kept.
+  package struct Capabilities: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
     /// Measures distances.
-    public static let preciseDistance = Self(rawValue: 1 << 0)
+    package static let preciseDistance = Self(rawValue: 1 << 0)
     /// Measures the azimuth.
-    public static let direction = Self(rawValue: 1 << 1)
+    package static let direction = Self(rawValue: 1 << 1)
     /// Measures the elevation.
-    public static let elevation = Self(rawValue: 1 << 2)
-    /// Can take the poses of a camera, or of anything in its place.
-    public static let cameraAssistance = Self(rawValue: 1 << 3)
+    package static let elevation = Self(rawValue: 1 << 2)
+    /// Has a source of poses.
+    package static let cameraAssistance = Self(rawValue: 1 << 3)
     /// Measures distances beyond the usual range.
-    public static let extendedDistance = Self(rawValue: 1 << 4)
+    package static let extendedDistance = Self(rawValue: 1 << 4)
     /// Receives DL-TDoA.
-    public static let downlinkTDoA = Self(rawValue: 1 << 5)
+    package static let downlinkTDoA = Self(rawValue: 1 << 5)
     /// Measures distances by Bluetooth channel sounding.
-    public static let channelSounding = Self(rawValue: 1 << 6)
+    package static let channelSounding = Self(rawValue: 1 << 6)
     /// The chip takes keys for a provisioned STS.
-    public static let provisionedSTS = Self(rawValue: 1 << 7)
+    package static let provisionedSTS = Self(rawValue: 1 << 7)
     /// The chip can be the controller and initiator.
-    public static let controller = Self(rawValue: 1 << 8)
+    package static let controller = Self(rawValue: 1 << 8)
     /// The chip can be the controlee and responder.
-    public static let controlee = Self(rawValue: 1 << 9)
+    package static let controlee = Self(rawValue: 1 << 9)
   }
 
   /// The version that this software writes.
-  public static let version: UInt8 = 1
+  package static let version: UInt8 = 1
   /// Bytes of a token of that version.
-  public static let length = 50
+  package static let length = 50
   static let magic: [UInt8] = Array("UWBP".utf8)
   static let keyLength = 32
 
   /// Channels of the chip, as bits in the order of the UCI capability.
-  public let channelMask: UInt8
-  /// What this end can do.
-  public let capabilities: Capabilities
-  /// Its short address.
-  public let address: UInt16
-  /// The interval that it wishes for, in milliseconds; the longer of both wishes counts.
-  public let interval: UInt16
+  package let channelMask: UInt8
+  package let capabilities: Capabilities
+  package let address: UInt16
+  /// The ranging interval that this end asks for, in milliseconds; the longer of both is used.
+  package let interval: UInt16
   /// The shortest slot of its chip, in RSTU.
-  public let minimumSlot: UInt16
+  package let minimumSlot: UInt16
   /// Its public key, 32 bytes.
-  public let publicKey: [UInt8]
+  package let publicKey: [UInt8]
 
   init(
     channelMask: UInt8, capabilities: Capabilities, address: UInt16, interval: UInt16,
@@ -87,10 +83,10 @@ public struct PeerToken: Sendable, Hashable {
     self.publicKey = publicKey
   }
 
-  /// Reads the bytes that the other end gave.
+  /// Decodes the bytes of the peer's token.
   ///
   /// - Throws: `PeerTokenError.malformed` or `.unknownVersion`.
-  public init(_ bytes: [UInt8]) throws(PeerTokenError) {
+  package init(_ bytes: [UInt8]) throws(PeerTokenError) {
     guard bytes.starts(with: Self.magic) else {
       throw .malformed(field: "the beginning", reason: "is not UWBP")
     }
@@ -102,7 +98,7 @@ public struct PeerToken: Sendable, Hashable {
     guard Self.checksum(bytes.dropLast(4)) == Array(bytes.suffix(4)) else {
       throw .malformed(field: "checksum", reason: "does not match")
     }
-    func number(_ place: Int) -> UInt16 { UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8 }
+    func number(_ offset: Int) -> UInt16 { UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8 }
     guard (1...0xFFFD).contains(number(8)) else {
       throw .malformed(field: "address", reason: "is \(number(8)), not 1 to 65533")
     }
@@ -113,8 +109,8 @@ public struct PeerToken: Sendable, Hashable {
       interval: number(10), minimumSlot: number(12), publicKey: Array(bytes[14..<46]))
   }
 
-  /// The bytes to give to the other end.
-  public var bytes: [UInt8] {
+  /// The bytes to send to the peer.
+  package var bytes: [UInt8] {
     var writer = PayloadWriter()
     writer.bytes(Self.magic)
     writer.u8(Self.version)

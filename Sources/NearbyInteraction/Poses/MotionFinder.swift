@@ -4,46 +4,45 @@ internal import Locking
 internal import Ranging
 internal import SIMDMath
 
-/// Finds an object from the own movement, beside the session: it may take milliseconds.
+/// Finds an object from this device's own movement. It may take milliseconds, so it has its own queue.
 final class MotionFinder: Sendable {
-  /// What is known of the object with one more measurement.
+  /// The result of a measurement.
   struct Finding: Sendable {
-    /// Radians, positive to the right; nil: not known.
+    /// Radians, positive to the right; nil: unknown.
     var horizontalAngle: Float?
     var vertical = NINearbyObject.VerticalDirectionEstimate.unknown
-    /// In the device's frame, where the antennas give none.
+    /// In the device's frame.
     var direction: simd_float3?
     var status = NIAlgorithmConvergenceStatus.unknown
-    /// The status is another than before.
-    var isNews = false
+    /// The status has changed.
+    var isStatusChange = false
   }
 
   private struct State {
     var finder = TargetFinder()
     var status = NIAlgorithmConvergenceStatus.unknown
-    /// Where the object is in the world of the poses.
-    var place: SIMD3<Double>?
+    /// The position of the object in the coordinates of the poses.
+    var position: SIMD3<Double>?
   }
 
   private let source: any PoseSource
   private let state = Locked(State())
-  /// One measurement after the other.
   let queue = DispatchQueue(label: "NearbyInteraction.finder")
 
   init(_ source: any PoseSource) { self.source = source }
 
-  /// Where the object is; nil until movement has told in every direction.
+  /// The position of the object; nil until it has converged in all directions.
   var worldTransform: simd_float4x4? {
-    guard let place = state.withLock({ $0.place }) else { return nil }
+    guard let position = state.withLock({ $0.position }) else { return nil }
     var transform = matrix_identity_float4x4
-    transform.columns.3 = simd_float4(-Float(place.y), Float(place.z), -Float(place.x), 1)
+    transform.columns.3 = simd_float4(-Float(position.y), Float(position.z), -Float(position.x), 1)
     return transform
   }
 
-  /// Takes a measurement in.
+  /// Processes a measurement.
   ///
   /// - Parameters:
-  ///   - azimuth: radians, positive to the right; only of antennas that tell front from back.
+  ///   - azimuth: radians, positive to the right; only of antennas that distinguish front from back.
   func take(time: UInt64, range: Double, azimuth: Double?) -> Finding {
     let pose = source.pose(at: time)?.ranging
     return state.withLock { state in
@@ -53,12 +52,12 @@ final class MotionFinder: Sendable {
           time: Double(time) * 1e-9, pose: pose, range: range, azimuth: azimuth.map { -$0 })
         if let estimate = state.finder.update(sighting) {
           finding = Self.finding(estimate, pose)
-          state.place = finding.status == .converged ? estimate.position : state.place
+          if finding.status == .converged { state.position = estimate.position }
         }
       } else {
         finding.status = .notConverged([.insufficientLighting])
       }
-      finding.isNews = finding.status != state.status
+      finding.isStatusChange = finding.status != state.status
       state.status = finding.status
       return finding
     }
@@ -79,8 +78,8 @@ final class MotionFinder: Sendable {
       }
     if reasons.isEmpty {
       let seen = pose.toDevice(estimate.position - pose.position)
-      let ours = simd_float3(-Float(seen.y), Float(seen.z), -Float(seen.x))
-      if simd_length(ours) > 0.01 { finding.direction = simd_normalize(ours) }
+      let direction = simd_float3(-Float(seen.y), Float(seen.z), -Float(seen.x))
+      if simd_length(direction) > 0.01 { finding.direction = simd_normalize(direction) }
     }
     return finding
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 
-/// Sends each element to every subscriber.
+/// Sends each element to all subscribers.
 package final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var subscribers: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -13,7 +13,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
   package init() {}
 
-  /// - Parameter policy: Bounded, because a slow subscriber must not make the memory grow.
+  package var subscriberCount: Int { state.withLock { $0.subscribers.count } }
+
+  /// - Parameter policy: bounded, so that a slow subscriber cannot use unlimited memory.
   package func subscribe(
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy
   ) -> AsyncStream<Element> {
@@ -34,11 +36,11 @@ package final class Broadcast<Element: Sendable>: Sendable {
     return stream
   }
 
-  /// - Returns: Whether an element was dropped because a subscriber was too slow.
+  /// - Returns: whether an element was dropped because a subscriber was too slow.
   @discardableResult
   package func send(_ element: Element) -> Bool {
     var isDropped = false
-    // Yielded outside the lock: a subscriber's termination comes back for it.
+    // Outside the lock, which the termination handler of a subscriber takes.
     for subscriber in state.withLock({ Array($0.subscribers.values) }) {
       if case .dropped = subscriber.yield(element) { isDropped = true }
     }

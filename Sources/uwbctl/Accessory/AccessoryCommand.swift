@@ -53,7 +53,7 @@ struct AccessoryCommand: Command {
 
   private func serve(_ device: UWBDevice, _ simulated: SimulatedPeers?) async throws {
     let accessory = try Accessory(device, options: accessory.options)
-    let listener = try SocketListener(try ChannelEndpoint(self.accessory.listen))
+    let listener = try await SocketListener(try ChannelEndpoint(self.accessory.listen))
     let printer = AccessoryPrinter(format)
     printer.print(listening: listener.endpoint)
     let (events, ends) = (accessory.events, device.events)

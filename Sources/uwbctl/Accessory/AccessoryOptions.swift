@@ -48,7 +48,8 @@ struct AccessoryOptions: ParsableArguments {
 
   func validate() throws {
     do { _ = try ChannelEndpoint(listen) } catch {
-      throw ValidationError("\(printable(error.description)) \(error.suggestion)")
+      throw ValidationError(
+        "\(printable(error.description)) \(error.recoverySuggestion ?? "")")
     }
     guard silence.duration <= .seconds(4_000_000) else {
       throw ValidationError("--silence takes 0 to 4000000 seconds.")
@@ -61,7 +62,7 @@ struct AccessoryOptions: ParsableArguments {
     options.role = role?.value
     options.updateRate = rate.value
     options.version = dataVersion.value
-    options.silence = UInt32(silence.duration / .milliseconds(1))
+    options.inactivityTimeout = silence.duration > .zero ? silence.duration : nil
     options.maximumSessions = apps
     options.leavesDataToChip = dataToChip
     return options

@@ -45,7 +45,7 @@ struct AccessoryPrinter: Sendable {
     case .stopped(_, let reason): return "\(app): stopped ranging: \(printable(reason.words))"
     case .refused(_, let error):
       return "\(app): refused: \(printable(error.description))"
-        + (error.suggestion.map { "\n  try: \(printable($0))" } ?? "")
+        + (error.recoverySuggestion.map { "\n  try: \(printable($0))" } ?? "")
     case .ignored(_, let error): return "\(app): ignored: \(printable(error.description))"
     case .disconnected(_, let error):
       return "\(app): disconnected" + (error.map { ": \(printable($0.description))" } ?? "")
@@ -82,7 +82,7 @@ struct AccessoryPrinter: Sendable {
     case .stopped(_, let reason): line.add("cause", reason.words)
     case .refused(_, let error):
       line.add("cause", error.description)
-      line.add("next_step", error.suggestion)
+      line.add("next_step", error.recoverySuggestion)
     case .ignored(_, let error): line.add("cause", error.description)
     case .disconnected(_, let error): line.add("cause", error?.description)
     }
@@ -124,7 +124,7 @@ extension Accessory.StopReason {
     switch self {
     case .byApp: "the app stopped it"
     case .replaced: "the app started a new session"
-    case .silence: "nothing was measured for a while"
+    case .inactivity: "nothing was measured for a while"
     case .byChip(let error): error.description
     case .closed: "the accessory is shutting down"
     }

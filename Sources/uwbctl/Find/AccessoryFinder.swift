@@ -44,7 +44,7 @@ struct AccessoryFinder {
   /// Runs until `body` returns false, the time is over or the task is cancelled, and ends the session
   /// on the chip.
   ///
-  /// - Throws: `NIError` when the session is invalidated, `DataChannelError` when the connection is
+  /// - Throws: `NIError` when the session is invalidated, `AccessoryError` when the connection is
   ///   lost, `Failure` when the accessory does not answer.
   func run(for time: Duration?, _ body: (Event) -> Bool) async throws {
     let (inputs, input) = AsyncStream<Input>.makeStream()
@@ -100,7 +100,7 @@ struct AccessoryFinder {
         }
         continue
       case .timeOut: return
-      case .disconnected: throw channel.failure ?? DataChannelError.closed
+      case .disconnected: throw channel.failure ?? AccessoryError.closed
       case .session(let what): event = .session(what)
       case .message(let bytes):
         // Ignore vendor messages.

@@ -50,7 +50,7 @@ struct FindCommand: Command {
     }
     if let accessory {
       do { _ = try ChannelEndpoint(accessory) } catch {
-        throw ValidationError("\(printable(error.description)) \(error.suggestion)")
+        throw ValidationError("\(printable(error.description)) \(error.recoverySuggestion ?? "")")
       }
     }
   }
@@ -61,7 +61,7 @@ struct FindCommand: Command {
     defer { chips.bench.stop() }
     let other = try await UWBDevice.open(SimulatedPeers.endpoint(chips.others[0]))
     let served = try Accessory(other)
-    let listener = try SocketListener(ChannelEndpoint("tcp:0"))
+    let listener = try await SocketListener(ChannelEndpoint("tcp:0"))
     let serving = Task { await served.serve(listener) }
     do {
       try await find(with: chips.own.path, at: listener.endpoint)

@@ -58,12 +58,8 @@ struct Failure: Error {
       self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as CalibrationError:
       self.init(ExitStatus(error), error.description, try: Self.suggestion(for: error))
-    case let error as DataChannelError:
-      self.init(ExitStatus(error), error.description, try: error.suggestion)
     case let error as AccessoryError:
-      self.init(ExitStatus(error), error.description, try: error.suggestion)
-    case let error as AccessoryProtocolError:
-      self.init(.protocolError, error.description, try: error.suggestion)
+      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as LabError:
       self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as NIError:

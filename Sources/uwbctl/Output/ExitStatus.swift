@@ -96,25 +96,20 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  init(_ error: DataChannelError) {
-    switch error {
-    case .invalidEndpoint, .unfit: self = .usage
+  init(_ error: AccessoryError) {
+    switch error.reason {
+    case .device(let error): self.init(error)
+    case .invalidConfiguration, .unknownMessage, .emptyMessage: self = .protocolError
+    case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
+    case .invalidEndpoint, .messageSize: self = .usage
     case .unresolvedHost: self = .noHost
     case .system(.addressInUse, _), .system(.fileExists, _): self = .busy
     case .system(.permissionDenied, _): self = .permission
     case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _): self = .unavailable
     case .system(.timedOut, _): self = .silent
     case .system: self = .system
-    case .closed, .notTaken, .flooded, .stream: self = .deviceGone
-    case .notFramed: self = .protocolError
-    }
-  }
-
-  init(_ error: AccessoryError) {
-    switch error {
-    case .device(let error): self.init(error)
-    case .message: self = .protocolError
-    case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
+    case .closed, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
+    case .invalidFraming: self = .protocolError
     }
   }
 

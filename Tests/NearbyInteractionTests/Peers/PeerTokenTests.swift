@@ -36,7 +36,7 @@ private func identity(
     #expect(token.channels == [5, 9])
   }
 
-  @Test func everyChangedByteIsNoticed() throws {
+  @Test func changedBytesAreDetected() throws {
     let whole = try identity(Published.alice).token.bytes
     for place in whole.indices {
       var changed = whole
@@ -52,7 +52,7 @@ private func identity(
     #expect(throws: PeerTokenError.unknownVersion(2)) { try PeerToken(later) }
   }
 
-  @Test func bothEndsComeToTheSameSession() throws {
+  @Test func bothEndsDeriveTheSameSession() throws {
     let alice = try identity(Published.alice, interval: 120)
     let bob = try identity(Published.bob, address: 0x0042, interval: 300, slot: 3_600)
     let near = try alice.session(with: try PeerToken(bob.token.bytes))
@@ -70,8 +70,8 @@ private func identity(
     #expect(ends[0].differences(from: ends[1]).filter { $0.effect == .preventsRanging }.isEmpty)
   }
 
-  /// The bytes of the documented derivation, computed apart from this code: X25519 of RFC 7748's
-  /// keys is the published secret; HMAC-SHA-256 as in RFC 5869 by hand.
+  /// The bytes of the documented derivation, computed independently: X25519 of RFC 7748's keys gives the
+  /// published secret; HMAC-SHA-256 as in RFC 5869.
   @Test func derivationOfTheDocumentedVersion() throws {
     let alice = try identity(Published.alice)
     let bob = try identity(Published.bob, address: 0x0042)
@@ -99,21 +99,21 @@ private func identity(
     #expect(try old.session(with: alice.token).sts == fallback.sts)
   }
 
-  @Test func anotherRunOrAnotherKeyIsAnotherSession() throws {
+  @Test func otherRunsAndKeysAreOtherSessions() throws {
     let alice = try identity(Published.alice)
     let bob = try identity(Published.bob)
     let session = try alice.session(with: bob.token)
-    // Bob's next run has a new key; his old token is worth nothing then.
+    // Bob's next run has a new key, so his old token is useless.
     let next = PeerIdentity(capabilities: both)
     let far = try next.session(with: alice.token)
     #expect(far.sts != session.sts)
     #expect(far.sessionID != session.sessionID)
-    // The same keys, but something in a token was changed on the way.
+    // The same keys, but a token that was modified.
     let changed = try identity(Published.bob, both.subtracting(.direction))
     #expect(try alice.session(with: changed.token).sts != session.sts)
   }
 
-  @Test func oneAddressForBothIsMended() throws {
+  @Test func equalAddressesAreResolved() throws {
     for address in [UInt16(1), 0x1234] {
       let alice = try identity(Published.alice, address: address)
       let bob = try identity(Published.bob, address: address)
@@ -124,7 +124,7 @@ private func identity(
     }
   }
 
-  @Test func rolesFollowWhatTheChipsCan() throws {
+  @Test func rolesDependOnCapabilities() throws {
     let alice = try identity(Published.alice, [.preciseDistance, .controlee])
     let bob = try identity(Published.bob)
     #expect(try alice.session(with: bob.token).role == .controlee)
@@ -136,7 +136,7 @@ private func identity(
     #expect(throws: PeerTokenError.ownToken) { try alice.session(with: alice.token) }
   }
 
-  @Test func thePrivateKeyIsNeverShown() throws {
+  @Test func thePrivateKeyIsNeverPrinted() throws {
     let alice = try identity(Published.alice)
     var dumped = ""
     dump(alice, to: &dumped)

@@ -26,7 +26,7 @@ import UWBSimulator
     return (bench, devices)
   }
 
-  /// The first rounds of a controller's session, while the other end ranges as well.
+  /// The first rounds of a controller's session, while the peer ranges too.
   private static func distances(
     _ ends: [SessionConfiguration], on devices: [UWBDevice]
   ) async throws -> [Int?] {
@@ -68,7 +68,7 @@ import UWBSimulator
     bench.stop()
   }
 
-  @Test func aTokenSaysWhatItsChipSays() async throws {
+  @Test func tokensHaveTheCapabilitiesOfTheirChip() async throws {
     let (bench, devices) = try await Self.devices([.qm33, .sr250, .fira1])
     for device in devices {
       let chip = Capabilities(device.capabilities)
@@ -78,7 +78,7 @@ import UWBSimulator
       #expect(
         token.capabilities.contains(.provisionedSTS)
           == (chip.stsModes?.contains(.provisioned) == true))
-      // 2 ms, which every chip can do, where it does not say.
+      // 2 ms, which all chips support, if not reported.
       let bytes = chip[.minSlotDuration] ?? chip[.androidMinSlotDuration]
       let said = bytes?.enumerated().reduce(0) { $0 + Int($1.element) << (8 * $1.offset) }
       #expect(Int(token.minimumSlot) == said ?? 2_400)
@@ -87,10 +87,10 @@ import UWBSimulator
     bench.stop()
   }
 
-  /// A token of an earlier run, or of somebody else: nothing is measured, whatever the listener
-  /// knows of session id and addresses.
+  /// With a token of an earlier run, or of another host, nothing is measured, even with a known session id
+  /// and addresses.
   @Test(arguments: [false, true])
-  func aWrongTokenLeadsToNoDistance(knowsEverythingButTheKey: Bool) async throws {
+  func wrongTokensLeadToNoDistance(knowsEverythingButTheKey: Bool) async throws {
     let (bench, devices) = try await Self.devices([.qm33, .qm33])
     let now = PeerIdentity(of: devices[0], interval: 20)
     let before = PeerIdentity(of: devices[1], interval: 20)

@@ -9,7 +9,7 @@ import UWB
 
 @testable import NearbyInteraction
 
-/// What both ends take from the two tokens, and tokens whose checksum is right and whose fields are not.
+/// The session that both ends derive from two tokens, and tokens with valid checksums but invalid fields.
 @Suite struct SessionRuleTests {
   private static let both: PeerToken.Capabilities = [.preciseDistance, .controller, .controlee]
 
@@ -23,7 +23,7 @@ import UWB
       address: address, interval: interval, minimumSlot: slot)
   }
 
-  /// The sessions of both ends, which are alike but for the roles.
+  /// The sessions of both ends, which differ in their roles only.
   private func sessions(
     _ alice: PeerIdentity, _ bob: PeerIdentity
   ) throws -> [SessionConfiguration] {
@@ -37,7 +37,7 @@ import UWB
       (0, 200, 2_400, "address"), (0xFFFE, 200, 2_400, "address"), (0xFFFF, 200, 2_400, "address"),
       (1, 0, 2_400, "interval"), (1, 200, 0, "shortest slot"),
     ] as [(UInt16, UInt16, UInt16, String)])
-  func aFieldThatCannotBeIsNamed(
+  func invalidFieldsAreNamed(
     address: UInt16, interval: UInt16, slot: UInt16, field: String
   ) {
     let token = PeerToken(
@@ -50,8 +50,8 @@ import UWB
     }
   }
 
-  /// What is no token at all, and one that was cut or lengthened on its way.
-  @Test func whatIsNoTokenIsNamed() throws {
+  /// Bytes that are no token, and tokens that were truncated or extended.
+  @Test func invalidTokensAreNamed() throws {
     let whole = try identity(Published.alice).token.bytes
     let cases: [([UInt8], String)] = [
       (Array("something else, as long as a token of this version".utf8), "the beginning"),
@@ -67,7 +67,7 @@ import UWB
     }
   }
 
-  @Test func theLastAddressIsTaken() throws {
+  @Test func theLastAddressIsValid() throws {
     let token = PeerToken(
       channelMask: 9, capabilities: Self.both, address: 0xFFFD, interval: 1, minimumSlot: 1,
       publicKey: Published.alicePublic)
@@ -82,7 +82,7 @@ import UWB
     }
   }
 
-  @Test func anIdentityHasAnAddressOfItsOwnAndTimesThatCanBe() throws {
+  @Test func identitiesHaveValidAddressesAndTimes() throws {
     let identities = (0..<20).map { _ in
       PeerIdentity(capabilities: Self.both, interval: 0, minimumSlot: 0)
     }
@@ -96,7 +96,7 @@ import UWB
 
   // MARK: sessions
 
-  @Test func oneControlsTheOther() throws {
+  @Test func onePeerIsTheController() throws {
     let sets: [PeerToken.Capabilities] = [[], [.controller], [.controlee], Self.both]
     for one in sets {
       for other in sets {
@@ -114,7 +114,7 @@ import UWB
     }
   }
 
-  @Test func slotsAreAsLongAsBothNeed() throws {
+  @Test func slotsFitBothChips() throws {
     let slots: [(UInt16, UInt16, UInt16)] = [
       (1_200, 1_200, 2_400), (3_600, 2_400, 3_600), (2_400, 3_600, 3_600),
     ]
@@ -127,8 +127,8 @@ import UWB
     }
   }
 
-  /// Six slots of 2 ms are a round; one that begins is a whole millisecond.
-  @Test func theIntervalIsTheLongerOneAndHoldsARound() throws {
+  /// A round has six slots of 2 ms; fractions of a millisecond are rounded up.
+  @Test func theIntervalIsTheLongerOneAndFitsARound() throws {
     let intervals: [(UInt16, UInt16, UInt16, UInt32)] = [
       (120, 300, 2_400, 300), (300, 120, 2_400, 300), (1, 5, 2_400, 12), (1, 1, 2_401, 13),
     ]
@@ -140,7 +140,7 @@ import UWB
     }
   }
 
-  @Test func theChannelIsOneThatBothHave() throws {
+  @Test func theChannelIsCommonToBoth() throws {
     let channels: [([Int], [Int], UInt8)] = [
       ([5, 9], [5, 9], 9), ([5, 6, 8], [5, 8, 10], 5), ([9, 14], [14], 14), ([6, 9], [6, 5], 6),
     ]
@@ -155,7 +155,7 @@ import UWB
     }
   }
 
-  @Test func theKeyIsProvisionedWhereBothChipsTakeOne() throws {
+  @Test func keysAreProvisionedWhereBothChipsSupportIt() throws {
     let with = Self.both.union(.provisionedSTS)
     for (one, other) in [
       (with, with), (with, Self.both), (Self.both, with), (Self.both, Self.both),
@@ -168,8 +168,8 @@ import UWB
     }
   }
 
-  /// What the one measures is no affair of the other.
-  @Test func anglesAreAskedForWhereTheyCanBeMeasured() throws {
+  /// The capabilities of one end do not change the other.
+  @Test func anglesAreRequestedWhereSupported() throws {
     for angle in [PeerToken.Capabilities.direction, .elevation] {
       let ends = try sessions(
         identity(Published.alice, Self.both.union(angle)), identity(Published.bob))
@@ -177,8 +177,8 @@ import UWB
     }
   }
 
-  /// The second token gives way, and not to 0, which is no address.
-  @Test func oneAddressForBothBecomesTwo() throws {
+  /// The second token's address changes, but not to 0, which is invalid.
+  @Test func equalAddressesAreMadeDifferent() throws {
     for (address, other) in [(1, 2), (2, 1), (0xFFFD, 0xFFFC)] as [(UInt16, UInt16)] {
       let ends = try sessions(
         identity(Published.alice, address: address), identity(Published.bob, address: address))
@@ -195,11 +195,11 @@ import UWB
       [TLV(0x02, [2, 0, 2, 0])] + values.map { TLV($0.0.number(in: .fira2) ?? 0, $0.1) })
   }
 
-  @Test func aChipsCapabilities() {
+  @Test func chipCapabilities() {
     func said(_ values: [(CapabilityID, [UInt8])]) -> PeerToken.Capabilities {
       PeerToken.Capabilities(chip(values))
     }
-    // One that says nothing can do what every chip can.
+    // A chip that reports nothing has the capabilities that all chips have.
     #expect(said([]) == Self.both)
     // Bits of roles: responder 0, initiator 1, tag 8; of types: controller 0, controlee 1.
     #expect(said([(.deviceRoles, [1, 0])]) == [.preciseDistance, .controlee])

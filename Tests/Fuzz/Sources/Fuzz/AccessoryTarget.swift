@@ -8,7 +8,7 @@ enum AccessoryTarget: Target {
   static let name = "accessory"
 
   static func run(_ input: [UInt8]) {
-    attempt { () throws(AccessoryProtocolError) in
+    attempt { () throws(AccessoryError) in
       let message = try AppMessage(input)
       if message.bytes != messageBytes(input, hasData: 0x0B) {
         fail("\(message) is not as it came")
@@ -17,7 +17,7 @@ enum AccessoryTarget: Target {
         shareable(try ShareableConfigurationData(data))
       }
     }
-    attempt { () throws(AccessoryProtocolError) in
+    attempt { () throws(AccessoryError) in
       let message = try AccessoryMessage(input)
       if message.bytes != messageBytes(input, hasData: 0x01) {
         fail("\(message) is not as it came")
@@ -26,7 +26,7 @@ enum AccessoryTarget: Target {
         accessory(try AccessoryConfigurationData(data))
       }
     }
-    attempt { () throws(AccessoryProtocolError) in
+    attempt { () throws(AccessoryError) in
       let uwb = try UWBConfigurationData(input)
       if try UWBConfigurationData(uwb.bytes) != uwb {
         fail("\(uwb) is not read as it was written")
@@ -34,7 +34,7 @@ enum AccessoryTarget: Target {
     }
   }
 
-  private static func attempt(_ body: () throws(AccessoryProtocolError) -> Void) {
+  private static func attempt(_ body: () throws(AccessoryError) -> Void) {
     do { try body() } catch { Properties.printable(error.description) }
   }
 

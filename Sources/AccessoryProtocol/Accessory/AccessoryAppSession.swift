@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+internal import UCIReference
+internal import UWB
+
+/// The state of one app at an accessory, changed by the commands of its client. Used by one task.
+struct AccessoryAppSession {
+  /// A session on the chip, and the tasks that watch it.
+  private struct Running {
+    var run: Int
+    var session: UWBSession
+    var data: [UInt8]
+    var watches: [Task<Void, Never>]
+  }
+
+  private let client: AccessoryClient
+  private let accessory: Accessory
+  private var channel: (any DataChannel)?
+  /// The data that the app was sent last, with which it may begin more than once.
+  private var offered: UWBConfigurationData?
+  private var running: Running?
+  private var runs = 0
+  private(set) var isClosed = false
+
+  var isRanging: Bool { running != nil }
+
+  init(_ client: AccessoryClient, _ accessory: Accessory) {
+    self.client = client
+    self.accessory = accessory
+  }
+
+  mutating func handle(_ command: AccessoryClient.Command) async {
+    switch command {
+    case .attached(let channel, let acknowledgement):
+      attach(channel)
+      acknowledgement.resume()
+    case .message(let bytes, let sender, let acknowledgement):
+      if sender === channel { await take(bytes) }
+      acknowledgement.resume()
+    case .detached(let former, let acknowledgement):
+      if former === channel {
+        channel = nil
+        accessory.report(.disconnected(client.app, former.failure))
+      }
+      acknowledgement.resume()
+    case .inactive(let run) where run == running?.run: await end(.inactivity)
+    case .ended(let run, let error) where run == running?.run: await end(.byChip(error))
+    case .close:
+      await end(.closed)
+      channel?.close()
+      isClosed = true
+    case .inactive, .ended: break
+    }
+  }
+
+  private mutating func attach(_ new: any DataChannel) {
+    guard !isClosed else { return new.close() }
+    channel?.close()
+    channel = new
+    accessory.report(.connected(client.app))
+  }
+
+  // MARK: messages
+
+  private mutating func take(_ bytes: [UInt8]) async {
+    let message: AppMessage
+    do throws(AccessoryError) { message = try AppMessage(bytes) } catch {
+      return accessory.report(.ignored(client.app, error))
+    }
+    switch message {
+    case .initialize: await offer()
+    case .configureAndStart(let data): await start(data)
+    case .stop:
+      if running == nil { return await send(.accessoryUwbDidStop) }
+      await end(.byApp)
+    }
+  }
+
+  private func send(_ message: AccessoryMessage) async {
+    // A channel that fails ends, which is reported as its end.
+    try? await channel?.send(message.bytes)
+  }
+
+  private func refuse(_ error: AccessoryError) async {
+    accessory.report(.refused(client.app, error))
+    await send(.accessoryUwbDidStop)
+  }
+
+  /// The app begins, possibly once more.
+  private mutating func offer() async {
+    await end(.replaced, tell: false)
+    do throws(AccessoryError) {
+      let uwb = try UWBConfigurationData(
+        for: accessory.device, accessory.options, except: offered?.address)
+      let data = AccessoryConfigurationData(
+        preferredUpdateRate: accessory.options.updateRate, uwb: uwb)
+      offered = uwb
+      accessory.report(.offered(client.app, data))
+      await send(.accessoryConfigurationData(data.bytes))
+    } catch {
+      await refuse(error)
+    }
+  }
+
+  private mutating func start(_ data: [UInt8]) async {
+    if let running, running.data == data { return await send(.accessoryUwbDidStart) }
+    // The app has given up its session by sending other data, even if that is refused.
+    await end(.replaced, tell: false)
+    do throws(AccessoryError) {
+      let plan = try plan(data)
+      try accessory.admit(client)
+      try await begin(plan, data)
+    } catch {
+      await refuse(error)
+    }
+  }
+
+  private func plan(_ data: [UInt8]) throws(AccessoryError) -> SessionConfiguration {
+    guard let offered else { throw AccessoryError(.notInitialized) }
+    let angles = Capabilities(accessory.device.capabilities).angles ?? []
+    return try ShareableConfigurationData(data).session(
+      of: .accessory, with: offered, angles: !angles.isEmpty)
+  }
+
+  // MARK: the session
+
+  private mutating func begin(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(AccessoryError) {
+    do throws(DriverError) {
+      let session = try await makeSession(configuration, data)
+      runs += 1
+      let watches = watch(session, run: runs)
+      running = Running(run: runs, session: session, data: data, watches: watches)
+      try await session.start()
+    } catch {
+      await abandon()
+      throw AccessoryError(.device(error))
+    }
+    accessory.report(.started(client.app, sessionID: configuration.sessionID))
+    await send(.accessoryUwbDidStart)
+  }
+
+  private func makeSession(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(DriverError) -> UWBSession {
+    guard accessory.options.leavesDataToChip else {
+      return try await accessory.device.makeSession(configuration)
+    }
+    let role = configuration.role.rawValue
+    let profile = NXPSetProfile(
+      profile: NXPSetProfile.apple, deviceType: role,
+      address: UInt16(truncatingIfNeeded: configuration.address.value), role: role, data: data)
+    return try await accessory.device.makeSession(from: profile, as: configuration)
+  }
+
+  /// Watches a session until its tasks are cancelled; begins before the session, to miss nothing.
+  private func watch(_ session: UWBSession, run: Int) -> [Task<Void, Never>] {
+    let (client, accessory) = (client, accessory)
+    let (stream, events) = (session.measurements(), session.device.events)
+    let interval = Duration.milliseconds(session.configuration.interval)
+    let timeout = accessory.options.inactivityTimeout
+    let measuring = Task {
+      var silence = Duration.zero
+      do throws(DriverError) {
+        for try await measurement in stream {
+          accessory.report(.measured(client.app, measurement))
+          silence = measurement.result.status.isSuccess ? .zero : silence + interval
+          guard let timeout, silence >= timeout else { continue }
+          return client.post(.inactive(run: run))
+        }
+      } catch {
+        client.post(.ended(run: run, error))
+      }
+    }
+    let watching = Task {
+      for await event in events {
+        guard let error = event.end(of: session) else { continue }
+        return client.post(.ended(run: run, error))
+      }
+    }
+    return [measuring, watching]
+  }
+
+  private mutating func end(_ reason: Accessory.StopReason, tell: Bool = true) async {
+    guard running != nil else { return }
+    await abandon()
+    accessory.report(.stopped(client.app, reason))
+    if tell { await send(.accessoryUwbDidStop) }
+  }
+
+  /// Removes the session from the chip, also one that has failed.
+  private mutating func abandon() async {
+    if let ended = running.take() {
+      for watch in ended.watches { watch.cancel() }
+      // A chip that was unplugged has lost the session anyway.
+      try? await ended.session.close()
+    }
+    client.setRanging(false)
+  }
+}
+
+extension DeviceEvent {
+  /// The cause of a session's end that was not asked for here; nil for all other events.
+  fileprivate func end(of session: UWBSession) -> DriverError? {
+    switch self {
+    case .sessionStatus(let status):
+      guard status.sessionToken == session.token, status.state != .active,
+        status.reason != .managementCommand
+      else { return nil }
+      return .sessionEnded(status.state, status.reason)
+    case .sessionLost(session.configuration.sessionID, let error): return error
+    case .disconnected(let error): return .link(error)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+public import FoundationEssentials
+package import SystemPackage
+package import UWB
+
+/// Why a message, a channel or an accessory failed.
+public struct AccessoryError: LocalizedError, Sendable, Hashable {
+  /// The kinds of failure. Later versions may add more, so a `switch` needs a default.
+  public struct Code: Sendable, Hashable {
+    fileprivate let name: String
+
+    /// Configuration data from which no session can be made.
+    public static let invalidConfiguration = Code(name: "invalidConfiguration")
+    /// A message that this direction does not have, or that no frame can carry.
+    public static let invalidMessage = Code(name: "invalidMessage")
+    /// Shareable data arrived before the app had asked for configuration data.
+    public static let notInitialized = Code(name: "notInitialized")
+    /// The chip takes no further session.
+    public static let tooManySessions = Code(name: "tooManySessions")
+    /// The chip cannot do what Nearby Interaction needs.
+    public static let unsuitableChip = Code(name: "unsuitableChip")
+    /// The device failed or refused the session.
+    public static let deviceFailed = Code(name: "deviceFailed")
+    /// The channel has ended.
+    public static let channelClosed = Code(name: "channelClosed")
+    /// The channel failed, or the peer does not read, reads too slowly or sends no valid frames.
+    public static let channelFailed = Code(name: "channelFailed")
+    /// Text that names no channel endpoint.
+    public static let invalidEndpoint = Code(name: "invalidEndpoint")
+    /// A system call failed, or a host name has no address.
+    public static let system = Code(name: "system")
+  }
+
+  /// What exactly failed.
+  package enum Reason: Sendable, Hashable {
+    case invalidConfiguration(field: String, reason: String)
+    case unknownMessage(UInt8)
+    case emptyMessage
+    case messageSize(bytes: Int, limit: Int)
+    case notInitialized
+    case tooManySessions(limit: Int)
+    case unsuitableChip(String)
+    case device(DriverError)
+    case closed
+    case invalidFraming(String)
+    case peerNotReading
+    case receiveOverflow
+    case stream(String)
+    case invalidEndpoint(String, reason: String)
+    case unresolvedHost(String)
+    case system(Errno, endpoint: String)
+  }
+  package let reason: Reason
+
+  package init(_ reason: Reason) { self.reason = reason }
+
+  /// The channel has ended. For types that conform to `DataChannel`.
+  public static let closed = AccessoryError(.closed)
+  /// The transport of a channel failed. For types that conform to `DataChannel`.
+  ///
+  /// - Parameter reason: part of a sentence, as in "the adapter is gone".
+  public static func channelFailed(_ reason: String) -> Self { Self(.stream(reason)) }
+
+  /// The kind of failure.
+  public var code: Code {
+    switch reason {
+    case .invalidConfiguration: .invalidConfiguration
+    case .unknownMessage, .emptyMessage, .messageSize: .invalidMessage
+    case .notInitialized: .notInitialized
+    case .tooManySessions: .tooManySessions
+    case .unsuitableChip: .unsuitableChip
+    case .device: .deviceFailed
+    case .closed: .channelClosed
+    case .invalidFraming, .peerNotReading, .receiveOverflow, .stream: .channelFailed
+    case .invalidEndpoint: .invalidEndpoint
+    case .unresolvedHost, .system: .system
+    }
+  }
+
+  /// The cause in one sentence.
+  public var errorDescription: String? { description }
+
+  /// What to try next; nil where the cause says it all.
+  public var recoverySuggestion: String? {
+    switch reason {
+    case .invalidConfiguration:
+      "Check that the data is passed on completely and without the message identifier before it."
+    case .unknownMessage, .emptyMessage:
+      "Check that both sides frame messages in the same way and speak the accessory protocol."
+    case .messageSize: "Send one message of the accessory protocol at a time."
+    case .notInitialized: "Let the app send initialize (0x0A) first."
+    case .tooManySessions: "End ranging with another app first."
+    case .unsuitableChip: "Use another chip or another firmware."
+    case .device(let error): error.suggestion
+    case .closed: "Connect again."
+    case .invalidFraming:
+      "Check that the peer sends the length of each message before it, in two bytes, low byte first."
+    case .peerNotReading, .receiveOverflow:
+      "Check that the peer handles messages, then connect again."
+    case .invalidEndpoint: "Use tcp:host:port, tcp:port (this machine only) or unix:/path."
+    case .unresolvedHost: "Check the name, or use the address."
+    case .system(.addressInUse, _): "End the program that listens there, or choose another address."
+    case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _):
+      "Start the accessory first, and check the address."
+    case .system, .stream: "Remove the cause, then connect again."
+    }
+  }
+}
+
+extension AccessoryError: CustomStringConvertible {
+  /// The cause in one sentence.
+  public var description: String {
+    switch reason {
+    case .invalidConfiguration(let field, let reason):
+      "The configuration data is invalid: \(field) \(reason)."
+    case .unknownMessage(let id):
+      "No message has the identifier 0x\(String(id, radix: 16, uppercase: true))."
+    case .emptyMessage: "The message is empty."
+    case .messageSize(let bytes, let limit):
+      "A message of \(bytes) bytes cannot be sent; the limits are 1 and \(limit)."
+    case .notInitialized: "The app sent shareable data without asking for configuration data first."
+    case .tooManySessions(let limit):
+      "The chip already ranges with \(limit) apps, which is its limit."
+    case .unsuitableChip(let what): "The chip cannot be a Nearby Interaction accessory: \(what)."
+    case .device(let error): error.description
+    case .closed: "The data channel is closed."
+    case .invalidFraming(let why): "The peer does not frame its messages: \(why)."
+    case .peerNotReading: "The peer does not read what it is sent."
+    case .receiveOverflow: "The peer sends faster than its messages are handled."
+    case .stream(let why): "The byte stream failed: \(why)."
+    case .invalidEndpoint(let text, let reason): "Invalid channel endpoint '\(text)': \(reason)."
+    case .unresolvedHost(let host): "Cannot resolve the host name \(host)."
+    case .system(let error, let endpoint): "\(endpoint): \(error)."
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Ranging
+
+/// Beyond Apple: regions around this device that objects enter and leave.
+///
+/// ```swift
+/// var regions = NIProximityRegions([1.5, 3])  // inside, near, beyond
+/// for change in regions.update(object) {      // in session(_:didUpdate:)
+///   print(change.object, change.event, change.radius)
+/// }
+/// ```
+///
+/// The distances of `NINearbyObject` are smoothed; hysteresis for noise and steps, and a number of
+/// consecutive distances that have to agree, keep an object at the boundary from toggling.
+public struct NIProximityRegions: Sendable {
+  /// Whether an object entered or left.
+  public enum Event: Sendable, Hashable {
+    /// The object entered.
+    case entered
+    /// The object left.
+    case left
+  }
+
+  /// An object has entered or left a region.
+  public struct Change: Sendable, Hashable {
+    /// The object.
+    public let object: NIDiscoveryToken
+    /// The radius of the region in metres.
+    public let radius: Float
+    /// Whether it entered or left.
+    public let event: Event
+  }
+
+  /// The radii in metres, ascending.
+  public let radii: [Float]
+  private let confirmations: Int
+  private var zones: [NIDiscoveryToken: [ProximityZone]] = [:]
+
+  /// Creates regions with radii in metres.
+  ///
+  /// - Parameter confirmations: how many consecutive distances have to agree, at least 1.
+  public init(_ radii: [Float], confirmations: Int = 3) {
+    self.radii = radii.sorted()
+    self.confirmations = confirmations
+  }
+
+  /// Processes a measurement.
+  ///
+  /// - Returns: the changes: inner regions first when leaving, last when entering.
+  public mutating func update(_ object: NINearbyObject) -> [Change] {
+    guard let distance = object.distance else { return [] }
+    var list =
+      zones[object.token]
+      ?? radii.map { ProximityZone(around: Double($0), confirmations: confirmations) }
+    var changes: [Change] = []
+    for index in list.indices {
+      guard let event = list[index].update(distance: Double(distance)) else { continue }
+      let change = Change(
+        object: object.token, radius: radii[index], event: event == .entered ? .entered : .left)
+      // An object that was never inside has not left.
+      if event == .entered || zones[object.token]?[index].isInside == true {
+        changes.append(change)
+      }
+    }
+    zones[object.token] = list
+    return changes.first?.event == .entered ? changes.reversed() : changes
+  }
+
+  /// Removes an object, which leaves the regions that it was in.
+  public mutating func remove(_ object: NINearbyObject) -> [Change] {
+    let list = zones.removeValue(forKey: object.token) ?? []
+    return zip(radii, list).filter { $0.1.isInside == true }.map {
+      Change(object: object.token, radius: $0.0, event: .left)
+    }
+  }
+
+  /// Returns the radius of the smallest region that contains an object; nil: none does.
+  public func smallest(around token: NIDiscoveryToken) -> Float? {
+    zip(radii, zones[token] ?? []).first { $0.1.isInside == true }?.0
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import SIMDMath
+internal import UCI
+
+/// Turns a chip's reports of anchors' messages into measurements for apps.
+struct AnchorMessages: Sendable {
+  /// The initiator of the current round.
+  private var initiator: (block: UInt16, round: UInt8, address: Int)?
+
+  mutating func take(_ measurements: SessionInfo.Measurements) -> [NIDLTDOAMeasurement] {
+    switch measurements {
+    case .downlinkTDoA(let list):
+      list.compactMap { take($0, $0.txTimestamp, $0.rxTimestamp, $0.anchorLocation) }
+    case .downlinkTDoAV2(let list):
+      list.compactMap { message in
+        guard let sent = message.txTimestamp, let received = message.rxTimestamp else {
+          return nil
+        }
+        return take(message, sent, received, message.location.flatMap(Self.location))
+      }
+    default: []
+    }
+  }
+
+  private mutating func take(
+    _ message: some DownlinkTDoAMessage, _ sent: UInt64, _ received: UInt64,
+    _ location: AnchorLocation?
+  ) -> NIDLTDOAMeasurement? {
+    guard message.status.isSuccess,
+      let type = NIDLTDOAMeasurementType(rawValue: Int(message.messageType))
+    else { return nil }
+    let address = Int(clamping: message.peer.value)
+    if type == .poll { initiator = (message.blockIndex, message.roundIndex, address) }
+    let isSameRound =
+      initiator.map { $0.block == message.blockIndex && $0.round == message.roundIndex } ?? false
+    var values = NIDLTDOAMeasurement.Values(
+      address: address, clusterInitiatorAddress: isSameRound ? initiator?.address ?? 0 : 0,
+      type: type.rawValue, rawTransmitTime: sent, rawReceiveTime: received,
+      signalStrength: message.rssiDBm ?? 0,
+      carrierFrequencyOffset: message.clockOffsetPPM * 1e-6,
+      responderClockFrequencyOffset: type == .response ? message.anchorClockOffsetPPM * 1e-6 : nil,
+      block: Int(message.blockIndex), round: Int(message.roundIndex))
+    switch location {
+    case .geographic(let latitude, let longitude, let altitude):
+      values.coordinatesType = NIDLTDOACoordinatesType.geodetic.rawValue
+      values.coordinates = SIMD3(latitude, longitude, altitude)
+    case .relative(let x, let y, let z):
+      // Probably millimetres: see AnchorLocation.
+      values.coordinates = SIMD3(Double(x), Double(y), Double(z)) / 1_000
+    case nil: break
+    }
+    return NIDLTDOAMeasurement(values)
+  }
+
+  /// The second version has the type of a location in its first byte: 0 WGS-84, 1 relative.
+  private static func location(_ bytes: [UInt8]) -> AnchorLocation? {
+    switch bytes.first {
+    case 0: AnchorLocation(geographic: Array(bytes.dropFirst()))
+    case 1: AnchorLocation(relative: Array(bytes.dropFirst()))
+    default: nil
+    }
+  }
+}

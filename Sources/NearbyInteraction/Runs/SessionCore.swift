@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
+internal import Foundation
+internal import Locking
+internal import UWB
+
+/// The implementation of a session: executes the effects of its state machine, and passes measurements
+/// on to the delegate. Thread-safe.
+final class SessionCore: Sendable {
+  /// Executes runs on a chip. Tests use another implementation.
+  protocol Executor: Sendable {
+    func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore)
+    func end(tellPeer: Bool)
+    /// Waits until all runs have ended.
+    func finish() async
+  }
+
+  /// How many updates can wait for the app's queue; beyond that the newest are dropped.
+  static let pendingLimit = 64
+
+  struct State {
+    var machine = SessionMachine()
+    weak var session: NISession?
+    weak var delegate: (any NISessionDelegate)?
+    var queue: DispatchQueue? {
+      didSet { queueNumber += 1 }
+    }
+    var queueNumber = 0
+    var pendingCallbacks = Deque<PendingCallback>()
+    /// How many pending callbacks have not been scheduled on their queue yet.
+    var unscheduledCallbacks = 0
+    // Of the last run:
+    var plan: SessionPlan?
+    var token: NIDiscoveryToken?
+    var shareable: [UInt8]?
+    var finder: MotionFinder?
+    var anchors = AnchorMessages()
+    var timers: [SessionMachine.Timer: @Sendable () -> Void] = [:]
+    var slept = Duration.zero
+    /// The app has ended the session itself, after which the delegate is not called.
+    var isSilenced = false
+    var pendingUpdates = 0
+    var droppedUpdates = 0
+    var unpublished = UnpublishedEvents()
+
+    /// Removes the oldest pending callback of a queue.
+    mutating func nextCallback(for queueNumber: Int) -> PendingCallback? {
+      // All are for this queue, unless the app has just chosen another one.
+      if pendingCallbacks.first?.queueNumber == queueNumber { return pendingCallbacks.popFirst() }
+      return pendingCallbacks.firstIndex { $0.queueNumber == queueNumber }
+        .map { pendingCallbacks.remove(at: $0) }
+    }
+  }
+
+  /// An event for the delegate, and its queue; with a run, it is dropped once that run has ended.
+  struct PendingCallback {
+    var event: NISession.Event
+    var run: Int?
+    var queueNumber: Int
+  }
+
+  let state = Locked(State())
+  let broadcast = Broadcast<NISession.Event>()
+  let clock: any SessionClock
+  private let executor: any Executor
+
+  init(clock: any SessionClock = SystemClock(), executor: any Executor = RunExecutor()) {
+    self.clock = clock
+    self.executor = executor
+    let slept = clock.times.slept
+    state.withLock { $0.slept = slept }
+  }
+
+  // MARK: events
+
+  func handle(_ event: SessionEvent) { change { apply(event, &$0) } }
+
+  /// Changes the state, then schedules the callbacks that result.
+  ///
+  /// They are scheduled outside of the lock, because a thread that is woken takes it at once. The order
+  /// is kept nevertheless, because each scheduled call delivers the oldest callback.
+  func change(_ body: (inout State) -> Void) {
+    let (queue, number, callbacks, hasEvents) = state.withLock { state in
+      body(&state)
+      defer { state.unscheduledCallbacks = 0 }
+      return (
+        state.queue, state.queueNumber, state.unscheduledCallbacks,
+        state.unpublished.beginPublishing()
+      )
+    }
+    for _ in 0..<callbacks { (queue ?? .main).async { [self] in deliver(number) } }
+    if hasEvents { publish() }
+  }
+
+  /// Runs the session.
+  func run(
+    _ plan: SessionPlan?, token: NIDiscoveryToken?, finder: MotionFinder?, problem: NIError?
+  ) {
+    change { state in
+      if state.machine.phase != .invalidated {
+        (state.plan, state.token, state.finder) = (plan, token, finder)
+        state.shareable = nil
+        state.anchors = AnchorMessages()
+        // A sleep before this run does not matter to it.
+        state.slept = clock.times.slept
+      } else {
+        state.isSilenced = false
+      }
+      apply(.run(hasObject: token != nil, problem: problem), &state)
+    }
+  }
+
+  /// Stores the data for the accessory that a run has made.
+  func keep(_ shareable: [UInt8]?, for run: Int) {
+    state.withLock { if $0.machine.run == run { $0.shareable = shareable } }
+  }
+
+  func apply(_ event: SessionEvent, _ state: inout State) {
+    let (now, slept) = clock.times
+    // The two clocks are not read at the same instant, so they may differ a little.
+    if slept - state.slept > .seconds(1) {
+      state.slept = slept
+      execute(state.machine.handle(.slept, at: now), &state)
+    }
+    if event == .invalidate {
+      state.isSilenced = true
+      state.unpublished.finish()
+    }
+    execute(state.machine.handle(event, at: now), &state)
+  }
+
+  private func execute(_ effects: [SessionEffect], _ state: inout State) {
+    for effect in effects {
+      switch effect {
+      case .begin(let run): if let plan = state.plan { executor.begin(run, plan, self) }
+      case .end(let tellPeer): executor.end(tellPeer: tellPeer)
+      case .set(let timer, let time):
+        state.timers[timer]?()
+        // `stopTimers` follows every end of a session and releases this reference. A weak one would
+        // slow down the delivery of each measurement.
+        state.timers[timer] = clock.after(time) { [self] in handle(.timer(timer)) }
+      case .stopTimers:
+        for stop in state.timers.values { stop() }
+        state.timers = [:]
+      case .call(let callback): call(callback, &state)
+      }
+    }
+  }
+
+  /// Changes the timeouts, also those that are running.
+  func set(_ timeouts: NISession.Timeouts) {
+    change { execute($0.machine.set(timeouts, at: clock.times.now), &$0) }
+  }
+
+  /// Ends the session, and waits until nothing of it is on a chip.
+  func close() async {
+    handle(.invalidate)
+    await executor.finish()
+  }
+
+  // MARK: callbacks
+
+  private func call(_ callback: SessionEffect.Callback, _ state: inout State) {
+    guard !state.isSilenced else { return }
+    let object = state.token.map { NINearbyObject(token: $0) }
+    switch callback {
+    case .started: send(.didStartRunning, &state)
+    case .suspended: send(.wasSuspended, &state)
+    case .suspensionEnded: send(.suspensionEnded, &state)
+    case .shareable:
+      guard let object, let data = state.shareable else { return }
+      send(.didGenerateShareableConfigurationData(Data(data), object), &state)
+    case .removed(let reason):
+      guard let object else { return }
+      send(.didRemove(object, reason), &state)
+    case .invalidated(let error):
+      send(.didInvalidate(error), &state)
+      state.unpublished.finish()
+    }
+  }
+
+  /// Sends an event to the delegate, on its queue, and to the subscribers.
+  func send(_ event: NISession.Event, run: Int? = nil, _ state: inout State) {
+    state.unpublished.append(event)
+    if run != nil {
+      guard state.pendingUpdates < Self.pendingLimit else {
+        state.droppedUpdates += 1
+        return
+      }
+      state.pendingUpdates += 1
+    }
+    state.pendingCallbacks.append(
+      PendingCallback(event: event, run: run, queueNumber: state.queueNumber))
+    state.unscheduledCallbacks += 1
+  }
+
+  /// A callback to make. Session and delegate are released outside of the lock, because releasing the
+  /// last reference to a session ends it, which takes the lock.
+  private struct Delivery {
+    var event: NISession.Event
+    var session: NISession?
+    var delegate: (any NISessionDelegate)?
+  }
+
+  /// Makes the oldest pending callback of a queue, on that queue.
+  private func deliver(_ queueNumber: Int) {
+    let delivery = state.withLock { state -> Delivery? in
+      guard let callback = state.nextCallback(for: queueNumber) else { return nil }
+      if let run = callback.run {
+        state.pendingUpdates -= 1
+        // It may have been paused, removed or run again meanwhile.
+        guard state.machine.isRanging(run) else { return nil }
+      }
+      guard !state.isSilenced else { return nil }
+      return Delivery(event: callback.event, session: state.session, delegate: state.delegate)
+    }
+    guard let delivery, let session = delivery.session, let delegate = delivery.delegate
+    else { return }
+    delivery.event.deliver(to: delegate, session)
+  }
+}

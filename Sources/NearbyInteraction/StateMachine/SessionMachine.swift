@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The behaviour of a session as a value: events go in, effects come out. Time is a parameter, so tests
+/// can play any sequence of events.
+///
+/// ```
+///            run                 started               inactivity, peer ended
+/// ready ───────────▶ starting ───────────▶ running ────────────────────────────▶ removed
+///                       │ unavailable        │ device lost, machine slept            │ run
+///                       ▼                    ▼                                       ▼
+///                    suspended ◀─────────────┘                                    starting
+///                       │ device is back
+///                       ▼            run
+///                 suspensionEnded ─────────▶ starting            pause: paused ── run ▶ starting
+/// ```
+///
+/// `run`, `pause` and `invalidate` leave every state; `failed` and the longest timeouts lead to the
+/// final state `invalidated`.
+struct SessionMachine: Sendable, Equatable {
+  enum Phase: Sendable, Equatable {
+    /// It has not been run yet.
+    case ready
+    /// The chip is being set up.
+    case starting
+    /// The chip ranges.
+    case running
+    /// By the app.
+    case paused
+    /// The object was lost; the app may run the session again.
+    case removed
+    /// There is no device at the moment.
+    case suspended
+    /// The device is back, but the app has not run the session again.
+    case suspensionEnded
+    case invalidated
+  }
+
+  enum Timer: Int, Sendable, Equatable, CaseIterable {
+    case inactivity, suspension, activity
+  }
+
+  private(set) var timeouts: NISession.Timeouts
+  private(set) var phase = Phase.ready
+  /// Counts the runs. Reports of earlier ones are ignored.
+  private(set) var run = 0
+  /// The last run ranges with an object, for which timeouts apply.
+  private var hasObject = true
+  /// When the object was last measured in this run; nil: not yet.
+  private var lastMeasured: Duration?
+  /// When the run started to range.
+  private var startedAt = Duration.zero
+  /// Why the session was suspended, and when.
+  private var absence: NIError?
+  private var suspendedAt = Duration.zero
+
+  init(timeouts: NISession.Timeouts = .init()) { self.timeouts = timeouts }
+
+  /// Whether a run is the current one and ranges.
+  func isRanging(_ run: Int) -> Bool { phase == .running && run == self.run }
+
+  /// Changes the timeouts, also those that are running.
+  ///
+  /// - Returns: the effects, in order.
+  mutating func set(_ timeouts: NISession.Timeouts, at now: Duration) -> [SessionEffect] {
+    self.timeouts = timeouts
+    switch phase {
+    case .running, .suspended: return stopTimers + timers(now)
+    default: return []
+    }
+  }
+
+  /// The timers of this phase, each with its remaining time.
+  private func timers(_ now: Duration) -> [SessionEffect] {
+    switch phase {
+    case .running:
+      let inactivity =
+        hasObject ? [SessionEffect.set(.inactivity, max(.zero, inactivityLeft(now)))] : []
+      guard timeouts.activity != nil else { return inactivity }
+      return inactivity + [.set(.activity, max(.zero, activityLeft(now)))]
+    case .suspended: return [.set(.suspension, max(.zero, suspensionLeft(now)))]
+    default: return []
+    }
+  }
+
+  private func inactivityLeft(_ now: Duration) -> Duration {
+    let limit = lastMeasured == nil ? timeouts.firstMeasurement : timeouts.inactivity
+    return limit - (now - (lastMeasured ?? startedAt))
+  }
+
+  private func activityLeft(_ now: Duration) -> Duration {
+    (timeouts.activity ?? .seconds(Int64(Int32.max))) - (now - startedAt)
+  }
+
+  private func suspensionLeft(_ now: Duration) -> Duration {
+    timeouts.suspension - (now - suspendedAt)
+  }
+
+  /// Handles an event.
+  ///
+  /// - Parameter now: the time of a monotonic clock.
+  /// - Returns: the effects, in order.
+  mutating func handle(_ event: SessionEvent, at now: Duration) -> [SessionEffect] {
+    if phase == .invalidated { return handleAfterEnd(event) }
+    switch event {
+    case .run(let hasObject, let problem): return begin(hasObject, problem)
+    case .pause: return pause()
+    case .invalidate:
+      let wasOnChip = isOnChip
+      phase = .invalidated
+      return stopTimers + (wasOnChip ? [.end(tellPeer: true)] : [])
+    case .slept:
+      guard phase == .starting || phase == .running else { return [] }
+      phase = .suspensionEnded
+      return stopTimers + [.end(tellPeer: false), .call(.suspended), .call(.suspensionEnded)]
+    case .timer(let timer): return elapsed(timer, now)
+    case .report(let run, let report):
+      return run == self.run ? take(report, now) : []
+    }
+  }
+
+  // MARK: calls of the app
+
+  private mutating func begin(_ hasObject: Bool, _ problem: NIError?) -> [SessionEffect] {
+    var effects = stopTimers
+    if isOnChip { effects.append(.end(tellPeer: false)) }
+    run += 1
+    if let problem {
+      phase = .invalidated
+      return effects + [.call(.invalidated(problem))]
+    }
+    self.hasObject = hasObject
+    lastMeasured = nil
+    phase = .starting
+    return effects + [.begin(run: run)]
+  }
+
+  private mutating func pause() -> [SessionEffect] {
+    guard phase == .starting || phase == .running else { return [] }
+    phase = .paused
+    return stopTimers + [.end(tellPeer: false)]
+  }
+
+  /// Only `run` has an effect: it reports that the session has ended.
+  private func handleAfterEnd(_ event: SessionEvent) -> [SessionEffect] {
+    guard case .run(_, let problem) = event else { return [] }
+    let ended = NIError(
+      .sessionFailed, reason: "The session has been invalidated.",
+      recovery: "Create a new NISession.")
+    return [.call(.invalidated(problem ?? ended))]
+  }
+
+  // MARK: reports of the chip
+
+  private mutating func take(_ report: SessionEvent.Report, _ now: Duration) -> [SessionEffect] {
+    switch (report, phase) {
+    case (.started(let needsData), .starting):
+      phase = .running
+      startedAt = now
+      return [.call(.started)] + (needsData ? [.call(.shareable)] : []) + timers(now)
+    case (.measured, .running):
+      // The first measurement switches to the other timeout; further ones only postpone its end.
+      let isFirst = lastMeasured == nil
+      lastMeasured = now
+      return isFirst && hasObject ? [.set(.inactivity, timeouts.inactivity)] : []
+    case (.unavailable(let cause), .starting), (.lost(let cause), .running),
+      (.lost(let cause), .starting):
+      phase = .suspended
+      (absence, suspendedAt) = (cause, now)
+      return stopTimers + [.call(.suspended)] + timers(now)
+    case (.available, .suspended):
+      phase = .suspensionEnded
+      return stopTimers + [.end(tellPeer: false), .call(.suspensionEnded)]
+    case (.peerEnded, .running), (.peerEnded, .starting): return remove(.peerEnded)
+    case (.failed(let problem), _) where isOnChip: return fail(problem)
+    default: return []
+    }
+  }
+
+  private mutating func elapsed(_ timer: Timer, _ now: Duration) -> [SessionEffect] {
+    switch (timer, phase) {
+    case (.inactivity, .running):
+      // There may have been measurements since the timer was set.
+      let left = inactivityLeft(now)
+      return left > .zero ? [.set(.inactivity, left)] : remove(.timeout)
+    case (.activity, .running):
+      let left = activityLeft(now)
+      guard left <= .zero else { return [.set(.activity, left)] }
+      return fail(
+        NIError(
+          .resourceUsageTimeout,
+          reason: "It ranged for as long as NISession.timeouts.activity allows.",
+          recovery: "Run it again in time, or set that limit to nil."))
+    case (.suspension, .suspended):
+      let left = suspensionLeft(now)
+      guard left <= .zero else { return [.set(.suspension, left)] }
+      let sentence = "The device was unavailable for too long."
+      return fail(
+        absence?.with(.sessionFailed, sentence) ?? NIError(.sessionFailed, reason: sentence))
+    default: return []
+    }
+  }
+
+  // MARK: ends
+
+  private mutating func remove(_ reason: NINearbyObject.RemovalReason) -> [SessionEffect] {
+    phase = .removed
+    return stopTimers + [.end(tellPeer: false)] + (hasObject ? [.call(.removed(reason))] : [])
+  }
+
+  private mutating func fail(_ problem: NIError) -> [SessionEffect] {
+    let wasOnChip = isOnChip
+    phase = .invalidated
+    return stopTimers + (wasOnChip ? [.end(tellPeer: true)] : [])
+      + [.call(.invalidated(problem))]
+  }
+
+  /// The last run is, or may be, on the chip or waits for a device.
+  private var isOnChip: Bool {
+    switch phase {
+    case .starting, .running, .suspended: true
+    case .ready, .paused, .removed, .suspensionEnded, .invalidated: false
+    }
+  }
+
+  private var stopTimers: [SessionEffect] { [.stopTimers] }
+}
