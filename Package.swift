@@ -55,7 +55,7 @@ let package = Package(
     .target(
       name: "UWBLink",
       dependencies: ["CUWB", "Locking", atomics, deque, system],
-      swiftSettings: strict + lifetimes),
+      swiftSettings: memorySafe + lifetimes),
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
       name: "UWB",
@@ -156,7 +156,7 @@ let package = Package(
     .testTarget(
       name: "UCITests", dependencies: ["UCI", "UCIReference"], swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "UWBLinkTests", dependencies: ["UWBLink", "UWBTestSupport", "CUWBTestSupport", system],
+      name: "UWBLinkTests", dependencies: ["UWBLink", "UWBTestSupport", "Locking", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBTests",

@@ -55,7 +55,7 @@ struct HandOverFigures {
     let (chip, host) = socketPair()
     guard let link = try? Link(.descriptor(host)) else { fatalError("no link on a socket") }
     let reader = FrameReader(link, handler: handler(times, ring), ended: { _ in })
-    reader.start()
+    do { try reader.start() } catch { fatalError("\(error)") }
     let (chipInC, hostInC) = socketPair()
     let (received, entered) = (Samples(total), Samples(total))
     let readerInC = cuwb_reference_hand_over_start(
@@ -67,6 +67,7 @@ struct HandOverFigures {
       write(to: chipInC, numbers, gap: gap) { cuwb_reference_reader_count(readerInC) }
     }
     reader.stop()
+    reader.stopped.waitBlocking()
     try? chip.close()
     try? chipInC.close()
     cuwb_reference_reader_join(readerInC)

@@ -56,7 +56,7 @@ class ReaderWay: Way {
       fatalError("the link to a pseudo-terminal could not be opened")
     }
     reader = FrameReader(link, handler: makeHandler(destination), ended: { _ in })
-    reader.start()
+    do { try reader.start() } catch { fatalError("\(error)") }
   }
 
   var count: Int { destination.count.load(ordering: .acquiring) }
@@ -64,6 +64,7 @@ class ReaderWay: Way {
 
   func stop() {
     reader.stop()
+    reader.stopped.waitBlocking()
     close(chip)
   }
 }

@@ -91,7 +91,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case .notInitialized: "Let the app send initialize (0x0A) first."
     case .tooManySessions: "End ranging with another app first."
     case .unsuitableChip: "Use another chip or another firmware."
-    case .device(let error): error.suggestion
+    case .device(let error): error.recoverySuggestion
     case .closed: "Connect again."
     case .invalidFraming:
       "Check that the peer sends the length of each message before it, in two bytes, low byte first."

@@ -3,86 +3,153 @@ internal import CUWB
 internal import Locking
 internal import SystemPackage
 
-/// An open link to one chip: frames out from any thread, frames in through one `FrameReader`.
+/// An open link to one chip: frames are written from any thread, and read by one `FrameReader`.
 ///
-/// Closes the descriptor when the last reference goes.
-public final class Link: @unchecked Sendable {
-  // Sound: CUWB allows one reading and one writing thread at a time and `wake` from any; the
-  // writers are kept apart by `writing`, and only the one FrameReader reads.
+/// Closes the descriptor when the last reference goes; `closed` tells when that is done.
+@safe package final class Link: @unchecked Sendable {
+  // Safe because CUWB allows one reading and one writing thread at a time and `wake` from any: only
+  // `writer` writes, and only the one FrameReader reads.
   let raw: OpaquePointer
-  private let writing = Locked(())
+  private let writer: LinkWriter
 
   /// Where the chip is.
-  public let endpoint: LinkEndpoint
+  package let endpoint: LinkEndpoint
+  /// Opens when the descriptor has been closed, after the last reference to the link has gone.
+  package let closed = Latch()
 
-  /// Opens a link.
+  /// Opens a link on a blocking thread.
   ///
-  /// - Parameter connectTimeout: for `.tcp`, milliseconds.
   /// - Throws: `LinkError`. A descriptor is closed even then.
-  public init(_ endpoint: LinkEndpoint, connectTimeout: Int32 = 5_000) throws(LinkError) {
+  package static func open(_ endpoint: LinkEndpoint) async throws(LinkError) -> Link {
+    try await runBlocking { Result { () throws(LinkError) in try Link(endpoint) } }.get()
+  }
+
+  /// Opens a link, lends it to `body`, and returns when it has been closed again.
+  ///
+  /// - Throws: `LinkError` when it cannot be opened.
+  package static func with<R: Sendable>(
+    _ endpoint: LinkEndpoint, _ body: nonisolated(nonsending) (Link) async -> R
+  ) async throws(LinkError) -> R {
+    let (result, closed) = try await openAndUse(endpoint, body)
+    await closed.wait()
+    return result
+  }
+
+  /// In a function of its own, at whose end nothing refers to the link any more.
+  private static func openAndUse<R: Sendable>(
+    _ endpoint: LinkEndpoint, _ body: nonisolated(nonsending) (Link) async -> R
+  ) async throws(LinkError) -> (R, Latch) {
+    let link = try await open(endpoint)
+    return (await body(link), link.closed)
+  }
+
+  /// Opens a link; the calling thread may have to wait for the device.
+  ///
+  /// - Parameter connectTimeout: For `.tcp`.
+  /// - Throws: `LinkError`. A descriptor is closed even then.
+  package init(
+    _ endpoint: LinkEndpoint, connectTimeout: Duration = .seconds(5)
+  ) throws(LinkError) {
+    let raw = try unsafe Self.openRaw(endpoint, connectTimeout)
+    do throws(LinkError) {
+      writer = try LinkWriter(for: endpoint)
+    } catch {
+      unsafe cuwb_link_close(raw)
+      throw error
+    }
+    unsafe self.raw = unsafe raw
+    self.endpoint = endpoint
+  }
+
+  private static func openRaw(
+    _ endpoint: LinkEndpoint, _ connectTimeout: Duration
+  ) throws(LinkError) -> OpaquePointer {
     var raw: OpaquePointer?
     let result: cuwb_result
     let resolved = try endpoint.resolved()
     switch resolved {
     case .serial(let path, let baud, let flowControl):
       let options = cuwb_serial_options(baud: baud, rts_cts: flowControl, shared: false)
-      result = cuwb_open_serial(path.string, options, &raw)
+      result = unsafe cuwb_open_serial(path.string, options, &raw)
     case .usb:
       result = cuwb_result(outcome: CUWB_INVALID, error: 0)
     case .spi(let spi):
-      try spi.open(&raw)
+      try unsafe spi.open(&raw)
       result = cuwb_result(outcome: CUWB_OK, error: 0)
     case .srxxx(let device):
-      result = cuwb_open_srxxx(device.path.string, device.start.raw, &raw)
-    case .uci(let path, let start):
-      try LinkEndpoint.openUCI(path, start, &raw)
+      result = unsafe cuwb_open_srxxx(device.path.string, device.start.raw, &raw)
+    case .qorvoCharacterDevice(let path, let start):
+      try unsafe LinkEndpoint.openQorvo(path, start, &raw)
       result = cuwb_result(outcome: CUWB_OK, error: 0)
     case .nxpBoard(let board):
-      result = board.open(&raw)
+      result = unsafe board.open(&raw)
     case .tcp(let host, let port):
-      result = cuwb_open_tcp(host, port, connectTimeout, &raw)
+      result = unsafe cuwb_open_tcp(host, port, connectTimeout.milliseconds, &raw)
     case .descriptor(let descriptor):
-      result = cuwb_open_descriptor(descriptor.rawValue, &raw)
+      result = unsafe cuwb_open_descriptor(descriptor.rawValue, &raw)
       if result.outcome != CUWB_OK { try? descriptor.close() }
     }
-    guard result.outcome == CUWB_OK, let raw = raw else {
+    guard result.outcome == CUWB_OK, let raw = unsafe raw else {
       throw LinkError(result, endpoint: resolved)
     }
-    self.raw = raw
-    self.endpoint = endpoint
+    return unsafe raw
   }
 
-  deinit { cuwb_link_close(raw) }
+  deinit { unsafe writer.close(raw, closed: closed) }
 
-  /// Writes one whole frame, header included, with one write(2).
+  // MARK: writing
+
+  /// Writes frames, each with one write(2), after everything that was asked for before. Returns at
+  /// once; the writer thread does it.
   ///
-  /// - Parameter timeout: milliseconds to wait while the device takes nothing.
+  /// - Parameters:
+  ///   - frames: Each whole, header included.
+  ///   - timeout: How long to wait for each while the device takes nothing.
+  ///   - willWrite: Called on the writer thread just before each frame is written; must not wait.
+  ///   - completion: Called on the writer thread when all are written, or with the first error;
+  ///     must not wait.
+  package func write(
+    _ frames: [[UInt8]], timeout: Duration = .seconds(1),
+    willWrite: (@Sendable (RawSpan) -> Void)? = nil,
+    completion: @escaping @Sendable (LinkError?) -> Void
+  ) {
+    writer.submit(
+      LinkWriter.Write(
+        link: self, frames: frames, timeout: timeout.milliseconds, willWrite: willWrite,
+        completion: completion))
+  }
+
+  /// Writes one whole frame, header included, and waits until that is done.
+  ///
+  /// - Parameter timeout: How long to wait while the device takes nothing.
   /// - Throws: `LinkError`.
-  public func write(_ frame: [UInt8], timeout: Int32 = 1_000) throws(LinkError) {
-    let result = writing.withLock { _ in
-      frame.withUnsafeBytes { bytes in
-        guard let base = bytes.baseAddress else {
-          return cuwb_result(outcome: CUWB_INVALID, error: 0)
-        }
-        return cuwb_write_frame(raw, base, bytes.count, timeout)
+  package func write(
+    _ frame: [UInt8], timeout: Duration = .seconds(1),
+    willWrite: (@Sendable (RawSpan) -> Void)? = nil
+  ) async throws(LinkError) {
+    // Through a lock, for ThreadSanitizer: see `runBlocking`.
+    let failure = Locked<LinkError?>(nil)
+    await withCheckedContinuation { continuation in
+      write([frame], timeout: timeout, willWrite: willWrite) { error in
+        failure.withLock { $0 = error }
+        continuation.resume()
       }
     }
-    guard result.outcome == CUWB_OK else { throw LinkError(result, endpoint: endpoint) }
+    if let error = failure.withLock({ $0 }) { throw error }
   }
 
   /// How frames are told apart.
-  public struct Framing: Sendable, Hashable {
+  package struct Framing: Sendable, Hashable {
     /// NXP: bit 7 of the second byte announces a 16-bit length in a control frame.
-    public var extendedLength = false
+    package var extendedLength = false
     /// Qorvo QM33 serial firmware: data frames carry their length in the fourth byte only.
-    public var dataLengthInByte3 = false
+    package var dataLengthInByte3 = false
     /// Bytes of the longest frame the chip sends, header included; 0: no limit but CUWB's own.
-    public var longestFrame: UInt16 = 0
+    package var longestFrame: UInt16 = 0
     /// The other end is a host, which sends commands and data for a chip.
-    public var fromHost = false
+    package var fromHost = false
 
-    /// What is assumed of a chip that has not said anything yet.
-    public init() {}
+    package init() {}
   }
 
   /// Changes the framing. Only on the reader's thread, or before the reader has been started.
@@ -96,43 +163,41 @@ public final class Link: @unchecked Sendable {
       rules.message_types = 1 << 0 | 1 << 1 | 1 << 4
       rules.data_formats = 1 << 1 | 1 << 3
     }
-    cuwb_link_set_framing(raw, rules)
-  }
-
-  /// What the link has seen since it was opened.
-  public struct Statistics: Sendable, Hashable {
-    /// Nothing yet.
-    public static let none = Statistics()
-
-    /// Frames delivered.
-    public var framesRead: UInt64 = 0
-    /// Bytes taken from the descriptor.
-    public var bytesRead: UInt64 = 0
-    /// Calls of read(2) that brought something.
-    public var reads: UInt64 = 0
-    /// Frames sent.
-    public var framesWritten: UInt64 = 0
-    /// Bytes thrown away because they could not belong to a frame.
-    public var bytesSkipped: UInt64 = 0
-    /// How often the boundary between frames was lost.
-    public var resynchronisations: UInt64 = 0
-
-    /// Of one link and another.
-    public static func + (a: Statistics, b: Statistics) -> Statistics {
-      Statistics(
-        framesRead: a.framesRead + b.framesRead, bytesRead: a.bytesRead + b.bytesRead,
-        reads: a.reads + b.reads, framesWritten: a.framesWritten + b.framesWritten,
-        bytesSkipped: a.bytesSkipped + b.bytesSkipped,
-        resynchronisations: a.resynchronisations + b.resynchronisations)
-    }
+    unsafe cuwb_link_set_framing(raw, rules)
   }
 
   /// The counters now. Any thread.
-  public var statistics: Statistics {
-    let stats = cuwb_link_get_stats(raw)
-    return Statistics(
+  package var statistics: LinkStatistics {
+    let stats = unsafe cuwb_link_get_stats(raw)
+    return LinkStatistics(
       framesRead: stats.frames_read, bytesRead: stats.bytes_read, reads: stats.reads,
       framesWritten: stats.frames_written, bytesSkipped: stats.bytes_skipped,
       resynchronisations: stats.resynchronisations)
+  }
+}
+
+/// What a device's link has seen since it was opened.
+public struct LinkStatistics: Sendable, Hashable {
+  package static let none = LinkStatistics()
+
+  /// Frames delivered.
+  public var framesRead: UInt64 = 0
+  /// Bytes taken from the descriptor.
+  public var bytesRead: UInt64 = 0
+  /// Calls of read(2) that brought something.
+  public var reads: UInt64 = 0
+  /// Frames sent.
+  public var framesWritten: UInt64 = 0
+  /// Bytes thrown away because they could not belong to a frame.
+  public var bytesSkipped: UInt64 = 0
+  /// How often the boundary between frames was lost.
+  public var resynchronisations: UInt64 = 0
+
+  package static func + (a: LinkStatistics, b: LinkStatistics) -> LinkStatistics {
+    LinkStatistics(
+      framesRead: a.framesRead + b.framesRead, bytesRead: a.bytesRead + b.bytesRead,
+      reads: a.reads + b.reads, framesWritten: a.framesWritten + b.framesWritten,
+      bytesSkipped: a.bytesSkipped + b.bytesSkipped,
+      resynchronisations: a.resynchronisations + b.resynchronisations)
   }
 }

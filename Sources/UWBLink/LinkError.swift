@@ -1,105 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
-internal import Glibc
+public import Foundation
 public import SystemPackage
 
 /// Why a link could not be opened, or ended.
 public struct LinkError: Error, Sendable, Hashable {
-  /// What went wrong, apart from the details.
-  public enum Code: Sendable, Hashable {
+  /// What went wrong, apart from the details. New codes may be added.
+  public struct Code: Sendable, Hashable {
+    fileprivate enum Value {
+      case notFound, ambiguous, permissionDenied, busy, notASerialDevice, otherKindOfDevice
+      case lineNotFound, lineBusy, packetTooLong, chipSilent, invalidEndpoint, unresolvedHost
+      case connectionRefused, timeout, closedByPeer, deviceGone, threadUnavailable, system
+    }
+    fileprivate let value: Value
+
     /// There is nothing at the path.
-    case notFound
+    public static let notFound = Code(value: .notFound)
     /// The name fits several devices, or several ports of one.
-    case ambiguous
+    public static let ambiguous = Code(value: .ambiguous)
     /// The device is there, but this user may not open it.
-    case permissionDenied
-    /// Another program holds the device.
-    case busy
+    public static let permissionDenied = Code(value: .permissionDenied)
+    /// Another program uses the device.
+    public static let busy = Code(value: .busy)
     /// The path leads to something that is not a serial device.
-    case notASerialDevice
+    public static let notASerialDevice = Code(value: .notASerialDevice)
     /// The path leads to another kind of device than its scheme says: no spidev device, none of that
     /// vendor's driver.
-    case otherKindOfDevice
-    /// A GPIO line is not there, or cannot do what it is for.
-    case lineNotFound
-    /// Somebody else holds a GPIO line.
-    case lineBusy
+    public static let otherKindOfDevice = Code(value: .otherKindOfDevice)
+    /// A GPIO line does not exist, or cannot do what it is for.
+    public static let lineNotFound = Code(value: .lineNotFound)
+    /// Another program or driver uses a GPIO line.
+    public static let lineBusy = Code(value: .lineBusy)
     /// A packet is longer than the kernel moves at once.
-    case packetTooLong
+    public static let packetTooLong = Code(value: .packetTooLong)
     /// The chip does not take part in the protocol of its bus.
-    case chipSilent
+    public static let chipSilent = Code(value: .chipSilent)
     /// The text does not name a device, or its settings are impossible.
-    case invalidEndpoint
-    /// The host has no address.
-    case unresolvedHost
-    /// Nobody listens there.
-    case connectionRefused
-    /// The device takes no bytes, or the host does not answer.
-    case timeout
+    public static let invalidEndpoint = Code(value: .invalidEndpoint)
+    /// The host's name has no address.
+    public static let unresolvedHost = Code(value: .unresolvedHost)
+    /// No program listens at the address.
+    public static let connectionRefused = Code(value: .connectionRefused)
+    /// The device accepts no data, or the host does not answer.
+    public static let timeout = Code(value: .timeout)
     /// The other end closed the connection.
-    case closedByPeer
+    public static let closedByPeer = Code(value: .closedByPeer)
     /// The device was unplugged or its driver went away.
-    case deviceGone
-    /// Anything else the kernel said; see `errno`.
-    case system
+    public static let deviceGone = Code(value: .deviceGone)
+    /// The system has no thread for the device, or refuses the thread's priority.
+    public static let threadUnavailable = Code(value: .threadUnavailable)
+    /// Any other error of the operating system; see `errno`.
+    public static let system = Code(value: .system)
   }
 
   /// What went wrong.
   public let code: Code
-  /// What the kernel said, where it said anything.
+  /// The operating system's error, where there was one.
   public let errno: Errno?
-  /// Which device.
+  /// The device's name.
   public let endpoint: String
   /// More about it, where there is more.
   public let detail: String?
-  /// What to try in this very case; nil: what helps with the code in general.
-  let nextStep: String?
+  /// Replaces what `code` suggests in general.
+  private let specificSuggestion: String?
 
-  /// An error about `endpoint`.
-  public init(
+  package init(
     _ code: Code, endpoint: String, errno: Errno? = nil, detail: String? = nil,
-    nextStep: String? = nil
+    recoverySuggestion: String? = nil
   ) {
-    self.nextStep = nextStep
     self.code = code
     self.errno = errno
     self.endpoint = endpoint
     self.detail = detail
+    specificSuggestion = recoverySuggestion
   }
 }
 
-extension LinkError: CustomStringConvertible {
+extension LinkError: LocalizedError, CustomStringConvertible {
   /// The cause in one sentence.
   public var description: String {
-    switch code {
+    switch code.value {
     case .notFound: "There is no device at \(endpoint)\(detail.map { ": \($0)" } ?? "")."
-    case .ambiguous: "\(endpoint) fits several ports: \(detail ?? "give one of their paths")."
+    case .ambiguous: "\(endpoint) matches several ports\(detail.map { ": \($0)" } ?? "")."
     case .permissionDenied:
-      // The group alone is part of the advice.
-      "This user may not open \(endpoint)" + (nextStep == nil ? "." : ": \(detail ?? "").")
+      // The group alone is part of the suggestion.
+      "This user may not open \(endpoint)"
+        + (specificSuggestion == nil ? "." : ": \(detail ?? "").")
     case .busy:
-      detail.map { "\(endpoint) is busy: \($0)." } ?? "Another program holds \(endpoint)."
+      detail.map { "\(endpoint) is busy: \($0)." } ?? "Another program uses \(endpoint)."
     case .otherKindOfDevice: "\(endpoint) is another kind of device."
     case .lineNotFound, .lineBusy: "\(endpoint): \(detail ?? "a GPIO line is missing")."
     case .packetTooLong:
       "\(endpoint): a packet is longer than the \(cuwb_spi_bufsiz()) bytes spidev moves at once."
-    case .chipSilent: "The chip at \(endpoint) does not take part: \(detail ?? "no answer")."
+    case .chipSilent: "The chip at \(endpoint) does not respond: \(detail ?? "no answer")."
     case .notASerialDevice: "\(endpoint) is not a serial device."
-    case .invalidEndpoint: "'\(endpoint)' does not name a device: \(detail ?? "see the form")."
-    case .unresolvedHost: "The host of \(endpoint) has no address."
-    case .connectionRefused: "Nobody listens at \(endpoint)."
-    case .timeout: "\(endpoint) did not take the bytes in time."
+    case .invalidEndpoint: "Invalid device name '\(endpoint)'\(detail.map { ": \($0)" } ?? "")."
+    case .unresolvedHost: "Cannot resolve the host of \(endpoint)."
+    case .connectionRefused: "\(endpoint) refused the connection."
+    case .timeout: "\(endpoint) accepted no data in time."
     case .closedByPeer: "The other end closed \(endpoint)."
     case .deviceGone: "\(endpoint) disappeared: it was unplugged or its driver went away."
+    case .threadUnavailable:
+      "Cannot start a thread for \(endpoint): \(detail ?? "no resources")."
     case .system:
       "\(endpoint) failed: \(errno.map { "\($0) (errno \($0.rawValue))" } ?? detail ?? "unknown")."
     }
   }
 
-  /// What to try next; nil where there is nothing better than the cause itself.
-  public var suggestion: String? {
-    if let nextStep { return nextStep }
-    return switch code {
+  /// The cause in one sentence.
+  public var errorDescription: String? { description }
+
+  package var suggestion: String? { recoverySuggestion }
+
+  /// What to try next; nil where the cause itself says it best.
+  public var recoverySuggestion: String? {
+    if let specificSuggestion { return specificSuggestion }
+    return switch code.value {
     case .notFound: "Check the cable, and the name or path of the device."
     case .ambiguous:
       "Add the interface, such as usb:SERIAL?if=0, or give one of the paths."
@@ -107,12 +123,12 @@ extension LinkError: CustomStringConvertible {
       "Install the udev rules (60-uwb.rules), or join the group of the device: "
         + "sudo usermod -aG \(detail ?? "dialout") $USER, then log in again."
     case .busy:
-      "See who holds it with: fuser -v \(endpoint) (often ModemManager, or another UWB program)."
+      "See which program uses it with: fuser -v \(endpoint) (often ModemManager, or another UWB program)."
     case .notASerialDevice: "Give the path of a tty, such as /dev/ttyACM0."
     case .otherKindOfDevice:
       "Give a path that fits: spi:/dev/spidev0.0, sr1xx:/dev/srxxx, uci:/dev/uci0."
     case .lineNotFound, .lineBusy:
-      "List the lines and who holds them with gpioinfo (package gpiod)."
+      "List the lines and their users with gpioinfo (package gpiod)."
     case .packetTooLong:
       "Raise the limit: spidev.bufsiz=8192 on the kernel's command line, or 'options spidev "
         + "bufsiz=8192' in /etc/modprobe.d/spidev.conf where spidev is a module; then restart."
@@ -126,6 +142,8 @@ extension LinkError: CustomStringConvertible {
     case .timeout: "Check that the device runs UCI firmware and that flow control is set right."
     case .closedByPeer: "Start the other end again."
     case .deviceGone: "Plug it in again; the USB port or the cable may be loose."
+    case .threadUnavailable:
+      "Close other devices, or raise the limit on threads: ulimit -u, TasksMax= of the systemd unit."
     case .system: nil
     }
   }
@@ -143,7 +161,7 @@ extension LinkError {
     case CUWB_UNRESOLVED: code = .unresolvedHost
     case CUWB_NO_ANSWER:
       code = .chipSilent
-      detail = endpoint.whyItIsSilent
+      detail = endpoint.silenceDetail
     case CUWB_INVALID:
       code = .invalidEndpoint
       detail = "the settings are impossible (is the baud rate a standard one?)"
@@ -164,21 +182,18 @@ extension LinkError {
     self.init(
       code, endpoint: endpoint.description,
       errno: result.outcome == CUWB_UNRESOLVED ? nil : errno, detail: detail,
-      nextStep: endpoint.nextStep(after: code))
+      recoverySuggestion: endpoint.recoverySuggestion(after: code))
   }
 
-  /// The group that may open the device; root's is no advice.
+  /// The group that may open the device; joining root's is no solution.
   private static func group(of path: FilePath) -> String? {
-    var status = stat()
-    guard stat(path.string, &status) == 0, status.st_gid != 0,
-      let group = getgrgid(status.st_gid)
-    else { return nil }
-    return String(cString: group.pointee.gr_name)
+    guard let access = DeviceAccess(of: path), access.group != "root" else { return nil }
+    return access.group
   }
 }
 
 extension LinkEndpoint {
-  fileprivate var whyItIsSilent: String {
+  fileprivate var silenceDetail: String {
     switch self {
     case .spi(let spi) where spi.chip.family == .hsspi:
       "SS_RDY, or what it answers to a header, is not a QM35's"
@@ -188,8 +203,8 @@ extension LinkEndpoint {
     }
   }
 
-  /// Better advice than for a serial port.
-  fileprivate func nextStep(after code: LinkError.Code) -> String? {
+  /// What helps better than the suggestion for a serial port.
+  fileprivate func recoverySuggestion(after code: LinkError.Code) -> String? {
     if case .serial = self { return nil }
     return switch (self, code) {
     case (.spi, .notFound):
@@ -197,8 +212,8 @@ extension LinkEndpoint {
         + "the device tree has to name the device, with spidev as its driver_override."
     case (_, .busy):
       // With its scheme before it a path means nothing to other programs.
-      path.map { "See who holds it with: fuser -v \($0) (often another UWB program)." }
-    case (.srxxx, .notFound), (.uci, .notFound):
+      path.map { "See which program uses it with: fuser -v \($0) (often another UWB program)." }
+    case (.srxxx, .notFound), (.qorvoCharacterDevice, .notFound):
       "Load the vendor's kernel driver and see sudo dmesg; without one use spi:/dev/spidev0.0."
     case (.spi(let spi), .chipSilent):
       spi.chip.family == .sr1xx

@@ -57,7 +57,7 @@ import UWBSimulator
     data.version = .v20
     #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStop)
     let refusal = await fixture.refusal()
-    guard case .device(.refused) = refusal?.reason else {
+    guard case .device(let error) = refusal?.reason, error.code == .refused else {
       Issue.record("\(String(describing: refusal))")
       return
     }
@@ -142,7 +142,7 @@ import UWBSimulator
       ends[app.name] = reason
       if ends.count == 2 { break }
     }
-    guard case .byChip(.sessionEnded(_, .stoppedInBand)) = ends["phone 0"] else {
+    guard case .byChip(let error) = ends["phone 0"], error.endReason == .stoppedInBand else {
       Issue.record("\(ends)")
       return
     }

@@ -149,7 +149,7 @@ import UWBSimulator
       try await fixture.phone.configure(fixture.phone.shareable()) == .accessoryUwbDidStart)
     fixture.chips.bench.chips[0].unplug()
     #expect(try await fixture.phone.next() == .accessoryUwbDidStop)
-    guard case .byChip(.link) = await fixture.stop() else {
+    guard case .byChip(let error) = await fixture.stop(), error.code == .link else {
       Issue.record("another reason")
       return
     }
@@ -184,7 +184,7 @@ import UWBSimulator
     // A controller that stops tells its controlees.
     try await session.close()
     #expect(try await fixture.phone.next() == .accessoryUwbDidStop)
-    guard case .byChip(.sessionEnded(_, .stoppedInBand)) = await fixture.stop() else {
+    guard case .byChip(let error) = await fixture.stop(), error.endReason == .stoppedInBand else {
       Issue.record("another reason")
       return
     }

@@ -61,7 +61,7 @@ import UWBSimulator
 
   /// The chip hangs: whatever the cause, the driver recovers the device.
   @Test func aChipThatStopsAnsweringSuspends() async throws {
-    let registry = DeviceRegistry(recovery: RecoveryPolicy(silence: .milliseconds(50)))
+    let registry = DeviceRegistry(recovery: RecoveryPolicy(watchdogInterval: .milliseconds(50)))
     let core = SessionCore(executor: RunExecutor(registry: registry))
     let fixture = try await SessionFixture(core: core)
     let recorder = fixture.recorder
@@ -198,7 +198,9 @@ import UWBSimulator
       func sessionsLeft() async throws -> UInt8? {
         for _ in 0..<1_000 {
           await DeviceRegistry.shared.closeIdle()
-          do { return try await fixture.chips.sessionsLeft() } catch DriverError.link {}
+          do { return try await fixture.chips.sessionsLeft() } catch let error as DriverError
+            where error.code == .link
+          {}
         }
         return nil
       }

@@ -40,7 +40,7 @@ struct ChipFixture {
   /// The sessions on the app's chip while it is not open; asking does not reset it.
   func sessionsLeft() async throws -> UInt8? {
     var options = UWBDevice.Options()
-    options.opening = .asFound
+    options.resetPolicy = .keepState
     let device = try await UWBDevice.open(.serial(path: FilePath(path)), options: options)
     let count = try await device.send(GetSessionCount()).count
     await device.close()

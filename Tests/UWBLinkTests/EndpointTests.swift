@@ -38,7 +38,7 @@ struct EndpointTests {
     #expect(
       try LinkEndpoint("sr1xx:/dev/sr1xx?start=cycle&fw=/f.bin")
         == .srxxx(SRxxxEndpoint(path: "/dev/sr1xx", start: .cycle, firmware: "/f.bin")))
-    #expect(try LinkEndpoint("uci:/dev/uci0") == .uci(path: "/dev/uci0"))
+    #expect(try LinkEndpoint("uci:/dev/uci0") == .qorvoCharacterDevice(path: "/dev/uci0"))
     #expect(
       try LinkEndpoint("nxp-usb:/dev/ttyACM0")
         == .nxpBoard(NXPBoardEndpoint(path: "/dev/ttyACM0")))
@@ -68,7 +68,7 @@ struct EndpointTests {
     let error = #expect(throws: LinkError.self) { try LinkEndpoint(text) }
     #expect(error?.code == .invalidEndpoint)
     #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
-    #expect(error?.suggestion?.contains("spi:") == true)
+    #expect(error?.recoverySuggestion?.contains("spi:") == true)
   }
 
   @Test(
@@ -93,6 +93,6 @@ struct EndpointTests {
       text.split(separator: "FILE", omittingEmptySubsequences: false).joined(separator: path))
     let error = #expect(throws: LinkError.self) { try Link(endpoint) }
     #expect(error?.code == code)
-    #expect(error?.suggestion?.contains(step) == true, "\(error?.suggestion ?? "")")
+    #expect(error?.recoverySuggestion?.contains(step) == true, "\(error?.recoverySuggestion ?? "")")
   }
 }

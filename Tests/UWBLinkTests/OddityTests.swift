@@ -17,7 +17,7 @@ struct ReaderOddityTests {
         collected.frames.withLock { $0.append(bytes.withUnsafeBytes { Array($0) }) }
         collected.arrival.yield(1)
       }, ended: { collected.end.yield($0) })
-    reader.start()
+    try reader.start()
     // No command is ever sent; 45 notifications, as in the report of the trap.
     let sent = (0..<45).map { [0x60, 0x01, 0x00, 0x01, UInt8($0)] as [UInt8] }
     for frame in sent { #expect(try theirs.writeAll(frame) == frame.count) }
@@ -25,6 +25,7 @@ struct ReaderOddityTests {
     for _ in sent { _ = await arrivals.next() }
     #expect(collected.frames.withLock { $0 } == sent)
     reader.stop()
+    await reader.stopped.wait()
     try theirs.close()
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// Another program that has a path open. When this has been made, it has.
+/// Another program that has a path open.
 package struct HolderProcess {
   /// Its process id.
   package let pid: Int32

@@ -3,10 +3,9 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A pseudo-terminal with something at its other end that is no simulated chip: it answers whatever
-/// arrives with bytes of its own.
+/// A pseudo-terminal whose other end answers with scripted bytes.
 package final class ScriptedTerminal: Sendable {
-  /// What a host opens, like `/dev/pts/5`. Somebody else's once it has hung up.
+  /// What a host opens, like `/dev/pts/5`. Another terminal may get it after `hangUp`.
   package let path: String
   private let master: Int32
   // Held open, so that a host may come and go.
@@ -62,9 +61,9 @@ package final class ScriptedTerminal: Sendable {
     if !bytes.isEmpty { _ = write(master, bytes, bytes.count) }
   }
 
-  /// Hangs up: whoever has the path open notices. Once.
+  /// Hangs up, which ends what has the path open. Once.
   package func hangUp() {
-    // Nobody may read the descriptors when their numbers become somebody else's.
+    // Nothing may read the descriptors when their numbers are used again.
     _ = write(wake.write, [0], 1)
     ended.wait()
     for descriptor in [slave, master, wake.read, wake.write] { close(descriptor) }

@@ -144,7 +144,7 @@ import UWBSimulator
   /// Asked without a reset.
   private static func sessionsLeft(on chip: SimulatedBench.Chip) async throws -> UInt8? {
     var options = UWBDevice.Options()
-    options.opening = .asFound
+    options.resetPolicy = .keepState
     let device = try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options)
     let count = try await device.send(GetSessionCount()).count
     await device.close()

@@ -19,7 +19,7 @@ import UWBSimulator
   ) async throws -> Bool {
     let options = try DeviceOptions.parse(["--device", chip.path])
     let target = try OpenTarget(options, try CaptureOptions.parse([]))
-    let connection = try await target.open(options.driverOptions, reset ? .reset : .asFound)
+    let connection = try await target.open(options.driverOptions, reset ? .reset : .keepState)
     do { try await body(connection) } catch {
       await connection.close()
       throw error

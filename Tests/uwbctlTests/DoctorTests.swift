@@ -98,11 +98,11 @@ import UWBTestSupport
 
   @Test func sessionsLeftByAnEarlierProgramAreCounted() async throws {
     let (bench, chip) = try Self.bench()
-    let link = try PacketLink(.serial(path: FilePath(chip.path)))
+    let link = try await PacketLink(.serial(path: FilePath(chip.path)))
     #expect(
       try await link.ask(Segmentation.packets(SessionInit(sessionID: 7)), timeout: .seconds(5))
         != nil)
-    link.close()
+    await link.closeAndWait()
     let found = try await Self.findings(chip.path)
     bench.stop()
     #expect(found[.sessions]?.verdict == .warn)

@@ -86,7 +86,7 @@ import UWBSimulator
     finder.process.waitUntilExit()
     #expect(finder.process.terminationReason == .exit)
     var options = UWBDevice.Options()
-    options.opening = .asFound
+    options.resetPolicy = .keepState
     let own = try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options)
     #expect(try await own.send(GetSessionCount()).count == 0)
     await own.close()

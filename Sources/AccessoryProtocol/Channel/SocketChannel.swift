@@ -2,6 +2,7 @@
 internal import Glibc
 internal import Locking
 package import SystemPackage
+internal import UWB
 internal import UWBLink
 
 /// A data channel over a connected stream socket: TCP or Unix. Each message is preceded by its length
@@ -40,7 +41,7 @@ public final class SocketChannel: DataChannel {
     to endpoint: ChannelEndpoint
   ) async throws(AccessoryError) -> SocketChannel {
     // Resolving a name and connecting block, so they have a thread of their own.
-    let outcome = await onOwnThread { () -> Result<FileDescriptor, AccessoryError> in
+    let outcome = try await onBlockingThread { () -> Result<FileDescriptor, AccessoryError> in
       do throws(AccessoryError) {
         return .success(
           try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
@@ -118,5 +119,14 @@ public final class SocketChannel: DataChannel {
         return false
       }
     }
+  }
+}
+
+/// Runs `body` on a thread that may block.
+func onBlockingThread<R: Sendable>(
+  _ body: @escaping @Sendable () -> R
+) async throws(AccessoryError) -> R {
+  do throws(LinkError) { return try await runBlocking(body) } catch {
+    throw AccessoryError(.device(.link(error)))
   }
 }

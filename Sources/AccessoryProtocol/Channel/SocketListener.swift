@@ -34,7 +34,7 @@ public final class SocketListener: Sendable {
     _ endpoint: ChannelEndpoint, pause: @escaping @Sendable () -> Void
   ) async throws(AccessoryError) {
     // Resolving a name and looking for another listener block.
-    let opened = await onOwnThread { () -> Result<FileDescriptor, AccessoryError> in
+    let opened = try await onBlockingThread { () -> Result<FileDescriptor, AccessoryError> in
       do throws(AccessoryError) { return .success(try Self.listen(at: endpoint)) } catch {
         return .failure(error)
       }

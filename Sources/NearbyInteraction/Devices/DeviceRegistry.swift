@@ -17,7 +17,7 @@ final class DeviceRegistry: Sendable {
     init(_ endpoint: LinkEndpoint) {
       self.endpoint = endpoint
       if case .serial = endpoint {
-        name = LinkReturn(of: endpoint).endpoint.description
+        name = ReconnectTarget(endpoint).endpoint.description
       } else {
         name = endpoint.description
       }
@@ -51,7 +51,7 @@ final class DeviceRegistry: Sendable {
   ///   - linger: how long an unused device stays open, so that a session that is run again soon does
   ///     not reset the chip.
   ///   - recovery: how lost devices are recovered.
-  init(linger: Duration = .seconds(1), recovery: Recovery = RecoveryPolicy()) {
+  init(linger: Duration = .seconds(1), recovery: RecoveryPolicy = RecoveryPolicy()) {
     self.linger = linger
     self.recovery = recovery
   }

@@ -60,8 +60,7 @@ final class RangingRun: Sendable {
   private func waitForDevice(at endpoint: LinkEndpoint, _ error: DriverError) async {
     report(.unavailable(NIError(error)))
     let isThere = await withTaskGroup(of: Bool.self) { group in
-      // Opens it as a check, and closes it again.
-      group.addTask { await LinkReturn(of: endpoint).open() != nil }
+      group.addTask { await ReconnectTarget(endpoint).waitUntilAvailable() }
       group.addTask { [signals] in
         for await case .end in signals { break }
         return false

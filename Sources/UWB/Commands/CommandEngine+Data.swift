@@ -22,7 +22,7 @@ extension CommandEngine {
       await commandMutex.lock()
       defer { commandMutex.unlock() }
       state.withLock { $0.segment = (packet, 0) }
-      if let error = write([packet]) { throw .link(error) }
+      if let error = await write(packet) { throw .link(error) }
     }
     while true {
       let report = try await report(on: message) {
@@ -32,6 +32,12 @@ extension CommandEngine {
       guard report.status == .repetitionOK else { throw .dataNotSent(report.status) }
       // More repetitions follow, and more reports.
       state.withLock { $0.chip.data[token]?.reports.removeAll { $0 == report } }
+    }
+  }
+
+  private func write(_ packet: [UInt8]) async -> LinkError? {
+    await withCheckedContinuation { continuation in
+      write([packet]) { continuation.resume(returning: $0) }
     }
   }
 

@@ -150,7 +150,7 @@ extension CommandEngine {
     switch verdict {
     case .nothing: return
     case .command(let id, let packets): write(packets, for: id)
-    case .segment(let packet): _ = write([packet])
+    case .segment(let packet): write([packet]) { _ in }
     case .tooOften(let id, let error): return complete(id, .failure(error))
     }
     logger.debug("sent again", metadata: ["because": "\(reason)"])

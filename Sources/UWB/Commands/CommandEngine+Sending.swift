@@ -185,7 +185,7 @@ extension CommandEngine {
         continuation.resume(returning: .failure(end))
         return
       }
-      // Weak: a timer must not keep the engine when its owner lets go of it.
+      // Weak: neither a timer nor a write may keep the engine when its owner lets go of it.
       stopTimer = OneShotTimer.start(.milliseconds(request.milliseconds)) { [weak self] in
         self?.expire(id, patience: patience, seen: nil)
       }
@@ -216,23 +216,21 @@ extension CommandEngine {
   }
 
   func write(_ packets: [[UInt8]], for id: UInt64) {
-    if let error = write(packets) { complete(id, .failure(.link(error))) }
+    write(packets) { [weak self] error in
+      if let error { self?.complete(id, .failure(.link(error))) }
+    }
   }
 
-  /// Writes packets; returns why it could not.
-  func write(_ packets: [[UInt8]]) -> LinkError? {
+  /// Writes packets on the link's writer thread, after those that were written before, and tells
+  /// there why it could not. Returns at once.
+  func write(_ packets: [[UInt8]], completion: @escaping @Sendable (LinkError?) -> Void) {
     guard let link = state.withLock({ $0.link }) else {
-      return LinkError(.deviceGone, endpoint: "the device")
+      return completion(LinkError(.deviceGone, endpoint: "the device"))
     }
-    do throws(LinkError) {
-      for packet in packets {
-        if let tap { unsafe tap(.outbound, packet.span.bytes, Self.now()) }
-        try link.write(packet)
-      }
-      return nil
-    } catch {
-      return error
+    let willWrite = tap.map { tap in
+      { @Sendable (packet: RawSpan) in tap(.outbound, packet, Self.now()) }
     }
+    link.write(packets, willWrite: willWrite, completion: completion)
   }
 
   /// CLOCK_MONOTONIC in nanoseconds.

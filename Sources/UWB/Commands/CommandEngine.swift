@@ -7,8 +7,8 @@ internal import UWBLink
 /// Sends commands, one at a time in the order of the calls, and keeps what the chip reports of its
 /// states.
 ///
-/// `receive` runs on the reader thread and resumes the callers. The lock is taken for control
-/// messages only, never for a measurement.
+/// The link's writer thread writes; `receive` runs on the reader thread and resumes the callers. The
+/// lock is taken for control messages only, never for a measurement.
 final class CommandEngine: Sendable {
   /// What the chip has said about its states so far.
   struct ChipState {
@@ -78,7 +78,7 @@ final class CommandEngine: Sendable {
     var dialect = Dialect.assumed
     var link: Link?
     /// Of the links before this one.
-    var statistics = Link.Statistics.none
+    var statistics = LinkStatistics.none
     /// A reset is under way: the chip may report whatever states it likes.
     var isResetting = false
     var responses = OutstandingResponses()
@@ -134,7 +134,7 @@ final class CommandEngine: Sendable {
 
   // MARK: links
 
-  var statistics: Link.Statistics {
+  var statistics: LinkStatistics {
     state.withLock { state in
       state.link.map { state.statistics + $0.statistics } ?? state.statistics
     }

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
+internal import Locking
 
 /// Calls back once after a time, unless it is cancelled or let go of first; on a queue of its own.
 package final class OneShotTimer: @unchecked Sendable {
-  // Sound: Dispatch lets any thread use a source.
+  // Safe because Dispatch lets any thread use a source.
   private let source: any DispatchSourceTimer
-  private static let queue = DispatchQueue(label: "UWBDriver.timers")
+  private static let queue = DispatchQueue(label: "UWB.timers")
 
   /// Calls `body` after a time, unless what is returned is called before.
   ///
-  /// In a task that sleeps, like whatever answers: a machine that is too busy for its tasks gives
-  /// chips as much longer. A task that has brought an executor of its own does so because the
-  /// threads of all others may be blocked, waiting for it: its timers do not depend on them.
+  /// In a task, so that a machine that is too busy for its tasks gives an answer that passes through
+  /// tasks as much longer; but at the latest a second after that, should all threads that run tasks
+  /// be blocked.
   static func start(
     _ time: Duration, _ body: @escaping @Sendable () -> Void
   ) -> @Sendable () -> Void {
-    guard unsafe withUnsafeCurrentTask(body: { unsafe $0?.unownedTaskExecutor != nil }) else {
-      let task = Task {
-        try? await Task.sleep(for: time)
-        if !Task.isCancelled { body() }
-      }
-      return { task.cancel() }
+    let body = Locked(Optional(body))
+    let callOnce: @Sendable () -> Void = { body.withLock { $0.take() }?() }
+    let timer = OneShotTimer(after: time) {
+      Task.detached { callOnce() }
+      call(after: .seconds(1), callOnce)
     }
-    let timer = OneShotTimer(after: time, body)
-    return { timer.cancel() }
+    return {
+      timer.cancel()
+      body.withLock { $0 = nil }
+    }
   }
 
   /// Calls `body` after a time in any case.

@@ -22,12 +22,14 @@ final class DeviceCore: Sendable {
     var sessions: [SessionRecord] = []
     var identity: Handshake.Identity?
     /// Where the same device comes back.
-    var home: LinkReturn?
+    var home: ReconnectTarget?
     var isVerifying = false
     /// Asks chips that have gone silent.
     var watch: Task<Void, Never>?
     /// How often the device was lost.
     var losses = 0
+    /// Opens when the last link has been closed.
+    var linkClosed: Latch?
     /// Closed by their owners while the device was being recovered.
     var closed: [SessionRecord] = []
   }
@@ -42,7 +44,9 @@ final class DeviceCore: Sendable {
   private let isChipStarted: Bool
   let state = Locked(State())
 
-  init(_ link: Link, _ options: UWBDevice.Options, _ board: NXPBoard? = nil) {
+  init(
+    _ link: Link, _ options: UWBDevice.Options, _ board: NXPBoard? = nil
+  ) throws(LinkError) {
     let broadcast = broadcast
     let report: @Sendable (DeviceEvent) -> Void = { broadcast.send($0) }
     let core = WeakReference<DeviceCore>()
@@ -71,13 +75,13 @@ final class DeviceCore: Sendable {
       link, staysForNextLink: options.recovery != nil, handler: handler,
       ended: { core.value?.linkEnded($0) })
     core.value = self
-    reader.start()
+    try reader.start(priority: options.readerPriority)
   }
 
   /// The handshake is over.
   func run(_ identity: Handshake.Identity, _ endpoint: LinkEndpoint) {
     // Looked up while it is there.
-    let home = recovery.map { _ in LinkReturn(of: endpoint) }
+    let home = recovery.map { _ in ReconnectTarget(endpoint) }
     state.withLock { state in
       state.identity = identity
       state.home = home
@@ -121,8 +125,16 @@ final class DeviceCore: Sendable {
     if let link { broadcast.send(.disconnected(link)) }
     broadcast.finish()
     reader.stop()
-    // The port is free for the next one from here on, whoever still holds this device.
+    // The port is set free now, although this device may live on.
+    let link = engine.state.withLock { $0.link }
+    state.withLock { $0.linkClosed = link?.closed }
     engine.attach(nil)
+  }
+
+  /// Waits, after the end, until the port can be opened again.
+  func waitUntilClosed() async {
+    await reader.stopped.wait()
+    await state.withLock { $0.linkClosed }?.wait()
   }
 }
 

@@ -80,7 +80,7 @@ public struct DeviceProfile: Sendable, Hashable {
     switch endpoint {
     case .spi(let spi): spi.chip.family == .hsspi ? .qorvoQM35 : .nxp
     case .srxxx, .nxpBoard: .nxp
-    case .uci: .qorvoQM35
+    case .qorvoCharacterDevice: .qorvoQM35
     case .serial, .usb, .tcp, .descriptor: nil
     }
   }

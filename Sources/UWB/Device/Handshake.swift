@@ -168,7 +168,7 @@ struct Handshake {
   /// Whether a chip that did not answer may be one that waits for NXP's command: it has said that it
   /// boots, or nothing, but perhaps the state it is in. What it says by itself may come after the
   /// time to settle.
-  private func mayBeNXP(since before: Link.Statistics) -> Bool {
+  private func mayBeNXP(since before: LinkStatistics) -> Bool {
     let (now, state) = (engine.statistics, engine.chip.device)
     if state == .initialising { return true }
     let isStatus = now.framesRead == before.framesRead + 1 && state != nil

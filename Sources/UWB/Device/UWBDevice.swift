@@ -27,7 +27,7 @@ public final class UWBDevice: Sendable {
   /// and when, as CLOCK_MONOTONIC in nanoseconds.
   ///
   /// A packet from the chip is seen on the reader thread when it has been read, a packet to the
-  /// chip on the writer's thread just before it is written, so that a command comes before its
+  /// chip on the writer thread just before it is written, so that a command comes before its
   /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not wait
   /// for anything. The bytes are lent for the call only.
   public typealias PacketTap =
@@ -59,6 +59,9 @@ public final class UWBDevice: Sendable {
     public var recovery: RecoveryPolicy?
     /// Sees how far the firmware is that `fw=` in the device's name names, on a thread of its own.
     public var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
+    /// Real-time priority (SCHED_FIFO) of the reader thread, 1...99; nil: ordinary scheduling. Opening
+    /// fails where the system refuses it: see `ulimit -r`, LimitRTPRIO= of systemd, CAP_SYS_NICE.
+    public var readerPriority: Int32?
     /// The board around an NXP chip; nil: what `board=` in the device's name says, or nothing.
     public var board: NXPBoard?
 
@@ -97,30 +100,26 @@ public final class UWBDevice: Sendable {
     // A board that is not known costs the chip nothing.
     _ = try endpoint.namedBoard()
     guard endpoint.firmware != nil, options.resetPolicy == .keepState else {
-      return try await open(
-        endpoint.openWithFirmware(progress: options.firmwareProgress), endpoint, options)
+      return try await open(endpoint, options, loadsFirmware: true)
     }
     // A chip that runs keeps its sessions; one that does not has no firmware yet.
     let first = await result { () async throws(DriverError) in
-      try await open(endpoint.openLink(), endpoint, options)
+      try await open(endpoint, options, loadsFirmware: false)
     }
     switch first {
     case .success(let device): return device
     case .failure(let error) where error.code == .noAnswer || error.code == .link:
       var options = options
       options.resetPolicy = .reset
-      return try await open(
-        endpoint.openWithFirmware(progress: options.firmwareProgress), endpoint, options)
+      return try await open(endpoint, options, loadsFirmware: true)
     case .failure(let error): throw error
     }
   }
 
   private static func open(
-    _ link: Link, _ endpoint: LinkEndpoint, _ options: Options
+    _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> UWBDevice {
-    let named = try endpoint.namedBoard()
-    let board = options.board ?? named
-    let core = DeviceCore(link, options, board)
+    let core = try await start(endpoint, options, loadsFirmware: loadsFirmware)
     do throws(DriverError) {
       let profile = options.profile ?? .expected(at: endpoint)
       let identity = try await core.handshake.run(profile, options.resetPolicy)
@@ -128,8 +127,21 @@ public final class UWBDevice: Sendable {
       return UWBDevice(endpoint, core, identity)
     } catch {
       core.shutDown()
+      await core.waitUntilClosed()
       throw error
     }
+  }
+
+  /// In a function of its own, so that from its end on only the core refers to the link.
+  private static func start(
+    _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
+  ) async throws(DriverError) -> DeviceCore {
+    let named = try endpoint.namedBoard()
+    let link =
+      loadsFirmware
+      ? try await endpoint.openWithFirmware(progress: options.firmwareProgress)
+      : try await endpoint.openLink()
+    do { return try DeviceCore(link, options, options.board ?? named) } catch { throw .link(error) }
   }
 
   private init(_ endpoint: LinkEndpoint, _ core: DeviceCore, _ identity: Handshake.Identity) {
@@ -148,6 +160,7 @@ public final class UWBDevice: Sendable {
   public func close() async {
     await core.endAll()
     core.shutDown()
+    await core.waitUntilClosed()
   }
 
   /// What the device reports beside measurements, from now on. Any number of subscribers.
@@ -159,7 +172,7 @@ public final class UWBDevice: Sendable {
   public var executor: any TaskExecutor { core.reader }
 
   /// What the link has seen since it was opened.
-  public var statistics: Link.Statistics { core.engine.statistics }
+  public var statistics: LinkStatistics { core.engine.statistics }
 
   /// The state the chip last reported.
   public var state: DeviceState? { core.engine.chip.device }

@@ -16,16 +16,36 @@ package enum Firmware {
     package var revision: UInt8?
   }
 
-  /// Loads an image. The link is not read from yet.
+  /// Loads an image into the chip at `endpoint`, which no other program may be using.
   ///
   /// - SR1xx: into memory; at most five attempts, with the chip switched off and on before each.
   /// - SR2xx: into flash; one attempt. An error in the middle of it says how far it got.
   ///
-  /// - Parameter progress: called on a thread of its own, after each step and segment.
+  /// - Parameter progress: Called on a blocking thread, after each step and segment.
   /// - Throws: `FirmwareError`.
   package static func load(
-    _ image: FirmwareImage, onto link: Link,
+    _ image: FirmwareImage, onto endpoint: LinkEndpoint,
     progress: @escaping @Sendable (FirmwareProgress) -> Void = { _ in }
+  ) async throws(FirmwareError) -> Report {
+    let result: Result<Report, FirmwareError>
+    do throws(LinkError) {
+      result = try await Link.with(endpoint) { link in
+        do throws(FirmwareError) {
+          return .success(try await load(image, onto: link, progress: progress))
+        } catch {
+          return .failure(error)
+        }
+      }
+    } catch {
+      throw .link(error)
+    }
+    return try result.get()
+  }
+
+  /// Loads an image. The link is not read from yet.
+  static func load(
+    _ image: FirmwareImage, onto link: Link,
+    progress: @escaping @Sendable (FirmwareProgress) -> Void
   ) async throws(FirmwareError) -> Report {
     try await load(image, through: link, progress: progress, pause: { usleep(UInt32($0) * 1_000) })
   }
@@ -37,24 +57,27 @@ package enum Firmware {
   ) async throws(FirmwareError) -> Report {
     let cancelled = Locked(false)
     let isCancelled: @Sendable () -> Bool = { cancelled.withLock { $0 } }
-    let result = await withTaskCancellationHandler {
-      await onOwnThread { () -> Result<Report, FirmwareError> in
-        Result { () throws(FirmwareError) in
-          switch image.kind {
-          case .hbci:
-            let chip = try HBCILoader(
-              port: port, image: image.bytes, isCancelled: isCancelled, progress: progress,
-              pause: pause
-            ).load()
-            return Report(
-              bytes: image.bytes.count, isProduction: chip.isProduction, revision: chip.revision)
-          case .hdll:
-            try HDLLLoader(
-              port: port, image: image, isCancelled: isCancelled, progress: progress
-            ).load()
-            return Report(bytes: image.bytes.count)
-          }
+    let load: @Sendable () -> Result<Report, FirmwareError> = {
+      Result { () throws(FirmwareError) in
+        switch image.kind {
+        case .hbci:
+          let chip = try HBCILoader(
+            port: port, image: image.bytes, isCancelled: isCancelled, progress: progress,
+            pause: pause
+          ).load()
+          return Report(
+            bytes: image.bytes.count, isProduction: chip.isProduction, revision: chip.revision)
+        case .hdll:
+          try HDLLLoader(
+            port: port, image: image, isCancelled: isCancelled, progress: progress
+          ).load()
+          return Report(bytes: image.bytes.count)
         }
+      }
+    }
+    let result = await withTaskCancellationHandler {
+      do throws(LinkError) { return try await runBlocking(load) } catch {
+        return .failure(.link(error))
       }
     } onCancel: {
       cancelled.withLock { $0 = true }
@@ -84,7 +107,7 @@ extension LinkEndpoint {
     case .spi(let spi): spi.firmware != nil || (spi.chip.family != .sr1xx && spi.start == .cycle)
     case .srxxx(let device): device.firmware != nil
     case .nxpBoard(let board): board.start == .cycle
-    case .serial, .usb, .uci, .tcp, .descriptor: false
+    case .serial, .usb, .qorvoCharacterDevice, .tcp, .descriptor: false
     }
   }
 
@@ -96,13 +119,13 @@ extension LinkEndpoint {
   ) async throws(DriverError) -> Link {
     // Before anything is opened: a wrong file costs the chip nothing.
     let image = try firmwareToLoad()
-    let link = try openLink()
+    let link = try await openLink()
     if let image { try await link.load(image, progress) }
     return link
   }
 
-  func openLink() throws(DriverError) -> Link {
-    do { return try Link(self) } catch { throw .link(error) }
+  func openLink() async throws(DriverError) -> Link {
+    do { return try await Link.open(self) } catch { throw .link(error) }
   }
 
   /// Reads and checks the file.

@@ -71,8 +71,7 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
     let deadline = timeout.map { ContinuousClock.now + $0 }
     while true {
       if let element = decoder.next() { return element }
-      let left = deadline.map { Self.milliseconds($0 - .now) } ?? -1
-      guard consumer.wait(timeout: left) == .ready else { return try end() }
+      guard consumer.wait(timeout: deadline.map { $0 - .now }) == .ready else { return try end() }
       decode()
     }
   }
@@ -95,14 +94,6 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
   }
 
   private func release() { isClaimed.store(false, ordering: .releasing) }
-
-  /// Rounded up, so that a wait does not end before its time.
-  private static func milliseconds(_ time: Duration) -> Int32 {
-    guard time > .zero else { return 0 }
-    let (seconds, attoseconds) = time.components
-    guard seconds < 1_000_000 else { return 1_000_000_000 }
-    return Int32(seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-  }
 
   private func decode() {
     consumer.take { payload, info in

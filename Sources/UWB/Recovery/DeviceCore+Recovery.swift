@@ -99,7 +99,7 @@ extension DeviceCore {
 
   /// One attempt: link, chip, sessions.
   private func attempt(
-    _ home: LinkReturn, _ identity: Handshake.Identity
+    _ home: ReconnectTarget, _ identity: Handshake.Identity
   ) async throws(DriverError) {
     let losses = state.withLock { $0.losses }
     if !engine.hasLink {

@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// Who may open a device node.
-public struct DeviceAccess: Sendable, Hashable {
+package struct DeviceAccess: Sendable, Hashable {
   /// The owner's name, or number where it has none.
-  public var owner: String
+  package var owner: String
   /// The group's name, or number where it has none.
-  public var group: String
+  package var group: String
   /// Permission bits, such as 0o660.
-  public var mode: UInt16
+  package var mode: UInt16
   /// Whether this process may read and write it, access lists (logind's uaccess) included.
-  public var isAllowed: Bool
+  package var isAllowed: Bool
   /// Whether the user has been put into the group, but not before this login: what the group may do
   /// begins with the next one.
-  public var needsNewLogin: Bool
+  package var needsNewLogin: Bool
 
   /// What the kernel says of a node; nil where there is none.
-  public init?(of path: FilePath) {
+  package init?(of path: FilePath) {
     var status = stat()
-    guard stat(path.string, &status) == 0 else { return nil }
+    guard unsafe stat(path.string, &status) == 0 else { return nil }
     owner = Self.userName(status.st_uid) ?? "\(status.st_uid)"
     group = Self.groupName(status.st_gid) ?? "\(status.st_gid)"
     mode = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
-    isAllowed = faccessat(AT_FDCWD, path.string, R_OK | W_OK, AT_EACCESS) == 0
+    isAllowed = unsafe faccessat(AT_FDCWD, path.string, R_OK | W_OK, AT_EACCESS) == 0
     needsNewLogin =
       !isAllowed && status.st_mode & 0o060 == 0o060
       && Self.isMember(of: status.st_gid) && !Self.hasNow(status.st_gid)
   }
 
-  /// From its parts.
-  public init(
+  package init(
     owner: String, group: String, mode: UInt16, isAllowed: Bool, needsNewLogin: Bool = false
   ) {
     self.owner = owner
@@ -43,23 +42,25 @@ public struct DeviceAccess: Sendable, Hashable {
   // MARK: names
 
   private static func userName(_ id: uid_t) -> String? {
-    var entry = passwd()
+    var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
     var buffer = [CChar](repeating: 0, count: 16_384)
-    guard getpwuid_r(id, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+    guard unsafe getpwuid_r(id, &entry, &buffer, buffer.count, &found) == 0, unsafe found != nil
+    else {
       return nil
     }
-    return String(cString: entry.pw_name)
+    return unsafe String(cString: entry.pw_name)
   }
 
   private static func groupName(_ id: gid_t) -> String? {
-    var entry = Glibc.group()
+    var entry = unsafe Glibc.group()
     var found: UnsafeMutablePointer<Glibc.group>?
     var buffer = [CChar](repeating: 0, count: 65_536)
-    guard getgrgid_r(id, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
+    guard unsafe getgrgid_r(id, &entry, &buffer, buffer.count, &found) == 0, unsafe found != nil
+    else {
       return nil
     }
-    return String(cString: entry.gr_name)
+    return unsafe String(cString: entry.gr_name)
   }
 
   /// Whether /etc/group, or what stands in its place, has the user in the group.
@@ -67,7 +68,7 @@ public struct DeviceAccess: Sendable, Hashable {
     guard let name = userName(geteuid()) else { return false }
     var count: Int32 = 256
     var groups = [gid_t](repeating: 0, count: Int(count))
-    guard getgrouplist(name, getegid(), &groups, &count) >= 0 else { return false }
+    guard unsafe getgrouplist(name, getegid(), &groups, &count) >= 0 else { return false }
     return groups.prefix(Int(count)).contains(group)
   }
 
@@ -75,14 +76,14 @@ public struct DeviceAccess: Sendable, Hashable {
   private static func hasNow(_ group: gid_t) -> Bool {
     if getegid() == group { return true }
     var groups = [gid_t](repeating: 0, count: 65_536)
-    let count = getgroups(Int32(groups.count), &groups)
+    let count = unsafe getgroups(Int32(groups.count), &groups)
     return count > 0 && groups.prefix(Int(count)).contains(group)
   }
 }
 
 extension DeviceAccess: CustomStringConvertible {
   /// Like `ls` writes it: `rw-rw---- root:dialout`.
-  public var description: String {
+  package var description: String {
     let bits = (0..<9).map { bit in
       mode & (0o400 >> UInt16(bit)) == 0 ? "-" : ["r", "w", "x"][bit % 3]
     }

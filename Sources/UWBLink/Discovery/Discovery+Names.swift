@@ -4,7 +4,7 @@ internal import SystemPackage
 extension Discovery {
   /// What a device could be called on this machine, in the forms that `LinkEndpoint(_:)` reads: for
   /// completion. A chip on SPI needs its lines, so its name ends where they begin.
-  public func names() -> [String] {
+  package func names() -> [String] {
     let ports = ports()
     var names = ports.flatMap { $0.stablePaths.map(\.string) + [$0.path.string] }
     names += ports.compactMap { port in

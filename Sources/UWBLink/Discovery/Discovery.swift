@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-public import SystemPackage
+package import SystemPackage
 
 /// The serial ports of this machine, as sysfs describes them. Nothing is opened.
 ///
 /// Reads only, and keeps nothing: each call looks anew. The roots can be replaced, so that a tree of
 /// files can stand in for a machine.
-public struct Discovery: Sendable {
+package struct Discovery: Sendable {
   /// Where sysfs is mounted.
-  public var sysfs: FilePath
+  package var sysfs: FilePath
   /// Where the device nodes are.
-  public var dev: FilePath
+  package var dev: FilePath
 
   /// This machine, unless told otherwise.
-  public init(sysfs: FilePath = "/sys", dev: FilePath = "/dev") {
+  package init(sysfs: FilePath = "/sys", dev: FilePath = "/dev") {
     self.sysfs = sysfs
     self.dev = dev
   }
 
   /// Every serial port with hardware behind it, in the order of their names; consoles and
   /// pseudo-terminals are none.
-  public func ports() -> [SerialPort] {
+  package func ports() -> [SerialPort] {
     let links = stableLinks()
     return FileTree.names(in: tty).compactMap { port(named: $0, links) }
   }
 
   /// The port that a path leads to, through links too; nil when it is none.
-  public func port(at path: FilePath) -> SerialPort? {
+  package func port(at path: FilePath) -> SerialPort? {
     guard let name = (FileTree.resolved(path) ?? path).lastComponent?.string else { return nil }
     return port(named: name, stableLinks())
   }
 
   /// The ports of the USB devices with this serial number.
-  public func find(serial: String) -> [SerialPort] {
+  package func find(serial: String) -> [SerialPort] {
     ports().filter { $0.usb?.serial == serial }
   }
 
   /// Devices on the USB that `KnownProduct` knows and that have no serial port: their driver is
   /// missing, or they never have one.
-  public func knownDevicesWithoutPort() -> [USBDevice] {
+  package func knownDevicesWithoutPort() -> [USBDevice] {
     let withPort = Set(ports().compactMap(\.usb?.socket))
     let devices = sysfs.appending("bus").appending("usb").appending("devices")
     return FileTree.names(in: devices).compactMap { name in
@@ -52,7 +52,7 @@ public struct Discovery: Sendable {
   ///
   /// - Parameter interface: tells apart several ports of one device; nil: it has only one.
   /// - Throws: `LinkError` with code `notFound` or `ambiguous`.
-  public func port(
+  package func port(
     serial: String, interface: UInt8? = nil
   ) throws(LinkError) -> SerialPort {
     let name = LinkEndpoint.usb(serial: serial, interface: interface).description
@@ -74,7 +74,7 @@ public struct Discovery: Sendable {
   ///
   /// A path becomes `usb:SERIAL` where the port belongs to a USB device with a serial number that
   /// no other port shares; everything else is returned as it is.
-  public func stableEndpoint(of endpoint: LinkEndpoint) -> LinkEndpoint {
+  package func stableEndpoint(of endpoint: LinkEndpoint) -> LinkEndpoint {
     guard case .serial(let path, let baud, let flowControl) = endpoint, let port = port(at: path),
       case .usb(let serial, let interface, _, _) = port.endpoint,
       find(serial: serial).filter({ $0.interface == interface }).count == 1
@@ -145,7 +145,7 @@ extension LinkEndpoint {
   /// `.usb` as the path it has now; everything else as it is.
   ///
   /// - Throws: `LinkError` with code `notFound` or `ambiguous`.
-  public func resolved(with discovery: Discovery = Discovery()) throws(LinkError) -> LinkEndpoint {
+  package func resolved(with discovery: Discovery = Discovery()) throws(LinkError) -> LinkEndpoint {
     guard case .usb(let serial, let interface, let baud, let flowControl) = self else {
       return self
     }

@@ -10,12 +10,12 @@ enum FileTree {
 
   /// The names in a folder, sorted, without `.` and `..`.
   static func names(in folder: FilePath) -> [String] {
-    guard let stream = opendir(folder.string) else { return [] }
-    defer { closedir(stream) }
+    guard let stream = unsafe opendir(folder.string) else { return [] }
+    defer { unsafe closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
       if name != ".", name != ".." { names.append(name) }
     }
@@ -31,7 +31,10 @@ enum FileTree {
     var bytes: [UInt8] = []
     var page = [UInt8](repeating: 0, count: 4_096)
     while bytes.count < longestText {
-      guard let count = try? page.withUnsafeMutableBytes({ try descriptor.read(into: $0) }) else {
+      guard
+        let count = unsafe try? page.withUnsafeMutableBytes({ unsafe try descriptor.read(into: $0) }
+        )
+      else {
         return nil
       }
       if count == 0 { break }
@@ -44,7 +47,7 @@ enum FileTree {
   /// Where a symbolic link points to, as it is written in it.
   static func target(of link: FilePath) -> FilePath? {
     var buffer = [CChar](repeating: 0, count: 4_096)
-    let count = readlink(link.string, &buffer, buffer.count)
+    let count = unsafe readlink(link.string, &buffer, buffer.count)
     guard count > 0 else { return nil }
     return FilePath(
       String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
@@ -52,10 +55,10 @@ enum FileTree {
 
   /// The path without symbolic links; nil when there is nothing.
   static func resolved(_ path: FilePath) -> FilePath? {
-    guard let text = realpath(path.string, nil) else { return nil }
-    defer { free(text) }
-    return FilePath(String(cString: text))
+    guard let text = unsafe realpath(path.string, nil) else { return nil }
+    defer { unsafe free(text) }
+    return unsafe FilePath(String(cString: text))
   }
 
-  static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
+  static func exists(_ path: FilePath) -> Bool { unsafe access(path.string, F_OK) == 0 }
 }

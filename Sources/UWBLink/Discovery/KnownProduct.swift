@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A USB product that people plug in when they work with UWB chips.
-public struct KnownProduct: Sendable, Hashable {
+package struct KnownProduct: Sendable, Hashable {
   /// What to expect of its serial port.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The port that firmwares for this board use for UCI.
     case board
     /// A debug probe on the board: its port is silent with the stock firmwares.
@@ -15,11 +15,11 @@ public struct KnownProduct: Sendable, Hashable {
   }
 
   /// For people.
-  public let name: String
+  package let name: String
   /// What to expect.
-  public let kind: Kind
+  package let kind: Kind
   /// What a user should know, one sentence; nil where there is nothing.
-  public let note: String?
+  package let note: String?
   let vendorID: UInt16
   /// nil: every product of this vendor.
   let productID: UInt16?
@@ -27,7 +27,7 @@ public struct KnownProduct: Sendable, Hashable {
   let product: String?
 
   /// The row that fits a device; nil for a stranger.
-  public static func matching(_ device: USBDevice) -> KnownProduct? {
+  package static func matching(_ device: USBDevice) -> KnownProduct? {
     all.first { row in
       row.vendorID == device.vendorID
         && (row.productID == nil || row.productID == device.productID)
@@ -48,7 +48,7 @@ public struct KnownProduct: Sendable, Hashable {
   }
 
   /// Every row; the first that fits counts.
-  public static let all: [KnownProduct] = boards + probes + bridges
+  package static let all: [KnownProduct] = boards + probes + bridges
 
   // Source: sdk_config.h of the UCI projects of Qorvo's DW3_QM33_SDK 1.1.0, for all three boards;
   // the ids are an example's in Nordic's SDK, so the product string has to fit as well.

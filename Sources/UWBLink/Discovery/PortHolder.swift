@@ -1,43 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-public import SystemPackage
+package import SystemPackage
 
 /// A program that has a device open. Its name is whatever the program calls itself: to be escaped
 /// when printed.
-public struct PortHolder: Sendable, Hashable {
+package struct PortHolder: Sendable, Hashable {
   /// Process id.
-  public var pid: Int32
+  package var pid: Int32
   /// Its name, at most 15 bytes of it.
-  public var name: String
+  package var name: String
 
-  /// From its parts.
-  public init(pid: Int32, name: String) {
+  package init(pid: Int32, name: String) {
     self.pid = pid
     self.name = name
   }
 }
 
 /// What /proc says of other programs.
-public struct ProcessTable: Sendable {
+package struct ProcessTable: Sendable {
   /// Where procfs is mounted.
-  public var procfs: FilePath
+  package var procfs: FilePath
 
   /// This machine, unless told otherwise.
-  public init(procfs: FilePath = "/proc") { self.procfs = procfs }
+  package init(procfs: FilePath = "/proc") { self.procfs = procfs }
 
-  /// The programs that have a device open, this one excepted, and excepted whoever plays the chip at
-  /// the other end of a pseudo-terminal.
+  /// The programs that have a device open, except this one and the one that plays the chip at the
+  /// other end of a pseudo-terminal.
   ///
   /// - Returns: also whether there are programs of other users, whose open files only root can see.
-  public func holders(of path: FilePath) -> (holders: [PortHolder], someHidden: Bool) {
+  package func holders(of path: FilePath) -> (holders: [PortHolder], someHidden: Bool) {
     let path = FileTree.resolved(path) ?? path
     var holders: [PortHolder] = []
     var someHidden = false
     for pid in pids where pid != getpid() {
       let folder = procfs.appending("\(pid)").appending("fd")
       let descriptors = FileTree.names(in: folder)
-      // A kernel thread has none as well, but nobody else's folder can be read at all.
-      if descriptors.isEmpty, access(folder.string, R_OK) != 0, errno == EACCES {
+      // A kernel thread has none as well, but folders of other users cannot be read at all.
+      if descriptors.isEmpty, unsafe access(folder.string, R_OK) != 0, errno == EACCES {
         someHidden = true
       }
       if descriptors.contains(where: { FileTree.target(of: folder.appending($0)) == path }),
@@ -63,7 +62,7 @@ public struct ProcessTable: Sendable {
   }
 
   /// The processes with this name.
-  public func running(_ name: String) -> [PortHolder] {
+  package func running(_ name: String) -> [PortHolder] {
     pids.map { PortHolder(pid: $0, name: self.name(of: $0)) }.filter { $0.name == name }
   }
 

@@ -9,8 +9,8 @@ extension Link {
   /// - Parameters:
   ///   - milliseconds: how long to listen.
   ///   - limit: enough bytes to stop earlier.
-  public func readRaw(milliseconds: Int32, limit: Int = 4_096) -> [UInt8] {
-    let descriptor = cuwb_link_descriptor(raw)
+  package func readRaw(milliseconds: Int32, limit: Int = 4_096) -> [UInt8] {
+    let descriptor = unsafe cuwb_link_descriptor(raw)
     let end = cuwb_monotonic_ns() + UInt64(max(0, milliseconds)) * 1_000_000
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 512)
@@ -18,9 +18,9 @@ extension Link {
       let now = cuwb_monotonic_ns()
       guard descriptor >= 0, now < end else { break }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&waiting, 1, Int32((end - now) / 1_000_000) + 1) >= 0 else { break }
+      guard unsafe poll(&waiting, 1, Int32((end - now) / 1_000_000) + 1) >= 0 else { break }
       guard waiting.revents != 0 else { continue }
-      let count = read(descriptor, &buffer, buffer.count)
+      let count = unsafe read(descriptor, &buffer, buffer.count)
       guard count > 0 else { break }
       bytes += buffer[..<count]
     }

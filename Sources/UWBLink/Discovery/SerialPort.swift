@@ -23,7 +23,7 @@ public struct USBDevice: Sendable, Hashable {
   public var ids: String { "\(Self.hex(vendorID)):\(Self.hex(productID))" }
 
   /// The row of `KnownProduct.all` that fits; nil for a stranger.
-  public var known: KnownProduct? { .matching(self) }
+  package var known: KnownProduct? { .matching(self) }
 
   private static func hex(_ value: UInt16) -> String {
     let digits = String(value, radix: 16)
@@ -45,7 +45,7 @@ public struct SerialPort: Sendable, Hashable {
   /// `/dev/serial/by-id`, then `/dev/serial/by-path`.
   public var stablePaths: [FilePath]
   /// Who may open it.
-  public var access: DeviceAccess?
+  package var access: DeviceAccess?
   /// The character device's numbers, such as `166:0`: the key of udev's record of it.
   public var deviceNumbers: String?
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-public import SystemPackage
+package import SystemPackage
 
 /// What udev has noted about a device: the effect of its rules.
-public struct UdevRecord: Sendable, Hashable {
+package struct UdevRecord: Sendable, Hashable {
   /// The environment that rules have set, such as `ID_MM_PORT_IGNORE`.
-  public var properties: [String: String] = [:]
+  package var properties: [String: String] = [:]
   /// Tags, such as `uaccess`.
-  public var tags: Set<String> = []
+  package var tags: Set<String> = []
 
   /// From the text of a record: lines `E:NAME=VALUE` and `G:TAG` (source: systemd,
   /// sd-device's device-private.c).
-  public init(_ text: String) {
+  package init(_ text: String) {
     for line in text.split(separator: "\n") {
       if line.hasPrefix("E:"), let equals = line.firstIndex(of: "=") {
         let name = line[line.index(line.startIndex, offsetBy: 2)..<equals]
@@ -27,7 +27,7 @@ public struct UdevRecord: Sendable, Hashable {
   ///   - deviceNumbers: major and minor, as in `SerialPort.deviceNumbers`.
   ///   - folder: where udev keeps its records.
   /// - Returns: nil where there is no udev, or nothing noted.
-  public init?(deviceNumbers: String?, in folder: FilePath = "/run/udev/data") {
+  package init?(deviceNumbers: String?, in folder: FilePath = "/run/udev/data") {
     guard let deviceNumbers, let text = FileTree.text(folder.appending("c\(deviceNumbers)")) else {
       return nil
     }
@@ -35,7 +35,7 @@ public struct UdevRecord: Sendable, Hashable {
   }
 
   /// Whether ModemManager is told to leave the device alone.
-  public var isIgnoredByModemManager: Bool {
+  package var isIgnoredByModemManager: Bool {
     ["ID_MM_DEVICE_IGNORE", "ID_MM_PORT_IGNORE"].contains { properties[$0] == "1" }
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The text of a device's name: `scheme:place?key=value&flag`. A path has no scheme.
+/// The text of a device's name: `scheme:address?key=value&flag`. A path has no scheme.
 struct EndpointText {
   let text: String
   let scheme: String?
   /// What is between the scheme and the options.
-  let place: String
+  let address: String
   private var options: [(key: String, value: String?)]
   /// The keys that were asked for, in that order.
   private var known: [String] = []
@@ -18,7 +18,7 @@ struct EndpointText {
     scheme = Self.schemes.first { rest.hasPrefix($0 + ":") }
     if let scheme { rest = rest.dropFirst(scheme.count + 1) }
     let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    place = parts.first.map(String.init) ?? ""
+    address = parts.first.map(String.init) ?? ""
     options = []
     for option in parts.count > 1 ? parts[1].split(separator: "&") : [] {
       let sides = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -37,8 +37,8 @@ struct EndpointText {
   /// Takes an option that has a value; nil when it is not there.
   mutating func value(_ key: String) throws(LinkError) -> String? {
     known.append(key + "=…")
-    guard let place = options.firstIndex(where: { $0.key == key }) else { return nil }
-    guard let value = options.remove(at: place).value, !value.isEmpty else {
+    guard let index = options.firstIndex(where: { $0.key == key }) else { return nil }
+    guard let value = options.remove(at: index).value, !value.isEmpty else {
       throw invalid("'\(key)' has no value")
     }
     return value
@@ -70,21 +70,21 @@ struct EndpointText {
   /// Takes an option that is there or not.
   mutating func flag(_ key: String) throws(LinkError) -> Bool {
     known.append(key)
-    guard let place = options.firstIndex(where: { $0.key == key }) else { return false }
-    guard options.remove(at: place).value == nil else { throw invalid("'\(key)' has no value") }
+    guard let index = options.firstIndex(where: { $0.key == key }) else { return false }
+    guard options.remove(at: index).value == nil else { throw invalid("'\(key)' has no value") }
     return true
   }
 
-  /// The place as a path.
+  /// The address as a path.
   func path(_ example: String) throws(LinkError) -> String {
-    guard !place.isEmpty else { throw invalid("the path is empty") }
-    guard place.contains("/") else {
+    guard !address.isEmpty else { throw invalid("the path is empty") }
+    guard address.contains("/") else {
       throw invalid("a device is named by its path, such as \(example)")
     }
-    return place
+    return address
   }
 
-  /// Nothing is left that nobody has asked for.
+  /// Throws if an option is left that was not asked for.
   func finish() throws(LinkError) {
     guard let first = options.first else { return }
     throw invalid(

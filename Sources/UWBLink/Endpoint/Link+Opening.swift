@@ -19,15 +19,19 @@ extension SPIEndpoint.Family {
 
 extension SPIEndpoint {
   func open(_ raw: inout OpaquePointer?) throws(LinkError) {
-    let names = Line.allCases.map { line in lines[line].flatMap { strdup($0) } }
-    defer { for name in names { free(name) } }
-    func name(_ line: Line) -> UnsafePointer<CChar>? { names[line.rawValue].map { .init($0) } }
-    var options = cuwb_spi_options(
+    let names = unsafe Line.allCases.map { line in
+      unsafe lines[line].flatMap { unsafe strdup($0) }
+    }
+    defer { unsafe names.forEach { unsafe free($0) } }
+    func name(_ line: Line) -> UnsafePointer<CChar>? {
+      unsafe names[line.rawValue].map { unsafe .init($0) }
+    }
+    var options = unsafe cuwb_spi_options(
       protocol: chip.family.raw, start: start.raw, speed_hz: speed ?? 0, irq: name(.interrupt),
       ready: name(.ready), awake: name(.awake), power: name(.power), read: name(.readIndication),
       wake: name(.wake))
     var info = cuwb_spi_error_info()
-    let result = cuwb_open_spi(device.string, &options, &raw, &info)
+    let result = unsafe cuwb_open_spi(device.string, &options, &raw, &info)
     guard result.outcome == CUWB_OK else { throw LinkError(result, self, info) }
   }
 }
@@ -37,19 +41,19 @@ extension NXPBoardEndpoint {
     let serial = cuwb_serial_options(baud: baud, rts_cts: hardwareFlowControl, shared: false)
     let options = cuwb_bridge_options(
       serial: serial, start: start.raw, leaves_loader: startsInLoader)
-    return cuwb_open_bridge(path.string, options, &raw)
+    return unsafe cuwb_open_bridge(path.string, options, &raw)
   }
 }
 
 extension LinkEndpoint {
   /// Opens a device of Qorvo's driver; one that is busy with itself says with what.
-  static func openUCI(
+  static func openQorvo(
     _ path: FilePath, _ start: ChipStart, _ raw: inout OpaquePointer?
   ) throws(LinkError) {
     var state: UInt32 = 0
-    let result = cuwb_open_qm35(path.string, start.raw, &raw, &state)
+    let result = unsafe cuwb_open_qm35(path.string, start.raw, &raw, &state)
     guard result.outcome != CUWB_OK else { return }
-    let endpoint = LinkEndpoint.uci(path: path, start: start)
+    let endpoint = LinkEndpoint.qorvoCharacterDevice(path: path, start: start)
     guard result.error == EBUSY, state != CUWB_QM35_UNKNOWN.rawValue else {
       throw LinkError(result, endpoint: endpoint)
     }
@@ -58,6 +62,7 @@ extension LinkEndpoint {
       detail: state == CUWB_QM35_COREDUMP.rawValue
         ? "its firmware has failed and the kernel's driver saves its memory"
         : "the kernel's driver loads its firmware",
-      nextStep: "Wait some seconds and try again; sudo dmesg | tail shows what the driver does.")
+      recoverySuggestion:
+        "Wait some seconds and try again; sudo dmesg | tail shows what the driver does.")
   }
 }

@@ -2,7 +2,7 @@
 internal import SystemPackage
 
 extension LinkEndpoint {
-  /// From text.
+  /// Creates an endpoint from a device's name.
   ///
   /// | form | what it is |
   /// |---|---|
@@ -29,7 +29,7 @@ extension LinkEndpoint {
     case "spi": self = .spi(try SPIEndpoint(&parts))
     case "sr1xx": self = .srxxx(try SRxxxEndpoint(&parts))
     case "uci":
-      self = .uci(
+      self = .qorvoCharacterDevice(
         path: FilePath(try parts.path("/dev/uci0")), start: try parts.word("start") ?? .keep)
     case "nxp-usb": self = .nxpBoard(try NXPBoardEndpoint(&parts))
     default:
@@ -56,9 +56,9 @@ extension LinkEndpoint {
   }
 
   private static func usb(_ parts: inout EndpointText) throws(LinkError) -> LinkEndpoint {
-    guard !parts.place.isEmpty else { throw parts.invalid("there is no serial number") }
+    guard !parts.address.isEmpty else { throw parts.invalid("there is no serial number") }
     return .usb(
-      serial: parts.place, interface: try parts.number("if"),
+      serial: parts.address, interface: try parts.number("if"),
       baud: try parts.number("baud") ?? 115_200, hardwareFlowControl: try parts.flag("rtscts"))
   }
 }
@@ -81,7 +81,7 @@ extension SPIEndpoint {
     self.init(
       device: FilePath(device), chip: chip, lines: lines, speed: try parts.number("speed"),
       start: try parts.word("start") ?? .keep,
-      // Flash is not written by the way, but by a command of its own.
+      // Flash is written by a command of its own only.
       firmware: chip.family == .sr1xx ? try parts.value("fw").map { FilePath($0) } : nil,
       board: chip.family == .hsspi ? nil : try parts.value("board"))
   }
@@ -116,7 +116,7 @@ extension LinkEndpoint: CustomStringConvertible {
       "usb:\(serial)" + (interface.map { "?if=\($0)" } ?? "")
     case .spi(let spi): "spi:\(spi.device)"
     case .srxxx(let device): "sr1xx:\(device.path)"
-    case .uci(let path, _): "uci:\(path)"
+    case .qorvoCharacterDevice(let path, _): "uci:\(path)"
     case .nxpBoard(let board): "nxp-usb:\(board.path)"
     case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"
     case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"

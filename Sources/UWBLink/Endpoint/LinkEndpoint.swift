@@ -15,7 +15,7 @@ public enum LinkEndpoint: Sendable, Hashable {
   /// A device of NXP's kernel drivers.
   case srxxx(SRxxxEndpoint)
   /// A device of Qorvo's kernel driver.
-  case uci(path: FilePath, start: ChipStart = .keep)
+  case qorvoCharacterDevice(path: FilePath, start: ChipStart = .keep)
   /// An NXP board on USB.
   case nxpBoard(NXPBoardEndpoint)
   /// A simulator or a serial server that carries bare UCI.
@@ -47,14 +47,14 @@ public enum LinkEndpoint: Sendable, Hashable {
   public var isStream: Bool {
     switch self {
     case .serial, .usb, .nxpBoard, .tcp, .descriptor: true
-    case .spi, .srxxx, .uci: false
+    case .spi, .srxxx, .qorvoCharacterDevice: false
     }
   }
 
   /// The device node; nil where there is none.
   public var path: FilePath? {
     switch self {
-    case .serial(let path, _, _), .uci(let path, _): path
+    case .serial(let path, _, _), .qorvoCharacterDevice(let path, _): path
     case .spi(let spi): spi.device
     case .srxxx(let device): device.path
     case .nxpBoard(let board): board.path

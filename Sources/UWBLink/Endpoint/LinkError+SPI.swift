@@ -20,15 +20,15 @@ extension LinkError {
       self = .lookup(of: name, key, whole, errno)
     case CUWB_SPI_LINE_REQUEST where result.outcome == CUWB_FAILED:
       var info = info
-      let consumer = withUnsafeBytes(of: &info.consumer) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      let consumer = unsafe withUnsafeBytes(of: &info.consumer) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
       self = .request(of: name, key, whole, errno, consumer)
     case CUWB_SPI_SETTINGS where errno == .invalidArgument:
       self.init(
         .invalidEndpoint, endpoint: whole.description, errno: errno,
         detail: "the SPI controller does not do mode 0 with 8 bits at that speed",
-        nextStep: "Give a lower speed, such as speed=8000000.")
+        recoverySuggestion: "Give a lower speed, such as speed=8000000.")
     default:
       self.init(result, endpoint: whole)
     }
@@ -40,9 +40,10 @@ extension LinkError {
     let list =
       "List the lines with gpioinfo (package gpiod) and give a name, or chip and offset: "
       + "\(key)=gpiochip0:24"
-    func error(_ code: Code, _ detail: String, _ nextStep: String) -> LinkError {
+    func error(_ code: Code, _ detail: String, _ recoverySuggestion: String) -> LinkError {
       LinkError(
-        code, endpoint: endpoint.description, errno: errno, detail: detail, nextStep: nextStep)
+        code, endpoint: endpoint.description, errno: errno, detail: detail,
+        recoverySuggestion: recoverySuggestion)
     }
     switch errno {
     case .noSuchFileOrDirectory:
@@ -66,17 +67,19 @@ extension LinkError {
   ) -> LinkError {
     switch errno {
     case .resourceBusy:
-      let holder = consumer.isEmpty ? "somebody else" : "'\(consumer)'"
+      let holder = consumer.isEmpty ? "another program or driver" : "'\(consumer)'"
       return LinkError(
         .lineBusy, endpoint: endpoint.description, errno: errno,
         detail: "GPIO line \(name) (\(key)) is held by \(holder)",
-        nextStep: "End that program; if it is a driver of the kernel, remove its overlay, or use "
+        recoverySuggestion:
+          "End that program; if it is a driver of the kernel, remove its overlay, or use "
           + "that driver's device (sr1xx:/dev/srxxx, uci:/dev/uci0).")
     case .invalidArgument, .noSuchAddressOrDevice, Errno(rawValue: ENOTSUP):
       return LinkError(
         .lineNotFound, endpoint: endpoint.description, errno: errno,
         detail: "GPIO line \(name) cannot do what \(key) needs (\(errno))",
-        nextStep: "Use a line that is free, and for irq one of a chip that reports edges.")
+        recoverySuggestion: "Use a line that is free, and for irq one of a chip that reports edges."
+      )
     default:
       return LinkError(
         .system, endpoint: endpoint.description, errno: errno,

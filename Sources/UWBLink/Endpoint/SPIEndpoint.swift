@@ -21,7 +21,7 @@ public struct SPIEndpoint: Sendable, Hashable {
     case qm35
 
     /// The protocol on the wires.
-    public var family: Family {
+    package var family: Family {
       switch self {
       case .sr100t, .sr150, .sr160: .sr1xx
       case .sr200t, .sr250: .sr2xx
@@ -31,7 +31,7 @@ public struct SPIEndpoint: Sendable, Hashable {
   }
 
   /// What is spoken on the wires.
-  public enum Family: Sendable, Hashable {
+  package enum Family: Sendable, Hashable {
     /// NXP SR1xx: CE, IRQ and RI.
     case sr1xx
     /// NXP SR2xx: RSTN and IRQ.
@@ -94,7 +94,7 @@ public struct SPIEndpoint: Sendable, Hashable {
   /// What the board around the chip is called, where the chip has to be told about it.
   public var board: String?
 
-  /// From its parts.
+  /// Creates an endpoint.
   public init(
     device: FilePath, chip: Chip, lines: [Line: String], speed: UInt32? = nil,
     start: ChipStart = .keep, firmware: FilePath? = nil, board: String? = nil
@@ -120,7 +120,7 @@ public struct SRxxxEndpoint: Sendable, Hashable {
   /// What the board around the chip is called, where the chip has to be told about it.
   public var board: String?
 
-  /// From its parts.
+  /// Creates an endpoint.
   public init(
     path: FilePath, start: ChipStart = .keep, firmware: FilePath? = nil, board: String? = nil
   ) {
@@ -146,7 +146,7 @@ public struct NXPBoardEndpoint: Sendable, Hashable {
   /// What the board is called, where the chip has to be told about it.
   public var board: String?
 
-  /// From its parts.
+  /// Creates an endpoint.
   public init(
     path: FilePath, baud: UInt32 = 3_000_000, hardwareFlowControl: Bool = true,
     start: ChipStart = .cycle, startsInLoader: Bool = true, board: String? = nil

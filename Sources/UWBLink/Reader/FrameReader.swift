@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Atomics
 internal import CUWB
 internal import DequeModule
-internal import Glibc
 internal import Locking
-internal import Synchronization
 
 /// The thread that reads a link.
 ///
@@ -14,12 +13,12 @@ internal import Synchronization
 /// The thread also runs the tasks that prefer it as their executor, between frames:
 /// `Task(executorPreference: reader)`. Such a task gets an element of an async sequence fed by the
 /// handler without a wake of another thread.
-public final class FrameReader: TaskExecutor, @unchecked Sendable {
-  // Sound: `handler` and `ended` do not change; `landing` belongs to the thread; the rest is atomic
-  // or locked.
+@safe package final class FrameReader: TaskExecutor, @unchecked Sendable {
+  // Safe because `handler` and `ended` do not change, `frameBuffer` belongs to the thread, and the
+  // rest is atomic or locked.
 
-  /// Sees each frame, header included, on the reader's thread.
-  public typealias Handler = @Sendable (RawSpan, FrameInfo) -> Void
+  /// Sees each frame, header included, on the reader thread.
+  package typealias Handler = @Sendable (RawSpan, FrameInfo) -> Void
 
   private struct Links {
     /// What is read from; nil when it has ended.
@@ -32,25 +31,25 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
 
   private let links: Locked<Links>
   private let staysForNextLink: Bool
-  private let nap = Nap()
+  private let wakeEvent = WakeEvent()
   private let handler: Handler
   private let ended: @Sendable (LinkError) -> Void
   private let jobs = Locked<Deque<UnownedJob>>([])
-  private let jobCount = Atomic<Int>(0)
-  private let stopping = Atomic<Bool>(false)
-  private let gone = Atomic<Bool>(false)
-  private let thread = Locked<pthread_t?>(nil)
-  private var landing: UnsafeMutableRawBufferPointer
+  private let jobCount = ManagedAtomic<Int>(0)
+  private let stopping = ManagedAtomic<Bool>(false)
+  private let retired = ManagedAtomic<Bool>(false)
+  private let thread = Locked<SystemThread?>(nil)
+  private var frameBuffer: UnsafeMutableRawBufferPointer
 
   /// Prepares a reader; `start` starts it.
   ///
   /// - Parameters:
-  ///   - staysForNextLink: the thread outlives the link, runs tasks, and goes on with the link that
+  ///   - staysForNextLink: The thread outlives the link, runs tasks, and goes on with the link that
   ///     `attach` gives it.
-  ///   - handler: sees each frame.
-  ///   - ended: called once for each link, on the reader's thread, when the link ends by itself;
-  ///     not after `stop`.
-  public init(
+  ///   - handler: Sees each frame.
+  ///   - ended: Called once for each link, on the reader thread, when the link ends by itself; not
+  ///     after `stop`.
+  package init(
     _ link: Link, staysForNextLink: Bool = false, handler: @escaping Handler,
     ended: @escaping @Sendable (LinkError) -> Void
   ) {
@@ -58,48 +57,43 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
     self.staysForNextLink = staysForNextLink
     self.handler = handler
     self.ended = ended
-    landing = .allocate(byteCount: 512, alignment: 16)
+    unsafe frameBuffer = .allocate(byteCount: 512, alignment: 16)
     jobs.withLock { $0.reserveCapacity(64) }
   }
 
-  deinit { landing.deallocate() }
+  deinit { unsafe frameBuffer.deallocate() }
 
   /// Starts the thread. Once.
-  public func start() {
-    thread.withLock { thread in
-      precondition(thread == nil, "a reader is started once")
-      var id = pthread_t()
-      let context = Unmanaged.passRetained(self).toOpaque()
-      let failed = pthread_create(
-        &id, nil,
-        { context in
-          Unmanaged<FrameReader>.fromOpaque(context!).takeRetainedValue().run()
-          return nil
-        }, context)
-      precondition(failed == 0, "no thread could be created (error \(failed))")
-      thread = id
+  ///
+  /// - Parameter priority: Real-time priority (SCHED_FIFO), 1...99; nil: the caller's scheduling.
+  /// - Throws: `LinkError` with code `threadUnavailable`; the link is let go of then.
+  package func start(priority: Int32? = nil) throws(LinkError) {
+    do throws(LinkError) {
+      try thread.withLock { thread throws(LinkError) in
+        precondition(thread == nil, "a reader is started once")
+        let name = links.withLock { $0.current?.endpoint.description ?? "a device" }
+        thread = try SystemThread.start("uwb-reader", priority: priority, for: name) { self.run() }
+      }
+    } catch {
+      retire()
+      throw error
     }
   }
 
-  /// Ends the thread and waits for it, except when called on it.
-  public func stop() {
+  /// Ends the thread, which lets go of its link. Returns at once.
+  package func stop() {
     stopping.store(true, ordering: .releasing)
     wake()
-    guard let id = thread.withLock({ $0.take() }) else { return }
-    if pthread_equal(id, pthread_self()) != 0 {
-      pthread_detach(id)
-    } else {
-      pthread_join(id, nil)
-    }
   }
 
-  /// Whether the caller runs on the reader's thread.
-  public var isCurrent: Bool {
-    thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
-  }
+  /// Opens when the thread has ended.
+  package let stopped = Latch()
+
+  /// Whether the caller runs on the reader thread.
+  package var isCurrent: Bool { thread.withLock { $0?.isCurrent ?? false } }
 
   /// Changes how frames are told apart, from the next one on. Any thread.
-  public func setFraming(_ framing: Link.Framing) {
+  package func setFraming(_ framing: Link.Framing) {
     links.withLock {
       $0.framing = framing
       $0.framingIsNew = true
@@ -109,7 +103,7 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
 
   /// Goes on with another link, framed as the last one. The link before is let go of, whether it
   /// has ended or not; `ended` is not called for it then. Any thread.
-  public func attach(_ link: Link) {
+  package func attach(_ link: Link) {
     precondition(staysForNextLink, "this reader ends with its link")
     guard !stopping.load(ordering: .acquiring) else { return }
     links.withLock { $0.next = link }
@@ -117,10 +111,10 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
   }
 
   /// Lets go of the link without waiting for its end; `ended` is not called for it. Any thread.
-  public func detach() {
+  package func detach() {
     precondition(staysForNextLink, "this reader ends with its link")
     links.withLock { links in
-      if let link = links.current { cuwb_link_wake(link.raw) }
+      if let link = links.current { unsafe cuwb_link_wake(link.raw) }
       links.current = nil
       links.next = nil
     }
@@ -129,30 +123,24 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
   private func wake() {
     // Under the lock, so that the link is still there.
     let reads = links.withLock { links in
-      if let link = links.current { cuwb_link_wake(link.raw) }
+      if let link = links.current { unsafe cuwb_link_wake(link.raw) }
       return links.current != nil
     }
-    if !reads { nap.wake() }
+    if !reads { wakeEvent.wake() }
   }
 
   // MARK: the thread
 
   private func run() {
-    cuwb_name_thread("uwb-reader")
     while !stopping.load(ordering: .acquiring) {
       if let link = nextLink() {
         guard let error = read(link), isLost(link) else { continue }
         ended(error)
         if !staysForNextLink { break }
-      } else {
-        nap.sleep()
+      } else if jobCount.load(ordering: .acquiring) == 0 {
+        wakeEvent.sleep()
       }
       runJobs()
-    }
-    // Whoever keeps the reader must not keep the port.
-    links.withLock { links in
-      links.current = nil
-      links.next = nil
     }
     retire()
   }
@@ -183,12 +171,14 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
     while true {
       runJobs()
       if stopping.load(ordering: .acquiring) { return nil }
-      let result = cuwb_read_frame(
-        link.raw, landing.baseAddress!, landing.count, -1, &frame)
+      // Jobs that were added meanwhile wait for one look at the link, no longer.
+      let timeout: Int32 = jobCount.load(ordering: .acquiring) == 0 ? -1 : 0
+      let result = unsafe cuwb_read_frame(
+        link.raw, frameBuffer.baseAddress!, frameBuffer.count, timeout, &frame)
       switch result.outcome {
       case CUWB_OK:
-        handler(
-          UnsafeRawBufferPointer(start: landing.baseAddress!, count: Int(frame.length)).bytes,
+        unsafe handler(
+          UnsafeRawBufferPointer(start: frameBuffer.baseAddress!, count: Int(frame.length)).bytes,
           FrameInfo(receivedAt: frame.received_ns, skippedBefore: frame.skipped))
       case CUWB_WOKEN:
         let (rules, isReplaced) = links.withLock { links -> (Link.Framing?, Bool) in
@@ -202,39 +192,50 @@ public final class FrameReader: TaskExecutor, @unchecked Sendable {
       case CUWB_TIMEOUT:
         break
       case CUWB_TOO_LONG:
-        // Data and large vendor frames: the landing place grows once and stays.
-        landing.deallocate()
-        landing = .allocate(byteCount: Int(frame.length), alignment: 16)
+        // Data and large vendor frames: the buffer grows once and stays.
+        unsafe frameBuffer.deallocate()
+        unsafe frameBuffer = .allocate(byteCount: Int(frame.length), alignment: 16)
       default:
         return LinkError(result, endpoint: link.endpoint)
       }
     }
   }
 
-  /// Runs what is left; from now on jobs go elsewhere.
+  /// Lets go of the link and runs the jobs that are left; from now on jobs go elsewhere.
   private func retire() {
-    jobs.withLock { _ in gone.store(true, ordering: .releasing) }
+    // A program that keeps the reader must not keep the port.
+    links.withLock { links in
+      links.current = nil
+      links.next = nil
+    }
+    jobs.withLock { _ in retired.store(true, ordering: .releasing) }
     runJobs()
+    thread.withLock { $0 = nil }
+    stopped.open()
   }
 
+  /// Runs the jobs that are there now. Those they add come after the next frame: a task that yields
+  /// in a loop must not keep the link from being read.
   private func runJobs() {
-    while jobCount.load(ordering: .acquiring) > 0 {
+    var left = jobCount.load(ordering: .acquiring)
+    while left > 0 {
       let job = jobs.withLock { list in
         let job = list.popFirst()
         jobCount.store(list.count, ordering: .releasing)
         return job
       }
-      job?.runSynchronously(on: asUnownedTaskExecutor())
+      unsafe job?.runSynchronously(on: asUnownedTaskExecutor())
+      left -= 1
     }
   }
 
   // MARK: executor
 
   /// Runs a job of a task that prefers this executor. Once the thread has ended, on the global one.
-  public func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let unowned = UnownedJob(job)
     let queued = jobs.withLock { list in
-      guard !gone.load(ordering: .acquiring) else { return false }
+      guard !retired.load(ordering: .acquiring) else { return false }
       list.append(unowned)
       jobCount.store(list.count, ordering: .releasing)
       return true

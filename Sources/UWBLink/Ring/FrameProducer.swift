@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Atomics
+internal import Atomics
 internal import DequeModule
 internal import Locking
 
 /// The end of a ring that puts frames in. Belongs to one thread at a time.
-public struct FrameProducer: ~Copyable, @unchecked Sendable {
-  // Sound: the only mutable state is this end's own; ownership keeps it on one thread.
+///
+/// When it is dropped, no frame will follow: the consumer ends as after `finish`.
+@safe @usableFromInline package struct FrameProducer: ~Copyable, @unchecked Sendable {
+  // Safe because the only mutable state is this end's own, and ownership keeps it on one thread.
   @usableFromInline let storage: FrameRingStorage
   @usableFromInline let slots: UnsafeMutableRawPointer
   @usableFromInline let mask: Int
@@ -15,16 +17,18 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
 
   init(_ storage: FrameRingStorage) {
     self.storage = storage
-    slots = storage.slots
+    unsafe slots = unsafe storage.slots
     mask = storage.mask
   }
 
-  /// What became of a frame.
-  public enum Outcome: Sendable {
+  deinit { storage.finish() }
+
+  /// What happened to a frame.
+  @usableFromInline package enum Outcome: Sendable {
     /// In the ring.
     case stored
-    /// On the heap behind the ring, because the ring is full and the frame must be kept.
-    case overflown
+    /// On the heap after the ring, because the ring is full and the frame must be kept.
+    case spilled
     /// Dropped and counted, because the ring is full and the frame may be dropped.
     case dropped
   }
@@ -33,43 +37,43 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
   package var control: FrameRing.Control { FrameRing.Control(storage: storage) }
 
   /// Frames dropped so far.
-  public var dropped: Int { storage.dropped.load(ordering: .relaxed) }
+  package var dropped: Int { storage.dropped.load(ordering: .relaxed) }
 
   @inlinable @inline(__always)
   mutating func freeSlot() -> UnsafeMutableRawPointer? {
     if head &- knownTail > mask {
-      knownTail = storage.tail.load(ordering: .acquiring)
+      knownTail = storage.publishedTail
       if head &- knownTail > mask { return nil }
     }
-    return slots + (head & mask) &* FrameRingStorage.stride
+    return unsafe slots + (head & mask) &* FrameRingStorage.stride
   }
 
   /// Puts a frame in and wakes the consumer if it sleeps. Never waits.
   ///
   /// - Parameters:
-  ///   - frame: copied.
+  ///   - frame: Copied.
   ///   - receivedAt: CLOCK_MONOTONIC in nanoseconds.
-  ///   - tag: handed to the consumer with the frame; the ring does not look at it.
-  ///   - mayBeDropped: what to do when the ring is full.
+  ///   - tag: Handed to the consumer with the frame; the ring does not look at it.
+  ///   - mayBeDropped: What to do when the ring is full.
   @inlinable
   @discardableResult
-  public mutating func offer(
+  package mutating func offer(
     _ frame: RawSpan, receivedAt: UInt64, tag: UInt32 = 0, mayBeDropped: Bool
   ) -> Outcome {
-    if frame.byteCount <= FrameRing.slotCapacity, storage.overflowIsEmpty,
-      let slot = freeSlot()
+    if frame.byteCount <= FrameRing.slotCapacity, storage.hasNoSpilled,
+      let slot = unsafe freeSlot()
     {
-      frame.withUnsafeBytes { bytes in
+      unsafe frame.withUnsafeBytes { bytes in
         if let base = bytes.baseAddress {
-          (slot + FrameRingStorage.bytesOffset)
+          unsafe (slot + FrameRingStorage.bytesOffset)
             .copyMemory(from: base, byteCount: bytes.count)
         }
       }
-      publish(
+      unsafe publish(
         slot,
         SlotHeader(
-          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, tag: tag, outside: nil)
-      )
+          length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, tag: tag,
+          heapBuffer: nil))
       return .stored
     }
     return offerSlowly(frame, receivedAt: receivedAt, tag: tag, mayBeDropped: mayBeDropped)
@@ -77,10 +81,10 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
 
   @inlinable @inline(__always)
   mutating func publish(_ slot: UnsafeMutableRawPointer, _ header: SlotHeader) {
-    slot.storeBytes(of: header, as: SlotHeader.self)
+    unsafe slot.storeBytes(of: header, as: SlotHeader.self)
     lost = 0
     head &+= 1
-    storage.head.store(head, ordering: .releasing)
+    storage.publishHead(head)
     storage.wakeIfSleeping()
   }
 
@@ -88,17 +92,18 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
   mutating func offerSlowly(
     _ frame: RawSpan, receivedAt: UInt64, tag: UInt32, mayBeDropped: Bool
   ) -> Outcome {
-    if storage.overflowIsEmpty, frame.byteCount > FrameRing.slotCapacity, let slot = freeSlot() {
+    if storage.hasNoSpilled, frame.byteCount > FrameRing.slotCapacity, let slot = unsafe freeSlot()
+    {
       // Longer than a slot: data messages and large vendor notifications. These allocate.
-      let outside = UnsafeMutableRawPointer.allocate(byteCount: frame.byteCount, alignment: 16)
-      frame.withUnsafeBytes { bytes in
-        outside.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
+      let buffer = UnsafeMutableRawPointer.allocate(byteCount: frame.byteCount, alignment: 16)
+      unsafe frame.withUnsafeBytes { bytes in
+        unsafe buffer.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
       }
-      publish(
+      unsafe publish(
         slot,
         SlotHeader(
           length: frame.byteCount, lostBefore: lost, receivedAt: receivedAt, tag: tag,
-          outside: outside))
+          heapBuffer: buffer))
       return .stored
     }
     guard !mayBeDropped else {
@@ -106,23 +111,18 @@ public struct FrameProducer: ~Copyable, @unchecked Sendable {
       storage.dropped.wrappingIncrement(ordering: .relaxed)
       return .dropped
     }
-    let bytes = frame.withUnsafeBytes { Array($0) }
+    let bytes = unsafe frame.withUnsafeBytes { unsafe Array($0) }
     let lostBefore = lost
     lost = 0
-    storage.overflow.withLock {
+    storage.spilled.withLock {
       $0.append(
         .init(bytes: bytes, receivedAt: receivedAt, lostBefore: lostBefore, tag: tag))
-      storage.overflowCount.store($0.count, ordering: .releasing)
+      storage.spilledCount.store($0.count, ordering: .releasing)
     }
     storage.wakeIfSleeping()
-    return .overflown
+    return .spilled
   }
 
   /// No frame will follow: the consumer ends when it has taken what is there.
-  public func finish() { storage.finish() }
-}
-
-extension FrameRingStorage {
-  @inlinable @inline(__always)
-  var overflowIsEmpty: Bool { overflowCount.load(ordering: .acquiring) == 0 }
+  package func finish() { storage.finish() }
 }

@@ -125,7 +125,7 @@ struct ChipChecks {
 
   // MARK: the line
 
-  private func line(_ statistics: Link.Statistics) -> Finding {
+  private func line(_ statistics: LinkStatistics) -> Finding {
     let text =
       "\(statistics.framesRead) packets read, \(statistics.bytesSkipped) bytes skipped, "
       + "\(statistics.resynchronisations) resynchronisations"

@@ -19,10 +19,10 @@ struct LineChecks {
   private static let answer = Duration.milliseconds(700)
 
   /// - Returns: whether the device could be opened.
-  func run(_ report: (Finding) -> Void) async throws -> Bool {
+  nonisolated(nonsending) func run(_ report: (Finding) -> Void) async throws -> Bool {
     let link: PacketLink
     do {
-      link = try PacketLink(endpoint, record: tap)
+      link = try await PacketLink(endpoint, record: tap)
     } catch {
       report(
         .fail(
@@ -30,7 +30,12 @@ struct LineChecks {
           error.suggestion ?? "Look at the kernel log: sudo dmesg | tail"))
       return false
     }
-    defer { link.close() }
+    return try await link.use { try await run(over: link, report) }
+  }
+
+  private nonisolated(nonsending) func run(
+    over link: PacketLink, _ report: (Finding) -> Void
+  ) async throws -> Bool {
     report(.ok(.open, endpoint.isStream ? "raw, 8N1, exclusive" : "whole packets, exclusive"))
     report(lines(link.modemLines))
     var sessions: Finding?
@@ -47,8 +52,8 @@ struct LineChecks {
     }
     // The question may have been answered with garbage.
     let statistics = link.statistics
-    link.close()
-    report(framing(statistics))
+    await link.closeAndWait()
+    report(await framing(statistics))
     if let sessions { report(sessions) }
     return true
   }
@@ -120,7 +125,7 @@ struct LineChecks {
 
   // MARK: framing
 
-  private func framing(_ statistics: Link.Statistics?) -> Finding {
+  private func framing(_ statistics: LinkStatistics?) async -> Finding {
     guard let statistics, statistics.bytesSkipped > 0 else {
       return .ok(.framing, "every byte belongs to a packet")
     }
@@ -131,7 +136,7 @@ struct LineChecks {
         .framing, "\(skipped) bytes before the first packet are not UCI.",
         "Nothing: usually the rest of a packet that the last program did not read.")
     }
-    let sample = RawSample.take(endpoint)?.words
+    let sample = await RawSample.take(endpoint)?.words
     return .fail(
       .framing, .protocolError,
       "\(skipped) bytes that are not UCI, \(statistics.framesRead) packets"

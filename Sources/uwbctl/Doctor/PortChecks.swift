@@ -40,7 +40,7 @@ struct PortChecks {
     case .tcp:
       return .ok(.device, "\(endpoint): over the network, cannot be checked before opening")
     case .descriptor, .usb: return .ok(.device, "\(endpoint)")
-    case .spi, .srxxx, .uci:
+    case .spi, .srxxx, .qorvoCharacterDevice:
       guard let path = resolved.path, DeviceAccess(of: path) != nil else {
         return .fail(
           .device, .unavailable, "There is no device at \(resolved).",

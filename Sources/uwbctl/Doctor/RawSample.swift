@@ -8,10 +8,12 @@ struct RawSample {
   let bytes: [UInt8]
 
   /// Asks for the device information and reads whatever arrives. nil when the device cannot be opened.
-  static func take(_ endpoint: LinkEndpoint) -> RawSample? {
-    guard let link = try? Link(endpoint) else { return nil }
-    for packet in Segmentation.packets(GetDeviceInfo()) { try? link.write(packet) }
-    return RawSample(bytes: link.readRaw(milliseconds: 600, limit: 512))
+  static func take(_ endpoint: LinkEndpoint) async -> RawSample? {
+    try? await Link.with(endpoint) { link in
+      for packet in Segmentation.packets(GetDeviceInfo()) { try? await link.write(packet) }
+      let bytes = try? await runBlocking { link.readRaw(milliseconds: 600, limit: 512) }
+      return RawSample(bytes: bytes ?? [])
+    }
   }
 
   /// A description on one line; nil when nothing arrived.

@@ -68,7 +68,7 @@ struct FirmwareLoad: AsyncParsableCommand {
       }
       let image = try FirmwareImage(path: file, kind: kind)
       let display = FirmwareText(isVerbose: verbose)
-      let report = try await Firmware.load(image, onto: Link(endpoint)) { display.show($0) }
+      let report = try await Firmware.load(image, onto: endpoint) { display.show($0) }
       display.end()
       print(FirmwareText.describe(report, kind))
     }

@@ -16,31 +16,37 @@ struct Monitoring {
   /// Packets that arrived too fast to be shown.
   private(set) var dropped = 0
 
-  /// How long to wait until the other program makes room for a packet, in milliseconds: less once a
-  /// packet was lost, because the chip must not wait.
-  private var patience: Int32 { undelivered == 0 ? 200 : 10 }
+  /// How long to wait until the other program makes room for a packet: less once a packet was lost,
+  /// because the chip must not wait.
+  private var patience: Duration { .milliseconds(undelivered == 0 ? 200 : 10) }
 
   /// - Parameters:
   ///   - resets: whether to reset the chip and read its device information first.
   ///   - limit: for how long; nil: until cancelled.
   /// - Throws: `LinkError` when the link ends, but nothing when cancelled.
-  mutating func run(
+  nonisolated(nonsending) mutating func run(
     _ endpoint: LinkEndpoint, profile: DeviceProfile?, tap: UWBDevice.PacketTap?, resets: Bool,
     limit: Duration?
   ) async throws {
-    let chip = try PacketLink(endpoint, record: tap)
-    defer { chip.close() }
+    let chip = try await PacketLink(endpoint, record: tap)
     if let profile { chip.adopt(profile) }
+    try await chip.use { try await run(chip, resets: resets, limit: limit) }
+  }
+
+  private nonisolated(nonsending) mutating func run(
+    _ chip: PacketLink, resets: Bool, limit: Duration?
+  ) async throws {
     var framing = Link.Framing()
     framing.fromHost = true
     // Packets of the host are shown and recorded when they are sent to the chip.
-    let host = try proxy.map { try PacketLink($0.endpoint, framing: framing) }
+    var host: PacketLink?
+    if let proxy { host = try await PacketLink(proxy.endpoint, framing: framing) }
     let hostLink = host
     let passing = Task {
       guard let hostLink else { return }
       for await event in hostLink.events {
         if case .packet(let packet) = event, packet.direction == .inbound {
-          try chip.send(packet.bytes)
+          try await chip.send(packet.bytes)
         }
       }
     }
@@ -49,13 +55,13 @@ struct Monitoring {
       passing.cancel()
     }
     if resets {
-      for packet in Segmentation.packets(DeviceReset()) { try chip.send(packet) }
-      for packet in Segmentation.packets(GetDeviceInfo()) { try chip.send(packet) }
+      for packet in Segmentation.packets(DeviceReset()) { try await chip.send(packet) }
+      for packet in Segmentation.packets(GetDeviceInfo()) { try await chip.send(packet) }
     }
     let end = limit.map { chip.timer(after: $0) }
     for await event in chip.events {
       switch event {
-      case .packet(let packet): take(packet, chip, host)
+      case .packet(let packet): await take(packet, chip, host)
       case .timer(let number): if number == end { return finish(chip) }
       case .ended(let error):
         finish(chip)
@@ -65,10 +71,12 @@ struct Monitoring {
     finish(chip)
   }
 
-  private mutating func take(_ packet: WirePacket, _ chip: PacketLink, _ host: PacketLink?) {
+  private nonisolated(nonsending) mutating func take(
+    _ packet: WirePacket, _ chip: PacketLink, _ host: PacketLink?
+  ) async {
     if packet.direction == .inbound, let host {
       do {
-        try host.write(packet.bytes, timeout: patience)
+        try await host.write(packet.bytes, timeout: patience)
       } catch {
         undelivered += 1
         proxy?.discard()

@@ -57,7 +57,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .unresolvedHost: self = .noHost
     case .timeout, .chipSilent: self = .silent
     case .closedByPeer, .deviceGone: self = .deviceGone
-    case .system, .packetTooLong: self = .system
+    default: self = .system
     }
   }
 

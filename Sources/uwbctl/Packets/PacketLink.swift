@@ -43,8 +43,8 @@ final class PacketLink: Sendable {
   /// - Throws: `LinkError`.
   init(
     _ endpoint: LinkEndpoint, framing: Link.Framing = .init(), record: UWBDevice.PacketTap? = nil
-  ) throws(LinkError) {
-    let link = try Link(endpoint)
+  ) async throws(LinkError) {
+    let link = try await Link.open(endpoint)
     let (events, continuation) = AsyncStream<Event>.makeStream(
       bufferingPolicy: .bufferingOldest(Self.backlog))
     self.events = events
@@ -68,16 +68,39 @@ final class PacketLink: Sendable {
       })
     parts = Locked((link, reader))
     reader.setFraming(framing)
-    reader.start()
+    try reader.start()
   }
 
   deinit { close() }
 
-  /// Closes the device: when this returns, another program can open it.
-  func close() {
+  /// Closes the device soon.
+  func close() { _ = beginClosing() }
+
+  /// Closes the device: when this returns, it can be opened again.
+  func closeAndWait() async {
+    guard let (stopped, closed) = beginClosing() else { return }
+    await stopped.wait()
+    await closed.wait()
+  }
+
+  /// Runs `body` and closes the device, whatever happens.
+  nonisolated(nonsending) func use<R>(
+    _ body: nonisolated(nonsending) () async throws -> R
+  ) async throws -> R {
+    let result: R
+    do { result = try await body() } catch {
+      await closeAndWait()
+      throw error
+    }
+    await closeAndWait()
+    return result
+  }
+
+  private func beginClosing() -> (stopped: Latch, closed: Latch)? {
     let parts = parts.withLock { $0.take() }
     parts?.reader.stop()
     continuation.finish()
+    return parts.map { ($0.reader.stopped, $0.link.closed) }
   }
 
   /// Changes the framing once the chip is identified.
@@ -91,21 +114,23 @@ final class PacketLink: Sendable {
   /// Sends a packet unchanged.
   ///
   /// - Throws: `LinkError`.
-  func send(_ packet: [UInt8]) throws(LinkError) {
+  func send(_ packet: [UInt8]) async throws(LinkError) {
     guard let link = parts.withLock({ $0?.link }) else { return }
-    let time = Self.now()
-    record?(.outbound, packet.span.bytes, time)
-    continuation.yield(
-      .packet(WirePacket(direction: .outbound, bytes: packet, time: time)))
-    try link.write(packet)
+    let willWrite: @Sendable (RawSpan) -> Void = { [record, continuation] bytes in
+      let time = Self.now()
+      record?(.outbound, bytes, time)
+      continuation.yield(
+        .packet(WirePacket(direction: .outbound, bytes: packet, time: time)))
+    }
+    try await link.write(packet, willWrite: willWrite)
   }
 
   /// Forwards a packet: like `send`, but without recording it or an event.
   ///
-  /// - Parameter timeout: milliseconds to wait until the other end reads.
+  /// - Parameter timeout: how long to wait until the other end reads.
   /// - Throws: `LinkError`.
-  func write(_ packet: [UInt8], timeout: Int32) throws(LinkError) {
-    try parts.withLock { $0?.link }?.write(packet, timeout: timeout)
+  func write(_ packet: [UInt8], timeout: Duration) async throws(LinkError) {
+    try await parts.withLock { $0?.link }?.write(packet, timeout: timeout)
   }
 
   /// Adds an event with the returned number after a time.
@@ -124,7 +149,7 @@ final class PacketLink: Sendable {
   }
 
   /// The statistics of the link; nil once it is closed.
-  var statistics: Link.Statistics? { parts.withLock { $0?.link }?.statistics }
+  var statistics: LinkStatistics? { parts.withLock { $0?.link }?.statistics }
 
   /// The modem lines; nil where there are none.
   var modemLines: ModemLines? { parts.withLock { $0?.link }?.modemLines }
@@ -171,7 +196,7 @@ extension PacketLink {
   ) async throws -> [UInt8]? {
     guard let first = packets.first, first.count >= PacketHeader.length else { return nil }
     let opcode = Opcode(GroupID(rawValue: first[0]), first[1])
-    for packet in packets { try send(packet) }
+    for packet in packets { try await send(packet) }
     var payload: [UInt8] = []
     let answered = try await receive(for: timeout) { packet in
       try seen(packet)

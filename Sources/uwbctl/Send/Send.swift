@@ -70,8 +70,13 @@ struct Send: Command {
     }
     let target = try OpenTarget(options, capture)
     defer { target.finish() }
-    let link = try PacketLink(target.endpoint, record: target.tap)
-    defer { link.close() }
+    let link = try await PacketLink(target.endpoint, record: target.tap)
+    try await link.use { try await send(plan, over: link, profile) }
+  }
+
+  private func send(
+    _ plan: SendPlan, over link: PacketLink, _ profile: DeviceProfile?
+  ) async throws {
     if let profile { link.adopt(profile) }
     var printer = PacketPrinter(
       format, vendor: profile?.vendor, showSecrets: showSecrets, start: PacketLink.now())
@@ -92,7 +97,7 @@ struct Send: Command {
     var silent = 0
     for message in plan.messages {
       guard message[0][0] >> 5 == MessageType.command.rawValue else {
-        for packet in message { try link.send(packet) }
+        for packet in message { try await link.send(packet) }
         continue
       }
       if try await link.ask(message, timeout: timeout, seen: show) == nil { silent += 1 }

@@ -79,7 +79,7 @@ struct AllocationTests {
         while consumer.value.take({ _, _ in }) != nil { inConsumer.frame(warmUp: warmUp) }
       }
     }
-    reader.start()
+    try reader.start()
     let frame = Self.frame()
     for number in 0..<total {
       _ = try theirs.writeAll(frame)
@@ -91,6 +91,7 @@ struct AllocationTests {
       }
     }
     reader.stop()
+    reader.stopped.waitBlocking()
     producer.value.finish()
     done.join()
     try theirs.close()

@@ -97,7 +97,7 @@ import UWBLink
         framing.extendedLength = true
         return framing
       }())
-    reader.start()
+    try reader.start()
     defer { reader.stop() }
 
     // The driver is given each command once; what the recording repeats it has to repeat itself.

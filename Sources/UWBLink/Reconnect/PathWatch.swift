@@ -2,12 +2,12 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Notices when paths come into being, or change their permissions, with inotify.
+/// Notices when paths are created, or change their permissions, with inotify.
 ///
-/// For a path that is not there, and whose folder is not there either (`/dev/serial/by-id` exists only
-/// while there are devices), the nearest folder above is watched.
+/// For a path whose folder does not exist either (`/dev/serial/by-id` exists only while there are
+/// devices), the nearest folder above is watched.
 final class PathWatch: @unchecked Sendable {
-  // Sound: the descriptors do not change, and the kernel lets any thread use them.
+  // Safe because the descriptors do not change, and the kernel lets any thread use them.
 
   private let paths: [FilePath]
   private let events: Int32
@@ -34,21 +34,28 @@ final class PathWatch: @unchecked Sendable {
   /// until the task is cancelled.
   func wait(milliseconds: Int32) async {
     await withTaskCancellationHandler {
-      await onOwnThread { [self] in
-        // What has come into being meanwhile is watched from here on.
-        look()
-        var polled = [
-          pollfd(fd: events, events: Int16(POLLIN), revents: 0),
-          pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
-        ]
-        poll(&polled, 2, milliseconds)
-        var drained = [UInt8](repeating: 0, count: 4_096)
-        while events >= 0, read(events, &drained, drained.count) > 0 {}
+      do {
+        try await runBlocking { [self] in poll(milliseconds) }
+      } catch {
+        // Without a thread only time passes.
+        try? await Task.sleep(for: .milliseconds(milliseconds))
       }
     } onCancel: {
       var byte: UInt8 = 1
-      _ = write(interrupt, &byte, 1)
+      unsafe _ = write(interrupt, &byte, 1)
     }
+  }
+
+  private func poll(_ milliseconds: Int32) {
+    // What has been created meanwhile is watched from here on.
+    look()
+    var polled = [
+      pollfd(fd: events, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
+    ]
+    unsafe _ = Glibc.poll(&polled, 2, milliseconds)
+    var drained = [UInt8](repeating: 0, count: 4_096)
+    while events >= 0, unsafe read(events, &drained, drained.count) > 0 {}
   }
 
   private func look() {
@@ -56,7 +63,7 @@ final class PathWatch: @unchecked Sendable {
     for path in paths {
       var folder = path.removingLastComponent()
       if folder.isEmpty { folder = "." }
-      while inotify_add_watch(
+      while unsafe inotify_add_watch(
         events, folder.string,
         UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)) < 0,
         folder.components.count > 1 || (folder.isAbsolute && !folder.components.isEmpty)

@@ -2,17 +2,17 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Where a device that goes away comes back, and how it is waited for.
+/// A device that goes away and is to be opened again when it comes back.
 ///
 /// The same device is one with the same USB serial number, at whatever path; where there is none, it
 /// is whatever appears at the same path, or answers at the same host and port.
-public struct LinkReturn: Sendable {
+package struct ReconnectTarget: Sendable {
   /// What is opened again.
-  public let endpoint: LinkEndpoint
+  package let endpoint: LinkEndpoint
   private let discovery: Discovery
 
-  /// Looks the device up: to be made while it is there.
-  public init(of endpoint: LinkEndpoint, discovery: Discovery = Discovery()) {
+  /// Looks the device up, while it is there.
+  package init(_ endpoint: LinkEndpoint, discovery: Discovery = Discovery()) {
     self.endpoint = discovery.stableEndpoint(of: endpoint).resetting
     self.discovery = discovery
   }
@@ -20,32 +20,32 @@ public struct LinkReturn: Sendable {
   /// Whether there is anything to open again. A descriptor that was handed over is gone for good, and
   /// so is a pseudo-terminal that was opened by its number: the next one to get that number is another
   /// program's. A link that leads to one may lead to another one later.
-  public var canReturn: Bool {
+  package var canReturn: Bool {
     if case .descriptor = endpoint { return false }
     return !(endpoint.path?.starts(with: "/dev/pts") ?? false)
   }
 
   /// Waits for the device and opens it.
   ///
-  /// A device that appears is opened at once, and again a little later while udev has not given it
-  /// its permissions, or another program looks at it.
+  /// A device that appears is opened at once; while udev has not set its permissions, or another
+  /// program looks at it, that is retried.
   ///
   /// - Returns: nil when the task is cancelled, or nothing can return.
-  public func open() async -> Link? {
+  package func open() async -> Link? {
     guard canReturn else { return nil }
-    let watch = PathWatch(paths)
+    guard let watch = try? await runBlocking({ PathWatch(paths) }) else { return nil }
     var pause = Self.firstPause
     while !Task.isCancelled {
-      let attempt = await onOwnThread { () -> Result<Link, LinkError> in
-        Result { () throws(LinkError) in
-          try Link(try endpoint.resolved(with: discovery), connectTimeout: Self.connectTimeout)
-        }
-      }
       let isThere: Bool
-      switch attempt {
-      case .success(let link): return Task.isCancelled ? nil : link
-      case .failure(let error):
-        // Between boot and plug these are one and the same.
+      do throws(LinkError) {
+        let link = try await runBlocking {
+          Result { () throws(LinkError) in
+            try Link(try endpoint.resolved(with: discovery), connectTimeout: .seconds(1))
+          }
+        }.get()
+        return Task.isCancelled ? nil : link
+      } catch {
+        // Between boot and plug these two mean the same.
         isThere = ![.notFound, .deviceGone].contains(error.code)
       }
       pause = isThere ? min(2 * pause, Self.longestPause) : Self.firstPause
@@ -54,11 +54,19 @@ public struct LinkReturn: Sendable {
     return nil
   }
 
+  /// Waits until the device can be opened: opens it, and closes it again.
+  ///
+  /// - Returns: false when the task is cancelled, or nothing can return.
+  package func waitUntilAvailable() async -> Bool {
+    guard let closed = await open()?.closed else { return false }
+    await closed.wait()
+    return true
+  }
+
   /// Milliseconds between two attempts at a device that is there, but cannot be opened yet.
   private static let firstPause: Int32 = 20
-  /// Milliseconds after which a look is taken whether anything was noticed or not.
+  /// Milliseconds after which an attempt is made whether anything was noticed or not.
   private static let longestPause: Int32 = 500
-  private static let connectTimeout: Int32 = 1_000
 
   /// What to watch: the path, what it leads to, or the folder of all device nodes.
   private var paths: [FilePath] {
@@ -70,14 +78,14 @@ public struct LinkReturn: Sendable {
 }
 
 extension LinkEndpoint {
-  /// The same with the chip switched off and on, or reset, where it does not lose its firmware by
-  /// that: whatever it hangs in is over then.
+  /// The same endpoint, with the chip reset at opening where it does not lose its firmware by that:
+  /// whatever state it is stuck in ends.
   fileprivate var resetting: LinkEndpoint {
     switch self {
     case .spi(var spi) where spi.chip.family != .sr1xx:
       spi.start = .cycle
       return .spi(spi)
-    case .uci(let path, _): return .uci(path: path, start: .cycle)
+    case .qorvoCharacterDevice(let path, _): return .qorvoCharacterDevice(path: path, start: .cycle)
     case .nxpBoard(var board):
       board.start = .cycle
       return .nxpBoard(board)

@@ -5,8 +5,8 @@ import SystemPackage
 import Testing
 import UWBLink
 
-/// Waiting for a device that went away.
-@Suite struct ReturnTests {
+@Suite("Waiting for a device that went away", .timeLimit(.minutes(1)))
+struct ReconnectTests {
   /// A folder that goes with the test.
   final class Folder {
     let path: String
@@ -34,7 +34,7 @@ import UWBLink
     }
   }
 
-  /// A terminal with nobody at the other end, and its name.
+  /// A terminal whose other end is not used, and its name.
   static func terminal() throws -> (FileDescriptor, String) {
     let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     // <asm-generic/ioctls.h>: TIOCGPTN and TIOCSPTLCK.
@@ -46,41 +46,61 @@ import UWBLink
     return (FileDescriptor(rawValue: master), "/dev/pts/\(number)")
   }
 
-  @Test func aPathThatComesBackIsOpened() async throws {
+  @Test("A path that comes back is opened")
+  func pathReturns() async throws {
     let folder = try Folder()
     let (master, name) = try Self.terminal()
-    let home = LinkReturn(of: .serial(path: FilePath(folder.path + "/later/board")))
-    #expect(home.canReturn)
-    let link = Task { await home.open() }
+    let target = ReconnectTarget(.serial(path: FilePath(folder.path + "/later/board")))
+    #expect(target.canReturn)
+    let link = Task { await target.open() }
     // Not even its folder is there at first.
     try folder.link("later/board", to: name)
     #expect(await link.value != nil)
     try master.close()
   }
 
-  @Test func cancellationEndsTheWait() async throws {
+  @Test("A device that is only asked for can be opened afterwards")
+  func available() async throws {
+    let (master, name) = try Self.terminal()
     let folder = try Folder()
-    let home = LinkReturn(of: .serial(path: FilePath(folder.path + "/board")))
-    let link = Task { await home.open() }
+    try folder.link("board", to: name)
+    let target = ReconnectTarget(.serial(path: FilePath(folder.path + "/board")))
+    for _ in 0..<20 {
+      #expect(await target.waitUntilAvailable())
+      // Exclusive: it could not be opened while the attempt is still open.
+      let closed = try Link(.serial(path: FilePath(name))).closed
+      await closed.wait()
+    }
+    try master.close()
+  }
+
+  @Test("Cancellation ends the wait")
+  func cancellation() async throws {
+    let folder = try Folder()
+    let target = ReconnectTarget(.serial(path: FilePath(folder.path + "/board")))
+    let link = Task { await target.open() }
     link.cancel()
     #expect(await link.value == nil)
   }
 
-  @Test func aDescriptorDoesNotReturn() async throws {
-    let home = LinkReturn(of: .descriptor(FileDescriptor(rawValue: -1)))
-    #expect(!home.canReturn)
-    #expect(await home.open() == nil)
+  @Test("A descriptor does not come back")
+  func descriptor() async throws {
+    let target = ReconnectTarget(.descriptor(FileDescriptor(rawValue: -1)))
+    #expect(!target.canReturn)
+    #expect(await target.open() == nil)
   }
 
-  @Test func theNumberOfAPseudoTerminalIsSomebodyElsesOnceItIsGone() async throws {
+  @Test("A pseudo-terminal does not come back under its number")
+  func pseudoTerminal() async throws {
     let (master, name) = try Self.terminal()
     defer { try? master.close() }
-    let home = LinkReturn(of: .serial(path: FilePath(name)))
-    #expect(!home.canReturn)
-    #expect(await home.open() == nil)
+    let target = ReconnectTarget(.serial(path: FilePath(name)))
+    #expect(!target.canReturn)
+    #expect(await target.open() == nil)
   }
 
-  @Test func theSameDeviceIsFoundUnderAnotherNumber() async throws {
+  @Test("The same device is found under another number")
+  func otherNumber() async throws {
     let machine = try Folder()
     let (wrong, wrongName) = try Self.terminal()
     let (right, rightName) = try Self.terminal()
@@ -98,12 +118,12 @@ import UWBLink
         to: machine.path + "/" + device + "/1-\(number):1.0")
       try machine.link("dev/ttyACM\(number)", to: name)
     }
-    let home = LinkReturn(of: .usb(serial: "A1"), discovery: discovery)
-    let link = Task { await home.open() }
+    let target = ReconnectTarget(.usb(serial: "A1"), discovery: discovery)
+    let link = Task { await target.open() }
     try plug(0, serial: "B2", at: wrongName)
     try plug(1, serial: "A1", at: rightName)
     let opened = try #require(await link.value)
-    try opened.write([0x20, 0x02, 0, 0])
+    try await opened.write([0x20, 0x02, 0, 0])
     var bytes = [UInt8](repeating: 0, count: 4)
     #expect(try bytes.withUnsafeMutableBytes { try right.read(into: $0) } == 4)
     #expect(bytes == [0x20, 0x02, 0, 0])
@@ -111,8 +131,9 @@ import UWBLink
     try right.close()
   }
 
-  @Test func aServerThatComesBackIsConnectedTo() async throws {
-    // A port that is free now: nobody listens there until the first refusals are over.
+  @Test("A server that comes back is connected to")
+  func server() async throws {
+    // A port that is free now: no program listens there until the first refusals are over.
     func listen(on port: UInt16) throws -> (FileDescriptor, UInt16) {
       let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var yes: Int32 = 1
@@ -133,8 +154,8 @@ import UWBLink
     }
     let (first, port) = try listen(on: 0)
     try first.close()
-    let home = LinkReturn(of: .tcp(host: "127.0.0.1", port: "\(port)"))
-    let link = Task { await home.open() }
+    let target = ReconnectTarget(.tcp(host: "127.0.0.1", port: "\(port)"))
+    let link = Task { await target.open() }
     let (second, _) = try listen(on: port)
     #expect(await link.value != nil)
     try second.close()

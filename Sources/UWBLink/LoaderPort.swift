@@ -3,8 +3,8 @@ internal import CUWB
 
 /// A chip before its firmware runs: bytes to and from its loader.
 ///
-/// All of it waits; so not on a thread that runs tasks.
-public protocol LoaderPort: Sendable {
+/// All of it waits: for blocking threads only.
+package protocol LoaderPort: Sendable {
   /// Switches the chip off and on, and into its loader.
   ///
   /// - Throws: `LinkError`; code `invalidEndpoint` where this kind of link has no loader.
@@ -13,9 +13,9 @@ public protocol LoaderPort: Sendable {
   /// Sends bytes as they are, in one selection of the chip.
   func sendToLoader(_ bytes: [UInt8]) throws(LinkError)
 
-  /// Reads so many bytes in one selection, once the chip offers something.
+  /// Reads `count` bytes in one selection, once the chip offers something.
   ///
-  /// - Parameter timeout: milliseconds; 0: it has offered them already.
+  /// - Parameter timeout: Milliseconds; 0: it has offered them already.
   /// - Throws: `LinkError`; code `timeout` when it offers nothing in time.
   func receiveFromLoader(_ count: Int, timeout: Int32) throws(LinkError) -> [UInt8]
 
@@ -24,34 +24,30 @@ public protocol LoaderPort: Sendable {
 }
 
 extension Link: LoaderPort {
-  /// Switches the chip off and on, and into its loader. Before a reader is started.
-  public func beginLoading() throws(LinkError) {
-    let result = cuwb_boot_begin(raw)
+  package func beginLoading() throws(LinkError) {
+    let result = unsafe cuwb_boot_begin(raw)
     guard result.outcome != CUWB_INVALID else {
       throw LinkError(
         .invalidEndpoint, endpoint: endpoint.description,
         detail: "firmware cannot be loaded through it",
-        nextStep: "Use spi:/dev/spidev0.0?chip=…, or sr1xx:/dev/srxxx.")
+        recoverySuggestion: "Use spi:/dev/spidev0.0?chip=…, or sr1xx:/dev/srxxx.")
     }
     try check(result)
   }
 
-  /// Sends bytes as they are, in one selection of the chip.
-  public func sendToLoader(_ bytes: [UInt8]) throws(LinkError) {
-    try check(cuwb_boot_write(raw, bytes, bytes.count))
+  package func sendToLoader(_ bytes: [UInt8]) throws(LinkError) {
+    try check(unsafe cuwb_boot_write(raw, bytes, bytes.count))
   }
 
-  /// Reads so many bytes in one selection, once the chip offers something.
-  public func receiveFromLoader(
+  package func receiveFromLoader(
     _ count: Int, timeout: Int32
   ) throws(LinkError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    try check(cuwb_boot_read(raw, &bytes, count, timeout))
+    try check(unsafe cuwb_boot_read(raw, &bytes, count, timeout))
     return bytes
   }
 
-  /// The firmware runs: frames from here on.
-  public func endLoading() throws(LinkError) { try check(cuwb_boot_end(raw)) }
+  package func endLoading() throws(LinkError) { try check(unsafe cuwb_boot_end(raw)) }
 
   private func check(_ result: cuwb_result) throws(LinkError) {
     guard result.outcome == CUWB_OK else { throw LinkError(result, endpoint: endpoint) }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CUWB
+
+/// A moment on CLOCK_MONOTONIC.
+struct Deadline {
+  private let nanoseconds: UInt64
+
+  /// - Parameter time: From now; a negative one has passed already.
+  init(after time: Duration) {
+    let (seconds, attoseconds) = time.components
+    // A year is as good as for ever, and cannot overflow.
+    let whole = UInt64(clamping: min(seconds, 31_536_000)) * 1_000_000_000
+    let part = UInt64(clamping: attoseconds / 1_000_000_000)
+    nanoseconds = cuwb_monotonic_ns() + (time < .zero ? 0 : whole + part)
+  }
+
+  /// What is left, rounded up so that a wait does not end before its time; 0 when it has passed.
+  var milliseconds: Int32 {
+    let now = cuwb_monotonic_ns()
+    return now < nanoseconds ? Int32(clamping: (nanoseconds - now + 999_999) / 1_000_000) : 0
+  }
+}
+
+extension Duration {
+  /// For the kernel: rounded up, never negative.
+  var milliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    guard self > .zero else { return 0 }
+    let whole = Int64(clamping: seconds).multipliedReportingOverflow(by: 1_000)
+    let part = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return whole.overflow ? .max : Int32(clamping: whole.partialValue + part)
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
+internal import Locking
+
+/// Runs `body`, which may block, on a blocking thread and suspends the calling task meanwhile.
+///
+/// At most 64 calls run at the same time; those that come then wait for one to end. Nothing that
+/// runs there may wait for another call of this function, so each ends by itself and none waits for
+/// ever.
+///
+/// - Throws: `LinkError` with code `threadUnavailable` when the system has no thread for it.
+package func runBlocking<R: Sendable>(
+  _ body: @escaping @Sendable () -> R
+) async throws(LinkError) -> R {
+  // Through a lock rather than the continuation: ThreadSanitizer does not see that a task that is
+  // resumed goes on after what the resuming thread has done.
+  let outcome = Locked<Result<R, LinkError>?>(nil)
+  await withCheckedContinuation { continuation in
+    let job = BlockingThreads.Job(
+      body: {
+        let value = body()
+        outcome.withLock { $0 = .success(value) }
+        continuation.resume()
+      },
+      fail: { error in
+        outcome.withLock { $0 = .failure(error) }
+        continuation.resume()
+      })
+    BlockingThreads.shared.run(job)
+  }
+  guard let result = outcome.withLock({ $0.take() }) else {
+    preconditionFailure("resumed without an outcome")
+  }
+  return try result.get()
+}
+
+/// The threads of `runBlocking`: made when all others are busy, and gone when they are idle.
+private final class BlockingThreads: Sendable {
+  static let shared = BlockingThreads()
+
+  private static let limit = 64
+  private static let idleTime = Duration.seconds(5)
+
+  struct Job: Sendable {
+    let body: @Sendable () -> Void
+    let fail: @Sendable (LinkError) -> Void
+  }
+
+  private struct State {
+    var jobs: Deque<Job> = []
+    var idle: [WakeEvent] = []
+    var count = 0
+  }
+  private let state = Locked(State())
+
+  func run(_ job: Job) {
+    let (idle, needsThread) = state.withLock { state -> (WakeEvent?, Bool) in
+      state.jobs.append(job)
+      if let idle = state.idle.popLast() { return (idle, false) }
+      guard state.count < Self.limit else { return (nil, false) }
+      state.count += 1
+      return (nil, true)
+    }
+    idle?.wake()
+    guard needsThread else { return }
+    do throws(LinkError) {
+      try SystemThread.start("uwb-blocking", for: "a blocking call") { self.work() }
+    } catch {
+      // Another thread runs it if there is one.
+      let lost = state.withLock { state -> Deque<Job> in
+        state.count -= 1
+        guard state.count == 0 else { return [] }
+        defer { state.jobs = [] }
+        return state.jobs
+      }
+      for job in lost { job.fail(error) }
+    }
+  }
+
+  private func work() {
+    let event = WakeEvent()
+    while true {
+      let job = state.withLock { state in
+        // Still there if it was not this one's turn to be woken.
+        state.idle.removeAll { $0 === event }
+        let job = state.jobs.popFirst()
+        if job == nil { state.idle.append(event) }
+        return job
+      }
+      if let job {
+        job.body()
+      } else if !event.sleep(timeout: Self.idleTime) {
+        let ends = state.withLock { state in
+          guard let index = state.idle.firstIndex(where: { $0 === event }) else { return false }
+          state.idle.remove(at: index)
+          state.count -= 1
+          return true
+        }
+        if ends { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Locking
+
+/// Something that happens once, and that tasks wait for.
+package final class Latch: Sendable {
+  private struct State {
+    var isOpen = false
+    var waiting: [@Sendable () -> Void] = []
+  }
+  private let state = Locked(State())
+
+  /// It has happened. Any thread.
+  func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for wake in waiting { wake() }
+  }
+
+  /// Waits until it has happened, also in a cancelled task.
+  package func wait() async {
+    await withCheckedContinuation { continuation in whenOpen { continuation.resume() } }
+  }
+
+  /// Blocks the calling thread until it has happened.
+  package func waitBlocking() {
+    let event = WakeEvent()
+    whenOpen { event.wake() }
+    event.sleep()
+  }
+
+  private func whenOpen(_ wake: @escaping @Sendable () -> Void) {
+    let isOpen = state.withLock { state in
+      if !state.isOpen { state.waiting.append(wake) }
+      return state.isOpen
+    }
+    if isOpen { wake() }
+  }
+}
