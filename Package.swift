@@ -109,10 +109,12 @@ let package = Package(
       dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/SeveralAccessories", swiftSettings: strict),
     .executableTarget(
-      name: "GuidedFinding", dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
+      name: "GuidedFinding",
+      dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/GuidedFinding", swiftSettings: strict),
     .executableTarget(
-      name: "PeerRanging", dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
+      name: "PeerRanging",
+      dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/PeerRanging", swiftSettings: strict),
 
     .executableTarget(

@@ -7,7 +7,8 @@ import UWBSimulator
 @main
 enum Main {
   static func main() async throws {
-    let environment = try ExampleEnvironment(phone: .qm33PDoA, at: Placement(at: SIMD3<Double>(0, 0, 1)))
+    let environment = try ExampleEnvironment(
+      phone: .qm33PDoA, at: Placement(at: SIMD3<Double>(0, 0, 1)))
     let positions = [
       "lamp": SIMD3<Double>(2, 1, 1), "door": SIMD3(4, -2, 1), "desk": SIMD3(1, 0, 1),
     ]
