@@ -207,3 +207,14 @@ let package = Package(
   ],
   cLanguageStandard: .c11
 )
+
+// The fuzzers, for Tests/Fuzz/run.sh only: libFuzzer brings their main function.
+if Context.environment["UWB_FUZZ"] != nil {
+  package.targets += [
+    .target(
+      name: "Meter", path: "Tests/Fuzz/Sources/Meter", cSettings: [.define("_GNU_SOURCE")]),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["Meter", "UCI", "UCIReference", "UWB", "AccessoryProtocol"],
+      path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
+  ]
+}

@@ -30,8 +30,7 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 mkdir -p "$found"
 
-# One package name for all, so that the targets see what is visible within swift-uwb only.
-sanitizers=(--sanitize fuzzer -Xswiftc -package-name -Xswiftc swift_uwb)
+sanitizers=(--sanitize fuzzer)
 flags=-fsanitize=fuzzer
 if [ "$asan" = 1 ]; then
   # The compiler heeds only the last -sanitize, and the order of SwiftPM's is another each time.
@@ -40,7 +39,7 @@ if [ "$asan" = 1 ]; then
 fi
 
 build() {
-  swift build --package-path "$here" --scratch-path "$work" -c release "${sanitizers[@]}" \
+  UWB_FUZZ=1 swift build --package-path "$root" --scratch-path "$work" -c release "${sanitizers[@]}" \
     --product Fuzz >"$temporary/log" 2>&1 || {
     tail -n 40 "$temporary/log"
     exit 1
