@@ -17,11 +17,25 @@ internal import SystemPackage
   /// Opens when the descriptor has been closed, after the last reference to the link has gone.
   package let closed = Latch()
 
+  // Devices that this process has let go of, but whose descriptors may still be open.
+  private static let closing = Locked<[(endpoint: LinkEndpoint, closed: Latch)]>([])
+
+  /// Announces that the last references are about to go: `open` waits until that has happened, so
+  /// that a device that was dropped without being closed can be opened again at once.
+  package func willClose() {
+    Self.closing.withLock { list in
+      list.removeAll { $0.closed.isOpen }
+      list.append((endpoint, closed))
+    }
+  }
+
   /// Opens a link on a blocking thread.
   ///
   /// - Throws: `LinkError`. A descriptor is closed even then.
   package static func open(_ endpoint: LinkEndpoint) async throws(LinkError) -> Link {
-    try await runBlocking { Result { () throws(LinkError) in try Link(endpoint) } }.get()
+    let before = closing.withLock { $0.filter { $0.endpoint == endpoint }.map(\.closed) }
+    for closed in before { await closed.wait() }
+    return try await runBlocking { Result { () throws(LinkError) in try Link(endpoint) } }.get()
   }
 
   /// Opens a link, lends it to `body`, and returns when it has been closed again.

@@ -124,9 +124,10 @@ final class DeviceCore: Sendable {
     for record in sessions { record.finishData() }
     if let link { broadcast.send(.disconnected(link)) }
     broadcast.finish()
-    reader.stop()
     // The port is set free now, although this device may live on.
     let link = engine.state.withLock { $0.link }
+    link?.willClose()
+    reader.stop()
     state.withLock { $0.linkClosed = link?.closed }
     engine.attach(nil)
   }

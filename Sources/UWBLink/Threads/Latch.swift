@@ -9,6 +9,9 @@ package final class Latch: Sendable {
   }
   private let state = Locked(State())
 
+  /// Whether it has happened. Any thread.
+  var isOpen: Bool { state.withLock { $0.isOpen } }
+
   /// It has happened. Any thread.
   func open() {
     let waiting = state.withLock { state in

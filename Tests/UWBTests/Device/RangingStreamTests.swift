@@ -53,12 +53,15 @@ import UWB
     let stream = session.measurements()
     try await session.start()
     #expect(try await stream.first { _ in true }?.sequenceNumber == 0)
+    var thread: AllocationTests.DoneThread?
     let second: UInt32? = await withCheckedContinuation { continuation in
-      _ = AllocationTests.DoneThread {
+      thread = AllocationTests.DoneThread {
         let measurement = try? stream.next()
         continuation.resume(returning: measurement?.sequenceNumber)
       }
     }
+    // It has resumed this task, and ends.
+    thread?.join()
     #expect(second == 1)
     #expect(try await stream.first { _ in true }?.sequenceNumber == 2)
     await device.close()
