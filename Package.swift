@@ -155,8 +155,15 @@ let package = Package(
       dependencies: ["CUWB", "CUWBTestSupport", "CUWBScenarios", "LineSimulation"],
       exclude: ["Sanitized"],
       swiftSettings: strict),
+    .target(
+      name: "UCITestSupport", dependencies: ["UCI"], path: "Tests/UCITestSupport",
+      swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "UCITests", dependencies: ["UCI", "UCIReference"], swiftSettings: strict + lifetimes),
+      name: "UCITests", dependencies: ["UCI", "UCIReference", "UCITestSupport"],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "UCIReferenceTests", dependencies: ["UCI", "UCIReference", "UCITestSupport"],
+      swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBLinkTests", dependencies: ["UWBLink", "UWBTestSupport", "Locking", system],
       swiftSettings: strict + lifetimes),

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// Frames that real chips sent or took, with what they say, typed by hand from the layouts of the
 /// specification: the layouts are checked against silicon wherever this repository is cloned.

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// Compares what the corpus says of a frame with what was decoded, and counts.
 struct Comparison {

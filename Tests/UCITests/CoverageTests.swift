@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// One packet at least for each message whose layout is known. Most are constructed by their
 /// layouts; those of NXP's groups 9, A, E and F are from published logs and demos of an SR250 where

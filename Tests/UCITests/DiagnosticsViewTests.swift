@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCITestSupport
 
 /// Diagnostics read in place say what the same bytes say as values.
 @Suite struct DiagnosticsViewTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
+import UCITestSupport
 
 /// A generator with a seed, so that a failure can be had again. (SplitMix64.)
 struct SeededGenerator: RandomNumberGenerator {

@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCITestSupport
 
 /// Documentation/DeviceOddities.md, "Packets".
 @Suite struct FramingOddityTests {

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// A generator with a seed, so that a failure can be had again. (SplitMix64.)
 private struct Generator: RandomNumberGenerator {

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// Messages that are made from the descriptions of their own fields: what is written is read, every
 /// message, whatever its values.

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// Documentation/DeviceOddities.md, "Measurements".
 @Suite struct MeasurementOddityTests {

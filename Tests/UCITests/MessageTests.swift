@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 // Frames of a Qorvo DWM3001CDK with firmware QM33SDK-1.1.1 (captures of EstebanMenti's UCI script),
 // of an NXP SR250 (log in NXP's UWBIoT guide), of google/pica 0.1.12, and constructed ones.

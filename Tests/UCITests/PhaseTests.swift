@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 // Constructed by the layouts of AOSP's packet description.
 @Suite struct PhaseTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import UCI
+import UCITestSupport
 
 /// A message with the names and forms of the corpus, so that both can be compared key by key.
 enum ReferenceView {

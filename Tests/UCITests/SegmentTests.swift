@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCITestSupport
 
 @Suite struct SegmentTests {
   private func take(

@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCITestSupport
 
 /// Notifications of two-way ranging, header included.
 ///

@@ -2,6 +2,7 @@
 
 import Testing
 import UCI
+import UCITestSupport
 
 // Multicast and data frames are those of google/pica 0.1.12 unless said otherwise.
 @Suite struct SessionMessageTests {

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// Notifications of uplink TDoA (constructed) and of downlink TDoA in its second version. The
 /// measurements of the latter are the vectors in the tests of AOSP's uwb_uci_packets.

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// NXP's part behind the measurements and the diagnostics of Qorvo and Android.
 @Suite struct VendorTailTests {

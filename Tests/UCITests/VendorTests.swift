@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 // NXP: frames of a published log of an SR250. Qorvo: constructed by the layout of DW3_QM33_SDK.
 @Suite struct VendorTests {

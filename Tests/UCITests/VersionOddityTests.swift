@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// Documentation/DeviceOddities.md, "Sessions and versions". Those on parameters and
 /// capabilities are with the tests of their tables.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 import UCI
 
 /// Frames of many sources with what an independent decoder read in them. They are not part of the
 /// package, because they come from other projects; tests over them say when they were skipped.
-enum Corpus {
+package enum Corpus {
   /// The folder named by UWB_CORPUS, or one beside the package.
-  static let folder: URL = {
+  package static let folder: URL = {
     if let path = ProcessInfo.processInfo.environment["UWB_CORPUS"] {
       return URL(fileURLWithPath: path)
     }
@@ -15,12 +15,14 @@ enum Corpus {
       .deletingLastPathComponent().appendingPathComponent("../shared/corpus").standardizedFileURL
   }()
 
-  static let frames = folder.appendingPathComponent("uci-frames.jsonl")
-  static let payloads = folder.appendingPathComponent("uci-payload-vectors.jsonl")
+  package static let frames = folder.appendingPathComponent("uci-frames.jsonl")
+  package static let payloads = folder.appendingPathComponent("uci-payload-vectors.jsonl")
 
-  static func exists(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
+  package static func exists(_ file: URL) -> Bool {
+    FileManager.default.fileExists(atPath: file.path)
+  }
 
-  static func lines(_ file: URL) throws -> [JSON] {
+  package static func lines(_ file: URL) throws -> [JSON] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
       JSON(try JSONSerialization.jsonObject(with: Data($0.utf8)))
     }
@@ -28,7 +30,7 @@ enum Corpus {
 }
 
 /// A value of the corpus.
-enum JSON: Equatable {
+package enum JSON: Equatable {
   case null
   case bool(Bool)
   case number(Int64)
@@ -36,7 +38,7 @@ enum JSON: Equatable {
   case list([JSON])
   case object([String: JSON])
 
-  init(_ value: Any) {
+  package init(_ value: Any) {
     switch value {
     case let value as String: self = .text(value)
     case let value as [Any]: self = .list(value.map(JSON.init))
@@ -49,16 +51,16 @@ enum JSON: Equatable {
     }
   }
 
-  init(_ value: some BinaryInteger) { self = .number(Int64(truncatingIfNeeded: value)) }
-  init(_ bytes: [UInt8]) { self = .text(hexadecimal(bytes)) }
+  package init(_ value: some BinaryInteger) { self = .number(Int64(truncatingIfNeeded: value)) }
+  package init(_ bytes: [UInt8]) { self = .text(hexadecimal(bytes)) }
 
-  subscript(key: String) -> JSON {
+  package subscript(key: String) -> JSON {
     if case .object(let object) = self { object[key] ?? .null } else { .null }
   }
 
-  var text: String? { if case .text(let text) = self { text } else { nil } }
-  var number: Int64? { if case .number(let number) = self { number } else { nil } }
-  var list: [JSON] { if case .list(let list) = self { list } else { [] } }
-  var object: [String: JSON] { if case .object(let object) = self { object } else { [:] } }
-  var isTrue: Bool { self == .bool(true) || self == .number(1) }
+  package var text: String? { if case .text(let text) = self { text } else { nil } }
+  package var number: Int64? { if case .number(let number) = self { number } else { nil } }
+  package var list: [JSON] { if case .list(let list) = self { list } else { [] } }
+  package var object: [String: JSON] { if case .object(let object) = self { object } else { [:] } }
+  package var isTrue: Bool { self == .bool(true) || self == .number(1) }
 }

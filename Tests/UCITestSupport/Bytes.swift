@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UCI
+package import UCI
 
 /// Bytes from hexadecimal digits; spaces and bars are skipped.
-func bytes(_ text: String) -> [UInt8] {
+package func bytes(_ text: String) -> [UInt8] {
   let digits = text.compactMap { $0 == " " || $0 == "|" || $0 == "\n" ? nil : $0 }
   precondition(digits.count.isMultiple(of: 2), "bytes have two digits each")
   return stride(from: 0, to: digits.count, by: 2).map {
@@ -11,12 +11,12 @@ func bytes(_ text: String) -> [UInt8] {
   }
 }
 
-func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
 /// Reads a packet and gives its typed payload; nil when it is of another type or was not understood.
-func decode<T: UCIPayload>(
+package func decode<T: UCIPayload>(
   _ packet: String, as: T.Type, dialect: Dialect = .assumed
 ) throws -> T? {
   switch try Message(packet: bytes(packet), dialect: dialect).content {
@@ -29,14 +29,16 @@ func decode<T: UCIPayload>(
 }
 
 /// The payload of a packet: what has to come out when it is encoded again.
-func reencoded(_ packet: String, dialect: Dialect = .assumed) throws -> [UInt8] {
+package func reencoded(_ packet: String, dialect: Dialect = .assumed) throws -> [UInt8] {
   try Message(packet: bytes(packet), dialect: dialect).payload(dialect: dialect)
 }
 
-func payload(of packet: String) -> [UInt8] { Array(bytes(packet).dropFirst(4)) }
+package func payload(of packet: String) -> [UInt8] { Array(bytes(packet).dropFirst(4)) }
 
 /// Reads a payload through the view that does not copy.
-func withView<R>(_ payload: [UInt8], _ body: (borrowing SessionInfoView) throws -> R) throws -> R {
+package func withView<R>(_ payload: [UInt8], _ body: (borrowing SessionInfoView) throws -> R) throws
+  -> R
+{
   let view = try SessionInfoView(payload.span.bytes)
   return try body(view)
 }

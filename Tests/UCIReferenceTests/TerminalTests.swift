@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// What a device sends never reaches a terminal as something that the terminal obeys.
 @Suite struct TerminalTests {

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 @Suite("Parameters as people write them")
 struct ParameterTextTests {

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 /// Configurations that real chips took must pass the check, and those that were refused must not.
 @Suite("The check against what real chips did")

@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UCIReference
+import UCITestSupport
 
 @Suite struct ParameterTests {
   @Test func tableOfParameters() {
