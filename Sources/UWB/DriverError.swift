@@ -311,12 +311,12 @@ extension DriverError: LocalizedError, CustomStringConvertible {
   }
 
   private static func steps(_ problems: [ConfigurationProblem]) -> String? {
-    let steps = problems.compactMap(\.nextStep)
+    let steps = problems.compactMap(\.recoverySuggestion)
     return steps.isEmpty ? nil : steps.joined(separator: " ")
   }
 
   private static func joined(_ explanation: CodeExplanation?) -> String? {
-    guard let steps = explanation?.toTry, !steps.isEmpty else { return nil }
+    guard let steps = explanation?.recoverySuggestions, !steps.isEmpty else { return nil }
     return steps.joined(separator: " ")
   }
 

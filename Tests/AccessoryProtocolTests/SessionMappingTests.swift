@@ -51,7 +51,7 @@ import UWB
       #expect(far.role == appRole)
       #expect(near.hopping == phone.hopping && far.hopping == phone.hopping)
       let ends = [near, far].map {
-        SessionEnd(
+        SessionPeerConfiguration(
           sessionID: $0.sessionID, parameters: SessionParameters($0.parameters(for: .fira2)))
       }
       #expect(ends[0].differences(from: ends[1]).filter { $0.effect == .preventsRanging }.isEmpty)

@@ -13,7 +13,8 @@ struct ExplanationTests {
       for row in family.explanations {
         #expect(row.meaning.hasSuffix(".") && row.meaning.first?.isUppercase == true, "\(row)")
         #expect(
-          row.toTry.allSatisfy { $0.hasSuffix(".") && $0.first?.isUppercase == true }, "\(row)")
+          row.recoverySuggestions.allSatisfy { $0.hasSuffix(".") && $0.first?.isUppercase == true },
+          "\(row)")
         #expect(row.causes.allSatisfy { !$0.isEmpty && !$0.hasSuffix(".") }, "\(row)")
         let vendors = row.vendors.isEmpty ? ["everybody"] : row.vendors.map(\.rawValue)
         for vendor in vendors {
@@ -27,10 +28,12 @@ struct ExplanationTests {
   func nextSteps() {
     for code in UInt8(0x20)...0x27 {
       let row = Status(rawValue: code).explained()
-      #expect(row?.toTry.isEmpty == false && row?.causes.isEmpty == false, "\(code)")
+      #expect(row?.recoverySuggestions.isEmpty == false && row?.causes.isEmpty == false, "\(code)")
     }
     for code in (UInt8(0x1D)...0x42) {
-      #expect(StateChangeReason(rawValue: code).explained()?.toTry.isEmpty == false, "\(code)")
+      #expect(
+        StateChangeReason(rawValue: code).explained()?.recoverySuggestions.isEmpty == false,
+        "\(code)")
     }
   }
 
@@ -75,7 +78,7 @@ struct ExplanationTests {
   func regulation() {
     let android = Dialect(vendor: .android)
     #expect(
-      Status(rawValue: 0x53).explained(in: android)?.toTry
+      Status(rawValue: 0x53).explained(in: android)?.recoverySuggestions
         == ["Set the code of the country the device is in."])
     #expect(
       StateChangeReason(rawValue: 0x82).explained(in: android)?.name == "REGULATION_UWB_OFF")

@@ -66,7 +66,7 @@ struct ParameterTextTests {
       ),
       (
         "SLOT_DURATION=0.0001ms",
-        "'0.0001ms' is no whole number of RSTU, in which SLOT_DURATION is counted."
+        "'0.0001ms' is not a whole number of RSTU, in which SLOT_DURATION is counted."
       ),
       (
         "STS_CONFIG=dynamo",

@@ -71,7 +71,7 @@ struct RulesTests {
         "preventsRanging"
       ),
       (["DST_MAC_ADDRESS="], "DST_MAC_ADDRESS is missing", "preventsRanging"),
-      (["DST_MAC_ADDRESS=hex:01"], "no whole addresses", "refusedByChip"),
+      (["DST_MAC_ADDRESS=hex:01"], "not a multiple of", "refusedByChip"),
       (
         ["DEVICE_TYPE=controlee", "DEVICE_ROLE=responder", "DST_MAC_ADDRESS=1,2"],
         "A controlee has one controller", "preventsRanging"
@@ -243,7 +243,7 @@ struct ConfigurationOddityTests {
   func defaults() throws {
     let found = try problems(["SLOTS_PER_RR=", "PREAMBLE_CODE_INDEX="])
     #expect(found.map(\.parameters) == [[.preambleCodeIndex, .slotsPerRR]])
-    #expect(found[0].nextStep == "Set the same values at both ends.")
+    #expect(found[0].recoverySuggestion == "Set the same values at both ends.")
   }
 
   @Test("No chip has extended addresses with short ones in the header")
@@ -259,7 +259,7 @@ struct ConfigurationOddityTests {
         "DST_MAC_ADDRESS=0000000000000001",
       ],
       first: ["DEVICE_MAC_ADDRESS=0000000000000000"])
-    #expect(mode.contains { $0.sentence.hasPrefix("MAC_ADDRESS_MODE comes behind") })
+    #expect(mode.contains { $0.sentence.hasPrefix("MAC_ADDRESS_MODE comes after") })
     let usual = try problems([
       "MAC_ADDRESS_MODE=2", "DEVICE_MAC_ADDRESS=0000000000000000",
       "DST_MAC_ADDRESS=0000000000000001",

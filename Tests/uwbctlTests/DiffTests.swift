@@ -18,7 +18,7 @@ private let key = "5E:C2:E7:5E:C2:E7:5E:C2:E7:5E:C2:E7:5E:C2:E7:01"
 /// One end of a session that ranges; an empty value takes a parameter out.
 private func end(
   _ isController: Bool, _ changes: [String] = [], id: UInt32? = 42, isReadBack: Bool = false
-) throws -> SessionEnd {
+) throws -> SessionPeerConfiguration {
   var list = try [
     "DEVICE_TYPE=\(isController ? "controller" : "controlee")",
     "DEVICE_ROLE=\(isController ? "initiator" : "responder")", "MULTI_NODE_MODE=unicast",
@@ -35,7 +35,7 @@ private func end(
     list.removeAll { $0.id == tlv.id }
     if !isRemoval { list.append(tlv) }
   }
-  return SessionEnd(
+  return SessionPeerConfiguration(
     sessionID: id, parameters: SessionParameters(list), isReadBack: isReadBack)
 }
 
@@ -107,7 +107,7 @@ struct DiffTests {
 
   @Test("Ids, roles and addresses are compared together")
   func together() throws {
-    func names(_ a: SessionEnd, _ b: SessionEnd) -> [String] {
+    func names(_ a: SessionPeerConfiguration, _ b: SessionPeerConfiguration) -> [String] {
       a.differences(from: b).filter { $0.effect == .preventsRanging }.map(\.name)
     }
     #expect(try names(end(true), end(false, id: 43)) == ["SESSION_ID"])
@@ -287,7 +287,7 @@ struct DiffCommandTests {
 
   /// What a host sent: SESSION_INIT and SET_APP_CONFIG.
   static func packets(
-    _ end: SessionEnd, token: UInt32? = nil, refused: [AppConfigID] = []
+    _ end: SessionPeerConfiguration, token: UInt32? = nil, refused: [AppConfigID] = []
   ) -> [(PacketDirection, [UInt8])] {
     let id = end.sessionID ?? 0
     let set = SetAppConfig(sessionToken: token ?? id, parameters: end.parameters.list)

@@ -4,7 +4,7 @@
 public struct DataTransferStatus: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a code from its byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// One of several repetitions was sent; more follow.
@@ -29,7 +29,7 @@ public struct DataTransferStatus: RawRepresentable, Hashable, Sendable {
 public struct MulticastStatus: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a code from its byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Added or removed as asked.

@@ -6,7 +6,7 @@
 public struct StateChangeReason: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a code from its byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The host asked for it.

@@ -4,7 +4,7 @@
 public struct DeviceState: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a code from its byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// NXP: booted, waits for its vendor command CORE_DEVICE_INIT.
@@ -25,7 +25,7 @@ public struct DeviceState: RawRepresentable, Hashable, Sendable {
 public struct SessionState: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a code from its byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Created, lacks mandatory parameters.
@@ -42,7 +42,7 @@ public struct SessionState: RawRepresentable, Hashable, Sendable {
 public struct SessionType: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a code from its byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// FiRa ranging.

@@ -8,7 +8,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
   /// The byte on the wire.
   public let rawValue: UInt8
 
-  /// Any byte.
+  /// Creates a code from its byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// OK. The chip did what it was asked.

@@ -7,7 +7,7 @@ public struct DeviceConfigID: Hashable, Sendable {
   /// Second byte of the identifier, for parameters that have two (NXP's 0xE4 and 0xE5).
   public let subID: UInt8?
 
-  /// Any bytes.
+  /// Creates an identifier from its bytes.
   public init(_ number: UInt8, _ subID: UInt8? = nil) {
     self.number = number
     self.subID = subID

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// What a byte that a chip sends means, why it is usually sent, and what to try.
 public struct CodeExplanation: Hashable, Sendable {
@@ -8,19 +8,20 @@ public struct CodeExplanation: Hashable, Sendable {
   public let code: UInt8
   /// The name in the specification, or the one its vendor gives it.
   public let name: String
-  /// What it means: a sentence.
+  /// The meaning in one sentence.
   public let meaning: String
-  /// What usually leads to it, the likeliest first: a noun phrase each.
+  /// What usually leads to it, the likeliest first; noun phrases.
   public let causes: [String]
-  /// What to try, in this order: a sentence each.
-  public let toTry: [String]
-  /// Whose chips mean this by it; empty: everybody's.
-  public let vendors: [Dialect.Vendor]
-  /// In which specifications it means this.
-  public let generations: ClosedRange<Dialect.Generation>
+  /// What to try, in this order; sentences.
+  public let recoverySuggestions: [String]
+  /// The vendors that use the code like this; empty for all.
+  package let vendors: [Dialect.Vendor]
+  /// The specifications in which it means this.
+  package let generations: ClosedRange<Dialect.Generation>
 
   init(
-    _ code: UInt8, _ name: String, _ meaning: String, causes: [String] = [], toTry: [String] = [],
+    _ code: UInt8, _ name: String, _ meaning: String, causes: [String] = [],
+    try recoverySuggestions: [String] = [],
     vendors: [Dialect.Vendor] = [],
     generations: ClosedRange<Dialect.Generation> = .fira1...(.fira3)
   ) {
@@ -28,13 +29,13 @@ public struct CodeExplanation: Hashable, Sendable {
     self.name = name
     self.meaning = meaning
     self.causes = causes
-    self.toTry = toTry
+    self.recoverySuggestions = recoverySuggestions
     self.vendors = vendors
     self.generations = generations
   }
 
   /// Whether chips that speak like this mean it.
-  public func applies(to dialect: Dialect) -> Bool {
+  package func applies(to dialect: Dialect) -> Bool {
     (vendors.isEmpty || vendors.contains(dialect.vendor))
       && generations.contains(dialect.generation)
   }
@@ -53,8 +54,8 @@ struct CodeTable: Sendable {
   /// Every meaning of a code.
   func meanings(of code: UInt8) -> [CodeExplanation] { rows[code] ?? [] }
 
-  /// The meaning of a code for a dialect: what its vendor means by it rather than what everybody
-  /// does; nil where none is known.
+  /// The meaning of a code for a dialect: the vendor's own meaning before the
+  /// general one; nil where none is known.
   func meaning(of code: UInt8, in dialect: Dialect) -> CodeExplanation? {
     let fitting = meanings(of: code).filter { $0.applies(to: dialect) }
     return fitting.first { !$0.vendors.isEmpty } ?? fitting.first
@@ -80,7 +81,7 @@ struct CodeTable: Sendable {
 
 extension Dialect.Vendor {
   /// The name of the company; empty for `unknown`.
-  public var title: String {
+  package var title: String {
     switch self {
     case .unknown: ""
     case .qorvo: "Qorvo"
@@ -91,7 +92,7 @@ extension Dialect.Vendor {
 }
 
 /// The kinds of codes that chips explain themselves with.
-public enum CodeFamily: String, Sendable, CaseIterable {
+package enum CodeFamily: String, Sendable, CaseIterable {
   /// Responses, CORE_GENERIC_ERROR_NTF and measurements.
   case status = "status"
   /// SESSION_STATUS_NTF.
@@ -114,20 +115,20 @@ public enum CodeFamily: String, Sendable, CaseIterable {
   }
 
   /// Everything that is known of this kind, in the order of the codes.
-  public var explanations: [CodeExplanation] { table.all }
+  package var explanations: [CodeExplanation] { table.all }
 }
 
 /// What is known of a number or a name, in all kinds of codes.
 ///
 /// - Parameter text: `0x21`, `33`, `RANGING_RX_TIMEOUT` or a part of a name.
-public func explanations(
+package func explanations(
   of text: String
 ) -> [(family: CodeFamily, explanation: CodeExplanation)] {
   let all = CodeFamily.allCases.flatMap { family in
     family.explanations.map { (family: family, explanation: $0) }
   }
-  if let quantity = Quantity(trimmed(text)), quantity.decimals == 0, quantity.unit.isEmpty {
-    return all.filter { UInt64($0.explanation.code) == quantity.digits }
+  if let number = Quantity.number(text) {
+    return all.filter { UInt64($0.explanation.code) == number }
   }
   let wanted = plain(text)
   let exact = all.filter { plain($0.explanation.name) == wanted }

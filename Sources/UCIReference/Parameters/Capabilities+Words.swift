@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 extension Capabilities {
-  /// What a capability of the list says, as people write it: `5, 9`, `2.0.0-2.0.0`, `259 bytes`.
+  /// The value of a capability as text: `5, 9`, `2.0.0-2.0.0`, `259 bytes`.
   /// Bytes where nothing is known of it or they do not have the form.
-  public func words(for capability: TLV, dialect: Dialect = .assumed) -> String {
+  package func words(for capability: TLV, dialect: Dialect = .assumed) -> String {
     row(of: capability, dialect)?.words(for: capability.value)
       ?? capability.value.map { String(hex($0).dropFirst(2)) }.joined(separator: " ")
   }
 
   /// Which capability an entry of the list is; nil where that is not known.
-  public func id(of capability: TLV) -> CapabilityID? {
+  package func id(of capability: TLV) -> CapabilityID? {
     CapabilityID(number: capability.id, subID: capability.subID, in: numbering)
   }
 
@@ -19,11 +19,9 @@ extension Capabilities {
     id(of: capability)?.parameter(in: dialect, length: capability.value.count)
   }
 
-  /// Versions, channels and lists as people write them, everything else as a number or bytes.
+  /// Versions, channels and lists as text, everything else as a number or bytes.
   func fieldValue(of capability: TLV, _ dialect: Dialect) -> FieldValue {
-    if id(of: capability) == .channels, let channels {
-      return .list(channels.map { .number($0) })
-    }
+    if id(of: capability) == .channels, let channels { return .list(channels.map { .number($0) }) }
     return row(of: capability, dialect)?.fieldValue(of: capability.value) ?? capability.plainValue
   }
 }

@@ -7,15 +7,15 @@ public import UCI
 /// Chips are known to claim more than they do, so take this as a hint.
 public struct Capabilities: Hashable, Sendable {
   /// Everything the chip said, in its order.
-  public let parameters: [TLV]
+  package let parameters: [TLV]
   /// Which numbers it used.
-  public let numbering: CapabilityID.Numbering
+  package let numbering: CapabilityID.Numbering
 
   /// Roles a device can take, as bits.
   public struct Roles: OptionSet, Hashable, Sendable {
     /// One bit for each role, numbered like the parameter DEVICE_ROLE.
     public let rawValue: UInt16
-    /// Any bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
     /// Responder of two-way ranging.
     public static let responder = Roles(rawValue: 1 << 0)
@@ -41,7 +41,7 @@ public struct Capabilities: Hashable, Sendable {
   public struct DeviceTypes: OptionSet, Hashable, Sendable {
     /// The byte on the wire; NXP uses further bits.
     public let rawValue: UInt8
-    /// Any bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Decides on the parameters of a session.
     public static let controller = DeviceTypes(rawValue: 1 << 0)
@@ -53,7 +53,7 @@ public struct Capabilities: Hashable, Sendable {
   public struct STSModes: OptionSet, Hashable, Sendable {
     /// The byte on the wire.
     public let rawValue: UInt8
-    /// Any bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Static.
     public static let `static` = STSModes(rawValue: 1 << 0)
@@ -71,7 +71,7 @@ public struct Capabilities: Hashable, Sendable {
   public struct Angles: OptionSet, Hashable, Sendable {
     /// The byte on the wire.
     public let rawValue: UInt8
-    /// Any bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Azimuth from -90 to 90 degrees.
     public static let azimuth90 = Angles(rawValue: 1 << 0)
@@ -99,7 +99,7 @@ public struct Capabilities: Hashable, Sendable {
   }
 
   /// The bytes of a capability by its number on the wire, for those of vendors.
-  public subscript(number number: UInt8) -> [UInt8]? {
+  package subscript(number number: UInt8) -> [UInt8]? {
     parameters.first { $0.id == number }?.value
   }
 
@@ -140,8 +140,7 @@ public struct Capabilities: Hashable, Sendable {
   /// Channel numbers, ascending.
   public var channels: [Int]? {
     integer(.channels).map { mask in
-      [5, 6, 8, 9, 10, 12, 13, 14].enumerated().filter { mask >> $0.offset & 1 != 0 }
-        .map(\.element)
+      [5, 6, 8, 9, 10, 12, 13, 14].enumerated().filter { mask >> $0.offset & 1 != 0 }.map(\.element)
     }
   }
   /// FiRa sessions at a time, where an Android HAL says so (0xE9).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+import UCI
 
 /// A capability in CORE_GET_CAPS_INFO_RSP, whatever its number is: FiRa 2.0 renumbered them.
 public enum CapabilityID: String, Sendable, CaseIterable {
@@ -63,7 +63,7 @@ public enum CapabilityID: String, Sendable, CaseIterable {
   case antennaModes = "ANTENNA_MODES"
 
   /// Which numbers capabilities have.
-  public enum Numbering: Sendable {
+  package enum Numbering: Sendable {
     /// FiRa UCI 1.x, and pica whatever version it says.
     case fira1
     /// FiRa UCI 2.0 and later.
@@ -71,42 +71,31 @@ public enum CapabilityID: String, Sendable, CaseIterable {
   }
 
   /// Its number; nil where it does not exist in this numbering.
-  public func number(in numbering: Numbering) -> UInt8? {
+  package func number(in numbering: Numbering) -> UInt8? {
     CapabilityTable.row(of: self)?.number(in: numbering)
   }
 
   /// The capability with this number; nil where there is none.
   ///
   /// - Parameter subID: second byte of the number, where it has one (older firmware of NXP).
-  public init?(number: UInt8, subID: UInt8? = nil, in numbering: Numbering) {
+  package init?(number: UInt8, subID: UInt8? = nil, in numbering: Numbering) {
     let key = CapabilityTable.Key(number: number, subID: subID)
     guard let id = CapabilityTable.numbers[numbering]?[key] else { return nil }
     self = id
   }
 
   /// The name of a capability; `CAPABILITY_0xNN` where there is none.
-  public static func name(
-    of number: UInt8, subID: UInt8? = nil, in numbering: Numbering
-  ) -> String {
+  package static func name(of number: UInt8, subID: UInt8? = nil, in numbering: Numbering) -> String
+  {
     CapabilityID(number: number, subID: subID, in: numbering)?.rawValue
-      ?? (["CAPABILITY", hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
+      ?? unknownParameter("CAPABILITY", number, subID)
   }
 }
 
 /// A capability of a chip; its value says what the chip can do.
-public typealias CapabilityParameter = Parameter<CapabilityID>
+package typealias CapabilityParameter = Parameter<CapabilityID>
 
-extension CapabilityParameter {
-  /// Every capability that is known. Some have several rows, because vendors write their values in
-  /// different ways; `CapabilityID.parameter(in:)` chooses one.
-  public static var all: [CapabilityParameter] { CapabilityTable.rows.map(\.parameter) }
-}
-
-extension CapabilityID {
-  /// How the value reads on a chip of this dialect.
-  ///
-  /// - Parameter length: bytes of the value, where they are known.
-  public func parameter(in dialect: Dialect, length: Int? = nil) -> CapabilityParameter? {
-    CapabilityParameter.best(of: CapabilityTable.index[self], in: dialect, length: length)
-  }
+extension CapabilityID: TabulatedID {
+  package static let table = ParameterTable(CapabilityTable.rows.map(\.parameter))
+  package var unknownName: String { rawValue }
 }

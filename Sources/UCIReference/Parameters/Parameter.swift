@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// What is known of a parameter: one row of a table.
 ///
 /// Parameters of sessions, of chips, of radio tests and capabilities have the same shape, so that
-/// whoever shows, reads or checks a value does it for all of them in one way. An identifier that
-/// means different things in different dialects has several rows; `Parameter.best` chooses.
-public struct Parameter<ID: Hashable & Sendable>: Sendable {
+/// values of all of them are shown, read and checked in one way. An identifier that
+/// means different things in different dialects has several rows; `ParameterTable` chooses.
+package struct Parameter<ID: Hashable & Sendable>: Sendable {
   /// Which parameter.
-  public let id: ID
+  package let id: ID
   /// Its name in the specification or as the vendor publishes it.
-  public let name: String
+  package let name: String
   /// What it is, in one sentence; empty where the name is all that is known.
-  public let summary: String
+  package let summary: String
   /// Bytes its value may have; empty where the length depends on other parameters or is not known.
-  public let lengths: [Int]
+  package let lengths: [Int]
   /// How the bytes of the value are read.
-  public let format: ParameterFormat
+  package let format: ParameterFormat
   /// Unit of a number, for example `ms` or `RSTU`; nil for codes, masks and bytes.
-  public let unit: String?
+  package let unit: String?
   /// Values a number may have; nil where that is not known or the value is not a number.
-  public let range: ClosedRange<UInt64>?
+  package let range: ClosedRange<UInt64>?
   /// What the chip assumes when the host says nothing; nil where there is none, it is not known, or
   /// the value is no number.
-  public let defaultValue: UInt64?
+  package let defaultValue: UInt64?
   /// What the values mean in words, or of a mask what the bits mean, by their number.
-  public let values: [UInt64: String]
+  package let values: [UInt64: String]
   /// Who has to agree on the value.
-  public let scope: ParameterScope
+  package let scope: ParameterScope
   /// A session does not leave INIT without it.
-  public let isMandatory: Bool
+  package let isMandatory: Bool
   /// The value is key material or an initialisation vector and does not belong into logs.
-  public let isSecret: Bool
+  package let isSecret: Bool
   /// The chip refuses to have it set.
-  public let isReadOnly: Bool
+  package let isReadOnly: Bool
   /// The specifications in which the parameter has this meaning.
-  public let generations: ClosedRange<Dialect.Generation>
-  /// Whose meaning of the identifier this is; empty: everyone's.
-  public let vendors: [Dialect.Vendor]
+  package let generations: ClosedRange<Dialect.Generation>
+  /// The vendors that use the identifier like this; empty for all.
+  package let vendors: [Dialect.Vendor]
 
   init(
-    _ id: ID, _ name: String, _ lengths: [Int], format: ParameterFormat = .number,
+    _ id: ID, _ name: String, _ lengths: [Int] = [], format: ParameterFormat = .number,
     unit: String? = nil, range: ClosedRange<UInt64>? = nil, default defaultValue: UInt64? = nil,
     values: [UInt64: String] = [:], scope: ParameterScope = .own, mandatory: Bool = false,
     secret: Bool = false, readOnly: Bool = false,
@@ -66,14 +66,14 @@ public struct Parameter<ID: Hashable & Sendable>: Sendable {
   }
 
   /// Whether a chip of this dialect means this row by the identifier.
-  public func applies(to dialect: Dialect) -> Bool {
+  package func applies(to dialect: Dialect) -> Bool {
     (vendors.isEmpty || vendors.contains(dialect.vendor))
       && generations.contains(dialect.generation)
   }
 }
 
 /// Who has to agree on the value of a parameter of a session.
-public enum ParameterScope: String, Sendable, CaseIterable {
+package enum ParameterScope: String, Sendable, CaseIterable {
   /// Each device has its own value.
   case own
   /// Both peers need the same value, or they do not range.
@@ -84,24 +84,7 @@ public enum ParameterScope: String, Sendable, CaseIterable {
   case controlee
 }
 
-extension Parameter {
-  /// Rows by identifier, in the order of the table.
-  typealias Index = [ID: [Parameter]]
-
-  static func index(_ rows: [Parameter]) -> Index { Dictionary(grouping: rows, by: \.id) }
-
-  /// The row that a chip of this dialect means, else the one that comes nearest.
-  ///
-  /// What another vendor means by an identifier is the last thing to assume; then the length of the
-  /// value, where it is known, says more than the version the chip claims to speak; then a vendor's
-  /// own meaning comes before everyone's.
-  static func best(of rows: [Parameter]?, in dialect: Dialect, length: Int? = nil) -> Parameter? {
-    func misfit(_ row: Parameter) -> Int {
-      let isForeign = !row.vendors.isEmpty && !row.vendors.contains(dialect.vendor)
-      let fits = length.map { row.lengths.isEmpty || row.lengths.contains($0) } ?? true
-      return (isForeign ? 8 : 0) + (fits ? 0 : 4)
-        + (row.generations.contains(dialect.generation) ? 0 : 2) + (row.vendors.isEmpty ? 1 : 0)
-    }
-    return rows?.min { misfit($0) < misfit($1) }
-  }
+/// `DEVICE_CONFIG_0xE4_0x04`
+func unknownParameter(_ prefix: String, _ number: UInt8, _ subID: UInt8?) -> String {
+  ([prefix, hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
 }

@@ -3,7 +3,7 @@
 import UCI
 
 /// How the bytes of a parameter's value are read.
-public enum ParameterFormat: Hashable, Sendable {
+package enum ParameterFormat: Hashable, Sendable {
   /// An unsigned number, little-endian. With words for its values it is a code.
   case number
   /// A number in two's complement, little-endian.
@@ -12,9 +12,9 @@ public enum ParameterFormat: Hashable, Sendable {
   case mask
   /// The same with the most significant byte first.
   case maskBigEndian
-  /// Unsigned numbers of so many bytes each, one after another.
+  /// Unsigned numbers of this many bytes each.
   case numbers(bytes: Int)
-  /// Numbers in two's complement of 16 bits each, of which so many are the fraction.
+  /// Signed numbers of 16 bits each, of which this many bits are the fraction.
   case fixedPoint(fraction: Int)
   /// MAC addresses, one after another.
   case addresses
@@ -28,7 +28,7 @@ public enum ParameterFormat: Hashable, Sendable {
 
 extension Parameter {
   /// The value as a number; nil where it is none, empty, or longer than 8 bytes.
-  public func number(of value: [UInt8]) -> UInt64? {
+  package func number(of value: [UInt8]) -> UInt64? {
     switch format {
     case .number, .mask: TLV(0, value).integer
     case .maskBigEndian: TLV(0, value.reversed()).integer
@@ -37,18 +37,17 @@ extension Parameter {
   }
 
   /// What the value means: the words of a code, the set bits of a mask; nil where the row has none.
-  public func meaning(of value: [UInt8]) -> String? {
+  package func meaning(of value: [UInt8]) -> String? {
     guard let number = number(of: value), !values.isEmpty else { return nil }
     guard format == .mask || format == .maskBigEndian else { return values[number] }
     let bits = (0..<UInt64(value.count * 8)).filter { number >> $0 & 1 != 0 }
-    return bits.isEmpty
-      ? "none" : bits.map { values[$0] ?? "bit \($0)" }.joined(separator: ", ")
+    return bits.isEmpty ? "none" : bits.map { values[$0] ?? "bit \($0)" }.joined(separator: ", ")
   }
 
-  /// The value as people write it, with its unit: `2400 RSTU`, `static`, `5, 9`, `00:01`.
+  /// The value as text with its unit: `2400 RSTU`, `static`, `5, 9`, `00:01`.
   ///
-  /// Not for secrets: whoever shows values looks at `isSecret` first.
-  public func words(for value: [UInt8]) -> String {
+  /// Not for secrets: check `isSecret` first.
+  package func words(for value: [UInt8]) -> String {
     if let meaning = meaning(of: value) { return meaning }
     let plain = fieldValue(of: value)
     let text = plain.plainWords ?? value.map { String(hex($0).dropFirst(2)) }.joined(separator: " ")
@@ -56,7 +55,7 @@ extension Parameter {
   }
 
   /// The value for a description of a message; bytes where they do not have the format.
-  public func fieldValue(of value: [UInt8]) -> FieldValue {
+  package func fieldValue(of value: [UInt8]) -> FieldValue {
     let raw: FieldValue? = value.count <= 4 ? TLV(0, value).integer.map { .number($0) } : nil
     switch format {
     case .number, .mask, .maskBigEndian:

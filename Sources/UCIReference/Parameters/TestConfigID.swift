@@ -2,81 +2,62 @@
 
 import UCI
 
-/// A parameter of the radio tests (TEST_CONFIG_SET, TEST_CONFIG_GET), by its number on the wire.
-public struct TestConfigID: Hashable, Sendable {
+/// A parameter of the radio tests (TEST_CONFIG_SET, TEST_CONFIG_GET).
+///
+/// Sources: FiRa's as published in AOSP (packages/modules/Uwb: uci_packets.pdl and, with the defaults,
+/// the support library's RfTestOpenSessionParams); RSSI_OUTLIERS in UWB Qorvo Tools; NXP's in
+/// nxp-uwb/sr250-uwbiot-zephyr.
+package struct TestConfigID: TabulatedID {
   /// The byte on the wire, or the first of two.
-  public let number: UInt8
+  package let number: UInt8
   /// Second byte of the identifier, for parameters that have two (NXP's 0xE5).
-  public let subID: UInt8?
+  package let subID: UInt8?
 
-  /// Any bytes.
-  public init(_ number: UInt8, _ subID: UInt8? = nil) {
+  package init(_ number: UInt8, _ subID: UInt8? = nil) {
     self.number = number
     self.subID = subID
   }
 
-  /// What is known of the parameter; nil where nothing is.
-  public var parameter: TestConfigParameter? { TestConfigTable.index[self]?.first }
-
-  /// For example `NUM_PACKETS`; `TEST_CONFIG_0x20` where there is no name.
-  public var name: String {
-    parameter?.name
-      ?? (["TEST_CONFIG", hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
-  }
-}
-
-/// A parameter of the radio tests.
-public typealias TestConfigParameter = Parameter<TestConfigID>
-
-extension TestConfigParameter {
-  /// Every parameter that is known, in the order of the numbers.
-  public static var all: [TestConfigParameter] { TestConfigTable.rows }
-}
-
-/// Sources: FiRa's as published in AOSP (packages/modules/Uwb: uci_packets.pdl and, with the defaults,
-/// the support library's RfTestOpenSessionParams); RSSI_OUTLIERS in UWB Qorvo Tools; NXP's in
-/// nxp-uwb/sr250-uwbiot-zephyr.
-enum TestConfigTable {
-  static let index = TestConfigParameter.index(rows)
+  package var name: String { name() }
+  package var unknownName: String { unknownParameter("TEST_CONFIG", number, subID) }
 
   private static let yesNo: [UInt64: String] = [0: "no", 1: "yes"]
   private static let whole = UInt64(0)...UInt64(UInt32.max)
 
-  static let rows: [TestConfigParameter] = [
-    TestConfigParameter(
+  package static let table = ParameterTable<TestConfigID>([
+    .init(
       TestConfigID(0x00), "NUM_PACKETS", [4], unit: "packets", range: whole, default: 1000,
       summary: "How many frames are sent or expected."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x01), "T_GAP", [4], unit: "us", range: whole, default: 2000,
       summary: "From the start of a frame to that of the next."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x02), "T_START", [4], unit: "us", range: whole, default: 450,
       summary: "Taken to be how much earlier than a frame the receiver is switched on."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x03), "T_WIN", [4], unit: "us", range: whole, default: 750,
       summary: "Taken to be how long the receiver stays switched on."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x04), "RANDOMIZE_PSDU", [1], range: 0...1, default: 0, values: yesNo,
       summary: "Whether the payload of the frames is random."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x05), "PHR_RANGING_BIT", [1], range: 0...1, default: 0,
       summary: "The ranging bit in the header of the frames."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x06), "RMARKER_TX_START", [4], range: whole, default: 0,
       summary: "When the first frame is sent."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x07), "RMARKER_RX_START", [4], range: whole, default: 0,
       summary: "When the first frame is expected."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x08), "STS_INDEX_AUTO_INCR", [1], range: 0...1, default: 0, values: yesNo,
       summary: "Whether each frame has the next STS index."),
-    TestConfigParameter(
+    .init(
       TestConfigID(0x09), "STS_DETECT_BITMAP", [1], range: 0...1, default: 0, values: yesNo,
       summary: "Whether the bitmap of detected STS is reported."),
-    TestConfigParameter(
-      TestConfigID(0xE5, 0x01), "RSSI_CALIBRATION_OPTION", [], vendors: [.nxp]),
-    TestConfigParameter(TestConfigID(0xE5, 0x02), "AGC_GAIN", [], vendors: [.nxp]),
-    TestConfigParameter(TestConfigID(0xE5, 0x03), "STS_KEY_OPTION", [], vendors: [.nxp]),
-    TestConfigParameter(TestConfigID(0xEB), "RSSI_OUTLIERS", [2], vendors: [.qorvo]),
-  ]
+    .init(TestConfigID(0xE5, 0x01), "RSSI_CALIBRATION_OPTION", [], vendors: [.nxp]),
+    .init(TestConfigID(0xE5, 0x02), "AGC_GAIN", [], vendors: [.nxp]),
+    .init(TestConfigID(0xE5, 0x03), "STS_KEY_OPTION", [], vendors: [.nxp]),
+    .init(TestConfigID(0xEB), "RSSI_OUTLIERS", [2], vendors: [.qorvo]),
+  ])
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// Looks at the parameters of a session before they are sent: against the table of parameters,
 /// against the rules of the protocol, and against what the chip says of itself.
 ///
 /// Sources of the rules: FiRa UCI as published in AOSP's FiraParams and FiraEncoder and in pica;
 /// what chips of Qorvo and NXP accepted and refused in published captures.
-public struct ConfigurationCheck: Sendable {
+package struct ConfigurationCheck: Sendable {
   /// What is checked.
-  public var parameters: SessionParameters
+  package var parameters: SessionParameters
   /// What the chip can do; nil where it has not been asked.
-  public var capabilities: Capabilities?
+  package var capabilities: Capabilities?
   /// All parameters of the session, rather than a change of some.
-  public var isComplete: Bool
+  package var isComplete: Bool
 
   /// A check of the parameters of one end.
   ///
   /// - Parameter isComplete: false for a change of some parameters of a session that has others;
   ///   nothing is then said of what is missing.
-  public init(
+  package init(
     _ parameters: SessionParameters, capabilities: Capabilities? = nil, isComplete: Bool = true
   ) {
     self.parameters = parameters
@@ -27,8 +27,8 @@ public struct ConfigurationCheck: Sendable {
     self.isComplete = isComplete
   }
 
-  /// Everything that was found, the gravest first; empty: nothing.
-  public func problems() -> [ConfigurationProblem] {
+  /// Returns everything that was found, the most severe first.
+  package func problems() -> [ConfigurationProblem] {
     let rules = parameters.type.isRanging && isComplete ? Self.all : Self.general
     let found = rules.flatMap { $0(self) }
     var seen: Set<ConfigurationProblem> = []
@@ -57,7 +57,7 @@ public struct ConfigurationCheck: Sendable {
 
 extension SessionType {
   /// FiRa ranging, with or without data: what the rules of this folder are about.
-  public var isRanging: Bool { rawValue <= 0x01 || (0x03...0x05).contains(rawValue) }
+  package var isRanging: Bool { rawValue <= 0x01 || (0x03...0x05).contains(rawValue) }
 }
 
 extension ConfigurationCheck {
@@ -67,7 +67,7 @@ extension ConfigurationCheck {
   /// `SLOT_DURATION`
   func name(_ id: AppConfigID) -> String { id.name(in: parameters.dialect) }
 
-  /// The value as people write it; never that of a secret.
+  /// The value as text; never that of a secret.
   func text(_ id: AppConfigID) -> String {
     guard !id.isSecret else { return "(hidden)" }
     guard let value = parameters[id] else {

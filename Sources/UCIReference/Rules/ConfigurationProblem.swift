@@ -13,36 +13,44 @@ public struct ConfigurationProblem: Hashable, Sendable {
     /// The chip may take it, but no distance will be measured.
     case preventsRanging
 
-    /// The graver one is the greater.
+    /// Orders by severity.
     public static func < (a: Severity, b: Severity) -> Bool { a.rawValue < b.rawValue }
   }
 
   /// What it leads to.
   public let severity: Severity
-  /// What is wrong: one sentence.
+  /// What is wrong, in one sentence.
   public let sentence: String
   /// Which parameters it is about, the one to change first.
   public let parameters: [AppConfigID]
-  /// What to do: one sentence; nil where the sentence says it.
-  public let nextStep: String?
+  /// What to do, in one sentence; nil where `sentence` says it.
+  public let recoverySuggestion: String?
 
-  /// A problem, for checks of one's own.
+  /// Creates a problem.
+  ///
+  /// - Parameter recoverySuggestion: one sentence; nil where the other sentence says it.
   public init(
-    _ severity: Severity, _ sentence: String, _ parameters: [AppConfigID], next: String? = nil
+    _ severity: Severity, _ sentence: String, _ parameters: [AppConfigID],
+    try recoverySuggestion: String? = nil
   ) {
     self.severity = severity
     self.sentence = sentence
     self.parameters = parameters
-    nextStep = next
+    self.recoverySuggestion = recoverySuggestion
   }
 }
 
 extension ConfigurationProblem: CustomStringConvertible {
   /// The sentence, and what to do.
-  public var description: String { sentence + (nextStep.map { " " + $0 } ?? "") }
+  public var description: String { sentence + (recoverySuggestion.map { " " + $0 } ?? "") }
 }
 
 extension [ConfigurationProblem] {
   /// Those for which the parameters should not be sent.
   public var errors: [ConfigurationProblem] { filter { $0.severity > .advice } }
+
+  mutating func add(
+    _ severity: ConfigurationProblem.Severity, _ sentence: String, _ parameters: [AppConfigID],
+    try recoverySuggestion: String? = nil
+  ) { append(.init(severity, sentence, parameters, try: recoverySuggestion)) }
 }

@@ -11,7 +11,7 @@ extension ConfigurationCheck {
       return [
         .init(
           .refusedByChip,
-          "DST_MAC_ADDRESS has \(bytes.count) bytes, which are no whole addresses of "
+          "DST_MAC_ADDRESS has \(bytes.count) bytes, which is not a multiple of "
             + "\(parameters.addressLength).", [.dstMACAddress, .macAddressMode])
       ]
     }
@@ -19,28 +19,24 @@ extension ConfigurationCheck {
     switch parameters.isController {
     case false?:
       if peers.count != 1 {
-        problems.append(
-          .init(
-            .preventsRanging,
-            "A controlee has one controller, and DST_MAC_ADDRESS names \(peers.count).",
-            [.dstMACAddress]))
+        problems.add(
+          .preventsRanging,
+          "A controlee has one controller, and DST_MAC_ADDRESS names \(peers.count).",
+          [.dstMACAddress])
       }
     default:
       let count = number(.numberOfControlees) ?? 1
       if count != UInt64(peers.count) {
-        problems.append(
-          .init(
-            .preventsRanging,
-            "NUMBER_OF_CONTROLEES is \(text(.numberOfControlees)), and DST_MAC_ADDRESS names "
-              + "\(peers.count).", [.numberOfControlees, .dstMACAddress],
-            next: "Make NUMBER_OF_CONTROLEES \(peers.count)."))
+        problems.add(
+          .preventsRanging,
+          "NUMBER_OF_CONTROLEES is \(text(.numberOfControlees)), and DST_MAC_ADDRESS names "
+            + "\(peers.count).", [.numberOfControlees, .dstMACAddress],
+          try: "Make NUMBER_OF_CONTROLEES \(peers.count).")
       }
       if peers.count > 1, number(.multiNodeMode) == 0 {
-        problems.append(
-          .init(
-            .preventsRanging,
-            "MULTI_NODE_MODE is unicast, and there are \(peers.count) controlees.",
-            [.multiNodeMode], next: "Use one to many (1), at the controlees too."))
+        problems.add(
+          .preventsRanging, "MULTI_NODE_MODE is unicast, and there are \(peers.count) controlees.",
+          [.multiNodeMode], try: "Use one to many (1), at the controlees too.")
       }
     }
     return problems
@@ -49,33 +45,29 @@ extension ConfigurationCheck {
   func addresses() -> [ConfigurationProblem] {
     var problems: [ConfigurationProblem] = []
     if number(.macAddressMode) == 1 {
-      problems.append(
-        .init(
-          .refusedByChip,
-          "MAC_ADDRESS_MODE 1, extended addresses with short ones in the header, is on no known chip.",
-          [.macAddressMode], next: "Use short addresses (0) or extended ones (2)."))
+      problems.add(
+        .refusedByChip,
+        "MAC_ADDRESS_MODE 1, extended addresses with short ones in the header, is on no known chip.",
+        [.macAddressMode], try: "Use short addresses (0) or extended ones (2).")
     }
     if let own = parameters[.deviceMACAddress], [2, 8].contains(own.count),
       own.count != parameters.addressLength
     {
-      problems.append(
-        .init(
-          .refusedByChip,
-          "DEVICE_MAC_ADDRESS has \(own.count) bytes, and MAC_ADDRESS_MODE is "
-            + "\(text(.macAddressMode)).", [.deviceMACAddress, .macAddressMode],
-          next: "Use addresses of one length everywhere."))
+      problems.add(
+        .refusedByChip,
+        "DEVICE_MAC_ADDRESS has \(own.count) bytes, and MAC_ADDRESS_MODE is "
+          + "\(text(.macAddressMode)).", [.deviceMACAddress, .macAddressMode],
+        try: "Use addresses of one length everywhere.")
     }
     let peers = parameters.destinations
     if let own = parameters.address, peers.contains(own) {
-      problems.append(
-        .init(
-          .preventsRanging, "The device is its own peer: \(own) is in DST_MAC_ADDRESS.",
-          [.dstMACAddress, .deviceMACAddress],
-          next: "Put the other end's address into DST_MAC_ADDRESS."))
+      problems.add(
+        .preventsRanging, "The device is its own peer: \(own) is in DST_MAC_ADDRESS.",
+        [.dstMACAddress, .deviceMACAddress],
+        try: "Put the other end's address into DST_MAC_ADDRESS.")
     }
     if Set(peers).count != peers.count {
-      problems.append(
-        .init(.preventsRanging, "A peer is named twice in DST_MAC_ADDRESS.", [.dstMACAddress]))
+      problems.add(.preventsRanging, "A peer is named twice in DST_MAC_ADDRESS.", [.dstMACAddress])
     }
     return problems
   }

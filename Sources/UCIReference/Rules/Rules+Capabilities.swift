@@ -42,21 +42,15 @@ extension ConfigurationCheck {
   @Sendable private static func anything(_ value: UInt64) -> UInt64? { value > 0 ? 0 : nil }
 
   private static let rows: [Row] = [
-    Row(.deviceType, .deviceType) { 1 - min($0, 1) },
-    Row(.deviceRole, .deviceRoles),
-    Row(.rangingRoundUsage, .rangingMethod),
-    Row(.stsConfig, .stsConfig),
-    Row(.multiNodeMode, .multiNodeMode),
-    Row(.rangingTimeStruct, .rangingTimeStruct),
-    Row(.scheduleMode, .scheduleMode),
-    Row(.hoppingMode, .hoppingMode, bit: anything),
+    Row(.deviceType, .deviceType) { 1 - min($0, 1) }, Row(.deviceRole, .deviceRoles),
+    Row(.rangingRoundUsage, .rangingMethod), Row(.stsConfig, .stsConfig),
+    Row(.multiNodeMode, .multiNodeMode), Row(.rangingTimeStruct, .rangingTimeStruct),
+    Row(.scheduleMode, .scheduleMode), Row(.hoppingMode, .hoppingMode, bit: anything),
     Row(.blockStrideLength, .blockStriding, bit: anything),
     Row(.uwbInitiationTime, .uwbInitiationTime, bit: anything),
     Row(.channelNumber, .channels) { channel in
       [5, 6, 8, 9, 10, 12, 13, 14].firstIndex(of: channel).map { UInt64($0) }
-    },
-    Row(.rframeConfig, .rframeConfig),
-    Row(.macAddressMode, .extendedMACAddress, bit: anything),
+    }, Row(.rframeConfig, .rframeConfig), Row(.macAddressMode, .extendedMACAddress, bit: anything),
     // A chip that measures no angles takes the request and reports none.
     Row(.aoaResultRequest, .aoaSupport, isHint: true) { $0 == 3 ? 2 : nil },
   ]
@@ -76,15 +70,13 @@ extension ConfigurationCheck {
   private func overstated(_ capabilities: Capabilities) -> [ConfigurationProblem] {
     var problems: [ConfigurationProblem] = []
     if isKnownToLie(.channels), isSet(.channelNumber), number(.channelNumber) == 10 {
-      problems.append(
-        .init(
-          .advice, "Chips of this vendor list channel 10 without having it.", [.channelNumber],
-          next: "Use 9 or 5."))
+      problems.add(
+        .advice, "Chips of this vendor list channel 10 without having it.", [.channelNumber],
+        try: "Use 9 or 5.")
     }
     if isSet(.aoaResultRequest), (number(.aoaResultRequest) ?? 0) > 0, capabilities.angles == [] {
-      problems.append(
-        .init(.advice, "This chip measures no angles; none will be reported.", [.aoaResultRequest])
-      )
+      problems.add(
+        .advice, "This chip measures no angles; none will be reported.", [.aoaResultRequest])
     }
     return problems
   }

@@ -21,7 +21,7 @@ extension ConfigurationCheck {
   }
 
   /// What firmwares want beyond the formal list before they start; elsewhere, what the two ends
-  /// assume differently when nobody says it.
+  /// assume differently when it is not set.
   func startSet() -> [ConfigurationProblem] {
     guard parameters.isTwoWay else { return [] }
     let missing = Self.practical.filter { !isSet($0) }
@@ -39,7 +39,7 @@ extension ConfigurationCheck {
       .init(
         .advice,
         "\(names) \(missing.count == 1 ? "is" : "are") not set; chips and phones assume different "
-          + "values, and some do not start.", missing, next: "Set the same values at both ends.")
+          + "values, and some do not start.", missing, try: "Set the same values at both ends.")
     ]
   }
 
@@ -68,7 +68,7 @@ extension ConfigurationCheck {
         .preventsRanging,
         "\(name(.deviceRole)) is \(text(.deviceRole)), which does not take part in "
           + "\(text(.rangingRoundUsage)).", [.deviceRole, .rangingRoundUsage],
-        next: "Use \(wanted.words).")
+        try: "Use \(wanted.words).")
     ]
   }
 }

@@ -8,26 +8,23 @@ extension ConfigurationCheck {
     var problems: [ConfigurationProblem] = []
     let contention: [UInt64] = [7, 8]
     if contention.contains(parameters.usage), parameters.isScheduled {
-      problems.append(
-        .init(
-          .advice,
-          "\(text(.rangingRoundUsage)) is for contention-based rounds, and SCHEDULE_MODE "
-            + "is time scheduled.", [.scheduleMode, .rangingRoundUsage]))
+      problems.add(
+        .advice,
+        "\(text(.rangingRoundUsage)) is for contention-based rounds, and SCHEDULE_MODE "
+          + "is time scheduled.", [.scheduleMode, .rangingRoundUsage])
     }
     if number(.scheduleMode) == 2, parameters.usage != 10, parameters.isTwoWay {
-      problems.append(
-        .init(
-          .advice,
-          "SCHEDULE_MODE is hybrid, whose phases have to be configured by a session of "
-            + "their own.", [.scheduleMode]))
+      problems.add(
+        .advice,
+        "SCHEDULE_MODE is hybrid, whose phases have to be configured by a session of "
+          + "their own.", [.scheduleMode])
     }
     if let slot = number(.slotDuration), slot > 0, isSet(.slotDuration), slot < leastSlot.rstu {
-      problems.append(
-        .init(
-          leastSlot.isSaid ? .refusedByChip : .advice,
-          "Slots of \(slot) RSTU are shorter than \(leastSlot.rstu), which is the least for "
-            + (leastSlot.isSaid ? "this chip." : "many chips."), [.slotDuration],
-          next: "Use 2400 RSTU (2 ms), which every chip takes."))
+      problems.add(
+        leastSlot.isSaid ? .refusedByChip : .advice,
+        "Slots of \(slot) RSTU are shorter than \(leastSlot.rstu), which is the least for "
+          + (leastSlot.isSaid ? "this chip." : "many chips."), [.slotDuration],
+        try: "Use 2400 RSTU (2 ms), which every chip takes.")
     }
     return problems
   }
@@ -49,7 +46,7 @@ extension ConfigurationCheck {
       return [
         .init(
           .preventsRanging, "A ranging round has no slots, or takes no time.", names,
-          next: "Give SLOT_DURATION, SLOTS_PER_RR and RANGING_DURATION more than 0.")
+          try: "Give SLOT_DURATION, SLOTS_PER_RR and RANGING_DURATION more than 0.")
       ]
     }
     let (round, block) = (slot * slots, interval * 1_200)
@@ -59,23 +56,20 @@ extension ConfigurationCheck {
           .preventsRanging,
           "A ranging round of \(slots) slots of \(Self.milliseconds(slot)) takes "
             + "\(Self.milliseconds(round)), more than the interval of \(interval) ms.", names,
-          next: "Lengthen the interval to \((round + 1_199) / 1_200) ms, or use at most "
+          try: "Lengthen the interval to \((round + 1_199) / 1_200) ms, or use at most "
             + "\(block / slot) slots.")
       ]
     }
     var problems: [ConfigurationProblem] = []
     if (number(.hoppingMode) ?? 0) > 0, block / round < 2 {
-      problems.append(
-        .init(
-          .advice, "Hopping is on, but a block has room for one ranging round only.",
-          [.hoppingMode] + names))
+      problems.add(
+        .advice, "Hopping is on, but a block has room for one ranging round only.",
+        [.hoppingMode] + names)
     }
     if let least = capabilities?.minRangingIntervalMilliseconds, Int(clamping: interval) < least {
-      problems.append(
-        .init(
-          .refusedByChip,
-          "The interval of \(interval) ms is shorter than this chip's \(least) ms.",
-          [.rangingDuration], next: "Lengthen it."))
+      problems.add(
+        .refusedByChip, "The interval of \(interval) ms is shorter than this chip's \(least) ms.",
+        [.rangingDuration], try: "Lengthen it.")
     }
     return problems
   }
@@ -103,7 +97,7 @@ extension ConfigurationCheck {
         .init(
           .preventsRanging,
           "\(slots) slots are too few for \(text(.rangingRoundUsage)) with \(controlees): its "
-            + "frames alone take \(ranging).", [.slotsPerRR], next: "Use \(whole) or more.")
+            + "frames alone take \(ranging).", [.slotsPerRR], try: "Use \(whole) or more.")
       ]
     }
     guard slots < whole else { return [] }
@@ -112,7 +106,7 @@ extension ConfigurationCheck {
         .advice,
         "\(slots) slots are few for \(text(.rangingRoundUsage)) with \(controlees): with control "
           + "message and reports it takes \(whole).", [.slotsPerRR],
-        next: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
+        try: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
     ]
   }
 

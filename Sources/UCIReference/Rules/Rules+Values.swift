@@ -2,7 +2,7 @@
 
 import UCI
 
-// Each parameter by itself: its length, its range, its version, its place in the list.
+// Each parameter by itself: its length, its range, its version, its position in the list.
 extension ConfigurationCheck {
   func lengthsAndRanges() -> [ConfigurationProblem] {
     var problems: [ConfigurationProblem] = []
@@ -10,9 +10,8 @@ extension ConfigurationCheck {
     for tlv in parameters.list {
       let id = AppConfigID(rawValue: tlv.id)
       if !seen.insert(tlv.id).inserted {
-        problems.append(
-          .init(
-            .refusedByChip, "\(name(id)) is given twice.", [id], next: "Leave one of them out."))
+        problems.add(
+          .refusedByChip, "\(name(id)) is given twice.", [id], try: "Leave one of them out.")
       }
       // The initiation time has a rule of its own: which length it has is a matter of the version.
       guard id != .uwbInitiationTime, let row = id.parameter(in: parameters.dialect) else {
@@ -20,41 +19,36 @@ extension ConfigurationCheck {
       }
       if !row.lengths.isEmpty, !row.lengths.contains(tlv.value.count) {
         let lengths = row.lengths.map(String.init).joined(separator: " or ")
-        problems.append(
-          .init(
-            .refusedByChip,
-            "\(row.name) has \(tlv.value.count) bytes instead of \(lengths).", [id]))
+        problems.add(
+          .refusedByChip, "\(row.name) has \(tlv.value.count) bytes instead of \(lengths).", [id])
       } else if let problem = range(of: tlv, id, row) {
         problems.append(problem)
       }
       if row.isReadOnly {
-        problems.append(
-          .init(
-            .refusedByChip, "\(row.name) can be read but not written.", [id],
-            next: "Leave it out."))
+        problems.add(
+          .refusedByChip, "\(row.name) can be read but not written.", [id], try: "Leave it out.")
       }
     }
     return problems
   }
 
-  private func range(
-    of tlv: TLV, _ id: AppConfigID, _ row: AppConfigParameter
-  ) -> ConfigurationProblem? {
+  private func range(of tlv: TLV, _ id: AppConfigID, _ row: AppConfigParameter)
+    -> ConfigurationProblem?
+  {
     guard let value = row.number(of: tlv.value), let range = row.range else { return nil }
     if id == .channelNumber, ![5, 6, 8, 9, 10, 12, 13, 14].contains(value) {
       return .init(
         .refusedByChip, "There is no UWB channel \(value).", [id],
-        next: "Use 9, or 5: these are what nearly every chip has.")
+        try: "Use 9, or 5: these are what nearly every chip has.")
     }
     guard !range.contains(value) || isUnnamed(value, row) else { return nil }
     // Chips that follow more than eight are known; the list of the command has room for them.
     if id == .numberOfControlees, value > 0 {
-      return .init(
-        .advice, "\(value) controlees are more than most chips follow: 8.", [id])
+      return .init(.advice, "\(value) controlees are more than most chips follow: 8.", [id])
     }
     return .init(
       .refusedByChip, "\(row.name) is \(value).", [id],
-      next: "It takes \(ParameterForm(row).accepted).")
+      try: "It takes \(ParameterForm(row).accepted).")
   }
 
   /// A code to which the specification gives no meaning, between others that have one.
@@ -77,7 +71,7 @@ extension ConfigurationCheck {
         let vendors = row.vendors.map(\.title).joined(separator: ", ")
         return .init(
           .refusedByChip, "\(row.name) exists on chips of \(vendors) only.", [id],
-          next: "Leave it out.")
+          try: "Leave it out.")
       }
       let isGone = row.generations.upperBound < dialect.generation
       return .init(
@@ -85,7 +79,7 @@ extension ConfigurationCheck {
         isGone
           ? "\(row.name) was removed in FiRa 2.0; newer firmware refuses the whole command for it."
           : "\(row.name) does not exist before FiRa \(row.generations.lowerBound.rawValue).0.",
-        [id], next: "Leave it out.")
+        [id], try: "Leave it out.")
     }
   }
 
@@ -96,15 +90,16 @@ extension ConfigurationCheck {
       (.numberOfControlees, [.dstMACAddress]),
       (.stsConfig, [.vendorID, .staticSTSIV, .sessionKey, .subSessionKey]),
     ]
-    let places = parameters.list.map { AppConfigID(rawValue: $0.id) }
+    let order = parameters.list.map { AppConfigID(rawValue: $0.id) }
     return before.compactMap { first, then in
-      guard let place = places.lastIndex(of: first),
-        let early = places[..<place].first(where: { then.contains($0) }),
+      guard let position = order.lastIndex(of: first),
+        let early = order[..<position].first(where: { then.contains($0) }),
         number(first) != parameters.defaultNumber(first)
       else { return nil }
       return .init(
-        .advice, "\(name(first)) comes behind \(name(early)), which some chips read by it.",
-        [first, early], next: "Send \(name(first)) first.")
+        .advice,
+        "\(name(first)) comes after \(name(early)), whose length some chips derive from it.",
+        [first, early], try: "Send \(name(first)) first.")
     }
   }
 
@@ -137,7 +132,7 @@ extension ConfigurationCheck {
         .advice,
         "\(name(id)) is \(time) µs of the chip's clock, which looks like a time from now: the chip "
           + "starts at once or answers ERROR_UWB_INITIATION_TIME_TOO_OLD.", [id],
-        next: "Read the chip's clock with CORE_QUERY_UWBS_TIMESTAMP and add to it, or send 0.")
+        try: "Read the chip's clock with CORE_QUERY_UWBS_TIMESTAMP and add to it, or send 0.")
     ]
   }
 

@@ -6,11 +6,11 @@ import UCI
 //
 // Sources: FiRa UCI as published in AOSP and pica; public reports of boards that did not range with
 // phones (sasodoma/uwb-ranging, dustedrob/multi-platform-uwb).
-extension SessionEnd {
+extension SessionPeerConfiguration {
   typealias Verdict = (effect: SessionDifference.Effect, sentence: String)
 
   /// Nil where the ends agree.
-  func verdict(_ id: AppConfigID, _ other: SessionEnd) -> Verdict? {
+  func verdict(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> Verdict? {
     let (a, b) = (parameters[id], other.parameters[id])
     if id.isSecret, Self.isBlank(a) || Self.isBlank(b), unused(id, other) == nil {
       return (.notKnown, "Captures have zeros for keys unless they are asked to include them.")
@@ -36,7 +36,7 @@ extension SessionEnd {
   }
 
   /// Why the ends may disagree; nil where they may not.
-  private func disagreement(_ id: AppConfigID, _ other: SessionEnd) -> Verdict? {
+  private func disagreement(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> Verdict? {
     if let sentence = unused(id, other) { return (.doesNotMatter, sentence) }
     if id == .resultReportConfig {
       return (
@@ -55,8 +55,8 @@ extension SessionEnd {
     }
   }
 
-  /// Why nobody looks at it; nil where somebody does.
-  private func unused(_ id: AppConfigID, _ other: SessionEnd) -> String? {
+  /// Why neither end uses it; nil where one does.
+  private func unused(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> String? {
     let configs = [self, other].map { $0.parameters.number(.stsConfig) ?? 0 }
     switch id {
     case .vendorID, .staticSTSIV:
@@ -69,8 +69,8 @@ extension SessionEnd {
     }
   }
 
-  /// The same bytes the other way round: numbers written as bytes, or the reverse.
-  private func swapped(_ id: AppConfigID, _ other: SessionEnd) -> Verdict? {
+  /// The same bytes in reverse order: numbers written as bytes, or the opposite.
+  private func swapped(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> Verdict? {
     guard id == .vendorID || id.isSecret, let a = parameters[id], let b = other.parameters[id]
     else { return nil }
     if a == b.reversed() {
@@ -93,16 +93,14 @@ extension SessionEnd {
 
   private static func isBlank(_ value: [UInt8]?) -> Bool { value?.allSatisfy { $0 == 0 } ?? false }
 
-  private static func why(_ id: AppConfigID) -> String {
-    reasons[id] ?? "Both ends need the same."
-  }
+  private static func why(_ id: AppConfigID) -> String { reasons[id] ?? "Both ends need the same." }
 
   private static let reasons: [AppConfigID: String] = [
     .channelNumber: "The ends listen on different frequencies.",
     .preambleCodeIndex: "An end does not recognise the other's preamble.",
     .preambleDuration: "The frames have preambles of different lengths.",
     .sfdID: "An end does not recognise where the other's frames begin.",
-    .rframeConfig: "The frames have their parts in different places.",
+    .rframeConfig: "The frames have their parts in different positions.",
     .prfMode: "The pulses come at different rates.",
     .psduDataRate: "An end cannot read the other's payload.",
     .bprfPHRDataRate: "An end cannot read the other's header.",
@@ -111,7 +109,7 @@ extension SessionEnd {
     .staticSTSIV: "It is a part of the static STS: the timestamp sequences differ.",
     .sessionKey: "The timestamp sequences come from different keys.",
     .subSessionKey: "The timestamp sequences come from different keys.",
-    .stsIndex: "The timestamp sequences begin at different places.",
+    .stsIndex: "The timestamp sequences begin at different positions.",
     .stsLength: "The frames have different lengths.",
     .numberOfSTSSegments: "The frames have different lengths.",
     .slotDuration: "Answers come when the other end does not listen.",

@@ -3,7 +3,7 @@
 import UCI
 
 /// One end of a session, as far as it is known.
-public struct SessionEnd: Hashable, Sendable {
+public struct SessionPeerConfiguration: Hashable, Sendable {
   /// The id that both ends have to share; nil where it is not known.
   public var sessionID: UInt32?
   /// Its parameters.
@@ -36,7 +36,7 @@ public struct SessionDifference: Hashable, Sendable {
   public let effect: Effect
   /// A parameter's name, or `SESSION_ID` or `SESSION_TYPE`.
   public let name: String
-  /// The value as people write it, `(hidden)` for secrets, `(default)` behind one that is not set;
+  /// The value as people write it, `(hidden)` for secrets, `(default)` after one that is not set;
   /// nil where nothing is known.
   public let first: String?
   /// The value of the other end.
@@ -55,18 +55,18 @@ public struct SessionDifference: Hashable, Sendable {
   }
 }
 
-extension SessionEnd {
+extension SessionPeerConfiguration {
   /// In what two ends differ, what prevents ranging first.
   ///
   /// Parameters that are not set count with their defaults.
-  public func differences(from other: SessionEnd) -> [SessionDifference] {
+  public func differences(from other: SessionPeerConfiguration) -> [SessionDifference] {
     var found = identity(other) + roles(other) + addresses(other)
-    let ids = Set((parameters.list + other.parameters.list).map(\.id)).sorted()
-      .map { AppConfigID(rawValue: $0) }
+    let ids = Set((parameters.list + other.parameters.list).map(\.id)).sorted().map {
+      AppConfigID(rawValue: $0)
+    }
     for id in ids where !Self.crossed.contains(id) {
       guard let verdict = verdict(id, other) else { continue }
-      found.append(
-        .init(verdict.effect, id.name, text(id), other.text(id), verdict.sentence))
+      found.add(verdict.effect, id.name, text(id), other.text(id), verdict.sentence)
     }
     return SessionDifference.Effect.allCases.flatMap { effect in
       found.filter { $0.effect == effect }
@@ -78,28 +78,25 @@ extension SessionEnd {
     .deviceType, .deviceRole, .deviceMACAddress, .dstMACAddress,
   ]
 
-  private func identity(_ other: SessionEnd) -> [SessionDifference] {
+  private func identity(_ other: SessionPeerConfiguration) -> [SessionDifference] {
     var found: [SessionDifference] = []
     if let a = sessionID, let b = other.sessionID, a != b {
-      found.append(
-        .init(
-          .preventsRanging, "SESSION_ID", "\(a)", "\(b)",
-          "The keys on the air are derived from it, and no error tells of the mistake."))
+      found.add(
+        .preventsRanging, "SESSION_ID", "\(a)", "\(b)",
+        "The keys on the air are derived from it, and no error tells of the mistake.")
     }
     let (a, b) = (parameters.type, other.parameters.type)
     if a != b {
       let bothRange = a.isRanging && b.isRanging
-      found.append(
-        .init(
-          bothRange ? .doesNotMatter : .preventsRanging, "SESSION_TYPE", "\(a.rawValue)",
-          "\(b.rawValue)",
-          bothRange
-            ? "Both kinds of session range." : "Only one of these kinds of session ranges."))
+      found.add(
+        bothRange ? .doesNotMatter : .preventsRanging, "SESSION_TYPE", "\(a.rawValue)",
+        "\(b.rawValue)",
+        bothRange ? "Both kinds of session range." : "Only one of these kinds of session ranges.")
     }
     return found
   }
 
-  private func roles(_ other: SessionEnd) -> [SessionDifference] {
+  private func roles(_ other: SessionPeerConfiguration) -> [SessionDifference] {
     var found: [SessionDifference] = []
     for (id, words) in [
       (AppConfigID.deviceType, "One end has to be the controller, the other a controlee"),
@@ -115,14 +112,16 @@ extension SessionEnd {
         case .notKnown: ": of one it is not known."
         case .doesNotMatter: "."
         }
-      found.append(.init(effect, id.name, text(id), other.text(id), words + end))
+      found.add(effect, id.name, text(id), other.text(id), words + end)
     }
     return found
   }
 
   /// Each end has to be among the peers of the other.
-  private func addresses(_ other: SessionEnd) -> [SessionDifference] {
-    func check(_ a: SessionEnd, _ b: SessionEnd, _ isSwapped: Bool) -> SessionDifference? {
+  private func addresses(_ other: SessionPeerConfiguration) -> [SessionDifference] {
+    func check(_ a: SessionPeerConfiguration, _ b: SessionPeerConfiguration, _ isSwapped: Bool)
+      -> SessionDifference?
+    {
       guard let own = a.parameters.address, b.parameters.isSet(.dstMACAddress),
         !b.parameters.destinations.contains(own)
       else { return nil }
@@ -140,21 +139,19 @@ extension SessionEnd {
     if let a = parameters.address, let b = other.parameters.address {
       let (first, second) = ("own \(a)", "own \(b)")
       if a == b {
-        found.append(
-          .init(
-            .preventsRanging, AppConfigID.deviceMACAddress.name, first, second,
-            "Both ends have the same address."))
+        found.add(
+          .preventsRanging, AppConfigID.deviceMACAddress.name, first, second,
+          "Both ends have the same address.")
       } else if found.isEmpty {
-        found.append(
-          .init(
-            .doesNotMatter, AppConfigID.deviceMACAddress.name, first, second,
-            "Each end needs an address of its own."))
+        found.add(
+          .doesNotMatter, AppConfigID.deviceMACAddress.name, first, second,
+          "Each end needs an address of its own.")
       }
     }
     return found
   }
 
-  /// As people write it; nil where there is no value and no default.
+  /// The value as text; nil where there is no value and no default.
   func text(_ id: AppConfigID) -> String? {
     if let value = parameters[id] { return id.isSecret ? "(hidden)" : id.form.text(value) }
     guard !isReadBack, let number = parameters.defaultNumber(id) else { return nil }
@@ -163,4 +160,11 @@ extension SessionEnd {
     return id.form.text((0..<length).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) })
       + " (default)"
   }
+}
+
+extension [SessionDifference] {
+  fileprivate mutating func add(
+    _ effect: SessionDifference.Effect, _ name: String, _ first: String?, _ second: String?,
+    _ why: String
+  ) { append(.init(effect, name, first, second, why)) }
 }

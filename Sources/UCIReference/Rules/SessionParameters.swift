@@ -13,55 +13,51 @@ public struct SessionParameters: Hashable, Sendable {
   public var type: SessionType
 
   /// The parameters of one or more SESSION_SET_APP_CONFIG.
-  public init(
-    _ list: [TLV], dialect: Dialect = .assumed, type: SessionType = .ranging
-  ) {
+  public init(_ list: [TLV], dialect: Dialect = .assumed, type: SessionType = .ranging) {
     self.list = list
     self.dialect = dialect
     self.type = type
   }
 
   /// The value that was set, the last one where there are several; nil where none was.
-  public subscript(id: AppConfigID) -> [UInt8]? { list.last { $0.id == id.rawValue }?.value }
+  package subscript(id: AppConfigID) -> [UInt8]? { list.last { $0.id == id.rawValue }?.value }
 
   /// Whether the host gives a value.
-  public func isSet(_ id: AppConfigID) -> Bool { self[id] != nil }
+  package func isSet(_ id: AppConfigID) -> Bool { self[id] != nil }
 
   /// What is known of a parameter for this chip.
-  public func row(_ id: AppConfigID) -> AppConfigParameter? {
+  package func row(_ id: AppConfigID) -> AppConfigParameter? {
     id.parameter(in: dialect, length: self[id]?.count)
   }
 
   /// The value as a number, or the default; nil where there is neither, or no number.
-  public func number(_ id: AppConfigID) -> UInt64? {
+  package func number(_ id: AppConfigID) -> UInt64? {
     if let value = self[id] { return TLV(id, value).integer }
     return defaultNumber(id)
   }
 
   /// What the chip assumes when the host says nothing; nil where there is no default.
-  public func defaultNumber(_ id: AppConfigID) -> UInt64? {
+  package func defaultNumber(_ id: AppConfigID) -> UInt64? {
     // Contention: measurement by control message only, no control phase.
     if id == .rangingRoundControl, number(.scheduleMode) == 0 { return 6 }
     return row(id)?.defaultValue
   }
 
   /// Bytes of an address.
-  public var addressLength: Int { number(.macAddressMode) == 2 ? 8 : 2 }
+  package var addressLength: Int { number(.macAddressMode) == 2 ? 8 : 2 }
 
   /// The peers, as far as DST_MAC_ADDRESS holds whole addresses.
-  public var destinations: [MACAddress] {
-    addresses(self[.dstMACAddress] ?? [])
-  }
+  package var destinations: [MACAddress] { addresses(self[.dstMACAddress] ?? []) }
 
   /// This device; nil where DEVICE_MAC_ADDRESS is missing or of another length.
-  public var address: MACAddress? { self[.deviceMACAddress].flatMap { MACAddress(bytes: $0) } }
+  package var address: MACAddress? { self[.deviceMACAddress].flatMap { MACAddress(bytes: $0) } }
 
   private func addresses(_ bytes: [UInt8]) -> [MACAddress] {
     bytes.chunks(of: addressLength)?.compactMap { MACAddress(bytes: $0) } ?? []
   }
 
   /// Controller (true) or controlee; nil where the host does not say.
-  public var isController: Bool? { self[.deviceType].flatMap(\.first).map { $0 == 1 } }
+  package var isController: Bool? { self[.deviceType].flatMap(\.first).map { $0 == 1 } }
 
   /// How a round measures, as RANGING_ROUND_USAGE.
   var usage: UInt64 { number(.rangingRoundUsage) ?? 2 }
@@ -73,11 +69,9 @@ public struct SessionParameters: Hashable, Sendable {
   /// How many controlees take part: as many as the controller says, or as its addresses name.
   var controlees: Int {
     if isController == false { return 1 }
-    return Int(clamping: self[.numberOfControlees].flatMap(\.first) ?? 0).nonZero
-      ?? destinations.count.nonZero ?? 1
+    return Int(clamping: self[.numberOfControlees].flatMap(\.first) ?? 0).nonZero ?? destinations
+      .count.nonZero ?? 1
   }
 }
 
-extension Int {
-  fileprivate var nonZero: Int? { self == 0 ? nil : self }
-}
+extension Int { fileprivate var nonZero: Int? { self == 0 ? nil : self } }

@@ -65,7 +65,7 @@ extension SessionConfiguration {
         .init(
           .refusedByChip, "Short and extended addresses are mixed.",
           [.macAddressMode, .deviceMACAddress, .dstMACAddress],
-          next: "Use addresses of one length everywhere.")
+          try: "Use addresses of one length everywhere.")
       ]
     }
     if peers.count * length > 255 {

@@ -9,7 +9,7 @@ enum CapabilityComparison {
   ///
   /// - Parameter isSwapped: the chip is the first side.
   static func differences(
-    _ end: SessionEnd, _ capabilities: [TLV], _ dialect: Dialect, isSwapped: Bool
+    _ end: SessionPeerConfiguration, _ capabilities: [TLV], _ dialect: Dialect, isSwapped: Bool
   ) -> [SessionDifference] {
     var parameters = end.parameters
     parameters.dialect = dialect

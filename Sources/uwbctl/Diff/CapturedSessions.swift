@@ -16,9 +16,9 @@ struct CapturedSessions {
   private var sessions: [(token: UInt32, id: UInt32?, type: SessionType, list: [TLV])] = []
 
   /// The sessions, in the order in which they were configured.
-  var ends: [SessionEnd] {
+  var ends: [SessionPeerConfiguration] {
     sessions.filter { !$0.list.isEmpty }.map {
-      SessionEnd(
+      SessionPeerConfiguration(
         sessionID: $0.id, parameters: SessionParameters($0.list, dialect: dialect, type: $0.type))
     }
   }

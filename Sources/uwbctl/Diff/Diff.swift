@@ -81,8 +81,8 @@ struct Diff: Command {
 
   /// The last session of each, unless both have one with the same id.
   private func pair(
-    _ a: [SessionEnd], _ b: [SessionEnd], _ sides: [DiffSide]
-  ) throws -> (SessionEnd, SessionEnd) {
+    _ a: [SessionPeerConfiguration], _ b: [SessionPeerConfiguration], _ sides: [DiffSide]
+  ) throws -> (SessionPeerConfiguration, SessionPeerConfiguration) {
     for (side, ends) in zip(sides, [a, b]) where ends.isEmpty {
       throw Failure(
         .data, "\(side.name) has no session.",

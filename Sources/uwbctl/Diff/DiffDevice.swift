@@ -45,7 +45,7 @@ struct DiffDevice {
 
   static func sessions(
     on chip: UWBDevice, _ session: UInt32?, _ ids: [UInt32]
-  ) async throws -> [SessionEnd] {
+  ) async throws -> [SessionPeerConfiguration] {
     var tokens = session.map { [$0] } ?? []
     if session == nil {
       let count = try await chip.send(GetSessionCount()).count
@@ -56,7 +56,7 @@ struct DiffDevice {
         }
       }
     }
-    var ends: [SessionEnd] = []
+    var ends: [SessionPeerConfiguration] = []
     for token in tokens {
       let parameters = ChipParameters(chip: chip, session: token)
       let list = try await parameters.read(parameters.all).found
@@ -64,7 +64,7 @@ struct DiffDevice {
       // Since FiRa 2.0 the chip has a handle instead, and does not tell the id.
       let isID = chip.dialect.generation == .fira1
       ends.append(
-        SessionEnd(
+        SessionPeerConfiguration(
           sessionID: isID ? token : nil,
           parameters: SessionParameters(list, dialect: chip.dialect), isReadBack: true))
     }

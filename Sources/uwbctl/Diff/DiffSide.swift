@@ -11,7 +11,7 @@ struct DiffSide {
   /// What is compared.
   enum Content {
     /// The last configuration of each session.
-    case sessions([SessionEnd])
+    case sessions([SessionPeerConfiguration])
     /// The capabilities of a chip.
     case capabilities([TLV], Dialect)
   }
@@ -30,7 +30,8 @@ struct DiffSide {
     } else if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "/") {
       let profile = try SessionProfile(bytes)
       content = .sessions([
-        SessionEnd(sessionID: profile.sessionID, parameters: profile.parameters(for: .assumed))
+        SessionPeerConfiguration(
+          sessionID: profile.sessionID, parameters: profile.parameters(for: .assumed))
       ])
     } else {
       var sessions = CapturedSessions()

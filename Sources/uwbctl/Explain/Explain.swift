@@ -62,7 +62,7 @@ struct Explain: AsyncParsableCommand {
     line.add("name", explanation.name)
     line.add("meaning", explanation.meaning)
     line.add("causes", explanation.causes)
-    line.add("to_try", explanation.toTry)
+    line.add("to_try", explanation.recoverySuggestions)
     line.add("vendors", explanation.vendors.map(\.rawValue))
     return line.text
   }
@@ -74,6 +74,6 @@ extension CodeExplanation {
     func list(_ title: String, _ texts: [String]) -> String {
       texts.isEmpty ? "" : "\(indent)\(title)\n" + texts.map { "\(indent)  - \($0)\n" }.joined()
     }
-    return list("likely causes:", causes) + list("try:", toTry)
+    return list("likely causes:", causes) + list("try:", recoverySuggestions)
   }
 }

@@ -115,7 +115,7 @@ extension ConfigurationProblem.Severity {
 extension ConfigurationProblem {
   /// A line, and one on what to do.
   var text: String {
-    "\(severity.word): \(sentence)\n" + (nextStep.map { "  try: \($0)\n" } ?? "")
+    "\(severity.word): \(sentence)\n" + (recoverySuggestion.map { "  try: \($0)\n" } ?? "")
   }
 
   var json: JSONLine {
@@ -123,7 +123,7 @@ extension ConfigurationProblem {
     line.add("severity", severity.word)
     line.add("sentence", sentence)
     line.add("parameters", parameters.map(\.name))
-    line.add("next_step", nextStep)
+    line.add("next_step", recoverySuggestion)
     return line
   }
 }

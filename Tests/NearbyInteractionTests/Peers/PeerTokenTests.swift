@@ -64,7 +64,7 @@ private func identity(
     #expect(near.interval == 300 && near.slotDuration == 3_600)
     #expect(near.problems().errors.isEmpty && far.problems().errors.isEmpty)
     let ends = [near, far].map {
-      SessionEnd(
+      SessionPeerConfiguration(
         sessionID: $0.sessionID, parameters: SessionParameters($0.parameters(for: .fira2)))
     }
     #expect(ends[0].differences(from: ends[1]).filter { $0.effect == .preventsRanging }.isEmpty)

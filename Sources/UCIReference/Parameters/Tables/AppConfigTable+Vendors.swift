@@ -7,97 +7,95 @@ import UCI
 // API Reference Guide.
 extension AppConfigTable {
   static let vendors: [AppConfigParameter] = [
-    AppConfigParameter(
+    .init(
       .cccHopModeKey, "HOP_MODE_KEY", [16], format: .bytes, scope: .equalOnBothPeers, secret: true,
       summary: "Key from which the hopping sequence is made."),
-    AppConfigParameter(
+    .init(
       .cccHopModeKey, "HOP_MODE_KEY", [4, 16], format: .bytes, scope: .equalOnBothPeers,
-      secret: true,
-      vendors: [.nxp], summary: "Key from which the hopping sequence is made."),
-    AppConfigParameter(
+      secret: true, vendors: [.nxp], summary: "Key from which the hopping sequence is made."),
+    .init(
       .cccUWBTime0, "CCC_UWB_TIME0", [8], scope: .equalOnBothPeers,
       summary: "When the session begins."),
-    AppConfigParameter(
+    .init(
       .nxpResponderSlotIndex, "NXP_RESPONDER_SLOT_INDEX", [1], unit: "slots", range: 1...255,
       scope: .controlee, vendors: [.nxp], summary: "Slot of this responder."),
-    AppConfigParameter(
+    .init(
       .cccProtocolVersion, "CCC_PROTOCOL_VERSION", [2], format: .numbers(bytes: 1),
       scope: .equalOnBothPeers, summary: "Major and minor version of the protocol."),
-    AppConfigParameter(
+    .init(
       .cccUWBConfigID, "CCC_UWB_CONFIG_ID", [2], scope: .equalOnBothPeers,
       summary: "Which configuration of the physical layer."),
-    AppConfigParameter(
+    .init(
       .cccPulseShapeCombo, "CCC_PULSE_SHAPE_COMBO", [1], scope: .equalOnBothPeers,
       summary: "Pulse shapes of initiator and responder, a nibble each."),
-    AppConfigParameter(
+    .init(
       .cccURSKTTL, "CCC_URSK_TTL", [2], unit: "min", default: 720,
       summary: "Life of the ranging key."),
-    AppConfigParameter(
+    .init(
       .nxpResponderListenOnly, "NXP_RESPONDER_LISTEN_ONLY", [1], range: 0...1, default: 0,
       values: onOff, vendors: [.nxp], summary: "Whether the responder only listens."),
-    AppConfigParameter(
+    .init(
       .cccLastSTSIndexUsed, "CCC_LAST_STS_INDEX_USED", [4], readOnly: true,
       summary: "STS index at which the session stopped."),
-    AppConfigParameter(
+    .init(
       .aliroMACMode, "ALIRO_MAC_MODE", [1], default: 0,
       summary: "Bits 7…6 rounds in a block, bits 5…0 offset."),
-    AppConfigParameter(
+    .init(
       .qorvoURSK, "URSK", [32], format: .bytes, secret: true, vendors: [.qorvo],
       summary: "Ranging key."),
     // Source: UWB Qorvo Tools 13.1.0. The timing is a period in ms (4 bytes), that of a sweep in RSTU
     // (2) and the sweeps in a burst (1).
-    AppConfigParameter(
+    .init(
       .qorvoRadarTiming, "RADAR_TIMING_PARAMS", [7], format: .bytes, vendors: [.qorvo],
       summary: "Period of a burst, period of a sweep, sweeps in a burst."),
-    AppConfigParameter(
+    .init(
       .qorvoRadarSamplesPerSweep, "RADAR_SAMPLES_PER_SWEEP", [], default: 64, vendors: [.qorvo],
       summary: "Samples in a sweep."),
-    AppConfigParameter(.qorvoRadarSweepOffset, "RADAR_SWEEP_OFFSET", [], vendors: [.qorvo]),
-    AppConfigParameter(
+    .init(.qorvoRadarSweepOffset, "RADAR_SWEEP_OFFSET", [], vendors: [.qorvo]),
+    .init(
       .qorvoRadarBitsPerSample, "RADAR_BITS_PER_SAMPLE", [], values: [0: "32", 1: "48", 2: "64"],
       vendors: [.qorvo], summary: "Bits of a sample."),
-    AppConfigParameter(
+    .init(
       .qorvoRadarNumberOfBursts, "RADAR_NUMBER_OF_BURSTS", [], unit: "bursts", vendors: [.qorvo]),
-    AppConfigParameter(
+    .init(
       .qorvoRadarDataType, "RADAR_DATA_TYPE", [], values: [0: "sweep samples"], vendors: [.qorvo],
       summary: "What is reported."),
-    AppConfigParameter(.qorvoRadarAntennaGroup, "RADAR_ANTENNA_GROUP", [], vendors: [.qorvo]),
-    AppConfigParameter(.qorvoRadarTxProfile, "RADAR_TX_PROFILE", [], vendors: [.qorvo]),
-    AppConfigParameter(
+    .init(.qorvoRadarAntennaGroup, "RADAR_ANTENNA_GROUP", [], vendors: [.qorvo]),
+    .init(.qorvoRadarTxProfile, "RADAR_TX_PROFILE", [], vendors: [.qorvo]),
+    .init(
       .androidRangeMeasurements, "INTERLEAVING_RATIO_RANGE", [1], default: 0,
       vendors: [.android, .qorvo], summary: "Measurements of distance while interleaving."),
-    AppConfigParameter(
+    .init(
       .androidAzimuthMeasurements, "INTERLEAVING_RATIO_AZIMUTH", [1], default: 0,
       vendors: [.android, .qorvo], summary: "Measurements of azimuth while interleaving."),
-    AppConfigParameter(
+    .init(
       .androidElevationMeasurements, "INTERLEAVING_RATIO_ELEVATION", [1], default: 0,
       vendors: [.android, .qorvo], summary: "Measurements of elevation while interleaving."),
-    AppConfigParameter(
+    .init(
       .qorvoRxAntennaSelection, "RX_ANTENNA_SELECTION", [1], vendors: [.qorvo],
       summary: "Antenna set for receiving."),
-    AppConfigParameter(
+    .init(
       .qorvoTxAntennaSelection, "TX_ANTENNA_SELECTION", [1], vendors: [.qorvo],
       summary: "Antenna set for sending."),
-    AppConfigParameter(
+    .init(
       .enableDiagnostics, "ENABLE_DIAGNOSTICS", [1], range: 0...1, default: 0, values: onOff,
       vendors: [.android, .qorvo], summary: "Whether each round is followed by range diagnostics."),
-    AppConfigParameter(
+    .init(
       .diagnosticsFrameReportsFields, "DIAGNOSTICS_FRAME_REPORTS_FIELDS", [1, 4], format: .mask,
       default: 0,
       values: [
-        0: "RSSI", 1: "AoA", 2: "CIR (old)", 3: "CFO", 4: "emitter", 5: "segments",
-        6: "CIR",
+        0: "RSSI", 1: "AoA", 2: "CIR (old)", 3: "CFO", 4: "emitter", 5: "segments", 6: "CIR",
       ], vendors: [.android, .qorvo], summary: "What range diagnostics hold."),
-    AppConfigParameter(
+    .init(
       .antennaModeOrPayloadEncryption, "ANTENNA_MODE_OR_PAYLOAD_ENCRYPTION", [1],
       vendors: [.unknown], summary: "Antenna mode on Android, MAC payload encryption on Qorvo."),
-    AppConfigParameter(
+    .init(
       .antennaModeOrPayloadEncryption, "ANTENNA_MODE", [1], vendors: [.android],
       summary: "How the antennas are used."),
-    AppConfigParameter(
+    .init(
       .antennaModeOrPayloadEncryption, "MAC_PAYLOAD_ENCRYPTION", [1], range: 0...1, values: onOff,
       vendors: [.qorvo], summary: "Whether payloads are encrypted."),
-    AppConfigParameter(
+    .init(
       .qorvoEnablePSDUDump, "ENABLE_PSDU_DUMP", [1], range: 0...1, default: 0, values: onOff,
       vendors: [.qorvo], summary: "Whether frames are reported as bytes."),
   ]

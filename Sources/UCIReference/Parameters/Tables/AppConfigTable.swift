@@ -3,35 +3,24 @@
 public import UCI
 
 /// A parameter of a session (SESSION_SET_APP_CONFIG, SESSION_GET_APP_CONFIG).
-public typealias AppConfigParameter = Parameter<AppConfigID>
+package typealias AppConfigParameter = Parameter<AppConfigID>
 
-/// What is known of parameters of sessions: one row each, more where vendors or versions disagree.
+/// What is known of parameters of sessions.
+///
+/// Source: FiRa UCI application configuration parameters as published in the packet definitions of
+/// AOSP and pica, in DW3_QM33_SDK 1.1.0 and NXP's UWBIoT API Reference Guide, and as accepted by real
+/// chips. Defaults are those of the specification where the sources agree.
 enum AppConfigTable {
   static let onOff: [UInt64: String] = [0: "off", 1: "on"]
-  static let rows = first + second + third + vendors
-  static let index = AppConfigParameter.index(rows)
+  /// In the order of the identifiers.
+  static let rows = (roles + schedule + reports + physical + sts + oneWay + vendors).enumerated()
+    .sorted { ($0.element.id.rawValue, $0.offset) < ($1.element.id.rawValue, $1.offset) }.map(
+      \.element)
 }
 
-extension AppConfigParameter {
-  /// Every row that is known, in the order of the identifiers. An identifier that vendors or versions
-  /// use for different things has several; `AppConfigID.parameter(in:)` chooses one.
-  public static var all: [AppConfigParameter] { AppConfigTable.rows }
-}
-
-extension AppConfigID {
-  /// What is known of the parameter as a chip of this dialect means it; nil where nothing is.
-  ///
-  /// - Parameter length: bytes of the value, where they are known: they tell versions apart.
-  public func parameter(in dialect: Dialect, length: Int? = nil) -> AppConfigParameter? {
-    AppConfigParameter.best(of: AppConfigTable.index[self], in: dialect, length: length)
-  }
-  /// What is known of the parameter as a chip that has not said anything means it; nil where nothing
-  /// is.
-  public var parameter: AppConfigParameter? { parameter(in: .assumed) }
+extension AppConfigID: TabulatedID {
+  package static let table = ParameterTable(AppConfigTable.rows)
+  package var unknownName: String { "APP_CONFIG_\(hex(rawValue))" }
   /// The name in the specification; `APP_CONFIG_0xNN` where there is none.
   public var name: String { name(in: .assumed) }
-  /// The name a chip of this dialect gives it; `APP_CONFIG_0xNN` where there is none.
-  public func name(in dialect: Dialect) -> String {
-    parameter(in: dialect)?.name ?? "APP_CONFIG_\(hex(rawValue))"
-  }
 }

@@ -32,8 +32,7 @@ extension CapabilityTable {
       values: bits(
         "UL-TDoA", "SS-TWR deferred", "DS-TWR deferred", "SS-TWR non-deferred",
         "DS-TWR non-deferred", "DL-TDoA", "OWR AoA", "eSS-TWR", "aDS-TWR", "data transfer",
-        "bit 10",
-        "Aliro"), vendors: [.nxp], summary: "How rounds measure."),
+        "bit 10", "Aliro"), vendors: [.nxp], summary: "How rounds measure."),
     row(
       .stsConfig, 0x04, 0x07, [1], format: .mask,
       values: bits(

@@ -59,7 +59,7 @@ extension CapabilityTable {
       .aoaInterleaving, 0xE3, [1], values: yesNo,
       summary: "Whether measurements of distance and angles can alternate."),
     both(.minRangingInterval, 0xE4, [4], unit: "ms", summary: "Shortest ranging interval."),
-    // Bits 0 and 1 are the other way round than the values of the parameter.
+    // Bits 0 and 1 are swapped against the values of the parameter.
     both(
       .rangeDataNotificationConfig, 0xE5, [4], format: .mask,
       values: bits(

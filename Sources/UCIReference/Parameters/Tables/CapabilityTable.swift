@@ -30,7 +30,6 @@ enum CapabilityTable {
   }
 
   static let rows: [Row] = fira + others
-  static let index = CapabilityParameter.index(rows.map(\.parameter))
   private static let byID = Dictionary(rows.map { ($0.parameter.id, $0) }) { first, _ in first }
   static let numbers: [CapabilityID.Numbering: [Key: CapabilityID]] = [
     .fira1: numbers(in: .fira1), .fira2: numbers(in: .fira2),
@@ -57,8 +56,7 @@ enum CapabilityTable {
     Row(
       parameter: CapabilityParameter(
         id, id.rawValue, lengths, format: format, unit: unit, values: values, readOnly: true,
-        vendors: vendors, summary: summary),
-      fira1: fira1, fira2: fira2, older: older)
+        vendors: vendors, summary: summary), fira1: fira1, fira2: fira2, older: older)
   }
 
   /// What a flag of one byte says.

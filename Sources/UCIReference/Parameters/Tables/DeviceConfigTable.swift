@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 /// A parameter of the chip (CORE_SET_CONFIG, CORE_GET_CONFIG).
-public typealias DeviceConfigParameter = Parameter<DeviceConfigID>
+package typealias DeviceConfigParameter = Parameter<DeviceConfigID>
 
-extension DeviceConfigParameter {
-  /// Every row that is known. An identifier that vendors use for different things has several;
-  /// `DeviceConfigID.parameter(in:)` chooses one.
-  public static var all: [DeviceConfigParameter] { DeviceConfigTable.rows }
-}
-
-extension DeviceConfigID {
-  /// What is known of the parameter as a chip of this dialect means it; nil where nothing is.
-  public func parameter(in dialect: Dialect) -> DeviceConfigParameter? {
-    DeviceConfigParameter.best(of: DeviceConfigTable.index[self], in: dialect)
-  }
-
-  /// The name of the parameter; `DEVICE_CONFIG_0xNN` where there is none.
-  public func name(in dialect: Dialect) -> String {
-    parameter(in: dialect)?.name
-      ?? (["DEVICE_CONFIG", hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
-  }
+extension DeviceConfigID: TabulatedID {
+  package static let table = ParameterTable(
+    DeviceConfigTable.fira, DeviceConfigTable.qorvo, DeviceConfigTable.nxp)
+  package var unknownName: String { unknownParameter("DEVICE_CONFIG", number, subID) }
 }
 
 /// What is known of parameters of the chip.
@@ -31,30 +18,27 @@ extension DeviceConfigID {
 /// Guide, and in the logs of an SR250 that come with it. NXP's default set depends on the chip and
 /// the board.
 enum DeviceConfigTable {
-  static let rows: [DeviceConfigParameter] = fira + qorvo + nxp
-  static let index = DeviceConfigParameter.index(rows)
-
   private static let onOff: [UInt64: String] = [0: "off", 1: "on"]
 
-  private static let fira: [DeviceConfigParameter] = [
-    DeviceConfigParameter(
+  static let fira: [DeviceConfigParameter] = [
+    .init(
       .deviceState, "DEVICE_STATE", [1],
       values: [0: "initialising", 1: "ready", 2: "active", 0xFF: "error"], readOnly: true,
       summary: "What the chip is doing."),
-    DeviceConfigParameter(
+    .init(
       .lowPowerMode, "LOW_POWER_MODE", [1], range: 0...1, default: 1, values: onOff,
       summary: "Whether the chip may sleep between rounds."),
   ]
 
-  private static let qorvo: [DeviceConfigParameter] = [
-    DeviceConfigParameter(
+  static let qorvo: [DeviceConfigParameter] = [
+    .init(
       DeviceConfigID(0xA0), "CHANNEL_NUMBER", [1], range: 5...14, vendors: [.qorvo],
       summary: "Channel that is used where a session says none."),
-    DeviceConfigParameter(
+    .init(
       DeviceConfigID(0xA9), "PM_MIN_INACTIVITY_S4", [4], unit: "ms", range: 0...4_294_967_295,
       vendors: [.qorvo],
       summary: "Shortest idle time for which the chip goes into its deepest sleep."),
-    DeviceConfigParameter(
+    .init(
       DeviceConfigID(0xAA), "HW_TEST_MODE", [], vendors: [.qorvo],
       summary: "For tests of the hardware."),
   ]
@@ -64,12 +48,12 @@ enum DeviceConfigTable {
     unit: String? = nil, range: ClosedRange<UInt64>? = nil, default defaultValue: UInt64? = nil,
     values: [UInt64: String] = [:], summary: String = ""
   ) -> DeviceConfigParameter {
-    DeviceConfigParameter(
+    .init(
       DeviceConfigID(0xE4, subID), name, lengths, format: format, unit: unit, range: range,
       default: defaultValue, values: values, vendors: [.nxp], summary: summary)
   }
 
-  private static let nxp: [DeviceConfigParameter] = [
+  static let nxp: [DeviceConfigParameter] = [
     e4(0x00, "DELAY_CALIBRATION", format: .bytes, summary: "Older firmware only."),
     e4(0x01, "AOA_CONTROL", format: .bytes, summary: "Older firmware only."),
     e4(0x02, "DPD_WAKEUP_SOURCE", [1], summary: "What ends deep power-down, as bits."),
@@ -78,8 +62,7 @@ enum DeviceConfigTable {
     e4(
       0x04, "DPD_ENTRY_TIMEOUT", [2], unit: "ms", range: 100...2000, default: 500,
       summary: "Idle time before deep power-down."),
-    e4(
-      0x05, "WIFI_COEX_CH5", [4], format: .bytes, summary: "Coexistence with Wi-Fi on channel 5."),
+    e4(0x05, "WIFI_COEX_CH5", [4], format: .bytes, summary: "Coexistence with Wi-Fi on channel 5."),
     e4(0x06, "DUAL_AOA_GPIO", [1], summary: "Pin that switches between two pairs of antennas."),
     e4(0x07, "SESSION_HANDLE_ENABLE", summary: "Whether sessions are named by handles."),
     e4(0x08, "GPIO_USAGE", format: .bytes, summary: "What pins are used for."),
@@ -94,7 +77,7 @@ enum DeviceConfigTable {
       summary: "Longest payload the host takes."),
     e4(
       0x33, "EXTENDED_NOTIFICATIONS", [1], range: 0...1, values: onOff,
-      summary: "Whether SESSION_INFO_NTF has the vendor's part behind its measurements."),
+      summary: "Whether SESSION_INFO_NTF has the vendor's part after its measurements."),
     e4(0x34, "CLOCK_WAITING_TIME", summary: "How long the chip waits for its clock."),
     e4(
       0x35, "INITIAL_RX_OFFSET_ABSOLUTE", [2],
@@ -131,7 +114,7 @@ enum DeviceConfigTable {
       0x65, "DEFAULT_VENDOR_APP_CONFIG", format: .bytes,
       summary: "Vendor's parameters of new sessions."),
     e4(0x67, "WIFI_COEX", [4], format: .bytes, summary: "Coexistence with Wi-Fi."),
-    DeviceConfigParameter(
+    .init(
       DeviceConfigID(0xF0), "WIFI_COEX", [], format: .bytes, vendors: [.nxp],
       summary: "Coexistence with Wi-Fi."),
   ]

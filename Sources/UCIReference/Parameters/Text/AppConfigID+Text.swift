@@ -5,14 +5,12 @@ public import UCI
 extension AppConfigID {
   /// A parameter by its name, an older name, or its number.
   ///
-  /// Case and everything but letters and digits are left out of account: `slot-duration` is
+  /// Ignores case and everything but letters and digits: `slot-duration` is
   /// SLOT_DURATION.
   ///
   /// - Throws: `ParameterTextError.unknownName` with the nearest names.
   public init(named text: String) throws(ParameterTextError) {
-    if let quantity = Quantity(trimmed(text)), quantity.decimals == 0, quantity.unit.isEmpty,
-      let number = UInt8(exactly: quantity.digits)
-    {
+    if let number = Quantity.number(text).flatMap(UInt8.init(exactly:)) {
       self.init(rawValue: number)
     } else if let found = Self.byName[plain(text)] {
       self = found
@@ -43,11 +41,11 @@ extension AppConfigID {
   ]
 
   /// How values of this parameter are written.
-  public var form: ParameterForm { parameter.map { ParameterForm($0) } ?? .unknown(name) }
+  package var form: ParameterForm { parameter.map { ParameterForm($0) } ?? .unknown(name) }
 }
 
 extension TLV {
-  /// A parameter of a session as a person writes it: `SLOT_DURATION=2ms`, `0x1B=25`.
+  /// Reads a parameter of a session from text: `SLOT_DURATION=2ms`, `0x1B=25`.
   ///
   /// - Parameter generation: decides on the length where a parameter has more than one.
   /// - Throws: `ParameterTextError`.

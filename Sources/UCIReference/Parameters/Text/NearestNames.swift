@@ -4,8 +4,8 @@ import UCI
 
 /// Names that a mistyped one was probably meant to be, the closest first; at most three.
 ///
-/// Case and everything but letters and digits are left out of account.
-public func nearestNames(to text: String, in names: some Sequence<String>) -> [String] {
+/// Ignores case and everything but letters and digits.
+package func nearestNames(to text: String, in names: some Sequence<String>) -> [String] {
   let wanted = plain(text)
   guard !wanted.isEmpty else { return [] }
   let limit = max(2, wanted.count / 3)
@@ -50,7 +50,7 @@ private struct LetterCounts {
 
   init(_ word: [UInt8]) { for byte in word { counts[Int(byte & 0x7F)] += 1 } }
 
-  /// At least so many edits make the other word of it: the order is left out of account.
+  /// A lower bound of the number of edits between two words, which ignores the order of letters.
   func distance(to other: [UInt8]) -> Int {
     var rest = counts
     for byte in other { rest[Int(byte & 0x7F)] -= 1 }

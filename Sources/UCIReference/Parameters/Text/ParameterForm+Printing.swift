@@ -3,10 +3,10 @@
 import UCI
 
 extension ParameterForm {
-  /// A value as people write it; `bytes(from:for:)` reads it again. Secrets are not hidden here.
+  /// The value as text, which `bytes(from:for:)` reads again. Secrets are not hidden here.
   ///
   /// Bytes that this parameter cannot have are printed as `hex:` and the bytes.
-  public func text(_ bytes: [UInt8]) -> String {
+  package func text(_ bytes: [UInt8]) -> String {
     guard lengths.isEmpty || lengths.contains(bytes.count), !bytes.isEmpty else {
       return raw(bytes)
     }
@@ -45,7 +45,7 @@ extension ParameterForm {
   }
 
   /// Short addresses unless the parameter or the number of bytes says otherwise. A list of eight
-  /// bytes could be either; it is taken for short ones, which is what sessions nearly always have.
+  /// bytes could be either; it is read as short ones, which is what sessions nearly always have.
   private func addresses(_ bytes: [UInt8]) -> String? {
     let length = bytes.count == 8 && !lengths.isEmpty ? 8 : 2
     guard bytes.count % length == 0 else { return nil }

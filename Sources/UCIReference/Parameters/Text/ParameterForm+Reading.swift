@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import UCI
+package import UCI
 
 extension ParameterForm {
   /// The bytes on the wire of a value that a person wrote.
@@ -9,7 +9,7 @@ extension ParameterForm {
   ///
   /// - Parameter generation: decides on the length where a parameter has more than one.
   /// - Throws: `ParameterTextError`.
-  public func bytes(
+  package func bytes(
     from text: String, for generation: Dialect.Generation = .fira2
   ) throws(ParameterTextError) -> [UInt8] {
     let text = trimmed(text)

@@ -4,7 +4,7 @@ import UCI
 
 /// How the value of a parameter is written by people: which units, words and bytes it takes, and
 /// how it is printed. What is printed can be read again.
-public struct ParameterForm: Sendable {
+package struct ParameterForm: Sendable {
   /// What a value is.
   enum Kind: Sendable {
     /// A little-endian number, or one of the words for its values.
@@ -22,17 +22,17 @@ public struct ParameterForm: Sendable {
   }
 
   /// The name of the parameter.
-  public let name: String
+  package let name: String
   /// Bytes a value may have; empty: any number.
-  public let lengths: [Int]
+  package let lengths: [Int]
   /// Unit of a number; nil where it has none.
-  public let unit: String?
+  package let unit: String?
   /// Values a number may have; nil: whatever fits into the bytes.
-  public let range: ClosedRange<UInt64>?
+  package let range: ClosedRange<UInt64>?
   /// Words for the values of a number.
-  public let values: [UInt64: String]
+  package let values: [UInt64: String]
   /// The value must not be in any message.
-  public let isSecret: Bool
+  package let isSecret: Bool
   let kind: Kind
   /// What a number of eight bytes is counted in, where the shorter one has another unit.
   let longUnit: String?
@@ -56,7 +56,7 @@ public struct ParameterForm: Sendable {
   /// The form of a parameter of a session.
   ///
   /// Where a parameter has another length and unit in another version, the form takes both.
-  public init(_ parameter: AppConfigParameter) {
+  package init(_ parameter: AppConfigParameter) {
     let rows = AppConfigParameter.all.filter {
       $0.id == parameter.id && $0.vendors == parameter.vendors && $0.format == parameter.format
     }
@@ -78,7 +78,7 @@ public struct ParameterForm: Sendable {
   private static let special: [AppConfigID: Kind] = [.vendorID: .bytesOrNumber]
 
   /// What the parameter takes, for help and errors: a noun phrase.
-  public var accepted: String {
+  package var accepted: String {
     switch kind {
     case .number where !values.isEmpty:
       return values.sorted { $0.key < $1.key }.map { "\($0.value) (\($0.key))" }

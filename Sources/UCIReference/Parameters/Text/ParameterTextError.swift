@@ -13,7 +13,7 @@ public enum ParameterTextError: Error, Hashable, Sendable {
   case unreadable(parameter: String, value: String, accepted: String)
   /// The value is outside its range.
   case outOfRange(parameter: String, value: String, accepted: String)
-  /// The value is no whole number of the parameter's unit.
+  /// The value is not a whole number of the parameter's unit.
   case notWhole(parameter: String, value: String, unit: String)
 }
 
@@ -30,7 +30,7 @@ extension ParameterTextError: CustomStringConvertible {
     case .outOfRange(let parameter, let value, let accepted):
       "\(value) is outside the range of \(parameter); it takes \(accepted)."
     case .notWhole(let parameter, let value, let unit):
-      "\(value) is no whole number of \(unit), in which \(parameter) is counted."
+      "\(value) is not a whole number of \(unit), in which \(parameter) is counted."
     }
   }
 }

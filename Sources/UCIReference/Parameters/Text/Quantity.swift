@@ -2,13 +2,13 @@
 
 import UCI
 
-/// A number as a person writes it, with or without a unit behind it.
+/// A number in text, with or without a unit after it.
 struct Quantity {
   /// The digits without the point.
   var digits: UInt64
-  /// So many of them stand behind the point.
+  /// How many of them follow the decimal point.
   var decimals: Int
-  /// What stands behind the number, lower case; empty where nothing does.
+  /// What follows the number, in lower case.
   var unit: String
 
   /// `2400`, `0x960`, `2ms`, `2.5 ms`; nil for anything else.
@@ -36,7 +36,14 @@ struct Quantity {
     unit = String(rest.drop { $0 == " " })
   }
 
-  /// The number in a unit; nil when it is no whole number of it, or too large.
+  /// A whole number without a unit; nil for anything else.
+  static func number(_ text: some StringProtocol) -> UInt64? {
+    guard let quantity = Quantity(trimmed(text)), quantity.decimals == 0, quantity.unit.isEmpty
+    else { return nil }
+    return quantity.digits
+  }
+
+  /// The number in a unit; nil when it is not a whole number of it, or too large.
   ///
   /// - Parameter factor: how many times the smallest measure its own unit is, and the wanted one.
   func whole(from own: UInt64, to wanted: UInt64) -> UInt64? {
