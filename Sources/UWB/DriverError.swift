@@ -280,7 +280,7 @@ extension DriverError: LocalizedError, CustomStringConvertible {
   /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
   public func recoverySuggestion(in dialect: Dialect?) -> String? {
     switch kind {
-    case .link(let error): error.suggestion
+    case .link(let error): error.recoverySuggestion
     case .firmware(let error): error.recoverySuggestion
     case .noAnswer(_, _, 0):
       "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "

@@ -110,8 +110,6 @@ extension LinkError: LocalizedError, CustomStringConvertible {
   /// The cause in one sentence.
   public var errorDescription: String? { description }
 
-  package var suggestion: String? { recoverySuggestion }
-
   /// What to try next; nil where the cause itself says it best.
   public var recoverySuggestion: String? {
     if let specificSuggestion { return specificSuggestion }

@@ -14,7 +14,8 @@ enum DeviceChoice {
         return .success(try LinkEndpoint(named))
       } catch {
         return .failure(
-          NIError(.invalidConfiguration, reason: error.description, recovery: error.suggestion))
+          NIError(
+            .invalidConfiguration, reason: error.description, recovery: error.recoverySuggestion))
       }
     }
     let ports = discovery.ports()

@@ -107,7 +107,7 @@ extension FirmwareError: LocalizedError, CustomStringConvertible {
     case .unreadable: "Check the path and its permissions."
     case .notAnImage: "Give the file that came with the chip's software package."
     case .notNeeded: nil
-    case .link(let error): error.suggestion
+    case .link(let error): error.recoverySuggestion
     case .noAnswer, .wrongAnswer:
       "Check the wiring of irq, ce and rst and the kind of chip. Without a line that switches the chip "
         + "off, switch it off and on by hand."

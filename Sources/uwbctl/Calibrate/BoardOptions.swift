@@ -44,7 +44,7 @@ struct BoardOptions: ParsableArguments {
         }
         do throws(LinkError) {
           return (String(text[..<mark]), try LinkEndpoint(String(text[text.index(after: mark)...])))
-        } catch { throw ValidationError("\(error) \(error.suggestion ?? "")") }
+        } catch { throw ValidationError("\(error) \(error.recoverySuggestion ?? "")") }
       }
     }
   }

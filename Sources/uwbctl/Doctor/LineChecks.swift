@@ -27,7 +27,7 @@ struct LineChecks {
       report(
         .fail(
           .open, ExitStatus(error), error.description,
-          error.suggestion ?? "Look at the kernel log: sudo dmesg | tail"))
+          error.recoverySuggestion ?? "Look at the kernel log: sudo dmesg | tail"))
       return false
     }
     return try await link.use { try await run(over: link, report) }
@@ -47,7 +47,7 @@ struct LineChecks {
       report(
         .fail(
           .stale, ExitStatus(error), error.description,
-          error.suggestion ?? "Plug it in again and retry."))
+          error.recoverySuggestion ?? "Plug it in again and retry."))
       return false
     }
     // The question may have been answered with garbage.

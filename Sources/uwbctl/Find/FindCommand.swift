@@ -45,7 +45,7 @@ struct FindCommand: Command {
     }
     if !isSimulated {
       do { _ = try LinkEndpoint(device) } catch {
-        throw ValidationError("\(error) \(error.suggestion ?? "")")
+        throw ValidationError("\(error) \(error.recoverySuggestion ?? "")")
       }
     }
     if let accessory {

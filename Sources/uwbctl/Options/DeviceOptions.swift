@@ -89,7 +89,7 @@ struct DeviceOptions: ParsableArguments {
   func validate() throws {
     if !isSimulated {
       do { _ = try LinkEndpoint(device) } catch {
-        throw ValidationError("\(error) \(error.suggestion ?? "")")
+        throw ValidationError("\(error) \(error.recoverySuggestion ?? "")")
       }
     }
   }

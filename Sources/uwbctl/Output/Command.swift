@@ -41,7 +41,7 @@ struct Failure: Error {
     case let error as DriverError:
       self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as LinkError:
-      self.init(ExitStatus(error), error.description, try: error.suggestion)
+      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as FirmwareError:
       self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
     case let error as ProfileError:
