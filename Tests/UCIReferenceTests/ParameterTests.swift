@@ -93,10 +93,10 @@ import UCITestSupport
     for rows in [DeviceConfigParameter.all] {
       #expect(Set(rows.map(\.id)).count == rows.count)
     }
-    #expect(Set(NXPAppConfigParameter.all.map(\.id)).count == NXPAppConfigParameter.all.count)
-    #expect(Set(TestConfigParameter.all.map(\.id)).count == TestConfigParameter.all.count)
-    #expect(RadarConfigParameter.all.map(\.id.rawValue) == Array(0...0x0B))
-    #expect(NXPAppConfigID(rawValue: 0x79).isSecret)
+    #expect(Set(Parameter<NXPAppConfigID>.all.map(\.id)).count == Parameter<NXPAppConfigID>.all.count)
+    #expect(Set(Parameter<TestConfigID>.all.map(\.id)).count == Parameter<TestConfigID>.all.count)
+    #expect(Parameter<RadarConfigID>.all.map(\.id.rawValue) == Array(0...0x0B))
+    #expect(NXPAppConfigID(rawValue: 0x79).parameter?.isSecret == true)
   }
 
   // Capabilities of a Qorvo DWM3001CDK with QM33SDK-1.1.1.
