@@ -159,16 +159,16 @@ import UWBSimulator
   @Test func capabilitiesComeFromTheChip() async throws {
     let plain = try ChipFixture(.qm33, others: [])
     let all = try ChipFixture(.sr250, others: [])
-    let (one, other) = try await waiting {
+    let (one, other, none) = try await waiting {
       (
         ChipCapabilities.ofDevice(named: plain.path, hasPoses: false),
-        ChipCapabilities.ofDevice(named: all.path, hasPoses: true)
+        ChipCapabilities.ofDevice(named: all.path, hasPoses: true),
+        ChipCapabilities.ofDevice(named: "/dev/does-not-exist", hasPoses: true)
       )
     }
     #expect(one.supportsPreciseDistanceMeasurement && other.supportsPreciseDistanceMeasurement)
     #expect(!one.supportsDirectionMeasurement && other.supportsDirectionMeasurement)
     #expect(!one.supportsCameraAssistance && other.supportsCameraAssistance)
-    let none = ChipCapabilities.ofDevice(named: "/dev/does-not-exist", hasPoses: true)
     #expect(none == ChipCapabilities())
     plain.bench.stop()
     all.bench.stop()

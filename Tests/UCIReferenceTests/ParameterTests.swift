@@ -90,12 +90,13 @@ import UCITestSupport
     let timeout = DeviceConfigID(0xE4, 0x04).parameter(in: Dialect(vendor: .nxp))
     #expect(timeout?.words(for: [0xF4, 0x01]) == "500 ms")
     #expect(timeout?.range == 100...2000 && timeout?.defaultValue == 500)
-    for rows in [DeviceConfigParameter.all] {
-      #expect(Set(rows.map(\.id)).count == rows.count)
+    func isUnique<ID>(_ table: ParameterTable<ID>) -> Bool {
+      Set(table.rows.map(\.id)).count == table.rows.count
     }
-    #expect(Set(Parameter<NXPAppConfigID>.all.map(\.id)).count == Parameter<NXPAppConfigID>.all.count)
-    #expect(Set(Parameter<TestConfigID>.all.map(\.id)).count == Parameter<TestConfigID>.all.count)
-    #expect(Parameter<RadarConfigID>.all.map(\.id.rawValue) == Array(0...0x0B))
+    #expect(isUnique(DeviceConfigID.table))
+    #expect(isUnique(NXPAppConfigID.table))
+    #expect(isUnique(TestConfigID.table))
+    #expect(RadarConfigID.table.rows.map(\.id.rawValue) == Array(0...0x0B))
     #expect(NXPAppConfigID(rawValue: 0x79).parameter?.isSecret == true)
   }
 

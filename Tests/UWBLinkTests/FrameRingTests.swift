@@ -134,7 +134,7 @@ struct FrameRingTests {
     let ends = FrameRing.make(capacity: 16)
     let total: UInt32 = 200_000
     let producer = Box(ends.producer)
-    var consumer = ends.consumer
+    let consumer = Box(ends.consumer)
     let writer = Task.detached {
       for number in 0..<total {
         // Not droppable: what does not fit is spilled, so everything has to arrive.
@@ -144,17 +144,19 @@ struct FrameRingTests {
       }
       producer.value.finish()
     }
-    var next: UInt32 = 0
-    var wrong = 0
-    loop: while true {
-      switch consumer.wait() {
-      case .ready:
-        consumer.take { bytes, info in
-          if Self.number(bytes) != next || info.receivedAt != UInt64(next) { wrong += 1 }
-          next += 1
+    let (next, wrong) = try await runBlocking(on: BlockingThreads(limit: 1)) {
+      var next: UInt32 = 0
+      var wrong = 0
+      while true {
+        switch consumer.value.wait() {
+        case .ready:
+          consumer.value.take { bytes, info in
+            if Self.number(bytes) != next || info.receivedAt != UInt64(next) { wrong += 1 }
+            next += 1
+          }
+        case .finished: return (next, wrong)
+        case .timedOut: Issue.record("there was no time limit")
         }
-      case .finished: break loop
-      case .timedOut: Issue.record("there was no time limit")
       }
     }
     await writer.value

@@ -56,7 +56,7 @@ struct DiffTests {
     "Each of these prevents ranging, and says why",
     arguments: [
       ("CHANNEL_NUMBER=5", "frequencies"), ("PREAMBLE_CODE_INDEX=9", "preamble"),
-      ("SFD_ID=0", "begin"), ("RFRAME_CONFIG=SP1", "different places"),
+      ("SFD_ID=0", "begin"), ("RFRAME_CONFIG=SP1", "different positions"),
       ("STS_CONFIG=provisioned", "different keys"), ("VENDOR_ID=08:09", "timestamp sequences"),
       ("STATIC_STS_IV=01:02:03:04:05:07", "timestamp sequences"),
       ("STATIC_STS_IV=", "a value of its own"), ("SLOT_DURATION=1ms", "does not listen"),

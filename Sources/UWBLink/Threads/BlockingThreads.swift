@@ -10,7 +10,7 @@ internal import Locking
 ///
 /// - Throws: `LinkError` with code `threadUnavailable` when the system has no thread for it.
 package func runBlocking<R: Sendable>(
-  _ body: @escaping @Sendable () -> R
+  on threads: BlockingThreads = .shared, _ body: @escaping @Sendable () -> R
 ) async throws(LinkError) -> R {
   // Through a lock rather than the continuation: ThreadSanitizer does not see that a task that is
   // resumed goes on after what the resuming thread has done.
@@ -26,7 +26,7 @@ package func runBlocking<R: Sendable>(
         outcome.withLock { $0 = .failure(error) }
         continuation.resume()
       })
-    BlockingThreads.shared.run(job)
+    threads.run(job)
   }
   guard let result = outcome.withLock({ $0.take() }) else {
     preconditionFailure("resumed without an outcome")
@@ -35,13 +35,15 @@ package func runBlocking<R: Sendable>(
 }
 
 /// The threads of `runBlocking`: made when all others are busy, and gone when they are idle.
-private final class BlockingThreads: Sendable {
-  static let shared = BlockingThreads()
+package final class BlockingThreads: Sendable {
+  package static let shared = BlockingThreads(limit: 64)
 
-  private static let limit = 64
+  private let limit: Int
   private static let idleTime = Duration.seconds(5)
 
-  struct Job: Sendable {
+  package init(limit: Int) { self.limit = limit }
+
+  fileprivate struct Job: Sendable {
     let body: @Sendable () -> Void
     let fail: @Sendable (LinkError) -> Void
   }
@@ -53,11 +55,11 @@ private final class BlockingThreads: Sendable {
   }
   private let state = Locked(State())
 
-  func run(_ job: Job) {
+  fileprivate func run(_ job: Job) {
     let (idle, needsThread) = state.withLock { state -> (WakeEvent?, Bool) in
       state.jobs.append(job)
       if let idle = state.idle.popLast() { return (idle, false) }
-      guard state.count < Self.limit else { return (nil, false) }
+      guard state.count < limit else { return (nil, false) }
       state.count += 1
       return (nil, true)
     }
