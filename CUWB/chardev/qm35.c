@@ -15,10 +15,6 @@
 // The pause between two attempts of a write that the driver refuses with EAGAIN. It has no POLLOUT.
 #define AGAIN_MS 1
 
-static cuwb_result failed(int error) {
-  return cuwb_is_device_lost(error) ? cuwb_outcome_of(CUWB_GONE) : cuwb_failed(error);
-}
-
 static cuwb_result qm35_read(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame) {
   uint64_t deadline = cuwb_deadline(timeout_ms);
@@ -37,7 +33,7 @@ static cuwb_result qm35_read(cuwb_link *link, void *memory, size_t capacity, int
       *frame = (cuwb_frame){.length = CUWB_FRAME_MAX};
       return capacity < CUWB_FRAME_MAX ? cuwb_outcome_of(CUWB_TOO_LONG) : cuwb_failed(EMSGSIZE);
     }
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return failed(errno);
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return cuwb_failed_or_gone(errno);
 
     short seen;
     bool woken;
@@ -48,13 +44,6 @@ static cuwb_result qm35_read(cuwb_link *link, void *memory, size_t capacity, int
     if (!seen && !woken) return cuwb_outcome_of(CUWB_TIMEOUT);
   }
 }
-
-static bool qm35_frame_buffered(cuwb_link *link) {
-  (void)link;
-  return false;
-}
-
-static void qm35_framing_changed(cuwb_link *link) { (void)link; }
 
 static cuwb_result qm35_write(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms) {
@@ -69,7 +58,7 @@ static cuwb_result qm35_write(cuwb_link *link, const void *bytes, size_t length,
     // A second write could not complete half a packet.
     if (count >= 0) return cuwb_failed(EIO);
     if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != EWOULDBLOCK) return failed(errno);
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return cuwb_failed_or_gone(errno);
     if (cuwb_monotonic_ns() >= deadline) return cuwb_outcome_of(CUWB_TIMEOUT);
     cuwb_sleep_ms(AGAIN_MS);
   }
@@ -79,8 +68,6 @@ static void qm35_close(cuwb_link *link) { close(link->fd); }
 
 static const struct cuwb_link_ops qm35_ops = {
     .read_frame = qm35_read,
-    .frame_buffered = qm35_frame_buffered,
-    .framing_changed = qm35_framing_changed,
     .write_frame = qm35_write,
     .close = qm35_close,
 };

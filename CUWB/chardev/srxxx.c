@@ -6,7 +6,10 @@
 // A read returns one or more whole packets whatever its size is, so it needs memory for 4200 bytes.
 // There is no poll(2): a read waits until there is a packet or SET_PWR is called with 2. So a
 // thread of the link reads into a queue, and the reader waits for the link's eventfd.
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "srxxx.h"
 
@@ -14,15 +17,13 @@
 // The pause after each edge of CE. Source: the drivers wait 10 to 12 ms.
 #define POWER_MS 10
 
-
 static int set_mode(struct cuwb_srxxx *device, unsigned long value) {
   unsigned long request = device->takes_long ? SRXXX_SET_FWD_LONG : SRXXX_SET_FWD;
   return device->ops.control(device->ops.context, request, value);
 }
 
 static cuwb_result outcome_of_error(int error) {
-  if (error == 0) return cuwb_outcome_of(CUWB_OK);
-  return cuwb_is_device_lost(error) ? cuwb_outcome_of(CUWB_GONE) : cuwb_failed(error);
+  return error ? cuwb_failed_or_gone(error) : cuwb_outcome_of(CUWB_OK);
 }
 
 // ---------------------------------------------------------------------------------------- reading
@@ -72,16 +73,6 @@ static cuwb_result srxxx_read(cuwb_link *link, void *memory, size_t capacity, in
   }
 }
 
-static bool srxxx_frame_buffered(cuwb_link *link) {
-  struct cuwb_srxxx *device = link->device;
-  pthread_mutex_lock(&device->lock);
-  bool there = !cuwb_packet_queue_is_empty(&device->packets);
-  pthread_mutex_unlock(&device->lock);
-  return there;
-}
-
-static void srxxx_framing_changed(cuwb_link *link) { (void)link; }
-
 // ---------------------------------------------------------------------------------------- writing
 
 static cuwb_result write_whole(struct cuwb_srxxx *device, const void *bytes, size_t length,
@@ -109,7 +100,6 @@ static cuwb_result srxxx_write(cuwb_link *link, const void *bytes, size_t length
 }
 
 // ------------------------------------------------------------------------------------ boot loader
-
 
 static int cycle(struct cuwb_srxxx *device) {
   int error = cuwb_srxxx_set_power(device, SRXXX_POWER_OFF);
@@ -171,8 +161,6 @@ static void srxxx_close(cuwb_link *link) {
 
 static const struct cuwb_link_ops srxxx_ops = {
     .read_frame = srxxx_read,
-    .frame_buffered = srxxx_frame_buffered,
-    .framing_changed = srxxx_framing_changed,
     .write_frame = srxxx_write,
     .close = srxxx_close,
     .boot_begin = srxxx_boot_begin,
@@ -222,4 +210,40 @@ free_packets:
 free_device:
   free(device);
   return cuwb_failed(error);
+}
+
+// ----------------------------------------------------------------------- the operations on a device
+
+static int descriptor_of(void *context) { return (int)(intptr_t)context; }
+
+static ssize_t device_read(void *context, void *memory, size_t size) {
+  ssize_t count = read(descriptor_of(context), memory, size);
+  return count < 0 ? -errno : count;
+}
+
+static ssize_t device_write(void *context, const void *bytes, size_t size) {
+  ssize_t count = write(descriptor_of(context), bytes, size);
+  return count < 0 ? -errno : count;
+}
+
+static int device_control(void *context, unsigned long request, unsigned long value) {
+  return ioctl(descriptor_of(context), request, value) < 0 ? errno : 0;
+}
+
+static void device_close(void *context) { cuwb_close_locked(descriptor_of(context)); }
+
+cuwb_result cuwb_open_srxxx(const char *path, cuwb_start start, cuwb_link **link) {
+  int fd;
+  int error = cuwb_open_locked(path, &fd);
+  if (error) return cuwb_failed(error);
+  cuwb_chardev_ops ops = {
+      .context = (void *)(intptr_t)fd,
+      .read = device_read,
+      .write = device_write,
+      .control = device_control,
+      .close = device_close,
+  };
+  cuwb_result result = cuwb_open_chardev(ops, start, link);
+  if (result.outcome != CUWB_OK) device_close(ops.context);
+  return result;
 }

@@ -9,7 +9,6 @@
 
 #include "../framing/nxp_packet.h"
 #include "../link/link.h"
-#include "../link/packet_queue.h"
 #include "cuwb_chardev.h"
 #include "ioctl_requests.h"
 

@@ -4,9 +4,8 @@
 // Benchmarks/Reliability/FramerFigures.swift: `swift run -c release UWBBenchmarks` plays streams
 // with lost, added and damaged bytes, counts the frames that are found, invented and missed, and
 // fails if an aim is missed. Change them only with that table beside you.
-#include "chain.h"
+#include "framing.h"
 
-#include "header.h"
 
 // A chip sends a few headers again and again, so one that has been seen before is worth several
 // that only look like headers, as about one offset in fifty of a payload does. The header of a data

@@ -14,12 +14,10 @@
 // If the bytes after a delivered frame turn out not to be a header, that frame has probably lost a
 // byte and swallowed the first byte of its successor. So the hunt begins inside the delivered
 // frame, and the successor is not lost.
-#include "framer_state.h"
 
 #include <stdlib.h>
 
-#include "chain.h"
-#include "header.h"
+#include "framing.h"
 
 // The silence that confirms a frame which ends where the bytes end. It has to outlast the pauses
 // inside a frame: 16 ms (latency timer of FTDI bridges), 5 ms (flush period of Qorvo's firmware).

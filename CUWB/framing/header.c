@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "header.h"
+#include "framing.h"
 
 enum {
   TYPE_DATA = 0,

@@ -152,10 +152,6 @@ cuwb_framing cuwb_link_get_framing(const cuwb_link *link);
 cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
 
-/// Returns whether a whole frame can be read without waiting. Reading thread only: it may move the
-/// boundary between frames, and therefore takes the link as mutable.
-bool cuwb_frame_buffered(cuwb_link *link);
-
 /// Writes a whole frame, with one write(2) unless the kernel accepts only a part of it. After
 /// CUWB_TIMEOUT a part of the frame may have been sent; Qorvo's firmware discards it after 100 ms.
 /// Never raises SIGPIPE.

@@ -30,6 +30,24 @@ typedef enum cuwb_start {
   CUWB_START_CYCLE = 1,
 } cuwb_start;
 
+/// The lines beside SPI, by their purpose.
+typedef enum cuwb_line {
+  /// From the chip: it has something to send. NXP IRQ, Qorvo SS_IRQ.
+  CUWB_LINE_IRQ = 0,
+  /// From the chip: it can take part in a transfer. Qorvo SS_RDY.
+  CUWB_LINE_READY = 1,
+  /// From the chip: it is not asleep. Qorvo EXTON.
+  CUWB_LINE_AWAKE = 2,
+  /// To the chip: low holds it off or in reset. NXP CE (SR1xx), RSTN (SR2xx), Qorvo RESET.
+  CUWB_LINE_POWER = 3,
+  /// To the chip: the host is about to read. NXP RI, also called the SPI handshake (SR1xx).
+  CUWB_LINE_READ = 4,
+  /// To the chip: high wakes it. Qorvo WAKEUP.
+  CUWB_LINE_WAKE = 5,
+} cuwb_line;
+
+#define CUWB_LINES 6
+
 /// A chip on a spidev device, with its lines on GPIO character devices.
 ///
 /// A line is given by its name (`GPIO24`), which is looked up on every GPIO chip, or by chip and
@@ -39,18 +57,8 @@ typedef struct cuwb_spi_options {
   cuwb_start start;
   /// The clock in hertz; 0: what the vendor's driver uses, 16 MHz for NXP and 3 MHz for Qorvo.
   uint32_t speed_hz;
-  /// NXP IRQ, Qorvo SS_IRQ.
-  const char *_Nullable irq;
-  /// Qorvo SS_RDY.
-  const char *_Nullable ready;
-  /// Qorvo EXTON.
-  const char *_Nullable awake;
-  /// NXP CE or RSTN, Qorvo RESET: low keeps the chip off or in reset.
-  const char *_Nullable power;
-  /// NXP RI.
-  const char *_Nullable read;
-  /// Qorvo WAKEUP.
-  const char *_Nullable wake;
+  /// Each `cuwb_line`.
+  const char *_Nullable lines[CUWB_LINES];
 } cuwb_spi_options;
 
 /// The step at which an open call failed.
@@ -73,7 +81,7 @@ typedef enum cuwb_spi_step {
 /// More about an open call that failed.
 typedef struct cuwb_spi_error_info {
   cuwb_spi_step step;
-  /// For the steps about lines: a `cuwb_line` of cuwb_spi_bus.h.
+  /// For the steps about lines: a `cuwb_line`.
   uint32_t line;
   /// The name of the line's consumer; empty if the kernel does not know it.
   char consumer[32];

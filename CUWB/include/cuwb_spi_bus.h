@@ -12,24 +12,6 @@
 
 #pragma clang assume_nonnull begin
 
-/// The lines beside SPI, by their purpose.
-typedef enum cuwb_line {
-  /// From the chip: it has something to send. NXP IRQ, Qorvo SS_IRQ.
-  CUWB_LINE_IRQ = 0,
-  /// From the chip: it can take part in a transfer. Qorvo SS_RDY.
-  CUWB_LINE_READY = 1,
-  /// From the chip: it is not asleep. Qorvo EXTON.
-  CUWB_LINE_AWAKE = 2,
-  /// To the chip: low holds it off or in reset. NXP CE (SR1xx), RSTN (SR2xx), Qorvo RESET.
-  CUWB_LINE_POWER = 3,
-  /// To the chip: the host is about to read. NXP RI, also called the SPI handshake (SR1xx).
-  CUWB_LINE_READ = 4,
-  /// To the chip: high wakes it. Qorvo WAKEUP.
-  CUWB_LINE_WAKE = 5,
-} cuwb_line;
-
-#define CUWB_LINES 6
-
 /// A part of a transfer during one selection of the chip. Without `out` zeros are sent, without
 /// `in` what arrives is dropped. With a length of 0 the chip is only kept selected.
 typedef struct cuwb_segment {

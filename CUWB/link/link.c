@@ -2,8 +2,10 @@
 //
 // What every kind of link has: dispatch, waking, counters.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "cuwb_chips.h"
@@ -36,6 +38,22 @@ void cuwb_link_close(cuwb_link *link) {
   cuwb_link_free(link);
 }
 
+int cuwb_open_locked(const char *path, int *fd) {
+  *fd = open(path, O_RDWR | O_CLOEXEC);
+  if (*fd < 0) return errno;
+  if (flock(*fd, LOCK_EX | LOCK_NB) == 0) return 0;
+  int error = errno == EWOULDBLOCK ? EBUSY : errno;
+  close(*fd);
+  return error;
+}
+
+// Unlocks explicitly, because a child shares the open file, and with it the lock, between fork and
+// exec.
+void cuwb_close_locked(int fd) {
+  flock(fd, LOCK_UN);
+  close(fd);
+}
+
 // ---------------------------------------------------------------------------------------- reading
 
 cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
@@ -48,11 +66,9 @@ cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int3
   return result;
 }
 
-bool cuwb_frame_buffered(cuwb_link *link) { return link->ops->frame_buffered(link); }
-
 void cuwb_link_set_framing(cuwb_link *link, cuwb_framing framing) {
   link->framing = framing;
-  link->ops->framing_changed(link);
+  if (link->ops->framing_changed) link->ops->framing_changed(link);
 }
 
 cuwb_framing cuwb_link_get_framing(const cuwb_link *link) { return link->framing; }

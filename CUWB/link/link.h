@@ -21,7 +21,7 @@ struct cuwb_link_ops {
   // with CUWB_WOKEN.
   cuwb_result (*read_frame)(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
-  bool (*frame_buffered)(cuwb_link *link);
+  // NULL where the device says how long a packet is.
   void (*framing_changed)(cuwb_link *link);
   cuwb_result (*write_frame)(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms);
@@ -79,6 +79,10 @@ static inline bool cuwb_is_device_lost(int error) {
   return error == ENODEV || error == ENXIO || error == ESHUTDOWN;
 }
 
+static inline cuwb_result cuwb_failed_or_gone(int error) {
+  return cuwb_is_device_lost(error) ? cuwb_outcome_of(CUWB_GONE) : cuwb_failed(error);
+}
+
 // --------------------------------------------------------------------------------------- counters
 
 // There is one writer, so an atomic addition is not needed.
@@ -105,6 +109,11 @@ bool cuwb_link_acknowledge_wake(cuwb_link *link);
 // Ends the reader's poll without a wake: there is something for it that no descriptor announces.
 void cuwb_link_interrupt_wait(cuwb_link *link);
 
+// Opens and locks a device of a driver that admits any number of programs. Returns 0 or an errno.
+int cuwb_open_locked(const char *path, int *fd);
+
+void cuwb_close_locked(int fd);
+
 // --------------------------------------------------------------------------------------- stream.c
 
 // Makes a link of a descriptor that is ready for use. On failure the descriptor is still the
@@ -113,10 +122,35 @@ cuwb_result cuwb_stream_open(int fd, enum cuwb_medium medium, cuwb_link **link);
 
 enum cuwb_medium cuwb_stream_medium(int fd);
 
-// --------------------------------------------------------------------------------------- serial.c
+// --------------------------------------------------------------------------------- packet_queue.c
 
-// Sets a terminal raw, 8N1. A `baud` of 0 keeps the speed. Returns 0 or an errno.
-int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts);
+// Received packets that wait to be read, in memory allocated at open.
+struct cuwb_packet_queue {
+  uint8_t *memory;
+  size_t capacity;
+  // Records from `head` to `tail`, each a cuwb_frame and its bytes.
+  size_t head;
+  size_t tail;
+};
+
+// Returns 0 or ENOMEM.
+int cuwb_packet_queue_create(struct cuwb_packet_queue *queue, size_t capacity);
+
+void cuwb_packet_queue_destroy(struct cuwb_packet_queue *queue);
+
+static inline bool cuwb_packet_queue_is_empty(const struct cuwb_packet_queue *queue) {
+  return queue->head == queue->tail;
+}
+
+// Returns whether there is room for a packet of `length` bytes.
+bool cuwb_packet_queue_has_room(const struct cuwb_packet_queue *queue, size_t length);
+
+// Returns false if there is no room.
+bool cuwb_packet_queue_put(struct cuwb_packet_queue *queue, const void *bytes, cuwb_frame frame);
+
+// Removes the oldest packet. CUWB_TIMEOUT: there is none. CUWB_TOO_LONG: it is kept.
+cuwb_result cuwb_packet_queue_take(struct cuwb_packet_queue *queue, void *memory, size_t capacity,
+                                   cuwb_frame *frame);
 
 // ----------------------------------------------------------------------------------------- wait.c
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "packet_queue.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

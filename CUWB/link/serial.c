@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Serial devices: UARTs, USB CDC-ACM, USB bridges.
+// Serial devices: UARTs, USB CDC-ACM, USB bridges; and descriptors that the caller has opened, which
+// may be terminals.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/serial.h>
@@ -34,7 +35,8 @@ static speed_t speed_of(uint32_t baud) {
 
 // ---------------------------------------------------------------------------------- line settings
 
-int cuwb_serial_make_raw(int fd, uint32_t baud, bool rts_cts) {
+// Sets a terminal raw, 8N1. A `baud` of 0 keeps the speed. Returns 0 or an errno.
+static int make_raw(int fd, uint32_t baud, bool rts_cts) {
   struct termios settings;
   if (tcgetattr(fd, &settings) < 0) return errno;
 
@@ -113,7 +115,7 @@ cuwb_result cuwb_open_serial(const char *path, cuwb_serial_options options, cuwb
   if (error) goto close;
   if (!options.shared) error = lock_exclusively(fd);
   if (error) goto close;
-  error = cuwb_serial_make_raw(fd, options.baud, options.rts_cts);
+  error = make_raw(fd, options.baud, options.rts_cts);
   if (error) goto unlock;
   set_optional_modes(fd);
 
@@ -129,4 +131,29 @@ unlock:
 close:
   close(fd);
   return cuwb_failed(error);
+}
+
+cuwb_result cuwb_open_descriptor(int descriptor, cuwb_link **link) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return cuwb_failed(errno);
+
+  enum cuwb_medium medium = cuwb_stream_medium(descriptor);
+  cuwb_link *opened;
+  cuwb_result result = cuwb_stream_open(descriptor, medium, &opened);
+  if (result.outcome != CUWB_OK) return result;
+
+  // Non-blocking, because a read has to be possible with and without waiting; poll(2) waits.
+  int error = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0 ? errno : 0;
+  if (!error && medium == CUWB_MEDIUM_TTY) {
+    error = make_raw(descriptor, 0, false);
+    if (error) fcntl(descriptor, F_SETFL, flags);
+  }
+  if (error) {
+    // cuwb_link_close would close the descriptor, which is still the caller's.
+    cuwb_framer_destroy(opened->framer);
+    cuwb_link_free(opened);
+    return cuwb_failed(error);
+  }
+  *link = opened;
+  return cuwb_outcome_of(CUWB_OK);
 }

@@ -104,7 +104,6 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   return cuwb_outcome_of(CUWB_TIMEOUT);
 }
 
-
 // CUWB_TIMEOUT: there is no whole frame. The copy takes 2 to 4 ns for a measurement, of some 1,800
 // ns for a read. Without it the frame would have to be valid until the next read, which the packet
 // queues of the other links, written by a second thread, could not promise without a copy of their
@@ -148,11 +147,6 @@ static cuwb_result stream_read(cuwb_link *link, void *memory, size_t capacity, i
     if (end) return result;
     if (over) return cuwb_outcome_of(CUWB_TIMEOUT);
   }
-}
-
-static bool stream_frame_buffered(cuwb_link *link) {
-  cuwb_found found;
-  return cuwb_framer_find(link->framer, &found);
 }
 
 static void stream_framing_changed(cuwb_link *link) {
@@ -255,7 +249,6 @@ static void stream_close(cuwb_link *link) {
 
 static const struct cuwb_link_ops stream_ops = {
     .read_frame = stream_read,
-    .frame_buffered = stream_frame_buffered,
     .framing_changed = stream_framing_changed,
     .write_frame = stream_write,
     .close = stream_close,

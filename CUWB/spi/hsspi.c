@@ -167,7 +167,7 @@ static cuwb_result failed(struct cuwb_spi_chip *chip) {
   chip->failures = 0;
   cuwb_spi_pause(chip, BOOT_NS);
   int error = reset(chip);
-  return error ? cuwb_spi_failed(error) : cuwb_outcome_of(CUWB_OK);
+  return error ? cuwb_failed_or_gone(error) : cuwb_outcome_of(CUWB_OK);
 }
 
 static void succeeded(struct cuwb_spi_chip *chip) { chip->failures = chip->resets = 0; }
@@ -197,7 +197,7 @@ static cuwb_result read_announced(struct cuwb_spi_chip *chip, struct header anno
   struct header reply;
   int error = exchange(chip, host, payload, &reply);
   if (error == EAGAIN) return failed(chip);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   bool matches = (reply.flags & (CHIP_ACTIVE | CHIP_ERROR)) == CHIP_ACTIVE &&
                  reply.layer == announced.layer && reply.length == announced.length;
   if (!matches) return failed(chip);
@@ -225,12 +225,12 @@ static int sense_irq(struct cuwb_spi_chip *chip, bool *high) {
 static cuwb_result receive(struct cuwb_spi_chip *chip) {
   bool high;
   int error = sense_irq(chip, &high);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   if (!high) return cuwb_outcome_of(CUWB_TIMEOUT);
   struct header reply;
   error = exchange(chip, (struct header){HOST_PREREAD, 0, 0}, (cuwb_segment){0}, &reply);
   if (error == EAGAIN) return failed(chip);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   if (reply.flags & CHIP_WAITING) return read_announced(chip, reply);
   // The firmware raises SS_IRQ a little before it has the packet.
   cuwb_spi_pause(chip, TOO_EARLY_NS);
@@ -242,7 +242,7 @@ static cuwb_result receive(struct cuwb_spi_chip *chip) {
 static cuwb_result send(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t length) {
   bool high;
   int error = sense_irq(chip, &high);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   bool preread = high && cuwb_spi_has_room(chip);
   struct header host = {HOST_WRITE | (preread ? HOST_PREREAD : 0), LAYER_UCI, (uint16_t)length};
   cuwb_segment payload = {.out = bytes, .length = (uint32_t)length};
@@ -252,7 +252,7 @@ static cuwb_result send(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t
     cuwb_result result = failed(chip);
     return result.outcome == CUWB_OK ? cuwb_outcome_of(CUWB_TIMEOUT) : result;
   }
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   succeeded(chip);
   if (!preread || !(reply.flags & CHIP_WAITING)) return cuwb_outcome_of(CUWB_OK);
   cuwb_result result = read_announced(chip, reply);

@@ -40,11 +40,6 @@ void cuwb_spi_pause_since_transfer(const struct cuwb_spi_chip *chip, uint64_t du
   if (end > now) cuwb_spi_pause(chip, end - now);
 }
 
-cuwb_result cuwb_spi_failed(int error) {
-  // The controller or the GPIO chip was unplugged, or its driver unbound.
-  return cuwb_is_device_lost(error) ? cuwb_outcome_of(CUWB_GONE) : cuwb_failed(error);
-}
-
 cuwb_result cuwb_spi_misbehaved(struct cuwb_spi_chip *chip, uint32_t patience) {
   cuwb_count(&chip->link->stats.resynchronisations, 1);
   chip->failures++;

@@ -9,7 +9,6 @@
 #include <pthread.h>
 
 #include "../link/link.h"
-#include "../link/packet_queue.h"
 #include "cuwb_spi_bus.h"
 
 #pragma GCC visibility push(hidden)
@@ -100,14 +99,14 @@ int cuwb_spi_transfer(struct cuwb_spi_chip *chip, const cuwb_segment *segments, 
 // Pauses until `duration_ns` have passed since the end of the last transfer.
 void cuwb_spi_pause_since_transfer(const struct cuwb_spi_chip *chip, uint64_t duration_ns);
 
-// Turns an errno into CUWB_GONE or CUWB_FAILED.
-cuwb_result cuwb_spi_failed(int error);
-
 // Counts a protocol failure. CUWB_OK: try again; CUWB_NO_ANSWER: it has failed too often.
 cuwb_result cuwb_spi_misbehaved(struct cuwb_spi_chip *chip, uint32_t patience);
 
 // Counts bytes that belong to no packet.
 void cuwb_spi_skip(struct cuwb_spi_chip *chip, uint64_t bytes);
+
+// Returns the lines that a protocol cannot do without, as bits.
+uint8_t cuwb_spi_lines_needed(cuwb_spi_protocol protocol);
 
 // Queues a received packet.
 void cuwb_spi_deliver(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t length);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The link operations that are the same for every protocol on SPI.
-#include "spi_link.h"
-
 #include <stdlib.h>
 
 #include "spi_chip.h"
@@ -43,23 +41,12 @@ static cuwb_result spi_read(cuwb_link *link, void *memory, size_t capacity, int3
     bool woken = false;
     int error =
         chip->bus.wait(chip->bus.context, 1u << CUWB_LINE_IRQ, link->wake_fd, until, &woken);
-    if (error) return cuwb_spi_failed(error);
+    if (error) return cuwb_failed_or_gone(error);
     if (woken && cuwb_link_acknowledge_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
     // Look once more after the deadline: what has arrived by then is delivered.
     over = cuwb_spi_now(chip) >= deadline;
   }
 }
-
-static bool spi_frame_buffered(cuwb_link *link) {
-  struct cuwb_spi_chip *chip = link->device;
-  pthread_mutex_lock(&chip->lock);
-  bool there = !cuwb_packet_queue_is_empty(&chip->packets);
-  pthread_mutex_unlock(&chip->lock);
-  return there;
-}
-
-// The protocol itself says how long a packet is.
-static void spi_framing_changed(cuwb_link *link) { (void)link; }
 
 // ---------------------------------------------------------------------------------------- writing
 
@@ -85,7 +72,7 @@ static cuwb_result spi_write(cuwb_link *link, const void *bytes, size_t length,
 
 static cuwb_result outcome_of_error(int error) {
   if (error == 0) return cuwb_outcome_of(CUWB_OK);
-  return error == ETIMEDOUT ? cuwb_outcome_of(CUWB_TIMEOUT) : cuwb_spi_failed(error);
+  return error == ETIMEDOUT ? cuwb_outcome_of(CUWB_TIMEOUT) : cuwb_failed_or_gone(error);
 }
 
 static cuwb_result spi_boot_begin(cuwb_link *link) {
@@ -139,8 +126,6 @@ static void spi_close(cuwb_link *link) {
 
 static const struct cuwb_link_ops spi_ops = {
     .read_frame = spi_read,
-    .frame_buffered = spi_frame_buffered,
-    .framing_changed = spi_framing_changed,
     .write_frame = spi_write,
     .close = spi_close,
     .boot_begin = spi_boot_begin,
@@ -192,5 +177,5 @@ free_packets:
   cuwb_packet_queue_destroy(&chip->packets);
 free_chip:
   free(chip);
-  return cuwb_spi_failed(error);
+  return cuwb_failed_or_gone(error);
 }

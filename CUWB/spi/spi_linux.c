@@ -1,31 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bus of a chip on a Linux machine: spidev, and lines of the GPIO character device.
+#include <fcntl.h>
+#include <linux/spi/spidev.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../link/link.h"
 #include "gpio.h"
-#include "spi_link.h"
-#include "spidev.h"
+#include "spi_chip.h"
+
+// The most segments of a transfer.
+#define SEGMENTS 4
 
 struct linux_spi_host {
-  struct cuwb_spidev spi;
+  int spi;
+  // Some controllers' drivers refuse a transfer of zero bytes. Then there is no pause between the
+  // chip select and the first clock.
+  bool refuses_empty;
   // One descriptor for each line, -1 where it is not connected.
   int lines[CUWB_LINES];
 };
 
 static bool is_input(cuwb_line line) { return line <= CUWB_LINE_AWAKE; }
 
-// ----------------------------------------------------------------------------------- bus functions
+// ------------------------------------------------------------------------------------------ spidev
+
+// Sets mode 0, 8 bits, most significant bit first.
+static int set_up(int fd, uint32_t speed_hz) {
+  // The device tree sets the polarity of the chip select, and the kernel keeps it.
+  uint8_t mode = SPI_MODE_0;
+  uint8_t bits = 8;
+  if (ioctl(fd, SPI_IOC_WR_MODE, &mode) < 0) return errno;
+  if (ioctl(fd, SPI_IOC_WR_BITS_PER_WORD, &bits) < 0) return errno;
+  if (ioctl(fd, SPI_IOC_WR_MAX_SPEED_HZ, &speed_hz) < 0) return errno;
+  return 0;
+}
+
+// Not repeated after EINTR: spidev and spi_sync() wait uninterruptibly, so it could only come from
+// a controller's driver that gave up in the middle, and then part of the packet may have been
+// clocked out already.
+static int message(int fd, const struct spi_ioc_transfer *transfers, uint32_t count) {
+  // SPI_IOC_MESSAGE needs a constant.
+  int result;
+  switch (count) {
+  case 1: result = ioctl(fd, SPI_IOC_MESSAGE(1), transfers); break;
+  case 2: result = ioctl(fd, SPI_IOC_MESSAGE(2), transfers); break;
+  case 3: result = ioctl(fd, SPI_IOC_MESSAGE(3), transfers); break;
+  default: result = ioctl(fd, SPI_IOC_MESSAGE(4), transfers); break;
+  }
+  return result < 0 ? errno : 0;
+}
 
 static int host_transfer(void *context, const cuwb_segment *segments, uint32_t count) {
   struct linux_spi_host *host = context;
-  return cuwb_spidev_transfer(&host->spi, segments, count);
+  if (count > SEGMENTS) return EINVAL;
+  struct spi_ioc_transfer transfers[SEGMENTS];
+  memset(transfers, 0, sizeof(transfers));
+  uint32_t used = 0;
+  bool has_empty = false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (segments[i].length == 0 && host->refuses_empty) continue;
+    has_empty |= segments[i].length == 0;
+    transfers[used].tx_buf = (uintptr_t)segments[i].out;
+    transfers[used].rx_buf = (uintptr_t)segments[i].in;
+    transfers[used].len = segments[i].length;
+    transfers[used].delay_usecs = segments[i].hold_us;
+    used++;
+  }
+  if (used == 0) return 0;
+  int error = message(host->spi, transfers, used);
+  if (error != EINVAL || !has_empty) return error;
+  host->refuses_empty = true;
+  return host_transfer(host, segments, count);
 }
+
+uint32_t cuwb_spi_bufsiz(void) {
+  char text[16] = {0};
+  int fd = open("/sys/module/spidev/parameters/bufsiz", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    ssize_t count = read(fd, text, sizeof(text) - 1);
+    if (count < 0) text[0] = 0;
+    close(fd);
+  }
+  unsigned long size = strtoul(text, NULL, 10);
+  // The kernel's default.
+  return size > 0 && size <= UINT32_MAX ? (uint32_t)size : 4096;
+}
+
+// -------------------------------------------------------------------------------------------- GPIO
 
 static int host_drive(void *context, cuwb_line line, bool high) {
   struct linux_spi_host *host = context;
@@ -78,7 +144,7 @@ static void host_close(void *context) {
   for (unsigned line = 0; line < CUWB_LINES; line++) {
     if (host->lines[line] >= 0) close(host->lines[line]);
   }
-  if (host->spi.fd >= 0) cuwb_spidev_close(&host->spi);
+  if (host->spi >= 0) cuwb_close_locked(host->spi);
   free(host);
 }
 
@@ -114,7 +180,7 @@ cuwb_result cuwb_open_spi(const char *path, const cuwb_spi_options *options, cuw
   struct linux_spi_host *host = calloc(1, sizeof(*host));
   if (!host) return cuwb_failed(ENOMEM);
   for (unsigned line = 0; line < CUWB_LINES; line++) host->lines[line] = -1;
-  host->spi.fd = -1;
+  host->spi = -1;
   cuwb_spi_bus bus = {
       .context = host,
       .longest = cuwb_spi_bufsiz(),
@@ -127,13 +193,8 @@ cuwb_result cuwb_open_spi(const char *path, const cuwb_spi_options *options, cuw
       .pause = host_pause,
       .close = host_close,
   };
-  const char *names[CUWB_LINES] = {
-      [CUWB_LINE_IRQ] = options->irq,     [CUWB_LINE_READY] = options->ready,
-      [CUWB_LINE_AWAKE] = options->awake, [CUWB_LINE_POWER] = options->power,
-      [CUWB_LINE_READ] = options->read,   [CUWB_LINE_WAKE] = options->wake,
-  };
   for (unsigned line = 0; line < CUWB_LINES; line++) {
-    if (names[line]) bus.lines |= (uint8_t)(1u << line);
+    if (options->lines[line]) bus.lines |= (uint8_t)(1u << line);
   }
 
   cuwb_result result;
@@ -145,14 +206,14 @@ cuwb_result cuwb_open_spi(const char *path, const cuwb_spi_options *options, cuw
     goto close;
   }
   info->step = CUWB_SPI_DEVICE;
-  int error = cuwb_spidev_open(&host->spi, path);
+  int error = cuwb_open_locked(path, &host->spi);
   if (!error) {
     info->step = CUWB_SPI_SETTINGS;
     uint32_t speed = options->speed_hz ? options->speed_hz : default_speed(options->protocol);
-    error = cuwb_spidev_set_up(&host->spi, speed);
+    error = set_up(host->spi, speed);
   }
   for (unsigned line = 0; line < CUWB_LINES && !error; line++) {
-    if (names[line]) error = open_line(host, (cuwb_line)line, names[line], info);
+    if (options->lines[line]) error = open_line(host, (cuwb_line)line, options->lines[line], info);
   }
   if (error) {
     result = cuwb_failed(error);

@@ -125,10 +125,10 @@ static cuwb_result receive(struct cuwb_spi_chip *chip) {
   // Taken just before RI rises, because IRQ is known to pulse twice before RI takes effect.
   cuwb_edges earlier;
   if (!error) error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &earlier);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   // An edge between the two calls can no longer be waited for.
   if (!high && earlier.rising) error = cuwb_spi_sense(chip, CUWB_LINE_IRQ, &high);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   // IRQ may go low by itself after a write.
   if (!high) return cuwb_outcome_of(CUWB_TIMEOUT);
 
@@ -140,7 +140,7 @@ static cuwb_result receive(struct cuwb_spi_chip *chip) {
   // In any case: with RI high the chip would wait forever.
   int lowered = cuwb_spi_drive(chip, CUWB_LINE_READ, false);
   if (error == ETIMEDOUT) return cuwb_spi_misbehaved(chip, PATIENCE);
-  if (error || lowered) return cuwb_spi_failed(error ? error : lowered);
+  if (error || lowered) return cuwb_failed_or_gone(error ? error : lowered);
   if (length == 0) return cuwb_spi_misbehaved(chip, EMPTY_PATIENCE);
   chip->is_up |= cuwb_nxp_is_device_status(chip->scratch);
   cuwb_spi_deliver(chip, chip->scratch, length);
@@ -166,7 +166,7 @@ static cuwb_result send(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t
                             .length = (uint32_t)(length - CUWB_HEADER_LENGTH)};
     error = cuwb_spi_transfer(chip, &payload, 1);
   }
-  return error ? cuwb_spi_failed(error) : cuwb_outcome_of(CUWB_OK);
+  return error ? cuwb_failed_or_gone(error) : cuwb_outcome_of(CUWB_OK);
 }
 
 // The boot loader (HBCI) uses IRQ alone, without RI.

@@ -55,13 +55,13 @@ static cuwb_result receive(struct cuwb_spi_chip *chip) {
   bool high;
   int error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &earlier);
   if (!error) error = cuwb_spi_sense(chip, CUWB_LINE_IRQ, &high);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   if (!high) return cuwb_outcome_of(CUWB_TIMEOUT);
 
   uint8_t *bytes = chip->scratch;
   cuwb_spi_pause(chip, READ_NS);
   error = read_part(chip, bytes, CUWB_HEADER_LENGTH);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   uint32_t payload = cuwb_nxp_payload_length(bytes);
   bool junk = payload == 0 || CUWB_HEADER_LENGTH + payload > CUWB_NXP_PACKET_MAX ||
               (!chip->is_up && cuwb_nxp_is_junk(bytes));
@@ -71,7 +71,7 @@ static cuwb_result receive(struct cuwb_spi_chip *chip) {
     return cuwb_spi_misbehaved(chip, PATIENCE);
   }
   error = read_part(chip, bytes + CUWB_HEADER_LENGTH, payload);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   chip->is_up |= cuwb_nxp_is_device_status(bytes);
   cuwb_count(&chip->link->stats.reads, 1);
   cuwb_count(&chip->link->stats.bytes_read, CUWB_HEADER_LENGTH + payload);
@@ -88,7 +88,7 @@ static cuwb_result send(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t
       {.out = bytes, .length = (uint32_t)length},
   };
   int error = cuwb_spi_transfer(chip, segments, 2);
-  if (error) return cuwb_spi_failed(error);
+  if (error) return cuwb_failed_or_gone(error);
   cuwb_spi_pause(chip, AFTER_WRITE_NS);
   return cuwb_outcome_of(CUWB_OK);
 }

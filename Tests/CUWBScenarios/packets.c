@@ -112,12 +112,12 @@ static void no_spidev(void) {
   char path[64];
   int file = make_file(path);
   cuwb_spi_error_info info;
-  cuwb_spi_options options = {.protocol = CUWB_SPI_SR1XX, .irq = "GPIO24"};
+  cuwb_spi_options options = {.protocol = CUWB_SPI_SR1XX, .lines[CUWB_LINE_IRQ] = "GPIO24"};
   cuwb_result result = cuwb_open_spi(path, &options, &device, &info);
   CHECK_EQUAL(result.outcome, CUWB_INVALID);
   CHECK_EQUAL(info.step, CUWB_SPI_LINE_NEEDED);
   CHECK_EQUAL(info.line, 4);
-  options.read = "gpiochip250:3";
+  options.lines[CUWB_LINE_READ] = "gpiochip250:3";
   result = cuwb_open_spi("/dev/no-such-device", &options, &device, &info);
   CHECK_EQUAL(result.error, ENOENT);
   CHECK_EQUAL(info.step, CUWB_SPI_DEVICE);

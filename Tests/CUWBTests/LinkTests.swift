@@ -51,18 +51,6 @@ struct ReadingTests {
     #expect(link.read(timeout: 5).result == .timeout)
   }
 
-  @Test("Whether a frame is buffered can be asked without reading")
-  func frameBuffered() throws {
-    let (link, peer) = try socketPair()
-    #expect(!cuwb_frame_buffered(link.link))
-    peer.send(ready + response)
-    #expect(!cuwb_frame_buffered(link.link))
-    #expect(link.read().bytes == ready)
-    #expect(cuwb_frame_buffered(link.link))
-    #expect(link.read().bytes == response)
-    #expect(!cuwb_frame_buffered(link.link))
-  }
-
   @Test("A frame that is too long for the memory is kept, and its length reported")
   func tooLong() throws {
     let (link, peer) = try socketPair()

@@ -12,7 +12,7 @@ struct Scenario: CustomTestStringConvertible, Sendable {
   static let all = (0..<cuwb_scenario_count()).map(Scenario.init)
 }
 
-@Suite("Links, against models of chips and drivers", .serialized)
+@Suite("Links, against models of chips and drivers", .serialized, .timeLimit(.minutes(5)))
 struct ScenarioTests {
   @Test("The link keeps to the interface", .timeLimit(.minutes(2)), arguments: Scenario.all)
   func holds(_ scenario: Scenario) {

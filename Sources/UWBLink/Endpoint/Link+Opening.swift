@@ -26,13 +26,77 @@ extension SPIEndpoint {
     func name(_ line: Line) -> UnsafePointer<CChar>? {
       unsafe names[line.rawValue].map { unsafe .init($0) }
     }
+    // In the order of cuwb_line.
     var options = unsafe cuwb_spi_options(
-      protocol: chip.family.raw, start: start.raw, speed_hz: speed ?? 0, irq: name(.interrupt),
-      ready: name(.ready), awake: name(.awake), power: name(.power), read: name(.readIndication),
-      wake: name(.wake))
+      protocol: chip.family.raw, start: start.raw, speed_hz: speed ?? 0,
+      lines: (
+        name(.interrupt), name(.ready), name(.awake), name(.power), name(.readIndication),
+        name(.wake)
+      ))
     var info = cuwb_spi_error_info()
     let result = unsafe cuwb_open_spi(device.string, &options, &raw, &info)
-    guard result.outcome == CUWB_OK else { throw LinkError(result, self, info) }
+    guard result.outcome == CUWB_OK else { throw failure(result, info) }
+  }
+
+  /// Why the chip could not be opened: the device, its settings, or which line.
+  private func failure(_ result: cuwb_result, _ info: cuwb_spi_error_info) -> LinkError {
+    let whole = LinkEndpoint.spi(self)
+    let errno = Errno(rawValue: result.error)
+    let line = Line(rawValue: Int(info.line)) ?? .interrupt
+    let key = line.key(chip.family) ?? "\(line)"
+    let name = lines[line] ?? ""
+    func error(
+      _ code: LinkError.Code, _ detail: String, _ recoverySuggestion: String? = nil
+    ) -> LinkError {
+      LinkError(
+        code, endpoint: whole.description, errno: result.error == 0 ? nil : errno, detail: detail,
+        recoverySuggestion: recoverySuggestion)
+    }
+    let list =
+      "List the lines with gpioinfo (package gpiod) and give a name, or chip and offset: "
+      + "\(key)=gpiochip0:24"
+    switch (info.step, errno) {
+    case (CUWB_SPI_LINE_NEEDED, _):
+      return error(
+        .invalidEndpoint, "the line \(key) is missing; \(chip.rawValue) needs it")
+    case (CUWB_SPI_SETTINGS, .invalidArgument):
+      return error(
+        .invalidEndpoint, "the SPI controller does not do mode 0 with 8 bits at that speed",
+        "Give a lower speed, such as speed=8000000.")
+    case (CUWB_SPI_LINE_LOOKUP, .noSuchFileOrDirectory):
+      return error(.lineNotFound, "there is no GPIO line \(name) for \(key)", list)
+    case (CUWB_SPI_LINE_LOOKUP, Errno(rawValue: ENOTUNIQ)):
+      return error(.lineNotFound, "several GPIO lines are called \(name) (\(key))", list)
+    case (CUWB_SPI_LINE_LOOKUP, Errno(rawValue: ERANGE)):
+      return error(.lineNotFound, "the GPIO chip of \(name) (\(key)) has fewer lines", list)
+    case (CUWB_SPI_LINE_LOOKUP, .permissionDenied), (CUWB_SPI_LINE_LOOKUP, .notPermitted):
+      return error(
+        .permissionDenied, "GPIO line \(name) (\(key))",
+        "Join the group of the GPIO chips (ls -l /dev/gpiochip*), often: "
+          + "sudo usermod -aG gpio $USER, then log in again.")
+    case (CUWB_SPI_LINE_REQUEST, .resourceBusy):
+      var info = info
+      let consumer = unsafe withUnsafeBytes(of: &info.consumer) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      return error(
+        .lineBusy,
+        "GPIO line \(name) (\(key)) is held by "
+          + (consumer.isEmpty ? "another program or driver" : "'\(consumer)'"),
+        "End that program; if it is a driver of the kernel, remove its overlay, or use "
+          + "that driver's device (sr1xx:/dev/srxxx, uci:/dev/uci0).")
+    case (CUWB_SPI_LINE_REQUEST, .invalidArgument),
+      (CUWB_SPI_LINE_REQUEST, .noSuchAddressOrDevice),
+      (CUWB_SPI_LINE_REQUEST, Errno(rawValue: ENOTSUP)):
+      return error(
+        .lineNotFound, "GPIO line \(name) cannot do what \(key) needs (\(errno))",
+        "Use a line that is free, and for irq one of a chip that reports edges.")
+    case (CUWB_SPI_LINE_LOOKUP, _) where result.outcome == CUWB_FAILED:
+      return error(.system, "GPIO line \(name) (\(key)): \(errno)", list)
+    case (CUWB_SPI_LINE_REQUEST, _) where result.outcome == CUWB_FAILED:
+      return error(.system, "GPIO line \(name) (\(key)): \(errno)")
+    default: return LinkError(result, endpoint: whole)
+    }
   }
 }
 

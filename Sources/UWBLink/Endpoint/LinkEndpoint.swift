@@ -24,7 +24,7 @@ public enum LinkEndpoint: Sendable, Hashable {
   case descriptor(FileDescriptor)
 
   /// The firmware file that belongs to the device, where one was named.
-  public var firmware: FilePath? {
+  package var firmware: FilePath? {
     switch self {
     case .spi(let spi): spi.firmware
     case .srxxx(let device): device.firmware
@@ -33,7 +33,7 @@ public enum LinkEndpoint: Sendable, Hashable {
   }
 
   /// What the board around the chip is called, where it was named.
-  public var board: String? {
+  package var board: String? {
     switch self {
     case .spi(let spi): spi.board
     case .srxxx(let device): device.board
@@ -44,7 +44,7 @@ public enum LinkEndpoint: Sendable, Hashable {
 
   /// Whether bytes come without boundaries between packets; on SPI and from the vendors' kernel
   /// drivers whole packets come.
-  public var isStream: Bool {
+  package var isStream: Bool {
     switch self {
     case .serial, .usb, .nxpBoard, .tcp, .descriptor: true
     case .spi, .srxxx, .qorvoCharacterDevice: false

@@ -20,7 +20,6 @@ public struct SPIEndpoint: Sendable, Hashable {
     /// Qorvo.
     case qm35
 
-    /// The protocol on the wires.
     package var family: Family {
       switch self {
       case .sr100t, .sr150, .sr160: .sr1xx

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compiles the files of CUWB that compare ioctl numbers, sizes and offsets with the kernel's headers,
-# for x86-64 and arm64. The headers of the other architecture are in Debian's
+# Compiles the file that compares ioctl numbers, sizes and offsets with the kernel's headers, for
+# x86-64 and arm64. The headers of the other architecture are in Debian's
 # linux-libc-dev-amd64-cross or linux-libc-dev-arm64-cross.
 set -eu
 root=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -19,8 +19,7 @@ for triple in x86_64-linux-gnu aarch64-linux-gnu; do
   fi
   # shellcheck disable=SC2086
   "${CC:-clang}" --target="$triple" -std=c11 -Wall -Wextra -Werror -nostdlibinc $options \
-    -I "$root/CUWB/include" -fsyntax-only "$root/CUWB/spi/spi_abi.c" \
-    "$root/CUWB/chardev/chardev_abi.c"
+    -fsyntax-only "$root/Tests/CUWBScenarios/abi.c"
   echo "abi: $triple as expected"
 done
 "$root/Tests/CUWBTests/Sanitized/symbols.sh"

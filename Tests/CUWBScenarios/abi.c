@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// No code: checks at compile time that the kernel's headers agree with its binary interface on
-// every architecture. Values: Linux 6.1 on x86-64.
+// No code: checks at compile time, on every architecture, that the kernel's headers agree with its
+// binary interface (values: Linux 6.1 on x86-64), and that the request numbers are those of the
+// vendors' drivers (values: the sources named in ioctl_requests.h).
 #include <linux/gpio.h>
 #include <linux/spi/spidev.h>
 #include <stddef.h>
+
+#include "../../CUWB/chardev/ioctl_requests.h"
 
 #define IS(expression, value) _Static_assert((expression) == (value), #expression)
 #define SIZE(type, size) IS(sizeof(type), size)
@@ -78,3 +81,17 @@ SIZE(struct gpio_v2_line_event, 48);
 AT(struct gpio_v2_line_event, id, 8);
 AT(struct gpio_v2_line_event, offset, 12);
 AT(struct gpio_v2_line_event, line_seqno, 20);
+
+// ------------------------------------------------------------------------------- vendors' drivers
+
+IS(SRXXX_SET_PWR, 0x4004EA01);
+IS(SRXXX_SET_FWD, 0x4004EA02);
+#if __SIZEOF_LONG__ == 8
+IS(SRXXX_SET_PWR_LONG, 0x4008EA01);
+IS(SRXXX_SET_FWD_LONG, 0x4008EA02);
+#endif
+
+IS(QM35_RESET, 0x80045501);
+IS(QM35_GET_STATE, 0x80045502);
+IS(QM35_FW_UPLOAD, 0x80045503);
+IS(QM35_POWER, 0x40045504);

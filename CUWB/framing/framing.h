@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the files of the framer share.
+#ifndef CUWB_FRAMING_H
+#define CUWB_FRAMING_H
+
+#include <string.h>
+
+#include "cuwb_framer.h"
+
+#pragma GCC visibility push(hidden)
+
+// --------------------------------------------------------------------------------------- header.c
+//
+// What the first four bytes of a frame say about it.
+
+enum cuwb_verdict {
+  // No frame begins like this.
+  CUWB_HEADER_IMPOSSIBLE,
+  // Too few bytes to tell; those that have arrived could begin a frame.
+  CUWB_HEADER_PARTIAL,
+  // Allowed, but no chip has a reason to send it: a reserved byte is used, or the payload is empty.
+  CUWB_HEADER_SUSPECT,
+  CUWB_HEADER_GOOD,
+};
+
+struct cuwb_header {
+  enum cuwb_verdict verdict;
+  // The length of the whole frame, header included; 0 unless the verdict is suspect or good.
+  uint32_t length;
+};
+
+// Judges bytes that may be a header. `strict` is for bytes that are not known to begin a frame:
+// then the verdict is never "suspect".
+struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *bytes,
+                                    size_t available, bool strict);
+
+// A received application message has its length in its header and, unless it is a segment, also
+// before its data.
+enum cuwb_data_length {
+  CUWB_DATA_LENGTH_UNKNOWN,
+  CUWB_DATA_LENGTH_MATCHES,
+  CUWB_DATA_LENGTH_DIFFERS,
+};
+
+// Compares the two lengths of a frame of `length` bytes, of which `available` have arrived.
+enum cuwb_data_length cuwb_data_length_test(const uint8_t *bytes, size_t available,
+                                            size_t length);
+
+// Returns the rules with all defaults filled in.
+cuwb_framing cuwb_framing_normalised(cuwb_framing framing);
+
+// ------------------------------------------------------------------------------- the framer's state
+
+// The last delivered frame (kept to go back to), the one that is arriving, and room to read at
+// least as much again.
+#define CUWB_STAGING_LENGTH (3 * CUWB_FRAME_MAX)
+
+// How many reads are remembered with their time. More than a few pile up only while nothing can be
+// decided.
+#define CUWB_MARKS 16
+
+// How many headers are remembered. A chip sends the same few again and again.
+#define CUWB_KNOWN_HEADERS 64
+
+struct cuwb_mark {
+  size_t end;
+  uint64_t ns;
+};
+
+struct cuwb_framer {
+  cuwb_framing rules;
+
+  // Positions count from the start of `staging`; previous <= head <= tail.
+  //
+  // [previous, head) is the last delivered frame, or empty. [head, tail) is undecided.
+  size_t previous;
+  size_t head;
+  size_t tail;
+  // The bytes before this position have been delivered or counted as skipped. It is ahead of `head`
+  // after going back into a delivered frame.
+  size_t accounted;
+  // The length of the frame found at `head`, until it is taken.
+  size_t found;
+
+  // Whether the byte at `head` is known to begin a frame.
+  bool in_sync;
+  // Whether that is known from a silence, and not only from the frame before.
+  bool sync_confirmed;
+  bool never_received;
+
+  // When bytes arrived last, and how long it has been silent since.
+  uint64_t arrived_ns;
+  uint64_t silence_ns;
+
+  // The headers of the frames taken last, in a ring; the most recent one is before `known_next`.
+  uint32_t known[CUWB_KNOWN_HEADERS];
+  size_t known_next;
+
+  // Which bytes can be the first of a frame, so that a search can pass over nearly all the others.
+  bool begins[256];
+
+  struct cuwb_mark marks[CUWB_MARKS];
+  size_t mark_count;
+
+  // Skipped bytes since the last frame.
+  uint64_t skipped_now;
+  // Totals; any thread may read them.
+  uint64_t skipped_total;
+  uint64_t resynchronisations;
+
+  uint8_t staging[CUWB_STAGING_LENGTH];
+};
+
+// Returns the four bytes as they lie in memory.
+static inline uint32_t cuwb_header_value(const uint8_t *bytes) {
+  uint32_t value;
+  memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+// ---------------------------------------------------------------------------------------- chain.c
+//
+// Chains of frames: how the bytes from some offset on read if a frame begins there.
+
+// Chains are compared over this many bytes from `head`, not over a number of frames, which would
+// favour a chain that skips some.
+#define CUWB_CHAIN_WINDOW 2048
+
+enum cuwb_chain_end {
+  CUWB_CHAIN_BROKEN,      // at bytes that are not a header
+  CUWB_CHAIN_EXACT,       // where the bytes end
+  CUWB_CHAIN_IN_HEADER,   // in the first bytes of a plausible header
+  CUWB_CHAIN_IN_FRAME,    // in a frame with a plausible header
+  CUWB_CHAIN_FAR_ENOUGH,  // at the limit of the window
+};
+
+struct cuwb_chain {
+  // The number of whole frames.
+  unsigned whole;
+  // The weight of all headers, that of an incomplete frame included.
+  unsigned weight;
+  enum cuwb_chain_end end;
+};
+
+// Follows the chain that begins at `start`, no further than `stop`.
+struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, size_t stop);
+
+// Returns whether the headers after the first frame confirm it.
+bool cuwb_chain_is_confirmed(const cuwb_framer *framer, struct cuwb_chain chain);
+
+// Returns whether the chain can be believed even though an earlier offset may still begin a longer
+// frame.
+bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain);
+
+// Returns whether the header at `at` is one of those taken last.
+bool cuwb_chain_is_known(const cuwb_framer *framer, size_t at);
+
+// Returns whether the bytes inside the frame at `head`, and after it, contradict its header, which
+// announces `length` bytes.
+bool cuwb_chain_contradicts_header(const cuwb_framer *framer, size_t length);
+
+#pragma GCC visibility pop
+
+#endif
