@@ -165,7 +165,8 @@ let package = Package(
       name: "UCIReferenceTests", dependencies: ["UCI", "UCIReference", "UCITestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "UWBLinkTests", dependencies: ["UWBLink", "UWBTestSupport", "Locking", system],
+      name: "UWBLinkTests",
+      dependencies: ["CUWB", "UWBLink", "UWBTestSupport", "Locking", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBTests",

@@ -12,7 +12,6 @@ internal import SystemPackage
   let raw: OpaquePointer
   private let writer: LinkWriter
 
-  /// Where the chip is.
   package let endpoint: LinkEndpoint
   /// Opens when the descriptor has been closed, after the last reference to the link has gone.
   package let closed = Latch()
@@ -31,10 +30,23 @@ internal import SystemPackage
 
   /// Opens a link on a blocking thread.
   ///
+  /// - Parameter closingLimit: How long to wait for a device at the same place that was dropped and
+  ///   is still being closed: a callback that never returns keeps it open.
   /// - Throws: `LinkError`. A descriptor is closed even then.
-  package static func open(_ endpoint: LinkEndpoint) async throws(LinkError) -> Link {
+  package static func open(
+    _ endpoint: LinkEndpoint, closingLimit: Duration = .seconds(5)
+  ) async throws(LinkError) -> Link {
     let before = closing.withLock { $0.filter { $0.endpoint == endpoint }.map(\.closed) }
-    for closed in before { await closed.wait() }
+    let deadline = Deadline(after: closingLimit)
+    for closed in before {
+      guard await closed.wait(milliseconds: deadline.milliseconds) else {
+        throw LinkError(
+          .busy, endpoint: endpoint.description,
+          detail: "this program has not finished with a device that it opened there before",
+          recoverySuggestion:
+            "Let every callback on that device's reader thread return, then open it again.")
+      }
+    }
     return try await runBlocking { Result { () throws(LinkError) in try Link(endpoint) } }.get()
   }
 
@@ -61,10 +73,14 @@ internal import SystemPackage
   ///
   /// - Parameter connectTimeout: For `.tcp`.
   /// - Throws: `LinkError`. A descriptor is closed even then.
-  package init(
+  package convenience init(
     _ endpoint: LinkEndpoint, connectTimeout: Duration = .seconds(5)
   ) throws(LinkError) {
-    let raw = try unsafe Self.openRaw(endpoint, connectTimeout)
+    try unsafe self.init(endpoint, adopting: Self.openRaw(endpoint, connectTimeout))
+  }
+
+  /// Takes over an open link of CUWB, which is closed even when this throws.
+  init(_ endpoint: LinkEndpoint, adopting raw: OpaquePointer) throws(LinkError) {
     do throws(LinkError) {
       writer = try LinkWriter(for: endpoint)
     } catch {
@@ -152,7 +168,6 @@ internal import SystemPackage
     if let error = failure.withLock({ $0 }) { throw error }
   }
 
-  /// How frames are told apart.
   package struct Framing: Sendable, Hashable {
     /// NXP: bit 7 of the second byte announces a 16-bit length in a control frame.
     package var extendedLength = false

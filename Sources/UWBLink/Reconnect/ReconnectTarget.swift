@@ -11,7 +11,14 @@ package struct ReconnectTarget: Sendable {
   package let endpoint: LinkEndpoint
   private let discovery: Discovery
 
-  /// Looks the device up, while it is there.
+  /// Looks the device up on a blocking thread, while it is there.
+  package static func find(
+    _ endpoint: LinkEndpoint, discovery: Discovery = Discovery()
+  ) async throws(LinkError) -> ReconnectTarget {
+    try await runBlocking { ReconnectTarget(endpoint, discovery: discovery) }
+  }
+
+  /// Looks the device up, while it is there; blocks the calling thread.
   package init(_ endpoint: LinkEndpoint, discovery: Discovery = Discovery()) {
     self.endpoint = discovery.stableEndpoint(of: endpoint).resetting
     self.discovery = discovery

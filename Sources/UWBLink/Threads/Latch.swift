@@ -27,6 +27,22 @@ package final class Latch: Sendable {
     await withCheckedContinuation { continuation in whenOpen { continuation.resume() } }
   }
 
+  /// Waits until it has happened, but no longer than for a time; returns whether it has.
+  func wait(milliseconds: Int32) async -> Bool {
+    await withCheckedContinuation { continuation in
+      // Resumed by whichever comes first.
+      let waiting = Locked<CheckedContinuation<Bool, Never>?>(continuation)
+      let timer = Task.detached {
+        try? await Task.sleep(for: .milliseconds(milliseconds))
+        waiting.withLock { $0.take() }?.resume(returning: false)
+      }
+      whenOpen {
+        waiting.withLock { $0.take() }?.resume(returning: true)
+        timer.cancel()
+      }
+    }
+  }
+
   /// Blocks the calling thread until it has happened.
   package func waitBlocking() {
     let event = WakeEvent()
