@@ -7,11 +7,9 @@ struct Deadline {
 
   /// - Parameter time: From now; a negative one has passed already.
   init(after time: Duration) {
-    let (seconds, attoseconds) = time.components
     // A year is as good as for ever, and cannot overflow.
-    let whole = UInt64(clamping: min(seconds, 31_536_000)) * 1_000_000_000
-    let part = UInt64(clamping: attoseconds / 1_000_000_000)
-    nanoseconds = cuwb_monotonic_ns() + (time < .zero ? 0 : whole + part)
+    let left = min(max(time, .zero), .seconds(31_536_000))
+    nanoseconds = cuwb_monotonic_ns() + UInt64(left / .nanoseconds(1))
   }
 
   /// What is left, rounded up so that a wait does not end before its time; 0 when it has passed.

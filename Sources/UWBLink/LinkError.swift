@@ -1,56 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
-public import Foundation
+package import Foundation
 public import SystemPackage
 
 /// Why a link could not be opened, or ended.
 public struct LinkError: Error, Sendable, Hashable {
   /// What went wrong, apart from the details. New codes may be added.
-  public struct Code: Sendable, Hashable {
-    fileprivate enum Value {
-      case notFound, ambiguous, permissionDenied, busy, notASerialDevice, otherKindOfDevice
-      case lineNotFound, lineBusy, packetTooLong, chipSilent, invalidEndpoint, unresolvedHost
-      case connectionRefused, timeout, closedByPeer, deviceGone, threadUnavailable, system
-    }
-    fileprivate let value: Value
-
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
+  public enum Code: Sendable, Hashable {
     /// There is nothing at the path.
-    public static let notFound = Code(value: .notFound)
+    case notFound
     /// The name fits several devices, or several ports of one.
-    public static let ambiguous = Code(value: .ambiguous)
+    case ambiguous
     /// The device is there, but this user may not open it.
-    public static let permissionDenied = Code(value: .permissionDenied)
+    case permissionDenied
     /// Another program uses the device.
-    public static let busy = Code(value: .busy)
+    case busy
     /// The path leads to something that is not a serial device.
-    public static let notASerialDevice = Code(value: .notASerialDevice)
+    case notASerialDevice
     /// The path leads to another kind of device than its scheme says: no spidev device, none of that
     /// vendor's driver.
-    public static let otherKindOfDevice = Code(value: .otherKindOfDevice)
+    case otherKindOfDevice
     /// A GPIO line does not exist, or cannot do what it is for.
-    public static let lineNotFound = Code(value: .lineNotFound)
+    case lineNotFound
     /// Another program or driver uses a GPIO line.
-    public static let lineBusy = Code(value: .lineBusy)
+    case lineBusy
     /// A packet is longer than the kernel moves at once.
-    public static let packetTooLong = Code(value: .packetTooLong)
+    case packetTooLong
     /// The chip does not take part in the protocol of its bus.
-    public static let chipSilent = Code(value: .chipSilent)
+    case chipSilent
     /// The text does not name a device, or its settings are impossible.
-    public static let invalidEndpoint = Code(value: .invalidEndpoint)
+    case invalidEndpoint
     /// The host's name has no address.
-    public static let unresolvedHost = Code(value: .unresolvedHost)
+    case unresolvedHost
     /// No program listens at the address.
-    public static let connectionRefused = Code(value: .connectionRefused)
+    case connectionRefused
     /// The device accepts no data, or the host does not answer.
-    public static let timeout = Code(value: .timeout)
+    case timeout
     /// The other end closed the connection.
-    public static let closedByPeer = Code(value: .closedByPeer)
+    case closedByPeer
     /// The device was unplugged or its driver went away.
-    public static let deviceGone = Code(value: .deviceGone)
+    case deviceGone
     /// The system has no thread for the device, or refuses the thread's priority.
-    public static let threadUnavailable = Code(value: .threadUnavailable)
+    case threadUnavailable
     /// Any other error of the operating system; see `errno`.
-    public static let system = Code(value: .system)
+    case system
   }
 
   /// What went wrong.
@@ -76,10 +72,18 @@ public struct LinkError: Error, Sendable, Hashable {
   }
 }
 
-extension LinkError: LocalizedError, CustomStringConvertible {
+/// An error whose description is all that `LocalizedError` wants of it.
+package protocol DescribedError: LocalizedError, CustomStringConvertible {}
+
+extension DescribedError {
+  /// The same as `description`.
+  public var errorDescription: String? { description }
+}
+
+extension LinkError: DescribedError {
   /// The cause in one sentence.
   public var description: String {
-    switch code.value {
+    switch code {
     case .notFound: "There is no device at \(endpoint)\(detail.map { ": \($0)" } ?? "")."
     case .ambiguous: "\(endpoint) matches several ports\(detail.map { ": \($0)" } ?? "")."
     case .permissionDenied:
@@ -107,13 +111,10 @@ extension LinkError: LocalizedError, CustomStringConvertible {
     }
   }
 
-  /// The cause in one sentence.
-  public var errorDescription: String? { description }
-
   /// What to try next; nil where the cause itself says it best.
   public var recoverySuggestion: String? {
     if let specificSuggestion { return specificSuggestion }
-    return switch code.value {
+    return switch code {
     case .notFound: "Check the cable, and the name or path of the device."
     case .ambiguous:
       "Add the interface, such as usb:SERIAL?if=0, or give one of the paths."

@@ -3,9 +3,9 @@ import Foundation
 import SystemPackage
 import Testing
 import UWB
-import UWBLink
 
 @testable import NearbyInteraction
+@testable import UWBLink
 
 /// Users who may not open the device, and what they are told to try.
 @Suite struct AuthorizationTests {

@@ -3,10 +3,11 @@ import Foundation
 import Glibc
 import SystemPackage
 import Testing
-import UWBLink
 import UWBTestSupport
 
-@Suite struct DiscoveryTests {
+@testable import UWBLink
+
+@Suite(.timeLimit(.minutes(5))) struct DiscoveryTests {
   @Test func portsWithHardwareAreFoundAndOthersAreNot() throws {
     let machine = try FakeMachine.desk()
     let ports = machine.discovery.ports()
@@ -176,7 +177,7 @@ import UWBTestSupport
   }
 }
 
-@Suite struct DeviceAccessTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceAccessTests {
   @Test func anotherUserMayNotOpenAPrivateNode() async throws {
     let machine = try FakeMachine()
     try machine.file("dev/ttyACM0", "")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 import Testing
-import UWBLink
 import UWBTestSupport
 
 @testable import uwbctl
+@testable import UWBLink
 
 /// What the doctor says of a port before it is opened, on machines made of files.
 @Suite struct PortCheckTests {

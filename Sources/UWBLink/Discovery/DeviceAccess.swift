@@ -14,8 +14,10 @@ package struct DeviceAccess: Sendable, Hashable {
   package var isAllowed: Bool
   /// Whether the user has been put into the group, but not before this login: what the group may do
   /// begins with the next one.
-  package var needsNewLogin: Bool
+  package var needsNewLogin = false
+}
 
+extension DeviceAccess {
   /// What the kernel says of a node; nil where there is none.
   package init?(of path: FilePath) {
     var status = stat()
@@ -27,16 +29,6 @@ package struct DeviceAccess: Sendable, Hashable {
     needsNewLogin =
       !isAllowed && status.st_mode & 0o060 == 0o060
       && Self.isMember(of: status.st_gid) && !Self.hasNow(status.st_gid)
-  }
-
-  package init(
-    owner: String, group: String, mode: UInt16, isAllowed: Bool, needsNewLogin: Bool = false
-  ) {
-    self.owner = owner
-    self.group = group
-    self.mode = mode
-    self.isAllowed = isAllowed
-    self.needsNewLogin = needsNewLogin
   }
 
   // MARK: names

@@ -1,56 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Foundation
 internal import Glibc
-internal import SystemPackage
+package import SystemPackage
 
-/// Small reads below a root: of sysfs, procfs, /dev or udev's data. What is not there, or may not be
-/// read, is nil; nothing throws, because devices come and go between two reads.
-enum FileTree {
+/// Reads of files, above all of small ones below a root: of sysfs, procfs, /dev or udev's data. There
+/// what does not exist, or may not be read, is nil, because devices come and go between two reads.
+package enum FileTree {
   /// Attributes are a page at most; udev's records are a few kB.
   private static let longestText = 65_536
 
   /// The names in a folder, sorted, without `.` and `..`.
   static func names(in folder: FilePath) -> [String] {
-    guard let stream = unsafe opendir(folder.string) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
+    (try? FileManager.default.contentsOfDirectory(atPath: folder.string))?.sorted() ?? []
   }
 
   /// What a file says, without the white space at its end.
   static func text(_ file: FilePath) -> String? {
-    guard let descriptor = try? FileDescriptor.open(file, .readOnly, options: .closeOnExec) else {
-      return nil
-    }
-    defer { try? descriptor.close() }
-    var bytes: [UInt8] = []
-    var page = [UInt8](repeating: 0, count: 4_096)
-    while bytes.count < longestText {
-      guard
-        let count = unsafe try? page.withUnsafeMutableBytes({ unsafe try descriptor.read(into: $0) }
-        )
-      else {
-        return nil
-      }
-      if count == 0 { break }
-      bytes += page[..<count]
-    }
+    guard var bytes = try? bytes(of: file, limit: longestText) else { return nil }
     while let last = bytes.last, last == 0 || last == 0x0A || last == 0x20 { bytes.removeLast() }
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The bytes of a file. More than `limit` are not all of them, but say that it is longer.
+  ///
+  /// - Throws: `Errno`.
+  package static func bytes(of file: FilePath, limit: Int) throws -> [UInt8] {
+    let descriptor = try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
+    return try descriptor.closeAfter {
+      var bytes: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 16_384)
+      while bytes.count <= limit {
+        // The descriptor writes into the array while it is lent, and no further.
+        let count = try unsafe piece.withUnsafeMutableBytes {
+          try unsafe descriptor.read(into: $0)
+        }
+        if count == 0 { break }
+        bytes += piece[..<count]
+      }
+      return bytes
+    }
+  }
+
   /// Where a symbolic link points to, as it is written in it.
   static func target(of link: FilePath) -> FilePath? {
-    var buffer = [CChar](repeating: 0, count: 4_096)
-    let count = unsafe readlink(link.string, &buffer, buffer.count)
-    guard count > 0 else { return nil }
-    return FilePath(
-      String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: link.string)).map {
+      FilePath($0)
+    }
   }
 
   /// The path without symbolic links; nil when there is nothing.

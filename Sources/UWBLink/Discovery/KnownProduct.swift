@@ -14,17 +14,16 @@ package struct KnownProduct: Sendable, Hashable {
     case other
   }
 
-  /// For people.
   package let name: String
   /// What to expect.
   package let kind: Kind
-  /// What a user should know, one sentence; nil where there is nothing.
-  package let note: String?
   let vendorID: UInt16
   /// nil: every product of this vendor.
   let productID: UInt16?
   /// What the product string has to be; nil: anything.
-  let product: String?
+  var product: String?
+  /// What a user should know, one sentence; nil where there is nothing.
+  package var note: String?
 
   /// The row that fits a device; nil for a stranger.
   package static func matching(_ device: USBDevice) -> KnownProduct? {
@@ -33,18 +32,6 @@ package struct KnownProduct: Sendable, Hashable {
         && (row.productID == nil || row.productID == device.productID)
         && (row.product == nil || row.product == device.product)
     }
-  }
-
-  private init(
-    _ name: String, _ kind: Kind, _ vendorID: UInt16, _ productID: UInt16?,
-    product: String? = nil, note: String? = nil
-  ) {
-    self.name = name
-    self.kind = kind
-    self.vendorID = vendorID
-    self.productID = productID
-    self.product = product
-    self.note = note
   }
 
   /// Every row; the first that fits counts.
@@ -56,15 +43,18 @@ package struct KnownProduct: Sendable, Hashable {
   // Source: UWB Qorvo Tools 13.1.0, which drive the QM35825DK through FTDI's libft4222.
   private static let boards = [
     KnownProduct(
-      "Qorvo DWM3001CDK, QM33120WDK1 or Murata Type 2AB", .board, 0x1915, 0x520F,
+      name: "Qorvo DWM3001CDK, QM33120WDK1 or Murata Type 2AB", kind: .board, vendorID: 0x1915,
+      productID: 0x520F,
       product: "nRF52 USB Product",
       note: "The boards cannot be told apart by USB; the chip itself can be asked."),
     KnownProduct(
-      "NXP FRDM-RW612 with SR250 shield", .board, 0x1FC9, 0x0095,
+      name: "NXP FRDM-RW612 with SR250 shield", kind: .board, vendorID: 0x1FC9,
+      productID: 0x0095,
       note: "Its plug-and-play firmware wants commands wrapped in a header of its own; "
         + "open it with ?baud=3000000&rtscts."),
     KnownProduct(
-      "Qorvo QM35825DK (FT4222H)", .other, 0x0403, 0x601C,
+      name: "Qorvo QM35825DK (FT4222H)", kind: .other, vendorID: 0x0403,
+      productID: 0x601C,
       note: "It carries SPI, not a serial line, and needs FTDI's library."),
   ]
 
@@ -72,11 +62,13 @@ package struct KnownProduct: Sendable, Hashable {
   // it is on. MCU-Link: the udev rules of pyocd/pyOCD.
   private static let probes = [
     KnownProduct(
-      "SEGGER J-Link", .debugProbe, 0x1366, nil,
+      name: "SEGGER J-Link", kind: .debugProbe, vendorID: 0x1366,
+      productID: nil,
       note: "Probably the debug port. Stock UCI firmwares of Qorvo's kits are silent here: use the "
         + "other USB connector (J20 on a DWM3001CDK)."),
     KnownProduct(
-      "NXP MCU-Link", .debugProbe, 0x1FC9, 0x0143,
+      name: "NXP MCU-Link", kind: .debugProbe, vendorID: 0x1FC9,
+      productID: 0x0143,
       note: "Probably the debug port."),
   ]
 
@@ -91,6 +83,7 @@ package struct KnownProduct: Sendable, Hashable {
 
   private static func bridge(_ name: String, _ vendor: UInt16, _ product: UInt16) -> KnownProduct {
     KnownProduct(
-      name, .bridge, vendor, product, note: "A bridge: what is behind it only the chip can say.")
+      name: name, kind: .bridge, vendorID: vendor, productID: product,
+      note: "A bridge: what is behind it only the chip can say.")
   }
 }

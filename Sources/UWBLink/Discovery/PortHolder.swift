@@ -5,15 +5,9 @@ package import SystemPackage
 /// A program that has a device open. Its name is whatever the program calls itself: to be escaped
 /// when printed.
 package struct PortHolder: Sendable, Hashable {
-  /// Process id.
   package var pid: Int32
   /// Its name, at most 15 bytes of it.
   package var name: String
-
-  package init(pid: Int32, name: String) {
-    self.pid = pid
-    self.name = name
-  }
 }
 
 /// What /proc says of other programs.
@@ -21,7 +15,6 @@ package struct ProcessTable: Sendable {
   /// Where procfs is mounted.
   package var procfs: FilePath
 
-  /// This machine, unless told otherwise.
   package init(procfs: FilePath = "/proc") { self.procfs = procfs }
 
   /// The programs that have a device open, except this one and the one that plays the chip at the
