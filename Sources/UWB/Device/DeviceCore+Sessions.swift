@@ -57,21 +57,19 @@ extension DeviceCore {
   ) async throws(DriverError) -> UInt32 {
     let known = Set(engine.chip.sessions.keys)
     let command = SessionInit(sessionID: id, type: type)
-    let first = await result { () async throws(DriverError) in
-      try await engine.request(command, from: sender)
+    do throws(DriverError) {
+      return try await engine.request(command, from: sender).handle ?? id
+    } catch {
+      guard error.code == .noAnswer else { throw error }
+      // The chip may have done it, and only the answer was lost: its report names the session.
+      let new = engine.chip.sessions.first {
+        !known.contains($0.key) && $0.value.state == .initialised
+      }
+      if let new { return new.key }
+      let count = try await engine.request(GetSessionCount(), from: sender).count
+      guard let count, Int(count) == sessions.count(where: { $0.isOnChip }) else { throw error }
+      return try await engine.request(command, from: sender).handle ?? id
     }
-    if case .success(let response) = first { return response.handle ?? id }
-    guard case .failure(let error) = first, error.code == .noAnswer else {
-      return try first.get().handle ?? id
-    }
-    // The chip may have done it, and only the answer was lost: its report names the session.
-    let new = engine.chip.sessions.first {
-      !known.contains($0.key) && $0.value.state == .initialised
-    }
-    if let new { return new.key }
-    let count = try await engine.request(GetSessionCount(), from: sender).count
-    guard let count, Int(count) == sessions.count(where: { $0.isOnChip }) else { throw error }
-    return try await engine.request(command, from: sender).handle ?? id
   }
 
   func configure(
@@ -91,15 +89,13 @@ extension DeviceCore {
     let token = record.token
     engine.forgetCause(token)
     let command = SessionStart(sessionToken: token)
-    let first = await result { () async throws(DriverError) in
+    do throws(DriverError) {
       try await engine.request(command, from: sender)
-    }
-    if case .failure(let error) = first, error.code == .noAnswer {
+    } catch {
+      guard error.code == .noAnswer else { throw error }
       // Not again before the chip has said that it did not do it.
       let state = try await engine.request(GetSessionState(sessionToken: token), from: sender).state
       if state == .idle { try await engine.request(command, from: sender) }
-    } else {
-      _ = try first.get()
     }
     let chip = try await engine.wait(milliseconds: profile.stateTimeout) { chip in
       guard let status = chip.sessions[token] else { return false }
@@ -131,9 +127,8 @@ extension DeviceCore {
   /// Stops ranging and removes the session from the chip. Does nothing the second time.
   func end(_ record: SessionRecord) async throws(DriverError) {
     guard case .removeFromChip = unregister(record) else { return finish(record, nil) }
-    let stopped = await result { () async throws(DriverError) in try await stop(record) }
     var failure: DriverError?
-    if case .failure(let error) = stopped { failure = error }
+    do throws(DriverError) { try await stop(record) } catch { failure = error }
     defer {
       finish(record, failure)
       record.markRemoved()
@@ -146,18 +141,15 @@ extension DeviceCore {
   func remove(
     _ token: UInt32, from sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
-    let first = await result { () async throws(DriverError) in
-      try await engine.send(SessionDeinit(sessionToken: token), from: sender)
-    }
-    var status = Status.ok
-    if case .failure(let error) = first, error.code == .noAnswer {
-      let state = try await engine.send(GetSessionState(sessionToken: token), from: sender)
-      status = state.status
+    var status: Status
+    do throws(DriverError) {
+      status = try await engine.send(SessionDeinit(sessionToken: token), from: sender).status
+    } catch {
+      guard error.code == .noAnswer else { throw error }
+      status = try await engine.send(GetSessionState(sessionToken: token), from: sender).status
       if status == .ok {
         status = try await engine.send(SessionDeinit(sessionToken: token), from: sender).status
       }
-    } else {
-      status = try first.get().status
     }
     guard status == .ok || status == .sessionNotExist else {
       throw .refused(command: "SESSION_DEINIT_CMD", status)
@@ -172,9 +164,7 @@ extension DeviceCore {
   /// Removes every session, as far as the chip lets it.
   func endAll() async {
     for record in sessions {
-      if case .failure(let error) = await result({ () async throws(DriverError) in
-        try await end(record)
-      }) {
+      do throws(DriverError) { try await end(record) } catch {
         logger.warning("session not closed", metadata: ["cause": "\(error)"])
       }
     }

@@ -78,10 +78,13 @@ final class DeviceCore: Sendable {
     try reader.start(priority: options.readerPriority)
   }
 
-  /// The handshake is over.
-  func run(_ identity: Handshake.Identity, _ endpoint: LinkEndpoint) {
-    // Looked up while it is there.
-    let home = recovery.map { _ in ReconnectTarget(endpoint) }
+  /// Where the device will come back, looked up while it is there; nil when it is not recovered.
+  func home(of endpoint: LinkEndpoint) async throws(DriverError) -> ReconnectTarget? {
+    guard recovery != nil else { return nil }
+    do { return try await ReconnectTarget.find(endpoint) } catch { throw .link(error) }
+  }
+
+  func run(_ identity: Handshake.Identity, home: ReconnectTarget?) {
     state.withLock { state in
       state.identity = identity
       state.home = home
@@ -103,10 +106,8 @@ final class DeviceCore: Sendable {
     record.finishData()
   }
 
-  /// Ends everything, at once.
   func shutDown() { end(.closed, streams: nil, link: nil) }
 
-  /// The device is gone for good.
   func abandon(_ error: DriverError) {
     end(error, streams: error, link: error.linkError)
   }

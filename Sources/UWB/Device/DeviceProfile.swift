@@ -9,7 +9,7 @@ public struct DeviceProfile: Sendable, Hashable {
   /// For people.
   public var name: String
   /// Whose vendor groups and device information these are.
-  public var vendor: Dialect.Vendor
+  package var vendor: Dialect.Vendor
   /// The chip takes nothing before the vendor command CORE_DEVICE_INIT.
   package var needsDeviceInit = false
   /// How long a response may take, in milliseconds. AOSP's core waits 2000 after 100 and 800 had

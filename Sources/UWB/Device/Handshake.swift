@@ -90,18 +90,16 @@ struct Handshake {
   private func identifyRunningChip() async throws(DriverError) -> DeviceInfo? {
     // The silence in which the link finds the boundary between frames.
     _ = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
-    let answer = await result { () async throws(DriverError) in
-      try await engine.send(
+    do throws(DriverError) {
+      return try await engine.send(
         GetDeviceInfo(), timeout: Self.identityMilliseconds, patience: Self.backlogMilliseconds,
-        from: .recovery)
-    }
-    switch answer {
-    case .success(let answer): return answer.info
-    case .failure(let error) where error.code == .noAnswer:
+        from: .recovery
+      ).info
+    } catch {
+      guard error.code == .noAnswer else { throw error }
       // Should it come after all, it is what will be asked again after the reset.
       engine.state.withLock { $0.responses.removeAll() }
       return nil
-    case .failure(let error): throw error
     }
   }
 
@@ -142,14 +140,11 @@ struct Handshake {
     // Before the line is raw, the kernel echoes: a chip that spoke then has got its own words back,
     // takes them for the beginning of a command, and swallows what follows.
     for _ in 0..<2 where engine.chip.device != nil {
-      let early = await result { () async throws(DriverError) in
-        try await reset(timeout: Self.firstResetMilliseconds)
-      }
-      switch early {
-      case .success: return
-      case .failure(let error) where error.code == .noAnswer:
+      do throws(DriverError) {
+        return try await reset(timeout: Self.firstResetMilliseconds)
+      } catch {
+        guard error.code == .noAnswer else { throw error }
         logger.info("no answer to the reset; repeating it")
-      case .failure(let error): throw error
       }
     }
     do {

@@ -9,8 +9,7 @@ internal import UWBLink
 public struct NXPBoard: Sendable, Hashable {
   /// As in `board=` of a device's name.
   public var name: String
-  /// For people.
-  public var summary: String
+  package var summary: String
   /// CORE_DEVICE_INIT: variant and version.
   package var variant: (board: UInt8, version: UInt8) {
     (variantBytes[0], variantBytes[1])
@@ -42,21 +41,15 @@ public struct NXPBoard: Sendable, Hashable {
 
   /// Every board that is known.
   public static let all: [NXPBoard] = [
-    plain, rhodesV4, reference1, reference2, custom, murata2BP,
+    plain, NXPBoard("rhodes-v4", "NXP Rhodes V4", (0x73, 0x04)),
+    NXPBoard("nxp-reference-1", "NXP's reference design, first version", (0x01, 0x01)),
+    NXPBoard("nxp-reference-2", "NXP's reference design, second version", (0x01, 0x02)),
+    // A board of one's own, in NXP's numbering.
+    NXPBoard("custom", "a custom board", (0x2A, 0x03)), murata2BP,
   ]
 
   /// The chip's own settings. Source of all variants: NXP's UWBIoT middleware guide.
   package static let plain = NXPBoard("plain", "the chip's own settings", (0x00, 0x00))
-  /// NXP Rhodes V4.
-  package static let rhodesV4 = NXPBoard("rhodes-v4", "NXP Rhodes V4", (0x73, 0x04))
-  /// NXP's first reference design.
-  package static let reference1 = NXPBoard(
-    "nxp-reference-1", "NXP's reference design, first version", (0x01, 0x01))
-  /// NXP's second reference design.
-  package static let reference2 = NXPBoard(
-    "nxp-reference-2", "NXP's reference design, second version", (0x01, 0x02))
-  /// A board of one's own, in NXP's numbering.
-  package static let custom = NXPBoard("custom", "a custom board", (0x2A, 0x03))
 
   /// Murata's module Type 2BP with an SR150 and three antennas. Source: NXPHoverGames/nxp-uwb-ros2
   /// (Apache-2.0), src/hal/sr1xx-core.c. Its tables of phase over angle belong to single boards and

@@ -103,16 +103,13 @@ public final class UWBDevice: Sendable {
       return try await open(endpoint, options, loadsFirmware: true)
     }
     // A chip that runs keeps its sessions; one that does not has no firmware yet.
-    let first = await result { () async throws(DriverError) in
-      try await open(endpoint, options, loadsFirmware: false)
-    }
-    switch first {
-    case .success(let device): return device
-    case .failure(let error) where error.code == .noAnswer || error.code == .link:
+    do throws(DriverError) {
+      return try await open(endpoint, options, loadsFirmware: false)
+    } catch {
+      guard error.code == .noAnswer || error.code == .link else { throw error }
       var options = options
       options.resetPolicy = .reset
       return try await open(endpoint, options, loadsFirmware: true)
-    case .failure(let error): throw error
     }
   }
 
@@ -122,8 +119,9 @@ public final class UWBDevice: Sendable {
     let core = try await start(endpoint, options, loadsFirmware: loadsFirmware)
     do throws(DriverError) {
       let profile = options.profile ?? .expected(at: endpoint)
+      let home = try await core.home(of: endpoint)
       let identity = try await core.handshake.run(profile, options.resetPolicy)
-      core.run(identity, endpoint)
+      core.run(identity, home: home)
       return UWBDevice(endpoint, core, identity)
     } catch {
       core.shutDown()
@@ -137,10 +135,8 @@ public final class UWBDevice: Sendable {
     _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> DeviceCore {
     let named = try endpoint.namedBoard()
-    let link =
-      loadsFirmware
-      ? try await endpoint.openWithFirmware(progress: options.firmwareProgress)
-      : try await endpoint.openLink()
+    let link = try await endpoint.openLink(
+      loadsFirmware: loadsFirmware, progress: options.firmwareProgress)
     do { return try DeviceCore(link, options, options.board ?? named) } catch { throw .link(error) }
   }
 
@@ -223,10 +219,11 @@ public final class UWBDevice: Sendable {
   }
 
   private func makeSession(_ record: SessionRecord) async throws(DriverError) -> UWBSession {
-    let built = await result { () async throws(DriverError) in try await core.build(record) }
-    core.register(record)
     let session = UWBSession(device: self, record: record)
-    if case .failure(let error) = built {
+    do throws(DriverError) {
+      defer { core.register(record) }
+      try await core.build(record)
+    } catch {
       try? await session.close()
       throw error
     }

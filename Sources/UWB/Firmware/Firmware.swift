@@ -8,7 +8,6 @@ package import UWBLink
 package enum Firmware {
   /// What was loaded, and what the loader said of the chip.
   package struct Report: Sendable, Hashable {
-    /// Bytes of the image.
     package var bytes: Int
     /// SR1xx: whether the chip takes images signed for production; nil: it did not say.
     package var isProduction: Bool?
@@ -31,7 +30,7 @@ package enum Firmware {
     do throws(LinkError) {
       result = try await Link.with(endpoint) { link in
         do throws(FirmwareError) {
-          return .success(try await load(image, onto: link, progress: progress))
+          return .success(try await load(image, through: link, progress: progress))
         } catch {
           return .failure(error)
         }
@@ -44,21 +43,14 @@ package enum Firmware {
 
   /// Loads an image. The link is not read from yet.
   static func load(
-    _ image: FirmwareImage, onto link: Link,
-    progress: @escaping @Sendable (FirmwareProgress) -> Void
-  ) async throws(FirmwareError) -> Report {
-    try await load(image, through: link, progress: progress, pause: { usleep(UInt32($0) * 1_000) })
-  }
-
-  static func load(
     _ image: FirmwareImage, through port: some LoaderPort,
     progress: @escaping @Sendable (FirmwareProgress) -> Void,
-    pause: @escaping @Sendable (Int) -> Void
+    pause: @escaping @Sendable (Int) -> Void = { usleep(UInt32($0) * 1_000) }
   ) async throws(FirmwareError) -> Report {
     let cancelled = Locked(false)
     let isCancelled: @Sendable () -> Bool = { cancelled.withLock { $0 } }
-    let load: @Sendable () -> Result<Report, FirmwareError> = {
-      Result { () throws(FirmwareError) in
+    let result = await withTaskCancellationHandler {
+      await onBlockingThread { () throws(FirmwareError) in
         switch image.kind {
         case .hbci:
           let chip = try HBCILoader(
@@ -74,15 +66,18 @@ package enum Firmware {
           return Report(bytes: image.bytes.count)
         }
       }
-    }
-    let result = await withTaskCancellationHandler {
-      do throws(LinkError) { return try await runBlocking(load) } catch {
-        return .failure(.link(error))
-      }
     } onCancel: {
       cancelled.withLock { $0 = true }
     }
     return try result.get()
+  }
+
+  static func onBlockingThread<R: Sendable>(
+    _ body: @escaping @Sendable () throws(FirmwareError) -> R
+  ) async -> Result<R, FirmwareError> {
+    do throws(LinkError) { return try await runBlocking { Result(catching: body) } } catch {
+      return .failure(.link(error))
+    }
   }
 }
 
@@ -114,27 +109,36 @@ extension LinkEndpoint {
   /// Opens a link, and loads the firmware named with the endpoint where a chip loses it with its power.
   ///
   /// - Throws: `DriverError`.
-  func openWithFirmware(
-    progress: (@Sendable (FirmwareProgress) -> Void)?
+  func openLink(
+    loadsFirmware: Bool, progress: (@Sendable (FirmwareProgress) -> Void)?
   ) async throws(DriverError) -> Link {
     // Before anything is opened: a wrong file costs the chip nothing.
-    let image = try firmwareToLoad()
-    let link = try await openLink()
+    let image = loadsFirmware ? try await firmwareToLoad() : nil
+    let link: Link
+    do { link = try await Link.open(self) } catch { throw .link(error) }
     if let image { try await link.load(image, progress) }
     return link
   }
 
-  func openLink() async throws(DriverError) -> Link {
-    do { return try await Link.open(self) } catch { throw .link(error) }
-  }
-
-  /// Reads and checks the file.
+  /// Reads and checks the file, on a blocking thread.
   ///
   /// - Throws: `DriverError.firmware`.
-  func firmwareToLoad() throws(DriverError) -> FirmwareImage? {
+  func firmwareToLoad() async throws(DriverError) -> FirmwareImage? {
     guard let firmware, firmwareKind == .hbci else { return nil }
-    do { return try FirmwareImage(path: firmware.string, kind: .hbci) } catch {
-      throw .firmware(error)
+    let image = await Firmware.onBlockingThread { () throws(FirmwareError) in
+      try FirmwareImage(path: firmware.string, kind: .hbci)
+    }
+    do { return try image.get() } catch { throw .firmware(error) }
+  }
+}
+
+extension LoaderPort {
+  /// The same as `receiveFromLoader`, as a step of loading.
+  func receive(
+    _ count: Int, _ step: FirmwareStep, timeout: Int32
+  ) throws(FirmwareError) -> [UInt8] {
+    do { return try receiveFromLoader(count, timeout: timeout) } catch {
+      throw error.code == .timeout ? .noAnswer(step: step) : .link(error)
     }
   }
 }
@@ -143,7 +147,9 @@ extension Link {
   func load(
     _ image: FirmwareImage, _ progress: (@Sendable (FirmwareProgress) -> Void)?
   ) async throws(DriverError) {
-    do { _ = try await Firmware.load(image, onto: self, progress: progress ?? { _ in }) } catch {
+    do {
+      _ = try await Firmware.load(image, through: self, progress: progress ?? { _ in })
+    } catch {
       throw .firmware(error)
     }
   }

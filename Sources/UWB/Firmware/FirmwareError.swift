@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+internal import Foundation
 public import UWBLink
 
 /// Why a firmware was not loaded. Switch over it with a `default`: cases may be added.
@@ -64,15 +64,9 @@ public struct FirmwareProgress: Sendable, Hashable {
   public var total: Int
   /// Which attempt this is, from 1.
   public var attempt: Int
-  package init(step: FirmwareStep, sent: Int, total: Int, attempt: Int) {
-    self.step = step
-    self.sent = sent
-    self.total = total
-    self.attempt = attempt
-  }
 }
 
-extension FirmwareError: LocalizedError, CustomStringConvertible {
+extension FirmwareError: DescribedError {
   /// The cause in one sentence, and what state the chip is in.
   public var description: String {
     switch self {
@@ -97,9 +91,6 @@ extension FirmwareError: LocalizedError, CustomStringConvertible {
         + "in its loader until all of it is."
     }
   }
-
-  /// The same as `description`.
-  public var errorDescription: String? { description }
 
   /// What to try next; nil where there is nothing better than the cause itself.
   public var recoverySuggestion: String? {

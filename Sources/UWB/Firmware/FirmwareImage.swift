@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import SystemPackage
+internal import UWBLink
 
 /// A firmware file that has been looked at before anything of it is sent.
 package struct FirmwareImage: Sendable, Hashable {
-  /// Which loader takes it.
   package enum Kind: Sendable, Hashable {
     /// NXP SR1xx: into memory, each time the chip is switched on.
     case hbci
@@ -13,7 +13,6 @@ package struct FirmwareImage: Sendable, Hashable {
 
   /// Which loader takes it.
   package let kind: Kind
-  /// All of it.
   package let bytes: [UInt8]
   /// Where each frame of an HDLL image ends.
   let frameEnds: [Int]
@@ -28,7 +27,7 @@ package struct FirmwareImage: Sendable, Hashable {
   /// - Throws: `FirmwareError`: `unreadable`, `notAnImage`.
   package init(path: String, kind: Kind) throws(FirmwareError) {
     let bytes: [UInt8]
-    do { bytes = try Self.read(path) } catch {
+    do { bytes = try FileTree.bytes(of: FilePath(path), limit: Self.longest) } catch {
       throw .unreadable(path: path, why: "\(error)")
     }
     try self.init(bytes, kind: kind, path: path)
@@ -99,20 +98,5 @@ package struct FirmwareImage: Sendable, Hashable {
       (0x20..<0x7F).contains($0) || (9...13).contains($0)
     }
     return isText ? "text" : nil
-  }
-
-  private static func read(_ path: String) throws -> [UInt8] {
-    let file = try FileDescriptor.open(FilePath(path), .readOnly)
-    return try file.closeAfter {
-      var bytes: [UInt8] = []
-      var piece = [UInt8](repeating: 0, count: 65_536)
-      while bytes.count <= longest {
-        // The descriptor writes into the array while it is lent, and no further.
-        let count = try unsafe piece.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
-        if count == 0 { break }
-        bytes += piece[..<count]
-      }
-      return bytes
-    }
   }
 }

@@ -79,21 +79,106 @@ struct HDLLLoader<Port: LoaderPort> {
   private func receive(
     _ step: FirmwareStep, timeout: Int32
   ) throws(FirmwareError) -> [UInt8] {
-    let header = try bytes(HDLL.headerLength, step, timeout)
+    let header = try port.receive(HDLL.headerLength, step, timeout: timeout)
     let length = HDLL.length(of: header)
     guard length <= HDLL.longestFrame else { throw .wrongAnswer(step: step, header) }
-    let frame = header + (try bytes(length - HDLL.headerLength, step, 0))
+    let frame = header + (try port.receive(length - HDLL.headerLength, step, timeout: 0))
     guard HDLL.isIntact(frame) else { throw .wrongAnswer(step: step, frame) }
     return frame
   }
+}
 
-  private func bytes(
-    _ count: Int, _ step: FirmwareStep, _ timeout: Int32
-  ) throws(FirmwareError) -> [UInt8] {
-    do {
-      return try port.receiveFromLoader(count, timeout: timeout)
-    } catch {
-      throw error.code == .timeout ? .noAnswer(step: step) : .link(error)
+/// Frames of HDLL, the protocol of the loader in NXP's SR2xx. Source: the layouts that
+/// nxp-uwb/sr250-uwbiot-zephyr documents.
+///
+/// A header of two bytes (bit 13: more follow; bits 12 to 0: length), the payload, and a CRC over
+/// both; numbers with the higher byte first. A payload begins with a word: two bits of type, six of
+/// group, eight of operation.
+enum HDLL {
+  /// The longest frame that the loader takes.
+  static let longestFrame = 4_200
+  static let headerLength = 2
+  static let checkLength = 2
+
+  enum Kind: UInt8 {
+    case command = 0
+    case response = 1
+    case notification = 2
+  }
+
+  struct Word: Hashable, Sendable {
+    var kind: Kind?
+    var group: UInt8
+    var operation: UInt8
+
+    init(kind: Kind?, group: UInt8, operation: UInt8) {
+      self.kind = kind
+      self.group = group
+      self.operation = operation
+    }
+
+    init(_ first: UInt8, _ second: UInt8) {
+      self.init(kind: Kind(rawValue: first >> 6), group: first & 0x3F, operation: second)
+    }
+  }
+
+  /// After a reset the loader says so.
+  static let ready: [UInt8] = [0x00, 0x04, 0x81, 0x01, 0x02, 0x00, 0x7D, 0xC8]
+
+  /// CRC-16/CCITT-FALSE: polynomial 1021, begins with FFFF, not reflected.
+  static func check(_ bytes: some Sequence<UInt8>) -> UInt16 {
+    bytes.reduce(0xFFFF) { value, byte in
+      (0..<8).reduce(value ^ UInt16(byte) << 8) { value, _ in
+        value & 0x8000 == 0 ? value << 1 : value << 1 ^ 0x1021
+      }
+    }
+  }
+
+  /// Bytes of the frame that these two begin, the check included.
+  static func length(of header: some Collection<UInt8>) -> Int {
+    guard let high = header.first, let low = header.dropFirst().first else { return 0 }
+    return headerLength + (Int(high & 0x1F) << 8 | Int(low)) + checkLength
+  }
+
+  /// Whether the check of a whole frame is right.
+  static func isIntact(_ frame: some Collection<UInt8>) -> Bool {
+    // With its own check after it the remainder of a frame is 0.
+    frame.count >= headerLength + checkLength && length(of: frame) == frame.count
+      && check(frame) == 0
+  }
+
+  /// The word at the beginning of a frame's payload.
+  static func word(of frame: some Collection<UInt8>) -> Word? {
+    let payload = frame.dropFirst(headerLength)
+    guard payload.count >= 2 + checkLength, let first = payload.first,
+      let second = payload.dropFirst().first
+    else { return nil }
+    return Word(first, second)
+  }
+
+  static func meaning(of status: UInt8) -> String? {
+    switch status {
+    case 0x80: "failed"
+    case 0x81: "its memory failed"
+    case 0x82: "a time ran out"
+    case 0x83: "the check of a frame was wrong"
+    case 0x84: "a frame was not valid"
+    case 0x90: "a length was wrong"
+    case 0x91: "an address was wrong"
+    case 0x92: "the signature is wrong"
+    case 0x93: "the image does not fit its hash"
+    case 0x94: "the chip's life cycle does not allow it"
+    case 0x95: "the image is for another chip"
+    case 0x96: "the image is for another revision of the chip"
+    case 0x97: "the version of the certificate is too old"
+    case 0x98: "the version of the firmware is too old"
+    case 0x99: "what would load it into memory was refused"
+    case 0xA0, 0xA1, 0xA2: "the image could not be decrypted"
+    case 0xB0, 0xB1: "its cache failed"
+    case 0xB2: "its life cycle could not be changed"
+    case 0xC0: "a page of the flash is not blank"
+    case 0xC1: "a page of the flash does not hold"
+    default: nil
     }
   }
 }

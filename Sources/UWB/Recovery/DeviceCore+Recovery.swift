@@ -72,10 +72,13 @@ extension DeviceCore {
     var pause = 20
     var attempts = 0
     while !Task.isCancelled {
-      let attempt = await result { () async throws(DriverError) in
-        try await self.attempt(home, identity)
+      let error: DriverError
+      do throws(DriverError) {
+        return try await attempt(home, identity)
+      } catch let failure {
+        error = failure
       }
-      guard case .failure(let error) = attempt, !Task.isCancelled else { return }
+      guard !Task.isCancelled else { return }
       logger.warning("not recovered yet", metadata: ["cause": "\(error)"])
       broadcast.send(.notRecovered(error))
       attempts += 1
@@ -105,7 +108,7 @@ extension DeviceCore {
     if !engine.hasLink {
       guard let link = await home.open() else { throw .closed }
       // It may have lost its power; a chip without flash has lost its firmware then.
-      if let image = try home.endpoint.firmwareToLoad() { try await link.load(image, nil) }
+      if let image = try await home.endpoint.firmwareToLoad() { try await link.load(image, nil) }
       router.linkChanges()
       engine.attach(link)
       reader.attach(link)
@@ -163,8 +166,8 @@ extension DeviceCore {
   private func isolatingFailure(
     of record: SessionRecord, _ body: () async throws(DriverError) -> Void
   ) async throws(DriverError) {
-    let outcome = await result(body)
-    guard case .failure(let error) = outcome else { return }
+    let error: DriverError
+    do throws(DriverError) { return try await body() } catch let failure { error = failure }
     switch error.code {
     case .refused, .parametersRefused, .stateNotReached, .sessionEnded, .invalidConfiguration:
       logger.warning("session lost", metadata: ["cause": "\(error)"])
@@ -188,5 +191,67 @@ extension DeviceCore {
         UpdateMulticastList(
           sessionToken: record.token, action: action, controlees: controlees), from: .recovery)
     }
+  }
+
+  // MARK: chips that may have lost their sessions without saying so
+
+  /// How long a chip that may have restarted may take to say that it still has a session, in milliseconds; chips in
+  /// the field take some 10.
+  private static let answerLimit = 500
+
+  /// Asks a chip for its sessions after it did what only a restarted chip does. Any thread.
+  func verifySessions() {
+    let asks = state.withLock { state -> Bool in
+      guard case .running = state.phase, !state.isVerifying, !state.sessions.isEmpty else {
+        return false
+      }
+      state.isVerifying = true
+      return true
+    }
+    guard asks else { return }
+    Task {
+      if let cause = await self.loss() { await self.handleLossOnReader(cause) }
+      self.state.withLock { $0.isVerifying = false }
+    }
+  }
+
+  /// Why the sessions are lost; nil when they are not.
+  private func loss() async -> DriverError? {
+    for record in sessions {
+      guard let token = record.tokenOnChip else { continue }
+      var cause: DriverError?
+      do throws(DriverError) {
+        let response = try await engine.send(
+          GetSessionState(sessionToken: token), timeout: Self.answerLimit)
+        if response.status == .sessionNotExist { cause = .deviceRestarted }
+      } catch {
+        // NXP's chips say nothing before their vendor's command.
+        if error.code == .noAnswer { cause = error }
+      }
+      // Closed by its owner meanwhile: no wonder that it is gone.
+      if let cause, sessions.contains(where: { $0 === record }) { return cause }
+    }
+    return nil
+  }
+
+  /// Checks in this interval whether sessions that range are heard of.
+  func watch(_ silence: Duration) -> Task<Void, Never> {
+    Task { [weak self] in
+      while true {
+        do { try await Task.sleep(for: silence) } catch { return }
+        guard let self else { return }
+        if self.isSilent(for: silence) { self.verifySessions() }
+      }
+    }
+  }
+
+  private func isSilent(for silence: Duration) -> Bool {
+    let chip = engine.chip
+    let ranging = sessions.filter { chip.sessions[$0.token]?.state == .active }
+    let interval = ranging.map(\.configuration.interval).min().map { Duration.milliseconds($0) }
+    guard let interval else { return false }
+    let heard = router.heardAt
+    let quiet = Duration.nanoseconds(Int64(clamping: CommandEngine.now()) - Int64(clamping: heard))
+    return quiet > max(silence, interval * 10)
   }
 }
