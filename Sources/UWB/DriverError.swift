@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+internal import Foundation
 public import UCI
 public import UCIReference
 public import UWBLink
@@ -9,50 +9,49 @@ public import UWBLink
 /// `code` says what happened; `description` says it in a sentence with all that is known, and
 /// `recoverySuggestion` what to try next.
 public struct DriverError: Error, Sendable, Hashable {
-  /// What happened.
-  public struct Code: Sendable, Hashable, CustomStringConvertible {
-    /// The name of the code, as it is written in Swift.
-    public let description: String
-    private init(_ name: String) { description = name }
-
+  /// What happened. New codes may be added.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
+  public enum Code: Sendable, Hashable {
     /// The link failed, or ended: see `linkError`.
-    public static let link = Code("link")
+    case link
     /// The chip's firmware could not be loaded: see `firmwareError`.
-    public static let firmware = Code("firmware")
+    case firmware
     /// The chip did not answer in time.
-    public static let noAnswer = Code("noAnswer")
+    case noAnswer
     /// The chip asked for the same command again too often.
-    public static let retriesExhausted = Code("retriesExhausted")
+    case retriesExhausted
     /// The chip refused a command: see `status`.
-    public static let refused = Code("refused")
+    case refused
     /// The chip refused parameters of a session: see `refusedParameters`.
-    public static let parametersRefused = Code("parametersRefused")
+    case parametersRefused
     /// The chip's answer does not have the layout it should have.
-    public static let malformedAnswer = Code("malformedAnswer")
+    case malformedAnswer
     /// The chip reported during a command that it lost everything (DEVICE_STATUS ERROR).
-    public static let deviceError = Code("deviceError")
+    case deviceError
     /// The chip reported by itself that it lost everything; its sessions are gone.
-    public static let deviceFailed = Code("deviceFailed")
+    case deviceFailed
     /// The chip restarted by itself, after a loss of power for example; its sessions are gone.
-    public static let deviceRestarted = Code("deviceRestarted")
+    case deviceRestarted
     /// The device is being recovered; commands fail until it is back.
-    public static let recovering = Code("recovering")
+    case recovering
     /// A different device now answers at this address.
-    public static let otherDevice = Code("otherDevice")
+    case otherDevice
     /// A session did not get into the state it should have got into.
-    public static let stateNotReached = Code("stateNotReached")
+    case stateNotReached
     /// A session left its state by itself: see `endReason`.
-    public static let sessionEnded = Code("sessionEnded")
+    case sessionEnded
     /// There is more data than the chip takes at once.
-    public static let dataTooLong = Code("dataTooLong")
+    case dataTooLong
     /// Data did not reach the peer, or was refused.
-    public static let dataNotSent = Code("dataNotSent")
+    case dataNotSent
     /// The configuration contradicts itself.
-    public static let invalidConfiguration = Code("invalidConfiguration")
+    case invalidConfiguration
     /// Parameters prevent ranging, or the chip would refuse them: see `configurationProblems`.
-    public static let configurationProblems = Code("configurationProblems")
+    case configurationProblems
     /// The device was closed.
-    public static let closed = Code("closed")
+    case closed
   }
 
   /// What happened, with its details. Within the package only, so that cases can be added.
@@ -198,12 +197,9 @@ extension DriverError {
   package static let closed = DriverError(.closed)
 }
 
-extension DriverError: LocalizedError, CustomStringConvertible {
+extension DriverError: DescribedError {
   /// The cause in one sentence, with the raw value where the chip gave one.
   public var description: String { description(in: nil) }
-
-  /// The same as `description`.
-  public var errorDescription: String? { description }
 
   /// The same for chips that speak like this: vendors mean different things by some codes.
   ///
@@ -249,21 +245,24 @@ extension DriverError: LocalizedError, CustomStringConvertible {
     }
   }
 
-  /// `NAME (0xNN). Meaning.`
   private static func words(_ status: Status, _ dialect: Dialect?) -> String {
-    let known = dialect.flatMap { status.explained(in: $0) }
-    return words(
-      status.rawValue, known?.name ?? status.description, known?.meaning ?? status.explanation)
+    words(
+      status.rawValue, dialect.flatMap { status.explained(in: $0) }, status.description,
+      status.explanation)
   }
 
   private static func words(_ reason: StateChangeReason, _ dialect: Dialect?) -> String {
-    let known = dialect.flatMap { reason.explained(in: $0) }
-    return words(
-      reason.rawValue, known?.name ?? reason.description, known?.meaning ?? reason.explanation)
+    words(
+      reason.rawValue, dialect.flatMap { reason.explained(in: $0) }, reason.description,
+      reason.explanation)
   }
 
-  private static func words(_ code: UInt8, _ name: String, _ meaning: String?) -> String {
-    "\(name) (0x\(String(code, radix: 16, uppercase: true)))" + (meaning.map { ". " + $0 } ?? ".")
+  /// `NAME (0xNN). Meaning.`
+  private static func words(
+    _ code: UInt8, _ known: CodeExplanation?, _ name: String, _ meaning: String?
+  ) -> String {
+    "\(known?.name ?? name) (0x\(String(code, radix: 16, uppercase: true)))"
+      + ((known?.meaning ?? meaning).map { ". " + $0 } ?? ".")
   }
 
   /// `SLOT_DURATION (INVALID_RANGE)`
@@ -279,7 +278,10 @@ extension DriverError: LocalizedError, CustomStringConvertible {
   ///
   /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
   public func recoverySuggestion(in dialect: Dialect?) -> String? {
-    switch kind {
+    func explained(_ explanation: (Dialect) -> CodeExplanation?) -> String? {
+      Self.joined(explanation(dialect ?? .assumed)?.recoverySuggestions ?? [])
+    }
+    return switch kind {
     case .link(let error): error.recoverySuggestion
     case .firmware(let error): error.recoverySuggestion
     case .noAnswer(_, _, 0):
@@ -288,7 +290,8 @@ extension DriverError: LocalizedError, CustomStringConvertible {
     case .noAnswer:
       "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
         + "wrong port."
-    case .configurationProblems(let problems): Self.steps(problems)
+    case .configurationProblems(let problems):
+      Self.joined(problems.compactMap(\.recoverySuggestion))
     case .retriesExhausted, .deviceError, .deviceFailed:
       "Reset the board or unplug it, then try again."
     case .deviceRestarted:
@@ -298,26 +301,18 @@ extension DriverError: LocalizedError, CustomStringConvertible {
     case .dataTooLong: "Send it in several messages."
     case .dataNotSent: "Check that the peer ranges in the same session, then send it again."
     case .otherDevice: "Plug the same board in again, or open this one as a new device."
-    case .refused(_, let status): Self.joined(status.explained(in: dialect ?? .assumed))
+    case .refused(_, let status): explained(status.explained)
     case .parametersRefused(_, let refused) where !refused.isEmpty:
       Self.accepted(refused) ?? "Leave out or change the parameters named."
-    case .parametersRefused(let status, _):
-      Self.joined(status.explained(in: dialect ?? .assumed))
-    case .sessionEnded(_, let reason): Self.joined(reason.explained(in: dialect ?? .assumed))
-    case .stateNotReached(.idle, .initialised?):
-      Self.joined(Status.sessionNotConfigured.explained(in: dialect ?? .assumed))
+    case .parametersRefused(let status, _): explained(status.explained)
+    case .sessionEnded(_, let reason): explained(reason.explained)
+    case .stateNotReached(.idle, .initialised?): explained(Status.sessionNotConfigured.explained)
     default: nil
     }
   }
 
-  private static func steps(_ problems: [ConfigurationProblem]) -> String? {
-    let steps = problems.compactMap(\.recoverySuggestion)
-    return steps.isEmpty ? nil : steps.joined(separator: " ")
-  }
-
-  private static func joined(_ explanation: CodeExplanation?) -> String? {
-    guard let steps = explanation?.recoverySuggestions, !steps.isEmpty else { return nil }
-    return steps.joined(separator: " ")
+  private static func joined(_ steps: [String]) -> String? {
+    steps.isEmpty ? nil : steps.joined(separator: " ")
   }
 
   /// What the refused parameters take in general; nil where nothing is known of any of them.

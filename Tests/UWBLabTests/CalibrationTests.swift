@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UWB
 import UWBTestSupport
 
+@testable import UWB
 @testable import UWBLab
 
 @Suite struct CalibrationTests {

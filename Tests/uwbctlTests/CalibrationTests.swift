@@ -3,9 +3,9 @@
 import ArgumentParser
 import Foundation
 import Testing
-import UWB
 import UWBLab
 
+@testable import UWB
 @testable import uwbctl
 
 @Suite struct CalibrationTests {

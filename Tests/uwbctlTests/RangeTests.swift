@@ -3,9 +3,9 @@ import ArgumentParser
 import Testing
 import UWBLab
 import UCI
-import UWB
 import UWBLink
 
+@testable import UWB
 @testable import uwbctl
 
 @Suite struct RangeTests {

@@ -38,10 +38,10 @@ public final class CaptureFile: Sendable {
         FilePath(path), .writeOnly, options: [.create, .truncate, .append, .closeOnExec],
         permissions: .ownerReadWrite)
     } catch {
-      throw .notCreated(path: path, error)
+      throw .system(CaptureError.notCreated, path, error)
     }
     state = Locked(State(encoder: PcapngEncoder(includeSecrets: includeSecrets)))
-    epoch = Self.now(CLOCK_REALTIME) &- Self.now(CLOCK_MONOTONIC)
+    epoch = CommandEngine.now(CLOCK_REALTIME) &- CommandEngine.now()
     // Where this throws, all that is stored is there, so `deinit` closes the file.
     if let failure = write(PcapngEncoder.preamble(description)) { throw failure }
   }
@@ -67,75 +67,10 @@ public final class CaptureFile: Sendable {
     do {
       let count = try unsafe block.withUnsafeBytes { unsafe try descriptor.write($0) }
       // Less than all of it fits only where the disk is full.
-      return count == block.count ? nil : .notWritten(path: path, Errno.noSpace)
+      return count == block.count
+        ? nil : .system(CaptureError.notWritten, path, Errno.noSpace)
     } catch {
-      return .notWritten(path: path, error)
+      return .system(CaptureError.notWritten, path, error)
     }
-  }
-
-  private static func now(_ clock: clockid_t) -> UInt64 {
-    var time = timespec()
-    unsafe clock_gettime(clock, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
-}
-
-extension CaptureReader {
-  /// The bytes of a file.
-  ///
-  /// - Parameter limit: longer files are refused.
-  /// - Throws: `CaptureError`.
-  public static func contents(
-    ofFile path: String, limit: Int = 1 << 30
-  ) throws(CaptureError) -> [UInt8] {
-    do {
-      let descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
-      return try descriptor.closeAfter {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-          let count = try unsafe buffer.withUnsafeMutableBytes {
-            unsafe try descriptor.read(into: $0)
-          }
-          guard count > 0 else { return bytes }
-          guard bytes.count + count <= limit else {
-            throw CaptureError.tooLong(path: path, limit: limit)
-          }
-          bytes += buffer[..<count]
-        }
-      }
-    } catch let error as CaptureError {
-      throw error
-    } catch {
-      throw .unreadable(path: path, error)
-    }
-  }
-
-  /// Reads all packets of a file.
-  ///
-  /// - Throws: `CaptureError`.
-  public static func read(file path: String) throws(CaptureError) -> Capture {
-    try read(contents(ofFile: path))
-  }
-}
-
-extension CaptureError {
-  fileprivate static func notCreated(path: String, _ error: any Error) -> CaptureError {
-    let (errno, reason) = words(error)
-    return .notCreated(path: path, errno: errno, reason: reason)
-  }
-
-  fileprivate static func notWritten(path: String, _ error: any Error) -> CaptureError {
-    let (errno, reason) = words(error)
-    return .notWritten(path: path, errno: errno, reason: reason)
-  }
-
-  fileprivate static func unreadable(path: String, _ error: any Error) -> CaptureError {
-    let (errno, reason) = words(error)
-    return .unreadable(path: path, errno: errno, reason: reason)
-  }
-
-  private static func words(_ error: any Error) -> (Int32, String) {
-    ((error as? Errno)?.rawValue ?? 0, "\(error)")
   }
 }

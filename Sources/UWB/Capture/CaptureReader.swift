@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import SystemPackage
+internal import UWBLink
 
 /// Reads captures of every known format.
 public enum CaptureReader {
   /// What bytes are, judged by how they begin and by the tags in their lines.
   ///
   /// - Throws: `CaptureError` when they are empty, or binary but not pcapng.
-  public static func format(of bytes: [UInt8]) throws(CaptureError) -> CaptureFormat {
+  package static func format(of bytes: [UInt8]) throws(CaptureError) -> CaptureFormat {
     let beginning = bytes.prefix(4)
     if beginning.elementsEqual(PcapngDecoder.magic) { return .pcapng }
     // Microseconds and nanoseconds, both byte orders.
@@ -30,5 +32,36 @@ public enum CaptureReader {
     let capture = TextDecoder.read(bytes, format: format)
     if capture.packets.isEmpty, !capture.problems.isEmpty { throw .notACapture }
     return capture
+  }
+
+  /// The bytes of a file.
+  ///
+  /// - Parameter limit: longer files are refused.
+  /// - Throws: `CaptureError`.
+  package static func contents(
+    ofFile path: String, limit: Int = 1 << 30
+  ) throws(CaptureError) -> [UInt8] {
+    let bytes: [UInt8]
+    do { bytes = try FileTree.bytes(of: FilePath(path), limit: limit) } catch {
+      throw .system(CaptureError.unreadable, path, error)
+    }
+    guard bytes.count <= limit else { throw .tooLong(path: path, limit: limit) }
+    return bytes
+  }
+
+  /// Reads all packets of a file.
+  ///
+  /// - Throws: `CaptureError`.
+  public static func read(file path: String) throws(CaptureError) -> Capture {
+    try read(contents(ofFile: path))
+  }
+}
+
+extension CaptureError {
+  /// With the system's number and reason.
+  static func system(
+    _ make: (String, Int32, String) -> CaptureError, _ path: String, _ error: any Error
+  ) -> CaptureError {
+    make(path, (error as? Errno)?.rawValue ?? 0, "\(error)")
   }
 }

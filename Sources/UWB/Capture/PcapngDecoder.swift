@@ -35,45 +35,37 @@ struct PcapngDecoder {
   private mutating func run() {
     var offset = 0
     while offset < bytes.count {
-      guard bytes.count - offset >= 12 else {
-        capture.report(.truncated(offset: offset))
-        break
-      }
-      if bytes[offset..<offset + 4].elementsEqual(Self.magic) {
-        switch bytes[offset + 8..<offset + 12] {
-        case [0x4D, 0x3C, 0x2B, 0x1A]: isBigEndian = false
-        case [0x1A, 0x2B, 0x3C, 0x4D]: isBigEndian = true
-        default:
-          capture.report(.damaged(offset: offset))
-          return finish()
-        }
-        interfaces = []
-      }
-      let length = Int(u32(offset + 4))
-      guard length >= 12, length.isMultiple(of: 4) else {
-        capture.report(.damaged(offset: offset))
-        break
-      }
-      guard length <= bytes.count - offset else {
-        capture.report(.truncated(offset: offset))
-        break
-      }
-      guard u32(offset + length - 4) == UInt32(length) else {
-        capture.report(.damaged(offset: offset))
-        break
-      }
-      if !block(u32(offset), offset, body: offset + 8..<offset + length - 4) {
-        capture.report(.damaged(offset: offset))
-      }
+      guard let length = takeBlock(at: offset) else { break }
       offset += length
     }
-    finish()
-  }
-
-  private mutating func finish() {
     for (type, count) in others.sorted(by: { $0.key < $1.key }) {
       capture.report(.otherLinkType(type, count: count))
     }
+  }
+
+  /// Returns its length; nil when nothing after it can be read.
+  private mutating func takeBlock(at offset: Int) -> Int? {
+    func end(_ problem: CaptureProblem) -> Int? {
+      capture.report(problem)
+      return nil
+    }
+    guard bytes.count - offset >= 12 else { return end(.truncated(offset: offset)) }
+    if bytes[offset..<offset + 4].elementsEqual(Self.magic) {
+      switch bytes[offset + 8..<offset + 12] {
+      case [0x4D, 0x3C, 0x2B, 0x1A]: isBigEndian = false
+      case [0x1A, 0x2B, 0x3C, 0x4D]: isBigEndian = true
+      default: return end(.damaged(offset: offset))
+      }
+      interfaces = []
+    }
+    let length = Int(u32(offset + 4))
+    guard length >= 12, length.isMultiple(of: 4) else { return end(.damaged(offset: offset)) }
+    guard length <= bytes.count - offset else { return end(.truncated(offset: offset)) }
+    guard u32(offset + length - 4) == UInt32(length) else { return end(.damaged(offset: offset)) }
+    if !block(u32(offset), offset, body: offset + 8..<offset + length - 4) {
+      capture.report(.damaged(offset: offset))
+    }
+    return length
   }
 
   /// - Returns: false when the block contradicts itself.

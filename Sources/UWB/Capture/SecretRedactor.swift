@@ -24,17 +24,20 @@ struct SecretRedactor: Sendable {
         type: header.type, opcode: header.opcode, dialect: dialect)
     else { return packet }
     var packet = packet
+    func zero(from start: Int, to end: Int = .max) {
+      for index in start..<max(start, min(end, packet.count)) { packet[index] = 0 }
+    }
     let start = PacketHeader.length
     let key = Pending(type: header.type, opcode: header.opcode)
     if pending.contains(key) {
       if !header.moreFollows { pending.remove(key) }
-      packet.zero(from: start)
+      zero(from: start)
     } else if header.moreFollows {
       pending.insert(key)
-      packet.zero(from: start + location.plainBytes)
+      zero(from: start + location.plainBytes)
     } else {
       for range in location.secrets(in: Array(packet[min(start, packet.count)...])) {
-        packet.zero(start + range.lowerBound..<start + range.upperBound)
+        zero(from: start + range.lowerBound, to: start + range.upperBound)
       }
     }
     return packet
@@ -45,15 +48,5 @@ struct SecretRedactor: Sendable {
       let message = try? Message(packet: packet)
     else { return }
     dialect.learn(from: message)
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func zero(_ range: Range<Int>) {
-    for index in range { self[index] = 0 }
-  }
-
-  fileprivate mutating func zero(from start: Int) {
-    if start < count { zero(start..<count) }
   }
 }

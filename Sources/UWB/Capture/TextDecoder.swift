@@ -32,13 +32,7 @@ struct TextDecoder {
     guard let first = line.first(where: { !isBlank($0) }), first != UInt8(ascii: "#") else {
       return true
     }
-    guard let bytes = digits(line), let packets = packets(bytes) else { return false }
-    for packet in packets {
-      capture.packets.append(
-        CapturedPacket(
-          time: nil, direction: MessageType(rawValue: packet[0] >> 5).direction, bytes: packet))
-    }
-    return true
+    return take(line, time: nil, &capture) { MessageType(rawValue: $0 >> 5).direction }
   }
 
   private static func takeLog(
@@ -48,12 +42,20 @@ struct TextDecoder {
     let arrows: [UInt8] = Array("<>=".utf8)
     // Under the same tags the stacks write sentences too.
     guard let arrow = line[end...].lastIndex(where: arrows.contains) else { return true }
-    let time = clock.time(of: line[..<end])
-    guard let bytes = digits(line[(arrow + 1)...]), let packets = packets(bytes) else {
-      return false
+    return take(line[(arrow + 1)...], time: clock.time(of: line[..<end]), &capture) { _ in
+      direction
     }
+  }
+
+  /// - Parameter direction: Of a packet with this first byte.
+  private static func take(
+    _ text: ArraySlice<UInt8>, time: UInt64?, _ capture: inout Capture,
+    _ direction: (UInt8) -> PacketDirection?
+  ) -> Bool {
+    guard let bytes = digits(text), let packets = packets(bytes) else { return false }
     for packet in packets {
-      capture.packets.append(CapturedPacket(time: time, direction: direction, bytes: packet))
+      capture.packets.append(
+        CapturedPacket(time: time, direction: direction(packet[0]), bytes: packet))
     }
     return true
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+internal import Foundation
 internal import UCI
+public import UWBLink
 
 /// How a family of chips keeps its calibration.
 package enum CalibrationScheme: Sendable, Hashable {
-  /// Nothing is known of it.
   case unknown
   /// Values by the names of keys (Qorvo's group 0xE).
   case namedKeys
@@ -40,6 +40,15 @@ package struct CalibrationValue: Sendable, Hashable {
   package var unit: String?
   /// One sentence; nil where the name says it all.
   package var summary: String?
+
+  init(_ name: String, _ form: CalibrationForm, unit: String? = nil, _ summary: String? = nil) {
+    self.name = name
+    self.form = form
+    self.unit = unit
+    self.summary = summary
+  }
+
+  func named(_ name: String) -> CalibrationValue { .init(name, form, unit: unit, summary) }
 
   /// The value as people write it, with its unit; bytes in hexadecimal where they do not have the
   /// form that is known.
@@ -99,7 +108,7 @@ public enum CalibrationError: Error, Sendable, Hashable {
   case device(DriverError)
 }
 
-extension CalibrationError: LocalizedError, CustomStringConvertible {
+extension CalibrationError: DescribedError {
   /// The cause in one sentence.
   public var description: String {
     switch self {
@@ -119,9 +128,6 @@ extension CalibrationError: LocalizedError, CustomStringConvertible {
     case .device(let error): error.description
     }
   }
-
-  /// The same as `description`.
-  public var errorDescription: String? { description }
 
   /// What to try next; nil where there is nothing better than the cause itself.
   public var recoverySuggestion: String? {

@@ -3,7 +3,6 @@ internal import UCI
 
 /// The calibration of one chip, to be kept in a file and written back later.
 package struct CalibrationBackup: Codable, Sendable, Hashable {
-  /// Whose calibration it is.
   package struct Device: Codable, Sendable, Hashable {
     /// The name of the family, as `DeviceProfile` has it.
     package var family: String
@@ -13,12 +12,6 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
     package var firmware: String?
     /// The version of UCI it speaks.
     package var uci: String
-    package init(family: String, chipID: String?, firmware: String?, uci: String) {
-      self.family = family
-      self.chipID = chipID
-      self.firmware = firmware
-      self.uci = uci
-    }
 
     enum CodingKeys: String, CodingKey {
       case family, firmware, uci
@@ -26,7 +19,6 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
     }
   }
 
-  /// One value.
   package struct Value: Codable, Sendable, Hashable {
     /// See `CalibrationValue`.
     package var name: String
@@ -34,29 +26,15 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
     package var hex: String
     /// The same for people.
     package var text: String?
-    package init(name: String, hex: String, text: String? = nil) {
-      self.name = name
-      self.hex = hex
-      self.text = text
-    }
   }
 
   /// Says what the file is, and which version of this.
   package var format: String
   /// When it was made, in the form of ISO 8601; nil where nobody said.
   package var created: String?
-  /// Whose calibration it is.
   package var device: Device
   /// Everything the chip had.
   package var values: [Value]
-  package init(
-    format: String = Self.format, created: String? = nil, device: Device, values: [Value]
-  ) {
-    self.format = format
-    self.created = created
-    self.device = device
-    self.values = values
-  }
 
   /// What `format` says.
   package static let format = "swift-uwb calibration 1"

@@ -2,14 +2,8 @@
 
 /// How the bytes of a calibration value are read. Numbers are little-endian.
 package indirect enum CalibrationForm: Sendable, Hashable {
-  /// An unsigned number of this many bytes.
-  case unsigned(Int)
-  /// A number in two's complement of this many bytes.
-  case signed(Int)
-  /// An unsigned number with this many bits of fraction.
-  case unsignedFixed(Int, fraction: Int)
-  /// A number in two's complement with this many bits of fraction.
-  case signedFixed(Int, fraction: Int)
+  /// A number of this many bytes and bits of fraction; in two's complement where it has a sign.
+  case number(Int, isSigned: Bool, fraction: Int)
   /// One byte with words for its values.
   case words([String])
   /// So many values, one after another.
@@ -21,14 +15,19 @@ package indirect enum CalibrationForm: Sendable, Hashable {
   /// Bytes whose meaning is their own.
   case bytes
 
+  static func unsigned(_ width: Int, fraction: Int = 0) -> Self {
+    .number(width, isSigned: false, fraction: fraction)
+  }
+  static func signed(_ width: Int, fraction: Int = 0) -> Self {
+    .number(width, isSigned: true, fraction: fraction)
+  }
   /// One byte, no or yes.
   static let flag = words(["no", "yes"])
 
   /// Bytes of one value; nil where that is not fixed.
   private var width: Int? {
     switch self {
-    case .unsigned(let width), .signed(let width): width
-    case .unsignedFixed(let width, _), .signedFixed(let width, _): width
+    case .number(let width, _, _): width
     case .words: 1
     default: nil
     }
@@ -40,12 +39,11 @@ package indirect enum CalibrationForm: Sendable, Hashable {
   func text(_ bytes: [UInt8]) -> String? {
     if let width, bytes.count != width { return nil }
     switch self {
-    case .unsigned: return "\(Self.number(bytes))"
-    case .signed: return "\(Self.signedNumber(bytes))"
-    case .unsignedFixed(_, let fraction):
-      return Self.decimal(Double(Self.number(bytes)) / Double(1 << fraction))
-    case .signedFixed(_, let fraction):
-      return Self.decimal(Double(Self.signedNumber(bytes)) / Double(1 << fraction))
+    case .number(_, false, 0): return "\(Self.number(bytes))"
+    case .number(_, true, 0): return "\(Self.signedNumber(bytes))"
+    case .number(_, let isSigned, let fraction):
+      let number = isSigned ? Double(Self.signedNumber(bytes)) : Double(Self.number(bytes))
+      return Self.decimal(number / Double(1 << fraction))
     case .words(let words):
       return bytes[0] < words.count ? words[Int(bytes[0])] : "\(bytes[0])"
     case .list(let form, let count):
@@ -121,22 +119,18 @@ package indirect enum CalibrationForm: Sendable, Hashable {
   /// The bytes of a value as people write it; nil where it cannot be read.
   func bytes(from text: String) -> [UInt8]? {
     switch self {
-    case .unsigned(let width):
+    case .number(let width, false, 0):
       guard let value = Self.unsigned(text), width == 8 || value >> UInt64(8 * width) == 0 else {
         return nil
       }
       return Array(value.littleEndianBytes.prefix(width))
-    case .signed(let width):
-      guard let value = Int64(text.trimmed), Self.fits(value, width) else { return nil }
-      return Array(value.littleEndianBytes.prefix(width))
-    case .unsignedFixed(let width, let fraction):
-      guard let value = Self.scaled(text, fraction), value >= 0,
-        value >> Int64(8 * width) == 0
+    case .number(let width, let isSigned, let fraction):
+      let number = fraction == 0 ? Int64(text.trimmed) : Self.scaled(text, fraction)
+      let bits = Int64(8 * width - (isSigned ? 1 : 0))
+      guard let number, isSigned || number >= 0,
+        bits >= 63 || (number < 0 ? ~number : number) >> bits == 0
       else { return nil }
-      return Array(UInt64(value).littleEndianBytes.prefix(width))
-    case .signedFixed(let width, let fraction):
-      guard let value = Self.scaled(text, fraction), Self.fits(value, width) else { return nil }
-      return Array(value.littleEndianBytes.prefix(width))
+      return Array(number.littleEndianBytes.prefix(width))
     case .words(let words):
       if let index = words.firstIndex(of: text.lowercased()) { return [UInt8(index)] }
       return Self.unsigned(text).flatMap { UInt8(exactly: $0) }.map { [$0] }
@@ -187,16 +181,12 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     return Int64((value * Double(1 << fraction)).rounded())
   }
 
-  private static func fits(_ value: Int64, _ width: Int) -> Bool {
-    width == 8 || value >= -(1 << (8 * width - 1)) && value < 1 << (8 * width - 1)
-  }
-
   /// What a value takes, for help and errors: a noun phrase.
   package var accepted: String {
     switch self {
-    case .unsigned(let width): "a number of \(width * 8) bits"
-    case .signed(let width): "a signed number of \(width * 8) bits"
-    case .unsignedFixed, .signedFixed: "a number with a fraction"
+    case .number(let width, let isSigned, 0):
+      "a \(isSigned ? "signed " : "")number of \(width * 8) bits"
+    case .number: "a number with a fraction"
     case .words(let words): words.joined(separator: ", ") + ", or a number"
     case .list(let form, let count): "\(count) times \(form.accepted), separated by commas"
     case .counted(let form): "\(form.accepted), or several separated by commas"

@@ -14,7 +14,7 @@ enum NXPCalibrationTable {
     var summary: String?
   }
 
-  private static let degrees = CalibrationForm.signedFixed(2, fraction: 7)
+  private static let degrees = CalibrationForm.signed(2, fraction: 7)
 
   private static let rows: [Row] = [
     Row(
@@ -22,7 +22,7 @@ enum NXPCalibrationTable {
       summary: "Two capacitors and the transconductance of the crystal's oscillator."),
     Row(
       number: 0x02, name: "rx_ant_delay",
-      form: .numbered(.unsignedFixed(2, fraction: 2), values: 1), unit: "cm",
+      form: .numbered(.unsigned(2, fraction: 2), values: 1), unit: "cm",
       summary: "For each antenna."),
     Row(
       number: 0x03, name: "pdoa_offset", form: .numbered(degrees, values: 1), unit: "deg",
@@ -47,7 +47,6 @@ enum NXPCalibrationTable {
       number: 0x69, name: "rssi_calib_constant_per_ant", form: .numbered(.unsigned(1), values: 1)),
   ]
 
-  /// Every parameter of every channel.
   static let values: [CalibrationValue] = rows.flatMap { row in
     row.channels.map { value(row, name(row.name, $0)) }
   }
@@ -55,7 +54,7 @@ enum NXPCalibrationTable {
   static func value(named name: String) -> CalibrationValue? {
     guard let (channel, parameter) = wire(name) else { return nil }
     guard let row = rows.first(where: { $0.number == parameter && $0.channels.contains(channel) })
-    else { return CalibrationValue(name: name, form: .bytes, unit: nil, summary: nil) }
+    else { return CalibrationValue(name, .bytes) }
     return value(row, name)
   }
 
@@ -79,6 +78,6 @@ enum NXPCalibrationTable {
   }
 
   private static func value(_ row: Row, _ name: String) -> CalibrationValue {
-    CalibrationValue(name: name, form: row.form, unit: row.unit, summary: row.summary)
+    CalibrationValue(name, row.form, unit: row.unit, row.summary)
   }
 }

@@ -6,27 +6,14 @@
 /// reference frame 0…7. Sources: l1_config.yml of DW3_QM33_SDK 1.1.0 for the types, UWB Qorvo
 /// Tools 1.1.1 for the names.
 enum QorvoCalibrationTable {
-  private struct Row {
-    var pattern: String
-    var form: CalibrationForm
-    var unit: String?
-    var summary: String?
-
-    init(
-      _ pattern: String, _ form: CalibrationForm, unit: String? = nil, _ summary: String? = nil
-    ) {
-      self.pattern = pattern
-      self.form = form
-      self.unit = unit
-      self.summary = summary
-    }
-  }
+  /// A value with a pattern as its name.
+  private typealias Row = CalibrationValue
 
   private static let u8 = CalibrationForm.unsigned(1)
   private static let i8 = CalibrationForm.signed(1)
   private static let u16 = CalibrationForm.unsigned(2)
   private static let u32 = CalibrationForm.unsigned(4)
-  private static let radians = CalibrationForm.signedFixed(2, fraction: 11)
+  private static let radians = CalibrationForm.signed(2, fraction: 11)
 
   private static let rows: [Row] = [
     Row("ant#.transceiver", .words(["tx", "rxa", "rxb"]), "What the antenna is connected to."),
@@ -40,7 +27,7 @@ enum QorvoCalibrationTable {
     Row("ant#.ch#.pa_gain_offset", i8, "In -0.25 dB; -128: what the chip's memory says."),
     Row("ant#.ch#.pg_count", u8, "Target of the pulse generator's calibration."),
     Row("ant#.ch#.pg_delay", u8, "Bandwidth of the pulse generator."),
-    Row("ant#.ch#.rssi_offset_q3", .signedFixed(1, fraction: 3), unit: "dB"),
+    Row("ant#.ch#.rssi_offset_q3", .signed(1, fraction: 3), unit: "dB"),
     Row(
       "ant#.ch#.ref_frame#.tx_power_index", .list(u8, count: 4),
       "STS, SHR, PHR and data: steps of 0.25 dB down from the maximum."),
@@ -71,7 +58,7 @@ enum QorvoCalibrationTable {
     Row("dual_rx_auto.accum_period", u8, "In 0.1 s."),
     Row("dual_rx_auto.rssi_diff_thres", u8, unit: "dB"),
     Row("dual_rx_auto.error_rate_thres", u8, unit: "%"),
-    Row("ip_sts_sanity_thres_q2", .unsignedFixed(1, fraction: 2)),
+    Row("ip_sts_sanity_thres_q2", .unsigned(1, fraction: 2)),
     Row("post_tx.pattern_repetitions", u16), Row("post_tx.pattern_data", .bytes),
     Row("debug.tx_power", u32), Row("debug.pa_enabled", .flag), Row("debug.pll_bias_trim", u8),
     Row("debug.rx_segment", u8), Row("debug.pll_cfg", u32),
@@ -80,28 +67,22 @@ enum QorvoCalibrationTable {
   ]
 
   private static let index = Dictionary(
-    rows.map { ($0.pattern, $0) }, uniquingKeysWith: { first, _ in first })
+    rows.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 
-  /// Every name there can be.
   static let values: [CalibrationValue] = rows.flatMap { row in
-    expand(row.pattern).map { value(row, $0) }
+    expand(row.name).map(row.named)
   }
 
   /// A key that is not in the table has bytes: firmwares have more of them than are published.
   static func value(named name: String) -> CalibrationValue? {
     let pattern = pattern(of: name)
-    if let row = index[pattern], expand(pattern).contains(name) { return value(row, name) }
+    if let row = index[pattern], expand(pattern).contains(name) { return row.named(name) }
     let isKey =
       !name.isEmpty && name.utf8.count <= 255
       && name.utf8.allSatisfy {
         (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x5F
       }
-    return isKey && name.contains(".")
-      ? CalibrationValue(name: name, form: .bytes, unit: nil, summary: nil) : nil
-  }
-
-  private static func value(_ row: Row, _ name: String) -> CalibrationValue {
-    CalibrationValue(name: name, form: row.form, unit: row.unit, summary: row.summary)
+    return isKey && name.contains(".") ? CalibrationValue(name, .bytes) : nil
   }
 
   /// Digits at the ends of the parts of a name.

@@ -25,9 +25,7 @@ extension CommandEngine {
       if let error = await write(packet) { throw .link(error) }
     }
     while true {
-      let report = try await report(on: message) {
-        $0.data[token].map { Self.report($0, message.sequenceNumber) != nil } ?? true
-      }
+      let report = try await report(on: message)
       if report.status == .ok { return report.transmissions.map(Int.init) }
       guard report.status == .repetitionOK else { throw .dataNotSent(report.status) }
       // More repetitions follow, and more reports.
@@ -52,16 +50,8 @@ extension CommandEngine {
   }
 
   private func takeCredit(_ token: UInt32, _ number: UInt16) async throws(DriverError) {
-    let milliseconds = profile.dataTimeout
-    let chip = try await wait(milliseconds: milliseconds) { chip in
-      guard let data = chip.data[token] else { return true }
-      return data.hasCredit || Self.report(data, number) != nil
-    }
-    guard let chip else {
-      throw .noAnswer(command: "SESSION_DATA_CREDIT_NTF", milliseconds: milliseconds, garbage: 0)
-    }
-    guard let data = chip.data[token] else {
-      throw .stateNotReached(expected: .active, last: chip.sessions[token]?.state)
+    let data = try await waitForData(of: token, "SESSION_DATA_CREDIT_NTF") {
+      $0.hasCredit || Self.report($0, number) != nil
     }
     // Refused in the middle.
     if let report = Self.report(data, number) { throw .dataNotSent(report.status) }
@@ -70,19 +60,31 @@ extension CommandEngine {
   }
 
   private func report(
-    on message: DataMessageSend, until condition: @escaping @Sendable (ChipState) -> Bool
+    on message: DataMessageSend
   ) async throws(DriverError) -> DataTransferStatusNotification {
+    while true {
+      let data = try await waitForData(
+        of: message.sessionToken, "SESSION_DATA_TRANSFER_STATUS_NTF"
+      ) { Self.report($0, message.sequenceNumber) != nil }
+      if let report = Self.report(data, message.sequenceNumber) { return report }
+    }
+  }
+
+  /// Waits for a notification about the data of a session that ranges.
+  private func waitForData(
+    of token: UInt32, _ notification: String,
+    until condition: @escaping @Sendable (DataState) -> Bool
+  ) async throws(DriverError) -> DataState {
     let milliseconds = profile.dataTimeout
-    let chip = try await wait(milliseconds: milliseconds, until: condition)
+    let chip = try await wait(milliseconds: milliseconds) { chip in
+      chip.data[token].map(condition) ?? true
+    }
     guard let chip else {
-      throw .noAnswer(
-        command: "SESSION_DATA_TRANSFER_STATUS_NTF", milliseconds: milliseconds, garbage: 0)
+      throw .noAnswer(command: notification, milliseconds: milliseconds, garbage: 0)
     }
-    guard let data = chip.data[message.sessionToken],
-      let report = Self.report(data, message.sequenceNumber)
-    else {
-      throw .stateNotReached(expected: .active, last: chip.sessions[message.sessionToken]?.state)
+    guard let data = chip.data[token] else {
+      throw .stateNotReached(expected: .active, last: chip.sessions[token]?.state)
     }
-    return report
+    return data
   }
 }

@@ -8,6 +8,9 @@ internal import UWBLink
 extension CommandEngine {
   /// Takes a whole message that is not a measurement.
   func receive(type: MessageType, opcode: Opcode, payload: RawSpan) {
+    var message: DeviceEvent {
+      .message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect))
+    }
     switch (type, opcode) {
     case (.response, _):
       receiveResponse(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) })
@@ -36,22 +39,22 @@ extension CommandEngine {
         chip.multicast[list.sessionToken, default: (0, list)].count += 1
         chip.multicast[list.sessionToken]?.last = list
       }
-      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+      report(message)
     case (.notification, .sessionDataCredit):
       guard let credit = read(DataCreditNotification.self, payload) else { return }
       state.withLock { $0.segment = nil }
       update { $0.data[credit.sessionToken]?.hasCredit = credit.credit > 0 }
-      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+      report(message)
     case (.notification, .sessionDataTransferStatus):
       guard let status = read(DataTransferStatusNotification.self, payload) else { return }
       update { $0.data[status.sessionToken]?.add(status) }
-      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+      report(message)
     case (.data, DataMessageReceived.opcode):
       var reader = PayloadReader(payload)
       if let data = try? DataMessageReceived(from: &reader, dialect: dialect) {
         callbacks.dataReceived(data)
       }
-      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+      report(message)
     case (.notification, .coreGenericError):
       guard let error = read(GenericErrorNotification.self, payload) else { return }
       if error.status == .commandRetry {
@@ -60,7 +63,7 @@ extension CommandEngine {
         report(.genericError(error.status))
       }
     default:
-      report(.message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect)))
+      report(message)
       let (isBoot, isResetting) = state.withLock { state in
         (
           type == .notification && state.profile.bootNotification == opcode, state.isResetting
@@ -126,32 +129,30 @@ extension CommandEngine {
   /// Sends the newest message again, unchanged: the command that is outstanding, or else the data
   /// segment after the last command.
   private func resend(because reason: String) {
-    enum Verdict {
-      case nothing
-      case command(UInt64, [[UInt8]])
+    enum Newest {
+      case command(UInt64, Result<[[UInt8]], DriverError>)
       case segment([UInt8])
-      case tooOften(UInt64, DriverError)
     }
-    let verdict = state.withLock { state -> Verdict in
+    let newest = state.withLock { state -> Newest? in
       let limit = state.profile.retryLimit
       guard let outstanding = state.outstanding else {
-        guard let segment = state.segment, segment.resends < limit else { return .nothing }
+        guard let segment = state.segment, segment.resends < limit else { return nil }
         state.segment?.resends += 1
         return .segment(segment.packet)
       }
       guard outstanding.resends < limit else {
-        return .tooOften(
-          outstanding.id,
-          .retriesExhausted(command: outstanding.request.name, attempts: outstanding.resends))
+        let error = DriverError.retriesExhausted(
+          command: outstanding.request.name, attempts: outstanding.resends)
+        return .command(outstanding.id, .failure(error))
       }
       state.outstanding?.resends += 1
-      return .command(outstanding.id, outstanding.request.packets)
+      return .command(outstanding.id, .success(outstanding.request.packets))
     }
-    switch verdict {
-    case .nothing: return
-    case .command(let id, let packets): write(packets, for: id)
+    switch newest {
+    case nil: return
+    case .command(let id, .success(let packets)): write(packets, for: id)
+    case .command(let id, .failure(let error)): return complete(id, .failure(error))
     case .segment(let packet): write([packet]) { _ in }
-    case .tooOften(let id, let error): return complete(id, .failure(error))
     }
     logger.debug("sent again", metadata: ["because": "\(reason)"])
   }

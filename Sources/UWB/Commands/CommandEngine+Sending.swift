@@ -151,8 +151,7 @@ extension CommandEngine {
   /// chip answers other things but not this. It is then up to the caller to look what has become of
   /// it before it is sent again.
   private func lateAnswer(to request: Request) async throws(DriverError) -> [UInt8]? {
-    let drained = await result { () async throws(DriverError) in try await self.drainResponses() }
-    guard case .success = drained else { return nil }
+    do { try await drainResponses() } catch { return nil }
     let late = state.withLock { $0.responses.late }
     guard let late, late.opcode == request.opcode else { return nil }
     // Asked to repeat it: the chip has not done it.
@@ -233,10 +232,10 @@ extension CommandEngine {
     link.write(packets, willWrite: willWrite, completion: completion)
   }
 
-  /// CLOCK_MONOTONIC in nanoseconds.
-  static func now() -> UInt64 {
+  /// A clock's time in nanoseconds.
+  static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> UInt64 {
     var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    unsafe clock_gettime(clock, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
@@ -250,11 +249,4 @@ extension CommandEngine {
     }
     outstanding?.continuation.resume(returning: outcome)
   }
-}
-
-/// What `body` returns or throws. A value is looked at where patterns in a `catch` would have to be.
-func result<R: Sendable>(
-  _ body: () async throws(DriverError) -> R
-) async -> Result<R, DriverError> {
-  do throws(DriverError) { return .success(try await body()) } catch { return .failure(error) }
 }

@@ -45,7 +45,6 @@ final class CommandEngine: Sendable {
   /// Who sends: while a device is being recovered, only the recovery may.
   enum Sender { case caller, recovery }
 
-  /// The outcome of one attempt.
   enum Outcome: Sendable {
     case answer([UInt8])
     case timeout
@@ -99,7 +98,6 @@ final class CommandEngine: Sendable {
     var deviceLost: @Sendable (DriverError) -> Void = { _ in }
     /// The chip may have lost its sessions; asking would tell.
     var stateSuspect: @Sendable () -> Void = {}
-    /// Data has come from a peer.
     var dataReceived: @Sendable (DataMessageReceived) -> Void = { _ in }
   }
 

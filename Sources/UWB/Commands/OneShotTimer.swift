@@ -30,23 +30,15 @@ package final class OneShotTimer: @unchecked Sendable {
 
   /// Calls `body` after a time in any case.
   static func call(after time: Duration, _ body: @escaping @Sendable () -> Void) {
-    queue.asyncAfter(deadline: Self.deadline(time), execute: body)
+    queue.asyncAfter(deadline: .now() + time / .seconds(1), execute: body)
   }
 
   /// - Parameter body: must not wait for anything.
   package init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
     source = DispatchSource.makeTimerSource(queue: Self.queue)
-    source.schedule(deadline: Self.deadline(time))
+    source.schedule(deadline: .now() + time / .seconds(1))
     source.setEventHandler(handler: body)
     source.resume()
-  }
-
-  private static func deadline(_ time: Duration) -> DispatchTime {
-    let (seconds, attoseconds) = time.components
-    let whole = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let sum = whole.partialValue.addingReportingOverflow(Int(attoseconds / 1_000_000_000))
-    return whole.overflow || sum.overflow
-      ? (time < .zero ? .now() : .distantFuture) : .now() + .nanoseconds(max(0, sum.partialValue))
   }
 
   package func cancel() { source.cancel() }

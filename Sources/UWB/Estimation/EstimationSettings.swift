@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 public import Ranging
 public import UCI
 
@@ -34,4 +33,91 @@ public struct EstimationSettings: Sendable {
 
   /// Without calibration.
   public init() {}
+}
+
+extension EstimationSettings {
+  /// What a calibration says of the antennas of this device and of distances to its peers.
+  ///
+  /// - Parameters:
+  ///   - board: what this device is called among `antenna_delays`; peers are called by their
+  ///     addresses there, like `0001`. An antenna's own delay goes before that of a peer, and this
+  ///     before the common one.
+  ///   - channel: of the session.
+  ///   - peers: of the session.
+  public init(
+    _ calibration: RangingCalibration, board: String? = nil, channel: Int = 9,
+    peers: [MACAddress] = []
+  ) {
+    self.init()
+    delay = calibration.delay ?? 0
+    for (name, metres) in calibration.peerDelays ?? [:] {
+      if let address = MACAddress(name) { delays[address] = metres }
+    }
+    let port = AntennaPort(channel: channel)
+    if let board, let own = calibration.delays(of: board)[port] {
+      for peer in peers {
+        // 0001 or 0x0001.
+        let names = [String(peer.description.dropFirst(2)), peer.description]
+        let others = names.lazy.compactMap { calibration.delays(of: $0)[port] }
+        if let other = others.first { delays[peer] = own + other }
+      }
+    }
+    powerBias = calibration.powerBias
+    assumedElevation = (calibration.elevationDegrees ?? 0) * .pi / 180
+    for pair in calibration.pairs ?? [] {
+      guard let antennas = calibration.antennas(of: pair) else { continue }
+      if antennas.isUpright {
+        elevation = elevation ?? antennas.table
+      } else if azimuth == nil {
+        azimuth = antennas.table
+        if let noise = pair.phaseNoise ?? calibration.phaseNoise, noise > 0 {
+          phaseDeviation = noise
+        }
+      }
+    }
+  }
+}
+
+extension RangingCalibration {
+  /// The curve of a pair over angles as FiRa counts them, and whether these are elevations; nil where
+  /// the file does not say enough, and for pairs along the direction of view.
+  fileprivate func antennas(of pair: Pair) -> (table: PhaseTable, isUpright: Bool)? {
+    var axis = pair.axis ?? [0, 1, 0]
+    var spacing = pair.spacingInWavelengths
+    if let metres = pair.spacing { spacing = carrierWavelength.map { metres / $0 } }
+    if let names = pair.antennas {
+      guard names.count == 2, let a = antennas?[names[0]], let b = antennas?[names[1]],
+        a.count == 3, b.count == 3, let wavelength = carrierWavelength
+      else { return nil }
+      axis = zip(a, b).map { $0 - $1 }
+      spacing = axis.reduce(0) { $0 + $1 * $1 }.squareRoot() / wavelength
+    }
+    guard axis.count == 3, max(abs(axis[1]), abs(axis[2])) > abs(axis[0]) else { return nil }
+    let isUpright = abs(axis[2]) > abs(axis[1])
+    let offset = pair.offset ?? 0
+    var table: PhaseTable?
+    if let points = pair.table {
+      table = PhaseTable(
+        points.map { point in
+          (
+            angle: point.angleDegrees * .pi / 180,
+            phase: (point.phaseInRadians ?? .nan) + offset
+          )
+        })
+    } else if let spacing, spacing != 0, let ideal = PhaseTable(spacing: spacing) {
+      table = PhaseTable(
+        unwrapped: zip(ideal.angles, ideal.phases).map { (angle: $0, phase: $1 + offset) })
+    }
+    // The device's y points to the left, FiRa counts to the right.
+    let isAgainst = isUpright ? axis[2] < 0 : axis[1] > 0
+    guard let table else { return nil }
+    return (isAgainst ? table.mirrored : table, isUpright)
+  }
+}
+
+extension PhaseTable {
+  /// The same antennas with angles counted the other way round.
+  fileprivate var mirrored: PhaseTable {
+    PhaseTable(unwrapped: zip(angles, phases).map { (angle: -$0, phase: $1) }) ?? self
+  }
 }

@@ -10,22 +10,10 @@ public struct RangingMeasurement: Sendable, Hashable {
   /// When the notification was read: CLOCK_MONOTONIC in nanoseconds.
   public var receivedAt: UInt64
   /// Notifications that were dropped before this one because they were not taken in time.
-  public var lostBefore: UInt32
+  public var lostBefore: UInt32 = 0
   /// The device was lost and found again between the measurement before and this one: rounds are
   /// missing, `sequenceNumber` counts from 0 again, and the token may be another.
-  public var followsInterruption: Bool
+  public var followsInterruption = false
   /// What was measured.
   public var result: TwoWayMeasurement
-
-  package init(
-    sessionToken: UInt32, sequenceNumber: UInt32, receivedAt: UInt64, lostBefore: UInt32 = 0,
-    followsInterruption: Bool = false, result: TwoWayMeasurement
-  ) {
-    self.sessionToken = sessionToken
-    self.sequenceNumber = sequenceNumber
-    self.receivedAt = receivedAt
-    self.lostBefore = lostBefore
-    self.followsInterruption = followsInterruption
-    self.result = result
-  }
 }

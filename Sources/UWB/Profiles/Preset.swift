@@ -12,19 +12,8 @@ public enum Preset: String, Sendable, CaseIterable {
   /// What an iPhone asks an accessory for, up to what it says in each session.
   case nearbyInteraction = "nearby-interaction"
 
-  /// Which end.
-  public enum Role: String, Sendable, CaseIterable {
-    /// Sets the schedule.
-    case controller
-    /// Follows it.
-    case controlee
-  }
-
-  /// The end that a board usually is.
-  public var usualRole: Role { self == .nearbyInteraction ? .controlee : .controller }
-
   /// Where the values are from, and what has to be changed.
-  public var remarks: [String] {
+  package var remarks: [String] {
     switch self {
     case .firaStatic:
       ["FiRa's defaults with a static STS. The vendor id and IV are those of public samples."]
@@ -45,9 +34,10 @@ public enum Preset: String, Sendable, CaseIterable {
     }
   }
 
-  /// The profile for one end; the addresses of the two ends fit together.
-  public func profile(_ role: Role? = nil) -> SessionProfile {
-    let role = role ?? usualRole
+  /// The profile for one end, without a role for the one that a board usually is; the addresses of
+  /// the two ends fit together.
+  public func profile(_ role: SessionConfiguration.Role? = nil) -> SessionProfile {
+    let role = role ?? (self == .nearbyInteraction ? .controlee : .controller)
     let own: UInt8 = role == .controller ? 0 : 1
     let end: UInt8 = role == .controller ? 1 : 0
     let ends = [

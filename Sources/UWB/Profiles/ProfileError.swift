@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-public import Foundation
+internal import Foundation
 import UCI
 public import UCIReference
+public import UWBLink
 
 /// Why a file is no session profile. Values of secret parameters are never in it. Switch over it with
 /// a `default`: cases may be added.
@@ -22,7 +23,7 @@ public enum ProfileError: Error, Hashable, Sendable {
   case parameter(ParameterTextError, line: Int)
 }
 
-extension ProfileError: LocalizedError, CustomStringConvertible {
+extension ProfileError: DescribedError {
   /// One sentence with the line, where it is known.
   public var description: String {
     func place(_ line: Int) -> String { "Line \(line): " }
@@ -39,9 +40,6 @@ extension ProfileError: LocalizedError, CustomStringConvertible {
     case .parameter(let error, let line): return place(line) + error.description
     }
   }
-
-  /// The same as `description`.
-  public var errorDescription: String? { description }
 
   /// What to do.
   public var recoverySuggestion: String? {

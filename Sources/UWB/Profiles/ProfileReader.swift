@@ -72,7 +72,9 @@ struct ProfileReader {
     try skipBlanks()
     switch next {
     case UInt8(ascii: "{"): return .object(try members(depth))
-    case UInt8(ascii: "["): return .list(try elements(depth))
+    case UInt8(ascii: "["):
+      return .list(
+        try list(until: "]") { reader throws(ProfileError) in try reader.value(depth: depth + 1) })
     case UInt8(ascii: "\""), UInt8(ascii: "'"): return .text(try quoted())
     default:
       let word = bare()
@@ -104,44 +106,36 @@ struct ProfileReader {
   }
 
   private mutating func members(_ depth: Int) throws(ProfileError) -> [ProfileValue.Member] {
-    place += 1
-    var members: [ProfileValue.Member] = []
     var names: Set<String> = []
-    while true {
-      try skipBlanks()
-      if next == UInt8(ascii: "}") { break }
-      let nameLine = line
-      let isQuoted = next == UInt8(ascii: "\"") || next == UInt8(ascii: "'")
-      let name = isQuoted ? try quoted() : bare()
-      guard isQuoted || !name.isEmpty else { throw unexpected("a name or }") }
-      guard names.insert(name).inserted else {
-        throw .notJSON(line: nameLine, "\(name) is here twice")
-      }
-      try skipBlanks()
-      guard next == UInt8(ascii: ":") else { throw unexpected("a colon") }
-      place += 1
-      members.append(.init(name: name, line: nameLine, value: try value(depth: depth + 1)))
-      try skipBlanks()
-      if next == UInt8(ascii: ",") { place += 1 } else { break }
+    return try list(until: "}") { reader throws(ProfileError) in
+      let line = reader.line
+      let isQuoted = reader.next == UInt8(ascii: "\"") || reader.next == UInt8(ascii: "'")
+      let name = isQuoted ? try reader.quoted() : reader.bare()
+      guard isQuoted || !name.isEmpty else { throw reader.unexpected("a name or }") }
+      guard names.insert(name).inserted else { throw .notJSON(line: line, "\(name) is here twice") }
+      try reader.skipBlanks()
+      guard reader.next == UInt8(ascii: ":") else { throw reader.unexpected("a colon") }
+      reader.place += 1
+      return .init(name: name, line: line, value: try reader.value(depth: depth + 1))
     }
-    guard next == UInt8(ascii: "}") else { throw unexpected("a comma or }") }
-    place += 1
-    return members
   }
 
-  private mutating func elements(_ depth: Int) throws(ProfileError) -> [ProfileValue] {
+  /// What is between two brackets, separated by commas.
+  private mutating func list<Element>(
+    until end: Character, _ element: (inout ProfileReader) throws(ProfileError) -> Element
+  ) throws(ProfileError) -> [Element] {
     place += 1
-    var values: [ProfileValue] = []
+    var elements: [Element] = []
     while true {
       try skipBlanks()
-      if next == UInt8(ascii: "]") { break }
-      values.append(try value(depth: depth + 1))
+      if next == end.asciiValue { break }
+      elements.append(try element(&self))
       try skipBlanks()
       if next == UInt8(ascii: ",") { place += 1 } else { break }
     }
-    guard next == UInt8(ascii: "]") else { throw unexpected("a comma or ]") }
+    guard next == end.asciiValue else { throw unexpected("a comma or \(end)") }
     place += 1
-    return values
+    return elements
   }
 
   private mutating func quoted() throws(ProfileError) -> String {
@@ -165,5 +159,44 @@ struct ProfileReader {
     guard next == mark else { throw .notJSON(line: beginning, "this text has no end") }
     place += 1
     return String(decoding: text, as: UTF8.self)
+  }
+}
+
+/// A value of JSON as far as profiles have it, before its meaning is understood.
+enum ProfileValue: Equatable {
+  /// As it is written.
+  case number(String)
+  case bool(Bool)
+  case text(String)
+  case list([ProfileValue])
+  case object([Member])
+  case null
+
+  /// A named value and the line its name stands in.
+  struct Member: Equatable {
+    var name: String
+    var line: Int
+    var value: ProfileValue
+  }
+
+  /// A whole number, also as a text.
+  var number: UInt64? {
+    switch self {
+    case .number(let text), .text(let text):
+      text.lowercased().hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+    default: nil
+    }
+  }
+
+  /// As a parameter is written; nil for what no parameter has.
+  var text: String? {
+    switch self {
+    case .number(let text), .text(let text): return text
+    case .bool(let value): return value ? "on" : "off"
+    case .list(let values):
+      let texts = values.compactMap(\.text)
+      return texts.count == values.count ? texts.joined(separator: ",") : nil
+    case .object, .null: return nil
+    }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import SystemPackage
 public import UCI
 import UCIReference
+internal import UWBLink
 
 extension SessionProfile {
   /// Profiles are a few kilobytes; a larger file is another one.
@@ -16,9 +17,7 @@ extension SessionProfile {
   ) throws(ProfileError) {
     let bytes: [UInt8]
     do {
-      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      defer { try? handle.close() }
-      bytes = Array(try handle.read(upToCount: Self.limit + 1) ?? Data())
+      bytes = try FileTree.bytes(of: FilePath(path), limit: Self.limit)
     } catch {
       throw .unreadable(path: path, reason: Self.reason(error))
     }
@@ -27,9 +26,9 @@ extension SessionProfile {
   }
 
   private static func reason(_ error: any Error) -> String {
-    switch (error as? CocoaError)?.code {
-    case .fileNoSuchFile, .fileReadNoSuchFile: "there is no such file"
-    case .fileReadNoPermission: "this user may not read it"
+    switch error as? Errno {
+    case .noSuchFileOrDirectory: "there is no such file"
+    case .permissionDenied: "this user may not read it"
     default: "the system refuses"
     }
   }

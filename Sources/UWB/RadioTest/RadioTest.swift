@@ -16,17 +16,20 @@ package enum RadioTest: Sendable, Hashable {
   /// Receives frames without payload and checks their scrambled timestamps. FiRa 2.0.
   case srRX
 
-  /// Group and opcode of the command and of what reports its end.
-  package var opcode: Opcode {
+  /// What starts it.
+  var command: any UCICommand {
     switch self {
-    case .periodicTX: TestPeriodicTX.opcode
-    case .perRX: TestPERRX.opcode
-    case .rx: TestRX.opcode
-    case .loopback: TestLoopback.opcode
-    case .ssTWR: TestSSTWR.opcode
-    case .srRX: TestSRRX.opcode
+    case .periodicTX(let psdu): TestPeriodicTX(psdu: psdu)
+    case .perRX(let psdu): TestPERRX(psdu: psdu)
+    case .rx(let psdu): TestRX(psdu: psdu)
+    case .loopback(let psdu): TestLoopback(psdu: psdu)
+    case .ssTWR: TestSSTWR()
+    case .srRX: TestSRRX()
     }
   }
+
+  /// Group and opcode of the command and of what reports its end.
+  package var opcode: Opcode { type(of: command).opcode }
 
   /// Whether its frames are SP3: scrambled timestamps and no payload.
   var hasNoPayload: Bool {
@@ -77,7 +80,6 @@ package struct RadioTestConfiguration: Sendable, Hashable {
   /// its place.
   package var additional: [TLV] = []
 
-  /// The defaults.
   package init() {}
 
   /// - Throws: `DriverError.invalidConfiguration` with the first contradiction found.

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UCI
 
-/// What a radio test brought.
 package struct RadioTestResult: Sendable, Hashable {
-  /// What depends on the test.
   package enum Content: Sendable, Hashable {
-    /// All frames were sent.
     case sent
-    /// How many frames were received.
     case reception(RadioReception)
-    /// The frame that was received.
     case frame(TestFrame)
     /// What single-sided ranging measured: the round trip at the initiator, the time to reply at the
     /// responder, in seconds.
@@ -88,23 +83,23 @@ extension RadioTestResult {
     guard message.type == .notification, message.opcode == test.opcode,
       case .notification(let notification) = message.content
     else { return nil }
+    func received(
+      _ status: Status, _ names: [StaticString], _ counts: [UInt32], _ bitmap: [UInt8] = [],
+      isSTSOnly: Bool
+    ) -> Self {
+      let reception = RadioReception(
+        names: names.map(\.description), counts: counts, bitmap: bitmap, isSTSOnly: isSTSOnly)
+      return Self(status: status, content: counts.isEmpty ? .nothing : .reception(reception))
+    }
     switch notification {
     case let sent as TestPeriodicTXNotification: self.init(status: sent.status, content: .sent)
     case let report as TestPERRXNotification:
-      let reception = RadioReception(
-        names: TestPERRXNotification.counterNames.map(\.description), counts: report.counters,
-        isSTSOnly: isSTSOnly)
-      self.init(
-        status: report.status,
-        content: report.counters.isEmpty ? .nothing : .reception(reception))
+      self = received(
+        report.status, TestPERRXNotification.counterNames, report.counters, isSTSOnly: isSTSOnly)
     case let report as TestSRRXNotification:
-      let reception = RadioReception(
-        names: TestSRRXNotification.counterNames.map(\.description), counts: report.counters,
-        bitmap: report.bitmap,
+      self = received(
+        report.status, TestSRRXNotification.counterNames, report.counters, report.bitmap,
         isSTSOnly: true)
-      self.init(
-        status: report.status,
-        content: report.counters.isEmpty ? .nothing : .reception(reception))
     case let report as TestRXNotification: self.init(report.status, report.frame)
     case let report as TestLoopbackNotification: self.init(report.status, report.frame)
     case let report as TestSSTWRNotification:

@@ -65,23 +65,12 @@ extension UWBDevice {
     }
     // From before the command: the result may come with its response.
     let events = events
-    try await start(test)
+    try await core.engine.request(test.command)
     started()
     let frame = parameters.last { $0.id == AppConfigID.rframeConfig.rawValue }
     return try await Self.result(
       of: test, among: events, isSTSOnly: frame?.value == [3],
       milliseconds: configuration.timeout(of: test))
-  }
-
-  private func start(_ test: RadioTest) async throws(DriverError) {
-    switch test {
-    case .periodicTX(let psdu): try await core.engine.request(TestPeriodicTX(psdu: psdu))
-    case .perRX(let psdu): try await core.engine.request(TestPERRX(psdu: psdu))
-    case .rx(let psdu): try await core.engine.request(TestRX(psdu: psdu))
-    case .loopback(let psdu): try await core.engine.request(TestLoopback(psdu: psdu))
-    case .ssTWR: try await core.engine.request(TestSSTWR())
-    case .srRX: try await core.engine.request(TestSRRX())
-    }
   }
 
   /// The notification that ends the test; nil after a time, or when the task was cancelled.

@@ -51,13 +51,11 @@ extension DiagnosticsRequest {
   ///
   /// Source: DW3_QM33_SDK 1.1.0 (fira_region_params.h).
   var fields: UInt8 {
-    var bits: UInt8 = 0
-    if content.contains(.phases) { bits |= 0x02 }
-    if content.contains(.carrierOffset) { bits |= 0x08 }
-    if content.contains(.emitter) { bits |= 0x10 }
-    if content.contains(.levels) { bits |= 0x20 }
-    if content.contains(.impulseResponses) { bits |= 0x40 }
-    return bits
+    let bits: [(Content, UInt8)] = [
+      (.phases, 0x02), (.carrierOffset, 0x08), (.emitter, 0x10), (.levels, 0x20),
+      (.impulseResponses, 0x40),
+    ]
+    return bits.reduce(0) { content.contains($1.0) ? $0 | $1.1 : $0 }
   }
 }
 

@@ -108,7 +108,7 @@ public struct SessionConfiguration: Sendable, Hashable {
   /// Sent after the others, as they are; one with the id of another takes its place.
   public var additional: [TLV] = []
   /// Not sent, for sessions that are no two-way ranging and have no such parameter.
-  public var omitted: Set<AppConfigID> = []
+  package var omitted: Set<AppConfigID> = []
 
   /// A session with FiRa's defaults.
   public init(role: Role, sessionID: UInt32, address: MACAddress, peers: [MACAddress]) {
@@ -118,14 +118,9 @@ public struct SessionConfiguration: Sendable, Hashable {
     self.peers = peers
   }
 
-  /// Returns milliseconds in RSTU, rounded.
-  public static func rstu(milliseconds: Double) -> UInt16 {
-    UInt16(max(0, min((milliseconds * 1_200).rounded(), 65_535)))
-  }
-
   /// The slot in milliseconds.
   public var slotMilliseconds: Double {
     get { Double(slotDuration) / 1_200 }
-    set { slotDuration = Self.rstu(milliseconds: newValue) }
+    set { slotDuration = UInt16(max(0, min((newValue * 1_200).rounded(), 65_535))) }
   }
 }

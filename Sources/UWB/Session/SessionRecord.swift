@@ -6,7 +6,6 @@ internal import UCI
 ///
 /// It outlives the chip's own session, so that the session can be built again.
 final class SessionRecord: Sendable {
-  /// What the session was made with.
   let configuration: SessionConfiguration
   /// What an NXP chip makes the session from instead, parameters included.
   let profile: NXPSetProfile?
@@ -14,7 +13,6 @@ final class SessionRecord: Sendable {
   private struct State {
     /// What the chip calls it, or called it last.
     var token: UInt32
-    /// The chip has it.
     var isOnChip = false
     /// It was ranging when it was lost, and is to range again.
     var shouldResume = false
@@ -80,7 +78,6 @@ final class SessionRecord: Sendable {
   /// Whether a subscriber was too slow for it.
   func receive(_ data: ReceivedData) -> Bool { subscribers.send(data) }
 
-  /// No data will follow.
   func finishData() { subscribers.finish() }
 
   // MARK: what was changed since it was made

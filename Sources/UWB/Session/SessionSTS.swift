@@ -87,7 +87,7 @@ extension SessionConfiguration {
 }
 
 /// Something that no text shows, also not that of a debugger.
-public protocol Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+package protocol Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Secret {
   /// Says nothing about the bytes.

@@ -7,10 +7,6 @@ public struct ControleeOutcome: Sendable, Hashable {
   public var address: MACAddress
   /// `.ok`: added or removed as asked.
   public var status: MulticastStatus
-  package init(address: MACAddress, status: MulticastStatus) {
-    self.address = address
-    self.status = status
-  }
 }
 
 extension UWBSession {

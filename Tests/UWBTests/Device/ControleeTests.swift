@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import UCI
-import UWB
 import UWBSimulator
 
+@testable import UWB
+
 /// Controlees come and go while a session ranges.
-@Suite struct ControleeTests {
+@Suite(.timeLimit(.minutes(5))) struct ControleeTests {
   typealias Ends = EndToEndTests
 
   /// A controller that ranges with controlees 1 and 2.

@@ -2,12 +2,13 @@
 import Synchronization
 import Testing
 import UCI
-import UWB
 import UWBLink
 import UWBSimulator
 
+@testable import UWB
+
 /// Data within ranging rounds.
-@Suite struct DataTests {
+@Suite(.timeLimit(.minutes(5))) struct DataTests {
   typealias Ends = EndToEndTests
 
   static let profiles: [ChipProfile] = [.qm33, .sr250, .fira1]

@@ -2,7 +2,6 @@
 
 import Ranging
 
-/// A mean of numbers.
 struct Mean: Sendable, Hashable {
   private var sum = 0.0
   private(set) var count = 0
@@ -20,7 +19,6 @@ struct Mean: Sendable, Hashable {
   var value: Double? { count > 0 ? sum / Double(count) : nil }
 }
 
-/// Phases of several frames.
 struct PhaseMean: Sendable, Hashable {
   private var phasors = PhasorMean()
   private(set) var count = 0

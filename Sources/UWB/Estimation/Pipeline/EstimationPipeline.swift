@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 internal import Ranging
 internal import UCI
 internal import UWBLink
@@ -15,7 +14,6 @@ internal import UWBLink
 /// No allocation for a notification once all peers have been seen, no lock; one thread or task at a
 /// time.
 package struct EstimationPipeline: Sendable {
-  /// What the estimates assume.
   package let settings: EstimationSettings
   /// How many diagnostics came after their measurement had been emitted.
   package private(set) var late = 0
@@ -67,7 +65,6 @@ package struct EstimationPipeline: Sendable {
   /// Rounds without diagnostics after which measurements do not wait for them any more.
   private static var patience: Int { 3 }
 
-  /// Creates a pipeline for one session.
   package init(_ settings: EstimationSettings = EstimationSettings()) {
     self.settings = settings
     expects = settings.expectsDiagnostics ?? false
@@ -252,5 +249,41 @@ package struct EstimationPipeline: Sendable {
   private mutating func forgetRounds() {
     lastEmitted = nil
     early.isThere = false
+  }
+}
+
+extension EstimationPipeline.Reports {
+  /// What is said of one of the peers of a round; nil when nothing tells whom it is about.
+  func seen(
+    of result: TwoWayMeasurement, _ index: Int, among all: [RangingMeasurement]
+  ) -> PeerDiagnostics? {
+    guard result.status.isSuccess else { return nil }
+    // By index: without optimisation iterators allocate.
+    var sum = PeerDiagnostics()
+    if all.count == 1 {
+      for index in 0..<frames.count { sum.join(frames[index].seen) }
+      return sum.frames > 0 ? sum : nil
+    }
+    let address = UInt16(truncatingIfNeeded: result.peer.value)
+    var responses = 0
+    for index in 0..<frames.count {
+      if frames[index].seen.emitter == address { sum.join(frames[index].seen) }
+      if frames[index].isResponse { responses += 1 }
+    }
+    if sum.frames > 0 { return sum }
+    // Answers come in the order of the peers, where none is missing.
+    var place = 0
+    var successes = 0
+    for other in 0..<all.count where all[other].result.status.isSuccess {
+      if other < index { place += 1 }
+      successes += 1
+    }
+    guard responses == successes else { return nil }
+    for index in 0..<frames.count where frames[index].isResponse {
+      if frames[index].seen.emitter != nil { return nil }
+      if place == 0 { return frames[index].seen }
+      place -= 1
+    }
+    return nil
   }
 }
