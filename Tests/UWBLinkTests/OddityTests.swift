@@ -5,7 +5,7 @@ import Testing
 import UWBLink
 
 /// Documentation/DeviceOddities.md, "Reading between commands".
-@Suite("Device oddities and the reader")
+@Suite("Device oddities and the reader", .timeLimit(.minutes(5)))
 struct ReaderOddityTests {
   @Test("Notifications are read while no command is pending")
   func readsWithoutCommands() async throws {

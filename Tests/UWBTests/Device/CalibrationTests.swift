@@ -7,7 +7,7 @@ import UWBSimulator
 
 @testable import UWB
 
-@Suite struct CalibrationTests {
+@Suite(.timeLimit(.minutes(5))) struct CalibrationTests {
   // MARK: values as text
 
   // The bytes of NXP's are from the published log of an SR250.

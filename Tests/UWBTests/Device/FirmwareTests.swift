@@ -6,7 +6,7 @@ import UWBLink
 
 @testable import UWB
 
-@Suite("Firmware: SR1xx")
+@Suite("Firmware: SR1xx", .timeLimit(.minutes(5)))
 struct HBCITests {
   /// Nothing that looks like text.
   private static func image(_ count: Int) throws -> FirmwareImage {
@@ -133,7 +133,7 @@ struct HBCITests {
   }
 }
 
-@Suite("Firmware: files")
+@Suite("Firmware: files", .timeLimit(.minutes(5)))
 struct FirmwareImageTests {
   @Test("What is no image is refused before anything is sent")
   func refused() {
@@ -189,7 +189,7 @@ struct FirmwareImageTests {
   }
 }
 
-@Suite("Firmware: SR2xx")
+@Suite("Firmware: SR2xx", .timeLimit(.minutes(5)))
 struct HDLLTests {
   private static let frames: [[UInt8]] =
     [ScriptedFlash.frame([0x03, 0x01, 1, 2, 3]), ScriptedFlash.frame([0x03, 0x02, 1, 41, 4, 9])]

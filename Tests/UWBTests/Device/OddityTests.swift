@@ -7,7 +7,7 @@ import UWBLink
 import UWBSimulator
 
 /// Documentation/DeviceOddities.md, as far as it concerns the whole driver.
-@Suite struct OddityTests {
+@Suite(.timeLimit(.minutes(5))) struct OddityTests {
   typealias Ends = EndToEndTests
 
   static func open(

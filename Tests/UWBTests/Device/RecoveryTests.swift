@@ -9,7 +9,7 @@ import UWBLink
 import UWBSimulator
 
 /// A device that goes away, or loses its mind, and what its users see of it.
-@Suite struct RecoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
   typealias Ends = EndToEndTests
 
   /// A simulated board behind a link of its own, as udev makes them.
