@@ -28,7 +28,7 @@ internal import SystemPackage
     }
   }
 
-  /// Opens a link on a blocking thread.
+  /// Opens a link on a blocking thread. Cancellation ends the wait at once.
   ///
   /// - Parameter closingLimit: How long to wait for a device at the same place that was dropped and
   ///   is still being closed: a callback that never returns keeps it open.
@@ -47,7 +47,9 @@ internal import SystemPackage
             "Let every callback on that device's reader thread return, then open it again.")
       }
     }
-    return try await runBlocking { Result { () throws(LinkError) in try Link(endpoint) } }.get()
+    return try await runBlocking(
+      cancellation: LinkError(.cancelled, endpoint: endpoint.description)
+    ) { Result { () throws(LinkError) in try Link(endpoint) } }.get()
   }
 
   /// Opens a link, lends it to `body`, and returns when it has been closed again.

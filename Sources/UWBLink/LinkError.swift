@@ -43,6 +43,8 @@ public struct LinkError: Error, Sendable, Hashable {
     case closedByPeer
     /// The device was unplugged or its driver went away.
     case deviceGone
+    /// The task that opened the device was cancelled.
+    case cancelled
     /// The system has no thread for the device, or refuses the thread's priority.
     case threadUnavailable
     /// Any other error of the operating system; see `errno`.
@@ -104,6 +106,7 @@ extension LinkError: DescribedError {
     case .timeout: "\(endpoint) accepted no data in time."
     case .closedByPeer: "The other end closed \(endpoint)."
     case .deviceGone: "\(endpoint) disappeared: it was unplugged or its driver went away."
+    case .cancelled: "Opening \(endpoint) was cancelled."
     case .threadUnavailable:
       "Cannot start a thread for \(endpoint): \(detail ?? "no resources")."
     case .system:
@@ -143,7 +146,7 @@ extension LinkError: DescribedError {
     case .deviceGone: "Plug it in again; the USB port or the cable may be loose."
     case .threadUnavailable:
       "Close other devices, or raise the limit on threads: ulimit -u, TasksMax= of the systemd unit."
-    case .system: nil
+    case .cancelled, .system: nil
     }
   }
 }

@@ -180,6 +180,40 @@ struct BlockingThreadsTests {
     #expect(most.withLock { $0 } == 8)
   }
 
+  @Test("A cancelled task leaves a blocking call alone, where the caller says so")
+  func cancellation() async throws {
+    let threads = BlockingThreads(limit: 1)
+    let gate = DispatchSemaphore(value: 0)
+    let (running, begin) = AsyncStream<Void>.makeStream()
+    let error = LinkError(.cancelled, endpoint: "a device")
+    let call = Task {
+      try await runBlocking(on: threads, cancellation: error) {
+        begin.yield()
+        gate.wait()
+      }
+    }
+    for await _ in running { break }
+    call.cancel()
+    let outcome = await call.result
+    #expect(throws: error) { try outcome.get() }
+    // Nor does a call begin in a task that is cancelled already.
+    let late = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await runBlocking(on: threads, cancellation: error) { () -> Void in
+        Issue.record("it began")
+      }
+    }
+    let nothing = await late.result
+    #expect(throws: error) { try nothing.get() }
+    gate.signal()
+    // The thread is free again, and a call without the parameter takes no notice.
+    let other = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await runBlocking(on: threads) { 42 }
+    }
+    #expect(try await other.value == 42)
+  }
+
   @Test("A latch opens for those that wait and for those that come later")
   func latch() async throws {
     let link = try Link(.descriptor(FrameReaderTests.pair().0))

@@ -91,7 +91,7 @@ public final class UWBDevice: Sendable {
   }
 
   /// Opens a device: finds the boundary between frames, resets the chip (`Options.resetPolicy`), asks who
-  /// it is and what it can do.
+  /// it is and what it can do. Cancellation ends this at once, with the code `cancelled` of `linkError`.
   ///
   /// - Throws: `DriverError`, with the link closed again.
   public static func open(
@@ -117,17 +117,24 @@ public final class UWBDevice: Sendable {
     _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> UWBDevice {
     let core = try await start(endpoint, options, loadsFirmware: loadsFirmware)
-    do throws(DriverError) {
-      let profile = options.profile ?? .expected(at: endpoint)
-      let home = try await core.home(of: endpoint)
-      let identity = try await core.handshake.run(profile, options.resetPolicy)
-      core.run(identity, home: home)
-      return UWBDevice(endpoint, core, identity)
-    } catch {
-      core.shutDown()
-      await core.waitUntilClosed()
-      throw error
+    let opened: Result<UWBDevice, DriverError> = await withTaskCancellationHandler {
+      do throws(DriverError) {
+        let profile = options.profile ?? .expected(at: endpoint)
+        let home = try await core.home(of: endpoint)
+        let identity = try await core.handshake.run(profile, options.resetPolicy)
+        core.run(identity, home: home)
+        return .success(UWBDevice(endpoint, core, identity))
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      // Commands wait for their answers in cancelled tasks, too: sessions have to end there.
+      core.abandon(.link(LinkError(.cancelled, endpoint: endpoint.description)))
     }
+    guard case .failure(let error) = opened else { return try opened.get() }
+    core.shutDown()
+    await core.waitUntilClosed()
+    throw error
   }
 
   /// In a function of its own, so that from its end on only the core refers to the link.

@@ -8,30 +8,48 @@ internal import Locking
 /// runs there may wait for another call of this function, so each ends by itself and none waits for
 /// ever.
 ///
+/// - Parameter cancellation: What is thrown at once when the calling task is cancelled; `body` then
+///   ends by itself, and what it returns is dropped. nil: cancellation changes nothing.
 /// - Throws: `LinkError` with code `threadUnavailable` when the system has no thread for it.
 package func runBlocking<R: Sendable>(
-  on threads: BlockingThreads = .shared, _ body: @escaping @Sendable () -> R
+  on threads: BlockingThreads = .shared, cancellation: LinkError? = nil,
+  _ body: @escaping @Sendable () -> R
 ) async throws(LinkError) -> R {
   // Through a lock rather than the continuation: ThreadSanitizer does not see that a task that is
   // resumed goes on after what the resuming thread has done.
-  let outcome = Locked<Result<R, LinkError>?>(nil)
-  await withCheckedContinuation { continuation in
-    let job = BlockingThreads.Job(
-      body: {
-        let value = body()
-        outcome.withLock { $0 = .success(value) }
-        continuation.resume()
-      },
-      fail: { error in
-        outcome.withLock { $0 = .failure(error) }
-        continuation.resume()
-      })
-    threads.run(job)
+  let call = Locked(BlockingCall<R>())
+  @Sendable func end(_ outcome: Result<R, LinkError>) {
+    let continuation = call.withLock { call -> CheckedContinuation<Void, Never>? in
+      guard call.outcome == nil else { return nil }
+      call.outcome = outcome
+      return call.continuation.take()
+    }
+    continuation?.resume()
   }
-  guard let result = outcome.withLock({ $0.take() }) else {
+  await withTaskCancellationHandler {
+    await withCheckedContinuation { continuation in
+      let isCancelled = call.withLock { call in
+        guard call.outcome == nil else { return true }
+        call.continuation = continuation
+        return false
+      }
+      guard !isCancelled else { return continuation.resume() }
+      threads.run(
+        BlockingThreads.Job(body: { end(.success(body())) }, fail: { end(.failure($0)) }))
+    }
+  } onCancel: {
+    if let cancellation { end(.failure(cancellation)) }
+  }
+  guard let outcome = call.withLock({ $0.outcome.take() }) else {
     preconditionFailure("resumed without an outcome")
   }
-  return try result.get()
+  return try outcome.get()
+}
+
+/// A call of `runBlocking` until it ends.
+private struct BlockingCall<R: Sendable> {
+  var outcome: Result<R, LinkError>?
+  var continuation: CheckedContinuation<Void, Never>?
 }
 
 /// The threads of `runBlocking`: made when all others are busy, and gone when they are idle.

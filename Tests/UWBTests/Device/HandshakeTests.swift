@@ -29,6 +29,26 @@ let hasty: DeviceProfile = {
     #expect(chip.opcodes == [[0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
   }
 
+  @Test func cancellationEndsTheOpeningOfASilentChip() async throws {
+    // Only cancellation can end it within the time limit of the suite.
+    var patient = hasty
+    patient.responseTimeout = 3_600_000
+    let (asked, question) = AsyncStream<Void>.makeStream()
+    let chip = try ScriptedChip { _, _ in
+      question.yield()
+      return []
+    }
+    let opening = Task { [patient] in
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: patient))
+    }
+    for await _ in asked { break }
+    opening.cancel()
+    let outcome = await opening.result
+    #expect(throws: DriverError.link(LinkError(.cancelled, endpoint: "\(chip.endpoint)"))) {
+      try outcome.get()
+    }
+  }
+
   @Test func aRunningChipIsQueriedAndNotReset() async throws {
     let chip = try ScriptedChip { packet, _ in
       [DWM3001CDK.rxTimeout(sequence: 1)] + DWM3001CDK.answers(packet)
