@@ -54,9 +54,7 @@ public struct Dialect: Hashable, Sendable {
 
   /// What is assumed of a chip that has not said anything yet.
   public static let assumed = Dialect()
-}
 
-extension Dialect {
   /// What one vendor's chips do in their own way: a row of the table of vendors.
   package struct Traits: Sendable {
     /// Identifiers of parameters of the chip that have a second byte.
@@ -79,13 +77,13 @@ extension Dialect {
   package var traits: Traits { Self.traits[vendor] ?? Traits() }
 
   /// Device parameters (CORE_SET_CONFIG, CORE_GET_CONFIG) with an identifier of two bytes.
-  public var twoByteConfigIDs: ClosedRange<UInt8>? { traits.twoByteConfigIDs }
+  package var twoByteConfigIDs: ClosedRange<UInt8>? { traits.twoByteConfigIDs }
 
   /// What a chip says of itself.
   ///
   /// - Parameter overStream: the packets come over a serial line as the chip's firmware frames them.
   ///   On other links they have the lengths of the specification.
-  public init(_ info: DeviceInfo, overStream: Bool = false) {
+  package init(_ info: DeviceInfo, overStream: Bool = false) {
     self.init(generation: Generation(info.uciVersion), vendor: info.vendor)
     dataLengthInByte3 = overStream && traits.dataLengthInByte3
   }
@@ -93,8 +91,8 @@ extension Dialect {
   /// Takes what a message says of the chip: its device information. A vendor that is known already
   /// is kept where the message does not name one.
   package mutating func learn(from message: Message) {
-    guard case .response(let response as DeviceInfoResponse) = message.content,
-      let info = response.info
+    guard case .payload(let response as BodyResponse<DeviceInfo>) = message.content,
+      let info = response.body
     else { return }
     generation = Generation(info.uciVersion)
     if info.vendor != .unknown { vendor = info.vendor }

@@ -320,6 +320,6 @@ extension DriverError: DescribedError {
     let known = refused.map { AppConfigID(rawValue: $0.id) }.filter { $0.parameter != nil }
     guard !known.isEmpty else { return nil }
     return "Leave out or change the parameters named. "
-      + known.map { "\($0.name) takes \($0.form.accepted)." }.joined(separator: " ")
+      + known.map { "\($0.name) takes \($0.form().accepted)." }.joined(separator: " ")
   }
 }

@@ -151,7 +151,7 @@ import UCITestSupport
     #expect(CapabilityID.name(of: 0xE9, in: .fira1) == "MAX_SESSIONS")
     #expect(CapabilityID.name(of: 0x9F, in: .fira1) == "CAPABILITY_0x9F")
     #expect(CapabilityID.name(of: 0xE3, subID: 0x02, in: .fira2) == "NXP_IN_BAND_MAX_BLOCKS")
-    for id in CapabilityID.allCases {
+    for id in Parameter<CapabilityID>.all.map(\.id) {
       for numbering in [CapabilityID.Numbering.fira1, .fira2] {
         guard let number = id.number(in: numbering) else { continue }
         #expect(CapabilityID(number: number, in: numbering) == id)

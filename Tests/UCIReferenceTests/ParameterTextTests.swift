@@ -49,8 +49,8 @@ struct ParameterTextTests {
     #expect(try bytes("UWB_INITIATION_TIME=500", .fira1).value == [0xF4, 1, 0, 0])
     #expect(try bytes("UWB_INITIATION_TIME=0.5s", .fira1).value == [0xF4, 1, 0, 0])
     #expect(try bytes("UWB_INITIATION_TIME=500").value == [0xF4, 1, 0, 0, 0, 0, 0, 0])
-    #expect(AppConfigID.uwbInitiationTime.form.text([0xF4, 1, 0, 0]) == "500 ms")
-    #expect(AppConfigID.uwbInitiationTime.form.text([0xF4, 1, 0, 0, 0, 0, 0, 0]) == "500 us")
+    #expect(AppConfigID.uwbInitiationTime.form().text([0xF4, 1, 0, 0]) == "500 ms")
+    #expect(AppConfigID.uwbInitiationTime.form().text([0xF4, 1, 0, 0, 0, 0, 0, 0]) == "500 us")
   }
 
   @Test(
@@ -97,7 +97,7 @@ struct ParameterTextTests {
   func secrets() throws {
     for id in AppConfigParameter.all.map(\.id) where id.isSecret {
       let error = #expect(throws: ParameterTextError.self) {
-        try id.form.bytes(from: "C0FFEE")
+        try id.form().bytes(from: "C0FFEE")
       }
       #expect(error?.description.contains("C0FFEE") == false)
       let tlv = TLV(id, [0xC0, 0xFF, 0xEE])

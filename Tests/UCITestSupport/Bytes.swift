@@ -19,13 +19,10 @@ package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 package func decode<T: UCIPayload>(
   _ packet: String, as: T.Type, dialect: Dialect = .assumed
 ) throws -> T? {
-  switch try Message(packet: bytes(packet), dialect: dialect).content {
-  case .command(let payload): payload as? T
-  case .response(let payload): payload as? T
-  case .notification(let payload): payload as? T
-  case .data(let payload): payload as? T
-  case .opaque: nil
-  }
+  guard
+    case .payload(let payload as T) = try Message(packet: bytes(packet), dialect: dialect).content
+  else { return nil }
+  return payload
 }
 
 /// The payload of a packet: what has to come out when it is encoded again.

@@ -83,7 +83,7 @@ struct Comparison {
 
   /// What the host of a capture had printed of its ranging.
   mutating func compare(hostDecoded theirs: JSON, _ message: Message) {
-    guard case .notification(let info as SessionInfo) = message.content,
+    guard case .payload(let info as SessionInfo) = message.content,
       case .twoWay(let list) = info.measurements, theirs != .null,
       // One host put what it had read before beside the next frame.
       theirs["seq"].number == Int64(info.sequenceNumber)
@@ -107,8 +107,8 @@ struct Comparison {
 
   /// What vendors' hosts had printed of their chips.
   mutating func compare(vendor theirs: JSON, _ message: Message) {
-    guard case .response(let response as DeviceInfoResponse) = message.content,
-      case .nxp(let nxp)? = response.info?.vendorDetails
+    guard case .payload(let response as BodyResponse<DeviceInfo>) = message.content,
+      case .nxp(let nxp)? = response.body?.vendorDetails
     else { return }
     if let name = theirs["device_name"].text { expect(name == nxp.deviceName, "device name") }
     if let firmware = theirs["firmware_version"].text {
@@ -164,7 +164,7 @@ private enum Names {
         "AOA": "AOA_SUPPORT", "MULTI_NODE_MODES": "MULTI_NODE_MODE",
         "SCHEDULED_MODE": "SCHEDULE_MODE",
       ]
-      return CapabilityID(rawValue: same[short] ?? short)?.number(in: .fira1).map(Int64.init)
+      return CapabilityID(rawValue: same[short] ?? short).number(in: .fira1).map(Int64.init)
     }
     return AppConfigParameter.all.first { $0.name == older[name] ?? name }
       .map { Int64($0.id.rawValue) }

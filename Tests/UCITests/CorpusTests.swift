@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 @Suite struct CorpusTests {
   @Test(
@@ -78,10 +79,10 @@ import UCITestSupport
 
   private static func hasLongIdentifiers(_ message: Message) -> Bool {
     switch message.content {
-    case .command(let config as SetConfig): config.parameters.contains { $0.subID != nil }
-    case .response(let list as TLVListResponse):
+    case .payload(let config as SetConfig): config.parameters.contains { $0.subID != nil }
+    case .payload(let list as TLVListResponse):
       list.parameters?.contains { $0.subID != nil } ?? false
-    case .response(let list as DeviceConfigResponse):
+    case .payload(let list as DeviceConfigResponse):
       list.parameters?.contains { $0.subID != nil } ?? false
     default: false
     }
@@ -112,16 +113,16 @@ import UCITestSupport
         parameters += 1
       } else if what.contains("DlTdoa") && !what.contains("V2") {
         let isExtended = what.hasPrefix("Extended")
-        var reader = PayloadReader(bytes.span.bytes)
-        var writer = PayloadWriter()
+        var coder = FieldReader(PayloadReader(bytes.span.bytes), .assumed)
+        var writer = FieldWriter(writer: PayloadWriter(), dialect: .assumed)
         var list: [DownlinkTDoAMeasurement] = []
-        while reader.remaining > 0 {
-          let measurement = try DownlinkTDoAMeasurement(
-            from: &reader, extendedAddress: isExtended)
-          measurement.encode(into: &writer, extendedAddress: isExtended)
+        while coder.reader.remaining > 0 {
+          var measurement = DownlinkTDoAMeasurement()
+          try measurement.visit(&coder, isExtended: isExtended)
+          try measurement.visit(&writer, isExtended: isExtended)
           list.append(measurement)
         }
-        #expect(writer.bytes == bytes)
+        #expect(writer.writer.bytes == bytes)
         for (expected, measurement) in zip(line["decoded"].list, list) {
           measurements += Self.compare(expected, measurement)
         }

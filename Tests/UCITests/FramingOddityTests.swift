@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCITestSupport
+
+@testable import UCI
 
 /// Documentation/DeviceOddities.md, "Packets".
 @Suite struct FramingOddityTests {
@@ -36,7 +37,7 @@ import UCITestSupport
     // A whole packet shows which it is, whether or not the chip is known.
     for dialect in [Dialect(vendor: .qorvo, dataLengthInByte3: true), .assumed] {
       guard
-        case .data(let read as DataMessageSend) = try Message(packet: packet, dialect: dialect)
+        case .payload(let read as DataMessageSend) = try Message(packet: packet, dialect: dialect)
           .content
       else {
         Issue.record("data of Qorvo's were not understood")
@@ -64,7 +65,7 @@ import UCITestSupport
   func reservedBits() throws {
     // The third byte as NXP's HAL makes it, and bit 6 of the opcode.
     let message = try Message(packet: bytes("41030404 04 01 1c 04"))
-    guard case .response(let response as ConfigurationResponse) = message.content else {
+    guard case .payload(let response as ConfigurationResponse) = message.content else {
       Issue.record("a response with a reserved byte was not understood")
       return
     }
@@ -91,7 +92,7 @@ import UCITestSupport
   func statusOfSegments() throws {
     let message = try joined(["51040006 00 02 04 01 09 09", "41040005 04 c8 00 00 00"])
     #expect(message.status == .ok)
-    guard case .response(let response as TLVListResponse) = message.content else {
+    guard case .payload(let response as TLVListResponse) = message.content else {
       Issue.record("a response in segments was not understood")
       return
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 /// A generator with a seed, so that a failure can be had again. (SplitMix64.)
 private struct Generator: RandomNumberGenerator {
@@ -84,14 +85,14 @@ private struct Generator: RandomNumberGenerator {
   /// The view takes a payload exactly when the value does, and reads the same measurements in it.
   private func view(_ payload: [UInt8], _ message: Message) {
     guard let view = try? SessionInfoView(payload.span.bytes) else {
-      if case .notification(let info as SessionInfo) = message.content, info.type == .twoWay {
+      if case .payload(let info as SessionInfo) = message.content, info.type == .twoWay {
         Issue.record("the view refuses \(hexadecimal(payload))")
       }
       return
     }
     var seen: [TwoWayMeasurement] = []
     view.forEachTwoWayMeasurement { seen.append($0) }
-    guard case .notification(let info as SessionInfo) = message.content,
+    guard case .payload(let info as SessionInfo) = message.content,
       case .twoWay(let list) = info.measurements
     else { return }
     #expect(seen == list)

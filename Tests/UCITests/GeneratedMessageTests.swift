@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 /// Messages that are made from the descriptions of their own fields: what is written is read, every
 /// message, whatever its values.

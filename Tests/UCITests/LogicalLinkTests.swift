@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 // Constructed by the layouts of AOSP's packet description and of
 // nxp-uwb/sr250-uwbiot-zephyr.
@@ -46,8 +47,8 @@ import UCITestSupport
   @Test func parameters() throws {
     let all = try #require(
       try decode(
-        "420b000c 00 7f00 0001 8000 04 05 06 07 08", as: LogicalLinkParametersResponse.self
-      )?.parameters)
+        "420b000c 00 7f00 0001 8000 04 05 06 07 08", as: BodyResponse<LogicalLinkParameters>.self
+      )?.body)
     #expect(all.sduSize == 256)
     #expect(all.pduSize == 128)
     #expect(all.txWindow == 4)
@@ -57,7 +58,7 @@ import UCITestSupport
     #expect(all.port == 8)
     // A bit without a known field is kept.
     let some = try #require(
-      try decode("420b0005 00 0280 4000", as: LogicalLinkParametersResponse.self)?.parameters)
+      try decode("420b0005 00 0280 4000", as: BodyResponse<LogicalLinkParameters>.self)?.body)
     #expect(some.control == 0x8002)
     #expect(some.pduSize == 64)
     #expect(some.sduSize == nil)

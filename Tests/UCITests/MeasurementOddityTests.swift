@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 /// Documentation/DeviceOddities.md, "Measurements".
 @Suite struct MeasurementOddityTests {
@@ -159,7 +160,7 @@ import UCITestSupport
     let payload = bytes("01000000 00 00 01 ff 02 0000 f807" + sweep)
     let message = Message(
       type: .data, opcode: RadarDataMessage.opcode, payload: payload.span.bytes)
-    guard case .data(let radar as RadarDataMessage) = message.content else {
+    guard case .payload(let radar as RadarDataMessage) = message.content else {
       Issue.record("a long sweep was not understood")
       return
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 // Frames of a Qorvo DWM3001CDK with firmware QM33SDK-1.1.1 (captures of EstebanMenti's UCI script),
 // of an NXP SR250 (log in NXP's UWBIoT guide), of google/pica 0.1.12, and constructed ones.
@@ -40,8 +41,8 @@ import UCITestSupport
       "4002003e 00 0200 0200 0200 0110 34 01010000 0000000000000000 000000"
       + "50563458 32300ee0 ca09"
       + String(repeating: "00", count: 22) + "0203cade 00"
-    let response = try #require(try decode(packet, as: DeviceInfoResponse.self))
-    let info = try #require(response.info)
+    let response = try #require(try decode(packet, as: BodyResponse<DeviceInfo>.self))
+    let info = try #require(response.body)
     #expect(response.status == .ok)
     #expect(info.uciVersion == UCIVersion(2, 0))
     #expect(info.testVersion.description == "1.1.0")
@@ -63,7 +64,7 @@ import UCITestSupport
       + "0103 0131ff 0203 020023 040164 "
     // The list above has 17 + 5 + 5 + 3 = 30 bytes; two of padding make it 32.
     let padded = packet + "7000"
-    let info = try #require(try decode(padded, as: DeviceInfoResponse.self)?.info)
+    let info = try #require(try decode(padded, as: BodyResponse<DeviceInfo>.self)?.body)
     #expect(info.vendor == .nxp)
     guard case .nxp(let nxp)? = info.vendorDetails else {
       Issue.record("not recognised as NXP's list")
@@ -80,8 +81,8 @@ import UCITestSupport
     #expect(count.count == nil)
     let initialised = try #require(try decode("41000001 12", as: SessionInitResponse.self))
     #expect(initialised.handle == nil)
-    #expect(try decode("40020001 03", as: DeviceInfoResponse.self)?.info == nil)
-    #expect(try decode("4c000001 0b", as: AndroidPowerStatsResponse.self)?.stats == nil)
+    #expect(try decode("40020001 03", as: BodyResponse<DeviceInfo>.self)?.body == nil)
+    #expect(try decode("4c000001 0b", as: BodyResponse<AndroidPowerStats>.self)?.body == nil)
     #expect(try decode("410b0001 11", as: DataSizeResponse.self)?.status == .sessionNotExist)
     #expect(try decode("41070001 02", as: MulticastListResponse.self)?.controlees == nil)
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 // Constructed by the layouts of AOSP's packet description.
 @Suite struct PhaseTests {
@@ -33,7 +34,7 @@ import UCITestSupport
     #expect(config.phases[1].isContentionAccess)
     #expect(config.phases[1].address == MACAddress(extended: 0x8877_6655_4433_2211))
     let phase = SetHUSControllerConfig.Phase(
-      sessionToken: 3, startSlot: 11, endSlot: 20, isContentionAccess: true,
+      sessionToken: 3, startSlot: 11, endSlot: 20, control: 0b11,
       address: MACAddress(extended: 0x8877_6655_4433_2211))
     #expect(config.phases[1] == phase)
     #expect(try decode(Self.vectors[2], as: SetHUSControleeConfig.self)?.phases == [2, 3])

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 // Constructed by the layouts of AOSP's packet description; Qorvo's by those of UWB Qorvo Tools.
 @Suite struct RadioTestTests {
@@ -99,7 +100,7 @@ import UCITestSupport
     let packet = bytes("6b000013 0100 ffff 02 004b 8050 1000 0032 00ce 00000000")
     let dialect = Dialect(generation: .fira2, vendor: .qorvo)
     let message = try Message(packet: packet + [], dialect: dialect)
-    guard case .notification(let content as QorvoTestDebugNotification) = message.content else {
+    guard case .payload(let content as QorvoTestDebugNotification) = message.content else {
       Issue.record("not understood: \(message)")
       return
     }

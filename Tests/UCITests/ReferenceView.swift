@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UCI
 import UCITestSupport
+
+@testable import UCI
 
 /// A message with the names and forms of the corpus, so that both can be compared key by key.
 enum ReferenceView {
   static func fields(of message: Message) -> [String: JSON] {
     switch message.content {
-    case .command(let payload as any UCIPayload), .response(let payload as any UCIPayload),
-      .notification(let payload as any UCIPayload), .data(let payload):
-      return fields(of: payload, message)
-    case .opaque: return [:]
+    case .payload(let payload): fields(of: payload, message)
+    case .opaque: [:]
     }
   }
 
@@ -21,8 +20,8 @@ enum ReferenceView {
     case let value as DeviceReset: view["reset_config"] = JSON(value.configuration)
     case let value as DeviceStatusNotification: view["device_state"] = JSON(value.state.rawValue)
     case let value as GenericErrorNotification: view["status"] = JSON(value.status.rawValue)
-    case let value as DeviceInfoResponse:
-      guard let info = value.info else { break }
+    case let value as BodyResponse<DeviceInfo>:
+      guard let info = value.body else { break }
       view["uci_version"] = version(info.uciVersion)
       view["mac_version"] = version(info.macVersion)
       view["phy_version"] = version(info.phyVersion)
@@ -93,8 +92,8 @@ enum ReferenceView {
       view["source_address"] = JSON(value.source)
       view["data_sequence_number"] = JSON(value.sequenceNumber)
       view["application_data"] = JSON(value.data)
-    case let value as AndroidPowerStatsResponse:
-      view["stats"] = value.stats.map {
+    case let value as BodyResponse<AndroidPowerStats>:
+      view["stats"] = value.body.map {
         .object([
           "status": JSON(value.status.rawValue), "idle_time_ms": JSON($0.idleMilliseconds),
           "tx_time_ms": JSON($0.txMilliseconds), "rx_time_ms": JSON($0.rxMilliseconds),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCITestSupport
+
+@testable import UCI
 
 // Multicast and data frames are those of google/pica 0.1.12 unless said otherwise.
 @Suite struct SessionMessageTests {
@@ -125,8 +126,10 @@ import UCITestSupport
     let rounds = try #require(try decode(short, as: UpdateDTAnchorRounds.self))
     #expect(
       rounds.rounds == [
-        .init(initiating: 0, responders: [MACAddress(0x01AA), MACAddress(0x02BB)], slots: [4, 5]),
-        .init(respondingIn: 3),
+        .init(
+          index: 0, role: 1, responders: [MACAddress(0x01AA), MACAddress(0x02BB)],
+          slotScheduling: 1, slots: [4, 5]),
+        .init(index: 3),
       ])
     let extended = "21080011 01000000 01 00 01 01 8877665544332211 00 "
     let long = try #require(try decode(extended, as: UpdateDTAnchorRounds.self))

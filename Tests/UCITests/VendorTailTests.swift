@@ -10,9 +10,46 @@ import UCITestSupport
   // Constructed by the layout, but for the first, of a published log.
   private let log = "0e00 00 00 00 01 01 00 01 01 000000000000"
 
-  private func tail(_ text: String, _ count: Int = 1) -> NXPVendorTail? {
-    NXPVendorTail(bytes(text), measurements: count)
+  /// What the vendor's part says, as values; nil where there is none.
+  private struct Tail: Equatable {
+    var measurements: [Measurement] = []
+    var antennas, debugAntennas: [UInt8]
+    var wifiCoexistence, rxMode: UInt8
+    var messageControl: UInt32?
+    var txAntenna: UInt8?
+    var authenticationTag: [UInt8]?
+
+    struct Measurement: Equatable {
+      var angles: [NXPVendorTail.AngleEntry] = []
+      var receivers: [NXPVendorTail.ReceiverEntry] = []
+      var pairs: [UInt8] = []
+      var secondDistance: UInt16?
+      var distanceMillimetres: UInt32?
+    }
+
+    init?(_ bytes: [UInt8], _ count: Int) {
+      guard let tail = NXPVendorTail(bytes.span.bytes, measurements: count) else { return nil }
+      (antennas, debugAntennas) = (tail.antennas, tail.debugAntennas)
+      (wifiCoexistence, rxMode) = (tail.wifiCoexistence, tail.rxMode)
+      (messageControl, txAntenna) = (tail.messageControl, tail.txAntenna)
+      authenticationTag = tail.authenticationTag
+      for index in 0..<tail.count {
+        var measurement = Measurement()
+        for angle in 0..<tail.angleCount {
+          measurement.angles.append(tail.angle(angle, of: index))
+          measurement.pairs.append(tail.pair(angle))
+        }
+        for receiver in 0..<tail.receiverCount {
+          measurement.receivers.append(tail.receiver(receiver, of: index))
+        }
+        measurement.secondDistance = tail.secondDistance(of: index)
+        measurement.distanceMillimetres = tail.distanceMillimetres(of: index)
+        measurements.append(measurement)
+      }
+    }
   }
+
+  private func tail(_ text: String, _ count: Int = 1) -> Tail? { Tail(bytes(text), count) }
 
   @Test("The vendor's part is bounded by its length, whatever its counts say")
   func bounded() throws {
@@ -20,21 +57,57 @@ import UCITestSupport
     #expect(published.antennas == [1] && published.debugAntennas == [1])
     #expect(published.measurements.map(\.angles.count) == [0])
     #expect(published.measurements.map(\.receivers.count) == [1])
-    // Counts beyond the end, a length beyond the end, no length, and nothing.
-    for text in ["0e00 00 00 00 ff 01 00 01 01 000000000000", "ff00 00 00", "01", "", "0000"] {
-      #expect(tail(text) == nil, "\(text)")
-    }
+    // Counts beyond the end, a length beyond the end, no length, nothing, and a tag cut off.
+    for text in [
+      "0e00 00 00 00 ff 01 00 01 01 000000000000", "ff00 00 00", "01", "", "0000",
+      log + "01" + String(repeating: "5a", count: 15),
+    ] { #expect(tail(text) == nil, "\(text)") }
     for count in [0, 2, 255] { #expect(tail(log, count) == nil) }
     // Every byte of it, cut off or changed, is read or is not.
     let bytes = bytes(log)
     for index in bytes.indices {
-      _ = NXPVendorTail(Array(bytes[..<index]), measurements: 1)
+      #expect(Tail(Array(bytes[..<index]), 1) == nil)
       for value in [0, 1, 0xA0, 0xA1, 0xFF] as [UInt8] {
         var changed = bytes
         changed[index] = value
-        _ = NXPVendorTail(changed, measurements: 255)
+        _ = Tail(changed, 1)
+        _ = Tail(changed, 255)
       }
     }
+  }
+
+  @Test("Whatever the bytes, only those of the part are read")
+  func changes() {
+    var random = SystemRandomNumberGenerator()
+    let seeds = [
+      log, "1400 00 01 01 01 02 01 01 03 80f7 4006 4003 14 19 4001 8001",
+      "1c00 a1 01000300 05 00 00 01 01 02 01 01 0000 0000 0000 14 19 4001",
+    ].map(bytes)
+    for seed in seeds {
+      for _ in 0..<2_000 {
+        var changed = seed
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+          let index = Int.random(in: 0..<min(14, seed.count), using: &random)
+          changed[index] = .random(in: 0...3, using: &random)
+        }
+        for count in 0...2 {
+          // What follows a tag belongs to nobody: it changes nothing.
+          let read = Tail(changed, count)
+          #expect(read == nil || read == Tail(changed + [0], count), "\(changed)")
+        }
+      }
+    }
+  }
+
+  @Test func distancesByFrame() throws {
+    // ToA by frame: a second distance after the receivers, no angles.
+    let body = "a1 00000100 00 03 01 02 03 01 04" + "14 19 4001 8001 2c01 d2040000"
+    let length = hexadecimal([UInt8(bytes(body).count), 0])
+    let read = try #require(tail(length + body))
+    #expect(read.rxMode == 3 && read.txAntenna == nil && read.debugAntennas == [4])
+    let measurement = try #require(read.measurements.first)
+    #expect(measurement.angles.isEmpty && measurement.receivers.count == 1)
+    #expect(measurement.secondDistance == 300 && measurement.distanceMillimetres == 1234)
   }
 
   @Test("The vendor's part is there only where it was asked for")
@@ -55,6 +128,7 @@ import UCITestSupport
     let read = try #require(tail(length + body + "00"))
     #expect(read.wifiCoexistence == 1 && read.rxMode == 1)
     #expect(read.antennas == [2] && read.debugAntennas == [3])
+    #expect(read.measurements.first?.pairs == [2])
     let angle = try #require(read.measurements.first?.angles.first)
     #expect(angle.degrees == -17 && angle.phaseDifferenceDegrees == 12.5 && angle.index == 832)
     let receiver = try #require(read.measurements.first?.receivers.first)
@@ -90,7 +164,7 @@ import UCITestSupport
       Issue.record("the part behind an angle was not read")
       return
     }
-    #expect(read.antennas == [2] && read.measurements.first?.rssiDBm == -64)
+    #expect(read.antennas == [2] && read.measurements.first?.rawRSSI == -16_384)
     #expect(read.measurements.first?.angles.first?.degrees == -17)
     #expect(NXPOneWayTail(bytes("0b00 00 01 01 02 80f7 4006 4003 00"), behind: angles) == nil)
     #expect(NXPOneWayTail(bytes("ff00 00"), behind: angles) == nil)

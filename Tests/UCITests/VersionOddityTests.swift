@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UCI
 import UCIReference
 import UCITestSupport
+
+@testable import UCI
 
 /// Documentation/DeviceOddities.md, "Sessions and versions". Those on parameters and
 /// capabilities are with the tests of their tables.
@@ -31,7 +32,7 @@ import UCITestSupport
   @Test("The versions of UCI, MAC and PHY are different numbers")
   func versions() throws {
     let packet = "4002000a 00 0110 0200 0300 0110 00"
-    let info = try #require(try decode(packet, as: DeviceInfoResponse.self)?.info)
+    let info = try #require(try decode(packet, as: BodyResponse<DeviceInfo>.self)?.body)
     #expect(info.uciVersion == UCIVersion(1, 1))
     #expect(info.macVersion == UCIVersion(2, 0))
     #expect(info.phyVersion == UCIVersion(3, 0))
@@ -44,7 +45,7 @@ import UCITestSupport
   @Test("A version is not a little-endian number")
   func versionBytes() throws {
     let packet = "4002000a 00 0200 0130 0111 0200 00"
-    let info = try #require(try decode(packet, as: DeviceInfoResponse.self)?.info)
+    let info = try #require(try decode(packet, as: BodyResponse<DeviceInfo>.self)?.body)
     #expect(info.uciVersion.description == "2.0.0")
     #expect(info.macVersion.description == "1.3.0")
     #expect(info.phyVersion.description == "1.1.1")

@@ -68,7 +68,7 @@ import UWBSimulator
     let device = try await UWBDevice.open(Self.endpoint(chip))
     // What the recording has of the chip, the driver has to have read.
     for frame in dialogue.frames where frame.hex.hasPrefix("4002") {
-      #expect(device.info == (try DeviceInfoResponse(decoding: bytes(frame)).info))
+      #expect(device.info == (try BodyResponse<DeviceInfo>(decoding: bytes(frame)).body))
       #expect(device.profile.vendor == .nxp)
     }
     for frame in dialogue.frames where frame.hex.hasPrefix("4003") {

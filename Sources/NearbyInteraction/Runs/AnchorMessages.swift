@@ -10,20 +10,21 @@ struct AnchorMessages: Sendable {
   mutating func take(_ measurements: SessionInfo.Measurements) -> [NIDLTDOAMeasurement] {
     switch measurements {
     case .downlinkTDoA(let list):
-      list.compactMap { take($0, $0.txTimestamp, $0.rxTimestamp, $0.anchorLocation) }
+      list.compactMap { take($0.message, $0.txTimestamp, $0.rxTimestamp, $0.anchorLocation) }
     case .downlinkTDoAV2(let list):
-      list.compactMap { message in
-        guard let sent = message.txTimestamp, let received = message.rxTimestamp else {
+      list.compactMap { measurement in
+        guard let sent = measurement.txTimestamp, let received = measurement.rxTimestamp else {
           return nil
         }
-        return take(message, sent, received, message.location.flatMap(Self.location))
+        return take(
+          measurement.message, sent, received, measurement.location.flatMap(Self.location))
       }
     default: []
     }
   }
 
   private mutating func take(
-    _ message: some DownlinkTDoAMessage, _ sent: UInt64, _ received: UInt64,
+    _ message: DownlinkTDoAMessage, _ sent: UInt64, _ received: UInt64,
     _ location: AnchorLocation?
   ) -> NIDLTDOAMeasurement? {
     guard message.status.isSuccess,

@@ -4,7 +4,7 @@
 ///
 /// An open type: every raw value is kept. 0x50…0xFF belong to vendors, and 0x12, 0x18, 0x19, 0x2A
 /// and 0x2B changed their meaning between releases, so always show the raw value beside the name.
-public struct Status: RawRepresentable, Hashable, Sendable {
+public struct Status: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8
 
@@ -17,9 +17,8 @@ public struct Status: RawRepresentable, Hashable, Sendable {
   public static let rejected = Status(rawValue: 0x01)
   /// FAILED. The chip tried and failed without saying why.
   public static let failed = Status(rawValue: 0x02)
-  /// SYNTAX_ERROR.
-  ///
-  /// The command was malformed: its length or layout is not what this firmware expects.
+  /// SYNTAX_ERROR. The command was malformed: its length or layout is not what this firmware
+  /// expects.
   public static let syntaxError = Status(rawValue: 0x03)
   /// INVALID_PARAM. A parameter has a value this firmware refuses, or is unknown to it.
   public static let invalidParameter = Status(rawValue: 0x04)
@@ -39,10 +38,8 @@ public struct Status: RawRepresentable, Hashable, Sendable {
   public static let unknown = Status(rawValue: 0x0B)
   /// NOT_APPLICABLE. The request does not apply to this session or device.
   public static let notApplicable = Status(rawValue: 0x0C)
-  /// ERROR_SESSION_NOT_EXIST.
-  ///
-  /// There is no such session: it was never created, was deinitialised, or was named by its id
-  /// where this chip wants its handle.
+  /// ERROR_SESSION_NOT_EXIST. There is no such session: it was never created, was deinitialised, or
+  /// was named by its id where this chip wants its handle.
   public static let sessionNotExist = Status(rawValue: 0x11)
   /// ERROR_SESSION_DUPLICATE. A session with this id exists already.
   public static let sessionDuplicate = Status(rawValue: 0x12)
@@ -62,34 +59,25 @@ public struct Status: RawRepresentable, Hashable, Sendable {
   public static let addressAlreadyPresent = Status(rawValue: 0x19)
   /// ERROR_UWB_INITIATION_TIME_TOO_OLD. The start time given lies in the past.
   public static let initiationTimeTooOld = Status(rawValue: 0x1A)
-  /// OK_NEGATIVE_DISTANCE_REPORT.
-  ///
-  /// Measured, but the distance came out negative: the boards are very close or their antenna
-  /// delays are not calibrated.
+  /// OK_NEGATIVE_DISTANCE_REPORT. Measured, but the distance came out negative: the boards are very
+  /// close or their antenna delays are not calibrated.
   public static let okNegativeDistance = Status(rawValue: 0x1B)
   /// RANGING_TX_FAILED. The frame could not be sent.
   public static let rangingTxFailed = Status(rawValue: 0x20)
-  /// RANGING_RX_TIMEOUT.
-  ///
-  /// No answer was heard in time: the peer is off, out of range, or set up differently.
+  /// RANGING_RX_TIMEOUT. No answer was heard in time: the peer is off, out of range, or set up
+  /// differently.
   public static let rangingRxTimeout = Status(rawValue: 0x21)
-  /// RANGING_RX_PHY_DEC_FAILED.
-  ///
-  /// A frame was heard but its header could not be decoded: interference, or a different
-  /// preamble, SFD or PRF.
+  /// RANGING_RX_PHY_DEC_FAILED. A frame was heard but its header could not be decoded:
+  /// interference, or a different preamble, SFD or PRF.
   public static let rangingRxPhyDecFailed = Status(rawValue: 0x22)
-  /// RANGING_RX_PHY_TOA_FAILED.
-  ///
-  /// A frame was heard but its time of arrival could not be found: weak or blocked signal.
+  /// RANGING_RX_PHY_TOA_FAILED. A frame was heard but its time of arrival could not be found: weak
+  /// or blocked signal.
   public static let rangingRxPhyToaFailed = Status(rawValue: 0x23)
-  /// RANGING_RX_PHY_STS_FAILED.
-  ///
-  /// The scrambled timestamp sequence did not match: a different key, vendor id, IV or STS index.
+  /// RANGING_RX_PHY_STS_FAILED. The scrambled timestamp sequence did not match: a different key,
+  /// vendor id, IV or STS index.
   public static let rangingRxPhyStsFailed = Status(rawValue: 0x24)
-  /// RANGING_RX_MAC_DEC_FAILED.
-  ///
-  /// A frame was heard but its content could not be decoded: a different session id, key or FCS
-  /// type.
+  /// RANGING_RX_MAC_DEC_FAILED. A frame was heard but its content could not be decoded: a different
+  /// session id, key or FCS type.
   public static let rangingRxMacDecFailed = Status(rawValue: 0x25)
   /// RANGING_RX_MAC_IE_DEC_FAILED. An information element in the frame could not be decoded.
   public static let rangingRxMacIEDecFailed = Status(rawValue: 0x26)
@@ -97,9 +85,8 @@ public struct Status: RawRepresentable, Hashable, Sendable {
   public static let rangingRxMacIEMissing = Status(rawValue: 0x27)
   /// ERROR_ROUND_INDEX_NOT_ACTIVATED. The ranging round is not activated.
   public static let roundIndexNotActivated = Status(rawValue: 0x28)
-  /// ERROR_NUMBER_OF_ACTIVE_RANGING_ROUNDS_EXCEEDED.
-  ///
-  /// More ranging rounds were activated than the chip can follow.
+  /// ERROR_NUMBER_OF_ACTIVE_RANGING_ROUNDS_EXCEEDED. More ranging rounds were activated than the
+  /// chip can follow.
   public static let activeRoundsExceeded = Status(rawValue: 0x29)
   /// DATA_MAX_TX_PSDU_SIZE_EXCEEDED. The data is longer than a frame can carry.
   public static let dataMaxTxPSDUSizeExceeded = Status(rawValue: 0x30)

@@ -14,9 +14,7 @@ package struct TLVListResponse: UCIResponse, Hashable {
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
-    try coder.afterStatus(
-      status, &parameters, blank: [], isMandatory: false
-    ) { c, list throws(PayloadError) in
+    try coder.afterStatus(status, &parameters) { c, list throws(PayloadError) in
       try c.parameters("parameters", &list, .asked(else: .app))
     }
   }
@@ -25,19 +23,16 @@ package struct TLVListResponse: UCIResponse, Hashable {
 /// CORE_GET_CONFIG_RSP. If a parameter is unknown, only the unknown ones are listed, without value.
 package struct DeviceConfigResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// nil where the response ends behind its status.
+  /// nil where the response ends after its status.
   package var parameters: [TLV]?
 
   package init() {}
-  package init(status: Status, parameters: [TLV]?) {
-    (self.status, self.parameters) = (status, parameters)
-  }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
-    try coder.afterStatus(
-      status, &parameters, blank: [], isMandatory: false
-    ) { c, list throws(PayloadError) in try c.parameters("parameters", &list, .device) }
+    try coder.afterStatus(status, &parameters) { c, list throws(PayloadError) in
+      try c.parameters("parameters", &list, .device)
+    }
   }
 }
 
@@ -68,9 +63,7 @@ package struct ConfigurationResponse: UCIResponse, Hashable {
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
-    try coder.afterStatus(
-      status, &refused, blank: [], isMandatory: false
-    ) { c, list throws(PayloadError) in
+    try coder.afterStatus(status, &refused) { c, list throws(PayloadError) in
       var count = UInt8(list.count)
       try c.field("count", &count, .hidden)
       // Both forms of identifier occur, and the length says whether one of two bytes does.
@@ -105,7 +98,6 @@ package struct SetConfig: UCICommand, Hashable {
   }
 }
 
-/// CORE_GET_CONFIG.
 package struct GetConfig: UCICommand, Hashable {
   package typealias Response = DeviceConfigResponse
   package static let opcode = Opcode.coreGetConfig
@@ -116,7 +108,6 @@ package struct GetConfig: UCICommand, Hashable {
 
   package init() {}
   package init(_ parameters: [DeviceConfigID]) { self.parameters = parameters }
-  package init(ids: [UInt8]) { parameters = ids.map { DeviceConfigID($0) } }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     var count = UInt8(parameters.count)

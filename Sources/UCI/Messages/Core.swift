@@ -15,13 +15,11 @@ package struct DeviceReset: UCICommand, Hashable {
   }
 }
 
-/// CORE_DEVICE_STATUS_NTF.
 package struct DeviceStatusNotification: UCINotification, Hashable {
   package static let opcode = Opcode.coreDeviceStatus
   package var state = DeviceState.ready
 
   package init() {}
-  package init(state: DeviceState) { self.state = state }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("state", &state)
@@ -34,21 +32,18 @@ package struct GenericErrorNotification: UCINotification, Hashable {
   package var status = Status.ok
 
   package init() {}
-  package init(status: Status) { self.status = status }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
   }
 }
 
-/// CORE_GET_DEVICE_INFO.
 package struct GetDeviceInfo: EmptyCommand, Hashable {
-  package typealias Response = DeviceInfoResponse
+  package typealias Response = BodyResponse<DeviceInfo>
   package static let opcode = Opcode.coreGetDeviceInfo
   package init() {}
 }
 
-/// CORE_GET_CAPS_INFO.
 package struct GetCapabilities: EmptyCommand, Hashable {
   package typealias Response = TLVListResponse
   package static let opcode = Opcode.coreGetCapsInfo
@@ -62,7 +57,6 @@ package struct QueryTimestamp: EmptyCommand, Hashable {
   package init() {}
 }
 
-/// CORE_QUERY_UWBS_TIMESTAMP_RSP.
 package struct TimestampResponse: UCIResponse, Hashable {
   package var status = Status.ok
   /// The chip's time in microseconds; missing in some error responses.

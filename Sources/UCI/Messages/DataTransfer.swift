@@ -62,7 +62,6 @@ package struct DataTransferStatusNotification: UCINotification, Hashable {
   package var sequenceNumber: UInt16 = 0
   /// The sequence number has two bytes (the form of 8 bytes) rather than one.
   package var hasLongSequenceNumber = true
-  /// What became of the data.
   package var status = DataTransferStatus.ok
   /// How often the data was sent; nil in the form of 6 bytes. The form of 8 always has it.
   package var transmissions: UInt8? = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A version as two bytes: major, then minor and maintenance in a nibble each.
-public struct UCIVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct UCIVersion: FieldGroup, Hashable, Sendable, Comparable, CustomStringConvertible {
   /// Major version, 0…255.
   public var major: UInt8 = 0
   /// Minor version, 0…15.
@@ -25,9 +25,7 @@ public struct UCIVersion: Hashable, Sendable, Comparable, CustomStringConvertibl
 
   /// For example `2.0.0`.
   public var description: String { "\(major).\(minor).\(maintenance)" }
-}
 
-extension UCIVersion: FieldGroup {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     var rest = minor << 4 | maintenance
     try coder.field("version", &major)
@@ -37,7 +35,7 @@ extension UCIVersion: FieldGroup {
 }
 
 /// What a chip says about itself.
-public struct DeviceInfo: Hashable, Sendable {
+public struct DeviceInfo: ResponseBody, Hashable, Sendable {
   /// UCI generic specification. Not the MAC version: dialects follow this one.
   public var uciVersion = UCIVersion()
   /// FiRa MAC specification.
@@ -59,29 +57,12 @@ public struct DeviceInfo: Hashable, Sendable {
     (self.phyVersion, self.testVersion) = (phyVersion, testVersion)
     self.vendorInfo = vendorInfo
   }
-}
 
-extension DeviceInfo: FieldGroup {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.group("uci_version", &uciVersion)
     try coder.group("mac_version", &macVersion)
     try coder.group("phy_version", &phyVersion)
     try coder.group("test_version", &testVersion)
     try coder.bytes("vendor_info", &vendorInfo, .u8)
-  }
-}
-
-/// CORE_GET_DEVICE_INFO_RSP.
-package struct DeviceInfoResponse: UCIResponse, Hashable {
-  package var status = Status.ok
-  /// Missing in error responses.
-  package var info: DeviceInfo?
-
-  package init() {}
-  package init(status: Status, info: DeviceInfo?) { (self.status, self.info) = (status, info) }
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
-    try coder.code("status", &status)
-    try coder.afterStatus(status, &info, isMandatory: true)
   }
 }

@@ -1,51 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SESSION_UPDATE_DT_ANCHOR_RANGING_ROUNDS, FiRa 2.0: in which rounds a DT-anchor takes part.
-package struct UpdateDTAnchorRounds: UCICommand, Hashable {
-  package typealias Response = RangingRoundsResponse
-  package static let opcode = Opcode.sessionUpdateDTAnchorRounds
-  package static let isIdempotent = true
+struct UpdateDTAnchorRounds: UCICommand, Hashable {
+  typealias Response = RangingRoundsResponse
+  static let opcode = Opcode(.sessionConfig, 0x08)
+  static let isIdempotent = true
 
   /// A round in which the anchor takes part.
-  package struct Round: Hashable, Sendable {
-    package var index: UInt8
+  struct Round: Hashable, Sendable {
+    var index: UInt8 = 0
     /// 0 responder, 1 initiator; other values are kept.
-    package var role: UInt8 = 0
+    var role: UInt8 = 0
     /// The responders, of an initiator only.
-    package var responders: [MACAddress] = []
+    var responders: [MACAddress] = []
     /// Whether slots are given, of an initiator only: 0 no, 1 yes.
-    package var slotScheduling: UInt8 = 0
+    var slotScheduling: UInt8 = 0
     /// A slot for each responder, where `slotScheduling` is 1.
-    package var slots: [UInt8] = []
-
-    /// A round as responder.
-    package init(respondingIn index: UInt8) { self.index = index }
-
-    /// A round as initiator; `slots` is empty or has one slot for each responder.
-    package init(initiating index: UInt8, responders: [MACAddress], slots: [UInt8] = []) {
-      (self.index, role, self.responders, self.slots) = (index, 1, responders, slots)
-      slotScheduling = slots.isEmpty ? 0 : 1
-    }
+    var slots: [UInt8] = []
   }
 
-  package var sessionToken: UInt32 = 0
-  /// At most 255.
-  package var rounds: [Round] = []
-
-  package init() {}
-  package init(sessionToken: UInt32, rounds: [Round]) {
-    (self.sessionToken, self.rounds) = (sessionToken, rounds)
-  }
+  var sessionToken: UInt32 = 0
+  var rounds: [Round] = []
 
   // The size of the addresses is in MAC_ADDRESS_MODE, not in this message: extended ones are read
   // where only they make the payload end where it does.
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     var isExtended = rounds.contains { $0.responders.contains(where: \.isExtended) }
     var rounds = rounds
     try coder.form(&isExtended, oneOf: [false, true]) { c, isExtended throws(PayloadError) in
       try c.list(
-        "rounds", &rounds, .u8, blank: Round(respondingIn: 0)
+        "rounds", &rounds, .u8, blank: Round()
       ) { c, round throws(PayloadError) in try Self.visit(&round, isExtended, &c) }
     }
     self.rounds = rounds
@@ -73,7 +58,7 @@ package struct UpdateDTAnchorRounds: UCICommand, Hashable {
 /// SESSION_UPDATE_DT_TAG_RANGING_ROUNDS, FiRa 2.0: to which rounds a DT-tag listens.
 package struct UpdateDTTagRounds: UCICommand, Hashable {
   package typealias Response = RangingRoundsResponse
-  package static let opcode = Opcode.sessionUpdateDTTagRounds
+  package static let opcode = Opcode(.sessionConfig, 0x09)
   package static let isIdempotent = true
 
   package var sessionToken: UInt32 = 0
@@ -98,14 +83,11 @@ package struct RangingRoundsResponse: UCIResponse, Hashable {
   package var failedRounds: [UInt8]?
 
   package init() {}
-  package init(status: Status, failedRounds: [UInt8]?) {
-    (self.status, self.failedRounds) = (status, failedRounds)
-  }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
-    try coder.afterStatus(
-      status, &failedRounds, blank: [], isMandatory: false
-    ) { c, rounds throws(PayloadError) in try c.numbers("failed_rounds", &rounds) }
+    try coder.afterStatus(status, &failedRounds) { c, rounds throws(PayloadError) in
+      try c.numbers("failed_rounds", &rounds)
+    }
   }
 }

@@ -5,49 +5,38 @@
 /// Nothing is refused and nothing is lost: what has no known layout, or does not fit it, is kept as
 /// bytes; bytes behind a known layout are kept as `trailing`.
 public struct Message: Sendable {
-  /// What the message says.
   package enum Content: Sendable {
-    case command(any UCICommand)
-    case response(any UCIResponse)
-    case notification(any UCINotification)
-    case data(any UCIPayload)
+    case payload(any UCIPayload)
     /// No layout is known; or, with an error, one is known and these bytes do not fit it.
     case opaque([UInt8], PayloadError?)
   }
 
   /// Command, response, notification or data.
   public var type: MessageType
-  /// Group and opcode; of a data message the format in the place of the group, and opcode 0.
+  /// Group and opcode; of a data message the format in the position of the group, and opcode 0.
   public var opcode: Opcode
   /// The typed payload, or its bytes.
   package var content: Content
   /// Bytes behind the known layout.
   package var trailing: [UInt8]
 
-  /// From its parts.
-  package init(type: MessageType, opcode: Opcode, content: Content, trailing: [UInt8] = []) {
-    self.type = type
-    self.opcode = opcode
-    self.content = content
-    self.trailing = trailing
-  }
-
   /// Reads a whole message, that is, the joined payloads of all its segments.
   package init(type: MessageType, opcode: Opcode, payload: RawSpan, dialect: Dialect = .assumed) {
     self.type = type
     self.opcode = opcode
     trailing = []
+    func bytes() -> [UInt8] { unsafe payload.withUnsafeBytes { unsafe Array($0) } }
     let key = MessageCatalog.Key(type: type, opcode: opcode)
-    guard let layout = MessageCatalog.layout(of: key, dialect: dialect) else {
-      content = .opaque(unsafe payload.withUnsafeBytes { unsafe Array($0) }, nil)
+    guard let known = MessageCatalog.payload(of: key, dialect: dialect) else {
+      content = .opaque(bytes(), nil)
       return
     }
     var reader = PayloadReader(payload)
     do {
-      content = try layout.read(&reader, dialect)
+      content = .payload(try known.init(from: &reader, dialect: dialect))
       trailing = reader.rest()
     } catch {
-      content = .opaque(unsafe payload.withUnsafeBytes { unsafe Array($0) }, error)
+      content = .opaque(bytes(), error)
     }
   }
 
@@ -79,10 +68,7 @@ public struct Message: Sendable {
   public func payload(dialect: Dialect = .assumed) -> [UInt8] {
     var writer = PayloadWriter()
     switch content {
-    case .command(let payload): payload.encode(into: &writer, dialect: dialect)
-    case .response(let payload): payload.encode(into: &writer, dialect: dialect)
-    case .notification(let payload): payload.encode(into: &writer, dialect: dialect)
-    case .data(let payload): payload.encode(into: &writer, dialect: dialect)
+    case .payload(let payload): payload.encode(into: &writer, dialect: dialect)
     case .opaque(let bytes, _): writer.bytes(bytes)
     }
     writer.bytes(trailing)
@@ -92,10 +78,8 @@ public struct Message: Sendable {
   /// The status of a response; nil for everything else and for responses without one.
   public var status: Status? {
     switch content {
-    case .response(let response): response.status
-    case .opaque(let bytes, _) where type == .response && !bytes.isEmpty:
-      Status(rawValue: bytes[0])
-    default: nil
+    case .payload(let payload): (payload as? any UCIResponse)?.status
+    case .opaque(let bytes, _): type == .response ? bytes.first.map { Status(rawValue: $0) } : nil
     }
   }
 }

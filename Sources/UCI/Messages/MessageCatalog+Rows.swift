@@ -62,11 +62,11 @@ extension MessageCatalog {
       .notification("TEST_LOOPBACK", TestLoopbackNotification.self),
       .notification("TEST_SS_TWR", TestSSTWRNotification.self),
       .notification("TEST_SR_RX", TestSRRXNotification.self),
-      .data("DATA_MESSAGE_SND", DataMessageSend.self, DataMessageSend.opcode),
-      .data("DATA_MESSAGE_RCV", DataMessageReceived.self, DataMessageReceived.opcode),
-      .data("LL_DATA_MESSAGE_SND", LogicalLinkDataSend.self, LogicalLinkDataSend.opcode),
-      .data("RADAR_DATA_MESSAGE", RadarDataMessage.self, RadarDataMessage.opcode),
-      .data("LL_DATA_MESSAGE_RCV", LogicalLinkDataReceived.self, LogicalLinkDataReceived.opcode),
+      .data("DATA_MESSAGE_SND", DataMessageSend.self),
+      .data("DATA_MESSAGE_RCV", DataMessageReceived.self),
+      .data("LL_DATA_MESSAGE_SND", LogicalLinkDataSend.self),
+      .data("RADAR_DATA_MESSAGE", RadarDataMessage.self),
+      .data("LL_DATA_MESSAGE_RCV", LogicalLinkDataReceived.self),
     ],
     names: [0x006: "CORE_DEVICE_SUSPEND", 0x10A: "SESSION_SET_INITIATOR_DT_ANCHOR_RR_RDM_LIST"])
 

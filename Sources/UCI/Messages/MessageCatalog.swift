@@ -9,71 +9,47 @@ package enum MessageCatalog {
     /// Group and opcode; of data messages the format and 0.
     package var opcode: Opcode
 
-    /// From its parts.
     package init(type: MessageType, opcode: Opcode) {
-      self.type = type
-      self.opcode = opcode
+      (self.type, self.opcode) = (type, opcode)
     }
   }
 
-  enum Layout: Sendable {
-    case command(any UCICommand.Type)
-    case response(any UCIResponse.Type, firstKeyByte: Int?)
-    case notification(any UCINotification.Type)
-    case data(any UCIPayload.Type)
-
-    var payload: any UCIPayload.Type {
-      switch self {
-      case .command(let type): type
-      case .response(let type, _): type
-      case .notification(let type): type
-      case .data(let type): type
-      }
-    }
-
-    var firstKeyByte: Int? {
-      if case .response(_, let first) = self { first } else { payload.firstKeyByte }
-    }
-
-    func read(
-      _ reader: inout PayloadReader, _ dialect: Dialect
-    ) throws(PayloadError) -> Message.Content {
-      switch self {
-      case .command(let type): .command(try type.init(from: &reader, dialect: dialect))
-      case .response(let type, _): .response(try type.init(from: &reader, dialect: dialect))
-      case .notification(let type): .notification(try type.init(from: &reader, dialect: dialect))
-      case .data(let type): .data(try type.init(from: &reader, dialect: dialect))
-      }
-    }
+  struct Layout: Sendable {
+    let payload: any UCIPayload.Type
+    let firstKeyByte: Int?
   }
 
   /// A message of one direction, or a command and its response.
   struct Row {
     let name: String
-    let layouts: [(Key, Layout)]
+    private(set) var layouts: [(Key, Layout)] = []
+
+    private mutating func add(
+      _ type: MessageType, _ opcode: Opcode, _ payload: any UCIPayload.Type, _ firstKeyByte: Int?
+    ) {
+      layouts.append(
+        (Key(type: type, opcode: opcode), Layout(payload: payload, firstKeyByte: firstKeyByte)))
+    }
 
     static func command<C: UCICommand>(_ name: String, _ type: C.Type) -> Row {
-      Row(
-        name: name,
-        layouts: [
-          (Key(type: .command, opcode: C.opcode), .command(C.self)),
-          (
-            Key(type: .response, opcode: C.opcode),
-            .response(C.Response.self, firstKeyByte: C.firstKeyByteOfResponse)
-          ),
-        ])
+      var row = Row(name: name)
+      row.add(.command, C.opcode, C.self, C.firstKeyByte)
+      row.add(.response, C.opcode, C.Response.self, C.firstKeyByteOfResponse)
+      return row
     }
 
     static func notification<N: UCINotification>(
       _ name: String, _ type: N.Type, _ opcode: Opcode = N.opcode
     ) -> Row {
-      Row(
-        name: name,
-        layouts: [(Key(type: .notification, opcode: opcode), .notification(N.self))])
+      var row = Row(name: name)
+      row.add(.notification, opcode, N.self, N.firstKeyByte)
+      return row
     }
 
-    static func data<P: UCIPayload>(_ name: String, _ type: P.Type, _ opcode: Opcode) -> Row {
-      Row(name: name, layouts: [(Key(type: .data, opcode: opcode), .data(P.self))])
+    static func data<D: UCIData>(_ name: String, _ type: D.Type) -> Row {
+      var row = Row(name: name)
+      row.add(.data, D.opcode, D.self, D.firstKeyByte)
+      return row
     }
   }
 
@@ -98,15 +74,10 @@ package enum MessageCatalog {
     }
   }
 
-  /// How a message is laid out; nil when that is not known.
-  static func layout(of key: Key, dialect: Dialect) -> Layout? {
-    // A vendor's own table comes first; Android's group is spoken by chips of many makers.
-    vendor(dialect)?.layouts[key] ?? standard.layouts[key] ?? android.layouts[key]
-  }
-
   /// What a message says; nil when its layout is not known.
   package static func payload(of key: Key, dialect: Dialect) -> (any UCIPayload.Type)? {
-    layout(of: key, dialect: dialect)?.payload
+    // A vendor's own table comes first; Android's group is spoken by chips of many makers.
+    (vendor(dialect)?.layouts[key] ?? standard.layouts[key] ?? android.layouts[key])?.payload
   }
 
   /// Every message of which the layout is known in this dialect.

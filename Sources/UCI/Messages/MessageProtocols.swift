@@ -38,15 +38,52 @@ package protocol UCINotification: UCIPayload {
   static var opcode: Opcode { get }
 }
 
+/// Application data, either way.
+package protocol UCIData: UCIPayload {
+  /// The data packet format, which stands in the position of the group.
+  static var format: UInt8 { get }
+}
+
+extension UCIData {
+  package static var opcode: Opcode { Opcode(GroupID(rawValue: format), 0) }
+}
+
 /// A response that is a status only.
 package struct StatusResponse: UCIResponse, Hashable {
   package var status = Status.ok
 
   package init() {}
-  package init(status: Status) { self.status = status }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
+  }
+}
+
+/// What a response says after its status.
+package protocol ResponseBody: FieldGroup, Hashable, Sendable {
+  /// Responses with the status OK are too short without it.
+  static var isMandatory: Bool { get }
+}
+
+extension ResponseBody {
+  package static var isMandatory: Bool { true }
+}
+
+/// A response of a status and some fields.
+package struct BodyResponse<Body: ResponseBody>: UCIResponse, Hashable {
+  package var status = Status.ok
+  /// nil where the response ends after its status.
+  package var body: Body?
+
+  package init() {}
+  package init(status: Status, body: Body?) { (self.status, self.body) = (status, body) }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.afterStatus(status, &body, blank: Body(), isMandatory: Body.isMandatory) {
+      c, body throws(PayloadError) in
+      try body.visit(&c)
+    }
   }
 }
 

@@ -9,8 +9,8 @@ public struct UpdateMulticastList: UCICommand, Hashable {
   package static let firstKeyByte: Int? = 4
 
   /// What to do with the controlees.
-  package struct Action: WireCode, Hashable, CustomStringConvertible {
-    package let rawValue: UInt8
+  package struct Action: RawRepresentable, Hashable, Sendable {
+    package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let add = Action(rawValue: 0)
@@ -27,16 +27,6 @@ public struct UpdateMulticastList: UCICommand, Hashable {
       case .addWithShortKey: 16
       case .addWithLongKey: 32
       default: nil
-      }
-    }
-
-    package var description: String {
-      switch self {
-      case .add: "ADD"
-      case .remove: "REMOVE"
-      case .addWithShortKey: "ADD_WITH_SHORT_SUB_SESSION_KEY"
-      case .addWithLongKey: "ADD_WITH_LONG_SUB_SESSION_KEY"
-      default: "ACTION_\(hex(rawValue))"
       }
     }
   }
@@ -68,7 +58,11 @@ public struct UpdateMulticastList: UCICommand, Hashable {
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
-    try coder.code("action", &action)
+    try coder.field(
+      "action", &action.rawValue,
+      .names([
+        "ADD", "REMOVE", "ADD_WITH_SHORT_SUB_SESSION_KEY", "ADD_WITH_LONG_SUB_SESSION_KEY",
+      ]))
     let action = action
     var count = UInt8(controlees.count)
     try coder.field("count", &count, .hidden)
@@ -121,15 +115,12 @@ package struct MulticastListResponse: UCIResponse, Hashable {
   package var controlees: [ControleeStatus]?
 
   package init() {}
-  package init(status: Status, controlees: [ControleeStatus]?) {
-    (self.status, self.controlees) = (status, controlees)
-  }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
-    try coder.afterStatus(
-      status, &controlees, blank: [], isMandatory: false
-    ) { c, list throws(PayloadError) in try c.controlees(&list, withSubSessionID: false) }
+    try coder.afterStatus(status, &controlees) { c, list throws(PayloadError) in
+      try c.controlees(&list, withSubSessionID: false)
+    }
   }
 }
 
@@ -144,10 +135,6 @@ package struct MulticastListNotification: UCINotification, Hashable {
   package var controlees: [ControleeStatus] = []
 
   package init() {}
-  package init(sessionToken: UInt32, controlees: [ControleeStatus], remaining: UInt8? = nil) {
-    (self.sessionToken, self.controlees) = (sessionToken, controlees)
-    self.remaining = remaining
-  }
 
   // Chips do not reliably send the form that goes with their version, so the length decides, and
   // the version only where both forms fit.

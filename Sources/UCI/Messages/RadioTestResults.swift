@@ -93,20 +93,17 @@ package struct TestSRRXNotification: UCINotification, Hashable {
 }
 
 /// When a frame of a radio test was sent or received.
-public struct TestTimestamp: Hashable, Sendable {
+package struct TestTimestamp: FieldGroup, Hashable, Sendable {
   /// Units of 1/124.8 µs.
-  public var units: UInt32 = 0
+  package var units: UInt32 = 0
   /// Units of 1/(512 · 124.8) µs.
-  public var fraction: UInt16 = 0
+  package var fraction: UInt16 = 0
 
   package init() {}
   package init(units: UInt32, fraction: UInt16) { (self.units, self.fraction) = (units, fraction) }
 
-  /// Microseconds.
-  public var microseconds: Double { (Double(units) + Double(fraction) / 512) / 124.8 }
-}
+  package var microseconds: Double { (Double(units) + Double(fraction) / 512) / 124.8 }
 
-extension TestTimestamp: FieldGroup {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("units", &units)
     try coder.field("fraction", &fraction)
@@ -114,21 +111,20 @@ extension TestTimestamp: FieldGroup {
 }
 
 /// What was received in a radio test: TEST_RX_NTF or TEST_LOOPBACK_NTF behind the status.
-public struct TestFrame: Hashable, Sendable {
+package struct TestFrame: Hashable, Sendable {
   /// When the frame was sent; nil in TEST_RX_NTF.
-  public var txTimestamp: TestTimestamp?
-  /// When the frame was received.
-  public var rxTimestamp: TestTimestamp
+  package var txTimestamp: TestTimestamp?
+  package var rxTimestamp: TestTimestamp
   /// Azimuth in Q9.7 degrees.
-  public var rawAzimuth: Int16
+  package var rawAzimuth: Int16
   /// Elevation in Q9.7 degrees.
-  public var rawElevation: Int16
+  package var rawElevation: Int16
   /// Time between the main path and the first in ns; nil in TEST_LOOPBACK_NTF.
-  public var arrivalGapNanoseconds: UInt8?
+  package var arrivalGapNanoseconds: UInt8?
   /// The header of the frame.
-  public var phr: UInt16
+  package var phr: UInt16
   /// The payload of the frame, at most 65535 bytes.
-  public var psdu: [UInt8]
+  package var psdu: [UInt8]
 
   /// From its fields; `txTimestamp` for a loopback, `arrivalGapNanoseconds` for everything else.
   package init(
@@ -194,14 +190,13 @@ package struct TestLoopbackNotification: UCINotification, Hashable {
 }
 
 /// What one receiver of a chip made of the frames of a radio test.
-public struct TestReceiver: Hashable, Sendable {
+package struct TestReceiver: Hashable, Sendable {
   /// Received power in Q8.8 dBm.
-  public var rawRSSI: Int16
+  package var rawRSSI: Int16
 
   package init(rawRSSI: Int16) { self.rawRSSI = rawRSSI }
 
-  /// Received power in dBm.
-  public var rssiDBm: Double { Double(rawRSSI) / 256 }
+  package var rssiDBm: Double { Double(rawRSSI) / 256 }
 }
 
 /// TEST_DEBUG_NTF of Qorvo's group 0xB: what the receiver saw, once diagnostics are enabled.

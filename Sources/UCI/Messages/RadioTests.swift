@@ -9,7 +9,6 @@ package struct TestConfigSet: SetParametersCommand, Hashable {
   package init() {}
 }
 
-/// TEST_CONFIG_GET.
 package struct TestConfigGet: GetParametersCommand, Hashable {
   package static let opcode = Opcode(.test, 0x01)
   package static let space = ParameterSpace.test

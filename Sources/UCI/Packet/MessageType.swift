@@ -30,14 +30,27 @@ public struct MessageType: RawRepresentable, Hashable, Sendable {
 extension MessageType: CustomStringConvertible {
   /// The word used for this type in listings.
   public var description: String {
+    let names = ["data", "command", "response", "notification", "test-command", "test-response"]
+    return rawValue < names.count ? names[Int(rawValue)] : "reserved-\(rawValue)"
+  }
+}
+
+/// Which way a packet went over the wire.
+public enum PacketDirection: Hashable, Sendable {
+  /// Chip to host.
+  case inbound
+  /// Host to chip.
+  case outbound
+}
+
+extension MessageType {
+  /// The way that packets of this type go; nil for data, which goes both ways, and for types whose
+  /// use is not known.
+  public var direction: PacketDirection? {
     switch self {
-    case .data: "data"
-    case .command: "command"
-    case .response: "response"
-    case .notification: "notification"
-    case .testCommand: "test-command"
-    case .testResponse: "test-response"
-    default: "reserved-\(rawValue)"
+    case .command, .testCommand: .outbound
+    case .response, .notification, .testResponse: .inbound
+    default: nil
     }
   }
 }

@@ -80,7 +80,6 @@ package protocol FieldCoder: ~Escapable {
 
 /// Fields in their order on the wire.
 package protocol FieldGroup {
-  /// A value to read into.
   init()
   /// Shows every field to a coder. Throws only what the coder does.
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError)
@@ -91,16 +90,6 @@ package protocol WireCode: RawRepresentable, Sendable
 where RawValue: FixedWidthInteger & BitwiseCopyable {
   init(rawValue: RawValue)
 }
-
-extension DeviceState: WireCode {}
-extension SessionState: WireCode {}
-extension SessionType: WireCode {}
-extension StateChangeReason: WireCode {}
-extension Status: WireCode {}
-extension DataTransferStatus: WireCode {}
-extension MulticastStatus: WireCode {}
-extension MeasurementType: WireCode {}
-extension LineOfSight: WireCode {}
 
 /// How many elements or bytes there are.
 package enum FieldCount: Sendable {
@@ -129,15 +118,11 @@ package enum FieldForm: Sendable {
   case scaled(Double)
   /// Yes or no.
   case flag
-  /// A short address.
   case shortAddress
   /// An address in the room of an extended one.
   case anyAddress
-  /// A parameter of NXP's calibration.
   case nxpCalibration
-  /// ASCII.
   case text
-  /// Key material.
   case secret
 }
 
@@ -221,9 +206,7 @@ extension FieldCoder where Self: ~Escapable {
     _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
   ) throws(PayloadError) {
-    guard var present = value else { return }
-    try body(&self, &present)
-    value = present
+    try optional("", &value, blank: blank, .omitted, { _ in isMandatory }, body)
   }
 
   package mutating func form<F>(
@@ -333,13 +316,12 @@ extension FieldCoder where Self: ~Escapable {
     ) { c, value throws(PayloadError) in try c.code(name, &value) }
   }
 
-  /// A group of fields behind a status.
-  package mutating func afterStatus<G: FieldGroup>(
-    _ status: Status, _ value: inout G?, isMandatory: Bool = false
+  /// A list after a status.
+  package mutating func afterStatus<E>(
+    _ status: Status, _ value: inout [E]?,
+    _ body: (inout Self, inout [E]) throws(PayloadError) -> Void
   ) throws(PayloadError) {
-    try afterStatus(
-      status, &value, blank: G(), isMandatory: isMandatory
-    ) { c, value throws(PayloadError) in try value.visit(&c) }
+    try afterStatus(status, &value, blank: [], isMandatory: false, body)
   }
 
   /// Numbers of four bytes with a name each; fewer where the payload ends before.

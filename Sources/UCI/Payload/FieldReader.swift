@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads fields.
 struct FieldReader: FieldCoder, ~Escapable {
   var reader: PayloadReader
   let dialect: Dialect
@@ -23,7 +22,7 @@ struct FieldReader: FieldCoder, ~Escapable {
   mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T, width: Int, _ form: () -> FieldForm
   ) throws(PayloadError) {
-    value = try reader.integer(name, width: width)
+    value = try reader.integer("\(name)", width: width)
   }
 
   mutating func bytes(
@@ -44,8 +43,8 @@ struct FieldReader: FieldCoder, ~Escapable {
     _ name: StaticString, _ count: FieldCount
   ) throws(PayloadError) -> Int? {
     switch count {
-    case .u8: Int(try reader.integer(name, width: 1) as UInt8)
-    case .u16: Int(try reader.integer(name, width: 2) as UInt16)
+    case .u8: Int(try reader.integer("\(name)") as UInt8)
+    case .u16: Int(try reader.integer("\(name)") as UInt16)
     case .exactly(let count): count
     case .fitting(let size): reader.remaining / size
     case .rest: nil
@@ -191,7 +190,6 @@ extension UCIPayload {
     reader = coder.reader
   }
 
-  /// Reads the fields of a whole payload.
   package init(decoding payload: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
     var reader = unsafe PayloadReader(payload.span.bytes)
     try self.init(from: &reader, dialect: dialect)

@@ -36,7 +36,6 @@ struct FieldWriter: FieldCoder {
 }
 
 extension UCIPayload {
-  /// Writes the fields.
   package func encode(into writer: inout PayloadWriter, dialect: Dialect) {
     var coder = FieldWriter(writer: writer, dialect: dialect)
     var fields = self
@@ -48,7 +47,6 @@ extension UCIPayload {
     writer = coder.writer
   }
 
-  /// The payload with these fields.
   package func encoded(dialect: Dialect = .assumed) -> [UInt8] {
     var writer = PayloadWriter()
     encode(into: &writer, dialect: dialect)

@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes the little-endian fields of a payload, the mirror of `PayloadReader`.
-public struct PayloadWriter {
-  /// What has been written.
-  public private(set) var bytes: [UInt8] = []
+package struct PayloadWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  /// Starts empty.
-  public init() {}
+  package init() {}
 
-  /// One byte.
-  public mutating func u8(_ value: UInt8) { bytes.append(value) }
-  /// Two bytes, little-endian.
-  public mutating func u16(_ value: UInt16) { append(value) }
-  /// Two bytes, little-endian, two's complement.
-  public mutating func i16(_ value: Int16) { append(UInt16(bitPattern: value)) }
-  /// Four bytes, little-endian.
-  public mutating func u32(_ value: UInt32) { append(value) }
-  /// Eight bytes, little-endian.
-  public mutating func u64(_ value: UInt64) { append(value) }
+  package mutating func u8(_ value: UInt8) { bytes.append(value) }
+  package mutating func u16(_ value: UInt16) { integer(value, width: 2) }
+  package mutating func u32(_ value: UInt32) { integer(value, width: 4) }
   /// Bytes in the order given.
-  public mutating func bytes(_ values: some Sequence<UInt8>) { bytes.append(contentsOf: values) }
-
-  private mutating func append(_ value: some FixedWidthInteger) {
-    integer(value, width: value.bitWidth / 8)
-  }
+  package mutating func bytes(_ values: some Sequence<UInt8>) { bytes.append(contentsOf: values) }
 
   /// The lower `width` bytes of a number, little-endian.
   mutating func integer(_ value: some FixedWidthInteger, width: Int) {

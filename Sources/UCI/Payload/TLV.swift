@@ -26,7 +26,7 @@ public struct TLV: Hashable, Sendable {
 extension PayloadReader {
   /// A count and as many parameters; those whose identifier is in `twoByteIDs` have a second
   /// byte of it.
-  public mutating func tlvs(
+  mutating func tlvs(
     _ field: String, twoByteIDs: ClosedRange<UInt8>? = nil
   ) throws(PayloadError) -> [TLV] {
     let count = try u8("\(field) count")
@@ -42,9 +42,7 @@ extension PayloadReader {
     }
     return list
   }
-}
 
-extension PayloadReader {
   /// A count and as many parameters, of which those numbered 0xE3…0xE5 can have identifiers of two
   /// bytes on NXP chips.
   ///
@@ -62,19 +60,5 @@ extension PayloadReader {
       }
     }
     return try tlvs(field, twoByteIDs: forms[0])
-  }
-}
-
-extension PayloadWriter {
-  /// A count and the parameters. More than 255 of them, or of bytes in one, are a programming
-  /// error.
-  public mutating func tlvs(_ list: [TLV]) {
-    u8(UInt8(list.count))
-    for tlv in list {
-      u8(tlv.id)
-      if let subID = tlv.subID { u8(subID) }
-      u8(UInt8(tlv.value.count))
-      bytes(tlv.value)
-    }
   }
 }

@@ -12,7 +12,7 @@ public enum AnchorLocation: Hashable, Sendable {
   case relative(x: Int32, y: Int32, z: Int32)
 
   /// From the 12 bytes of a location in WGS-84; nil for any other number of them.
-  public init?(geographic bytes: [UInt8]) {
+  package init?(geographic bytes: [UInt8]) {
     guard bytes.count == 12 else { return nil }
     var bits = LocationBits(bytes)
     let latitude = bits.signed(33)
@@ -24,7 +24,7 @@ public enum AnchorLocation: Hashable, Sendable {
   }
 
   /// From the 10 bytes of a relative location; nil for any other number of them.
-  public init?(relative bytes: [UInt8]) {
+  package init?(relative bytes: [UInt8]) {
     guard bytes.count == 10 else { return nil }
     var bits = LocationBits(bytes)
     let x = bits.signed(28)
@@ -34,30 +34,21 @@ public enum AnchorLocation: Hashable, Sendable {
   }
 }
 
-/// Reads numbers that do not begin or end with a byte.
+/// Reads numbers in two's complement that do not begin or end with a byte.
 private struct LocationBits {
   private let bytes: [UInt8]
   private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  private mutating func bits(_ count: Int) -> Int64 {
-    var value: Int64 = 0
-    for _ in 0..<count {
-      value = value << 1 | Int64(bytes[position / 8] >> UInt8(7 - position % 8) & 1)
-      position += 1
-    }
-    return value
-  }
-
-  /// A number in two's complement.
   mutating func signed(_ count: Int) -> Int64 {
     var value: Int64 = 0
-    var shift = 0
-    while shift < count {
-      let width = min(8, count - shift)
-      value |= bits(width) << Int64(shift)
-      shift += width
+    for first in stride(from: 0, to: count, by: 8) {
+      // Each byte begins with its most significant bit, also the last, which is not a whole one.
+      for shift in (first..<min(first + 8, count)).reversed() {
+        value |= Int64(bytes[position / 8] >> UInt8(7 - position % 8) & 1) << Int64(shift)
+        position += 1
+      }
     }
     return (value << Int64(64 - count)) >> Int64(64 - count)
   }

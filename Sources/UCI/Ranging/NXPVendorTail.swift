@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an NXP chip puts behind the two-way measurements of a SESSION_INFO_NTF, if the parameter
-/// EXTENDED_NOTIFICATIONS is set: phase differences, signal-to-noise ratios, RSSI.
+/// What an NXP chip puts after the two-way measurements of a SESSION_INFO_NTF, if the parameter
+/// EXTENDED_NOTIFICATIONS is set: phase differences, signal-to-noise ratios, RSSI. It is read in
+/// place, without copying or allocating.
 ///
 /// Published logs hold fewer bytes than the published parser reads where angles are not measured
 /// (modes 0 and 3): then there are no entries of angles. What fits the bytes exactly is taken; what
@@ -9,139 +10,178 @@
 ///
 /// Source: nxp-uwb/sr250-uwbiot-zephyr (facts only) and the logs of an SR250 in its
 /// UWBIoT_Middleware_Guide.
-public struct NXPVendorTail: Hashable, Sendable {
+package struct NXPVendorTail: ~Escapable {
   /// An angle by one pair of antennas.
-  public struct AngleEntry: Hashable, Sendable {
+  package struct AngleEntry: Hashable, Sendable {
     /// Angle of arrival: degrees in Q9.7.
-    public var rawAngle: Int16
+    package var rawAngle: Int16 = 0
     /// Phase difference of arrival: degrees in Q9.7.
-    public var rawPDoA: Int16
+    package var rawPDoA: Int16 = 0
     /// Where in the channel impulse response the phases were taken.
-    public var index: UInt16
+    package var index: UInt16 = 0
     /// Whether the peer is within the field of view; nil where it is not said.
-    public var fieldOfViewFlag: UInt8?
+    package var fieldOfViewFlag: UInt8?
 
-    /// Angle of arrival in degrees.
-    public var degrees: Double { Double(rawAngle) / 128 }
-    /// Phase difference of arrival in degrees.
-    public var phaseDifferenceDegrees: Double { Double(rawPDoA) / 128 }
+    package var degrees: Double { Double(rawAngle) / 128 }
+    package var phaseDifferenceDegrees: Double { Double(rawPDoA) / 128 }
   }
 
   /// What one antenna received.
-  public struct ReceiverEntry: Hashable, Sendable {
+  package struct ReceiverEntry: Hashable, Sendable {
     /// Signal-to-noise ratio of the first path in dB.
-    public var snrFirstPath: UInt8
+    package var snrFirstPath: UInt8 = 0
     /// Signal-to-noise ratio of the main path in dB.
-    public var snrMainPath: UInt8
+    package var snrMainPath: UInt8 = 0
     /// First path: nanoseconds in Q10.6.
-    public var rawFirstPath: UInt16
+    package var rawFirstPath: UInt16 = 0
     /// Main path: nanoseconds in Q10.6.
-    public var rawMainPath: UInt16
+    package var rawMainPath: UInt16 = 0
     /// Signal-to-noise ratio of the whole frame: dB in Q8.8; nil where it is not said.
-    public var rawSNR: Int16?
+    package var rawSNR: Int16?
     /// Received power: dBm in Q8.8; nil where it is not said.
-    public var rawRSSI: Int16?
+    package var rawRSSI: Int16?
 
-    /// First path in nanoseconds.
-    public var firstPathNanoseconds: Double { Double(rawFirstPath) / 64 }
-    /// Main path in nanoseconds.
-    public var mainPathNanoseconds: Double { Double(rawMainPath) / 64 }
-    /// Received power in dBm.
-    public var rssiDBm: Double? { rawRSSI.map { Double($0) / 256 } }
+    package var firstPathNanoseconds: Double { Double(rawFirstPath) / 64 }
+    package var mainPathNanoseconds: Double { Double(rawMainPath) / 64 }
+    package var rssiDBm: Double? { rawRSSI.map { Double($0) / 256 } }
   }
 
-  /// What belongs to one measurement.
-  public struct Measurement: Hashable, Sendable {
-    /// One for each of `antennas`; empty where no angles are measured.
-    public var angles: [AngleEntry]
-    /// One for each of `debugAntennas`.
-    public var receivers: [ReceiverEntry]
-    /// A second distance in centimetres, in the modes that measure by frame.
-    public var secondDistance: UInt16?
-    /// The distance in millimetres, where the chip gives it.
-    public var distanceMillimetres: UInt32?
-  }
+  private let tail: RawSpan
+  /// Where the first measurement is, and bytes of each.
+  private let first, stride: Int
+  /// Bytes of their parts; 0 for those that are not there.
+  private let angleSize, receiverSize, secondDistanceSize, millimetresSize: Int
+  private let antennaIDs, debugIDs, tag: Range<Int>
 
+  /// How many measurements there are.
+  package let count: Int
   /// 0 first version, 0xA0 with flags of the field of view, 0xA1 with a message control.
-  public var type: UInt8
+  package let type: UInt8
   /// What is there: bit 0 TX antenna, 16 millimetres, 17 all frames; nil in other types than 0xA1.
-  public var messageControl: UInt32?
+  package let messageControl: UInt32?
   /// Which antenna sent; nil where it is not said.
-  public var txAntenna: UInt8?
+  package let txAntenna: UInt8?
   /// Whether Wi-Fi was in the way.
-  public var wifiCoexistence: UInt8
+  package let wifiCoexistence: UInt8
   /// 0 ToA, 1 AoA, 2 radar, 3 ToA and 4 AoA by frame.
-  public var rxMode: UInt8
-  /// Antennas, or pairs of them where angles are measured.
-  public var antennas: [UInt8]
-  /// The receiver's mode once more, or the number of frames where all are reported.
-  public var debugMode: UInt8
-  /// Antennas of the receivers.
-  public var debugAntennas: [UInt8]
-  /// One for each measurement of the notification.
-  public var measurements: [Measurement]
-  /// 16 bytes that prove the origin of the measurements; nil where there are none.
-  public var authenticationTag: [UInt8]?
+  package let rxMode: UInt8
+  /// How many angles each measurement has: one for each of `antennas`, or none.
+  package let angleCount: Int
 
-  /// From the bytes behind the last measurement.
+  /// From the bytes after the last measurement; nil when they do not have the form.
   ///
   /// - Parameter count: how many measurements the notification has.
-  public init?(_ bytes: [UInt8], measurements count: Int) {
-    var reader = unsafe PayloadReader(bytes.span.bytes)
+  @_lifetime(copy tail)
+  package init?(_ tail: RawSpan, measurements count: Int) {
+    // Nothing is thrown where there is no tail, which is usual.
+    guard tail.byteCount > 2 else { return nil }
+    var rest = PayloadReader(tail)
+    guard let length = try? rest.u16("vendor data length"), length > 0,
+      rest.remaining >= Int(length)
+    else { return nil }
+    var reader = PayloadReader(tail.extracting(0..<2 + Int(length)))
     do throws(PayloadError) {
-      // Bounds everything below; nothing is read behind it but the tag.
-      let body = try reader.longCounted("vendor data")
-      guard !body.isEmpty, let tail = Self.read(body, count) else { return nil }
-      self = tail
-      if reader.remaining > 0, try reader.u8("authentication") != 0 {
-        authenticationTag = try reader.bytes(16, "authentication tag")
+      try reader.skip(2, "length")
+      type = try reader.u8("type")
+      messageControl = type == 0xA1 ? try reader.u32("message control") : nil
+      txAntenna = (messageControl ?? 0) & 1 != 0 ? try reader.u8("TX antenna") : nil
+      wifiCoexistence = try reader.u8("Wi-Fi coexistence")
+      rxMode = try reader.u8("RX mode")
+      antennaIDs = try reader.ids("antennas")
+      // The receiver's mode once more, or the number of frames where all are reported.
+      try reader.skip(1, "debug mode")
+      debugIDs = try reader.ids("debug antennas")
+      // Only the tag that proves the origin of the measurements follows the vendor's data.
+      try rest.skip(Int(length), "vendor data")
+      if rest.remaining > 0, try rest.u8("authentication") != 0 {
+        tag = rest.offset..<rest.offset + 16
+        try rest.skip(16, "authentication tag")
+      } else {
+        tag = 0..<0
       }
     } catch { return nil }
+    self.tail = tail
+    self.count = count
+    first = reader.offset
+    let control = messageControl ?? 0
+    angleSize = type == 0xA0 ? 7 : 6
+    receiverSize = control >> 17 & 1 != 0 ? 10 : 6
+    secondDistanceSize = rxMode == 3 || rxMode == 4 ? 2 : 0
+    millimetresSize = control >> 16 & 1 != 0 ? 4 : 0
+    let withoutAngles = debugIDs.count * receiverSize + secondDistanceSize + millimetresSize
+    let withAngles = antennaIDs.count * angleSize + withoutAngles
+    let hasAngles = reader.remaining == count * withAngles
+    guard hasAngles || reader.remaining == count * withoutAngles else { return nil }
+    angleCount = hasAngles ? antennaIDs.count : 0
+    stride = hasAngles ? withAngles : withoutAngles
   }
 
-  private static func read(_ body: [UInt8], _ count: Int) -> NXPVendorTail? {
-    for withAngles in [true, false] {
-      var reader = unsafe PayloadReader(body.span.bytes)
-      if let tail = try? NXPVendorTail(from: &reader, count, withAngles: withAngles),
-        reader.remaining == 0
-      {
-        return tail
-      }
-    }
-    return nil
+  /// Antennas, or pairs of them where angles are measured.
+  package var antennas: [UInt8] { bytes(antennaIDs) }
+  /// Antennas of the receivers.
+  package var debugAntennas: [UInt8] { bytes(debugIDs) }
+  /// How many receivers each measurement has, one for each of `debugAntennas`.
+  package var receiverCount: Int { debugIDs.count }
+  /// 16 bytes that prove the origin of the measurements; nil where there are none.
+  package var authenticationTag: [UInt8]? { tag.isEmpty ? nil : bytes(tag) }
+
+  /// Which pair of antennas an angle is from.
+  package func pair(_ index: Int) -> UInt8 {
+    precondition(0..<angleCount ~= index)
+    var reader = reader(at: antennaIDs.lowerBound + index)
+    return (try? reader.u8("pair")) ?? 0
   }
 
-  private init(
-    from reader: inout PayloadReader, _ count: Int, withAngles: Bool
-  ) throws(PayloadError) {
-    type = try reader.u8("type")
-    let control: UInt32? = type == 0xA1 ? try reader.u32("message control") : nil
-    messageControl = control
-    let bits = control ?? 0
-    txAntenna = bits & 1 != 0 ? try reader.u8("TX antenna") : nil
-    wifiCoexistence = try reader.u8("Wi-Fi coexistence")
-    rxMode = try reader.u8("RX mode")
-    antennas = try reader.counted("antennas")
-    debugMode = try reader.u8("debug mode")
-    debugAntennas = try reader.counted("debug antennas")
-    measurements = []
-    for _ in 0..<count {
-      var measurement = Measurement(angles: [], receivers: [])
-      for _ in withAngles ? antennas[...] : [] {
-        measurement.angles.append(try reader.angleEntry(hasFlag: type == 0xA0))
-      }
-      for _ in debugAntennas {
-        measurement.receivers.append(try reader.receiverEntry(isLong: bits >> 17 & 1 != 0))
-      }
-      if rxMode == 3 || rxMode == 4 { measurement.secondDistance = try reader.u16("distance") }
-      if bits >> 16 & 1 != 0 { measurement.distanceMillimetres = try reader.u32("distance") }
-      measurements.append(measurement)
-    }
+  package func angle(_ index: Int, of measurement: Int) -> AngleEntry {
+    precondition(0..<angleCount ~= index && 0..<count ~= measurement)
+    var reader = reader(at: first + measurement * stride + index * angleSize)
+    // `init` has checked that it is there.
+    return (try? reader.angleEntry(hasFlag: angleSize == 7)) ?? AngleEntry()
+  }
+
+  package func receiver(_ index: Int, of measurement: Int) -> ReceiverEntry {
+    precondition(0..<receiverCount ~= index && 0..<count ~= measurement)
+    let receivers = first + measurement * stride + angleCount * angleSize
+    var reader = reader(at: receivers + index * receiverSize)
+    return (try? reader.receiverEntry(isLong: receiverSize == 10)) ?? ReceiverEntry()
+  }
+
+  /// A second distance in centimetres, in the modes that measure by frame.
+  package func secondDistance(of measurement: Int) -> UInt16? {
+    precondition(0..<count ~= measurement)
+    guard secondDistanceSize > 0 else { return nil }
+    var reader = reader(at: first + (measurement + 1) * stride - millimetresSize - 2)
+    return try? reader.u16("distance")
+  }
+
+  /// The distance in millimetres, where the chip gives it.
+  package func distanceMillimetres(of measurement: Int) -> UInt32? {
+    precondition(0..<count ~= measurement)
+    guard millimetresSize > 0 else { return nil }
+    var reader = reader(at: first + (measurement + 1) * stride - 4)
+    return try? reader.u32("distance")
+  }
+
+  @_lifetime(copy self)
+  private func reader(at offset: Int) -> PayloadReader {
+    PayloadReader(tail.extracting(offset..<tail.byteCount))
+  }
+
+  private func bytes(_ range: Range<Int>) -> [UInt8] {
+    var reader = reader(at: range.lowerBound)
+    return (try? reader.bytes(range.count, "bytes")) ?? []
   }
 }
 
 extension PayloadReader {
-  mutating func angleEntry(
+  /// Where as many bytes are as the byte before them says.
+  fileprivate mutating func ids(_ field: String) throws(PayloadError) -> Range<Int> {
+    let count = Int(try u8(field))
+    try skip(count, field)
+    return offset - count..<offset
+  }
+
+  fileprivate mutating func angleEntry(
     hasFlag: Bool
   ) throws(PayloadError) -> NXPVendorTail.AngleEntry {
     NXPVendorTail.AngleEntry(
@@ -149,7 +189,7 @@ extension PayloadReader {
       fieldOfViewFlag: hasFlag ? try u8("field of view") : nil)
   }
 
-  mutating func receiverEntry(
+  fileprivate mutating func receiverEntry(
     isLong: Bool
   ) throws(PayloadError) -> NXPVendorTail.ReceiverEntry {
     NXPVendorTail.ReceiverEntry(

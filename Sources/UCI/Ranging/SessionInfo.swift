@@ -163,3 +163,29 @@ extension SessionInfo.Measurements {
     }
   }
 }
+
+/// A measurement of a SESSION_INFO_NTF. The size of its address stands in front of all of them.
+package protocol MeasurementFields: Sendable {
+  init()
+  mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isExtended: Bool
+  ) throws(PayloadError)
+}
+
+extension FieldCoder where Self: ~Escapable {
+  /// An angle with its figure of merit.
+  mutating func angle(_ name: StaticString, _ angle: inout Angle) throws(PayloadError) {
+    try field(name, &angle.raw)
+    try field(name, &angle.figureOfMerit)
+  }
+
+  mutating func measurements<M: MeasurementFields>(
+    _ list: inout [M], _ count: UInt8, isExtended: Bool, blank: M = M()
+  ) throws(PayloadError) {
+    try self.list(
+      "measurements", &list, .exactly(Int(count)), blank: blank
+    ) { c, measurement throws(PayloadError) in
+      try measurement.visit(&c, isExtended: isExtended)
+    }
+  }
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a SESSION_INFO_NTF measures.
-public struct MeasurementType: RawRepresentable, Hashable, Sendable {
+public struct MeasurementType: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8
   /// Any byte.
@@ -128,5 +128,5 @@ public struct SessionInfoView: ~Escapable {
   }
 
   /// Bytes behind the last two-way measurement: the vendor's own.
-  public var vendorTailOffset: Int { Self.headerLength + count * TwoWayMeasurement.length }
+  package var vendorTailOffset: Int { Self.headerLength + count * TwoWayMeasurement.length }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whether the direct path was seen, as the chip judges it.
-public struct LineOfSight: RawRepresentable, Hashable, Sendable {
+public struct LineOfSight: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8
   /// Any byte.
@@ -37,7 +37,7 @@ public struct Angle: Hashable, Sendable {
 
 /// One two-way-ranging result of a SESSION_INFO_NTF: 31 bytes on the wire for short and extended
 /// addresses alike.
-public struct TwoWayMeasurement: Hashable, Sendable {
+public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
   /// Bytes on the wire.
   public static let length = 31
 
@@ -93,9 +93,7 @@ public struct TwoWayMeasurement: Hashable, Sendable {
 
   /// Received power in dBm; nil when the chip gave none.
   @inlinable public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
-}
 
-extension TwoWayMeasurement: MeasurementFields {
   package init() { self.init(peer: MACAddress(0), status: .ok) }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(

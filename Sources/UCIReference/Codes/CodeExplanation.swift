@@ -23,7 +23,7 @@ public struct CodeExplanation: Hashable, Sendable {
     _ code: UInt8, _ name: String, _ meaning: String, causes: [String] = [],
     try recoverySuggestions: [String] = [],
     vendors: [Dialect.Vendor] = [],
-    generations: ClosedRange<Dialect.Generation> = .fira1...(.fira3)
+    since first: Dialect.Generation = .fira1, until last: Dialect.Generation = .fira3
   ) {
     self.code = code
     self.name = name
@@ -31,7 +31,7 @@ public struct CodeExplanation: Hashable, Sendable {
     self.causes = causes
     self.recoverySuggestions = recoverySuggestions
     self.vendors = vendors
-    self.generations = generations
+    generations = first...last
   }
 
   /// Whether chips that speak like this mean it.

@@ -31,13 +31,8 @@ extension DeviceState: CustomStringConvertible {
 extension SessionState: CustomStringConvertible {
   /// The name in the specification.
   public var description: String {
-    switch self {
-    case .initialised: "INIT"
-    case .deinitialised: "DEINIT"
-    case .active: "ACTIVE"
-    case .idle: "IDLE"
-    default: "SESSION_STATE_\(hex(rawValue))"
-    }
+    let names = ["INIT", "DEINIT", "ACTIVE", "IDLE"]
+    return rawValue < names.count ? names[Int(rawValue)] : "SESSION_STATE_\(hex(rawValue))"
   }
 }
 
@@ -59,12 +54,12 @@ extension StateChangeReason: CustomStringConvertible {
 
 extension DataTransferStatus: CustomStringConvertible {
   /// A name for listings; `DATA_STATUS_0xNN` where there is none.
-  public var description: String {
+  package var description: String {
     Self.table.shared(rawValue)?.name ?? "DATA_STATUS_\(hex(rawValue))"
   }
 
   /// Meaning, causes and what to try; nil where none is known.
-  public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
+  package var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }
 
 extension MulticastStatus: CustomStringConvertible {

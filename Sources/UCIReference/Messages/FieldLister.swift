@@ -13,7 +13,6 @@ struct FieldLister: FieldCoder {
     self.dialect = dialect
   }
 
-  /// What a payload says.
   static func fields(
     of payload: some FieldGroup, _ opcode: Opcode, _ dialect: Dialect
   ) -> [Field] {
@@ -132,11 +131,15 @@ struct FieldLister: FieldCoder {
     _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
   ) {
     switch space.answering(opcode) {
-    case .app, .asked: add(name, .appConfig(list, dialect))
-    case .nxpApp: add(name, .nxpAppConfig(list))
-    case .device: add(name, .deviceConfig(list, dialect))
-    case .test: add(name, .testConfig(list))
-    case .radar: add(name, .radarConfig(list))
+    case .app, .asked:
+      add(name, .parameters(list, dialect) { $0.subID == nil ? AppConfigID(rawValue: $0.id) : nil })
+    case .nxpApp:
+      add(
+        name, .parameters(list, dialect) { $0.subID == nil ? NXPAppConfigID(rawValue: $0.id) : nil }
+      )
+    case .device: add(name, .parameters(list, dialect) { DeviceConfigID($0) })
+    case .test: add(name, .parameters(list, dialect) { TestConfigID($0.id, $0.subID) })
+    case .radar: add(name, .parameters(list, dialect) { RadarConfigID(rawValue: $0.id) })
     case .capabilities: add("capabilities", .capabilities(list, dialect))
     case .results(let names):
       fields += list.map { Field(names[$0.id] ?? "result_\(hex($0.id))", $0.plainValue) }
@@ -156,6 +159,53 @@ struct FieldLister: FieldCoder {
       }
     add("name", .text(name))
     add("id", .number(id))
+  }
+}
+
+extension FieldValue {
+  /// Parameters by name, each with its value, unit and meaning. What its row marks as secret stays so,
+  /// and so does what is secret in any dialect.
+  ///
+  /// - Parameter id: nil for parameters of NXP's older firmware, which has the vendor's own among those
+  ///   of FiRa, with numbers of two bytes. What they hold is not known, so it is not shown.
+  static func parameters<ID: TabulatedID>(
+    _ list: [TLV], _ dialect: Dialect, _ id: (TLV) -> ID?
+  ) -> FieldValue {
+    .list(
+      list.map { tlv in
+        let id = id(tlv)
+        let row = id?.parameter(in: dialect, length: tlv.value.count)
+        let unknown = id?.unknownName ?? unknownParameter("APP_CONFIG", tlv.id, tlv.subID)
+        var fields = [Field("name", .text(row?.name ?? unknown)), Field("id", .number(tlv.id))]
+        if let subID = tlv.subID { fields.append(Field("sub_id", .number(subID))) }
+        guard let id, row?.isSecret != true, (id as? AppConfigID)?.isSecret != true else {
+          return .object(fields + [Field("value", .secret(tlv.value))])
+        }
+        fields.append(Field("value", row?.fieldValue(of: tlv.value) ?? tlv.plainValue))
+        if let unit = row?.unit { fields.append(Field("unit", .text(unit))) }
+        if let meaning = row?.meaning(of: tlv.value) {
+          fields.append(Field("meaning", .text(meaning)))
+        }
+        return .object(fields)
+      })
+  }
+
+  /// What a chip can do.
+  static func capabilities(_ parameters: [TLV], _ dialect: Dialect) -> FieldValue {
+    let capabilities = Capabilities(parameters)
+    return .list(
+      parameters.map { tlv in
+        let name = CapabilityID.name(
+          of: tlv.id, subID: tlv.subID, in: capabilities.numbering)
+        var fields = [Field("name", .text(name)), Field("id", .number(tlv.id))]
+        if let subID = tlv.subID { fields.append(Field("sub_id", .number(subID))) }
+        return .object(
+          fields + [
+            Field("value", capabilities.fieldValue(of: tlv, dialect)),
+            Field("octets", .bytes(tlv.value)),
+            Field("meaning", .text(capabilities.words(for: tlv, dialect: dialect))),
+          ])
+      })
   }
 }
 

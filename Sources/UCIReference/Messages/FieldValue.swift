@@ -9,8 +9,7 @@ public struct Field: Hashable, Sendable {
   /// The value.
   public var value: FieldValue
 
-  /// A name and a value.
-  public init(_ name: String, _ value: FieldValue) {
+  package init(_ name: String, _ value: FieldValue) {
     self.name = name
     self.value = value
   }
@@ -42,7 +41,7 @@ public indirect enum FieldValue: Hashable, Sendable {
   case object([Field])
 
   /// A whole number of any type.
-  public static func number(_ value: some BinaryInteger) -> FieldValue {
+  package static func number(_ value: some BinaryInteger) -> FieldValue {
     Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(clamping: value))
   }
 

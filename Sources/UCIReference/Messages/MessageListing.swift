@@ -15,16 +15,14 @@ extension Message {
     if let status { fields.append(Field("status", .status(status))) }
     let secretive = Self.canCarryKeys(type: type, opcode: opcode, dialect: dialect)
     switch content {
-    case .command(let payload): fields += FieldLister.fields(of: payload, opcode, dialect)
-    case .response(let payload):
-      fields += FieldLister.fields(of: payload, opcode, dialect).filter { $0.name != "status" }
-    case .notification(let payload): fields += FieldLister.fields(of: payload, opcode, dialect)
-    case .data(let payload): fields += FieldLister.fields(of: payload, opcode, dialect)
+    case .payload(let payload):
+      let listed = FieldLister.fields(of: payload, opcode, dialect)
+      fields += status == nil ? listed : listed.filter { $0.name != "status" }
     case .opaque(let bytes, let error):
       if let error { fields.append(Field("problem", .text(error.description))) }
       fields.append(Field("payload", secretive ? .secret(bytes) : .bytes(bytes)))
     }
-    if case .notification(let info as SessionInfo) = content {
+    if case .payload(let info as SessionInfo) = content {
       fields += info.describe(tail: trailing, dialect)
     } else if !trailing.isEmpty {
       fields.append(Field("trailing", secretive ? .secret(trailing) : .bytes(trailing)))
@@ -37,5 +35,73 @@ extension TLV {
   /// The value as a number where it is short enough to be one, else its bytes.
   var plainValue: FieldValue {
     value.count <= 4 ? integer.map { .number($0) } ?? .bytes(value) : .bytes(value)
+  }
+}
+
+// Messages of which more is listed than their fields: what a vendor's bytes say, numbers of several
+// fields.
+
+extension BodyResponse: ListedFields where Body == DeviceInfo {
+  func fields(dialect: Dialect) -> [Field] {
+    guard let info = body else { return [] }
+    var fields = FieldLister.fields(of: info, .coreGetDeviceInfo, dialect)
+    let vendorInfo = fields.removeLast()
+    switch info.vendorDetails {
+    case .qorvo(let qorvo):
+      fields += [
+        Field("vendor", .text("qorvo")),
+        Field("firmware", .text(qorvo.firmware)),
+        Field("build", .number(qorvo.build)),
+        Field("oem_version", .text(qorvo.oemVersion)),
+        Field("soc_id", .bytes(qorvo.socID)),
+        Field("device_id", .text("0x" + String(qorvo.deviceID, radix: 16, uppercase: true))),
+        Field("packaging", .choice(qorvo.packaging, ["SOC", "SIP"])),
+      ]
+    case .nxp(let nxp):
+      fields += [
+        Field("vendor", .text("nxp")),
+        Field("device_name", .deviceText(nxp.deviceName)),
+        Field("firmware", nxp.firmware.map { .text($0) } ?? .null),
+        Field("vendor_uci_version", nxp.uciVersion.map { .text($0) } ?? .null),
+        Field("chip_id", nxp.chipID.map { .bytes($0) } ?? .null),
+        Field("max_ppm", .number(nxp.maxPPM)),
+      ]
+    case nil: break
+    }
+    return fields + [vendorInfo]
+  }
+}
+
+extension NXPRFrameLogNotification: ListedFields {
+  func fields(dialect: Dialect) -> [Field] {
+    [
+      Field("session", .number(sessionToken)), Field("sequence", .number(sequenceNumber)),
+      Field("tx_antenna", .number(txAntenna)),
+      Field(
+        "frames",
+        .list(entries.map { NXPReceivedFrame($0).map(\.fieldValue) ?? .bytes($0) })),
+    ]
+  }
+}
+
+extension NXPReceivedFrame {
+  fileprivate var fieldValue: FieldValue {
+    let time = (Double(timestamp) + Double(timestampFraction) / 512) / 124.8
+    let fields = FieldLister.fields(of: self, NXPRFrameLogNotification.opcode, .assumed)
+    return .object(
+      fields.filter { $0.name != "nlos" } + [Field("rx_time_us", .decimal(time))]
+        + lineOfSight.fields)
+  }
+}
+
+extension QorvoTestDebugNotification: ListedFields {
+  func fields(dialect: Dialect) -> [Field] {
+    [
+      Field("rssi_dbm", .list(receivers.map { .decimal($0.rssiDBm) })),
+      Field("noise", .number(rawNoise)),
+      Field("azimuth_deg", .decimal(Double(rawAngles[0]) / 128)),
+      Field("elevation_deg", .decimal(Double(rawAngles[1]) / 128)),
+      Field("carrier_offset_ppm", .decimal(carrierOffsetPPM)),
+    ]
   }
 }

@@ -93,8 +93,7 @@ public struct Capabilities: Hashable, Sendable {
     numbering = second.map { $0.value.count == 4 } ?? true ? .fira2 : .fira1
   }
 
-  /// The bytes of a capability.
-  public subscript(capability: CapabilityID) -> [UInt8]? {
+  package subscript(capability: CapabilityID) -> [UInt8]? {
     capability.number(in: numbering).flatMap { self[number: $0] }
   }
 
@@ -145,10 +144,32 @@ public struct Capabilities: Hashable, Sendable {
   }
   /// FiRa sessions at a time, where an Android HAL says so (0xE9).
   public var maxSessions: Int? {
-    self[number: 0xE9].flatMap { TLV(0, $0).integer }.map { Int(clamping: $0) }
+    integer("MAX_SESSIONS").map { Int(clamping: $0) }
   }
   /// Shortest ranging interval in milliseconds, where an Android HAL says so (0xE4).
   public var minRangingIntervalMilliseconds: Int? {
-    self[number: 0xE4].flatMap { TLV(0, $0).integer }.map { Int(clamping: $0) }
+    integer("MIN_RANGING_INTERVAL").map { Int(clamping: $0) }
+  }
+
+  /// The value of a capability as text: `5, 9`, `2.0.0-2.0.0`, `259 bytes`.
+  /// Bytes where nothing is known of it or they do not have the form.
+  package func words(for capability: TLV, dialect: Dialect = .assumed) -> String {
+    row(of: capability, dialect)?.words(for: capability.value)
+      ?? capability.value.map { String(hex($0).dropFirst(2)) }.joined(separator: " ")
+  }
+
+  /// Which capability an entry of the list is; nil where that is not known.
+  package func id(of capability: TLV) -> CapabilityID? {
+    CapabilityID(number: capability.id, subID: capability.subID, in: numbering)
+  }
+
+  func row(of capability: TLV, _ dialect: Dialect) -> CapabilityParameter? {
+    id(of: capability)?.parameter(in: dialect, length: capability.value.count)
+  }
+
+  /// Versions, channels and lists as text, everything else as a number or bytes.
+  func fieldValue(of capability: TLV, _ dialect: Dialect) -> FieldValue {
+    if id(of: capability) == .channels, let channels { return .list(channels.map { .number($0) }) }
+    return row(of: capability, dialect)?.fieldValue(of: capability.value) ?? capability.plainValue
   }
 }

@@ -8,7 +8,6 @@ package import UCI
 /// values of all of them are shown, read and checked in one way. An identifier that
 /// means different things in different dialects has several rows; `ParameterTable` chooses.
 package struct Parameter<ID: Hashable & Sendable>: Sendable {
-  /// Which parameter.
   package let id: ID
   /// Its name in the specification or as the vendor publishes it.
   package let name: String
@@ -16,7 +15,6 @@ package struct Parameter<ID: Hashable & Sendable>: Sendable {
   package let summary: String
   /// Bytes its value may have; empty where the length depends on other parameters or is not known.
   package let lengths: [Int]
-  /// How the bytes of the value are read.
   package let format: ParameterFormat
   /// Unit of a number, for example `ms` or `RSTU`; nil for codes, masks and bytes.
   package let unit: String?
@@ -27,7 +25,6 @@ package struct Parameter<ID: Hashable & Sendable>: Sendable {
   package let defaultValue: UInt64?
   /// What the values mean in words, or of a mask what the bits mean, by their number.
   package let values: [UInt64: String]
-  /// Who has to agree on the value.
   package let scope: ParameterScope
   /// A session does not leave INIT without it.
   package let isMandatory: Bool
@@ -45,7 +42,7 @@ package struct Parameter<ID: Hashable & Sendable>: Sendable {
     unit: String? = nil, range: ClosedRange<UInt64>? = nil, default defaultValue: UInt64? = nil,
     values: [UInt64: String] = [:], scope: ParameterScope = .own, mandatory: Bool = false,
     secret: Bool = false, readOnly: Bool = false,
-    generations: ClosedRange<Dialect.Generation> = .fira1 ... .fira3,
+    since first: Dialect.Generation = .fira1, until last: Dialect.Generation = .fira3,
     vendors: [Dialect.Vendor] = [], summary: String = ""
   ) {
     self.id = id
@@ -61,7 +58,7 @@ package struct Parameter<ID: Hashable & Sendable>: Sendable {
     self.isMandatory = mandatory
     self.isSecret = secret
     self.isReadOnly = readOnly
-    self.generations = generations
+    generations = first...last
     self.vendors = vendors
   }
 
@@ -87,4 +84,116 @@ package enum ParameterScope: String, Sendable, CaseIterable {
 /// `DEVICE_CONFIG_0xE4_0x04`
 func unknownParameter(_ prefix: String, _ number: UInt8, _ subID: UInt8?) -> String {
   ([prefix, hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
+}
+
+/// How the bytes of a parameter's value are read.
+package enum ParameterFormat: Hashable, Sendable {
+  /// An unsigned number, little-endian. With words for its values it is a code.
+  case number
+  /// A number in two's complement, little-endian.
+  case signed
+  /// One bit for each thing; which ones, the row's `values` say by the number of the bit.
+  case mask
+  /// The same with the most significant byte first.
+  case maskBigEndian
+  /// Unsigned numbers of this many bytes each.
+  case numbers(bytes: Int)
+  /// Signed numbers of 16 bits each, of which this many bits are the fraction.
+  case fixedPoint(fraction: Int)
+  /// MAC addresses, one after another.
+  case addresses
+  /// Lowest and highest version: major, then minor and maintenance in a nibble each.
+  case versionRange
+  /// Letters and digits.
+  case text
+  /// Bytes whose order and meaning are the parameter's own.
+  case bytes
+}
+
+extension Parameter {
+  /// The value as a number; nil where it is none, empty, or longer than 8 bytes.
+  package func number(of value: [UInt8]) -> UInt64? {
+    switch format {
+    case .number, .mask: TLV(0, value).integer
+    case .maskBigEndian: TLV(0, value.reversed()).integer
+    default: nil
+    }
+  }
+
+  /// What the value means: the words of a code, the set bits of a mask; nil where the row has none.
+  package func meaning(of value: [UInt8]) -> String? {
+    guard let number = number(of: value), !values.isEmpty else { return nil }
+    guard format == .mask || format == .maskBigEndian else { return values[number] }
+    let bits = (0..<UInt64(value.count * 8)).filter { number >> $0 & 1 != 0 }
+    return bits.isEmpty ? "none" : bits.map { values[$0] ?? "bit \($0)" }.joined(separator: ", ")
+  }
+
+  /// The value as text with its unit: `2400 RSTU`, `static`, `5, 9`, `00:01`.
+  ///
+  /// Not for secrets: check `isSecret` first.
+  package func words(for value: [UInt8]) -> String {
+    if let meaning = meaning(of: value) { return meaning }
+    let plain = fieldValue(of: value)
+    let text = plain.plainWords ?? value.map { String(hex($0).dropFirst(2)) }.joined(separator: " ")
+    return unit.map { "\(text) \($0)" } ?? text
+  }
+
+  /// The value for a description of a message; bytes where they do not have the format.
+  package func fieldValue(of value: [UInt8]) -> FieldValue {
+    let raw: FieldValue? = value.count <= 4 ? TLV(0, value).integer.map { .number($0) } : nil
+    switch format {
+    case .number, .mask, .maskBigEndian:
+      return number(of: value).map { .number($0) } ?? .bytes(value)
+    case .signed:
+      guard let number = TLV(0, value).integer else { return .bytes(value) }
+      let shift = 64 - UInt64(value.count * 8)
+      return .number(Int64(bitPattern: number << shift) >> Int64(shift))
+    case .numbers(let bytes):
+      guard let list = value.chunks(of: bytes) else { return raw ?? .bytes(value) }
+      return .list(list.map { TLV(0, $0).integer.map { .number($0) } ?? .bytes($0) })
+    case .fixedPoint(let fraction):
+      guard let list = value.chunks(of: 2) else { return .bytes(value) }
+      return .list(
+        list.map { .decimal(Double(Int16($0[0]) | Int16($0[1]) << 8) / Double(1 << fraction)) })
+    case .addresses:
+      // Extended addresses cannot be told from four short ones; a value of just eight bytes is one
+      // extended address where only one address is asked for.
+      let isExtended = lengths.contains(8) && value.count == 8
+      guard let list = value.chunks(of: isExtended ? 8 : 2) else { return .bytes(value) }
+      let texts = list.compactMap { MACAddress(bytes: $0).map { FieldValue.text($0.description) } }
+      return texts.count == 1 ? texts[0] : .list(texts)
+    case .versionRange:
+      guard let list = value.chunks(of: 2), list.count == 2 else { return raw ?? .bytes(value) }
+      let versions = list.map { UCIVersion($0[0], $0[1] >> 4, $0[1] & 15).description }
+      return .text(versions.joined(separator: "-"))
+    case .text:
+      guard value.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return .bytes(value) }
+      return .text(String(decoding: value, as: UTF8.self))
+    case .bytes: return .bytes(value)
+    }
+  }
+}
+
+extension FieldValue {
+  /// Numbers, texts and lists of them as one text; nil for bytes and everything else.
+  fileprivate var plainWords: String? {
+    switch self {
+    case .integer(let value): return String(value)
+    case .unsigned(let value): return String(value)
+    case .decimal(let value): return String(value)
+    case .text(let value): return value
+    case .list(let values):
+      let words = values.compactMap(\.plainWords)
+      return words.count == values.count ? words.joined(separator: ", ") : nil
+    default: return nil
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Pieces of `count` bytes each; nil where there is none or the last would be shorter.
+  func chunks(of size: Int) -> [[UInt8]]? {
+    guard size > 0, !isEmpty, count.isMultiple(of: size) else { return nil }
+    return stride(from: 0, to: count, by: size).map { Array(self[$0..<$0 + size]) }
+  }
 }

@@ -54,7 +54,6 @@ extension TabulatedID {
 }
 
 extension Parameter where ID: TabulatedID {
-  /// Every row that is known.
   package static var all: [Parameter] { ID.table.rows }
 }
 

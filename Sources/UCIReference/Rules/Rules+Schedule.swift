@@ -4,29 +4,26 @@ import UCI
 
 // Slots, rounds and blocks.
 extension ConfigurationCheck {
-  func schedule() -> [ConfigurationProblem] {
-    var problems: [ConfigurationProblem] = []
-    let contention: [UInt64] = [7, 8]
-    if contention.contains(parameters.usage), parameters.isScheduled {
-      problems.add(
+  mutating func schedule() {
+    if 7...8 ~= parameters.usage, parameters.isScheduled {
+      add(
         .advice,
         "\(text(.rangingRoundUsage)) is for contention-based rounds, and SCHEDULE_MODE "
           + "is time scheduled.", [.scheduleMode, .rangingRoundUsage])
     }
     if number(.scheduleMode) == 2, parameters.usage != 10, parameters.isTwoWay {
-      problems.add(
+      add(
         .advice,
         "SCHEDULE_MODE is hybrid, whose phases have to be configured by a session of "
           + "their own.", [.scheduleMode])
     }
-    if let slot = number(.slotDuration), slot > 0, isSet(.slotDuration), slot < leastSlot.rstu {
-      problems.add(
+    if let slot = given(.slotDuration), slot > 0, slot < leastSlot.rstu {
+      add(
         leastSlot.isSaid ? .refusedByChip : .advice,
         "Slots of \(slot) RSTU are shorter than \(leastSlot.rstu), which is the least for "
           + (leastSlot.isSaid ? "this chip." : "many chips."), [.slotDuration],
         try: "Use 2400 RSTU (2 ms), which every chip takes.")
     }
-    return problems
   }
 
   /// The shortest slot, and whether the chip itself says so.
@@ -37,41 +34,35 @@ extension ConfigurationCheck {
   }
 
   /// A ranging round has to fit into a block.
-  func blocks() -> [ConfigurationProblem] {
+  mutating func blocks() {
     guard let slot = number(.slotDuration), let slots = number(.slotsPerRR),
       let interval = number(.rangingDuration)
-    else { return [] }
+    else { return }
     let names: [AppConfigID] = [.rangingDuration, .slotsPerRR, .slotDuration]
     guard slot > 0, slots > 0, interval > 0 else {
-      return [
-        .init(
-          .preventsRanging, "A ranging round has no slots, or takes no time.", names,
-          try: "Give SLOT_DURATION, SLOTS_PER_RR and RANGING_DURATION more than 0.")
-      ]
+      return add(
+        .preventsRanging, "A ranging round has no slots, or takes no time.", names,
+        try: "Give SLOT_DURATION, SLOTS_PER_RR and RANGING_DURATION more than 0.")
     }
     let (round, block) = (slot * slots, interval * 1_200)
     guard round <= block else {
-      return [
-        .init(
-          .preventsRanging,
-          "A ranging round of \(slots) slots of \(Self.milliseconds(slot)) takes "
-            + "\(Self.milliseconds(round)), more than the interval of \(interval) ms.", names,
-          try: "Lengthen the interval to \((round + 1_199) / 1_200) ms, or use at most "
-            + "\(block / slot) slots.")
-      ]
+      return add(
+        .preventsRanging,
+        "A ranging round of \(slots) slots of \(Self.milliseconds(slot)) takes "
+          + "\(Self.milliseconds(round)), more than the interval of \(interval) ms.", names,
+        try: "Lengthen the interval to \((round + 1_199) / 1_200) ms, or use at most "
+          + "\(block / slot) slots.")
     }
-    var problems: [ConfigurationProblem] = []
     if (number(.hoppingMode) ?? 0) > 0, block / round < 2 {
-      problems.add(
+      add(
         .advice, "Hopping is on, but a block has room for one ranging round only.",
         [.hoppingMode] + names)
     }
     if let least = capabilities?.minRangingIntervalMilliseconds, Int(clamping: interval) < least {
-      problems.add(
+      add(
         .refusedByChip, "The interval of \(interval) ms is shorter than this chip's \(least) ms.",
         [.rangingDuration], try: "Lengthen it.")
     }
-    return problems
   }
 
   /// Every frame of a round needs a slot of its own.
@@ -79,10 +70,10 @@ extension ConfigurationCheck {
   /// Control, initiation, one response for each controlee, the final frame, the report of
   /// measurements, and one report of results from each controlee: six slots for one controlee and
   /// twelve for four, which is what boards in the field are set to.
-  func slots() -> [ConfigurationProblem] {
+  mutating func slots() {
     guard (1...4).contains(parameters.usage), parameters.isScheduled,
       let slots = number(.slotsPerRR), slots > 0
-    else { return [] }
+    else { return }
     let count = UInt64(parameters.controlees)
     let isDouble = parameters.usage % 2 == 0
     let isDeferred = parameters.usage <= 2
@@ -93,21 +84,17 @@ extension ConfigurationCheck {
       + (isDeferred && control & 1 != 0 ? count : 0)
     let controlees = count == 1 ? "1 controlee" : "\(count) controlees"
     if slots < ranging {
-      return [
-        .init(
-          .preventsRanging,
-          "\(slots) slots are too few for \(text(.rangingRoundUsage)) with \(controlees): its "
-            + "frames alone take \(ranging).", [.slotsPerRR], try: "Use \(whole) or more.")
-      ]
+      return add(
+        .preventsRanging,
+        "\(slots) slots are too few for \(text(.rangingRoundUsage)) with \(controlees): its "
+          + "frames alone take \(ranging).", [.slotsPerRR], try: "Use \(whole) or more.")
     }
-    guard slots < whole else { return [] }
-    return [
-      .init(
-        .advice,
-        "\(slots) slots are few for \(text(.rangingRoundUsage)) with \(controlees): with control "
-          + "message and reports it takes \(whole).", [.slotsPerRR],
-        try: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
-    ]
+    guard slots < whole else { return }
+    add(
+      .advice,
+      "\(slots) slots are few for \(text(.rangingRoundUsage)) with \(controlees): with control "
+        + "message and reports it takes \(whole).", [.slotsPerRR],
+      try: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
   }
 
   /// `2 ms`, `1.5 ms`

@@ -4,13 +4,12 @@ import UCI
 
 // Each parameter by itself: its length, its range, its version, its position in the list.
 extension ConfigurationCheck {
-  func lengthsAndRanges() -> [ConfigurationProblem] {
-    var problems: [ConfigurationProblem] = []
+  mutating func lengthsAndRanges() {
     var seen: Set<UInt8> = []
     for tlv in parameters.list {
       let id = AppConfigID(rawValue: tlv.id)
       if !seen.insert(tlv.id).inserted {
-        problems.add(
+        add(
           .refusedByChip, "\(name(id)) is given twice.", [id], try: "Leave one of them out.")
       }
       // The initiation time has a rule of its own: which length it has is a matter of the version.
@@ -19,62 +18,55 @@ extension ConfigurationCheck {
       }
       if !row.lengths.isEmpty, !row.lengths.contains(tlv.value.count) {
         let lengths = row.lengths.map(String.init).joined(separator: " or ")
-        problems.add(
+        add(
           .refusedByChip, "\(row.name) has \(tlv.value.count) bytes instead of \(lengths).", [id])
-      } else if let problem = range(of: tlv, id, row) {
-        problems.append(problem)
+      } else {
+        range(of: tlv, id, row)
       }
       if row.isReadOnly {
-        problems.add(
+        add(
           .refusedByChip, "\(row.name) can be read but not written.", [id], try: "Leave it out.")
       }
     }
-    return problems
   }
 
-  private func range(of tlv: TLV, _ id: AppConfigID, _ row: AppConfigParameter)
-    -> ConfigurationProblem?
-  {
-    guard let value = row.number(of: tlv.value), let range = row.range else { return nil }
+  private mutating func range(of tlv: TLV, _ id: AppConfigID, _ row: AppConfigParameter) {
+    guard let value = row.number(of: tlv.value), let range = row.range else { return }
     if id == .channelNumber, ![5, 6, 8, 9, 10, 12, 13, 14].contains(value) {
-      return .init(
+      return add(
         .refusedByChip, "There is no UWB channel \(value).", [id],
         try: "Use 9, or 5: these are what nearly every chip has.")
     }
-    guard !range.contains(value) || isUnnamed(value, row) else { return nil }
+    // A code to which the specification gives no meaning, between others that have one.
+    let isUnnamed = row.format == .number && !row.values.isEmpty && row.values[value] == nil
+    guard !range.contains(value) || isUnnamed else { return }
     // Chips that follow more than eight are known; the list of the command has room for them.
     if id == .numberOfControlees, value > 0 {
-      return .init(.advice, "\(value) controlees are more than most chips follow: 8.", [id])
+      return add(.advice, "\(value) controlees are more than most chips follow: 8.", [id])
     }
-    return .init(
+    add(
       .refusedByChip, "\(row.name) is \(value).", [id],
       try: "It takes \(ParameterForm(row).accepted).")
   }
 
-  /// A code to which the specification gives no meaning, between others that have one.
-  private func isUnnamed(_ value: UInt64, _ row: AppConfigParameter) -> Bool {
-    row.format == .number && !row.values.isEmpty && row.values[value] == nil
-  }
-
   /// Parameters that another version or another vendor has.
-  func versions() -> [ConfigurationProblem] {
+  mutating func versions() {
     let dialect = parameters.dialect
-    return parameters.list.compactMap { tlv in
-      let id = AppConfigID(rawValue: tlv.id)
+    for id in parameters.list.map({ AppConfigID(rawValue: $0.id) }) {
       let rows = AppConfigParameter.all.filter { $0.id == id }
       guard let row = rows.first, !rows.contains(where: { $0.applies(to: dialect) }) else {
-        return nil
+        continue
       }
-      let foreign = rows.allSatisfy { !$0.vendors.isEmpty }
-      if foreign {
-        guard dialect.vendor != .unknown else { return nil }
+      if rows.allSatisfy({ !$0.vendors.isEmpty }) {
+        guard dialect.vendor != .unknown else { continue }
         let vendors = row.vendors.map(\.title).joined(separator: ", ")
-        return .init(
+        add(
           .refusedByChip, "\(row.name) exists on chips of \(vendors) only.", [id],
           try: "Leave it out.")
+        continue
       }
       let isGone = row.generations.upperBound < dialect.generation
-      return .init(
+      add(
         .refusedByChip,
         isGone
           ? "\(row.name) was removed in FiRa 2.0; newer firmware refuses the whole command for it."
@@ -84,19 +76,19 @@ extension ConfigurationCheck {
   }
 
   /// What has to come before what, for chips that read the list in its order.
-  func order() -> [ConfigurationProblem] {
+  mutating func order() {
     let before: [(first: AppConfigID, then: [AppConfigID])] = [
       (.macAddressMode, [.deviceMACAddress, .dstMACAddress]),
       (.numberOfControlees, [.dstMACAddress]),
       (.stsConfig, [.vendorID, .staticSTSIV, .sessionKey, .subSessionKey]),
     ]
     let order = parameters.list.map { AppConfigID(rawValue: $0.id) }
-    return before.compactMap { first, then in
+    for (first, then) in before {
       guard let position = order.lastIndex(of: first),
         let early = order[..<position].first(where: { then.contains($0) }),
         number(first) != parameters.defaultNumber(first)
-      else { return nil }
-      return .init(
+      else { continue }
+      add(
         .advice,
         "\(name(first)) comes after \(name(early)), whose length some chips derive from it.",
         [first, early], try: "Send \(name(first)) first.")
@@ -105,35 +97,32 @@ extension ConfigurationCheck {
 
   /// UWB_INITIATION_TIME: 4 bytes of milliseconds from now in FiRa 1.x, 8 bytes of the chip's own
   /// microseconds since. NXP's headers list 4 for their FiRa 2.0 and 3.0 chips too.
-  func initiationTime() -> [ConfigurationProblem] {
+  mutating func initiationTime() {
     let id = AppConfigID.uwbInitiationTime
-    guard let value = parameters[id] else { return [] }
+    guard let value = parameters[id] else { return }
     let dialect = parameters.dialect
     let isOld = dialect.generation == .fira1
     guard value.count == (isOld ? 4 : 8) else {
       let takesBoth =
         [4, 8].contains(value.count) && Self.shortInitiationTime.contains(dialect.vendor)
-      return [
-        .init(
-          takesBoth && !isOld ? .advice : .refusedByChip,
-          "\(name(id)) has \(value.count) bytes; FiRa \(isOld ? "1.x" : "2.0 and later") has "
-            + (isOld ? "4, in milliseconds from now." : "8, in microseconds of the chip's clock."),
-          [id])
-      ]
+      return add(
+        takesBoth && !isOld ? .advice : .refusedByChip,
+        "\(name(id)) has \(value.count) bytes; FiRa \(isOld ? "1.x" : "2.0 and later") has "
+          + (isOld ? "4, in milliseconds from now." : "8, in microseconds of the chip's clock."),
+        [id])
     }
+    guard let time = number(id), time > 0 else { return }
     if isOld {
-      return (number(id) ?? 0) > 10_000
-        ? [.init(.refusedByChip, "\(name(id)) is more than 10000 ms from now.", [id])] : []
+      if time > 10_000 { add(.refusedByChip, "\(name(id)) is more than 10000 ms from now.", [id]) }
+      return
     }
     // Less than ten seconds after the chip's boot: a time from now was meant.
-    guard let time = number(id), time > 0, time < 10_000_000 else { return [] }
-    return [
-      .init(
-        .advice,
-        "\(name(id)) is \(time) µs of the chip's clock, which looks like a time from now: the chip "
-          + "starts at once or answers ERROR_UWB_INITIATION_TIME_TOO_OLD.", [id],
-        try: "Read the chip's clock with CORE_QUERY_UWBS_TIMESTAMP and add to it, or send 0.")
-    ]
+    guard time < 10_000_000 else { return }
+    add(
+      .advice,
+      "\(name(id)) is \(time) µs of the chip's clock, which looks like a time from now: the chip "
+        + "starts at once or answers ERROR_UWB_INITIATION_TIME_TOO_OLD.", [id],
+      try: "Read the chip's clock with CORE_QUERY_UWBS_TIMESTAMP and add to it, or send 0.")
   }
 
   private static let shortInitiationTime: [Dialect.Vendor] = [.nxp]

@@ -43,7 +43,6 @@ public struct SessionParameters: Hashable, Sendable {
     return row(id)?.defaultValue
   }
 
-  /// Bytes of an address.
   package var addressLength: Int { number(.macAddressMode) == 2 ? 8 : 2 }
 
   /// The peers, as far as DST_MAC_ADDRESS holds whole addresses.

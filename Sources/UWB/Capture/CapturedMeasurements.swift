@@ -86,8 +86,8 @@ package struct CapturedMeasurements {
     guard let (header, payload) = message(packet) else { return }
     if header.type == .response, header.opcode == .coreGetDeviceInfo {
       var reader = unsafe PayloadReader(payload.span.bytes)
-      let response = try? DeviceInfoResponse(from: &reader, dialect: .assumed)
-      if let info = response?.info { hasRSSI = info.uciVersion.major >= 2 }
+      let response = try? BodyResponse<DeviceInfo>(from: &reader, dialect: .assumed)
+      if let info = response?.body { hasRSSI = info.uciVersion.major >= 2 }
     }
     guard header.type == .notification else { return }
     guard header.opcode == .sessionInfo else {

@@ -127,7 +127,7 @@ extension UWBDevice {
     for name in names.isEmpty ? profile.calibration.values.map(\.name) : names {
       guard let (channel, parameter) = NXPCalibrationTable.wire(name) else { continue }
       let response = try await ask(NXPGetCalibration(channel: channel, parameter: parameter))
-      if response.status == .ok, let value = response.value {
+      if response.status == .ok, let value = response.body {
         list.append(CalibrationEntry(name: name, bytes: value.bytes))
       } else if !names.isEmpty {
         throw refusal(name, response.status == .ok ? .failed : response.status)

@@ -94,7 +94,7 @@ struct Handshake {
       return try await engine.send(
         GetDeviceInfo(), timeout: Self.identityMilliseconds, patience: Self.backlogMilliseconds,
         from: .recovery
-      ).info
+      ).body
     } catch {
       guard error.code == .noAnswer else { throw error }
       // Should it come after all, it is what will be asked again after the reset.
@@ -110,7 +110,7 @@ struct Handshake {
     try await wakeAndReset(bootStateSeen: chip?.device == .initialising)
     if let board { try await setUp(board) }
     let answer = try await engine.request(GetDeviceInfo(), from: .recovery)
-    guard let info = answer.info else {
+    guard let info = answer.body else {
       throw .malformedAnswer(
         command: "CORE_GET_DEVICE_INFO_CMD",
         .tooShort(field: "device info", needed: 10, available: 1))

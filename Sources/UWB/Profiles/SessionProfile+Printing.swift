@@ -38,7 +38,7 @@ extension SessionProfile {
 
   private func entry(_ tlv: TLV, _ includingSecrets: Bool) -> [String] {
     let id = AppConfigID(rawValue: tlv.id)
-    let value = id.isSecret && !includingSecrets ? "(hidden)" : id.form.text(tlv.value)
+    let value = id.isSecret && !includingSecrets ? "(hidden)" : id.form().text(tlv.value)
     // Plain numbers need no quotes.
     let isNumber = UInt64(value) != nil
     return [
@@ -51,7 +51,7 @@ extension SessionProfile {
     let value =
       parameter.defaultValue.flatMap { number in
         parameter.lengths.first.map { length in
-          parameter.id.form.text(
+          parameter.id.form().text(
             (0..<length).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) })
         }
       } ?? ""
@@ -64,7 +64,7 @@ extension SessionProfile {
   private static func comment(_ id: AppConfigID, indent: String) -> String {
     guard let row = id.parameter else { return indent + "Nothing is known of this one." }
     var text = row.summary.isEmpty ? "" : row.summary + " "
-    text += "Takes " + id.form.accepted + "."
+    text += "Takes " + id.form().accepted + "."
     if row.scope == .equalOnBothPeers { text += " Equal on both ends." }
     if let value = row.defaultValue {
       text += " Default: " + (row.values[value].map { "\($0)" } ?? "\(value)") + "."

@@ -86,7 +86,7 @@ extension SessionProfile {
           throw .unreadable(
             parameter: id.name, value: "two values", accepted: "one: it is here under two names")
         }
-        parameters.append(TLV(id, try id.form.bytes(from: text, for: generation)))
+        parameters.append(TLV(id, try id.form().bytes(from: text, for: generation)))
       } catch {
         throw .parameter(error, line: entry.line)
       }

@@ -78,7 +78,7 @@ extension SessionProfile: Codable {
       type: SessionType(rawValue: try container.decode(UInt8.self, forKey: Key("session_type"))),
       parameters: try list.map { name, text in
         let id = try AppConfigID(named: name)
-        return TLV(id, try id.form.bytes(from: text))
+        return TLV(id, try id.form().bytes(from: text))
       })
   }
 
@@ -90,7 +90,7 @@ extension SessionProfile: Codable {
     var list = container.nestedContainer(keyedBy: Key.self, forKey: Key("parameters"))
     for tlv in parameters {
       let id = AppConfigID(rawValue: tlv.id)
-      try list.encode(id.form.text(tlv.value), forKey: Key(id.name))
+      try list.encode(id.form().text(tlv.value), forKey: Key(id.name))
     }
   }
 }

@@ -81,7 +81,7 @@ extension RadioTestResult {
   /// What a notification says; nil when it is not the end of this test.
   init?(_ message: Message, of test: RadioTest, isSTSOnly: Bool) {
     guard message.type == .notification, message.opcode == test.opcode,
-      case .notification(let notification) = message.content
+      case .payload(let notification) = message.content
     else { return nil }
     func received(
       _ status: Status, _ names: [StaticString], _ counts: [UInt32], _ bitmap: [UInt8] = [],

@@ -100,7 +100,7 @@ extension UWBDevice {
     for await event in events {
       switch event {
       case .message(let message):
-        if case .notification(let seen as QorvoTestDebugNotification) = message.content {
+        if case .payload(let seen as QorvoTestDebugNotification) = message.content {
           debug = seen
         } else if var result = RadioTestResult(message, of: test, isSTSOnly: isSTSOnly) {
           result.adopt(debug)

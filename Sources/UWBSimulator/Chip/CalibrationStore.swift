@@ -93,8 +93,8 @@ extension SimulatedChip {
       }
       respond(
         opcode,
-        NXPCalibrationResponse(
-          status: .ok, value: .init(parameter: command.parameter, bytes: bytes)
+        BodyResponse(
+          status: .ok, body: NXPCalibrationValue(parameter: command.parameter, bytes: bytes)
         ).encoded())
     default: return false
     }

@@ -179,7 +179,7 @@ package struct RecordedChip: Sendable {
       let info = DeviceInfo(
         uciVersion: version, macVersion: version, phyVersion: version, testVersion: version,
         vendorInfo: [])
-      respond(DeviceInfoResponse(status: .ok, info: info).encoded())
+      respond(BodyResponse(status: .ok, body: info).encoded())
     case .coreGetCapsInfo: respond([Status.ok.rawValue, 0])
     default:
       statistics.unknown[request.opcode, default: 0] += 1

@@ -100,7 +100,7 @@ struct ChipParameters {
   func text(of parameter: TLV) -> String {
     let form =
       session == nil
-      ? DeviceConfigID(parameter).form(in: dialect) : AppConfigID(rawValue: parameter.id).form
+      ? DeviceConfigID(parameter).form(in: dialect) : AppConfigID(rawValue: parameter.id).form()
     return form.text(parameter.value)
   }
 }

@@ -20,7 +20,7 @@ enum CapabilityComparison {
       .map { problem in
         let id = problem.parameters.first
         let wanted = id.flatMap { id in
-          parameters[id].map { id.isSecret ? "(hidden)" : id.form.text($0) }
+          parameters[id].map { id.isSecret ? "(hidden)" : id.form().text($0) }
         }
         return SessionDifference(
           problem.severity > .advice ? .preventsRanging : .doesNotMatter, id?.name ?? "",

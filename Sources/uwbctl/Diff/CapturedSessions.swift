@@ -44,7 +44,8 @@ struct CapturedSessions {
     var reader = PayloadReader(payload)
     switch (header.type, header.opcode) {
     case (.response, .coreGetDeviceInfo):
-      guard let info = try? DeviceInfoResponse(from: &reader, dialect: dialect).info else { return }
+      guard let info = try? BodyResponse<DeviceInfo>(from: &reader, dialect: dialect).body
+      else { return }
       dialect.generation = .init(info.uciVersion)
       dialect.vendor = DeviceProfile.matching(info).vendor
     case (.response, .coreGetCapsInfo):

@@ -99,44 +99,6 @@ import UCI
     #expect((estimate.nonLineOfSight ?? 1) < 0.1)
   }
 
-  @Test("views in place and values read the same, whatever the bytes")
-  func views() throws {
-    var random = SystemRandomNumberGenerator()
-    let seeds = [
-      "0e00 00 00 00 01 01 00 01 01 000000000000",
-      "1400 00 01 01 01 02 01 01 03 80f7 4006 4003 14 19 4001 8001",
-      "1c00 a1 01000300 05 00 00 01 01 02 01 01 0000 0000 0000 14 19 4001",
-    ].map(bytes)
-    for seed in seeds {
-      for round in 0..<2_000 {
-        var tail = seed
-        if round > 0 {
-          for _ in 0..<Int.random(in: 1...3, using: &random) {
-            tail[Int.random(in: 0..<min(14, tail.count), using: &random)] = .random(
-              in: 0...3, using: &random)
-          }
-        }
-        for count in 0...2 {
-          let value = NXPVendorTail(tail, measurements: count)
-          let view = NXPVendorTailView(tail.span.bytes, measurements: count)
-          guard let value else { continue }
-          guard let view else {
-            Issue.record("\(tail)")
-            continue
-          }
-          #expect(view.rxMode == value.rxMode)
-          for (index, measurement) in value.measurements.enumerated() {
-            #expect((0..<view.angleCount).map { view.angle($0, of: index) } == measurement.angles)
-            #expect(
-              (0..<view.receiverCount).map { view.receiver($0, of: index) }
-                == measurement.receivers)
-            #expect(view.distanceMillimetres(of: index) == measurement.distanceMillimetres)
-          }
-        }
-      }
-    }
-  }
-
   @Test func windowsOfSixteenAndOfTwentyFourBits() {
     // The second receiver is a quarter of a turn ahead at sample 1.
     func window(_ id: String, _ size: String, _ samples: String) -> String {

@@ -4,7 +4,7 @@
 ///
 /// Sources: AOSP's packet definitions; DW3_QM33_SDK 1.1.0 (uci_spec_fira.h). They do not agree on the
 /// scale of the levels of paths, so those stay as they come.
-public enum DiagnosticsReading: Hashable, Sendable {
+package enum DiagnosticsReading: Hashable, Sendable {
   /// RSSI of each receiver as it comes.
   case rssi([UInt8])
   /// Angles, one for each axis.
@@ -20,70 +20,62 @@ public enum DiagnosticsReading: Hashable, Sendable {
   /// Windows of channel impulse responses.
   case impulseResponses([ImpulseResponse])
 
-  /// A measured angle.
-  public struct AoA: Hashable, Sendable {
+  package struct AoA: Hashable, Sendable {
     /// Time difference of arrival as it comes, 11 bits of fraction.
-    public var rawTDoA: Int16
+    package var rawTDoA: Int16
     /// Phase difference of arrival: radians with 11 bits of fraction.
-    public var rawPDoA: Int16
+    package var rawPDoA: Int16
     /// Angle: radians with 11 bits of fraction.
-    public var rawAngle: Int16
+    package var rawAngle: Int16
     /// 0…255, 255 best.
-    public var figureOfMerit: UInt8
+    package var figureOfMerit: UInt8
     /// 0 x, 1 y, 2 z.
-    public var axis: UInt8
+    package var axis: UInt8
 
     /// Phase difference of arrival in radians.
-    public var phaseDifference: Double { Double(rawPDoA) / 2048 }
-    /// Angle in degrees.
-    public var degrees: Double { Double(rawAngle) / 2048 * 180 / .pi }
+    package var phaseDifference: Double { Double(rawPDoA) / 2048 }
+    package var degrees: Double { Double(rawAngle) / 2048 * 180 / .pi }
   }
 
-  /// A path in a segment.
-  public struct Path: Hashable, Sendable {
-    /// Index of the sample.
-    public var index: UInt16
+  package struct Path: Hashable, Sendable {
+    package var index: UInt16
     /// Received level as it comes; sources disagree on its scale.
-    public var rawLevel: UInt16
+    package var rawLevel: UInt16
     /// Time as it comes: 64 times the index on Qorvo's chips.
-    public var rawTime: UInt16
+    package var rawTime: UInt16
   }
 
   /// Levels of one segment of a frame.
-  public struct Segment: Hashable, Sendable {
+  package struct Segment: Hashable, Sendable {
     /// Bits 2…0 segment (0 Ipatov, 1…4 STS), 3 primary receiver, 7…4 receiver.
-    public var id: UInt8
+    package var id: UInt8
     /// Noise floor as it comes.
-    public var rawNoise: Int16
+    package var rawNoise: Int16
     /// Received level: an unsigned Q8.8 magnitude of negative dBm.
-    public var rawLevel: UInt16
-    /// The first path.
-    public var firstPath: Path
-    /// The strongest path.
-    public var peakPath: Path
+    package var rawLevel: UInt16
+    package var firstPath: Path
+    package var peakPath: Path
 
-    /// Received level in dBm.
-    public var levelDBm: Double { -Double(rawLevel) / 256 }
+    package var levelDBm: Double { -Double(rawLevel) / 256 }
   }
 
   /// A window of a channel impulse response around the first path.
-  public struct ImpulseResponse: Hashable, Sendable {
+  package struct ImpulseResponse: Hashable, Sendable {
     /// Which segment, like `Segment.id`.
-    public var id: UInt8
+    package var id: UInt8
     /// Which sample of the window is the first path.
-    public var firstPathIndex: UInt8
-    /// Samples in the window.
-    public var count: UInt8
+    package var firstPathIndex: UInt8
+    package var count: UInt8
     /// Bytes of a sample as announced.
-    public var sampleSize: UInt8
+    package var sampleSize: UInt8
     /// The samples as they come: real and imaginary parts by turns.
-    public var samples: [UInt8]
+    package var samples: [UInt8]
   }
 }
 
 extension RangeDiagnosticsNotification.Item {
   /// What the item says; nil for types that are not known and for bytes that do not have the form.
-  public var reading: DiagnosticsReading? {
+  package var reading: DiagnosticsReading? {
     var reader = unsafe PayloadReader(value.span.bytes)
     do throws(PayloadError) {
       let reading = try Self.read(type, &reader)
@@ -132,7 +124,7 @@ extension RangeDiagnosticsNotification.Item {
 
 extension DiagnosticsReading.AoA {
   /// Reads one; throws `PayloadError` where the bytes end.
-  public init(from reader: inout PayloadReader) throws(PayloadError) {
+  package init(from reader: inout PayloadReader) throws(PayloadError) {
     rawTDoA = try reader.i16("TDoA")
     rawPDoA = try reader.i16("PDoA")
     rawAngle = try reader.i16("AoA")
@@ -143,7 +135,7 @@ extension DiagnosticsReading.AoA {
 
 extension DiagnosticsReading.Segment {
   /// Reads one; throws `PayloadError` where the bytes end.
-  public init(from reader: inout PayloadReader) throws(PayloadError) {
+  package init(from reader: inout PayloadReader) throws(PayloadError) {
     id = try reader.u8("segment")
     rawNoise = try reader.i16("noise")
     rawLevel = try reader.u16("level")

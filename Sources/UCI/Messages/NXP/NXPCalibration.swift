@@ -9,7 +9,6 @@ package struct NXPSetCalibration: UCICommand, Hashable {
   package var channel: UInt8 = 0
   /// Which parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
   package var parameter: UInt8 = 0
-  /// At most 255 bytes.
   package var value: [UInt8] = []
 
   package init() {}
@@ -28,7 +27,7 @@ package struct NXPSetCalibration: UCICommand, Hashable {
 ///
 /// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration).
 package struct NXPGetCalibration: UCICommand, Hashable {
-  package typealias Response = NXPCalibrationResponse
+  package typealias Response = BodyResponse<NXPCalibrationValue>
   package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x22)
   package static let isIdempotent = true
 
@@ -54,39 +53,23 @@ package struct NXPGetCalibration: UCICommand, Hashable {
 /// GET_CALIBRATION_RSP of NXP's group 0xF.
 ///
 /// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration).
-package struct NXPCalibrationResponse: UCIResponse, Hashable {
-  /// What was asked for.
-  package struct Value: FieldGroup, Hashable, Sendable {
-    /// The state of the calibration: 1 and 3 in logs that were published.
-    package var state: UInt8 = 1
-    package var parameter: UInt8 = 0
-    /// At most 255 bytes.
-    package var bytes: [UInt8] = []
+package struct NXPCalibrationValue: ResponseBody {
+  package static let isMandatory = false
 
-    package init() {}
-    package init(state: UInt8 = 1, parameter: UInt8, bytes: [UInt8]) {
-      (self.state, self.parameter, self.bytes) = (state, parameter, bytes)
-    }
-
-    package mutating func visit<C: FieldCoder & ~Escapable>(
-      _ coder: inout C
-    ) throws(PayloadError) {
-      try coder.field("state", &state)
-      try coder.field("parameter", &parameter, .nxpCalibration)
-      try coder.bytes("value", &bytes, .u8)
-    }
-  }
-
-  package var status = Status.ok
-  /// nil where the response ends behind its status.
-  package var value: Value?
+  /// The state of the calibration: 1 and 3 in logs that were published.
+  package var state: UInt8 = 1
+  package var parameter: UInt8 = 0
+  package var bytes: [UInt8] = []
 
   package init() {}
-  package init(status: Status, value: Value?) { (self.status, self.value) = (status, value) }
+  package init(parameter: UInt8, bytes: [UInt8]) {
+    (self.parameter, self.bytes) = (parameter, bytes)
+  }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
-    try coder.code("status", &status)
-    try coder.afterStatus(status, &value)
+    try coder.field("state", &state)
+    try coder.field("parameter", &parameter, .nxpCalibration)
+    try coder.bytes("value", &bytes, .u8)
   }
 }
 
@@ -94,18 +77,16 @@ package struct NXPCalibrationResponse: UCIResponse, Hashable {
 /// a notification.
 ///
 /// Source: AOSP hardware/nxp/uwb (Apache-2.0), which reads the crystal's values so.
-package struct NXPReadOTPCalibration: UCICommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x01)
-  package static let isIdempotent = true
+struct NXPReadOTPCalibration: UCICommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xA), 0x01)
+  static let isIdempotent = true
 
-  package var channel: UInt8 = 0
+  var channel: UInt8 = 0
   /// Where it is: 1 the one-time memory.
-  package var option: UInt8 = 1
-  package var parameter: UInt8 = 0
+  var option: UInt8 = 1
+  var parameter: UInt8 = 0
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("channel", &channel)
     try coder.field("option", &option)
     try coder.field("parameter", &parameter, .names(["0", "TX_POWER", "CRYSTAL"]))
@@ -113,15 +94,12 @@ package struct NXPReadOTPCalibration: UCICommand, Hashable {
 }
 
 /// READ_CALIB_DATA_NTF of NXP's group 0xA. Source: AOSP hardware/nxp/uwb (Apache-2.0).
-package struct NXPReadOTPCalibrationNotification: UCINotification, Hashable {
-  package static let opcode = NXPReadOTPCalibration.opcode
-  package var status = Status.ok
-  /// At most 255 bytes.
-  package var value: [UInt8] = []
+struct NXPReadOTPCalibrationNotification: UCINotification, Hashable {
+  static let opcode = NXPReadOTPCalibration.opcode
+  var status = Status.ok
+  var value: [UInt8] = []
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
     try coder.bytes("value", &value, .u8)
   }

@@ -10,12 +10,11 @@ package struct NXPRFrameLogNotification: UCINotification, Hashable {
   package var sessionToken: UInt32 = 0
   /// The same as in the SESSION_INFO_NTF of the round.
   package var sequenceNumber: UInt32 = 0
-  /// Which antenna sent.
   package var txAntenna: UInt8 = 0
   /// Bytes of each entry.
   package var entryLength: UInt8 = 0
   package var reserved: UInt8 = 0
-  /// An entry for each receiver and frame, at most 255; `NXPReceivedFrame` reads them.
+  /// An entry for each receiver and frame, at most 255; `frames` reads them.
   package var entries: [[UInt8]] = []
 
   package init() {}
@@ -40,35 +39,34 @@ package struct NXPRFrameLogNotification: UCINotification, Hashable {
 }
 
 /// What one receiver saw in one frame: an entry of RFRAME_LOG_NTF.
-package struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
+public struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
   /// Bytes of an entry without the byte that some firmware has at its end.
-  static let length = 99
+  fileprivate static let length = 99
 
   /// SR1xx: bit 7 receiver, bits 6…0 slot; SR2xx: bits 7 and 6 receiver, bits 5…0 slot.
-  package var mapping: UInt8 = 0
+  public var mapping: UInt8 = 0
   /// 4 is success.
-  package var decodeStatus: UInt8 = 0
+  public var decodeStatus: UInt8 = 0
   /// The chip's judgement of the path.
-  package var lineOfSight = LineOfSight.notDetermined
+  public var lineOfSight = LineOfSight.notDetermined
   /// First and main path: nanoseconds in Q10.6.
-  package var rawFirstPath: UInt16 = 0, rawMainPath: UInt16 = 0
+  public var rawFirstPath: UInt16 = 0, rawMainPath: UInt16 = 0
   /// Signal-to-noise ratios of the main and of the first path in dB.
-  package var snrMainPath: UInt8 = 0, snrFirstPath: UInt8 = 0
+  public var snrMainPath: UInt8 = 0, snrFirstPath: UInt8 = 0
   /// Signal-to-noise ratio of the whole frame in dB, received power in dBm: Q8.8.
-  package var rawSNR: Int16 = 0, rawRSSI: Int16 = 0
+  public var rawSNR: Int16 = 0, rawRSSI: Int16 = 0
   package var mainPathPower: UInt32 = 0
   package var firstPathPower: UInt32 = 0
   package var noiseVariance: UInt32 = 0
   /// Clock offset to the sender: ppm in Q5.11.
-  package var rawClockOffset: Int16 = 0
+  public var rawClockOffset: Int16 = 0
   /// Phase for the angle of arrival: degrees in Q9.7.
   package var rawPhase: Int16 = 0
-  /// 16 taps of the channel impulse response: real and imaginary part by turns.
+  /// 16 taps of the channel impulse response: real and imaginary part by turns. Empty where the
+  /// entry is read in place.
   package var taps: [Int16] = []
-  /// When the frame was received: units of 1/124.8 µs.
-  package var timestamp: UInt32 = 0
-  /// Fraction of such a unit in Q7.9.
-  package var timestampFraction: Int16 = 0
+  /// When the frame was received: units of 1/124.8 µs, and a fraction of one in Q7.9.
+  public var timestamp: UInt32 = 0, timestampFraction: Int16 = 0
 
   package init() {}
 
@@ -80,6 +78,14 @@ package struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
   }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try visit(&coder) { c, taps throws(PayloadError) in
+      try c.numbers("taps", &taps, .exactly(32))
+    }
+  }
+
+  fileprivate mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, taps: (inout C, inout [Int16]) throws(PayloadError) -> Void
+  ) throws(PayloadError) {
     try coder.field("mapping", &mapping)
     try coder.field("decode_status", &decodeStatus)
     try coder.code("nlos", &lineOfSight)
@@ -94,29 +100,70 @@ package struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
     try coder.field("noise_variance", &noiseVariance)
     try coder.field("cfo_ppm", &rawClockOffset, .scaled(2048))
     try coder.field("phase_deg", &rawPhase, .scaled(128))
-    try coder.numbers("taps", &taps, .exactly(32))
+    try taps(&coder, &self.taps)
     try coder.field("rx_time", &timestamp, .hidden)
     try coder.field("rx_time_fraction", &timestampFraction, .hidden)
   }
 }
 
+/// RFRAME_LOG_NTF of NXP's group 0xB, read in place, without copying or allocating.
+/// `NXPRFrameLogNotification` is the same as a value.
+public struct NXPFrameLogView: ~Escapable {
+  private static let head = 12
+  private let payload: RawSpan
+  private let stride: Int
+
+  /// What names the session.
+  public let sessionToken: UInt32
+  /// The same as in the SESSION_INFO_NTF of the round.
+  public let sequenceNumber: UInt32
+  /// How many entries it has, one for each receiver and frame.
+  public let count: Int
+
+  /// Reads the head of a payload; nil when it is shorter than its entries, or they than their
+  /// fields.
+  @_lifetime(copy payload)
+  public init?(_ payload: RawSpan) {
+    var reader = PayloadReader(payload)
+    do throws(PayloadError) {
+      sessionToken = try reader.u32("session token")
+      sequenceNumber = try reader.u32("sequence number")
+      try reader.skip(1, "TX antenna")
+      count = Int(try reader.u8("number of entries"))
+      stride = Int(try reader.u8("entry length"))
+      try reader.skip(1, "reserved")
+    } catch { return nil }
+    guard count == 0 || stride >= NXPReceivedFrame.length, reader.remaining >= count * stride
+    else { return nil }
+    self.payload = payload
+  }
+
+  /// An entry.
+  public func entry(_ index: Int) -> NXPReceivedFrame? {
+    precondition(0..<count ~= index)
+    let start = Self.head + index * stride
+    let entry = PayloadReader(payload.extracting(start..<start + stride))
+    var coder = FieldReader(entry, .assumed)
+    var frame = NXPReceivedFrame()
+    do throws(PayloadError) {
+      try frame.visit(&coder) { c, _ throws(PayloadError) in try c.reader.skip(64, "taps") }
+    } catch { return nil }
+    return frame
+  }
+}
+
 /// CIR_LOG_NTF of NXP's group 0xF: a channel impulse response.
-package struct NXPCIRLogNotification: UCINotification, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x34)
+struct NXPCIRLogNotification: UCINotification, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xF), 0x34)
 
-  package var sessionToken: UInt32 = 0
-  /// The slot of the frame.
-  package var slot: UInt8 = 0
-  /// Which antenna received.
-  package var rxAntenna: UInt8 = 0
+  var sessionToken: UInt32 = 0
+  var slot: UInt8 = 0
+  var rxAntenna: UInt8 = 0
   /// How many samples there are, as announced.
-  package var count: UInt16 = 0
-  /// The samples as they come.
-  package var samples: [UInt8] = []
+  var count: UInt16 = 0
+  var samples: [UInt8] = []
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     try coder.field("slot", &slot)
     try coder.field("rx_antenna", &rxAntenna)

@@ -4,25 +4,19 @@
 ///
 /// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_ocpd); names of the fields
 /// (facts only) nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
-package struct NXPRadarNotification: UCINotification, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0x9), 0x0A)
+struct NXPRadarNotification: UCINotification, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0x9), 0x0A)
 
-  /// Somebody.
-  package struct Detection: FieldGroup, Hashable, Sendable {
+  struct Detection: FieldGroup, Hashable, Sendable {
     /// Centimetres.
-    package var distance: UInt16 = 0
+    var distance: UInt16 = 0
     /// Degrees.
-    package var angle: Int8 = 0
-    /// A number that names it.
-    package var id: UInt8 = 0
+    var angle: Int8 = 0
+    var id: UInt8 = 0
     /// A measure of the signal to noise, as it comes: its unit is not known.
-    package var rawValue: UInt32 = 0
+    var rawValue: UInt32 = 0
 
-    package init() {}
-
-    package mutating func visit<C: FieldCoder & ~Escapable>(
-      _ coder: inout C
-    ) throws(PayloadError) {
+    mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
       try coder.field("distance_cm", &distance)
       try coder.field("angle_deg", &angle)
       try coder.field("id", &id)
@@ -30,19 +24,14 @@ package struct NXPRadarNotification: UCINotification, Hashable {
     }
   }
 
-  /// Channel impulse responses.
-  package struct ImpulseResponses: FieldGroup, Hashable, Sendable {
-    package var count: UInt16 = 0
+  struct ImpulseResponses: FieldGroup, Hashable, Sendable {
+    var count: UInt16 = 0
     /// Units of 4 bytes in each.
-    package var size: UInt8 = 0
-    package var reserved: UInt8 = 0
-    package var bytes: [UInt8] = []
+    var size: UInt8 = 0
+    var reserved: UInt8 = 0
+    var bytes: [UInt8] = []
 
-    package init() {}
-
-    package mutating func visit<C: FieldCoder & ~Escapable>(
-      _ coder: inout C
-    ) throws(PayloadError) {
+    mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
       try coder.field("count", &count)
       try coder.field("size_words", &size)
       try coder.field("reserved", &reserved, .hidden)
@@ -50,20 +39,15 @@ package struct NXPRadarNotification: UCINotification, Hashable {
     }
   }
 
-  /// Whether somebody is there.
-  package struct Presence: FieldGroup, Hashable, Sendable {
-    package var detected: UInt8 = 0
-    package var mode: UInt8 = 0
-    package var count: UInt8 = 0
-    package var reserved: UInt8 = 0
+  struct Presence: FieldGroup, Hashable, Sendable {
+    var detected: UInt8 = 0
+    var mode: UInt8 = 0
+    var count: UInt8 = 0
+    var reserved: UInt8 = 0
     /// Those that are there, whatever `count` says: published logs have one where it is 0.
-    package var detections: [Detection] = []
+    var detections: [Detection] = []
 
-    package init() {}
-
-    package mutating func visit<C: FieldCoder & ~Escapable>(
-      _ coder: inout C
-    ) throws(PayloadError) {
+    mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
       try coder.field("presence", &detected, .flag)
       try coder.field("mode", &mode)
       try coder.field("count", &count)
@@ -72,22 +56,18 @@ package struct NXPRadarNotification: UCINotification, Hashable {
     }
   }
 
-  /// What was measured.
-  package enum Content: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
     case impulseResponses(ImpulseResponses)
     case presence(Presence)
     case other([UInt8])
   }
 
-  package var sessionToken: UInt32 = 0
-  /// Whether the data is good.
-  package var status = Status.ok
-  package var type: UInt8 = 0
-  package var content = Content.impulseResponses(ImpulseResponses())
+  var sessionToken: UInt32 = 0
+  var status = Status.ok
+  var type: UInt8 = 0
+  var content = Content.impulseResponses(ImpulseResponses())
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     try coder.code("status", &status)
     try coder.field("radar_type", &type, .names(["CIR", "PRESENCE"]))

@@ -5,23 +5,20 @@
 /// GET_ALL_UWB_SESSIONS of NXP's group 0xF.
 ///
 /// Source: a published log of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_nearby_interaction).
-package struct NXPGetAllSessions: EmptyCommand, Hashable {
-  package typealias Response = NXPSessionsResponse
-  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x02)
-  package init() {}
+struct NXPGetAllSessions: EmptyCommand, Hashable {
+  typealias Response = NXPSessionsResponse
+  static let opcode = Opcode(GroupID(rawValue: 0xF), 0x02)
 }
 
 /// GET_ALL_UWB_SESSIONS_RSP of NXP's group 0xF.
-package struct NXPSessionsResponse: UCIResponse, Hashable {
-  package var status = Status.ok
+struct NXPSessionsResponse: UCIResponse, Hashable {
+  var status = Status.ok
   /// How many sessions there are; nil where the response ends behind its status.
-  package var count: UInt8?
+  var count: UInt8?
   /// What is said of them, as it comes: the layout is not known.
-  package var entries: [UInt8] = []
+  var entries: [UInt8] = []
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
     try coder.optional("count", &count)
     try coder.bytes("sessions", &entries, count == nil ? .exactly(0) : .rest)
@@ -31,16 +28,14 @@ package struct NXPSessionsResponse: UCIResponse, Hashable {
 /// URSK_DELETE of NXP's group 0xF: the chip forgets the ranging keys of sessions.
 ///
 /// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
-package struct NXPDeleteURSK: UCICommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x01)
-  package static let isIdempotent = true
+struct NXPDeleteURSK: UCICommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xF), 0x01)
+  static let isIdempotent = true
 
   /// Ids of the sessions, at most 255.
-  package var sessionIDs: [UInt32] = []
+  var sessionIDs: [UInt32] = []
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.numbers("session_ids", &sessionIDs)
   }
 }
@@ -48,23 +43,20 @@ package struct NXPDeleteURSK: UCICommand, Hashable {
 /// URSK_DELETE_NTF of NXP's group 0xF: what became of the keys.
 ///
 /// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
-package struct NXPDeleteURSKNotification: UCINotification, Hashable {
-  package static let opcode = NXPDeleteURSK.opcode
+struct NXPDeleteURSKNotification: UCINotification, Hashable {
+  static let opcode = NXPDeleteURSK.opcode
 
   /// What became of the key of a session.
-  package struct Outcome: Hashable, Sendable {
-    package var sessionID: UInt32 = 0
+  struct Outcome: Hashable, Sendable {
+    var sessionID: UInt32 = 0
     /// What became of its key: 0 removed, 1 there was none, 2 the secure element did not answer.
-    package var result: UInt8 = 0
+    var result: UInt8 = 0
   }
 
-  package var status = Status.ok
-  /// At most 255.
-  package var outcomes: [Outcome] = []
+  var status = Status.ok
+  var outcomes: [Outcome] = []
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
     try coder.list("outcomes", &outcomes, .u8, blank: Outcome()) {
       c, outcome throws(PayloadError) in
@@ -78,16 +70,14 @@ package struct NXPDeleteURSKNotification: UCINotification, Hashable {
 ///
 /// Source: the layout from a published host for NXP's NCJ29D5 (forthink-xyz/python-uwbzero), the
 /// opcode from nxp-uwb/sr250-uwbiot-zephyr.
-package struct NXPRangeResume: UCICommand, Hashable {
-  package static let opcode = Opcode(.sessionControl, 0x21)
+struct NXPRangeResume: UCICommand, Hashable {
+  static let opcode = Opcode(.sessionControl, 0x21)
 
-  package var sessionToken: UInt32 = 0
+  var sessionToken: UInt32 = 0
   /// STS index with which it goes on.
-  package var stsIndex: UInt32 = 0
+  var stsIndex: UInt32 = 0
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     try coder.field("sts_index", &stsIndex)
   }
@@ -97,27 +87,23 @@ package struct NXPRangeResume: UCICommand, Hashable {
 ///
 /// Source (facts only): nxp-uwb/sr250-uwbiot-zephyr and
 /// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
-package struct NXPSchedulerStatusNotification: UCINotification, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x07)
+struct NXPSchedulerStatusNotification: UCINotification, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xE), 0x07)
 
-  /// A session.
-  package struct Session: Hashable, Sendable {
-    package var token: UInt32 = 0
+  struct Session: Hashable, Sendable {
+    var token: UInt32 = 0
     /// How the scheduler sees it.
-    package var status: UInt8 = 0
+    var status: UInt8 = 0
     /// How often it had the radio.
-    package var successes: UInt32 = 0
+    var successes: UInt32 = 0
     /// How often another session had it.
-    package var failures: UInt32 = 0
-    package var priority: UInt8 = 0
+    var failures: UInt32 = 0
+    var priority: UInt8 = 0
   }
 
-  /// At most 255.
-  package var sessions: [Session] = []
+  var sessions: [Session] = []
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.list("sessions", &sessions, .u8, blank: Session()) {
       c, session throws(PayloadError) in
       try c.field("session", &session.token)

@@ -37,13 +37,12 @@ package struct NXPSetAppConfig: SetParametersCommand, Hashable {
 }
 
 /// GET_VENDOR_APP_CONFIG of NXP's group 0xF.
-package struct NXPGetAppConfig: GetParametersCommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x03)
-  package static let space = ParameterSpace.nxpApp
-  package static let firstKeyByteOfResponse: Int? = 1
-  package var sessionToken: UInt32 = 0
-  package var ids: [UInt8] = []
-  package init() {}
+struct NXPGetAppConfig: GetParametersCommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xF), 0x03)
+  static let space = ParameterSpace.nxpApp
+  static let firstKeyByteOfResponse: Int? = 1
+  var sessionToken: UInt32 = 0
+  var ids: [UInt8] = []
 }
 
 /// SET_PROFILE of NXP's group 0xA: the chip makes a session from what a phone sent.
@@ -81,85 +80,72 @@ package struct NXPSetProfile: UCICommand, Hashable {
 }
 
 /// GET_TRNG of NXP's group 0xA: bytes of the chip's random number generator.
-package struct NXPGetRandom: UCICommand, Hashable {
-  package typealias Response = NXPRandomResponse
-  package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x02)
-  package static let isIdempotent = true
-  package static let firstKeyByteOfResponse: Int? = 1
+struct NXPGetRandom: UCICommand, Hashable {
+  typealias Response = NXPRandomResponse
+  static let opcode = Opcode(GroupID(rawValue: 0xA), 0x02)
+  static let isIdempotent = true
+  static let firstKeyByteOfResponse: Int? = 1
 
-  /// How many bytes.
-  package var count: UInt8 = 0
+  var count: UInt8 = 0
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("count", &count)
   }
 }
 
 /// GET_TRNG_RSP of NXP's group 0xA.
-package struct NXPRandomResponse: UCIResponse, Hashable {
-  package var status = Status.ok
+struct NXPRandomResponse: UCIResponse, Hashable {
+  var status = Status.ok
   /// Everything behind the status. It may become a key.
-  package var random: [UInt8] = []
+  var random: [UInt8] = []
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
     try coder.bytes("random", &random, .rest, .secret)
   }
 }
 
 /// SE_BINDING_STATUS_NTF of NXP's group 0xE.
-package struct NXPBindingStatusNotification: UCINotification, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x06)
-  package var binding: UInt8 = 0
+struct NXPBindingStatusNotification: UCINotification, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xE), 0x06)
+  var binding: UInt8 = 0
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field(
       "binding", &binding, .names(["NOT_BOUND", "BOUND_UNLOCKED", "BOUND_LOCKED", "UNKNOWN"]))
   }
 }
 
 /// GET_ERROR_LOG of NXP's group 0xE: what went wrong before the last reset.
-package struct NXPGetErrorLog: EmptyCommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x02)
-  package init() {}
+struct NXPGetErrorLog: EmptyCommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xE), 0x02)
 }
 
 /// SE_BIND of NXP's group 0xF: the chip and its secure element agree on a key.
-package struct NXPBind: EmptyCommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x31)
+struct NXPBind: EmptyCommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xF), 0x31)
   // What is done once cannot be done again.
-  package static let isIdempotent = false
-  package init() {}
+  static let isIdempotent = false
 }
 
 /// SE_BINDING_CHECK of NXP's group 0xF: whether the chip and its secure element know each other.
-package struct NXPCheckBinding: EmptyCommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x32)
-  package init() {}
+struct NXPCheckBinding: EmptyCommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xF), 0x32)
 }
 
 /// READ_MODULE_MAKER_ID of NXP's group 0xA.
-package struct NXPReadModuleID: EmptyCommand, Hashable {
-  package typealias Response = NXPModuleIDResponse
-  package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x04)
-  package init() {}
+struct NXPReadModuleID: EmptyCommand, Hashable {
+  typealias Response = NXPModuleIDResponse
+  static let opcode = Opcode(GroupID(rawValue: 0xA), 0x04)
 }
 
 /// READ_MODULE_MAKER_ID_RSP of NXP's group 0xA.
-package struct NXPModuleIDResponse: UCIResponse, Hashable {
-  package var status = Status.ok
+struct NXPModuleIDResponse: UCIResponse, Hashable {
+  var status = Status.ok
   /// Who made the module; missing in error responses.
-  package var id: UInt16?
+  var id: UInt16?
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
     try coder.optional("module_id", &id)
   }

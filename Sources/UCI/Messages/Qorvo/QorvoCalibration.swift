@@ -7,17 +7,14 @@ package struct QorvoSetCalibration: UCICommand, Hashable {
   package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2A)
   package static let isIdempotent = true
 
-  /// A key and its value.
   package struct Entry: Hashable, Sendable {
     /// The name in ASCII, for example `ant0.ch9.ant_delay`; at most 255 bytes.
     package var key: [UInt8]
-    /// At most 255 bytes.
     package var value: [UInt8]
 
     package init(key: [UInt8], value: [UInt8]) { (self.key, self.value) = (key, value) }
   }
 
-  /// At most 65535.
   package var entries: [Entry] = []
 
   package init() {}
@@ -58,7 +55,6 @@ package struct QorvoCalibrationResponse: UCIResponse, Hashable {
   package struct Entry: Hashable, Sendable {
     /// The name in ASCII.
     package var key: [UInt8] = []
-    /// Whether it could be read.
     package var status = Status.ok
     package var value: [UInt8] = []
   }
@@ -71,9 +67,7 @@ package struct QorvoCalibrationResponse: UCIResponse, Hashable {
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
-    try coder.afterStatus(
-      status, &entries, blank: [], isMandatory: false
-    ) { c, list throws(PayloadError) in
+    try coder.afterStatus(status, &entries) { c, list throws(PayloadError) in
       try c.list("entries", &list, .u16, blank: Entry()) { c, entry throws(PayloadError) in
         try c.bytes("key", &entry.key, .u8, .text)
         try c.code("status", &entry.status)
@@ -84,31 +78,26 @@ package struct QorvoCalibrationResponse: UCIResponse, Hashable {
 }
 
 /// Begins a transaction in which calibration is set (GID 0xE, OID 0x2E).
-package struct QorvoBeginTransaction: UCICommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2E)
-  package var option: UInt8 = 0
+struct QorvoBeginTransaction: UCICommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2E)
+  var option: UInt8 = 0
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("option", &option, .names(["CONFIG", "DEFAULT"]))
   }
 }
 
 /// Ends a transaction in which calibration was set (GID 0xE, OID 0x2F).
-package struct QorvoEndTransaction: UCICommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2F)
-  package var option: UInt8 = 0
+struct QorvoEndTransaction: UCICommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2F)
+  var option: UInt8 = 0
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("option", &option, .names(["COMMIT", "ABORT"]))
   }
 }
 
 /// Lets a Qorvo chip forget the calibration it was given (GID 0xF, OID 0x00).
-package struct QorvoResetCalibration: EmptyCommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xF), 0x00)
-  package init() {}
+struct QorvoResetCalibration: EmptyCommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xF), 0x00)
 }

@@ -4,36 +4,31 @@
 // Tools 1.1.1.
 
 /// TX_CW (GID 0xB, OID 0x01): an unmodulated carrier.
-package struct QorvoTestTXCW: UCICommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x01)
-  package static let isIdempotent = true
-  package var action: UInt8 = 0
+struct QorvoTestTXCW: UCICommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xB), 0x01)
+  static let isIdempotent = true
+  var action: UInt8 = 0
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("action", &action, .names(["STOP", "START"]))
   }
 }
 
 /// PLL lock test (GID 0xB, OID 0x02).
-package struct QorvoTestPLLLock: UCICommand, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x02)
+struct QorvoTestPLLLock: UCICommand, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xB), 0x02)
 
   /// What to test and for how long.
-  package struct Settings: Hashable, Sendable {
-    /// Which operation.
-    package var operation: UInt8 = 0
+  struct Settings: Hashable, Sendable {
+    var operation: UInt8 = 0
     /// Tenths of a millisecond.
-    package var timeout: UInt16 = 0
+    var timeout: UInt16 = 0
   }
 
   /// nil: as the chip likes.
-  package var settings: Settings?
+  var settings: Settings?
 
-  package init() {}
-
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.optional(
       "settings", &settings, blank: Settings(), .omitted, { $0 > 0 }
     ) { c, settings throws(PayloadError) in
@@ -44,33 +39,30 @@ package struct QorvoTestPLLLock: UCICommand, Hashable {
 }
 
 /// A notification of a Qorvo test that is a list of results by number.
-package protocol QorvoTestResults: UCINotification {
-  /// At most 255.
+protocol QorvoTestResults: UCINotification {
   var results: [TLV] { get set }
   /// What the numbers mean.
   static var names: [UInt8: String] { get }
 }
 
 extension QorvoTestResults {
-  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.parameters("results", &results, .results(Self.names))
   }
 }
 
 /// Result of the PLL lock test (GID 0xB, OID 0x02).
-package struct QorvoTestPLLLockNotification: QorvoTestResults, Hashable {
-  package static let opcode = QorvoTestPLLLock.opcode
+struct QorvoTestPLLLockNotification: QorvoTestResults, Hashable {
+  static let opcode = QorvoTestPLLLock.opcode
   /// 1: 0 well, 1 setting of the channel failed, 2 state of the PLL; 2: flags of the PLL.
-  package static let names: [UInt8: String] = [1: "error", 2: "flags"]
-  package var results: [TLV] = []
-  package init() {}
+  static let names: [UInt8: String] = [1: "error", 2: "flags"]
+  var results: [TLV] = []
 }
 
 /// Result of the test of the real-time clock (GID 0xB, OID 0x04).
-package struct QorvoTestRTCNotification: QorvoTestResults, Hashable {
-  package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x04)
+struct QorvoTestRTCNotification: QorvoTestResults, Hashable {
+  static let opcode = Opcode(GroupID(rawValue: 0xB), 0x04)
   /// 1: a status; 2: the time that passed.
-  package static let names: [UInt8: String] = [1: "status", 2: "elapsed"]
-  package var results: [TLV] = []
-  package init() {}
+  static let names: [UInt8: String] = [1: "status", 2: "elapsed"]
+  var results: [TLV] = []
 }

@@ -117,7 +117,7 @@ extension Status {
       0x1A, "ERROR_UWB_INITIATION_TIME_TOO_OLD", "The start time given lies in the past.",
       causes: ["a time relative to now where FiRa 2.0 wants the chip's own time in microseconds"],
       try: ["Read the chip's time with CORE_QUERY_UWBS_TIMESTAMP and add to it, or send 0."],
-      generations: .fira2...(.fira3)),
+      since: .fira2),
     .init(
       0x1B, "OK_NEGATIVE_DISTANCE_REPORT",
       "Measured, but the distance came out negative: the boards are very close or their antenna "
@@ -142,5 +142,173 @@ extension Status {
       0x31, "DATA_RX_CRC_ERROR", "Data arrived damaged.",
       causes: ["a weak signal", "a different MAC_FCS_TYPE at the two ends"],
       try: ["Compare MAC_FCS_TYPE; let the data be repeated."]),
+  ]
+
+  // Why a ranging round failed. Source of names and numbers: as for the other status codes.
+  static let ranging: [CodeExplanation] = [
+    .init(
+      0x20, "RANGING_TX_FAILED", "The frame could not be sent.",
+      causes: [
+        "slots too short for the frame", "another session that had the radio",
+        "a channel that regulation or calibration does not allow here",
+      ], try: ["Use longer slots; end other sessions."]),
+    .init(
+      0x21, "RANGING_RX_TIMEOUT",
+      "No answer was heard in time: the peer is off, out of range, or set up differently.",
+      causes: [
+        "a peer that is not started",
+        "a different session id: it enters the key derivation, so nothing else shows the mistake",
+        "addresses that are not crossed", "both ends controllers, or both controlees",
+        "a different channel, preamble code, SFD or STS",
+        "different slots, slots per round, interval or hopping",
+        "a phone's defaults: preamble 9, 6 slots, 120 or 240 ms, hopping on",
+      ],
+      try: [
+        "Compare the parameters of the two ends.",
+        "Bring the boards to one metre of each other, antennas upright.",
+      ]),
+    .init(
+      0x22, "RANGING_RX_PHY_DEC_FAILED",
+      "A frame was heard but its header could not be decoded: interference, or a different "
+        + "preamble, SFD or PRF.",
+      causes: [
+        "a different SFD, PRF mode, PHR data rate or RFRAME configuration",
+        "another UWB network on the same channel and preamble code", "a weak signal",
+      ],
+      try: [
+        "Compare SFD_ID, PRF_MODE, RFRAME_CONFIG and BPRF_PHR_DATA_RATE of both ends.",
+        "Choose another preamble code at both ends.",
+      ]),
+    .init(
+      0x23, "RANGING_RX_PHY_TOA_FAILED",
+      "A frame was heard but its time of arrival could not be found: weak or blocked signal.",
+      causes: ["a body, metal or a wall between the antennas", "a long distance"],
+      try: ["Bring the boards into line of sight.", "Turn the antennas towards each other."]),
+    .init(
+      0x24, "RANGING_RX_PHY_STS_FAILED",
+      "The scrambled timestamp sequence did not match: a different key, vendor id, IV or STS index.",
+      causes: [
+        "VENDOR_ID or STATIC_STS_IV with its bytes in another order",
+        "a different session id, key, STS index, STS length or number of STS segments",
+      ],
+      try: [
+        "Compare VENDOR_ID and STATIC_STS_IV byte by byte in the order of the wire: the number "
+          + "0x0708 is 08 07 there.", "Compare the parameters of the two ends.",
+      ]),
+    .init(
+      0x25, "RANGING_RX_MAC_DEC_FAILED",
+      "A frame was heard but its content could not be decoded: a different session id, key or FCS "
+        + "type.",
+      causes: [
+        "a different session id or key", "a different MAC_FCS_TYPE or MAC_ADDRESS_MODE",
+        "a frame of another network",
+      ], try: ["Compare session id, keys, MAC_FCS_TYPE and MAC_ADDRESS_MODE of both ends."]),
+    .init(
+      0x26, "RANGING_RX_MAC_IE_DEC_FAILED",
+      "An information element in the frame could not be decoded.",
+      causes: ["ends that follow different versions of the specification"],
+      try: ["Compare the MAC versions of the two chips."]),
+    .init(
+      0x27, "RANGING_RX_MAC_IE_MISSING",
+      "The frame lacks an information element that ranging needs.",
+      causes: [
+        "a different RANGING_ROUND_USAGE, RANGING_ROUND_CONTROL or RESULT_REPORT_CONFIG",
+        "ends that follow different versions of the specification",
+      ], try: ["Compare these parameters of both ends."]),
+  ]
+
+  // Codes of vendors, and codes whose meaning changed between releases.
+  //
+  // Sources: AOSP's packet definitions and FiraParams; DW3_QM33_SDK 1.1.0; AOSP hardware/nxp/uwb
+  // and nxp-uwb/sr250-uwbiot-zephyr.
+  static let vendors: [CodeExplanation] = [
+    .init(
+      0x12, "INVALID_PHASE_PARTICIPATION",
+      "This device cannot take part in a phase of the hybrid schedule in that way.",
+      vendors: [.qorvo], since: .fira3),
+    .init(
+      0x18, "INVALID_HUS_SLOT_ALLOCATION",
+      "The hybrid schedule allots its slots in an unusable way.", vendors: [.nxp],
+      since: .fira3),
+    .init(
+      0x19, "INVALID_SLOT_DURATION", "The slot duration is not usable.", vendors: [.nxp],
+      since: .fira3),
+    .init(
+      0x2A, "ROUND_INDEX_NOT_SET_AS_INITIATOR",
+      "The ranging round is not one in which this DT-anchor initiates; older releases of Qorvo and "
+        + "Android mean that an address is not in the list of reply times.",
+      vendors: [.qorvo, .android]),
+    .init(
+      0x2B, "DL_TDOA_ADDRESS_NOT_MATCHING",
+      "The address is not in the list of reply times of the DL-TDoA round.",
+      vendors: [.qorvo, .android]),
+    .init(
+      0x50, "ERROR_CCC_SE_BUSY", "The secure element is busy.", try: ["Try again."],
+      vendors: [.qorvo, .android]),
+    .init(
+      0x51, "ERROR_CCC_LIFECYCLE", "The secure element is not in the state of life this needs.",
+      causes: ["a chip that was never bound to its secure element"], vendors: [.qorvo, .android]),
+    .init(
+      0x52, "STOPPED_DUE_TO_OTHER_SESSION_CONFLICT",
+      "A session of higher priority needed the radio.",
+      try: ["End the other session, or raise SESSION_PRIORITY."], vendors: [.android]),
+    .init(
+      0x53, "REGULATION_UWB_OFF", "UWB is not allowed in the country that is set.",
+      causes: ["a country code for which UWB is switched off, or 00"],
+      try: ["Set the code of the country the device is in."], vendors: [.android]),
+    .init(0x50, "BINDING_SUCCESS", "The chip was bound to its secure element.", vendors: [.nxp]),
+    .init(
+      0x51, "BINDING_FAILURE", "The chip could not be bound to its secure element.", vendors: [.nxp]
+    ),
+    .init(
+      0x52, "BINDING_LIMIT_REACHED", "The chip has been bound as often as it can be.",
+      vendors: [.nxp]),
+    .init(
+      0x53, "CALIBRATION_IN_PROGRESS", "A calibration is under way.",
+      try: ["Wait for its notification, then try again."], vendors: [.nxp]),
+    .init(
+      0x54, "THERMAL_RUNAWAY", "The chip is too hot and has stopped.",
+      causes: ["continuous transmission", "poor cooling"],
+      try: ["Let it cool, then lengthen the ranging interval."], vendors: [.nxp]),
+    .init(0x55, "FEATURE_NOT_SUPPORTED", "This chip does not have the feature.", vendors: [.nxp]),
+    .init(
+      0x56, "COUNTRY_CODE_BLOCKED_CHANNEL",
+      "The channel is not allowed in the country that is set.",
+      try: ["Choose the other channel, or set the code of the country the device is in."],
+      vendors: [.nxp]),
+    .init(
+      0x57, "CALIBRATION_NOT_CONFIGURED", "A calibration value that this needs is not set.",
+      try: ["Write the board's calibration first."], vendors: [.nxp]),
+    .init(
+      0x58, "BUFFER_UNDERFLOW", "The chip lost a part of the message on its host interface.",
+      try: ["Send it again; lower the speed of the interface if it stays."], vendors: [.nxp]),
+    .init(
+      0x59, "LOW_VBAT", "The supply voltage is too low to transmit.",
+      causes: ["an empty battery", "a USB port that cannot supply the peak current"],
+      try: ["Use another supply."], vendors: [.nxp]),
+    .init(
+      0x70, "SE_NONE", "There is no secure element.", try: ["Use a static or provisioned STS."],
+      vendors: [.nxp]),
+    .init(
+      0x71, "SE_TIMEOUT", "The secure element did not answer.", try: ["Reset the board."],
+      vendors: [.nxp]),
+    .init(
+      0x72, "SE_RECOVERY_FAILURE", "The secure element could not be brought back.",
+      try: ["Power the board off and on."], vendors: [.nxp]),
+    .init(
+      0x73, "SE_RECOVERY_SUCCESS", "The secure element was brought back: no failure.",
+      vendors: [.nxp]),
+    .init(
+      0x74, "SE_APDU_FAILURE", "The secure element refused a command of the chip.", vendors: [.nxp]),
+    .init(
+      0x75, "SE_AUTHENTICATION_FAILURE", "The chip and the secure element do not trust each other.",
+      causes: ["a secure element that is bound to another chip"], vendors: [.nxp]),
+    .init(
+      0x8B, "RX_PROCESSING_TIME_ERROR", "The chip was too slow with a received frame.",
+      try: ["Use longer slots, or ask for fewer diagnostics."], vendors: [.nxp]),
+    .init(0x90, "DATA_TRANSFER_ERROR", "The data could not be delivered.", vendors: [.nxp]),
+    .init(
+      0xFE, "HARDWARE_RESET", "The HAL reports that the chip reset itself.",
+      try: ["Set the sessions up again."], vendors: [.nxp]),
   ]
 }

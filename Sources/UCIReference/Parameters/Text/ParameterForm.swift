@@ -5,7 +5,6 @@ import UCI
 /// How the value of a parameter is written by people: which units, words and bytes it takes, and
 /// how it is printed. What is printed can be read again.
 package struct ParameterForm: Sendable {
-  /// What a value is.
   enum Kind: Sendable {
     /// A little-endian number, or one of the words for its values.
     case number
@@ -21,61 +20,47 @@ package struct ParameterForm: Sendable {
     case angles
   }
 
-  /// The name of the parameter.
   package let name: String
   /// Bytes a value may have; empty: any number.
   package let lengths: [Int]
   /// Unit of a number; nil where it has none.
-  package let unit: String?
+  package private(set) var unit: String?
   /// Values a number may have; nil: whatever fits into the bytes.
-  package let range: ClosedRange<UInt64>?
+  package private(set) var range: ClosedRange<UInt64>?
   /// Words for the values of a number.
-  package let values: [UInt64: String]
+  package private(set) var values: [UInt64: String] = [:]
   /// The value must not be in any message.
-  package let isSecret: Bool
+  package private(set) var isSecret = false
   let kind: Kind
   /// What a number of eight bytes is counted in, where the shorter one has another unit.
-  let longUnit: String?
+  private(set) var longUnit: String?
+}
 
-  init(
-    name: String, lengths: [Int], unit: String? = nil, range: ClosedRange<UInt64>? = nil,
-    values: [UInt64: String] = [:], isSecret: Bool = false, kind: Kind? = nil,
-    longUnit: String? = nil
-  ) {
-    self.name = name
-    self.lengths = lengths
-    self.unit = unit
-    self.range = range
-    self.values = values
-    self.isSecret = isSecret
-    let isNumber = !lengths.isEmpty && lengths.allSatisfy { [1, 2, 4, 8].contains($0) }
-    self.kind = kind ?? (isNumber ? .number : .bytes)
-    self.longUnit = longUnit
-  }
-
-  /// The form of a parameter of a session.
+extension ParameterForm {
+  /// The form of a parameter of a session or of the chip.
   ///
   /// Where a parameter has another length and unit in another version, the form takes both.
-  package init(_ parameter: AppConfigParameter) {
-    let rows = AppConfigParameter.all.filter {
+  package init<ID: TabulatedID>(_ parameter: Parameter<ID>) {
+    let rows = Parameter<ID>.all.filter {
       $0.id == parameter.id && $0.vendors == parameter.vendors && $0.format == parameter.format
     }
     let long = rows.first { $0.lengths == [8] && $0.unit != nil }
     let short = rows.first { $0.lengths != [8] }
     let isBoth = long != nil && short != nil
+    // Vendors write VENDOR_ID in a way of their own.
+    let isVendorID = parameter.id as? AppConfigID == .vendorID
     self.init(
       name: parameter.name,
       lengths: isBoth ? Set(rows.flatMap(\.lengths)).sorted() : parameter.lengths,
       unit: isBoth ? short?.unit : parameter.unit, range: isBoth ? nil : parameter.range,
-      values: parameter.format == .mask ? [:] : parameter.values, isSecret: parameter.id.isSecret,
-      kind: Self.special[parameter.id] ?? Kind(parameter), longUnit: isBoth ? long?.unit : nil)
+      values: parameter.format == .mask ? [:] : parameter.values, isSecret: parameter.isSecret,
+      kind: isVendorID ? .bytesOrNumber : Kind(parameter), longUnit: isBoth ? long?.unit : nil)
   }
 
   /// The form of a parameter of which nothing is known: bytes.
-  static func unknown(_ name: String) -> ParameterForm { ParameterForm(name: name, lengths: []) }
-
-  // Parameters that vendors write in a way of their own.
-  private static let special: [AppConfigID: Kind] = [.vendorID: .bytesOrNumber]
+  static func unknown(_ name: String) -> ParameterForm {
+    ParameterForm(name: name, lengths: [], kind: .bytes)
+  }
 
   /// What the parameter takes, for help and errors: a noun phrase.
   package var accepted: String {
@@ -115,10 +100,13 @@ package struct ParameterForm: Sendable {
 }
 
 extension ParameterForm.Kind {
-  /// What the values of a row are; nil where their number of bytes says it.
-  init?(_ parameter: AppConfigParameter) {
+  /// What the values of a row are.
+  init<ID>(_ parameter: Parameter<ID>) {
     switch parameter.format {
-    case .number, .signed: return nil
+    case .number, .signed:
+      let lengths = parameter.lengths
+      let isNumber = !lengths.isEmpty && lengths.allSatisfy { [1, 2, 4, 8].contains($0) }
+      self = isNumber ? .number : .bytes
     case .mask, .maskBigEndian:
       let highest = parameter.values.keys.max() ?? 0
       self = .flags((0...highest).map { parameter.values[$0] ?? "" })
@@ -126,5 +114,87 @@ extension ParameterForm.Kind {
     case .fixedPoint: self = .angles
     default: self = .bytes
     }
+  }
+}
+
+extension ParameterForm {
+  /// The value as text, which `bytes(from:for:)` reads again. Secrets are not hidden here.
+  ///
+  /// Bytes that this parameter cannot have are printed as `hex:` and the bytes.
+  package func text(_ bytes: [UInt8]) -> String {
+    guard lengths.isEmpty || lengths.contains(bytes.count), !bytes.isEmpty else {
+      return raw(bytes)
+    }
+    switch kind {
+    case .number: return number(bytes)
+    case .flags(let names):
+      guard let value = TLV(0, bytes).integer, range?.contains(value) ?? true else {
+        return raw(bytes)
+      }
+      return flags(value, names) ?? "0x" + String(value, radix: 16, uppercase: true)
+    case .bytes, .bytesOrNumber: return Self.hexadecimal(bytes)
+    case .addresses: return addresses(bytes) ?? raw(bytes)
+    case .angles: return angles(bytes) ?? raw(bytes)
+    }
+  }
+
+  private func number(_ bytes: [UInt8]) -> String {
+    guard let value = TLV(0, bytes).integer, range?.contains(value) ?? true else {
+      return raw(bytes)
+    }
+    if let word = values[value] { return word }
+    let unit = bytes.count == 8 && longUnit != nil ? longUnit : unit
+    return switch unit {
+    case nil, "0.25 m": "\(value)"
+    case let unit?: "\(value) \(unit)"
+    }
+  }
+
+  private func flags(_ value: UInt64, _ names: [String]) -> String? {
+    var words: [String] = []
+    for bit in 0..<64 where value >> UInt64(bit) & 1 != 0 {
+      guard bit < names.count, !names[bit].isEmpty else { return nil }
+      words.append(names[bit])
+    }
+    return words.isEmpty ? nil : words.joined(separator: "+")
+  }
+
+  /// Short addresses unless the parameter or the number of bytes says otherwise. A list of eight
+  /// bytes could be either; it is read as short ones, which is what sessions nearly always have.
+  private func addresses(_ bytes: [UInt8]) -> String? {
+    let length = bytes.count == 8 && !lengths.isEmpty ? 8 : 2
+    guard bytes.count % length == 0 else { return nil }
+    return stride(from: 0, to: bytes.count, by: length).compactMap {
+      MACAddress(bytes: bytes[$0..<$0 + length])?.description
+    }.joined(separator: ",")
+  }
+
+  private func angles(_ bytes: [UInt8]) -> String? {
+    var texts: [String] = []
+    for index in stride(from: 0, to: bytes.count - 1, by: 2) {
+      let value = Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)
+      let magnitude = Int(value.magnitude)
+      guard magnitude <= 180 * 128 else { return nil }
+      var text = (value < 0 ? "-" : "") + "\(magnitude / 128)"
+      if magnitude % 128 != 0 {
+        // 128ths have at most seven decimals.
+        let rest = String(magnitude % 128 * 78_125)
+        var decimals = String(repeating: "0", count: 7 - rest.count) + rest
+        while decimals.last == "0" { decimals.removeLast() }
+        text += "." + decimals
+      }
+      texts.append(text)
+    }
+    return texts.joined(separator: ",")
+  }
+
+  private func raw(_ bytes: [UInt8]) -> String { "hex:" + Self.hexadecimal(bytes) }
+
+  /// Two digits each, with colons.
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map {
+      let digits = String($0, radix: 16, uppercase: true)
+      return digits.count < 2 ? "0" + digits : digits
+    }.joined(separator: ":")
   }
 }

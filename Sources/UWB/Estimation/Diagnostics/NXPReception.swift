@@ -8,7 +8,7 @@ extension PeerDiagnostics {
   private static var elevationPair: UInt8 { 2 }
 
   /// What NXP's part after the measurements says of one of them.
-  init(_ tail: borrowing NXPVendorTailView, measurement: Int) {
+  init(_ tail: borrowing NXPVendorTail, measurement: Int) {
     self.init()
     for index in 0..<tail.angleCount {
       let angle = tail.angle(index, of: measurement)
@@ -36,7 +36,7 @@ extension PeerDiagnostics {
   }
 
   /// What an entry of the RFRAME log says: a frame at one of the receivers.
-  mutating func take(_ entry: NXPFrameLogView.Entry) {
+  mutating func take(_ entry: NXPReceivedFrame) {
     // Source of the status: nxp-appcodehub/an-sr250-uwb-plug-and-play-demo (facts only).
     guard entry.decodeStatus == 4 else { return }
     frames += 1

@@ -110,7 +110,7 @@ package struct EstimationPipeline: Sendable {
       follows = false
     }
     let tail = view.payload.extracting(view.vendorTailOffset..<view.payload.byteCount)
-    if let tail = NXPVendorTailView(tail, measurements: view.count) {
+    if let tail = NXPVendorTail(tail, measurements: view.count) {
       for index in 0..<view.count {
         waiting.tails.append(PeerDiagnostics(tail, measurement: index))
       }

@@ -42,7 +42,7 @@ enum MessageTarget: Target {
     let message = Message(
       type: .notification, opcode: .sessionInfo, payload: payload.span.bytes, dialect: dialect)
     let value: SessionInfo? =
-      if case .notification(let info as SessionInfo) = message.content { info } else { nil }
+      if case .payload(let info as SessionInfo) = message.content { info } else { nil }
     guard let view = try? SessionInfoView(payload.span.bytes) else {
       if let value, value.type == .twoWay { fail("the view refuses what the value takes") }
       return

@@ -46,10 +46,9 @@ enum SecretTarget: Target {
       list.append(
         TLV(id, value, subID: (0xE4...0xE5).contains(id) && input[0] & 4 != 0 ? 3 : nil))
     }
-    var writer = PayloadWriter()
-    if isResponse { writer.u8(0) } else { writer.u32(1) }
-    writer.tlvs(list)
-    return writer.bytes
+    return isResponse
+      ? TLVListResponse(status: .ok, parameters: list).encoded()
+      : SetAppConfig(sessionToken: 1, parameters: list).encoded()
   }
 
   private static func controlees(_ input: ArraySlice<UInt8>) -> [UInt8] {

@@ -1,5 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Cuts a message into the packets that carry it.
+package enum Segmentation {
+  /// The packets of a message, header included, in the order in which they go out. Every packet
+  /// but the last has its boundary flag (PBF) set; each has a length of its own.
+  ///
+  /// - Parameters:
+  ///   - limit: bytes of payload in one packet. 255 at most for control packets; for data what
+  ///     the chip announces as MAX_DATA_PACKET_PAYLOAD_SIZE.
+  package static func packets(
+    type: MessageType, opcode: Opcode, payload: [UInt8], limit: Int = 255,
+    dataLengthInByte3: Bool = false
+  ) -> [[UInt8]] {
+    precondition(limit > 0)
+    var packets: [[UInt8]] = []
+    var start = 0
+    repeat {
+      let end = min(start + limit, payload.count)
+      let header = PacketHeader(
+        type: type, moreFollows: end < payload.count, group: opcode.group, oid: opcode.oid,
+        isExtended: type.isControl && end - start > 255, payloadLength: end - start)
+      packets.append(header.encoded(dataLengthInByte3: dataLengthInByte3) + payload[start..<end])
+      start = end
+    } while start < payload.count
+    return packets
+  }
+
+  package static func packets<C: UCICommand>(
+    _ command: C, dialect: Dialect = .assumed, limit: Int = 255
+  ) -> [[UInt8]] {
+    packets(
+      type: .command, opcode: C.opcode, payload: command.encoded(dialect: dialect), limit: limit)
+  }
+}
+
 /// Joins the segments of messages: one partial control message and one partial data message at a
 /// time, so that a data packet between two control segments does no harm.
 ///
@@ -7,9 +41,9 @@
 /// which costs one message where dropping both would cost two. Packets that are whole messages pass
 /// through without being copied, and nothing is allocated once the buffers have grown to the longest
 /// message seen.
-public struct Reassembler {
+package struct Reassembler {
   /// What became of a packet.
-  public enum Outcome: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
     /// The packet is a whole message: read its own payload.
     case whole
     /// The packet ended a message: read `payload(of:)`.
@@ -27,18 +61,18 @@ public struct Reassembler {
   private var control = Partial()
   private var data = Partial()
   /// Partial messages that were dropped because another one began or they grew too long.
-  public private(set) var dropped = 0
+  package private(set) var dropped = 0
   /// Longer messages are dropped: no chip in the field sends anything near it.
-  public let limit: Int
+  package let limit: Int
 
   /// Nothing is pending.
-  public init(limit: Int = 65_536) {
+  package init(limit: Int = 65_536) {
     self.limit = limit
     control.bytes.reserveCapacity(1_024)
   }
 
   /// Takes the next packet.
-  public mutating func take(_ header: PacketHeader, payload: RawSpan) -> Outcome {
+  package mutating func take(_ header: PacketHeader, payload: RawSpan) -> Outcome {
     if !header.moreFollows && (header.type == .data ? data : control).opcode == nil {
       return .whole
     }
@@ -73,14 +107,14 @@ public struct Reassembler {
   }
 
   /// The joined payload after `.completed`, until the next segment is taken.
-  public func withPayload<R, E: Error>(
+  package func withPayload<R, E: Error>(
     of type: MessageType, _ body: (RawSpan) throws(E) -> R
   ) throws(E) -> R {
     try unsafe body((type == .data ? data : control).bytes.span.bytes)
   }
 
   /// Forgets partial messages, for example after the boundary between frames was lost.
-  public mutating func reset() {
+  package mutating func reset() {
     if control.opcode != nil || data.opcode != nil { dropped += 1 }
     control.opcode = nil
     data.opcode = nil

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SESSION_INIT.
 package struct SessionInit: UCICommand, Hashable {
   package typealias Response = SessionInitResponse
   package static let opcode = Opcode.sessionInit
@@ -21,7 +20,6 @@ package struct SessionInit: UCICommand, Hashable {
   }
 }
 
-/// SESSION_INIT_RSP.
 package struct SessionInitResponse: UCIResponse, Hashable {
   package var status = Status.ok
   /// FiRa 2.0 and later: what names the session from now on. Absent in 1.x, in error responses and
@@ -67,7 +65,6 @@ public struct SessionStatusNotification: UCINotification, Hashable {
   }
 }
 
-/// SESSION_SET_APP_CONFIG.
 package struct SetAppConfig: SetParametersCommand, Hashable {
   package static let opcode = Opcode.sessionSetAppConfig
   package static let space = ParameterSpace.app
@@ -77,7 +74,6 @@ package struct SetAppConfig: SetParametersCommand, Hashable {
   package init() {}
 }
 
-/// SESSION_GET_APP_CONFIG.
 package struct GetAppConfig: GetParametersCommand, Hashable {
   package static let opcode = Opcode.sessionGetAppConfig
   package static let space = ParameterSpace.app
@@ -87,14 +83,12 @@ package struct GetAppConfig: GetParametersCommand, Hashable {
   package init() {}
 }
 
-/// SESSION_GET_COUNT.
 package struct GetSessionCount: EmptyCommand, Hashable {
   package typealias Response = SessionCountResponse
   package static let opcode = Opcode.sessionGetCount
   package init() {}
 }
 
-/// SESSION_GET_COUNT_RSP.
 package struct SessionCountResponse: UCIResponse, Hashable {
   package var status = Status.ok
   /// Sessions that exist; nil where the response ends behind its status.
@@ -109,7 +103,6 @@ package struct SessionCountResponse: UCIResponse, Hashable {
   }
 }
 
-/// SESSION_GET_STATE.
 package struct GetSessionState: SessionTokenCommand, Hashable {
   package typealias Response = SessionStateResponse
   package static let opcode = Opcode.sessionGetState
@@ -118,7 +111,6 @@ package struct GetSessionState: SessionTokenCommand, Hashable {
   package init() {}
 }
 
-/// SESSION_GET_STATE_RSP.
 package struct SessionStateResponse: UCIResponse, Hashable {
   package var status = Status.ok
   package var state: SessionState?
@@ -129,5 +121,57 @@ package struct SessionStateResponse: UCIResponse, Hashable {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)
     try coder.optional("state", &state)
+  }
+}
+
+/// SESSION_START (FiRa 1.x: RANGE_START). OK means accepted; SESSION_STATUS_NTF says what became
+/// of it.
+package struct SessionStart: SessionTokenCommand, Hashable {
+  package static let opcode = Opcode.sessionStart
+  package var sessionToken: UInt32 = 0
+  package init() {}
+}
+
+/// SESSION_STOP (FiRa 1.x: RANGE_STOP).
+package struct SessionStop: SessionTokenCommand, Hashable {
+  package static let opcode = Opcode.sessionStop
+  package static let isIdempotent = true
+  package var sessionToken: UInt32 = 0
+  package init() {}
+}
+
+package struct GetRangingCount: SessionTokenCommand, Hashable {
+  package typealias Response = RangingCountResponse
+  package static let opcode = Opcode.sessionGetRangingCount
+  package static let isIdempotent = true
+  package var sessionToken: UInt32 = 0
+  package init() {}
+}
+
+package struct RangingCountResponse: UCIResponse, Hashable {
+  package var status = Status.ok
+  /// Ranging rounds attempted since the start.
+  package var count: UInt32?
+
+  package init() {}
+  package init(status: Status, count: UInt32?) { (self.status, self.count) = (status, count) }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.code("status", &status)
+    try coder.optional("count", &count)
+  }
+}
+
+/// SESSION_ROLE_CHANGE_NTF, FiRa 3.0.
+struct RoleChangeNotification: UCINotification, Hashable {
+  static let opcode = Opcode(.sessionControl, 0x06)
+
+  var sessionToken: UInt32 = 0
+  /// The new role. The inverse of the parameter DEVICE_ROLE.
+  var role: UInt8 = 0
+
+  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.field("session", &sessionToken)
+    try coder.field("role", &role, .names(["INITIATOR", "RESPONDER"]))
   }
 }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message of an anchor, received by a tag: what both versions of downlink-TDoA measurements say.
+public struct DownlinkTDoAMessage: Hashable, Sendable {
+  /// The anchor.
+  public var peer = MACAddress(0)
+  /// Whether it was measured, and if not, why.
+  public var status = Status.ok
+  /// 0 poll, 1 response, 2 final.
+  public var messageType: UInt8 = 0
+  /// The block of the message.
+  public var blockIndex: UInt16 = 0
+  /// The ranging round of the message.
+  public var roundIndex: UInt8 = 0
+  /// The chip's judgement of the path.
+  public var lineOfSight = LineOfSight.notDetermined
+  /// Where the anchor is, seen from this device.
+  public var azimuth = Angle.none
+  /// Where the anchor is, seen from this device.
+  public var elevation = Angle.none
+  /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0: not available.
+  public var rawRSSI: UInt8 = 0
+  /// Clock offset between the responder and the initiator in Q6.10 ppm.
+  public var rawAnchorClockOffset: Int16 = 0
+  /// Clock offset measured by the tag in Q6.10 ppm.
+  public var rawClockOffset: Int16 = 0
+  /// Ticks.
+  public var initiatorReplyTime: UInt32 = 0
+  /// Ticks.
+  public var responderReplyTime: UInt32 = 0
+  /// Time of flight between initiator and responder in ticks.
+  public var timeOfFlight: UInt16 = 0
+
+  /// Ticks of timestamps and reply times in a second: 128 · 499.2 MHz, about 15.65 ps each.
+  public static var ticksPerSecond: Double { 63_897_600_000 }
+  /// Clock offset between the responder and the initiator in ppm.
+  public var anchorClockOffsetPPM: Double { Double(rawAnchorClockOffset) / 1024 }
+  /// Clock offset measured by the tag in ppm.
+  public var clockOffsetPPM: Double { Double(rawClockOffset) / 1024 }
+  /// Received power in dBm; nil when the chip gave none.
+  public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
+}
+
+/// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its first version (measurement
+/// type 2). Its length depends on what `control` says is there.
+@dynamicMemberLookup
+public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
+  /// What a measurement holds: the message control field.
+  public struct Control: WireCode, Hashable {
+    /// The field on the wire.
+    public let rawValue: UInt16
+    /// Any value.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The TX timestamp is in the time base common to all anchors, not in the anchor's own.
+    public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
+    /// Bytes of the TX timestamp: 5 or 8.
+    public var txTimestampLength: Int { Self.timestampLength(rawValue >> 1) }
+    /// Bytes of the RX timestamp: 5 or 8.
+    public var rxTimestampLength: Int { Self.timestampLength(rawValue >> 3) }
+    /// How the location of the anchor is given: 0 not at all, 1 WGS-84, 2 relative.
+    public var locationType: UInt8 { UInt8(rawValue >> 5 & 3) }
+    /// Bytes of the location; nil for the reserved code.
+    public var locationLength: Int? { [0, 12, 10, nil][Int(locationType)] }
+    /// How many active ranging rounds are listed, 0…15.
+    public var activeRoundCount: Int { Int(rawValue >> 7 & 15) }
+
+    // Reserved codes are read like 40 bits: test vectors of AOSP use them so.
+    private static func timestampLength(_ code: UInt16) -> Int { code & 3 == 1 ? 8 : 5 }
+  }
+
+  /// What both versions say.
+  public var message = DownlinkTDoAMessage()
+  /// What is there and how long it is. The fields below have to agree with it.
+  public var control = Control(rawValue: 0)
+  /// When the anchor sent the message, in ticks; 40 or 64 bits.
+  public var txTimestamp: UInt64 = 0
+  /// When the tag received it, in ticks; 40 or 64 bits.
+  public var rxTimestamp: UInt64 = 0
+  /// The location of the anchor as it came: none, 12 bytes WGS-84 or 10 bytes relative.
+  public var location: [UInt8] = []
+  /// Indexes of the rounds in which the anchor is active.
+  public var activeRounds: [UInt8] = []
+
+  package init() {}
+
+  /// What both versions say.
+  public subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
+    message[keyPath: path]
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isExtended: Bool
+  ) throws(PayloadError) {
+    try coder.address("mac", &message.peer, extended: isExtended)
+    try coder.code("status", &message.status)
+    try coder.field("message", &message.messageType)
+    try coder.code("message_control", &control)
+    try coder.require(
+      control.locationLength != nil, "message_control", "the location type is reserved")
+    try coder.field("block", &message.blockIndex)
+    try coder.field("round", &message.roundIndex)
+    try coder.code("nlos", &message.lineOfSight)
+    try coder.angle("azimuth", &message.azimuth)
+    try coder.angle("elevation", &message.elevation)
+    try coder.field("rssi", &message.rawRSSI)
+    try coder.integer("tx_timestamp", &txTimestamp, width: control.txTimestampLength) { .plain }
+    try coder.integer("rx_timestamp", &rxTimestamp, width: control.rxTimestampLength) { .plain }
+    try coder.field("anchor_cfo", &message.rawAnchorClockOffset)
+    try coder.field("cfo", &message.rawClockOffset)
+    try coder.field("initiator_reply_time", &message.initiatorReplyTime)
+    try coder.field("responder_reply_time", &message.responderReplyTime)
+    try coder.field("time_of_flight", &message.timeOfFlight)
+    try coder.bytes("location", &location, .exactly(control.locationLength ?? 0))
+    try coder.bytes("active_rounds", &activeRounds, .exactly(control.activeRoundCount))
+  }
+}
+
+/// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its second version (measurement
+/// type 6, FiRa 3.0). Only one family of implementations is known to use it.
+@dynamicMemberLookup
+public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
+  /// What a measurement holds: the message control field.
+  public struct Control: WireCode, Hashable {
+    /// The field on the wire.
+    public let rawValue: UInt32
+    /// Any value.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// The TX timestamp is in the time base common to all anchors, not in the anchor's own.
+    public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
+    /// Active ranging rounds are listed.
+    public var hasActiveRounds: Bool { rawValue & 2 != 0 }
+    /// The location of the anchor is given.
+    public var hasLocation: Bool { rawValue & 4 != 0 }
+    /// The cluster of clusters to which the anchor belongs is given.
+    public var hasSuperclusterID: Bool { rawValue & 8 != 0 }
+  }
+
+  /// What both versions say.
+  public var message = DownlinkTDoAMessage()
+  /// Bytes of the measurement, these two included, as announced. Some encoders announce too few.
+  public var announcedLength: UInt16 = 0
+  /// When the tag received the message, in ticks, as it came: at most 255 bytes, little-endian.
+  public var rxTimestampBytes: [UInt8] = []
+  /// What is there. The fields below have to agree with it.
+  public var control = Control(rawValue: 0)
+  /// When the anchor sent the message, in ticks, as it came: at most 255 bytes, little-endian.
+  public var txTimestampBytes: [UInt8] = []
+  /// Indexes of the rounds in which the anchor is active; nil where they are not listed.
+  public var activeRounds: [UInt8]?
+  /// The location of the anchor as it came, its type in the first byte; nil where it is not given.
+  public var location: [UInt8]?
+  /// The cluster of clusters to which the anchor belongs; nil where it is not given.
+  public var superclusterID: UInt8?
+  /// Bytes of unknown meaning between the fields and the announced end.
+  public var unknownBytes: [UInt8] = []
+
+  /// When the tag received the message, in ticks; nil where that is not known or longer than 64 bits.
+  public var rxTimestamp: UInt64? { TLV(0, rxTimestampBytes).integer }
+  /// When the anchor sent the message, in ticks; nil where that is not known or longer than 64 bits.
+  public var txTimestamp: UInt64? { TLV(0, txTimestampBytes).integer }
+
+  package init() {}
+
+  /// What both versions say.
+  public subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
+    message[keyPath: path]
+  }
+
+  package mutating func visit<C: FieldCoder & ~Escapable>(
+    _ coder: inout C, isExtended: Bool
+  ) throws(PayloadError) {
+    let start = coder.position
+    try coder.field("size", &announcedLength)
+    try coder.address("mac", &message.peer, extended: isExtended)
+    try coder.code("status", &message.status)
+    try coder.field("message", &message.messageType)
+    try coder.field("block", &message.blockIndex)
+    try coder.field("round", &message.roundIndex)
+    try coder.code("nlos", &message.lineOfSight)
+    try coder.angle("azimuth", &message.azimuth)
+    try coder.angle("elevation", &message.elevation)
+    try coder.field("rssi", &message.rawRSSI)
+    try coder.field("anchor_cfo", &message.rawAnchorClockOffset)
+    try coder.field("cfo", &message.rawClockOffset)
+    try coder.field("initiator_reply_time", &message.initiatorReplyTime)
+    try coder.field("responder_reply_time", &message.responderReplyTime)
+    try coder.field("time_of_flight", &message.timeOfFlight)
+    try coder.bytes("rx_timestamp", &rxTimestampBytes, .u8)
+    try coder.code("message_control", &control)
+    try coder.bytes("tx_timestamp", &txTimestampBytes, .u8)
+    try coder.optionalBytes("active_rounds", &activeRounds, if: control.hasActiveRounds)
+    try coder.optionalBytes("location", &location, if: control.hasLocation)
+    try coder.optional("supercluster_id", &superclusterID, if: control.hasSuperclusterID)
+    let rest = max(0, Int(announcedLength) - (coder.position - start))
+    try coder.bytes("unknown", &unknownBytes, .exactly(rest))
+  }
+}
+
+extension FieldCoder where Self: ~Escapable {
+  fileprivate mutating func optionalBytes(
+    _ name: StaticString, _ value: inout [UInt8]?, if isPresent: Bool
+  ) throws(PayloadError) {
+    try optional(
+      name, &value, blank: [], .null, { _ in isPresent }
+    ) { c, bytes throws(PayloadError) in try c.bytes(name, &bytes, .u8) }
+  }
+}
