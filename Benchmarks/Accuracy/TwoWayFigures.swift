@@ -46,12 +46,12 @@ enum TwoWayFigures {
     ]
   }
 
-  private static func symmetricDistance(_ e: DoubleSidedExchange) -> Double {
+  private static func symmetricDistance(_ e: TwoWayExchange) -> Double {
     let counter = TickCounter.bits40
     let round1 = counter.interval(from: e.pollSent, to: e.responseReceived)
     let reply1 = counter.interval(from: e.pollReceived, to: e.responseSent)
-    let reply2 = counter.interval(from: e.responseReceived, to: e.finalSent)
-    let round2 = counter.interval(from: e.responseSent, to: e.finalReceived)
+    let reply2 = counter.interval(from: e.responseReceived, to: e.finalSent ?? 0)
+    let round2 = counter.interval(from: e.responseSent, to: e.finalReceived ?? 0)
     let flight = (round1 - reply1 + round2 - reply2) / 4
     return flight * DeviceTick.seconds * SpeedOfLight.inAir
   }
@@ -107,8 +107,8 @@ enum TwoWayFigures {
       var (errors, plain): ([Double], [Double]) = ([], [])
       for round in 0..<rounds {
         let exchange = scene.exchange(at: Double(round) * 0.1)
-        let whole = scene.noise.uniform() < 0.1 ? nil : exchange
-        let found = try? responder.distance(exchange.singleSided, whole: whole)
+        let isFinalLost = scene.noise.uniform() < 0.1
+        let found = try? responder.distance(isFinalLost ? exchange.singleSided : exchange)
         // Until something is known of the clock there is no distance.
         if round > 0 || found != nil { errors.append((found?.distance ?? 110) - 10) }
         let carrier = ClockOffset(ratio + 0.05e-6 * scene.noise.normal())

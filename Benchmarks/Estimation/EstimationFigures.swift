@@ -8,7 +8,7 @@ struct EstimationFigures {
   /// Measurements in one batch.
   static let batch = 256
 
-  private let exchanges: [DoubleSidedExchange]
+  private let exchanges: [TwoWayExchange]
   private let phases: [Double]
   private var ranging = ResponderRanging()
   private var filter = RangeEstimator()
@@ -32,7 +32,7 @@ struct EstimationFigures {
     for index in exchanges.indices {
       time += 0.1
       let exchange = exchanges[index]
-      if let distance = try? ranging.distance(exchange.singleSided, whole: exchange),
+      if let distance = try? ranging.distance(exchange),
         let range = filter.update(
           RangeSample(time: time, distance: distance.distance, standardDeviation: 0.1)),
         let angle = angle.update(phase: phases[index], time: time)

@@ -17,7 +17,7 @@ package struct Hanyang {
     package var stand: Int
     package var taped: Int
     package var time: Double
-    package var exchange: SingleSidedExchange
+    package var exchange: TwoWayExchange
     /// What the chip made of it.
     package var chip: Double
     package var power: Double
@@ -49,7 +49,7 @@ package struct Hanyang {
           result.append(
             Exchange(
               stand: stand, taped: taped, time: cells[0],
-              exchange: SingleSidedExchange(
+              exchange: TwoWayExchange(
                 pollSent: stamps[0], pollReceived: stamps[1], responseSent: stamps[2],
                 responseReceived: stamps[3]),
               chip: cells[1], power: cells[2], firstPathPower: cells[3], truth: truth))

@@ -28,7 +28,7 @@ package struct TwoWayScene {
   }
 
   /// Stamps with ticks rounded to whole numbers only when `whole`.
-  package mutating func exchange(at start: Double = 0, whole: Bool = false) -> DoubleSidedExchange {
+  package mutating func exchange(at start: Double = 0, whole: Bool = false) -> TwoWayExchange {
     let flight = distance / SpeedOfLight.inAir
     var time = start
     func stamp(_ seconds: Double, _ error: Double, _ from: UInt64) -> TickStamp {
@@ -49,7 +49,7 @@ package struct TwoWayScene {
     let t5 = stamp(time, initiator, initiatorStart)
     time += flight
     let t6 = stamp(time + deviation * noise.normal(), responder, responderStart)
-    return DoubleSidedExchange(
+    return TwoWayExchange(
       pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4, finalSent: t5,
       finalReceived: t6)
   }

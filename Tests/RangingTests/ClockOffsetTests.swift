@@ -119,7 +119,7 @@ import Testing
       let exchange = scene.exchange(at: Double(round) * 0.1)
       let hasFinal = round % 3 != 2
       collected.record(exchange, round: UInt32(round), hasFinal: hasFinal)
-      #expect((collected.doubleSided == nil) == !hasFinal)
+      #expect(collected.exchange?.isDoubleSided == hasFinal)
       let result = try responder.distance(collected)
       #expect(abs(result.distance - 10) < 2e-3, "round \(round)")
     }
@@ -147,13 +147,15 @@ import Testing
 }
 
 extension ExchangeCollector {
-  mutating func record(_ exchange: DoubleSidedExchange, round: UInt32, hasFinal: Bool = true) {
+  mutating func record(_ exchange: TwoWayExchange, round: UInt32, hasFinal: Bool = true) {
     record(.pollSent, at: exchange.pollSent, round: round)
     record(.pollReceived, at: exchange.pollReceived, round: round)
     record(.responseSent, at: exchange.responseSent, round: round)
     record(.responseReceived, at: exchange.responseReceived, round: round)
-    guard hasFinal else { return }
-    record(.finalSent, at: exchange.finalSent, round: round)
-    record(.finalReceived, at: exchange.finalReceived, round: round)
+    guard hasFinal, let sent = exchange.finalSent, let received = exchange.finalReceived else {
+      return
+    }
+    record(.finalSent, at: sent, round: round)
+    record(.finalReceived, at: received, round: round)
   }
 }

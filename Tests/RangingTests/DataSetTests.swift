@@ -49,7 +49,7 @@ private enum DataSets {
           else { continue }
           clock.addPoll(sent: t1, received: t2, time: time)
           let filtered = level.update(power, time: time)
-          let exchange = SingleSidedExchange(
+          let exchange = TwoWayExchange(
             pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4)
           guard let offset = clock.offset,
             let measured = try? exchange.distance(offset: offset, parameters).distance,

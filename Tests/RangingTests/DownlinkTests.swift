@@ -30,7 +30,7 @@ import Testing
 
     mutating func round(
       at start: Double = 0
-    ) -> (exchange: DownlinkExchange, sent: DownlinkRanging.Sent) {
+    ) -> (exchange: DownlinkExchange, sent: (poll: TickStamp?, response: TickStamp?)) {
       let speed = SpeedOfLight.inAir
       let between = (responder - initiator).length / speed
       let near = (tag - initiator).length / speed
@@ -51,17 +51,18 @@ import Testing
         anchorFlight: DownlinkExchange.flight(from: initiator, to: responder))
       return (
         exchange,
-        DownlinkRanging.Sent(
-          poll: stamp(start, rates.initiator, starts.initiator),
-          response: stamp(response, rates.responder, starts.responder))
+        (
+          stamp(start, rates.initiator, starts.initiator),
+          stamp(response, rates.responder, starts.responder)
+        )
       )
     }
 
-    var clocks: DownlinkExchange.Clocks {
+    var clocks: (initiator: ClockOffset, responder: ClockOffset) {
       func offset(_ rate: Double) -> ClockOffset {
         ClockOffset((1 + rate) / (1 + rates.tag) - 1, standardDeviation: 1e-10)
       }
-      return .init(initiator: offset(rates.initiator), responder: offset(rates.responder))
+      return (offset(rates.initiator), offset(rates.responder))
     }
   }
 
@@ -83,7 +84,7 @@ import Testing
   @Test func `Corrects for the clocks of the anchors`() throws {
     var scene = Scene(seed: 2)
     var (exchange, _) = scene.round()
-    let equal = DownlinkExchange.Clocks(initiator: ClockOffset(0), responder: ClockOffset(0))
+    let equal = (initiator: ClockOffset(0), responder: ClockOffset(0))
     let both = try exchange.difference(equal)
     #expect(abs(both.metres - scene.truth) > 5)
     (exchange.finalReceived, exchange.initiatorReply) = (nil, nil)

@@ -116,12 +116,4 @@ private let degree = Double.pi / 180
     let told = try #require(read(Array(taps[28..<40]), at: 1, noise: 1))
     #expect(told.phaseDeviation < 0.1)
   }
-
-  @Test func `Converts register values`() {
-    #expect(PhaseWord.carrierRecovery(64) == .pi && PhaseWord.carrierRecovery(0x80) == 0)
-    // 14 bits: 0x3FFF is -1, whatever stands above.
-    #expect(PhaseWord.arrival(0x3FFF) == -1.0 / 2048 && PhaseWord.arrival(0xFFFF) == -1.0 / 2048)
-    #expect(PhaseWord.arrival(0x1FFF) == 8191.0 / 2048 && PhaseWord.arrival(0x2000) == -4)
-    #expect(PhaseWord.difference(-2048) == -1)
-  }
 }

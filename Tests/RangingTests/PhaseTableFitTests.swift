@@ -94,7 +94,7 @@ private let degree = Double.pi / 180
   /// them; the phases come by a clock that is late.
   private func walk(
     seed: UInt64, lag: Double, bothWays: Bool = true
-  ) -> (way: [WalkaroundCalibration.Point], phases: [WalkaroundCalibration.Phase]) {
+  ) -> (way: [WalkaroundCalibration.Point], phases: [(time: Double, phase: Double)]) {
     var noise = Noise(seed: seed)
     let antennas = Pose(position: SIMD3<Double>(1, 2, 1.5), w: cos(0.35), z: sin(0.35))
     func position(_ time: Double) -> SIMD3<Double> {
@@ -116,7 +116,7 @@ private let degree = Double.pi / 180
       let cone = asin(seen.y / seen.length)
       var phase = AngleTests.curve(cone / degree) + 1.1 + 5 * degree * noise.normal()
       if noise.uniform() < 0.05 { phase = 2 * .pi * noise.uniform() }
-      return WalkaroundCalibration.Phase(time: time - lag, phase: wrapped(phase))
+      return (time: time - lag, phase: wrapped(phase))
     }
     return (way, phases)
   }

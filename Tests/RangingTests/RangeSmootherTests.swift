@@ -122,7 +122,9 @@ import Testing
       for step in 0..<Int(seconds * 5) {
         let sample = RangeSample(
           time: from + Double(step) / 5, distance: distance + 0.1 * noise.normal())
-        if let estimate = estimator.update(sample), let event = zone.update(estimate) {
+        if let distance = estimator.update(sample)?.distance,
+          let event = zone.update(distance: distance)
+        {
           events.append(event)
         }
       }

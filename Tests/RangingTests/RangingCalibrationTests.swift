@@ -22,7 +22,7 @@ import Testing
     let read = try JSONDecoder().decode(RangingCalibration.self, from: data)
     #expect(read == calibration)
     #expect(read.delays(of: "A")[AntennaPort(channel: 5, antenna: 1)] == 0.15)
-    #expect(read.delays(of: "B").ports.isEmpty)
+    #expect(read.delays(of: "B").isEmpty)
     #expect(read.powerBias.bias(at: -80) == 0.02)
     let text = String(decoding: data, as: UTF8.self)
     #expect(text.contains("\"delay_m\":0.15") && text.contains("\"format\":\"swift-uwb ranging"))

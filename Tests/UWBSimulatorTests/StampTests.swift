@@ -37,9 +37,9 @@ import UCI
     return (stage.simulation.takeExchanges(), stage.infos(from: chips[0]))
   }
 
-  private func doubleSided(_ e: RecordedExchange) -> DoubleSidedExchange? {
+  private func doubleSided(_ e: RecordedExchange) -> TwoWayExchange? {
     guard let t5 = e.t5, let t6 = e.t6 else { return nil }
-    return DoubleSidedExchange(
+    return TwoWayExchange(
       pollSent: TickStamp(e.t1), pollReceived: TickStamp(e.t2), responseSent: TickStamp(e.t3),
       responseReceived: TickStamp(e.t4), finalSent: TickStamp(t5), finalReceived: TickStamp(t6))
   }
@@ -72,10 +72,10 @@ import UCI
     let late = TickCounter.bits40
     let rounds =
       late.interval(from: far.pollSent, to: far.responseReceived)
-      + late.interval(from: far.responseSent, to: far.finalReceived)
+      + late.interval(from: far.responseSent, to: try #require(far.finalReceived))
     let replies =
       late.interval(from: far.pollReceived, to: far.responseSent)
-      + late.interval(from: far.responseReceived, to: far.finalSent)
+      + late.interval(from: far.responseReceived, to: try #require(far.finalSent))
     let symmetric = (rounds - replies) / 4 * DeviceTick.seconds * SpeedOfLight.inAir
     #expect(abs(symmetric - 4) > 1, "replies of 8 and 2 ms and clocks 7 ppm apart: \(symmetric)")
   }
@@ -88,7 +88,7 @@ import UCI
     #expect(recorded.count >= 99 && recorded.allSatisfy { $0.t5 == nil })
     var tracker = ClockOffsetTracker()
     for (number, e) in recorded.enumerated() {
-      let exchange = SingleSidedExchange(
+      let exchange = TwoWayExchange(
         pollSent: TickStamp(e.t1), pollReceived: TickStamp(e.t2), responseSent: TickStamp(e.t3),
         responseReceived: TickStamp(e.t4))
       tracker.addPoll(sent: exchange.pollSent, received: exchange.pollReceived)

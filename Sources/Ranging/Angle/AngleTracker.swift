@@ -26,7 +26,7 @@ public struct AngleEstimate: Sendable, Hashable {
 /// nearest to the prediction is used. Does not allocate for a sample.
 public struct AngleTracker: Sendable {
   /// The phase over the angle of the pair of antennas.
-  public let table: PhaseTable
+  package let table: PhaseTable
   /// Noise of a phase difference in radians, one standard deviation. Boards show 3.5 to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
   private var estimator: RangeEstimator
@@ -71,10 +71,10 @@ public struct AngleTracker: Sendable {
     _ phase: Double, time: Double
   ) -> (angle: Double, standardDeviation: Double)? {
     guard abs(phase) < 1e6 else { return nil }
-    let expected = estimator.prediction(at: time)
-    let isFresh = expected.map { $0.standardDeviation < 1 } ?? false
-    let wanted = isFresh ? expected.map { $0.distance } ?? 0 : 0
-    let near = isFresh ? expected.map { $0.standardDeviation } ?? 0.7 : 0.7
+    let prediction = estimator.prediction(at: time)
+    let isFresh = prediction.map { $0.standardDeviation < 1 } ?? false
+    let (wanted, near) =
+      isFresh ? (prediction?.distance ?? 0, prediction?.standardDeviation ?? 0.7) : (0, 0.7)
     let turn = 2 * Double.pi
     let span = table.span
     // Noise carries phases past the ends of the table.

@@ -91,21 +91,3 @@ public struct FirstPath: Sendable, Hashable {
     return (wrapped(phase - other.phase), min(.pi, variance.squareRoot()))
   }
 }
-
-/// Conversions of phases from receiver registers to radians.
-package enum PhaseWord {
-  /// DW1000's RCPHASE: 7 bits, a turn in 128 steps. Source: DW1000 User Manual, RX_TTCKO.
-  package static func carrierRecovery(_ word: UInt8) -> Double {
-    Double(word & 0x7F) * 2 * .pi / 128
-  }
-
-  /// DW3000's phase of arrival of a segment: 14 bits in two's complement, 2^-11 rad each.
-  /// Source: Qorvo's forum, topic 20913.
-  package static func arrival(_ word: UInt16) -> Double {
-    Double(Int16(bitPattern: word << 2) >> 2) / 2048
-  }
-
-  /// A phase difference of DW3000 and QM33: 16 bits in two's complement, 2^-11 rad each.
-  /// Source: Qorvo's UCI range diagnostics.
-  package static func difference(_ word: Int16) -> Double { Double(word) / 2048 }
-}

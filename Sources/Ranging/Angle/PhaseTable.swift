@@ -25,13 +25,10 @@ public struct PhaseTable: Sendable, Hashable {
     guard sorted.allSatisfy({ $0.angle.isFinite && abs($0.phase) < 1e6 }) else { return nil }
     var angles: [Double] = []
     var phases: [Double] = []
-    for point in sorted {
-      guard let last = angles.last, point.angle - last < 1e-9 else {
-        let before = phases.last ?? point.phase
-        angles.append(point.angle)
-        phases.append(before + wrapped(point.phase - before))
-        continue
-      }
+    for point in sorted where angles.last.map({ point.angle - $0 >= 1e-9 }) ?? true {
+      let before = phases.last ?? point.phase
+      angles.append(point.angle)
+      phases.append(before + wrapped(point.phase - before))
     }
     guard angles.count >= 2 else { return nil }
     self.init(angles: angles, phases: phases)

@@ -36,7 +36,7 @@ public struct AntennaDelayFit: Sendable {
   }
 
   /// Whether a placement was used.
-  public enum Verdict: String, Sendable, Hashable, CaseIterable {
+  package enum Verdict: String, Sendable, Hashable, CaseIterable {
     /// Fits the others.
     case used
     /// Contradicts the others and was left out.
@@ -46,13 +46,13 @@ public struct AntennaDelayFit: Sendable {
   }
 
   /// Measurements of one pair at one distance.
-  public struct Placement: Sendable, Hashable {
+  package struct Placement: Sendable, Hashable {
     /// One end.
-    public var a: BoardAntenna
+    package var a: BoardAntenna
     /// The other end.
-    public var b: BoardAntenna
+    package var b: BoardAntenna
     /// Metres.
-    public var truth: Double
+    package var truth: Double
     /// The number of measurements.
     package var count: Int
     /// Metres that these were too long by.
@@ -60,9 +60,9 @@ public struct AntennaDelayFit: Sendable {
     /// Standard deviation of single measurements in metres.
     package var spread: Double
     /// Residual in metres without the delays.
-    public var residual: Double
+    package var residual = 0.0
     /// Whether it was used.
-    public var verdict: Verdict
+    package var verdict = Verdict.used
   }
 
   /// The sum of two delays, which is all that a pair determines.
@@ -83,7 +83,7 @@ public struct AntennaDelayFit: Sendable {
   /// The sum of delays of each measured pair.
   public let sums: [Sum]
   /// All placements, ordered by pair.
-  public let placements: [Placement]
+  package let placements: [Placement]
   /// Placements beyond the required number. With 0, a wrong one could not be detected.
   public let redundancy: Int
   /// Residuals of the used placements in metres.
@@ -94,17 +94,15 @@ public struct AntennaDelayFit: Sendable {
     _ measurements: [DelayMeasurement], _ parameters: Parameters = Parameters()
   ) throws(FitFailure) {
     for one in measurements where one.a == one.b { throw .sameAntenna(one.a) }
-    let placements = DelayPlacement.grouping(measurements)
+    let placements = Placement.grouping(measurements)
     guard !placements.isEmpty else { throw .tooFew(0, needed: 1) }
     var network = DelayNetwork(placements, parameters)
     guard let solution = network.solved() else { throw .tooFew(placements.count, needed: 3) }
 
     self.placements = placements.indices.map { index in
-      let placement = placements[index]
-      return Placement(
-        a: placement.a, b: placement.b, truth: placement.truth, count: placement.count,
-        excess: placement.excess, spread: placement.spread, residual: solution.residuals[index],
-        verdict: network.verdicts[index])
+      var placement = placements[index]
+      (placement.residual, placement.verdict) = (solution.residuals[index], network.verdicts[index])
+      return placement
     }
     undetermined = network.undetermined
     let loose = Set(network.undetermined.joined())
@@ -135,14 +133,5 @@ public struct AntennaDelayFit: Sendable {
       placements.indices.compactMap {
         network.verdicts[$0] == .outlier ? nil : solution.residuals[$0]
       })
-  }
-
-  /// Returns the delays of one board.
-  public func delays(of board: String) -> AntennaDelays {
-    var result = AntennaDelays()
-    for (antenna, delay) in delays where antenna.board == board {
-      result[antenna.port] = delay.metres
-    }
-    return result
   }
 }

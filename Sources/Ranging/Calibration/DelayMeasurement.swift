@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// One antenna of a board on one channel; each such pair has an antenna delay of its own.
+public struct AntennaPort: Sendable, Hashable {
+  /// The UWB channel, 5 or 9 on most chips.
+  package var channel: Int
+  /// The antenna, as the board numbers them.
+  package var antenna: Int
+
+  /// Creates a port.
+  public init(channel: Int, antenna: Int = 0) {
+    self.channel = channel
+    self.antenna = antenna
+  }
+}
+
 /// An antenna of one of several boards.
-public struct BoardAntenna: Sendable, Hashable {
+public struct BoardAntenna: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The name of the board.
   public var board: String
   /// The antenna and its channel.
@@ -12,9 +26,7 @@ public struct BoardAntenna: Sendable, Hashable {
     self.board = board
     port = AntennaPort(channel: channel, antenna: antenna)
   }
-}
 
-extension BoardAntenna: Comparable, CustomStringConvertible {
   /// Sorts by board, channel and antenna.
   public static func < (a: Self, b: Self) -> Bool {
     (a.board, a.port.channel, a.port.antenna) < (b.board, b.port.channel, b.port.antenna)
@@ -28,9 +40,7 @@ extension BoardAntenna: Comparable, CustomStringConvertible {
 
 /// A distance between two boards, measured where the truth is known.
 public struct DelayMeasurement: Sendable, Hashable {
-  /// One end.
   package var a: BoardAntenna
-  /// The other end.
   package var b: BoardAntenna
   /// Metres, including the delays.
   package var measured: Double
@@ -44,19 +54,9 @@ public struct DelayMeasurement: Sendable, Hashable {
   }
 }
 
-/// The measurements of one pair of antennas at one distance, combined.
-struct DelayPlacement {
-  var a: BoardAntenna
-  var b: BoardAntenna
-  var truth: Double
-  var count: Int
-  /// Metres that the distance is too long by (robust mean).
-  var excess: Double
-  /// Standard deviation of single measurements.
-  var spread: Double
-
+extension AntennaDelayFit.Placement {
   /// Groups measurements; distances that differ by less than a millimetre are the same.
-  static func grouping(_ measurements: [DelayMeasurement]) -> [DelayPlacement] {
+  static func grouping(_ measurements: [DelayMeasurement]) -> [Self] {
     struct Key: Hashable {
       var a: BoardAntenna
       var b: BoardAntenna
@@ -73,7 +73,7 @@ struct DelayPlacement {
       .map { key in
         let values = errors[key] ?? []
         let (mean, spread) = robustMean(values)
-        return DelayPlacement(
+        return Self(
           a: key.a, b: key.b, truth: Double(key.millimetres) / 1000, count: values.count,
           excess: mean, spread: spread)
       }

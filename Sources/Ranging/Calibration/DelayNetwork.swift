@@ -20,7 +20,7 @@ struct DelayNetwork {
     }
   }
 
-  private let placements: [DelayPlacement]
+  private let placements: [AntennaDelayFit.Placement]
   private let parameters: AntennaDelayFit.Parameters
   /// The unknowns.
   private(set) var indices: [BoardAntenna: Int] = [:]
@@ -31,7 +31,7 @@ struct DelayNetwork {
   private(set) var undetermined: [[BoardAntenna]] = []
   private(set) var verdicts: [AntennaDelayFit.Verdict]
 
-  init(_ placements: [DelayPlacement], _ parameters: AntennaDelayFit.Parameters) {
+  init(_ placements: [AntennaDelayFit.Placement], _ parameters: AntennaDelayFit.Parameters) {
     self.placements = placements
     self.parameters = parameters
     verdicts = placements.map { _ in .used }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a calibration could not be computed.
-public enum FitFailure: Error, Sendable, Hashable {
+public enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// There are too few usable measurements.
   case tooFew(Int, needed: Int)
   /// The angles are all within this many radians, too few for a curve.
@@ -10,9 +10,7 @@ public enum FitFailure: Error, Sendable, Hashable {
   case noCurve
   /// An antenna cannot range with itself.
   case sameAntenna(BoardAntenna)
-}
 
-extension FitFailure: CustomStringConvertible {
   /// The cause as a sentence.
   public var description: String {
     switch self {

@@ -86,11 +86,7 @@ struct PhaseCurve {
       equations.observe(
         [(low, 1 - part), (low + 1, part)], here + residuals[index], weights[index])
     }
-    let deviation = parameters.bend * step * step
-    let weight = noise * noise / (deviation * deviation)
-    for index in 1..<max(1, values.count - 1) {
-      equations.observe([(index - 1, 1), (index, -2), (index + 1, 1)], 0, weight)
-    }
+    equations.smooth(values.indices, step: step, bend: parameters.bend, noise: noise)
     guard let next = equations.solved() else { return false }
     values = next
     return true

@@ -20,7 +20,6 @@ public struct PhaseSample: Sendable, Hashable {
 /// Phases are wrapped and some are outliers. The curve is unwrapped from angle to angle and then fitted
 /// robustly to the wrapped residuals.
 public struct PhaseTableFit: Sendable {
-  /// Model parameters.
   package struct Parameters: Sendable, Hashable {
     /// The least spacing of the table in radians. Vendors' tables have 6 degrees.
     package var spacing = 6 * Double.pi / 180

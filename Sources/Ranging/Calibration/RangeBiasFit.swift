@@ -44,20 +44,15 @@ public struct FitResiduals: Sendable, Hashable {
 /// The delay of each pair of boards and the bias by received level, learned together from distances
 /// with known truth.
 public struct RangeBiasFit: Sendable {
-  /// Model parameters.
-  package struct Parameters: Sendable, Hashable {
-    /// The least spacing of the table in dB; wider if there are few data.
-    package var spacing = 1.0
-    /// Change of the slope within a decibel, in metres per decibel, one standard deviation. Vendors'
-    /// tables have 1 to 3 mm/dB².
-    package var bend = 0.004
-    /// Standard deviations beyond which residuals count less (Huber's loss).
-    package var tail = 1.5
-    /// Metres from the median beyond which an error is a corrupt exchange and is left out.
-    package var grossError = 5.0
-
-    package init() {}
-  }
+  /// The least spacing of the table in dB; wider if there are few data.
+  private static let spacing = 1.0
+  /// Change of the slope within a decibel, in metres per decibel, one standard deviation. Vendors'
+  /// tables have 1 to 3 mm/dB².
+  private static let bend = 0.004
+  /// Standard deviations beyond which residuals count less (Huber's loss).
+  private static let tail = 1.5
+  /// Metres from the median beyond which an error is a corrupt exchange and is left out.
+  private static let grossError = 5.0
 
   /// Metres that both antenna delays of each pair add, at the mean level of all measurements.
   public let delays: [Double]
@@ -67,9 +62,7 @@ public struct RangeBiasFit: Sendable {
   public let residuals: FitResiduals
 
   /// Fits delays and table; returns nil if some pair has no usable measurement.
-  public init?(_ ranges: [KnownRange]) { self.init(ranges, Parameters()) }
-
-  package init?(_ ranges: [KnownRange], _ parameters: Parameters) {
+  public init?(_ ranges: [KnownRange]) {
     let finite = ranges.filter {
       $0.measured.isFinite && $0.truth.isFinite && ($0.power ?? 0).isFinite && $0.pair >= 0
     }
@@ -78,12 +71,12 @@ public struct RangeBiasFit: Sendable {
       finite.filter { $0.pair == pair }.map { $0.measured - $0.truth }.quantile(0.5)
     }
     let used = finite.filter {
-      abs($0.measured - $0.truth - middle[$0.pair]) <= parameters.grossError
+      abs($0.measured - $0.truth - middle[$0.pair]) <= Self.grossError
     }
     guard Set(used.map(\.pair)).count == pairs else { return nil }
 
     let powers = used.compactMap(\.power)
-    let knots = Self.knots(powers.count == used.count ? powers : [], parameters)
+    let knots = Self.knots(powers.count == used.count ? powers : [])
     let errors = used.map { $0.measured - $0.truth }
     let terms = used.map { range in
       Self.terms(of: range, knots: knots, pairs: pairs)
@@ -97,7 +90,12 @@ public struct RangeBiasFit: Sendable {
       for (index, error) in errors.enumerated() {
         equations.observe(terms[index], error, weights[index])
       }
-      Self.smooth(&equations, knots, pairs, noise, parameters)
+      if knots.count >= 2 {
+        // The table bends little, and is 0 where there are no data.
+        equations.smooth(
+          pairs..<solution.count, step: knots[1] - knots[0], bend: Self.bend, noise: noise)
+        for index in pairs..<solution.count { equations.add(index, index, noise * noise) }
+      }
       guard let next = equations.solved() else { return nil }
       solution = next
       for index in errors.indices {
@@ -105,7 +103,7 @@ public struct RangeBiasFit: Sendable {
           errors[index] - terms[index].reduce(0) { $0 + $1.coefficient * next[$1.index] }
       }
       noise = max(1e-4, 1.4826 * remaining.map { abs($0) }.quantile(0.5))
-      let limit = parameters.tail * noise
+      let limit = Self.tail * noise
       for index in errors.indices {
         weights[index] = abs(remaining[index]) <= limit ? 1 : limit / abs(remaining[index])
       }
@@ -125,10 +123,10 @@ public struct RangeBiasFit: Sendable {
   }
 
   /// The levels of the table: evenly over all but the outermost measurements.
-  private static func knots(_ powers: [Double], _ parameters: Parameters) -> [Double] {
+  private static func knots(_ powers: [Double]) -> [Double] {
     let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
-    guard high - low >= parameters.spacing else { return [] }
-    let intervals = max(1, min(30, Int((high - low) / parameters.spacing)))
+    guard high - low >= spacing else { return [] }
+    let intervals = max(1, min(30, Int((high - low) / spacing)))
     return (0...intervals).map { low + (high - low) * Double($0) / Double(intervals) }
   }
 
@@ -144,21 +142,5 @@ public struct RangeBiasFit: Sendable {
     let index = min(Int(position), knots.count - 2)
     let part = position - Double(index)
     return [own, (pairs + index, 1 - part), (pairs + index + 1, part)]
-  }
-
-  /// Adds the prior of the table: it bends little, and is 0 where there are no data.
-  private static func smooth(
-    _ equations: inout NormalEquations, _ knots: [Double], _ pairs: Int, _ noise: Double,
-    _ parameters: Parameters
-  ) {
-    guard knots.count >= 2 else { return }
-    let step = knots[1] - knots[0]
-    let deviation = parameters.bend * step * step
-    for index in 1..<max(1, knots.count - 1) {
-      equations.observe(
-        [(pairs + index - 1, 1), (pairs + index, -2), (pairs + index + 1, 1)], 0,
-        noise * noise / (deviation * deviation))
-    }
-    for index in knots.indices { equations.add(pairs + index, pairs + index, noise * noise) }
   }
 }

@@ -19,8 +19,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   public var peerDelays: [String: Double]?
   /// Delays of single antennas.
   public var antennaDelays: [Antenna]?
-  /// Bias by received level.
-  package var powerBiasKnots: [Knot]?
+  package var powerBiasKnots: [PowerBias.Knot]?
   /// How well the distances fit.
   package var residuals: Residuals?
 
@@ -87,18 +86,6 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
     package var name: BoardAntenna {
       BoardAntenna(board, channel: channel ?? 9, antenna: antenna ?? 0)
-    }
-  }
-
-  package struct Knot: Codable, Sendable, Hashable {
-    /// The received level in dBm.
-    package var power: Double
-    /// Metres that distances are too long by.
-    package var bias: Double
-
-    enum CodingKeys: String, CodingKey {
-      case power = "rx_power_dbm"
-      case bias = "bias_m"
     }
   }
 
@@ -191,7 +178,6 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     package var harmonics: [Harmonic]?
     /// Noise of a phase difference in radians, one standard deviation.
     package var phaseNoise: Double?
-    /// How well the curve fits.
     package var residuals: AngleResiduals?
 
     enum CodingKeys: String, CodingKey {
@@ -226,10 +212,11 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// Returns the delays of one board.
-  public func delays(of board: String) -> AntennaDelays {
-    var result = AntennaDelays()
-    for antenna in antennaDelays ?? [] where antenna.board == board {
+  /// Returns the metres that each antenna of one board adds to every distance, sending and receiving
+  /// together.
+  public func delays(of board: String) -> [AntennaPort: Double] {
+    var result: [AntennaPort: Double] = [:]
+    for antenna in antennaDelays ?? [] where antenna.board == board && antenna.delay.isFinite {
       result[antenna.name.port] = antenna.delay
     }
     return result
@@ -237,8 +224,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   /// The bias by received level.
   public var powerBias: PowerBias {
-    get { PowerBias((powerBiasKnots ?? []).map { .init(power: $0.power, bias: $0.bias) }) }
-    set { powerBiasKnots = newValue.knots.map { Knot(power: $0.power, bias: $0.bias) } }
+    get { PowerBias(powerBiasKnots ?? []) }
+    set { powerBiasKnots = newValue.knots }
   }
 
   /// Replaces each part that `other` has; antennas and pairs that it lacks are kept.

@@ -35,21 +35,6 @@ public struct WalkaroundCalibration: Sendable {
     }
   }
 
-  /// A phase over time.
-  public struct Phase: Sendable, Hashable {
-    /// Seconds, on a clock that may be off by a second.
-    package var time: Double
-    /// Radians.
-    package var phase: Double
-
-    /// Creates a phase.
-    public init(time: Double, phase: Double) {
-      self.time = time
-      self.phase = phase
-    }
-  }
-
-  /// Model parameters.
   package struct Parameters: Sendable, Hashable {
     /// The greatest difference of the two clocks in seconds.
     package var greatestLag = 1.0
@@ -75,12 +60,16 @@ public struct WalkaroundCalibration: Sendable {
   public let isLagKnown: Bool
 
   /// Estimates the lag and fits the table.
-  public init(path: [Point], phases: [Phase]) throws(FitFailure) {
+  ///
+  /// - Parameter phases: radians over seconds on a clock that may be off by a second.
+  public init(
+    path: [Point], phases: [(time: Double, phase: Double)]
+  ) throws(FitFailure) {
     try self.init(path: path, phases: phases, Parameters())
   }
 
   package init(
-    path: [Point], phases: [Phase], _ parameters: Parameters
+    path: [Point], phases: [(time: Double, phase: Double)], _ parameters: Parameters
   ) throws(FitFailure) {
     let path = WalkPath(path, gap: parameters.gap)
     func fitted(

@@ -46,13 +46,6 @@ public struct ProximityZone: Sendable, Hashable {
       enter: boundary - band / 2, leave: boundary + band / 2, confirmations: confirmations)
   }
 
-  /// Updates the zone with an estimate.
-  ///
-  /// - Returns: the change, if there is one.
-  public mutating func update(_ estimate: RangeEstimate) -> Event? {
-    update(distance: estimate.distance)
-  }
-
   /// Updates the zone with a filtered distance in metres.
   ///
   /// - Returns: the change, if there is one.

@@ -28,6 +28,19 @@ struct NormalEquations {
     }
   }
 
+  /// Adds the prior that evenly spaced unknowns are a curve that bends little.
+  ///
+  /// - Parameters:
+  ///   - bend: the change of the slope within a unit of the spacing, one standard deviation.
+  ///   - noise: that of the observations whose weight is 1.
+  mutating func smooth(_ unknowns: Range<Int>, step: Double, bend: Double, noise: Double) {
+    let deviation = bend * step * step
+    let weight = noise * noise / (deviation * deviation)
+    for index in unknowns.dropFirst().dropLast() {
+      observe([(index - 1, 1), (index, -2), (index + 1, 1)], 0, weight)
+    }
+  }
+
   /// The unknowns; nil if the equations do not determine them.
   func solved() -> [Double]? {
     guard let factor = factored() else { return nil }

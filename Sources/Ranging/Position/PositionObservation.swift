@@ -9,7 +9,6 @@ public struct PositionObservation: Sendable, Hashable {
     /// The distance to the second anchor minus the distance to the first.
     case difference(SIMD3<Double>, SIMD3<Double>)
   }
-  /// What was measured, to which anchors.
   package var kind: Kind
   /// Metres.
   package var value: Double

@@ -5,8 +5,7 @@ internal import Glibc
 /// One measurement to an anchor in a recording.
 public struct PositionSample: Sendable, Hashable {
   /// Seconds.
-  public var time: Double
-  /// What was measured.
+  package var time: Double
   package var observation: PositionObservation
   /// The index of the anchor, counted from 0; samples of one anchor share its errors. For a
   /// difference, the index of the second anchor.
@@ -216,12 +215,8 @@ extension PositionEstimate {
   {
     var wide = self
     let moved = parameters.initialVelocity * seconds
-    wide.covariance.xx = 9 * covariance.xx + moved * moved
-    wide.covariance.yy = 9 * covariance.yy + moved * moved
-    wide.covariance.zz = 9 * covariance.zz + moved * moved
-    wide.covariance.xy = 9 * covariance.xy
-    wide.covariance.xz = 9 * covariance.xz
-    wide.covariance.yz = 9 * covariance.yz
+    wide.covariance = covariance.scaled(9)
+    wide.covariance.addToDiagonal(moved * moved)
     return wide
   }
 }

@@ -38,7 +38,7 @@ public struct PositionSolver: Sendable {
   /// See `RangeEstimator.Parameters.tailFreedom`.
   package var tailFreedom = 4.0
   /// What is known about the height.
-  public var height: HeightPrior?
+  package var height: HeightPrior?
 
   /// Creates a solver; without `height` nothing is assumed about it.
   public init(height: HeightPrior? = nil) { self.height = height }
@@ -119,9 +119,7 @@ public struct PositionSolver: Sendable {
       damped.xx *= 1 + damping
       damped.yy *= 1 + damping
       damped.zz *= 1 + damping
-      damped.xx += 1e-9
-      damped.yy += 1e-9
-      damped.zz += 1e-9
+      damped.addToDiagonal(1e-9)
       guard let step = damped.inverse?.times(current.slope), step.isFinite else { return nil }
       let next = evaluate(observations, position + step, prior)
       if next.cost <= current.cost {

@@ -56,8 +56,6 @@ public struct PositionTracker: Sendable {
   /// The log-likelihood of the measurements, without terms that are the same for every tracker: to
   /// choose among starting points.
   package private(set) var logLikelihood = 0.0
-  /// Measurements rejected as outliers since the last accepted one.
-  package private(set) var rejections = 0
   /// Rejected minus accepted measurements, not below 0: at a wrong position a measurement still fits
   /// now and then.
   package private(set) var rejectionBalance = 0
@@ -97,7 +95,7 @@ public struct PositionTracker: Sendable {
   /// Continues from another position and time; what is known about the errors stays.
   package mutating func restart(at start: PositionEstimate, time: Double) {
     self.time = time
-    (rejections, rejectionBalance) = (0, 0)
+    rejectionBalance = 0
     (mean[0], mean[1], mean[2]) = (start.position.x, start.position.y, start.position.z)
     for axis in 3..<6 { mean[axis] = 0 }
     for row in 0..<6 {
@@ -190,38 +188,39 @@ public struct PositionTracker: Sendable {
     if let (innovation, variance) = parameters.heightMeasurement(
       mean[2], now: time, since: &heightTime)
     {
-      let own = project(SIMD3<Double>(0, 0, 1), nil, nil)
-      correct(SIMD3<Double>(0, 0, 1), nil, nil, innovation, own + variance)
+      var known = SmootherHistory.Measurement(
+        gradient: SIMD3<Double>(0, 0, 1), innovation: innovation)
+      known.total = project(known) + variance
+      correct(known)
     }
     let (value, gradient) = observation.expected(at: position)
-    let innovation = observation.value - value - error(of: sample)
+    var measurement = SmootherHistory.Measurement(
+      gradient: gradient, source: sample.source, reference: sample.reference,
+      innovation: observation.value - value - error(of: sample))
     let noise = observation.standardDeviation * observation.standardDeviation
-    let own = project(gradient, sample.source, sample.reference)
-    let normalised = innovation * innovation / (own + noise)
+    let own = project(measurement)
+    let normalised = measurement.innovation * measurement.innovation / (own + noise)
     let freedom = parameters.tailFreedom
     // Student's t.
     logLikelihood -=
       (freedom + 1) / 2 * log(1 + normalised / freedom)
       + log(own + noise) / 2
     guard normalised <= parameters.gate * parameters.gate else {
-      rejections += 1
       rejectionBalance += 1
       return false
     }
-    rejections = 0
     rejectionBalance = max(0, rejectionBalance - 1)
-    correct(
-      gradient, sample.source, sample.reference, innovation,
-      own + noise * (1 + normalised / freedom))
+    measurement.total = own + noise * (1 + normalised / freedom)
+    correct(measurement)
     return true
   }
 
   /// Computes P·H for `correct`.
   ///
   /// - Returns: H·P·Hᵀ.
-  private mutating func project(
-    _ gradient: SIMD3<Double>, _ source: Int?, _ reference: Int?
-  ) -> Double {
+  private mutating func project(_ measurement: SmootherHistory.Measurement) -> Double {
+    let (gradient, source) = (measurement.gradient, measurement.source)
+    let reference = measurement.reference
     for row in 0..<size {
       let start = row * size
       var sum =
@@ -241,15 +240,12 @@ public struct PositionTracker: Sendable {
     return sum
   }
 
-  private mutating func correct(
-    _ gradient: SIMD3<Double>, _ source: Int?, _ reference: Int?, _ innovation: Double,
-    _ total: Double
-  ) {
-    guard total > 0, total.isFinite else { return }
-    history?.add(gradient, source, reference, innovation, total, column)
+  private mutating func correct(_ measurement: SmootherHistory.Measurement) {
+    guard measurement.total > 0, measurement.total.isFinite else { return }
+    history?.add(measurement, column)
     for row in 0..<size {
-      let gain = column[row] / total
-      mean[row] += gain * innovation
+      let gain = column[row] / measurement.total
+      mean[row] += gain * measurement.innovation
       let start = row * size
       for other in 0..<size { states[start + other] -= gain * column[other] }
       states[start + row] = max(states[start + row], 1e-12)
@@ -262,4 +258,19 @@ public struct PositionTracker: Sendable {
     history?.mark(here, rows)
     return (position, covariance)
   }
+}
+
+/// The errors of measurements to anchors beside the noise of each. All are standard deviations in
+/// metres.
+package struct PositionErrorModel: Sendable, Hashable {
+  /// The constant error that all ranges share: the antenna delay of the device that is located.
+  package var shared = 0.15
+  /// Each anchor's own constant error: its antenna delay and its survey.
+  package var own = 0.15
+  /// An error of each anchor that changes slowly: antenna patterns, reflections.
+  package var slow = 0.075
+  /// Correlation time of the slow error in seconds.
+  package var slowTime = 2.0
+
+  package init() {}
 }

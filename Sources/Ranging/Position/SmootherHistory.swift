@@ -15,12 +15,14 @@ struct SmootherHistory {
     case mark(Int)
   }
 
-  private struct Measurement {
+  /// A correction of the state.
+  struct Measurement {
     var gradient: SIMD3<Double>
     var source: Int?
     var reference: Int?
     var innovation: Double
-    var total: Double
+    /// The variance of `innovation`.
+    var total = 0.0
   }
 
   var events: [Event] = []
@@ -38,16 +40,9 @@ struct SmootherHistory {
     size = 6 + 2 * sources
   }
 
-  mutating func add(
-    _ gradient: SIMD3<Double>, _ source: Int?, _ reference: Int?, _ innovation: Double,
-    _ total: Double,
-    _ column: [Double]
-  ) {
+  mutating func add(_ measurement: Measurement, _ column: [Double]) {
     events.append(.measurement(measurements.count))
-    measurements.append(
-      Measurement(
-        gradient: gradient, source: source, reference: reference, innovation: innovation,
-        total: total))
+    measurements.append(measurement)
     columns += column
   }
 

@@ -6,7 +6,6 @@ internal import Glibc
 public struct TargetSighting: Sendable, Hashable {
   /// Seconds.
   package var time: Double
-  /// The pose from which the range was measured.
   package var pose: Pose
   /// Metres.
   package var range: Double
@@ -234,9 +233,7 @@ public struct TargetFinder: Sendable {
     guard let best = found.first else { return }
     // Ranges from one position leave a sphere: the prior keeps the covariance within 100 m.
     var information = best.information
-    information.xx += 1e-4
-    information.yy += 1e-4
-    information.zz += 1e-4
+    information.addToDiagonal(1e-4)
     guard var covariance = information.inverse else { return }
     // Ranges that scatter more than the model says tell less than it says.
     let misfit = problem.misfit(at: best)

@@ -26,24 +26,6 @@ public struct ReceptionDiagnostics: Sendable, Hashable {
 /// several are combined as half dependent. The result inflates the uncertainty of a distance; it never
 /// discards one.
 public struct LineOfSightModel: Sendable, Hashable {
-  /// The logistic model of one diagnostic.
-  package struct Evidence: Sendable, Hashable {
-    /// Where both cases are equally likely.
-    package var middle: Double
-    /// The difference from there that makes one case e times as likely.
-    package var width: Double
-  }
-
-  /// Received power over first-path power in dB. Below 6 dB the path is free, above 10 dB blocked.
-  ///
-  /// Source: Decawave APS006 part 3.
-  package var powerRatio = Evidence(middle: 8, width: 1)
-  /// Strongest over first path in dB.
-  package var peakOverFirstPath = Evidence(middle: 6, width: 1.5)
-  /// Delay of the strongest path in nanoseconds.
-  package var peakDelay = Evidence(middle: 4, width: 1.5)
-  /// Disagreement of two segments in nanoseconds.
-  package var segmentDisagreement = Evidence(middle: 1, width: 0.4)
   /// Probability of a blocked path without diagnostics.
   public var prior = 0.15
   /// Factor on the standard deviation of a distance when the path is certainly blocked.
@@ -57,22 +39,27 @@ public struct LineOfSightModel: Sendable, Hashable {
     // Not a closure over the sums: without optimisation it would allocate.
     var sum = (evidence: 0.0, count: 0.0)
     if let all = diagnostics.receivedPower, let first = diagnostics.firstPathPower {
-      Self.add(all - first, powerRatio, to: &sum)
+      // In dB. Below 6 dB the path is free, above 10 dB blocked. Source: Decawave APS006 part 3.
+      Self.add(all - first, middle: 8, width: 1, to: &sum)
     }
-    Self.add(diagnostics.peakOverFirstPath, peakOverFirstPath, to: &sum)
-    Self.add(diagnostics.peakDelay, peakDelay, to: &sum)
-    Self.add(diagnostics.segmentDisagreement, segmentDisagreement, to: &sum)
+    Self.add(diagnostics.peakOverFirstPath, middle: 6, width: 1.5, to: &sum)
+    Self.add(diagnostics.peakDelay, middle: 4, width: 1.5, to: &sum)
+    Self.add(diagnostics.segmentDisagreement, middle: 1, width: 0.4, to: &sum)
     guard sum.count > 0 else { return nil }
     let odds = log(prior / (1 - prior)) + log(0.85 / 0.15)
     // Half dependent: n values weigh as the square root of n independent ones.
     return 1 / (1 + exp(-(odds + sum.evidence / sum.count.squareRoot())))
   }
 
+  /// - Parameters:
+  ///   - middle: where both cases are equally likely.
+  ///   - width: the difference from there that makes one case e times as likely.
   private static func add(
-    _ value: Double?, _ evidence: Evidence, to sum: inout (evidence: Double, count: Double)
+    _ value: Double?, middle: Double, width: Double,
+    to sum: inout (evidence: Double, count: Double)
   ) {
     guard let value, value.isFinite else { return }
-    sum.evidence += max(-8, min(8, (value - evidence.middle) / evidence.width))
+    sum.evidence += max(-8, min(8, (value - middle) / width))
     sum.count += 1
   }
 

@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// The relative frequency offset of two clocks.
+public struct ClockOffset: Sendable, Hashable {
+  /// (rate of the initiator's clock / rate of the responder's) - 1; 1e-6 is one ppm.
+  public var value: Double
+  /// One standard deviation of `value`.
+  public var standardDeviation: Double
+
+  /// Creates an offset.
+  ///
+  /// - Parameter standardDeviation: 0.1 ppm is what carrier recovery gives for one frame.
+  @inlinable
+  public init(_ value: Double, standardDeviation: Double = 0.1e-6) {
+    self.value = value
+    self.standardDeviation = standardDeviation
+  }
+}
+
 /// Tracks the offset of one peer's clock against the local one.
 ///
 /// Combines two sources: the carrier frequency offset of single frames, and the time between two
 /// polls by the stamps of both ends, which is a hundred times as exact. Between measurements the offset
 /// performs a random walk, as warm crystals do. A value of fixed size: keep one for each peer.
-public struct ClockOffsetTracker: Sendable, Hashable {
-  /// Model of oscillators and receivers.
-  package struct Parameters: Sendable, Hashable {
-    /// Random walk of the offset in one second, one standard deviation. 0.02 ppm: a warm crystal.
-    package var wander = 0.02e-6
-    /// Standard deviations beyond which a measurement is implausible.
-    package var gate = 6.0
-    /// Seconds between measurements where no time is given.
-    package var usualInterval = 0.1
-    /// Seconds beyond which two polls are not compared.
-    package var longestInterval = 30.0
+package struct ClockOffsetTracker: Sendable, Hashable {
+  /// Random walk of the offset in one second, one standard deviation. 0.02 ppm: a warm crystal.
+  private static var wander: Double { 0.02e-6 }
+  /// Standard deviations beyond which a measurement is implausible.
+  private static var gate: Double { 6.0 }
+  /// Seconds between measurements where no time is given.
+  private static var usualInterval: Double { 0.1 }
+  /// Seconds beyond which two polls are not compared.
+  private static var longestInterval: Double { 30.0 }
+  /// Two offsets closer than this are equal: a miscount does not repeat within half a ppm.
+  private static var sameOffset: Double { 0.5e-6 }
 
-    package init() {}
-  }
-
-  package let parameters: Parameters
   /// The counter, the noise of the stamps and the greatest offset.
   package let radio: TwoWayParameters
   /// The offset; nil until one was measured.
-  public private(set) var offset: ClockOffset?
+  package private(set) var offset: ClockOffset?
 
   private struct Poll: Sendable, Hashable {
     var sent: TickStamp
@@ -37,12 +50,7 @@ public struct ClockOffsetTracker: Sendable, Hashable {
   private var candidate: Double?
 
   /// Creates a tracker for crystals without temperature control.
-  public init(_ radio: TwoWayParameters = TwoWayParameters()) { self.init(radio, Parameters()) }
-
-  package init(_ radio: TwoWayParameters, _ parameters: Parameters) {
-    self.radio = radio
-    self.parameters = parameters
-  }
+  package init(_ radio: TwoWayParameters = TwoWayParameters()) { self.radio = radio }
 
   /// Updates the offset with a poll that both ends have stamped.
   ///
@@ -52,7 +60,7 @@ public struct ClockOffsetTracker: Sendable, Hashable {
   /// - Returns: whether the offset was updated. It is not by the first poll, when two polls are too far
   ///   apart, or when the stamps do not belong together.
   @discardableResult
-  public mutating func addPoll(
+  package mutating func addPoll(
     sent: TickStamp, received: TickStamp, time: Double? = nil
   ) -> Bool {
     let poll = Poll(sent: sent, received: received, time: time)
@@ -60,7 +68,7 @@ public struct ClockOffsetTracker: Sendable, Hashable {
       last = poll
       return false
     }
-    if let from = before.time, let time, !(0...parameters.longestInterval ~= time - from) {
+    if let from = before.time, let time, !(0...Self.longestInterval ~= time - from) {
       last = poll
       mismatches = 0
       age(by: abs(time - from))
@@ -87,17 +95,14 @@ public struct ClockOffsetTracker: Sendable, Hashable {
     return true
   }
 
-  /// Two offsets closer than this are equal: a miscount does not repeat within half a ppm.
-  private static var sameOffset: Double { 0.5e-6 }
-
   /// Updates the offset with the carrier frequency offset of a frame.
   ///
   /// - Parameter interval: seconds since the last measurement; nil if unknown.
-  public mutating func addCarrier(_ carrier: ClockOffset, interval: Double? = nil) {
+  package mutating func addCarrier(_ carrier: ClockOffset, interval: Double? = nil) {
     guard abs(carrier.value) <= radio.greatestClockOffset, carrier.standardDeviation > 0,
       carrier.standardDeviation.isFinite
     else { return }
-    let seconds = interval ?? parameters.usualInterval
+    let seconds = interval ?? Self.usualInterval
     // A carrier needs no reference: this is another peer, or one that was restarted.
     if isImplausible(carrier, after: seconds) { offset = nil }
     correct(carrier, after: seconds)
@@ -117,7 +122,7 @@ public struct ClockOffsetTracker: Sendable, Hashable {
       let count = max(0, turns.rounded())
       whole += count * counter.modulus
     }
-    guard whole > 0, whole * DeviceTick.seconds <= parameters.longestInterval else { return nil }
+    guard whole > 0, whole * DeviceTick.seconds <= Self.longestInterval else { return nil }
     let value = difference / (whole - difference)
     let noise = radio.stampDeviation * DeviceTick.perSecond * 2.0.squareRoot() / whole
     guard abs(value) <= radio.greatestClockOffset + 6 * noise else { return nil }
@@ -129,15 +134,15 @@ public struct ClockOffsetTracker: Sendable, Hashable {
     let innovation = measured.value - known.value
     let variance =
       known.standardDeviation * known.standardDeviation
-      + parameters.wander * parameters.wander * seconds
+      + Self.wander * Self.wander * seconds
       + measured.standardDeviation * measured.standardDeviation
-    return innovation * innovation > parameters.gate * parameters.gate * variance
+    return innovation * innovation > Self.gate * Self.gate * variance
   }
 
   /// Widens the uncertainty for a time without measurements.
   private mutating func age(by seconds: Double) {
     guard let known = offset, seconds.isFinite else { return }
-    let wandered = parameters.wander * parameters.wander * seconds
+    let wandered = Self.wander * Self.wander * seconds
     offset?.standardDeviation =
       (known.standardDeviation * known.standardDeviation + wandered).squareRoot()
   }
@@ -148,7 +153,7 @@ public struct ClockOffsetTracker: Sendable, Hashable {
       return
     }
     let noise = measured.standardDeviation * measured.standardDeviation
-    let wandered = parameters.wander * parameters.wander * max(0, seconds)
+    let wandered = Self.wander * Self.wander * max(0, seconds)
     let predicted = known.standardDeviation * known.standardDeviation + wandered
     let gain = predicted / (predicted + noise)
     offset = ClockOffset(

@@ -19,9 +19,9 @@ package enum DeviceTick {
 /// tick is 1/128 of a chip of IEEE 802.15.4 HRP (499.2 MHz), 15.65 ps.
 public struct TickStamp: Sendable, Hashable, ExpressibleByIntegerLiteral {
   /// Whole ticks; bits above the width of the counter are ignored.
-  public var ticks: UInt64
+  @usableFromInline package var ticks: UInt64
   /// Fraction of a tick, in 0..<1.
-  public var fraction: Double
+  @usableFromInline package var fraction: Double
 
   /// Creates a stamp of whole ticks.
   @inlinable

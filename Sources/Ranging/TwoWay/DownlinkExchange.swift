@@ -6,9 +6,7 @@
 /// The messages carry the reply times of the anchors and their distance, from which the tag computes
 /// by how much it is nearer to one of them.
 public struct DownlinkExchange: Sendable, Hashable {
-  /// When the tag received the poll.
   package var pollReceived: TickStamp
-  /// When the tag received the response.
   package var responseReceived: TickStamp
   /// When the tag received the final; nil in single-sided rounds, or when it was lost.
   package var finalReceived: TickStamp?
@@ -39,20 +37,6 @@ public struct DownlinkExchange: Sendable, Hashable {
     (b - a).length / speedOfLight * DeviceTick.perSecond
   }
 
-  /// The offsets of the anchors' clocks; `DownlinkRanging` estimates them.
-  public struct Clocks: Sendable, Hashable {
-    /// (rate of the initiator's clock / rate of the tag's) - 1.
-    package var initiator: ClockOffset
-    /// (rate of the responder's clock / rate of the tag's) - 1.
-    package var responder: ClockOffset
-
-    /// Creates a pair of offsets.
-    public init(initiator: ClockOffset, responder: ClockOffset) {
-      self.initiator = initiator
-      self.responder = responder
-    }
-  }
-
   /// A difference of distances.
   public struct Difference: Sendable, Hashable {
     /// Metres: the tag's distance to the responder minus the one to the initiator.
@@ -66,12 +50,16 @@ public struct DownlinkExchange: Sendable, Hashable {
   /// Poll and response are separated by flight, reply and the difference; so are response and final,
   /// with the opposite sign of the difference. With both, the flight between the anchors and half of the
   /// clock error cancel.
+  ///
+  /// - Parameter clocks: (rate of an anchor's clock / rate of the tag's) - 1; `DownlinkRanging`
+  ///   estimates it.
   public func difference(
-    _ clocks: Clocks, _ parameters: TwoWayParameters = TwoWayParameters()
+    _ clocks: (initiator: ClockOffset, responder: ClockOffset),
+    _ parameters: TwoWayParameters = TwoWayParameters()
   ) throws(RangingFailure) -> Difference {
     let counter = parameters.counter
     let greatest = parameters.greatestClockOffset
-    let (a, b) = (clocks.initiator, clocks.responder)
+    let (a, b) = clocks
     guard abs(a.value) <= greatest, abs(b.value) <= greatest else { throw .implausibleClocks }
     guard responderReply > 0, responderReply < counter.modulus, anchorFlight.isFinite else {
       throw .emptyInterval
@@ -123,30 +111,17 @@ public struct DownlinkRanging: Sendable, Hashable {
     responder = ClockOffsetTracker(parameters)
   }
 
-  /// The transmission times of a round, in ticks of each anchor's own clock or of a common time base.
-  public struct Sent: Sendable, Hashable {
-    /// The poll; nil if unknown.
-    package var poll: TickStamp?
-    /// The response; nil if unknown.
-    package var response: TickStamp?
-
-    /// Creates transmission times.
-    public init(poll: TickStamp? = nil, response: TickStamp? = nil) {
-      self.poll = poll
-      self.response = response
-    }
-  }
-
   /// Returns the difference for a round.
   ///
   /// - Parameters:
-  ///   - sent: the transmission times that the messages carry.
+  ///   - sent: the transmission times that the messages carry, in ticks of each anchor's own clock or
+  ///     of a common time base.
   ///   - time: seconds, to count turns of the counter between rounds.
   ///   - carriers: the carrier offsets that the tag measured; used until two messages can be compared.
   /// - Throws: `.unknownClockOffset` until both clocks are known.
   public mutating func difference(
-    _ exchange: DownlinkExchange, sent: Sent = Sent(), time: Double? = nil,
-    carriers: DownlinkExchange.Clocks? = nil
+    _ exchange: DownlinkExchange, sent: (poll: TickStamp?, response: TickStamp?) = (nil, nil),
+    time: Double? = nil, carriers: (initiator: ClockOffset, responder: ClockOffset)? = nil
   ) throws(RangingFailure) -> DownlinkExchange.Difference {
     var hasCompared = (false, false)
     if let poll = sent.poll {
@@ -161,6 +136,6 @@ public struct DownlinkRanging: Sendable, Hashable {
       if !hasCompared.1 { responder.addCarrier(carriers.responder) }
     }
     guard let a = initiator.offset, let b = responder.offset else { throw .unknownClockOffset }
-    return try exchange.difference(.init(initiator: a, responder: b), parameters)
+    return try exchange.difference((a, b), parameters)
   }
 }

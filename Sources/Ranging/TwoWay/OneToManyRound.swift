@@ -6,7 +6,7 @@
 /// and stamps of different rounds are never combined.
 public struct ExchangeCollector: Sendable, Hashable {
   /// A stamp of a frame at one end.
-  public enum Event: Int, Sendable, Hashable, CaseIterable {
+  public enum Event: Sendable, Hashable, CaseIterable {
     /// The poll at the initiator.
     case pollSent
     /// The poll at the responder.
@@ -23,14 +23,8 @@ public struct ExchangeCollector: Sendable, Hashable {
 
   /// The round the stamps are from: the index of the ranging block, or of the round in it.
   package private(set) var round: UInt32?
-  private var present: UInt8 = 0
-  private struct Frame: Sendable, Hashable {
-    var sent: TickStamp = 0
-    var received: TickStamp = 0
-  }
-  private var poll = Frame()
-  private var response = Frame()
-  private var final = Frame()
+  private var pollSent, pollReceived, responseSent, responseReceived: TickStamp?
+  private var finalSent, finalReceived: TickStamp?
 
   /// Creates an empty collector.
   public init() {}
@@ -39,34 +33,26 @@ public struct ExchangeCollector: Sendable, Hashable {
   /// collectors, for even and odd rounds, where reports arrive a round late.
   public mutating func record(_ event: Event, at stamp: TickStamp, round: UInt32) {
     if round != self.round {
+      self = ExchangeCollector()
       self.round = round
-      present = 0
     }
-    present |= 1 << UInt8(event.rawValue)
     switch event {
-    case .pollSent: poll.sent = stamp
-    case .pollReceived: poll.received = stamp
-    case .responseSent: response.sent = stamp
-    case .responseReceived: response.received = stamp
-    case .finalSent: final.sent = stamp
-    case .finalReceived: final.received = stamp
+    case .pollSent: pollSent = stamp
+    case .pollReceived: pollReceived = stamp
+    case .responseSent: responseSent = stamp
+    case .responseReceived: responseReceived = stamp
+    case .finalSent: finalSent = stamp
+    case .finalReceived: finalReceived = stamp
     }
   }
 
-  /// Poll and response; nil until all four stamps are known.
-  public var singleSided: SingleSidedExchange? {
-    guard present & 0b1111 == 0b1111 else { return nil }
-    return SingleSidedExchange(
-      pollSent: poll.sent, pollReceived: poll.received, responseSent: response.sent,
-      responseReceived: response.received)
-  }
-
-  /// The whole exchange; nil until all six stamps are known.
-  public var doubleSided: DoubleSidedExchange? {
-    guard present == 0b11_1111 else { return nil }
-    return DoubleSidedExchange(
-      pollSent: poll.sent, pollReceived: poll.received, responseSent: response.sent,
-      responseReceived: response.received, finalSent: final.sent, finalReceived: final.received)
+  /// The exchange, which is double-sided once both stamps of the final are known; nil until those of
+  /// poll and response are.
+  public var exchange: TwoWayExchange? {
+    guard let pollSent, let pollReceived, let responseSent, let responseReceived else { return nil }
+    return TwoWayExchange(
+      pollSent: pollSent, pollReceived: pollReceived, responseSent: responseSent,
+      responseReceived: responseReceived, finalSent: finalSent, finalReceived: finalReceived)
   }
 }
 
@@ -92,27 +78,23 @@ public struct ResponderRanging: Sendable, Hashable {
   public mutating func distance(
     _ collected: ExchangeCollector, time: Double? = nil, carrier: ClockOffset? = nil
   ) throws(RangingFailure) -> TwoWayDistance {
-    guard let single = collected.singleSided else { throw .missingStamp }
-    return try distance(single, whole: collected.doubleSided, time: time, carrier: carrier)
+    guard let exchange = collected.exchange else { throw .missingStamp }
+    return try distance(exchange, time: time, carrier: carrier)
   }
 
   package mutating func distance(
-    _ single: SingleSidedExchange, whole: DoubleSidedExchange?, time: Double? = nil,
-    carrier: ClockOffset? = nil
+    _ exchange: TwoWayExchange, time: Double? = nil, carrier: ClockOffset? = nil
   ) throws(RangingFailure) -> TwoWayDistance {
     // Polls are a hundred times as exact as the carrier, which also depends on the level.
     let hasCompared = clock.addPoll(
-      sent: single.pollSent, received: single.pollReceived, time: time)
-    if let whole {
-      let distance = try whole.distance(parameters)
-      if !hasCompared {
-        clock.addCarrier(
-          ClockOffset(distance.clockOffset, standardDeviation: distance.clockOffsetDeviation))
-      }
-      return distance
+      sent: exchange.pollSent, received: exchange.pollReceived, time: time)
+    let isDoubleSided = exchange.isDoubleSided
+    if !hasCompared, !isDoubleSided, let carrier { clock.addCarrier(carrier) }
+    let distance = try exchange.distance(offset: clock.offset, parameters)
+    if !hasCompared, isDoubleSided {
+      clock.addCarrier(
+        ClockOffset(distance.clockOffset, standardDeviation: distance.clockOffsetDeviation))
     }
-    if !hasCompared, let carrier { clock.addCarrier(carrier) }
-    guard let offset = clock.offset else { throw .unknownClockOffset }
-    return try single.distance(offset: offset, parameters)
+    return distance
   }
 }

@@ -6,7 +6,7 @@
 /// between and constant beyond its ends.
 public struct PowerBias: Sendable, Hashable {
   /// One row of the table.
-  public struct Knot: Sendable, Hashable {
+  public struct Knot: Codable, Sendable, Hashable {
     /// The received level in dBm.
     public var power: Double
     /// Metres that distances are too long by at that level.
@@ -16,6 +16,11 @@ public struct PowerBias: Sendable, Hashable {
     public init(power: Double, bias: Double) {
       self.power = power
       self.bias = bias
+    }
+
+    enum CodingKeys: String, CodingKey {
+      case power = "rx_power_dbm"
+      case bias = "bias_m"
     }
   }
 

@@ -14,7 +14,7 @@ public struct TwoWayDistance: Sendable, Hashable {
 }
 
 /// Why there is no distance.
-public enum RangingFailure: Error, Sendable, Hashable {
+public enum RangingFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// A frame was not received, so that a stamp is missing.
   case missingStamp
   /// The stamps leave no time between two frames.
@@ -24,13 +24,11 @@ public enum RangingFailure: Error, Sendable, Hashable {
   case implausibleClocks
   /// The offset of the clocks is unknown, and without it the distance would be wrong by metres.
   case unknownClockOffset
-  /// The distance would be below `TwoWayParameters.leastDistance`.
+  /// The distance would be below -2 m.
   case negativeDistance
-  /// The distance would be above `TwoWayParameters.greatestDistance`.
+  /// The distance would be above 1000 m.
   case tooFar
-}
 
-extension RangingFailure: CustomStringConvertible {
   /// The cause as a sentence.
   public var description: String {
     switch self {
@@ -61,9 +59,9 @@ public struct TwoWayParameters: Sendable, Hashable {
   public var antennaDelay = 0.0
   /// The least distance in metres that is reported. Calibration that is not exact makes distances
   /// negative by centimetres to decimetres, never by metres.
-  public var leastDistance = -2.0
+  package var leastDistance = -2.0
   /// The greatest distance in metres that is reported.
-  public var greatestDistance = 1000.0
+  package var greatestDistance = 1000.0
 
   /// Creates parameters for a 40-bit counter and receivers of 500 MHz.
   public init() {}

@@ -50,7 +50,7 @@ package struct AngleCalibration {
   ///
   /// - Throws: `LabError` when the walk does not suffice.
   package func fit(
-    _ name: String, path: [WalkaroundCalibration.Point], phases: [WalkaroundCalibration.Phase]
+    _ name: String, path: [WalkaroundCalibration.Point], phases: [(time: Double, phase: Double)]
   ) throws(LabError) -> PairCalibration {
     var walking = WalkaroundCalibration.Parameters()
     (walking.table, walking.greatestLag) = (parameters, greatestLag)
@@ -104,7 +104,9 @@ extension CSVTable {
   }
 
   /// Reads phases over time.
-  package func phases(_ column: String) throws(LabError) -> LabRows<WalkaroundCalibration.Phase> {
+  package func phases(
+    _ column: String
+  ) throws(LabError) -> LabRows<(time: Double, phase: Double)> {
     let reader = TableReader(self)
     let phase = try reader.phaseColumn(column)
     let time = try reader.require("time", .time)
@@ -112,7 +114,7 @@ extension CSVTable {
       let seconds = reader.value(row, time, &status)
       let value = reader.value(row, phase, &status)
       guard let seconds, let value else { return nil }
-      return WalkaroundCalibration.Phase(time: seconds, phase: value)
+      return (seconds, value)
     }
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Ranging
 import Synchronization
 import UWB
 
@@ -27,11 +26,12 @@ package final class PhaseTap: Sendable {
       let diagnostics = try? RangeDiagnosticsNotification(
         from: &reader, dialect: Dialect(generation: .fira2, vendor: .qorvo))
     else { return }
-    // TDoA, PDoA and AoA in 11 bits of fraction of a radian, figure of merit, kind of angle.
+    // TDoA, PDoA and AoA as 16 bits in two's complement, 2^-11 rad each, figure of merit, kind of
+    // angle. Source: Qorvo's UCI range diagnostics.
     let found = diagnostics.reports.flatMap(\.items).compactMap { item -> Double? in
       guard item.type == 1, item.value.count >= 6 else { return nil }
       let word = UInt16(item.value[2]) | UInt16(item.value[3]) << 8
-      return PhaseWord.difference(Int16(bitPattern: word))
+      return Double(Int16(bitPattern: word)) / 2048
     }
     phases.withLock { $0 += found }
   }

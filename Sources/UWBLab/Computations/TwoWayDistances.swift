@@ -83,47 +83,40 @@ private struct TwoWayDistances {
     }
   }
 
-  /// The single-sided exchange of a row, with its other stamps.
-  private mutating func exchange(
-    _ row: Int
-  ) -> (SingleSidedExchange, stamps: [TickStamp?])? {
-    let stamps = stampColumns.map { reader.stamp(row, $0, &rows[row].state) }
+  /// The exchange of a row; nil without the stamps of poll and response.
+  private mutating func exchange(_ row: Int) -> TwoWayExchange? {
+    let stamps = stampColumns.map { reader.stamp(row, $0, &rows[row].state) } + [nil, nil]
     guard let t1 = stamps[0], let t2 = stamps[1], let t3 = stamps[2], let t4 = stamps[3] else {
       return nil
     }
-    let exchange = SingleSidedExchange(
-      pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4)
-    return (exchange, stamps)
+    return TwoWayExchange(
+      pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4, finalSent: stamps[4],
+      finalReceived: stamps[5])
   }
 
   mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
     var responders: [String: ResponderRanging] = [:]
     for row in rows.indices {
-      guard let (single, stamps) = exchange(row) else { continue }
-      var whole: DoubleSidedExchange?
-      if let t5 = stamps[4], let t6 = stamps[5] {
-        whole = DoubleSidedExchange(
-          pollSent: single.pollSent, pollReceived: single.pollReceived,
-          responseSent: single.responseSent, responseReceived: single.responseReceived,
-          finalSent: t5, finalReceived: t6)
-      }
+      guard let exchange = exchange(row) else { continue }
       do throws(RangingFailure) {
         rows[row].value = try responders[
           rows[row].peer, default: ResponderRanging(parameters)
-        ].distance(single, whole: whole, time: rows[row].time)
-        if whole == nil { rows[row].state.word = "single_sided" }
+        ].distance(exchange, time: rows[row].time)
+        if !exchange.isDoubleSided { rows[row].state.word = "single_sided" }
       } catch {
-        if whole != nil || error != .unknownClockOffset { rows[row].state.word = error.word }
+        if exchange.isDoubleSided || error != .unknownClockOffset {
+          rows[row].state.word = error.word
+        }
       }
     }
   }
 
   mutating func computeSingleSided(_ parameters: TwoWayParameters) {
     // Rounds of a peer before anything is known of its clock: computed once it is.
-    var waiting: [String: [(row: Int, exchange: SingleSidedExchange)]] = [:]
+    var waiting: [String: [(row: Int, exchange: TwoWayExchange)]] = [:]
     var clocks: [String: ClockOffsetTracker] = [:]
     for row in rows.indices {
-      guard let (exchange, _) = exchange(row) else { continue }
+      guard let exchange = exchange(row) else { continue }
       let (peer, time) = (rows[row].peer, rows[row].time)
       var clock = clocks[peer] ?? ClockOffsetTracker(parameters)
       // Without times, turns of a counter as short as 32 bits cannot be counted.
@@ -150,7 +143,7 @@ private struct TwoWayDistances {
   }
 
   private mutating func compute(
-    _ row: Int, _ exchange: SingleSidedExchange, _ offset: ClockOffset,
+    _ row: Int, _ exchange: TwoWayExchange, _ offset: ClockOffset,
     _ parameters: TwoWayParameters
   ) {
     do throws(RangingFailure) {

@@ -173,7 +173,7 @@ struct AllocationTests {
           RangeSample(time: time, distance: distance.distance))
         let angle = peers[index].angle.update(phase: 1, time: time)
         if let range, angle != nil {
-          _ = peers[index].zone.update(range)
+          _ = peers[index].zone.update(distance: range.distance)
           found += 1
         }
       }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 extension SIMD3 where Scalar == Double {
   // Term by term: the order of the additions is part of the results.
   package func dot(_ b: Self) -> Double { x * b.x + y * b.y + z * b.z }
@@ -34,6 +36,12 @@ public struct Symmetric3: Sendable, Hashable {
     zz += weight * v.z * v.z
   }
 
+  mutating func addToDiagonal(_ value: Double) {
+    xx += value
+    yy += value
+    zz += value
+  }
+
   func scaled(_ factor: Double) -> Symmetric3 {
     Symmetric3(
       xx: xx * factor, xy: xy * factor, xz: xz * factor, yy: yy * factor, yz: yz * factor,
@@ -59,4 +67,16 @@ public struct Symmetric3: Sendable, Hashable {
       xx: a * d, xy: b * d, xz: c * d, yy: (xx * zz - xz * xz) * d,
       yz: (xy * xz - xx * yz) * d, zz: (xx * yy - xy * xy) * d)
   }
+}
+
+/// The arc sine of `x` limited to -1...1, which rounding may exceed.
+@inline(__always)
+func clampedAsin(_ x: Double) -> Double { asin(max(-1, min(1, x))) }
+
+/// `angle` (radians) brought into -π..<π.
+@inline(__always)
+func wrapped(_ angle: Double) -> Double {
+  let turns = (angle / (2 * .pi)).rounded()
+  let result = angle - turns * 2 * .pi
+  return result >= .pi ? result - 2 * .pi : (result < -.pi ? result + 2 * .pi : result)
 }

@@ -2,7 +2,92 @@
 
 internal import Glibc
 
-extension DirectionFinder {
+/// Estimates the direction to a peer from the phase differences of several pairs of antennas.
+///
+/// A Bayesian filter over a grid of azimuths with steps of one degree, with the likelihood of wrapped
+/// residuals. From row to row the peer moves a little or, seldom, jumps. Ambiguities are kept until
+/// they are resolved, and wrong phases are outweighed.
+public struct DirectionFinder: Sendable {
+  /// A direction with its uncertainty, in radians.
+  public struct Direction: Sendable, Hashable {
+    /// From x towards y.
+    public var azimuth: Double
+    /// Towards z; the assumed one if the antennas do not determine it.
+    public var elevation: Double
+    /// One standard deviation of the azimuth around the likeliest direction.
+    public var standardDeviation: Double
+    /// The probability that the direction is this one, and not a mirror image or another turn.
+    public var probability: Double
+  }
+
+  /// The pairs, in the order of the phases.
+  package let pairs: [AntennaPair]
+  /// Random walk of the azimuth in radians per square root of a second. 0.5: a person walks by.
+  package var wander = 0.5
+  /// The probability that a phase is an outlier.
+  package var outliers = 0.02
+  /// The probability that the peer is anywhere else in the next row.
+  package var jumps = 1e-3
+  let azimuths: [Double]
+  let elevations: [Double]
+  let isCircle: Bool
+  /// Expected phases: for each elevation, each azimuth, each pair.
+  private let expected: [Double]
+
+  /// Creates a finder; nil without pairs.
+  ///
+  /// - Parameter elevation: radians, assumed if the antennas do not determine it.
+  public init?(_ pairs: [AntennaPair], elevation: Double = 0) {
+    guard !pairs.isEmpty else { return nil }
+    self.pairs = pairs
+    isCircle = pairs.contains { $0.resolves.front }
+    let degree = Double.pi / 180
+    let steps = isCircle ? -180..<180 : -90..<91
+    azimuths = steps.map { Double($0) * degree }
+    elevations =
+      pairs.contains { $0.resolves.elevation }
+      ? stride(from: -80, through: 80, by: 2).map { Double($0) * degree } : [elevation]
+    var expected: [Double] = []
+    expected.reserveCapacity(azimuths.count * elevations.count * pairs.count)
+    for elevation in elevations {
+      for azimuth in azimuths {
+        for pair in pairs {
+          expected.append(pair.phase(azimuth: azimuth, elevation: elevation))
+        }
+      }
+    }
+    self.expected = expected
+  }
+
+  /// For each azimuth the log-likelihood of the phases with the likeliest elevation. Ignores phases
+  /// that are nil or not finite.
+  func likelihood(_ phases: [Double?]) -> (values: [Double], elevations: [Int]) {
+    var values = [Double](repeating: -.infinity, count: azimuths.count)
+    var chosen = [Int](repeating: 0, count: azimuths.count)
+    let floor = outliers / (2 * .pi)
+    let weights = pairs.map { 1 / (2 * $0.phaseDeviation * $0.phaseDeviation) }
+    let heights = pairs.map { (1 - outliers) / ($0.phaseDeviation * (2 * Double.pi).squareRoot()) }
+    var index = 0
+    for elevation in elevations.indices {
+      for azimuth in azimuths.indices {
+        var sum = 0.0
+        for pair in pairs.indices {
+          if pair < phases.count, let phase = phases[pair], phase.isFinite {
+            let residual = wrapped(phase - expected[index])
+            sum += log(
+              heights[pair] * exp(-residual * residual * weights[pair]) + floor)
+          }
+          index += 1
+        }
+        if sum > values[azimuth] {
+          values[azimuth] = sum
+          chosen[azimuth] = elevation
+        }
+      }
+    }
+    return (values, chosen)
+  }
+
   /// Returns the direction for each row of a recording.
   ///
   /// - Parameters:
@@ -15,7 +100,19 @@ extension DirectionFinder {
   ) -> [Direction?] {
     var finder = self
     if !live { finder.jumps = likeliestJumps(rows.prefix(300)) }
-    return finder.inPieces(rows, live: live)
+    var result: [Direction?] = []
+    result.reserveCapacity(rows.count)
+    // In pieces that overlap, because a row takes some kilobytes.
+    let (piece, overlap) = (2000, live ? 0 : 100)
+    var carried: [Double]?
+    var start = 0
+    while start < rows.count {
+      let end = min(rows.count, start + piece)
+      let reach = min(rows.count, end + overlap)
+      result += finder.directions(rows[start..<reach], count: end - start, live: live, &carried)
+      start = end
+    }
+    return result
   }
 
   /// The likeliest jump probability: rows may be a path, or independent of each other.
@@ -45,25 +142,6 @@ extension DirectionFinder {
     let scores = choices.map(logLikelihood)
     let best = scores.indices.max { scores[$0] < scores[$1] } ?? 0
     return choices[best]
-  }
-
-  private func inPieces(
-    _ rows: [(time: Double, phases: [Double?])], live: Bool
-  ) -> [Direction?] {
-    var result: [Direction?] = []
-    result.reserveCapacity(rows.count)
-    // In pieces that overlap, because a row takes some kilobytes.
-    let (piece, overlap) = (2000, live ? 0 : 100)
-    var carried: [Double]?
-    var start = 0
-    while start < rows.count {
-      let end = min(rows.count, start + piece)
-      let reach = min(rows.count, end + overlap)
-      let found = directions(rows[start..<reach], count: end - start, live: live, &carried)
-      result.append(contentsOf: found)
-      start = end
-    }
-    return result
   }
 
   private func directions(
