@@ -63,7 +63,7 @@ import UCI
       if frame.hex.hasPrefix("4003") { profile.capabilities = Array(bytes(frame.hex)[4...]) }
     }
     var stage = Stage()
-    let id = stage.simulation.add(profile, at: SIMD3(0, 0, 0))
+    let id = stage.simulation.add(profile, placement: .init(at: SIMD3(0, 0, 0)))
     stage.simulation.powerUp(id)
     var expected: [String] = []
     func compare() {

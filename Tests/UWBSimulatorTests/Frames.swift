@@ -46,7 +46,7 @@ struct Stage {
   }
 
   mutating func send<C: UCICommand>(_ command: C, to id: Simulation.ChipID) {
-    let dialect = simulation.profile(of: id).dialect
+    let dialect = simulation[id].chip.profile.dialect
     for packet in Segmentation.packets(command, dialect: dialect) {
       simulation.receive(packet, by: id)
     }
@@ -68,7 +68,7 @@ struct Stage {
 
   /// The ranging results the chip has said, in order.
   mutating func infos(from id: Simulation.ChipID) -> [SessionInfo] {
-    let dialect = simulation.profile(of: id).dialect
+    let dialect = simulation[id].chip.profile.dialect
     var joined: [UInt8] = []
     return simulation.takeOutput(of: id).compactMap { packet in
       guard let header = try? PacketHeader(parsing: packet.span.bytes),

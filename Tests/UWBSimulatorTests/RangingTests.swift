@@ -116,7 +116,7 @@ import UCI
     let timeouts = stage.infos(from: a).flatMap(\.entries)
     #expect(timeouts.count >= 4)
     #expect(timeouts.allSatisfy { $0.status == .rangingRxTimeout })
-    stage.simulation[placement: stage.simulation.chips[1]] = Placement(at: SIMD3(59, 0, 0))
+    stage.simulation[stage.simulation.chips[1]].placement = Placement(at: SIMD3(59, 0, 0))
     stage.pass(milliseconds: 1_000)
     let distances = stage.infos(from: a).flatMap(\.entries).compactMap(\.distanceCentimetres)
     #expect(distances.count == 5)

@@ -30,7 +30,7 @@ import UCI
   @Test("a DWM3001CDK without a peer, from power-up to the last DEINIT")
   func qorvo() {
     var stage = Stage()
-    let id = stage.simulation.add(.qm33, at: SIMD3(0, 0, 0))
+    let id = stage.simulation.add(.qm33, placement: .init(at: SIMD3(0, 0, 0)))
     stage.simulation.powerUp(id)
     #expect(stage.heard(from: id) == ["6001000101"])
     play(
@@ -125,7 +125,7 @@ import UCI
   @Test("an SR250 without a peer, from power-up to DEINIT")
   func nxp() {
     var stage = Stage()
-    let id = stage.simulation.add(.sr250, at: SIMD3(0, 0, 0))
+    let id = stage.simulation.add(.sr250, placement: .init(at: SIMD3(0, 0, 0)))
     stage.simulation.powerUp(id)
     #expect(stage.heard(from: id) == ["6001000101"])
     play(

@@ -304,7 +304,7 @@ import UCI
     var stage = Stage()
     let id = stage.add(.qm33, at: SIMD3(0, 0, 0))
     func ask(_ faults: ChipFaults) -> [String] {
-      stage.simulation[faults: id] = faults
+      stage.simulation[id].chip.faults = faults
       stage.send("21050000", to: id)
       stage.send("21050000", to: id)
       return stage.heard(from: id)

@@ -7,7 +7,7 @@ import SystemPackage
 /// A pseudo-terminal with its output queue and the symbolic link to it.
 struct Port {
   var terminal: PseudoTerminal?
-  var link: String?
+  private var link: String?
   private var queue = Deque<UInt8>()
   /// The greatest number of queued bytes.
   private let limit: Int
@@ -44,6 +44,21 @@ struct Port {
     }
   }
 
+  /// Creates a symbolic link to the terminal, replacing an existing link.
+  mutating func makeLink(at path: String) throws(Errno) {
+    var status = stat()
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
+    guard symlink(terminal?.path ?? "", path) == 0 else { throw Errno(rawValue: errno) }
+    link = path
+  }
+
+  /// Replaces the terminal; the link follows.
+  mutating func plug(_ new: PseudoTerminal) throws(Errno) {
+    terminal?.hangUp()
+    terminal = new
+    if let link { try makeLink(at: link) }
+  }
+
   /// Hangs up, discards the queue and removes the link.
   mutating func unplug() {
     queue.removeAll()
@@ -70,17 +85,4 @@ extension PseudoTerminal {
     }
     return chunks
   }
-}
-
-/// Creates a symbolic link, replacing an existing link.
-func makeLink(at path: String, to target: String) throws(Errno) {
-  var status = stat()
-  if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
-  guard symlink(target, path) == 0 else { throw Errno(rawValue: errno) }
-}
-
-func monotonicNanoseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

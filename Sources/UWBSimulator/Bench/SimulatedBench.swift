@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 public import SystemPackage
 
 /// Simulated chips on pseudo-terminals, in one scene, against the real clock.
@@ -14,13 +15,11 @@ public import SystemPackage
 ///
 /// One thread serves all chips. `stop()` or releasing the bench ends it.
 public final class SimulatedBench: Sendable {
-  private let core: BenchCore
-  private let thread: ServiceThread
+  private let server: PortServer<SimulatedChips>
 
   /// Creates a bench without chips.
   public init(scene: Scene = Scene()) {
-    core = BenchCore(scene: scene)
-    thread = ServiceThread(core)
+    server = PortServer(SimulatedChips(simulation: Simulation(scene: scene)))
   }
 
   deinit { stop() }
@@ -36,63 +35,124 @@ public final class SimulatedBench: Sendable {
   public func add(
     profile: ChipProfile, placement: Placement, name: String? = nil
   ) throws(Errno) -> Chip {
-    Chip(core: core, id: try core.add(profile, placement, name))
+    let terminal = try server.openTerminal()
+    let id = server.change { chips in
+      let id = chips.simulation.add(profile, placement: placement, name: name)
+      chips.simulation.powerUp(id)
+      chips.ports.append(Port(terminal: terminal, limit: profile.transmitQueue))
+      return id
+    }
+    return Chip(server: server, id: id)
   }
 
   /// All chips, in the order in which they were added.
-  public var chips: [Chip] { core.chips.map { Chip(core: core, id: $0) } }
+  public var chips: [Chip] {
+    server.change { $0.simulation.chips }.map { Chip(server: server, id: $0) }
+  }
 
   /// Starts a thread that serves the chips. Does nothing if it is running.
-  public func start() { thread.start() }
+  public func start() { server.start() }
 
   /// Stops the thread and waits for it. The pseudo-terminals exist until the bench is released.
-  public func stop() { thread.stop() }
+  public func stop() { server.stop() }
 
   /// Whether the stamps of exchanges are recorded for `takeExchanges()`.
   package var recordsExchanges: Bool {
-    get { core.withSimulation { $0.recordsExchanges } }
-    set { core.withSimulation { $0.recordsExchanges = newValue } }
+    get { server.change { $0.simulation.recordsExchanges } }
+    set { server.change { $0.simulation.recordsExchanges = newValue } }
   }
 
   /// The exchanges since the last call, if `recordsExchanges` is set; at most 100 000.
   package func takeExchanges() -> [RecordedExchange] {
-    core.withSimulation { $0.takeExchanges() }
+    server.change { $0.simulation.takeExchanges() }
   }
 
   /// A chip on the bench.
   public struct Chip: Sendable {
-    let core: BenchCore
-    let id: Simulation.ChipID
+    fileprivate let server: PortServer<SimulatedChips>
+    fileprivate let id: Simulation.ChipID
+
+    private func change<R: Sendable>(_ body: (inout Simulation) -> R) -> R {
+      server.change { body(&$0.simulation) }
+    }
 
     /// The path for the host to open, like `/dev/pts/5`. Changes with `replug()`.
-    public var path: String { core.path(of: id) }
+    public var path: String { server.change { $0.ports[id.index].terminal?.path ?? "" } }
     /// The name given to `add`.
-    public var name: String { core.withSimulation { $0.name(of: id) } }
-    package var profile: ChipProfile { core.withSimulation { $0.profile(of: id) } }
+    public var name: String { change { $0[id].name } }
+    package var profile: ChipProfile { change { $0[id].chip.profile } }
     /// The current position in metres.
-    public var position: SIMD3<Double> { core.withSimulation { $0.position(of: id) } }
+    public var position: SIMD3<Double> { change { $0.position(of: id) } }
     /// The movement and orientation, and the errors of clock and calibration.
     public var placement: Placement {
-      get { core.withSimulation { $0[placement: id] } }
-      nonmutating set { core.withSimulation { $0[placement: id] = newValue } }
+      get { change { $0[id].placement } }
+      nonmutating set { change { $0[id].placement = newValue } }
     }
     package var faults: ChipFaults {
-      get { core.withSimulation { $0[faults: id] } }
-      nonmutating set { core.withSimulation { $0[faults: id] = newValue } }
+      get { change { $0[id].chip.faults } }
+      nonmutating set { change { $0[id].chip.faults = newValue } }
     }
 
-    /// Sends arbitrary bytes to the host.
-    package func chatter(_ bytes: [UInt8]) { core.send([bytes], to: id) }
+    /// Sends arbitrary bytes to the host, after the packets that the chip itself has sent.
+    package func chatter(_ bytes: [UInt8]) {
+      server.change { $0.ports[id.index].enqueue($0.simulation.takeOutput(of: id) + [bytes]) }
+    }
     /// Restarts the chip without closing the port, as with a serial bridge.
-    public func restart() { core.withSimulation { $0.restart(id) } }
+    public func restart() { change { $0.restart(id) } }
     /// Simulates an internal failure: DEVICE_STATUS ERROR, then nothing until a reset.
-    public func fail() { core.withSimulation { $0.fail(id) } }
+    public func fail() { change { $0.fail(id) } }
     /// Unplugs the chip: the host sees a hang-up, the chip loses power and its state.
-    public func unplug() { core.unplug(id) }
+    public func unplug() {
+      server.change { chips in
+        chips.simulation.powerDown(id)
+        chips.ports[id.index].unplug()
+      }
+    }
     /// Plugs the chip in again at a new path; a link created by `link(at:)` follows.
-    public func replug() throws(Errno) { try core.replug(id) }
+    public func replug() throws(Errno) {
+      let terminal = try server.openTerminal()
+      try server.change { chips throws(Errno) in
+        chips.simulation.powerUp(id)
+        try chips.ports[id.index].plug(terminal)
+      }
+    }
     /// Creates a symbolic link to the path, replacing an existing link. It is removed when the chip is
     /// unplugged and with the bench.
-    public func link(at path: String) throws(Errno) { try core.link(id, at: path) }
+    public func link(at path: String) throws(Errno) {
+      try server.change { chips throws(Errno) in try chips.ports[id.index].makeLink(at: path) }
+    }
+  }
+}
+
+/// The chips of a simulation, each with its port.
+private struct SimulatedChips: Served {
+  var simulation: Simulation
+  var ports: [Port] = []
+
+  mutating func serve(
+    at now: UInt64, _ buffer: inout [UInt8]
+  ) -> (descriptors: [pollfd], deadline: UInt64?) {
+    simulation.advance(to: now)
+    var descriptors: [pollfd] = []
+    for id in simulation.chips {
+      guard let terminal = ports[id.index].terminal else { continue }
+      for bytes in terminal.read(&buffer) { simulation.receive(bytes, by: id) }
+      ports[id.index].enqueue(simulation.takeOutput(of: id))
+      ports[id.index].flush()
+      if let waiting = ports[id.index].waiting { descriptors.append(waiting) }
+    }
+    return (descriptors, simulation.nextDeadline)
+  }
+}
+
+extension PortServer<SimulatedChips> {
+  /// Changes the chips as they are now.
+  fileprivate func change<R: Sendable, E: Error>(
+    _ body: (inout SimulatedChips) throws(E) -> R
+  ) throws(E) -> R {
+    try update { chips, now throws(E) in
+      chips.simulation.advance(to: now)
+      return try body(&chips)
+    }
   }
 }

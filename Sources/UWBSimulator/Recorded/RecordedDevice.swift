@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Locking
 package import SystemPackage
 
 /// A recorded chip on a pseudo-terminal.
 ///
 /// One thread serves it; `stop()` or releasing the device ends it.
 package final class RecordedDevice: Sendable {
-  private let core: RecordedDeviceCore
-  private let thread: ServiceThread
+  private let server: PortServer<RecordedPort>
+  /// The path for the host to open, like `/dev/pts/5`.
+  package let path: String
+
+  /// Large enough that no recording is dropped for a slow host.
+  private static let queueLimit = 1 << 26
 
   /// Creates the device and powers the chip up.
   ///
@@ -18,85 +21,46 @@ package final class RecordedDevice: Sendable {
   package init(
     _ recording: Recording, speed: Double = 1, repeats: Bool = false
   ) throws(Errno) {
-    core = try RecordedDeviceCore(RecordedChip(recording, speed: speed, repeats: repeats))
-    thread = ServiceThread(core)
+    var chip = RecordedChip(recording, speed: speed, repeats: repeats)
+    chip.powerUp(at: 0)
+    server = PortServer(RecordedPort(chip: chip))
+    let terminal = try server.openTerminal()
+    path = terminal.path
+    server.update { port, _ in port.port = Port(terminal: terminal, limit: Self.queueLimit) }
   }
 
   deinit { stop() }
 
-  /// The path for the host to open, like `/dev/pts/5`.
-  package var path: String { core.path }
-  package var statistics: RecordedChip.Statistics { core.statistics }
+  package var statistics: RecordedChip.Statistics {
+    server.update { port, _ in port.chip.statistics }
+  }
 
   /// Creates a symbolic link to the path, replacing an existing link; removed with the device.
-  package func link(at path: String) throws(Errno) { try core.link(at: path) }
+  package func link(at path: String) throws(Errno) {
+    try server.update { port, _ throws(Errno) in try port.port?.makeLink(at: path) }
+  }
 
   /// Starts the thread. Does nothing if it is running.
-  package func start() { thread.start() }
+  package func start() { server.start() }
 
   /// Stops the thread and waits for it. The pseudo-terminal stays open.
-  package func stop() { thread.stop() }
+  package func stop() { server.stop() }
 }
 
-/// The state shared by the device and its thread.
-private final class RecordedDeviceCore: Service {
-  private struct State {
-    var chip: RecordedChip
-    var port: Port
-    var isStopping = false
-  }
+private struct RecordedPort: Served {
+  var chip: RecordedChip
+  var port: Port?
 
-  let path: String
-  private let state: Locked<State>
-  private let wake = WakePipe()
-  private let beginning = monotonicNanoseconds()
+  var ports: [Port] { port.map { [$0] } ?? [] }
 
-  /// Large enough that no recording is dropped for a slow host.
-  private static let queueLimit = 1 << 26
-
-  init(_ chip: RecordedChip) throws(Errno) {
-    guard wake.isOpen else { throw Errno.tooManyOpenFiles }
-    let terminal = try PseudoTerminal()
-    path = terminal.path
-    var chip = chip
-    chip.powerUp(at: 0)
-    state = Locked(State(chip: chip, port: Port(terminal: terminal, limit: Self.queueLimit)))
-  }
-
-  deinit { state.withLock { $0.port.close() } }
-
-  var statistics: RecordedChip.Statistics { state.withLock { $0.chip.statistics } }
-
-  func link(at link: String) throws(Errno) {
-    try makeLink(at: link, to: path)
-    state.withLock { $0.port.link = link }
-  }
-
-  func allowRunning() { state.withLock { $0.isStopping = false } }
-
-  func askToStop() {
-    state.withLock { $0.isStopping = true }
-    wake.nudge()
-  }
-
-  private var now: UInt64 { monotonicNanoseconds() - beginning }
-
-  func run() {
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    while let (descriptors, deadline) = serve(&buffer) {
-      wake.wait(descriptors, until: deadline, now: now)
-    }
-  }
-
-  private func serve(_ buffer: inout [UInt8]) -> (descriptors: [pollfd], deadline: UInt64?)? {
-    state.withLock { state in
-      guard !state.isStopping, let terminal = state.port.terminal else { return nil }
-      // Due packets are sent before new requests are handled.
-      state.port.enqueue(state.chip.takeOutput(at: now))
-      for bytes in terminal.read(&buffer) { state.chip.receive(bytes, at: now) }
-      state.port.enqueue(state.chip.takeOutput(at: now))
-      state.port.flush()
-      return (state.port.waiting.map { [$0] } ?? [], state.chip.nextDeadline)
-    }
+  mutating func serve(
+    at now: UInt64, _ buffer: inout [UInt8]
+  ) -> (descriptors: [pollfd], deadline: UInt64?) {
+    // Due packets are sent before new requests are handled.
+    port?.enqueue(chip.takeOutput(at: now))
+    for bytes in port?.terminal?.read(&buffer) ?? [] { chip.receive(bytes, at: now) }
+    port?.enqueue(chip.takeOutput(at: now))
+    port?.flush()
+    return (port?.waiting.map { [$0] } ?? [], chip.nextDeadline)
   }
 }

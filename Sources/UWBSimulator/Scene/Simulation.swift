@@ -11,15 +11,22 @@ package struct Simulation: Sendable {
     package let index: Int
   }
 
-  struct Member: Sendable {
-    var name: String
-    var placement: Placement
-    var chip: SimulatedChip
+  package struct Member: Sendable {
+    package let name: String
+    package var placement: Placement {
+      didSet { adjustClock() }
+    }
+    package var chip: SimulatedChip
     /// Runs from the start of the scene, with or without power.
     var clock: SimulatedClock
     /// Parts per million in addition to the placement.
-    var spread: Double
+    let spread: Double
     var output: [[UInt8]] = []
+
+    mutating func adjustClock() {
+      clock.offset = placement.clockOffset + spread
+      chip.clockOffset = clock.offset
+    }
 
     /// The actual delays between counter and air, in ticks.
     func delays(channel: UInt8) -> AntennaDelays {
@@ -66,15 +73,8 @@ package struct Simulation: Sendable {
       Member(
         name: name ?? "chip\(members.count + 1)", placement: placement,
         chip: SimulatedChip(profile: profile), clock: clock, spread: clock.offset))
-    adjustClock(members.count - 1)
+    members[members.count - 1].adjustClock()
     return ChipID(index: members.count - 1)
-  }
-
-  /// Adds a chip at rest, without power.
-  package mutating func add(
-    _ profile: ChipProfile, at position: SIMD3<Double>, name: String? = nil
-  ) -> ChipID {
-    add(profile, placement: Placement(at: position), name: name)
   }
 
   package mutating func powerUp(_ id: ChipID) {
@@ -110,28 +110,10 @@ package struct Simulation: Sendable {
     return members[id.index].output
   }
 
-  package subscript(faults id: ChipID) -> ChipFaults {
-    get { members[id.index].chip.faults }
-    set { members[id.index].chip.faults = newValue }
+  package subscript(id: ChipID) -> Member {
+    get { members[id.index] }
+    set { members[id.index] = newValue }
   }
-
-  package subscript(placement id: ChipID) -> Placement {
-    get { members[id.index].placement }
-    set {
-      members[id.index].placement = newValue
-      adjustClock(id.index)
-    }
-  }
-
-  private mutating func adjustClock(_ index: Int) {
-    let offset = members[index].placement.clockOffset + members[index].spread
-    members[index].clock.offset = offset
-    members[index].chip.clockOffset = offset
-  }
-
-  package func name(of id: ChipID) -> String { members[id.index].name }
-
-  package func profile(of id: ChipID) -> ChipProfile { members[id.index].chip.profile }
 
   package func position(of id: ChipID) -> SIMD3<Double> { position(id.index, at: now) }
 

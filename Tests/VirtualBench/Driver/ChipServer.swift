@@ -34,7 +34,7 @@ struct ChipServer {
     for index in ports.indices {
       let name = ports[index].bridge == nil ? "qm33" : "sr250"
       guard let profile = ChipProfile.named(name) else { fail("'\(name)' is no profile") }
-      chips.append(simulation.add(profile, at: SIMD3(3 * Double(index), 0, 1)))
+      chips.append(simulation.add(profile, placement: .init(at: SIMD3(3 * Double(index), 0, 1))))
     }
     for index in ports.indices {
       if ports[index].hasCable { followCable(index) } else { simulation.powerUp(chips[index]) }
@@ -146,7 +146,7 @@ struct ChipServer {
       returnAfterCut = milliseconds.map { $0 * 1_000_000 }
     case "chatter":
       ports[index].send(Control.bytes(words.count > 2 ? words[2] : ""))
-    case "mute": simulation[faults: chips[index]].mute = milliseconds == 1
+    case "mute": simulation[chips[index]].chip.faults.mute = milliseconds == 1
     case "stamps" where words.count > 2: stamps[index].save(to: words[2])
     case "report" where words.count > 2:
       Stamps.save([ports[index].bridge?.text ?? "no bridge"], to: words[2])

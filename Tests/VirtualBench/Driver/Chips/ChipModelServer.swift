@@ -44,8 +44,8 @@ struct ChipModelServer {
     guard let profile = ChipProfile.named(name), let other = ChipProfile.named("qm33") else {
       fail("the simulator has no such profile")
     }
-    chip = simulation.add(profile, at: SIMD3(0, 0, 1))
-    peer = simulation.add(other, at: SIMD3(3, 0, 1))
+    chip = simulation.add(profile, placement: .init(at: SIMD3(0, 0, 1)))
+    peer = simulation.add(other, placement: .init(at: SIMD3(3, 0, 1)))
     terminal = pseudoTerminal(link)
     simulation.powerUp(peer)
   }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Locking
+import SystemPackage
+
+/// Chips behind ports.
+protocol Served: Sendable {
+  var ports: [Port] { get }
+  /// Passes bytes between the chips and their ports, at a time in nanoseconds.
+  ///
+  /// - Returns: what to wait for, and when to serve them again at the latest.
+  mutating func serve(
+    at now: UInt64, _ buffer: inout [UInt8]
+  ) -> (descriptors: [pollfd], deadline: UInt64?)
+}
+
+/// Serves chips on a thread of its own until it is stopped; releasing it closes their ports.
+final class PortServer<Chips: Served>: Sendable {
+  private struct State {
+    var chips: Chips
+    var isStopping = false
+  }
+
+  private let state: Locked<State>
+  private let wake = WakePipe()
+  private let beginning = monotonicNanoseconds()
+  private let thread = Locked<pthread_t?>(nil)
+
+  init(_ chips: Chips) { state = Locked(State(chips: chips)) }
+
+  deinit {
+    state.withLock { state in
+      for port in state.chips.ports { port.close() }
+    }
+  }
+
+  /// Nanoseconds since the server was created.
+  private var now: UInt64 { monotonicNanoseconds() - beginning }
+
+  /// Opens a terminal for another port.
+  func openTerminal() throws(Errno) -> PseudoTerminal {
+    guard wake.isOpen else { throw Errno.tooManyOpenFiles }
+    return try PseudoTerminal()
+  }
+
+  /// Changes the chips, at a time in nanoseconds, and lets the thread see to what follows.
+  func update<R: Sendable, E: Error>(
+    _ body: (inout Chips, _ now: UInt64) throws(E) -> R
+  ) throws(E) -> R {
+    defer { wake.nudge() }
+    return try state.withLock { state throws(E) in try body(&state.chips, now) }
+  }
+
+  /// Does nothing if the thread is running.
+  func start() {
+    thread.withLock { thread in
+      guard thread == nil else { return }
+      state.withLock { $0.isStopping = false }
+      var new = pthread_t()
+      let code = pthread_create(
+        &new, nil,
+        { argument in
+          guard let argument else { return nil }
+          Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+          return nil
+        }, Unmanaged.passRetained(Work { self.run() }).toOpaque())
+      precondition(code == 0, "cannot create a thread: \(Errno(rawValue: code))")
+      thread = new
+    }
+  }
+
+  /// Stops the thread and waits for it. Its owner has to call this: the thread retains the server.
+  func stop() {
+    thread.withLock { thread in
+      guard let running = thread else { return }
+      state.withLock { $0.isStopping = true }
+      wake.nudge()
+      pthread_join(running, nil)
+      thread = nil
+    }
+  }
+
+  private func run() {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while let (descriptors, deadline) = state.withLock({ state in
+      state.isStopping ? nil : state.chips.serve(at: now, &buffer)
+    }) {
+      wake.wait(descriptors, until: deadline, now: now)
+    }
+  }
+}
+
+/// What a thread does.
+private final class Work {
+  let body: () -> Void
+  init(_ body: @escaping () -> Void) { self.body = body }
+}
+
+/// A pipe that wakes a thread from `poll`.
+private final class WakePipe: Sendable {
+  private let readEnd: FileDescriptor
+  private let writeEnd: FileDescriptor
+
+  init() {
+    guard let pipe = try? FileDescriptor.pipe() else {
+      (readEnd, writeEnd) = (FileDescriptor(rawValue: -1), FileDescriptor(rawValue: -1))
+      return
+    }
+    (readEnd, writeEnd) = pipe
+    for end in [readEnd, writeEnd] {
+      _ = fcntl(end.rawValue, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end.rawValue, F_SETFD, FD_CLOEXEC)
+    }
+  }
+
+  deinit {
+    close(readEnd.rawValue)
+    close(writeEnd.rawValue)
+  }
+
+  /// False if there were no file descriptors left.
+  var isOpen: Bool { readEnd.rawValue >= 0 }
+
+  func nudge() {
+    // A full pipe wakes the thread as well.
+    _ = withUnsafeBytes(of: UInt8(1)) { write(writeEnd.rawValue, $0.baseAddress, 1) }
+  }
+
+  /// Waits for one of the descriptors, a wake-up, or a deadline in nanoseconds.
+  func wait(_ descriptors: [pollfd], until deadline: UInt64?, now: UInt64) {
+    var polled = [pollfd(fd: readEnd.rawValue, events: Int16(POLLIN), revents: 0)] + descriptors
+    // Milliseconds, rounded up: otherwise the loop would spin before the deadline.
+    let wait = deadline.map { due in due > now ? (due - now + 999_999) / 1_000_000 : 0 }
+    poll(&polled, nfds_t(polled.count), wait.map { Int32(clamping: $0) } ?? -1)
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while read(readEnd.rawValue, &bytes, bytes.count) > 0 {}
+  }
+}
+
+private func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
