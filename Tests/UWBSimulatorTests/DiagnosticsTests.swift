@@ -102,12 +102,9 @@ import UCI
   @Test("Phases follow the antennas of the scene, wrapped; the chip assumes ideal ones")
   func phases() throws {
     // Runs from -200 to 160 degrees of phase over a right angle to either side.
-    let curve = AntennaCurve([
-      .init(angle: -90, phase: -200 * .pi / 180), .init(angle: 0, phase: 0.1),
-      .init(angle: 90, phase: 160 * .pi / 180),
-    ])
+    let curve = Curve([(-90, -200 * .pi / 180), (0, 0.1), (90, 160 * .pi / 180)])
     for (degrees, curve) in [(-80, nil), (40, nil), (-80, curve), (40, curve)]
-      as [(Double, AntennaCurve?)]
+      as [(Double, Curve?)]
     {
       let bearing = degrees * .pi / 180
       var stage = Stage(Scene(angleNoise: 0))
@@ -127,7 +124,7 @@ import UCI
       #expect((abs(told - degrees) < 0.01) == (curve == nil), "\(told) for \(degrees)")
       let diagnostics = try RangeDiagnosticsNotification(
         decoding: payloads(packets, RangeDiagnosticsNotification.qorvoOpcode)[0])
-      let real = curve.map { $0.phase(at: degrees) } ?? 0.9 * .pi * sin(bearing)
+      let real = curve.map { $0.value(at: degrees) } ?? 0.9 * .pi * sin(bearing)
       let expected = real.remainder(dividingBy: 2 * .pi)
       for reading in diagnostics.reports.flatMap(\.items).compactMap(\.reading) {
         switch reading {

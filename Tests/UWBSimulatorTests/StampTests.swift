@@ -154,7 +154,7 @@ import UCI
   @Test("The level shifts distances by the configured curve")
   func powerBias() throws {
     var scene = Scene(distanceNoise: 0)
-    scene.radio.powerBias = [.init(level: -90, bias: 0.1), .init(level: -60, bias: -0.1)]
+    scene.radio.powerBias = Curve([(-90, 0.1), (-60, -0.1)])
     for (metres, bias) in [(0.5, -0.1), (10, 0.06), (40, 0.1)] as [(Double, Double)] {
       let places = [Placement(at: SIMD3(0, 0, 0)), Placement(at: SIMD3(metres, 0, 0))]
       let recorded = exchanges(scene, milliseconds: 1_000, placements: places).recorded

@@ -56,7 +56,7 @@ import UWBTestSupport
 
   @Test func silentChipsFailAtTheReset() async throws {
     let (bench, chip) = try Self.bench()
-    chip.faults = ChipFaults(mute: true)
+    chip.faults.mute = true
     let found = try await Self.findings(chip.path)
     bench.stop()
     #expect(found[.open]?.verdict == .ok)

@@ -4,11 +4,9 @@ import UCI
 
 extension SimulatedChip {
   /// SESSION_SET_APP_CONFIG: all or nothing.
-  mutating func configure(_ command: SetAppConfig) {
+  mutating func configure(_ command: SetAppConfig) throws(Refusal) {
     let opcode = Opcode.sessionSetAppConfig
-    guard let index = session(command.sessionToken) else {
-      return respond(opcode, .sessionNotExist)
-    }
+    let index = try known(command.sessionToken)
     let isActive = sessions[index].state == .active
     var changed = sessions[index].parameters
     var refused: [RefusedParameter] = []
@@ -26,18 +24,17 @@ extension SimulatedChip {
       }
     }
     guard refused.isEmpty else {
-      let status = refused.allSatisfy { $0.status == .sessionActive }
+      let isActive = refused.allSatisfy { $0.status == .sessionActive }
       return respond(
         opcode,
         ConfigurationResponse(
-          status: status ? .sessionActive : .invalidParameter, refused: refused
-        ).encoded())
+          status: isActive ? .sessionActive : .invalidParameter, refused: refused))
     }
     sessions[index].parameters = changed
-    if command.parameters.contains(where: { $0.id == AppParameter.destinationAddress }) {
+    if command.parameters.contains(where: { $0.id == AppConfigID.dstMACAddress.rawValue }) {
       sessions[index].destinations = Self.addresses(in: changed)
     }
-    respond(opcode, ConfigurationResponse(status: .ok, refused: []).encoded())
+    respond(opcode, ConfigurationResponse(status: .ok, refused: []))
     if isActive { sessions[index].setup = RangingSetup(sessions[index]) }
     if sessions[index].state == .initialised,
       profile.requiredParameters.allSatisfy({ changed[$0] != nil })
@@ -47,52 +44,44 @@ extension SimulatedChip {
   }
 
   /// SESSION_GET_APP_CONFIG; without identifiers, all parameters that were set.
-  mutating func reportConfiguration(_ command: GetAppConfig) {
+  mutating func reportConfiguration(_ command: GetAppConfig) throws(Refusal) {
     let opcode = Opcode.sessionGetAppConfig
-    guard let index = session(command.sessionToken) else {
-      return respond(opcode, .sessionNotExist)
-    }
-    let session = sessions[index]
+    let session = sessions[try known(command.sessionToken)]
     let ids = command.ids.isEmpty ? session.parameters.keys.sorted() : command.ids
     var found: [TLV] = []
     for id in ids {
-      let value = session.bytes(id)
+      let value = session.bytes(AppConfigID(rawValue: id))
       guard !value.isEmpty else {
-        return respond(
-          opcode, TLVListResponse(status: .invalidParameter, parameters: []).encoded())
+        return respond(opcode, TLVListResponse(status: .invalidParameter, parameters: []))
       }
       found.append(TLV(id, value))
     }
-    respond(opcode, TLVListResponse(status: .ok, parameters: found).encoded())
+    respond(opcode, TLVListResponse(status: .ok, parameters: found))
   }
 
   /// Why a parameter is refused; nil if it is valid.
   private func objection(to parameter: TLV, among all: [UInt8: [UInt8]]) -> Status? {
     let (id, length) = (parameter.id, parameter.value.count)
     if profile.refusedParameters.contains(id) { return .invalidParameter }
-    let size = all[AppParameter.addressMode] == [2] ? 8 : 2
-    switch id {
-    case AppParameter.deviceAddress: return length == size ? nil : .invalidParameter
-    case AppParameter.destinationAddress:
-      let count = Int(all[AppParameter.numberOfControlees]?.first ?? 0)
-      let isController = all[AppParameter.deviceType] == [1]
+    let size = all[.macAddressMode] == [2] ? 8 : 2
+    switch AppConfigID(rawValue: id) {
+    case .deviceMACAddress: return length == size ? nil : .invalidParameter
+    case .dstMACAddress:
+      let count = Int(all[.numberOfControlees]?.first ?? 0)
+      let isController = all[.deviceType] == [1]
       guard length > 0, length.isMultiple(of: size), length / size <= profile.maximumControlees
       else { return .invalidParameter }
       return isController && count > 0 && length / size != count ? .invalidParameter : nil
-    case AppParameter.numberOfControlees
-    where Int(parameter.value.first ?? 0) > profile.maximumControlees:
+    case .numberOfControlees where Int(parameter.value.first ?? 0) > profile.maximumControlees:
       return .invalidRange
-    case AppParameter.initiationTime:
-      switch profile.dialect.generation {
-      case .fira1: return length == 4 ? nil : .invalidParameter
-      default:
-        return length == 8 || length == 4 && profile.dialect.vendor == .nxp
-          ? nil : .invalidParameter
-      }
-    case AppParameter.channel:
+    case .uwbInitiationTime:
+      let isShort = profile.dialect.generation == .fira1
+      return length == (isShort ? 4 : 8) || length == 4 && profile.dialect.vendor == .nxp
+        ? nil : .invalidParameter
+    case .channelNumber:
       return length == 1 && profile.channels.contains(parameter.value[0]) ? nil : .invalidParameter
-    case AppParameter.addressMode where parameter.value == [1]: return .invalidParameter
-    case AppParameter.multiNodeMode where parameter.value == [2]:
+    case .macAddressMode where parameter.value == [1]: return .invalidParameter
+    case .multiNodeMode where parameter.value == [2]:
       return profile.dialect.generation == .fira1 ? nil : .invalidParameter
     default: break
     }
@@ -107,8 +96,8 @@ extension SimulatedChip {
   }
 
   static func addresses(in parameters: [UInt8: [UInt8]]) -> [MACAddress] {
-    let size = parameters[AppParameter.addressMode] == [2] ? 8 : 2
-    let bytes = parameters[AppParameter.destinationAddress] ?? []
+    let size = parameters[.macAddressMode] == [2] ? 8 : 2
+    let bytes = parameters[.dstMACAddress] ?? []
     return stride(from: 0, to: bytes.count, by: size).compactMap {
       MACAddress(bytes: bytes[$0..<min($0 + size, bytes.count)])
     }

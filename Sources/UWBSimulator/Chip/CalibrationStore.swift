@@ -9,11 +9,9 @@ struct CalibrationStore: Sendable {
   /// Values by channel and number; nil if the family has none.
   var parameters: [NXPParameter: [UInt8]]?
 
-  struct NXPParameter: Hashable, Sendable, Comparable {
+  struct NXPParameter: Hashable, Sendable {
     var channel: UInt8
     var number: UInt8
-
-    static func < (a: Self, b: Self) -> Bool { (a.channel, a.number) < (b.channel, b.number) }
   }
 
   /// The keys of a DWM3001CDK for two antennas, with the defaults of its firmware.
@@ -72,10 +70,10 @@ struct CalibrationStore: Sendable {
 
 extension SimulatedChip {
   /// Executes a calibration command; returns false if it is not one of this family.
-  mutating func calibrate(_ opcode: Opcode, _ payload: [UInt8]) throws(PayloadError) -> Bool {
+  mutating func calibrate(_ opcode: Opcode, _ payload: [UInt8]) throws -> Bool {
     switch opcode {
     case QorvoSetCalibration.opcode where calibration.keys != nil:
-      setKeys(try read(QorvoSetCalibration.self, payload))
+      try setKeys(try read(QorvoSetCalibration.self, payload))
     case QorvoGetCalibration.opcode where calibration.keys != nil:
       reportKeys(try read(QorvoGetCalibration.self, payload))
     case NXPSetCalibration.opcode where calibration.parameters != nil:
@@ -87,27 +85,23 @@ extension SimulatedChip {
       let command = try read(NXPGetCalibration.self, payload)
       let key = CalibrationStore.NXPParameter(
         channel: command.channel, number: command.parameter)
-      guard let bytes = calibration.parameters?[key] else {
-        respond(opcode, .invalidParameter)
-        return true
-      }
+      guard let bytes = calibration.parameters?[key] else { throw Refusal(.invalidParameter) }
       respond(
         opcode,
         BodyResponse(
-          status: .ok, body: NXPCalibrationValue(parameter: command.parameter, bytes: bytes)
-        ).encoded())
+          status: .ok, body: NXPCalibrationValue(parameter: command.parameter, bytes: bytes)))
     default: return false
     }
     return true
   }
 
   /// Writes nothing if a key is unknown or its value has a different length.
-  private mutating func setKeys(_ command: QorvoSetCalibration) {
+  private mutating func setKeys(_ command: QorvoSetCalibration) throws(Refusal) {
     let entries = command.entries.map {
       (key: String(decoding: $0.key, as: UTF8.self), value: $0.value)
     }
     guard entries.allSatisfy({ calibration.keys?[$0.key]?.count == $0.value.count }) else {
-      return respond(QorvoSetCalibration.opcode, .invalidParameter)
+      throw Refusal(.invalidParameter)
     }
     for entry in entries { calibration.keys?[entry.key] = entry.value }
     respond(QorvoSetCalibration.opcode, .ok)
@@ -150,8 +144,7 @@ extension CalibrationStore {
   /// of what the delay itself is (source: UWBIoT API Reference Guide).
   func delays(channel: UInt8) -> AntennaDelays {
     func ticks(_ antenna: UInt8?) -> Double {
-      let value = antenna.flatMap { keys?["ant\($0).ch\(channel).ant_delay"] } ?? []
-      return Double(value.reversed().reduce(0) { $0 << 8 | UInt64($1) })
+      Double((antenna.flatMap { keys?["ant\($0).ch\(channel).ant_delay"] } ?? []).number)
     }
     if let keys {
       return AntennaDelays(
@@ -165,9 +158,4 @@ extension CalibrationStore {
     }
     return AntennaDelays()
   }
-}
-
-extension SimulatedChip {
-  /// The delays that the chip subtracts from its stamps.
-  func delays(channel: UInt8) -> AntennaDelays { calibration.delays(channel: channel) }
 }

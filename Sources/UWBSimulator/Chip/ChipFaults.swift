@@ -13,23 +13,13 @@ package struct ChipFaults: Hashable, Sendable {
   }
 
   /// Damage by position: 0 is the first byte the chip sends after the faults were set.
-  package var damage: [Int: Damage]
+  package var damage: [Int: Damage] = [:]
   /// Every packet is replaced by random bytes of the same length.
-  package var garbage: Bool
+  package var garbage = false
   /// Nothing is sent.
-  package var mute: Bool
+  package var mute = false
   /// Every command is answered only with CORE_GENERIC_ERROR_NTF 0x0A.
-  package var onlyRetries: Bool
-
-  package init(
-    damage: [Int: Damage] = [:], garbage: Bool = false, mute: Bool = false,
-    onlyRetries: Bool = false
-  ) {
-    self.damage = damage
-    self.garbage = garbage
-    self.mute = mute
-    self.onlyRetries = onlyRetries
-  }
+  package var onlyRetries = false
 
   package static let none = ChipFaults()
 }

@@ -57,3 +57,15 @@ struct CommandAssembler: Sendable {
     return bytes
   }
 }
+
+/// Joins the segments of what a host sends: those of a data message may come between those of a
+/// command.
+struct RequestAssembler: Sendable {
+  private var commands = CommandAssembler()
+  private var data = CommandAssembler()
+
+  mutating func take(_ header: PacketHeader, _ payload: [UInt8]) -> Recording.Request? {
+    let whole = header.type == .data ? data.take(header, payload) : commands.take(header, payload)
+    return whole.map { .init(type: header.type, opcode: header.opcode, payload: $0) }
+  }
+}

@@ -30,11 +30,11 @@ extension SimulatedChip {
         try setVendorParameters(payload)
       case NXPSetProfile.opcode.group
       where opcode == NXPSetProfile.opcode && profile.dialect.vendor == .nxp:
-        setProfile(try read(NXPSetProfile.self, payload))
+        try setProfile(try read(NXPSetProfile.self, payload))
       default: if try !calibrate(opcode, payload) { vendor(opcode) }
       }
     } catch {
-      respond(opcode, .syntaxError)
+      respond(opcode, (error as? Refusal)?.status ?? .syntaxError)
     }
   }
 
@@ -69,19 +69,14 @@ extension SimulatedChip {
     guard profile.sleeps, !sessions.contains(where: { $0.state == .active }),
       twoByteParameters[0x04] != nil, deviceParameters[0x01] == [1]
     else { return false }
-    let milliseconds = (twoByteParameters[0x04] ?? []).reversed().reduce(0) {
-      $0 << 8 | UInt64($1)
-    }
-    return now - lastCommand > milliseconds * 1_000_000
+    return now - lastCommand > (twoByteParameters[0x04] ?? []).number * 1_000_000
   }
 
-  private mutating func core(
-    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
-  ) throws(PayloadError) {
+  private mutating func core(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) throws {
     switch opcode {
     case .coreDeviceReset:
       let command = try read(DeviceReset.self, payload)
-      guard command.configuration == 0 else { return respond(opcode, .invalidParameter) }
+      guard command.configuration == 0 else { throw Refusal(.invalidParameter) }
       reset()
     case .coreGetDeviceInfo:
       _ = try read(GetDeviceInfo.self, payload)
@@ -93,10 +88,8 @@ extension SimulatedChip {
     case .coreGetConfig: try getConfig(payload)
     case .coreQueryUWBSTimestamp where profile.dialect.generation >= .fira2:
       _ = try read(QueryTimestamp.self, payload)
-      respond(
-        opcode,
-        TimestampResponse(status: .ok, microseconds: microseconds(at: now)).encoded())
-    default: respond(opcode, .unknownOID)
+      respond(opcode, TimestampResponse(status: .ok, microseconds: microseconds(at: now)))
+    default: throw Refusal(.unknownOID)
     }
   }
 
@@ -129,58 +122,52 @@ extension SimulatedChip {
 
   // MARK: device configuration
 
+  private var twoByteParameter: ClosedRange<UInt8>? {
+    profile.twoByteDeviceParameter.map { $0...$0 }
+  }
+
   private mutating func setConfig(_ payload: [UInt8]) throws(PayloadError) {
-    var accepted: [(id: UInt8, sub: UInt8?, value: [UInt8])] = []
-    var refused: [(id: [UInt8], status: Status)] = []
     var reader = PayloadReader(payload.span.bytes)
-    let count = try reader.u8("count")
-    for _ in 0..<count {
-      let id = try reader.u8("id")
-      let sub = id == profile.twoByteDeviceParameter ? try reader.u8("second id") : nil
-      let length = try reader.u8("length")
-      let value = try reader.bytes(Int(length), "value")
-      if sub != nil || deviceParameters[id].map({ $0.count == value.count }) == true {
-        accepted.append((id, sub, value))
-      } else {
-        refused.append(([id], id == 0 ? .readOnly : .invalidParameter))
-      }
-    }
+    let parameters = try reader.tlvs("parameters", twoByteIDs: twoByteParameter)
     guard reader.remaining == 0 else {
       throw PayloadError.invalid(field: "payload", reason: "it is longer than the command")
     }
-    for (id, sub, value) in accepted {
-      if let sub { twoByteParameters[sub] = value } else { deviceParameters[id] = value }
+    var refused: [RefusedParameter] = []
+    for parameter in parameters {
+      if let sub = parameter.subID {
+        twoByteParameters[sub] = parameter.value
+      } else if deviceParameters[parameter.id]?.count == parameter.value.count {
+        deviceParameters[parameter.id] = parameter.value
+      } else {
+        let status = parameter.id == 0 ? Status.readOnly : .invalidParameter
+        refused.append(RefusedParameter(id: parameter.id, status: status))
+      }
     }
     let status = refused.isEmpty ? Status.ok : .invalidParameter
-    respond(
-      .coreSetConfig,
-      [status.rawValue, UInt8(refused.count)] + refused.flatMap { $0.id + [$0.status.rawValue] })
+    respond(.coreSetConfig, ConfigurationResponse(status: status, refused: refused))
   }
 
   private mutating func getConfig(_ payload: [UInt8]) throws(PayloadError) {
-    var known: [UInt8] = []
-    var unknown: [UInt8] = []
-    var unknownCount: UInt8 = 0
+    var known: [TLV] = []
+    var unknown: [TLV] = []
     var reader = PayloadReader(payload.span.bytes)
     let count = try reader.u8("count")
     for _ in 0..<count {
       let id = try reader.u8("id")
-      let sub = id == profile.twoByteDeviceParameter ? try reader.u8("second id") : nil
-      let name = [id] + (sub.map { [$0] } ?? [])
+      let sub = twoByteParameter?.contains(id) == true ? try reader.u8("second id") : nil
       let value =
         id == 0
         ? [deviceState.rawValue] : sub.map { twoByteParameters[$0] } ?? deviceParameters[id]
       if let value {
-        known += name + [UInt8(value.count)] + value
+        known.append(TLV(id, value, subID: sub))
       } else {
-        unknown += name + [0]
-        unknownCount += 1
+        unknown.append(TLV(id, [], subID: sub))
       }
     }
-    if unknownCount > 0 {
-      respond(.coreGetConfig, [Status.invalidParameter.rawValue, unknownCount] + unknown)
-    } else {
-      respond(.coreGetConfig, [Status.ok.rawValue, count] + known)
-    }
+    respond(
+      .coreGetConfig,
+      unknown.isEmpty
+        ? DeviceConfigResponse(status: .ok, parameters: known)
+        : DeviceConfigResponse(status: .invalidParameter, parameters: unknown))
   }
 }

@@ -56,7 +56,7 @@ extension SimulatedChip {
       : DataTransferStatusNotification(
         sessionToken: token, sequenceNumber: sequence, status: status,
         transmissions: transmissions)
-    notify(.sessionDataTransferStatus, report.encoded(dialect: profile.dialect))
+    notify(report)
   }
 
   /// Grants the host the next segment.
@@ -64,9 +64,7 @@ extension SimulatedChip {
     guard sessions[index].data.owesCredit else { return }
     sessions[index].data.owesCredit = false
     sessions[index].data.hasCredit = true
-    notify(
-      .sessionDataCredit,
-      DataCreditNotification(sessionToken: sessions[index].token, credit: 1).encoded())
+    notify(DataCreditNotification(sessionToken: sessions[index].token, credit: 1))
   }
 
   /// Data from a peer.
@@ -87,7 +85,6 @@ extension SimulatedChip {
       QueryDataSize.opcode,
       DataSizeResponse(
         sessionToken: command.sessionToken, status: isKnown ? .ok : .sessionNotExist,
-        maxDataSize: isKnown ? profile.maximumDataSize : 0
-      ).encoded(dialect: profile.dialect))
+        maxDataSize: isKnown ? profile.maximumDataSize : 0))
   }
 }

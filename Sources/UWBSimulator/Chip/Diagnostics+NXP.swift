@@ -12,15 +12,13 @@ extension SimulatedChip {
   }
 
   /// SET_VENDOR_APP_CONFIG: stores all values.
-  mutating func setVendorParameters(_ payload: [UInt8]) throws(PayloadError) {
+  mutating func setVendorParameters(_ payload: [UInt8]) throws {
     let command = try read(NXPSetAppConfig.self, payload)
-    guard let index = session(command.sessionToken) else {
-      return respond(NXPSetAppConfig.opcode, .sessionNotExist)
-    }
+    let index = try known(command.sessionToken)
     for parameter in command.parameters {
       sessions[index].vendorParameters[parameter.id] = parameter.value
     }
-    respond(NXPSetAppConfig.opcode, ConfigurationResponse(status: .ok, refused: []).encoded())
+    respond(NXPSetAppConfig.opcode, ConfigurationResponse(status: .ok, refused: []))
   }
 
   /// The bytes after the measurements of a round: as in a published log of an SR250 if no angles are

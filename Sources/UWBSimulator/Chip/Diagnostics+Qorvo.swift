@@ -39,7 +39,7 @@ extension SimulatedChip {
   ) {
     let session = sessions[index]
     guard session.parameters[0xE8]?.first == 1 else { return }
-    let fields = (session.parameters[0xE9] ?? []).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    let fields = (session.parameters[0xE9] ?? []).number
     let reports = seen.map { observation in
       RangeDiagnosticsNotification.Report(
         message: observation.message.rawValue, action: observation.reception == nil ? 1 : 0,
@@ -118,7 +118,13 @@ extension Double {
   var sample: [UInt8] { Int16(max(-32_767, min(32_767, (self * 16).rounded()))).bytes }
 }
 
+extension Collection<UInt8> {
+  /// The number in little-endian bytes.
+  var number: UInt64 { reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
 extension FixedWidthInteger {
+  /// The number in little-endian bytes.
   var bytes: [UInt8] {
     (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
   }

@@ -3,102 +3,62 @@
 import UCI
 
 extension SimulatedChip {
-  /// The result for one controlee of the list.
-  private struct Outcome {
-    var address: UInt16
-    var subSession: UInt32
-    /// 0 done, 1 list full, 5 no key wanted, 7 not found, 8 present already.
-    var status: UInt8
-  }
-
   /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST, in the forms of FiRa 1.x and 2.0.
-  mutating func updateMulticastList(_ payload: [UInt8]) throws(PayloadError) {
+  mutating func updateMulticastList(_ payload: [UInt8]) throws {
     let opcode = Opcode.sessionUpdateMulticastList
-    var reader = PayloadReader(payload.span.bytes)
-    let token = try reader.u32("session token")
-    let action = try reader.u8("action")
-    let count = try reader.u8("count")
     let isFirst = profile.dialect.generation == .fira1
-    guard action <= (isFirst ? 1 : 3) else { return respond(opcode, .invalidParameter) }
-    var entries: [Outcome] = []
-    for _ in 0..<count {
-      let address = try reader.u16("address")
-      entries.append(
-        Outcome(address: address, subSession: try reader.u32("sub-session"), status: 0))
-      if action > 1 { _ = try reader.bytes(action == 2 ? 16 : 32, "key") }
-    }
-    guard reader.remaining == 0, count > 0 else {
-      throw PayloadError.invalid(field: "count", reason: "it does not fit the payload")
-    }
-    guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+    // Before the rest, whose layout an unknown action does not tell.
+    if payload.count > 5, payload[4] > (isFirst ? 1 : 3) { throw Refusal(.invalidParameter) }
+    let command = try read(UpdateMulticastList.self, payload)
+    guard !command.controlees.isEmpty else { throw Refusal(.syntaxError) }
+    let index = try known(command.sessionToken)
     let session = sessions[index]
-    guard session.state != .initialised, session.number(AppParameter.deviceType) == 1,
-      session.number(AppParameter.multiNodeMode) == 1
-    else { return respond(opcode, .rejected) }
-    if action > 1, session.number(AppParameter.stsConfig) != 4 {
-      return respond(opcode, [Status.failed.rawValue, 0])
+    guard session.state != .initialised, session.number(.deviceType) == 1,
+      session.number(.multiNodeMode) == 1
+    else { throw Refusal(.rejected) }
+    if command.action.keyLength != 0, session.number(.stsConfig) != 4 {
+      return respond(opcode, MulticastListResponse(status: .failed, controlees: []))
     }
-    let status = apply(action, to: index, &entries)
-    if isFirst {
-      respond(opcode, status)
-    } else {
-      let listed = status == .ok ? [] : entries
-      respond(
-        opcode,
-        [status.rawValue, UInt8(listed.count)]
-          + listed.flatMap { MACAddress($0.address).bytes + [$0.status] })
+    let (status, results) = apply(command, to: index)
+    let listed = status == .ok ? [] : results
+    respond(
+      opcode, MulticastListResponse(status: status, controlees: isFirst ? nil : listed))
+    // Since FiRa 2.0 only removals from a running session are notified.
+    let isNotified =
+      command.action == .remove && sessions[index].state == .active
+      && results.contains { $0.status == .ok }
+    if isFirst || isNotified {
+      let room = UInt8(profile.maximumControlees - sessions[index].destinations.count)
+      notify(
+        MulticastListNotification(
+          sessionToken: session.token, controlees: results, remaining: isFirst ? room : nil))
     }
-    notifyMulticast(index, action, entries)
     if sessions[index].destinations.isEmpty, sessions[index].state == .active {
       leaveActive(index, reason: .invalidNumberOfControlees)
     }
   }
 
-  private mutating func apply(_ action: UInt8, to index: Int, _ entries: inout [Outcome]) -> Status
-  {
+  private mutating func apply(
+    _ command: UpdateMulticastList, to index: Int
+  ) -> (Status, [ControleeStatus]) {
     var list = sessions[index].destinations
-    var isFull = false
-    for i in entries.indices {
-      let address = MACAddress(entries[i].address)
-      switch (action, list.firstIndex(of: address)) {
-      case (1, let place?): list.remove(at: place)
-      case (1, nil): entries[i].status = 7
-      case (_, _?): entries[i].status = 8
-      case (_, nil) where list.count >= profile.maximumControlees:
-        entries[i].status = 1
-        isFull = true
+    let results = command.controlees.map { controlee in
+      let address = MACAddress(controlee.address)
+      var status = MulticastStatus.ok
+      switch (command.action, list.firstIndex(of: address)) {
+      case (.remove, let position?): list.remove(at: position)
+      case (.remove, nil): status = .addressNotFound
+      case (_, _?): status = .addressAlreadyPresent
+      case (_, nil) where list.count >= profile.maximumControlees: status = .listFull
       case (_, nil): list.append(address)
       }
+      return ControleeStatus(
+        address: controlee.address, status: status, subSessionID: controlee.subSessionID)
     }
     sessions[index].destinations = list
-    sessions[index].parameters[AppParameter.numberOfControlees] = [UInt8(list.count)]
-    sessions[index].parameters[AppParameter.destinationAddress] = list.flatMap(\.bytes)
-    if isFull { return .multicastListFull }
-    return entries.allSatisfy { $0.status == 0 } ? .ok : .failed
-  }
-
-  private mutating func notifyMulticast(_ index: Int, _ action: UInt8, _ entries: [Outcome]) {
-    var writer = PayloadWriter()
-    writer.u32(sessions[index].token)
-    if profile.dialect.generation == .fira1 {
-      writer.u8(UInt8(profile.maximumControlees - sessions[index].destinations.count))
-      writer.u8(UInt8(entries.count))
-      for entry in entries {
-        writer.u16(entry.address)
-        writer.u32(entry.subSession)
-        writer.u8(entry.status)
-      }
-    } else {
-      // Since FiRa 2.0 only removals from a running session are notified.
-      guard action == 1, sessions[index].state == .active,
-        entries.contains(where: { $0.status == 0 })
-      else { return }
-      writer.u8(UInt8(entries.count))
-      for entry in entries {
-        writer.u16(entry.address)
-        writer.u8(entry.status)
-      }
-    }
-    notify(.sessionUpdateMulticastList, writer.bytes)
+    sessions[index].parameters[.numberOfControlees] = [UInt8(list.count)]
+    sessions[index].parameters[.dstMACAddress] = list.flatMap(\.bytes)
+    if results.contains(where: { $0.status == .listFull }) { return (.multicastListFull, results) }
+    return (results.allSatisfy { $0.status == .ok } ? .ok : .failed, results)
   }
 }

@@ -2,38 +2,21 @@
 
 import UCI
 
-/// The application parameters that the simulator evaluates, by FiRa identifier.
-enum AppParameter {
-  static let deviceType: UInt8 = 0x00
-  static let roundUsage: UInt8 = 0x01
-  static let stsConfig: UInt8 = 0x02
-  static let multiNodeMode: UInt8 = 0x03
-  static let channel: UInt8 = 0x04
-  static let numberOfControlees: UInt8 = 0x05
-  static let deviceAddress: UInt8 = 0x06
-  static let destinationAddress: UInt8 = 0x07
-  static let slotDuration: UInt8 = 0x08
-  static let rangingDuration: UInt8 = 0x09
-  static let roundControl: UInt8 = 0x0C
-  static let aoaRequest: UInt8 = 0x0D
-  static let notificationConfig: UInt8 = 0x0E
-  static let nearProximity: UInt8 = 0x0F
-  static let farProximity: UInt8 = 0x10
-  static let deviceRole: UInt8 = 0x11
-  static let rssiReporting: UInt8 = 0x13
-  static let preambleCode: UInt8 = 0x14
-  static let sfd: UInt8 = 0x15
-  static let slotsPerRound: UInt8 = 0x1B
-  static let prfMode: UInt8 = 0x1F
-  static let addressMode: UInt8 = 0x26
-  static let maxRetries: UInt8 = 0x2A
-  static let initiationTime: UInt8 = 0x2B
-  static let blockStride: UInt8 = 0x2D
-  static let resultReport: UInt8 = 0x2E
-  static let inBandTermination: UInt8 = 0x2F
-  static let maxMeasurements: UInt8 = 0x32
-  static let sessionKey: UInt8 = 0x45
+extension [UInt8: [UInt8]] {
+  /// The value of a parameter of a session.
+  subscript(id: AppConfigID) -> [UInt8]? {
+    get { self[id.rawValue] }
+    set { self[id.rawValue] = newValue }
+  }
 
+  /// The value in effect.
+  func bytes(_ id: AppConfigID) -> [UInt8] {
+    self[id] ?? AppParameter.rules[id.rawValue]?.standard ?? []
+  }
+}
+
+/// The rules of FiRa's parameters of a session.
+enum AppParameter {
   /// Parameters that must be equal at both ends to receive each other's frames: usage, multi-node mode,
   /// channel, slot, ranging duration, FCS, round control, RFRAME, preamble code, SFD, data rate,
   /// preamble duration, slots per round, PRF, schedule, address mode, hopping, PHR data rate.
@@ -64,9 +47,6 @@ enum AppParameter {
       }
     }
   }
-
-  /// The default of a parameter as a number.
-  static func standard(_ id: UInt8) -> [UInt8] { rules[id]?.standard ?? [] }
 
   // Source: FiRa UCI application configuration parameters as published in the AOSP packet
   // definitions and encoders; addresses and the initiation time have rules of their own.

@@ -41,47 +41,48 @@ struct RadioTransmission: Sendable {
 }
 
 extension SimulatedChip {
-  /// Channel, RFRAME, preamble code, SFD, data rates, PRF, STS segments and length.
-  private static let air: [UInt8] = [0x04, 0x12, 0x14, 0x15, 0x16, 0x31, 0x1F, 0x29, 0x35]
+  /// What must be equal at both ends.
+  private static let air: [AppConfigID] = [
+    .channelNumber, .rframeConfig, .preambleCodeIndex, .sfdID, .psduDataRate, .bprfPHRDataRate,
+    .prfMode, .numberOfSTSSegments, .stsLength,
+  ]
 
   /// Group 0xD. The commands name no session: there is one for tests.
-  mutating func radioTest(
-    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
-  ) throws(PayloadError) {
+  mutating func radioTest(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) throws {
     switch opcode {
-    case TestConfigSet.opcode: setTestConfiguration(try read(TestConfigSet.self, payload))
-    case TestConfigGet.opcode: reportTestConfiguration(try read(TestConfigGet.self, payload))
+    case TestConfigSet.opcode: try setTestConfiguration(try read(TestConfigSet.self, payload))
+    case TestConfigGet.opcode: try reportTestConfiguration(try read(TestConfigGet.self, payload))
     case TestStopSession.opcode:
       _ = try read(TestStopSession.self, payload)
-      guard sessions.contains(where: { $0.type == .deviceTest }) else {
-        return respond(opcode, .rejected)
-      }
+      guard sessions.contains(where: { $0.type == .deviceTest }) else { throw Refusal(.rejected) }
       respond(opcode, .ok)
       endRadioTest(at: now)
     default:
-      guard profile.radioTests.contains(opcode.oid) else { return respond(opcode, .unknownOID) }
-      start(opcode, payload, at: now)
+      guard profile.radioTests.contains(opcode.oid) else { throw Refusal(.unknownOID) }
+      try start(opcode, payload, at: now)
     }
   }
 
-  private mutating func start(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) {
+  private mutating func start(
+    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
+  ) throws(Refusal) {
     guard radioTest == nil,
       let index = sessions.firstIndex(where: { $0.type == .deviceTest && $0.state == .idle })
-    else { return respond(opcode, .rejected) }
+    else { throw Refusal(.rejected) }
     let session = sessions[index]
-    let isInitiator = session.number(AppParameter.deviceRole) == 1
+    let isInitiator = session.number(.deviceRole) == 1
     let kinds: [Opcode: SimulatedRadioTest.Kind] = [
       TestPeriodicTX.opcode: .periodicTX, TestPERRX.opcode: .perRX, TestRX.opcode: .rx,
       TestLoopback.opcode: .loopback, TestSSTWR.opcode: .ssTWR(isInitiator: isInitiator),
       TestSRRX.opcode: .srRX,
     ]
-    guard let kind = kinds[opcode] else { return respond(opcode, .unknownOID) }
-    let frame = session.bytes(0x12)
+    guard let kind = kinds[opcode] else { throw Refusal(.unknownOID) }
+    let frame = session.bytes(.rframeConfig)
     let test = SimulatedRadioTest(
       kind: kind, token: session.token, air: Self.air.map { session.bytes($0) }, psdu: payload,
       isRandom: testParameter(0x04) == 1, start: now, packets: testParameter(0x00),
       gap: max(1, testParameter(0x01)) * 1_000,
-      slot: session.number(AppParameter.slotDuration) * 1_000_000 / 1_200,
+      slot: session.number(.slotDuration) * 1_000_000 / 1_200,
       hasSTS: frame != [0], isSTSOnly: frame == [3], wantsBitmap: testParameter(0x09) != 0,
       hasDiagnostics: session.parameters[0xE8]?.first == 1)
     radioTest = test
@@ -116,42 +117,37 @@ extension SimulatedChip {
   ]
 
   private func testParameter(_ id: UInt8) -> UInt64 {
-    testParameters[id].map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
-      ?? Self.testRules[id]?.standard ?? 0
+    testParameters[id]?.number ?? Self.testRules[id]?.standard ?? 0
   }
 
-  private mutating func setTestConfiguration(_ command: TestConfigSet) {
+  private func knownTest(_ token: UInt32) throws(Refusal) -> Int {
+    let index = try known(token)
+    guard sessions[index].type == .deviceTest else { throw Refusal(.sessionNotExist) }
+    return index
+  }
+
+  private mutating func setTestConfiguration(_ command: TestConfigSet) throws(Refusal) {
     let opcode = TestConfigSet.opcode
-    guard let index = session(command.sessionToken), sessions[index].type == .deviceTest else {
-      return respond(opcode, .sessionNotExist)
-    }
+    let index = try knownTest(command.sessionToken)
     let refused = command.parameters.filter { Self.testRules[$0.id]?.bytes != $0.value.count }
     guard refused.isEmpty else {
       let list = refused.map { RefusedParameter(id: $0.id, status: .invalidParameter) }
-      return respond(
-        opcode, ConfigurationResponse(status: .invalidParameter, refused: list).encoded())
+      return respond(opcode, ConfigurationResponse(status: .invalidParameter, refused: list))
     }
     for parameter in command.parameters { testParameters[parameter.id] = parameter.value }
-    respond(opcode, ConfigurationResponse(status: .ok, refused: []).encoded())
+    respond(opcode, ConfigurationResponse(status: .ok, refused: []))
     if sessions[index].state == .initialised { move(index, to: .idle) }
   }
 
-  private mutating func reportTestConfiguration(_ command: TestConfigGet) {
+  private mutating func reportTestConfiguration(_ command: TestConfigGet) throws(Refusal) {
     let opcode = TestConfigGet.opcode
-    guard session(command.sessionToken).map({ sessions[$0].type == .deviceTest }) == true else {
-      return respond(opcode, .sessionNotExist)
-    }
+    _ = try knownTest(command.sessionToken)
     guard command.ids.allSatisfy({ Self.testRules[$0] != nil }) else {
-      return respond(
-        opcode, TLVListResponse(status: .invalidParameter, parameters: []).encoded())
+      return respond(opcode, TLVListResponse(status: .invalidParameter, parameters: []))
     }
     let values = command.ids.map { id in
-      let value = testParameter(id)
-      return TLV(
-        id,
-        (0..<(Self.testRules[id]?.bytes ?? 0)).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-      )
+      TLV(id, Array(testParameter(id).bytes.prefix(Self.testRules[id]?.bytes ?? 0)))
     }
-    respond(opcode, TLVListResponse(status: .ok, parameters: values).encoded())
+    respond(opcode, TLVListResponse(status: .ok, parameters: values))
   }
 }

@@ -4,111 +4,95 @@ import UCI
 
 extension SimulatedChip {
   /// Group 1: creation, configuration and state of sessions.
-  mutating func sessionConfig(
-    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
-  ) throws(PayloadError) {
+  mutating func sessionConfig(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) throws {
     switch opcode {
-    case .sessionInit: initialise(try read(SessionInit.self, payload))
-    case .sessionDeinit: deinitialise(try read(SessionDeinit.self, payload).sessionToken, at: now)
-    case .sessionSetAppConfig: configure(try read(SetAppConfig.self, payload))
-    case .sessionGetAppConfig: reportConfiguration(try read(GetAppConfig.self, payload))
+    case .sessionInit: try initialise(try read(SessionInit.self, payload))
+    case .sessionDeinit:
+      try deinitialise(try read(SessionDeinit.self, payload).sessionToken, at: now)
+    case .sessionSetAppConfig: try configure(try read(SetAppConfig.self, payload))
+    case .sessionGetAppConfig: try reportConfiguration(try read(GetAppConfig.self, payload))
     case .sessionGetCount:
       _ = try read(GetSessionCount.self, payload)
-      respond(
-        opcode, SessionCountResponse(status: .ok, count: UInt8(sessions.count)).encoded())
+      respond(opcode, SessionCountResponse(status: .ok, count: UInt8(sessions.count)))
     case .sessionGetState:
-      let token = try read(GetSessionState.self, payload).sessionToken
-      guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
-      respond(
-        opcode, SessionStateResponse(status: .ok, state: sessions[index].state).encoded())
+      let index = try known(try read(GetSessionState.self, payload).sessionToken)
+      respond(opcode, SessionStateResponse(status: .ok, state: sessions[index].state))
     case .sessionUpdateMulticastList: try updateMulticastList(payload)
     case .sessionQueryDataSize where profile.dialect.generation >= .fira2:
       reportDataSize(try read(QueryDataSize.self, payload))
-    default: respond(opcode, .unknownOID)
+    default: throw Refusal(.unknownOID)
     }
   }
 
-  mutating func sessionControl(
-    _ opcode: Opcode, _ payload: [UInt8], at now: UInt64
-  ) throws(PayloadError) {
+  mutating func sessionControl(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) throws {
     switch opcode {
-    case .sessionStart: start(try read(SessionStart.self, payload).sessionToken, at: now)
-    case .sessionStop: stop(try read(SessionStop.self, payload).sessionToken)
+    case .sessionStart: try start(try read(SessionStart.self, payload).sessionToken, at: now)
+    case .sessionStop: try stop(try read(SessionStop.self, payload).sessionToken)
     case .sessionGetRangingCount:
-      let token = try read(GetRangingCount.self, payload).sessionToken
-      guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
-      guard sessions[index].state != .initialised else {
-        return respond(opcode, .sessionNotConfigured)
-      }
-      respond(
-        opcode, RangingCountResponse(status: .ok, count: sessions[index].rounds).encoded())
-    default: respond(opcode, .unknownOID)
+      let index = try known(try read(GetRangingCount.self, payload).sessionToken)
+      guard sessions[index].state != .initialised else { throw Refusal(.sessionNotConfigured) }
+      respond(opcode, RangingCountResponse(status: .ok, count: sessions[index].rounds))
+    default: throw Refusal(.unknownOID)
     }
   }
 
   func session(_ token: UInt32) -> Int? { sessions.firstIndex { $0.token == token } }
 
-  private mutating func initialise(_ command: SessionInit) {
-    let opcode = Opcode.sessionInit
+  func known(_ token: UInt32) throws(Refusal) -> Int {
+    guard let index = session(token) else { throw Refusal(.sessionNotExist) }
+    return index
+  }
+
+  private mutating func initialise(_ command: SessionInit) throws(Refusal) {
     guard command.type.rawValue <= 5 || command.type == .deviceTest else {
-      return respond(opcode, .invalidParameter)
+      throw Refusal(.invalidParameter)
     }
-    guard let index = addSession(command.sessionID, command.type, opcode) else { return }
-    respond(
-      opcode,
-      SessionInitResponse(
-        status: .ok, handle: profile.usesHandles ? sessions[index].token : nil
-      ).encoded())
+    let index = try addSession(command.sessionID, command.type)
+    let handle = profile.usesHandles ? sessions[index].token : nil
+    respond(.sessionInit, SessionInitResponse(status: .ok, handle: handle))
     move(index, to: .initialised)
   }
 
-  /// Creates a session; otherwise sends the cause in the response to `opcode` and returns nil.
-  mutating func addSession(_ id: UInt32, _ type: SessionType, _ opcode: Opcode) -> Int? {
+  mutating func addSession(_ id: UInt32, _ type: SessionType) throws(Refusal) -> Int {
     guard !sessions.contains(where: { $0.id == id }) else {
-      respond(opcode, profile.duplicateSession)
-      return nil
+      throw Refusal(profile.duplicateSession)
     }
-    guard sessions.count < profile.maximumSessions else {
-      respond(opcode, .maxSessionsExceeded)
-      return nil
-    }
+    guard sessions.count < profile.maximumSessions else { throw Refusal(.maxSessionsExceeded) }
     let token = profile.usesHandles ? nextHandle : id
     nextHandle &+= 1
     sessions.append(SimulatedSession(id: id, token: token, type: type))
     return sessions.count - 1
   }
 
-  private mutating func deinitialise(_ token: UInt32, at now: UInt64) {
-    let opcode = Opcode.sessionDeinit
-    guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+  private mutating func deinitialise(_ token: UInt32, at now: UInt64) throws(Refusal) {
+    let index = try known(token)
     if sessions[index].type == .deviceTest { endRadioTest(at: now) }
     endRanging(index)
     sessions[index].state = .deinitialised
     let isQuiet = !sessions.contains { $0.state == .active }
     if profile.ready == .beforeDeinitResponse, isQuiet { report(.ready) }
-    respond(opcode, .ok)
+    respond(.sessionDeinit, .ok)
     move(index, to: .deinitialised)
     sessions.remove(at: index)
     if profile.ready == .afterStop, isQuiet { report(.ready) }
   }
 
-  private mutating func start(_ token: UInt32, at now: UInt64) {
-    let opcode = Opcode.sessionStart
-    guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+  private mutating func start(_ token: UInt32, at now: UInt64) throws(Refusal) {
+    let index = try known(token)
     let session = sessions[index]
-    if session.state == .active { return respond(opcode, .sessionActive) }
-    guard session.state == .idle else { return respond(opcode, .sessionNotConfigured) }
+    if session.state == .active { throw Refusal(.sessionActive) }
+    guard session.state == .idle else { throw Refusal(.sessionNotConfigured) }
     let setup = RangingSetup(session)
     var first = now
-    let initiation = session.number(AppParameter.initiationTime)
+    let initiation = session.number(.uwbInitiationTime)
     if initiation > 0, setup.isController {
       let own = microseconds(at: now)
       let absolute =
         profile.dialect.generation == .fira1 ? own + initiation * 1_000 : initiation
-      guard absolute >= own else { return respond(opcode, .initiationTimeTooOld) }
+      guard absolute >= own else { throw Refusal(.initiationTimeTooOld) }
       first += (absolute - own) * 1_000
     }
-    respond(opcode, .ok)
+    respond(.sessionStart, .ok)
     if let reason = session.unusable(setup) { return move(index, to: .idle, reason: reason) }
     sessions[index].setup = setup
     sessions[index].sequenceNumber = 0
@@ -124,19 +108,18 @@ extension SimulatedChip {
     report(.active)
   }
 
-  private mutating func stop(_ token: UInt32) {
-    let opcode = Opcode.sessionStop
-    guard let index = session(token) else { return respond(opcode, .sessionNotExist) }
+  private mutating func stop(_ token: UInt32) throws(Refusal) {
+    let index = try known(token)
     switch sessions[index].state {
     case .active: break
-    case .initialised: return respond(opcode, .sessionNotConfigured)
-    default: return respond(opcode, .rejected)
+    case .initialised: throw Refusal(.sessionNotConfigured)
+    default: throw Refusal(.rejected)
     }
     stops += 1
     if profile.stopRetryPeriod > 0, stops.isMultiple(of: profile.stopRetryPeriod) {
       return askAgain()
     }
-    respond(opcode, .ok)
+    respond(.sessionStop, .ok)
     leaveActive(index, reason: .managementCommand)
   }
 

@@ -7,32 +7,30 @@ extension SimulatedChip {
   ///
   /// Sources: NXP's UWBIoT API Reference Guide for the command; AOSP's ranging test application for
   /// the layout of the data. Real chips take versions 1.0 and 1.1.
-  mutating func setProfile(_ command: NXPSetProfile) {
-    let opcode = NXPSetProfile.opcode
+  mutating func setProfile(_ command: NXPSetProfile) throws(Refusal) {
     let data = command.data
     guard command.profile == NXPSetProfile.apple, data.starts(with: [1, 0]),
       (data.count == 28 && data[2] == 0) || (data.count == 30 && data[2] == 1)
-    else { return respond(opcode, .invalidParameter) }
-    let id = data[7..<11].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    guard let index = addSession(id, .ranging, opcode) else { return }
+    else { throw Refusal(.invalidParameter) }
+    let index = try addSession(UInt32(data[7..<11].number), .ranging)
     let own = MACAddress(command.address).bytes
-    let parameters: [UInt8: [UInt8]] = [
-      AppParameter.deviceType: [command.deviceType], AppParameter.deviceRole: [command.role],
-      AppParameter.roundUsage: [2], AppParameter.multiNodeMode: [0],
-      AppParameter.addressMode: [0], AppParameter.deviceAddress: own,
-      AppParameter.numberOfControlees: [1],
-      AppParameter.destinationAddress: Array(data[26..<28]),
-      AppParameter.preambleCode: [data[11]], AppParameter.channel: [data[12]],
-      AppParameter.slotsPerRound: [data[13]], AppParameter.slotDuration: Array(data[15..<17]),
-      AppParameter.rangingDuration: data[17..<19] + [0, 0],
-      AppParameter.roundControl: [data[19]], AppParameter.stsConfig: [0],
-      // VENDOR_ID and STATIC_STS_IV.
-      0x27: [0x4C, 0x00], 0x28: Array(data[20..<26]),
-      AppParameter.resultReport: [1], 0x22: [1], 0x12: [3], AppParameter.sfd: [2],
+    let parameters: [AppConfigID: [UInt8]] = [
+      .deviceType: [command.deviceType], .deviceRole: [command.role],
+      .rangingRoundUsage: [2], .multiNodeMode: [0],
+      .macAddressMode: [0], .deviceMACAddress: own,
+      .numberOfControlees: [1],
+      .dstMACAddress: Array(data[26..<28]),
+      .preambleCodeIndex: [data[11]], .channelNumber: [data[12]],
+      .slotsPerRR: [data[13]], .slotDuration: Array(data[15..<17]),
+      .rangingDuration: data[17..<19] + [0, 0],
+      .rangingRoundControl: [data[19]], .stsConfig: [0],
+      .vendorID: [0x4C, 0x00], .staticSTSIV: Array(data[20..<26]),
+      .resultReportConfig: [1], .scheduleMode: [1], .rframeConfig: [3], .sfdID: [2],
     ]
-    sessions[index].parameters = parameters
-    sessions[index].destinations = Self.addresses(in: parameters)
-    respond(opcode, SessionInitResponse(status: .ok, handle: sessions[index].token).encoded())
+    for (id, value) in parameters { sessions[index].parameters[id] = value }
+    sessions[index].destinations = Self.addresses(in: sessions[index].parameters)
+    respond(
+      NXPSetProfile.opcode, SessionInitResponse(status: .ok, handle: sessions[index].token))
     move(index, to: .idle)
   }
 }

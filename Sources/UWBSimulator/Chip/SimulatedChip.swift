@@ -138,10 +138,18 @@ package struct SimulatedChip: Sendable {
   /// Sends a response that consists of a status.
   mutating func respond(_ opcode: Opcode, _ status: Status) { respond(opcode, [status.rawValue]) }
 
+  mutating func respond(_ opcode: Opcode, _ response: some UCIResponse) {
+    respond(opcode, response.encoded(dialect: profile.dialect))
+  }
+
   mutating func notify(_ opcode: Opcode, _ payload: [UInt8]) {
     let long = profile.extendedLength && hasExtendedNotifications
     output += Segmentation.packets(
       type: .notification, opcode: opcode, payload: payload, limit: long ? 65_535 : 255)
+  }
+
+  mutating func notify<N: UCINotification>(_ notification: N) {
+    notify(N.opcode, notification.encoded(dialect: profile.dialect))
   }
 
   /// Sends CORE_DEVICE_STATUS_NTF if the state has changed.
@@ -157,13 +165,18 @@ package struct SimulatedChip: Sendable {
   ) {
     sessions[index].state = state
     notify(
-      .sessionStatus,
-      SessionStatusNotification(sessionToken: sessions[index].token, state: state, reason: reason)
-        .encoded(dialect: profile.dialect))
+      SessionStatusNotification(sessionToken: sessions[index].token, state: state, reason: reason))
   }
 
   /// Whether the host has enabled vendor bytes after measurements.
   var hasExtendedNotifications: Bool {
     profile.twoByteDeviceParameter != nil && twoByteParameters[0x33]?.first == 1
   }
+}
+
+/// Why a command is not executed: the status of its response.
+struct Refusal: Error {
+  var status: Status
+
+  init(_ status: Status) { self.status = status }
 }

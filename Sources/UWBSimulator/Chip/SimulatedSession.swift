@@ -28,82 +28,57 @@ struct SimulatedSession: Sendable {
   /// When the next round ends, in nanoseconds; for a controlee, when it stops waiting for it.
   var deadline: UInt64 = 0
 
-  init(id: UInt32, token: UInt32, type: SessionType) {
-    self.id = id
-    self.token = token
-    self.type = type
-  }
-
-  /// The value in effect.
-  func bytes(_ id: UInt8) -> [UInt8] { parameters[id] ?? AppParameter.standard(id) }
-
-  /// The value in effect as a number.
-  func number(_ id: UInt8) -> UInt64 { bytes(id).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+  func bytes(_ id: AppConfigID) -> [UInt8] { parameters.bytes(id) }
+  func number(_ id: AppConfigID) -> UInt64 { parameters.bytes(id).number }
 }
 
-/// The parameters used in every round, parsed once.
+/// What the parameters of a session mean while it ranges.
 struct RangingSetup: Sendable {
-  var sessionID: UInt32
-  var isController: Bool
-  var isInitiator: Bool
-  var address: MACAddress
+  let sessionID: UInt32
+  private let parameters: [UInt8: [UInt8]]
   /// The parameters both ends must share, in the order of `AppParameter.air`.
-  var air: [[UInt8]]
+  let air: [[UInt8]]
   /// The parameters both ends must share for the STS, in the order of `AppParameter.sts`.
-  var sts: [[UInt8]]
-  /// Milliseconds.
-  var rangingDuration: UInt64
-  /// Nanoseconds.
-  var slot: UInt64
-  var slotsPerRound: Int
-  var channel: UInt8
-  var usage: UInt64
-  var stride: UInt64
-  var aoaRequest: UInt64
-  var resultReport: UInt64
-  var reportsRSSI: Bool
-  var notificationConfig: UInt64
-  /// Centimetres.
-  var proximity: ClosedRange<Int>
-  var maxMeasurements: UInt64
-  var maxRetries: UInt64
-  var terminationAttempts: UInt64
+  let sts: [[UInt8]]
 
   init(_ session: SimulatedSession) {
-    sessionID = session.id
-    isController = session.number(AppParameter.deviceType) == 1
-    isInitiator = session.number(AppParameter.deviceRole) == 1
-    address =
-      MACAddress(bytes: session.bytes(AppParameter.deviceAddress)) ?? MACAddress(0)
-    air = AppParameter.air.map { session.bytes($0) }
-    sts = AppParameter.sts.map { session.bytes($0) }
-    rangingDuration = session.number(AppParameter.rangingDuration)
-    // 1200 RSTU are a millisecond.
-    slot = session.number(AppParameter.slotDuration) * 1_000_000 / 1_200
-    slotsPerRound = Int(session.number(AppParameter.slotsPerRound))
-    channel = UInt8(truncatingIfNeeded: session.number(AppParameter.channel))
-    usage = session.number(AppParameter.roundUsage)
-    stride = session.number(AppParameter.blockStride)
-    aoaRequest = session.number(AppParameter.aoaRequest)
-    resultReport = session.number(AppParameter.resultReport)
-    reportsRSSI = session.number(AppParameter.rssiReporting) == 1
-    notificationConfig = session.number(AppParameter.notificationConfig)
-    let near = Int(session.number(AppParameter.nearProximity))
-    proximity = near...max(near, Int(session.number(AppParameter.farProximity)))
-    maxMeasurements = session.number(AppParameter.maxMeasurements)
-    maxRetries = session.number(AppParameter.maxRetries)
-    terminationAttempts = session.number(AppParameter.inBandTermination)
+    (sessionID, parameters) = (session.id, session.parameters)
+    air = AppParameter.air.map { session.bytes(AppConfigID(rawValue: $0)) }
+    sts = AppParameter.sts.map { session.bytes(AppConfigID(rawValue: $0)) }
   }
+
+  private func number(_ id: AppConfigID) -> UInt64 { parameters.bytes(id).number }
+
+  var isController: Bool { number(.deviceType) == 1 }
+  var isInitiator: Bool { number(.deviceRole) == 1 }
+  var address: MACAddress {
+    MACAddress(bytes: parameters.bytes(.deviceMACAddress)) ?? MACAddress(0)
+  }
+  /// Milliseconds.
+  var rangingDuration: UInt64 { number(.rangingDuration) }
+  /// Nanoseconds: 1200 RSTU are a millisecond.
+  var slot: UInt64 { number(.slotDuration) * 1_000_000 / 1_200 }
+  var slotsPerRound: Int { Int(number(.slotsPerRR)) }
+  var channel: UInt8 { UInt8(truncatingIfNeeded: number(.channelNumber)) }
+  var usage: UInt64 { number(.rangingRoundUsage) }
+  var stride: UInt64 { number(.blockStrideLength) }
+  var aoaRequest: UInt64 { number(.aoaResultRequest) }
+  var resultReport: UInt64 { number(.resultReportConfig) }
+  var reportsRSSI: Bool { number(.rssiReporting) == 1 }
+  var notificationConfig: UInt64 { number(.sessionInfoNotificationConfig) }
+  /// Centimetres.
+  var proximity: ClosedRange<Int> {
+    let near = Int(number(.nearProximity))
+    return near...max(near, Int(number(.farProximity)))
+  }
+  var maxMeasurements: UInt64 { number(.maxNumberOfMeasurements) }
+  var maxRetries: UInt64 { number(.maxRRRetry) }
+  var terminationAttempts: UInt64 { number(.inBandTerminationAttemptCount) }
 
   /// The number of slots in a round with this many controlees: control message, first ranging message, one
   /// answer each, the final of double-sided ranging, and the reports where they are deferred.
   func slotsNeeded(controlees: Int) -> Int {
-    switch usage {
-    case 1: 3 + controlees
-    case 2: 4 + controlees
-    case 3: 2 + controlees
-    default: 3 + controlees
-    }
+    controlees + (usage == 2 ? 4 : usage == 3 ? 2 : 3)
   }
 }
 
@@ -111,21 +86,20 @@ struct RangingSetup: Sendable {
 /// SESSION_STATUS IDLE with this reason.
 extension SimulatedSession {
   func unusable(_ setup: RangingSetup) -> StateChangeReason? {
-    let prf = number(AppParameter.prfMode)
-    let code = number(AppParameter.preambleCode)
-    let sfd = number(AppParameter.sfd)
+    let prf = number(.prfMode)
+    let code = number(.preambleCodeIndex)
+    let sfd = number(.sfdID)
     if !(1...4).contains(setup.usage) { return StateChangeReason(rawValue: 0x39) }
     if !(prf == 0 ? 9...12 : 25...32).contains(code) { return StateChangeReason(rawValue: 0x2C) }
     if prf == 0 ? sfd != 0 && sfd != 2 : sfd == 0 { return StateChangeReason(rawValue: 0x2D) }
-    if (3...4).contains(number(AppParameter.stsConfig)), parameters[AppParameter.sessionKey] == nil
-    {
+    if (3...4).contains(number(.stsConfig)), parameters[.sessionKey] == nil {
       return .sessionKeyNotFound
     }
     if destinations.isEmpty { return StateChangeReason(rawValue: 0x35) }
     let count = setup.isController ? destinations.count : 1
     if setup.isController {
-      if Int(number(AppParameter.numberOfControlees)) != count { return .invalidNumberOfControlees }
-      if number(AppParameter.multiNodeMode) == 0, count > 1 { return .invalidNumberOfControlees }
+      if Int(number(.numberOfControlees)) != count { return .invalidNumberOfControlees }
+      if number(.multiNodeMode) == 0, count > 1 { return .invalidNumberOfControlees }
     }
     if setup.slotsNeeded(controlees: count) > setup.slotsPerRound { return .insufficientSlots }
     let round = UInt64(setup.slotsPerRound) * setup.slot

@@ -28,11 +28,8 @@ public struct ChipProfile: Sendable {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Azimuth in front of the antenna; directions behind it appear mirrored.
     package static let azimuth90 = Angles(rawValue: 1)
-    /// Azimuth all around.
     package static let azimuth180 = Angles(rawValue: 2)
-    /// Elevation.
     package static let elevation = Angles(rawValue: 4)
-    /// Figures of merit.
     package static let figureOfMerit = Angles(rawValue: 8)
   }
 
@@ -45,7 +42,7 @@ public struct ChipProfile: Sendable {
   /// The payload of CORE_GET_CAPS_INFO_RSP, status included.
   package var capabilities: [UInt8]
   /// The angles it measures; must match the capabilities.
-  package var angles: Angles
+  package var angles: Angles = []
 
   /// What CORE_DEVICE_STATUS_NTF says after power-up.
   package var bootState = DeviceState.ready
@@ -62,9 +59,7 @@ public struct ChipProfile: Sendable {
 
   /// The first session handle; the next one is one more.
   package var firstHandle: UInt32 = 1
-  /// How many sessions there can be.
   package var maximumSessions = 5
-  /// How many controlees a session can have.
   package var maximumControlees = 8
   /// The status for a session ID that is in use.
   package var duplicateSession = Status.sessionDuplicate
@@ -74,7 +69,6 @@ public struct ChipProfile: Sendable {
   package var refusedParameters: Set<UInt8> = []
   /// Parameters of the vendor and the lengths they may have.
   package var vendorParameters: [UInt8: [Int]] = [:]
-  /// The channels the radio has.
   package var channels: Set<UInt8> = [5, 9]
 
   /// Device configuration and its values after a reset.
@@ -88,7 +82,6 @@ public struct ChipProfile: Sendable {
 
   /// DEVICE_STATUS ACTIVE is sent before SESSION_STATUS ACTIVE.
   package var deviceStatusFirst = true
-  /// When READY comes back.
   package var ready = ReadyRule.afterStop
   /// Every n-th SESSION_STOP while ranging must be repeated; 0: none.
   package var stopRetryPeriod = 0
@@ -102,7 +95,6 @@ public struct ChipProfile: Sendable {
   /// Bytes after the measurements if the host has enabled extended notifications and no diagnostics
   /// are there.
   package var measurementTail: [UInt8] = []
-  /// How it reports receiver diagnostics.
   package var diagnostics = DiagnosticsForm.none
   /// Long notifications are sent in one packet with a length of 16 bits if the host has enabled extended
   /// notifications.
@@ -116,25 +108,11 @@ public struct ChipProfile: Sendable {
   /// Bytes of data that fit into one ranging round.
   package var maximumDataSize: UInt16 = 1_000
 
-  /// The initial calibration.
   var calibration = CalibrationStore()
 
-  /// How commands are received.
   package var reception = Reception.byHeader
   /// Bytes queued for a host that does not read; packets that do not fit are dropped whole.
   package var transmitQueue = 32_768
-
-  /// Creates a profile that follows the specification.
-  package init(
-    name: String, dialect: Dialect, deviceInfo: [UInt8], capabilities: [UInt8],
-    angles: Angles = []
-  ) {
-    self.name = name
-    self.dialect = dialect
-    self.deviceInfo = deviceInfo
-    self.capabilities = capabilities
-    self.angles = angles
-  }
 
   /// Sessions are named by a handle rather than by their id.
   var usesHandles: Bool { dialect.generation >= .fira2 }

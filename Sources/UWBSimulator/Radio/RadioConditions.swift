@@ -2,19 +2,6 @@
 
 /// The radios, their crystals and the propagation in a scene. The defaults are good boards outdoors.
 package struct RadioConditions: Hashable, Sendable {
-  /// A point of the curve of ranging bias over level.
-  package struct PowerPoint: Hashable, Sendable {
-    /// The received level in dBm.
-    package var level: Double
-    /// Metres that distances are too long by at this level.
-    package var bias: Double
-
-    package init(level: Double, bias: Double) {
-      self.level = level
-      self.bias = bias
-    }
-  }
-
   /// An upright wall, which attenuates and delays the direct path.
   package struct Wall: Hashable, Sendable {
     /// Its ends; only x and y count.
@@ -42,8 +29,8 @@ package struct RadioConditions: Hashable, Sendable {
   package var carrierNoise = 0.05
   /// Standard deviation of a level, in dB.
   package var levelNoise = 0.5
-  /// Bias by received level, weakest first, linear in between; empty: none.
-  package var powerBias: [PowerPoint] = []
+  /// Metres that distances are too long by, over the received level in dBm.
+  package var powerBias = Curve([])
   /// Delay of the strongest reflection after the direct path, in nanoseconds.
   package var reflectionDelay = 9.0
   /// Attenuation of that reflection relative to an unobstructed direct path, in dB.
@@ -53,17 +40,6 @@ package struct RadioConditions: Hashable, Sendable {
   package var walls: [Wall] = []
 
   package init() {}
-
-  /// Metres that a distance is too long by at a level.
-  func bias(at level: Double) -> Double {
-    guard let first = powerBias.first, let last = powerBias.last else { return 0 }
-    if level <= first.level { return first.bias }
-    if level >= last.level { return last.bias }
-    for (a, b) in zip(powerBias, powerBias.dropFirst()) where level <= b.level {
-      return a.bias + (b.bias - a.bias) * (level - a.level) / (b.level - a.level)
-    }
-    return last.bias
-  }
 }
 
 extension RadioConditions.Wall {

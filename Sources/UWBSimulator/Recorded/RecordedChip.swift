@@ -44,8 +44,7 @@ package struct RecordedChip: Sendable {
   private var cursor = 0
   private var tokens = SessionTokens()
   private var receiver = CommandReceiver(rule: .byHeader)
-  private var commands = CommandAssembler()
-  private var data = CommandAssembler()
+  private var requests = RequestAssembler()
   private var invented: [[UInt8]] = []
 
   /// Creates a chip without power.
@@ -69,16 +68,10 @@ package struct RecordedChip: Sendable {
   package mutating func receive(_ bytes: [UInt8], at now: UInt64) {
     for packet in receiver.take(bytes, at: now) {
       guard let header = try? PacketHeader(parsing: packet.span.bytes) else { continue }
-      let payload = Array(packet[PacketHeader.length...])
-      switch header.type {
-      case .data:
-        guard let whole = data.take(header, payload) else { continue }
-        take(.init(type: .data, opcode: header.opcode, payload: whole), at: now)
-      case .command, .testCommand:
-        guard let whole = commands.take(header, payload) else { continue }
-        take(.init(type: header.type, opcode: header.opcode, payload: whole), at: now)
-      default: continue
-      }
+      guard [.data, .command, .testCommand].contains(header.type),
+        let request = requests.take(header, Array(packet[PacketHeader.length...]))
+      else { continue }
+      take(request, at: now)
     }
   }
 
@@ -234,24 +227,18 @@ package struct RecordedChip: Sendable {
   private func words(_ answer: Recording.Answer, _ sequenceOffset: UInt32) -> [UInt8] {
     var bytes = tokens.forHost(answer)
     if sequenceOffset > 0, let number = answer.sequenceNumber {
-      let new = number &+ sequenceOffset
-      for index in 0..<4 {
-        bytes[PacketHeader.length + index] = UInt8(truncatingIfNeeded: new >> (8 * index))
-      }
+      SessionTokens.write(number &+ sequenceOffset, into: &bytes, at: PacketHeader.length)
     }
     return bytes
   }
 }
 
 extension Recording.Answer {
-  /// The sequence number of a measurement.
   fileprivate var sequenceNumber: UInt32? {
     guard isFirst, bytes.count >= PacketHeader.length + 4,
       let header = try? PacketHeader(parsing: bytes.span.bytes),
       header.type == .notification, header.opcode == .sessionInfo
     else { return nil }
-    return bytes[PacketHeader.length..<PacketHeader.length + 4].reversed().reduce(0) {
-      $0 << 8 | UInt32($1)
-    }
+    return UInt32(bytes[PacketHeader.length..<PacketHeader.length + 4].number)
   }
 }

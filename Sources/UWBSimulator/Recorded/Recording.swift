@@ -25,7 +25,6 @@ package struct Recording: Sendable {
     var opcode: Opcode
     var payload: [UInt8]
 
-    /// The session handle or ID.
     var token: UInt32? { SessionTokens.token(type: type, opcode: opcode, payload: payload) }
   }
 
@@ -39,7 +38,6 @@ package struct Recording: Sendable {
     var isFirst = true
   }
 
-  /// A request with its answers.
   struct Turn: Sendable {
     var request: Request
     var answers: [Answer] = []
@@ -53,7 +51,6 @@ package struct Recording: Sendable {
   private(set) var turns: [Turn] = []
 
   package var packets: Int { turns.reduce(greeting.count) { $0 + $1.answers.count } }
-  /// The number of requests with an answer.
   package var requests: Int { turns.count }
 
   /// Creates a recording from packets in recorded order. Leaves out incomplete packets and commands

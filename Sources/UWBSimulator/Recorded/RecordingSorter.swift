@@ -10,8 +10,7 @@ struct RecordingSorter {
   /// The cause of a packet: a turn, or nil for power-up.
   private typealias Cause = Int?
 
-  private var commands = CommandAssembler()
-  private var data = CommandAssembler()
+  private var requests = RequestAssembler()
   /// When each turn's request was complete; nil where the recording has no times.
   private var times: [UInt64?] = []
   private var powerUp: UInt64?
@@ -26,12 +25,8 @@ struct RecordingSorter {
     let payload = Array(packet.bytes[PacketHeader.length...])
     switch packet.direction {
     case .outbound:
-      let whole =
-        header.type == .data ? data.take(header, payload) : commands.take(header, payload)
-      guard let whole else { return }
-      turns.append(
-        Recording.Turn(
-          request: .init(type: header.type, opcode: header.opcode, payload: whole)))
+      guard let request = requests.take(header, payload) else { return }
+      turns.append(Recording.Turn(request: request))
       times.append(packet.time)
     case .inbound: sort(header, payload, packet)
     }
@@ -111,8 +106,7 @@ struct RecordingSorter {
     guard header.type == .notification, header.opcode == .sessionInfo, payload.count >= 13 else {
       return before
     }
-    let milliseconds = payload[9..<13].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    return before + milliseconds * 1_000_000
+    return before + payload[9..<13].number * 1_000_000
   }
 
   /// The chip's state or a session's, or an error.

@@ -46,7 +46,7 @@ struct SessionTokens: Sendable {
     guard let offset = offset(type: type, opcode: opcode), payload.count >= offset + 4 else {
       return nil
     }
-    return payload[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    return UInt32(payload[offset..<offset + 4].number)
   }
 
   private static func offset(type: MessageType, opcode: Opcode) -> Int? {
@@ -59,7 +59,7 @@ struct SessionTokens: Sendable {
     }
   }
 
-  private static func write(_ value: UInt32, into bytes: inout [UInt8], at offset: Int) {
-    for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * index)) }
+  static func write(_ value: UInt32, into bytes: inout [UInt8], at offset: Int) {
+    bytes.replaceSubrange(offset..<offset + 4, with: value.bytes)
   }
 }

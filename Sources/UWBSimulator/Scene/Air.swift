@@ -128,7 +128,7 @@ extension Simulation {
     return a.sts == b.sts ? .agree : .stsDiffers
   }
 
-  private func isInRange(_ a: Int, _ b: Int) -> Bool {
+  func isInRange(_ a: Int, _ b: Int) -> Bool {
     position(a, at: now).distance(to: position(b, at: now)) <= scene.range
   }
 }

@@ -29,7 +29,6 @@ struct AirFrame: Sendable {
   var reception: Reception
 }
 
-/// The reception of a frame.
 struct Reception: Hashable, Sendable {
   /// 40 bits, antenna delay corrected.
   var stamp: UInt64

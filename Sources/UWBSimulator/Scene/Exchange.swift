@@ -2,7 +2,6 @@
 
 import UCI
 
-/// The result of a round with one peer.
 struct ExchangeResult {
   var mine, theirs: TwoWayMeasurement
   var frames: [AirFrame] = []
@@ -33,17 +32,16 @@ extension Simulation {
     let arrival = emitted.adding(flight + channel.firstPath.delay)
     let level = channel.level + scene.radio.levelNoise * random.normal()
     let seen = b.clock.reading(at: arrival)
-    let late =
-      receiving.receive + scene.radio.bias(at: channel.level) / TwoWayStamps.metresPerTick
-      + stampNoise * random.normal()
+    let bias = scene.radio.powerBias.value(at: channel.level) / TwoWayStamps.metresPerTick
+    let late = receiving.receive + bias + stampNoise * random.normal()
     let counter = seen.ticks &+ UInt64(bitPattern: Int64((seen.part + late).rounded()))
-    let configuredSend = UInt64(a.chip.delays(channel: number).transmit)
-    let configuredReceive = UInt64(b.chip.delays(channel: number).receive)
+    let configuredSend = UInt64(a.chip.calibration.delays(channel: number).transmit)
+    let configuredReceive = UInt64(b.chip.calibration.delays(channel: number).receive)
     let ratio = (1 + a.clock.rate(at: arrival)) / (1 + b.clock.rate(at: arrival)) - 1
     let (azimuth, elevation) = there.direction(to: here, yaw: b.placement.yaw)
-    let phases = Phases(azimuth: azimuth, elevation: elevation, curve: b.placement.antenna)
+    let phases = Phases(azimuth: azimuth, elevation: elevation, antenna: b.placement.antenna)
     // The noise of an angle in front of ideal antennas, as a phase.
-    let phaseNoise = scene.angleNoise * .pi / 180 * 2 * .pi * AntennaCurve.spacing
+    let phaseNoise = scene.angleNoise * .pi / 180 * 2 * .pi * Phases.spacing
     let reception = Reception(
       stamp: (counter &- configuredReceive) & SimulatedClock.stampMask, counter: counter,
       carrier: ratio + scene.radio.carrierNoise * 1e-6 * random.normal(),
@@ -74,43 +72,31 @@ extension Simulation {
     func granular(_ ticks: UInt64) -> UInt64 { ticks - ticks % SimulatedClock.transmitGranularity }
 
     var frames: [AirFrame] = []
-    let announcer = members[controller.chip].clock
-    frames.append(
-      send(
-        .control, slot: 0, from: controller, to: controlee, at: announcer.transmitTick(at: start),
-        near: start, channel: setup.channel))
-    let poll = clock.transmitTick(at: after(1))
-    let first = send(
-      .rangingInitiation, slot: 1, from: initiator, to: responder, at: poll, near: after(1),
-      channel: setup.channel)
-    frames.append(first)
-    // The responder counts its slots from the poll, by its own clock.
-    let answer = granular(first.reception.counter &+ slotTicks * UInt64(1 + place))
-    frames.append(
-      send(
-        .rangingResponse, slot: 2 + place, from: responder, to: initiator, at: answer,
-        near: after(2 + place), channel: setup.channel))
-    if isDoubleSided {
+    func add(_ message: RoundMessage, _ slot: Int, _ sender: Endpoint, at tick: UInt64) {
+      let isOfController = sender == controller
       frames.append(
         send(
-          .rangingFinal, slot: 2 + count, from: initiator, to: responder,
-          at: granular(poll &+ slotTicks * UInt64(1 + count)), near: after(2 + count),
-          channel: setup.channel))
+          message, slot: slot, from: sender, to: isOfController ? controlee : controller, at: tick,
+          near: after(slot), channel: setup.channel))
+    }
+    add(.control, 0, controller, at: members[controller.chip].clock.transmitTick(at: start))
+    let poll = clock.transmitTick(at: after(1))
+    add(.rangingInitiation, 1, initiator, at: poll)
+    // The initiator counts its slots from its poll, the responder from its reception, each by its own
+    // clock.
+    let heard = frames[1].reception.counter
+    func ofInitiator(_ slot: Int) -> UInt64 { granular(poll &+ slotTicks * UInt64(slot - 1)) }
+    func ofResponder(_ slot: Int) -> UInt64 { granular(heard &+ slotTicks * UInt64(slot - 1)) }
+    add(.rangingResponse, 2 + place, responder, at: ofResponder(2 + place))
+    var next = 2 + count
+    if isDoubleSided {
+      add(.rangingFinal, next, initiator, at: ofInitiator(next))
+      next += 1
     }
     guard isDeferred else { return frames }
-    let next = isDoubleSided ? 3 + count : 2 + count
-    frames.append(
-      send(
-        .measurementReport, slot: next, from: initiator, to: responder,
-        at: granular(poll &+ slotTicks * UInt64(next - 1)), near: after(next),
-        channel: setup.channel))
-    if next + 1 + place < setup.slotsPerRound {
-      frames.append(
-        send(
-          .resultReport, slot: next + 1 + place, from: responder, to: initiator,
-          at: granular(first.reception.counter &+ slotTicks * UInt64(next + place)),
-          near: after(next + 1 + place), channel: setup.channel))
-    }
+    add(.measurementReport, next, initiator, at: ofInitiator(next))
+    let last = next + 1 + place
+    if last < setup.slotsPerRound { add(.resultReport, last, responder, at: ofResponder(last)) }
     return frames
   }
 

@@ -2,7 +2,6 @@
 
 import UCI
 
-/// Radio tests on the air.
 extension Simulation {
   /// When the test of a chip ends by itself; nil if nothing scheduled ends it.
   func radioTestDeadline(of chip: Int) -> UInt64? {
@@ -13,7 +12,7 @@ extension Simulation {
     case .ssTWR(isInitiator: true): return test.start + test.slot
     case .ssTWR(isInitiator: false): return nil
     case .rx:
-      return transmissions(to: chip, test).compactMap { $0.firstFrame(from: test.start) }.min()
+      return heard(by: chip, test).compactMap { $0.1.firstFrame(from: test.start) }.min()
     }
   }
 
@@ -42,19 +41,11 @@ extension Simulation {
   /// The transmissions that a receiver receives, with their senders.
   private func heard(by chip: Int, _ test: SimulatedRadioTest) -> [(Int, RadioTransmission)] {
     members.indices.flatMap { other -> [(Int, RadioTransmission)] in
-      guard other != chip, isNear(chip, other) else { return [] }
+      guard other != chip, isInRange(chip, other) else { return [] }
       return members[other].chip.transmissions.filter { $0.test.air == test.air }.map {
         (other, $0)
       }
     }
-  }
-
-  private func transmissions(to chip: Int, _ test: SimulatedRadioTest) -> [RadioTransmission] {
-    heard(by: chip, test).map(\.1)
-  }
-
-  private func isNear(_ a: Int, _ b: Int) -> Bool {
-    position(a, at: now).distance(to: position(b, at: now)) <= scene.range
   }
 
   // MARK: results
@@ -119,7 +110,7 @@ extension Simulation {
     let responder = members.indices.first { other in
       guard other != chip, let theirs = members[other].chip.radioTest else { return false }
       return theirs.kind == .ssTWR(isInitiator: false) && theirs.air == test.air
-        && theirs.start <= test.start && isNear(chip, other)
+        && theirs.start <= test.start && isInRange(chip, other)
     }
     guard let responder, scene.loss == 0 || random.uniform() >= scene.loss else {
       return finish(chip, TestSSTWRNotification(status: .rangingRxTimeout, ticks: nil))
@@ -155,10 +146,10 @@ extension Simulation {
   }
 
   /// Reports the result, and receiver diagnostics if the chip has them.
-  private mutating func finish<N: UCINotification>(
-    _ chip: Int, _ notification: N, hearing sender: Int? = nil, _ reception: Reception? = nil
+  private mutating func finish(
+    _ chip: Int, _ notification: some UCINotification, hearing sender: Int? = nil,
+    _ reception: Reception? = nil
   ) {
-    let profile = members[chip].chip.profile
     if let sender, members[chip].chip.radioTest?.hasDiagnostics == true {
       let distance = position(chip, at: now).distance(to: position(sender, at: now))
       let dBm = reception?.level ?? (sender == chip ? -40 : Channel.openLevel(distance))
@@ -168,9 +159,9 @@ extension Simulation {
       let debug = QorvoTestDebugNotification(
         rawPDoA: [0, 0], rawRSSI: [UInt16(-dBm * 256)], rawNoise: 0, rawAngles: [0, 0],
         rawCarrierOffset: UInt32(bitPattern: Int32(ppm * 1e-6 * Double(1 << 26))))
-      members[chip].chip.notify(QorvoTestDebugNotification.opcode, debug.encoded())
+      members[chip].chip.notify(debug)
     }
-    members[chip].chip.notify(N.opcode, notification.encoded(dialect: profile.dialect))
+    members[chip].chip.notify(notification)
     members[chip].chip.endRadioTest(at: now)
   }
 

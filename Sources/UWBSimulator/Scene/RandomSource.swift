@@ -5,7 +5,7 @@ import Glibc
 /// The random numbers of a simulation: xoshiro256**, filled from a seed with splitmix64, so that
 /// they are the same on every machine.
 package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
-  private var state: (UInt64, UInt64, UInt64, UInt64)
+  private var state: SIMD4<UInt64>
 
   /// Equal seeds give equal numbers.
   package init(seed: UInt64) {
@@ -17,19 +17,19 @@ package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
       z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
       return z ^ z >> 31
     }
-    state = (next(), next(), next(), next())
+    state = SIMD4(next(), next(), next(), next())
   }
 
   package mutating func next() -> UInt64 {
-    let product = state.1 &* 5
+    let product = state[1] &* 5
     let result = (product << 7 | product >> 57) &* 9
-    let t = state.1 << 17
-    state.2 ^= state.0
-    state.3 ^= state.1
-    state.1 ^= state.2
-    state.0 ^= state.3
-    state.2 ^= t
-    state.3 = state.3 << 45 | state.3 >> 19
+    let t = state[1] << 17
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= t
+    state[3] = state[3] << 45 | state[3] >> 19
     return result
   }
 
@@ -40,14 +40,5 @@ package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
   package mutating func normal() -> Double {
     let radius = (-2 * log(1 - uniform())).squareRoot()
     return radius * cos(2 * .pi * uniform())
-  }
-
-  package static func == (a: RandomSource, b: RandomSource) -> Bool { a.state == b.state }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(state.0)
-    hasher.combine(state.1)
-    hasher.combine(state.2)
-    hasher.combine(state.3)
   }
 }

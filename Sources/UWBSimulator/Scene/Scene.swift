@@ -44,9 +44,11 @@ public struct Placement: Hashable, Sendable {
   package var antennaDelayError: Double
   /// Additional errors for single channels, by antenna.
   package var delayErrors: [UInt8: DelayError] = [:]
-  /// The antennas with which it measures azimuth; nil: an ideal pair 0.45 wavelengths apart, which
-  /// is what the chip assumes.
-  package var antenna: AntennaCurve?
+  /// The pair of antennas with which it measures azimuth: phase differences in radians, not wrapped,
+  /// over degrees to the plane in the middle of the pair, positive to the right. nil: an ideal pair
+  /// 0.45 wavelengths apart, which is what the chip assumes. Real pairs couple with each other and
+  /// with their ground plane: their curves are not sines, are not symmetric, and run past half a turn.
+  package var antenna: Curve?
 
   /// The difference of the delays of both antennas from the chip's calibration.
   package struct DelayError: Hashable, Sendable {

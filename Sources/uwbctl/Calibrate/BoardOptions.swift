@@ -98,7 +98,7 @@ struct BoardOptions: ParsableArguments {
   private func simulatedBoards(_ count: Int, hasBias: Bool) throws -> SimulatedBench {
     var scene = Scene(seed: chip.seed)
     if hasBias {
-      scene.radio.powerBias = [.init(level: -95, bias: -0.03), .init(level: -65, bias: 0.04)]
+      scene.radio.powerBias = Curve([(-95, -0.03), (-65, 0.04)])
     }
     let bench = SimulatedBench(scene: scene)
     let delays = (0..<count).map { 0.12 + 0.017 * Double($0 * 3 % 5) }

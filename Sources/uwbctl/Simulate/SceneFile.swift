@@ -113,9 +113,8 @@ struct SceneFile: Codable {
     set(reflection_loss_db, \.radio.reflectionLoss)
     set(noise_dbm, \.radio.noiseLevel)
     if let power_bias {
-      scene.radio.powerBias = power_bias.sorted { $0.rx_power_dbm < $1.rx_power_dbm }.map {
-        .init(level: $0.rx_power_dbm, bias: $0.bias_m)
-      }
+      let sorted = power_bias.sorted { $0.rx_power_dbm < $1.rx_power_dbm }
+      scene.radio.powerBias = Curve(sorted.map { ($0.rx_power_dbm, $0.bias_m) })
     }
     if let walls {
       scene.radio.walls = walls.map { wall in
@@ -145,8 +144,7 @@ struct SceneFile: Codable {
           transmit: delay.tx_m ?? 0, receive: delay.rx_m ?? 0)
       }
       if let points = given.antenna {
-        placement.antenna = AntennaCurve(
-          points.map { .init(angle: $0.angle_deg, phase: $0.phase_rad) })
+        placement.antenna = Curve(points.map { ($0.angle_deg, $0.phase_rad) })
       }
       chip.placement = placement
     }

@@ -371,7 +371,7 @@ import UWBSimulator
     var events = stream.makeAsyncIterator()
     try await session.start()
     _ = try await Self.events(&events, until: Self.isMeasurement)
-    board.chip.faults = ChipFaults(mute: true)
+    board.chip.faults.mute = true
     board.chip.restart()
     board.chip.faults = .none
     let before = try await Self.events(&events) { !Self.isMeasurement($0) }

@@ -73,13 +73,13 @@ import UWBSimulator
   @Test("phases through the right table are right, and wrong through another")
   func tables() async throws {
     // Not symmetric, past half a turn at one side: as published tables of boards are.
-    let curve = AntennaCurve(
+    let curve = Curve(
       stride(from: -90.0, through: 90, by: 6).map { angle in
         let s = sin(angle * Self.degree)
-        return .init(angle: angle, phase: 2.9 * s + 0.35 * s * s - 0.2 * s * s * s + 0.25)
+        return (angle, 2.9 * s + 0.35 * s * s - 0.2 * s * s * s + 0.25)
       })
     let right = try #require(
-      PhaseTable(unwrapped: curve.points.map { (angle: $0.angle * Self.degree, phase: $0.phase) }))
+      PhaseTable(unwrapped: curve.points.map { (angle: $0.x * Self.degree, phase: $0.y) }))
     let wrong = PhaseTable(spacing: 0.45)
     var own = Placement(at: SIMD3(0, 0, 0))
     own.antenna = curve
@@ -133,7 +133,7 @@ import UWBSimulator
   @Test("calibration takes away what antennas and levels add")
   func calibrated() async throws {
     var scene = Self.scene
-    scene.radio.powerBias = [.init(level: -100, bias: 0.2), .init(level: -60, bias: -0.2)]
+    scene.radio.powerBias = Curve([(-100, 0.2), (-60, -0.2)])
     var peer = Placement(at: SIMD3(6, 0, 0), antennaDelayError: 0.2)
     peer.delayErrors[9] = .init(transmit: 0.05, receive: 0.05)
     var calibration = RangingCalibration()
@@ -142,7 +142,7 @@ import UWBSimulator
       .init(BoardAntenna("0001"), .init(metres: 0.3, standardDeviation: 0.01)),
     ]
     calibration.powerBias = PowerBias(
-      scene.radio.powerBias.map { .init(power: $0.level, bias: $0.bias) })
+      scene.radio.powerBias.points.map { .init(power: $0.x, bias: $0.y) })
     let peers = [MACAddress(1)]
     for (settings, isRight) in [
       (EstimationSettings(), false),
