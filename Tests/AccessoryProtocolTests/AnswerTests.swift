@@ -108,9 +108,11 @@ import UWB
       invalidField { () throws(AccessoryError) in
         _ = try ShareableConfigurationData(Captured.phone + [0])
       } == "length")
+    var data = Array(Captured.qorvoMessage.dropFirst())
+    data[15] += 1
     #expect(
       invalidField { () throws(AccessoryError) in
-        _ = try UWBConfigurationData(Captured.qorvoUWB10 + [0])
+        _ = try AccessoryConfigurationData(data + [0])
       } == "UWB configuration length")
   }
 

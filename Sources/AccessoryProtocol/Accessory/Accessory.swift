@@ -54,9 +54,12 @@ public final class Accessory: Sendable {
   /// The configuration data that an app would get now; each call has another address.
   ///
   /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
-  package func configurationData() throws(AccessoryError) -> AccessoryConfigurationData {
+  package func configurationData(
+    except taken: UInt16? = nil
+  ) throws(AccessoryError) -> AccessoryConfigurationData {
     AccessoryConfigurationData(
-      preferredUpdateRate: options.updateRate, uwb: try UWBConfigurationData(for: device, options))
+      preferredUpdateRate: options.updateRate,
+      uwb: try UWBConfigurationData(for: device, options, except: taken))
   }
 
   /// What happens from now on, for any number of subscribers. A subscriber that is too slow loses the

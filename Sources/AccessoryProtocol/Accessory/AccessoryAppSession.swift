@@ -90,11 +90,8 @@ struct AccessoryAppSession {
   private mutating func offer() async {
     await end(.replaced, tell: false)
     do throws(AccessoryError) {
-      let uwb = try UWBConfigurationData(
-        for: accessory.device, accessory.options, except: offered?.address)
-      let data = AccessoryConfigurationData(
-        preferredUpdateRate: accessory.options.updateRate, uwb: uwb)
-      offered = uwb
+      let data = try accessory.configurationData(except: offered?.address)
+      offered = data.uwb
       accessory.report(.offered(client.app, data))
       await send(.accessoryConfigurationData(data.bytes))
     } catch {

@@ -8,7 +8,7 @@ extension UWBConfigurationData {
   ///
   /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   init(
-    for device: UWBDevice, _ options: Accessory.Options, except taken: UInt16? = nil
+    for device: UWBDevice, _ options: Accessory.Options, except taken: UInt16?
   ) throws(AccessoryError) {
     if options.leavesDataToChip, device.profile.vendor != .nxp || options.version > .v11 {
       throw AccessoryError(

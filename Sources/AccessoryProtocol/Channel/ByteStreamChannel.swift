@@ -6,16 +6,7 @@ internal import Locking
 public final class ByteStreamChannel: DataChannel {
   private let inbox = MessageInbox()
   private let write: @Sendable ([UInt8]) async throws -> Void
-  private let closing: @Sendable () -> Void
   private let reading = Locked<Task<Void, Never>?>(nil)
-
-  private init(
-    _ write: @escaping @Sendable ([UInt8]) async throws -> Void,
-    _ closing: @escaping @Sendable () -> Void
-  ) {
-    self.write = write
-    self.closing = closing
-  }
 
   deinit { close() }
 
@@ -25,12 +16,21 @@ public final class ByteStreamChannel: DataChannel {
   ///   - chunks: what the peer sends, cut anywhere.
   ///   - write: sends all of the bytes, in the order of the calls.
   ///   - closing: called once, when the channel ends.
-  public convenience init<Chunks: AsyncSequence & Sendable>(
+  public init<Chunks: AsyncSequence & Sendable>(
     reading chunks: Chunks, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
     closing: @escaping @Sendable () -> Void = {}
   ) where Chunks.Element == [UInt8] {
-    self.init(write, closing)
-    begin { inbox in for try await chunk in chunks where !inbox.take(chunk) { return } }
+    self.write = write
+    let task = Task { [inbox] in
+      do {
+        for try await chunk in chunks where !inbox.take(chunk) { break }
+        inbox.endOfStream()
+      } catch {
+        inbox.end(.channelFailed("\(error)"))
+      }
+      closing()
+    }
+    reading.withLock { $0 = task }
   }
 
   /// Creates a channel that reads single bytes.
@@ -43,23 +43,7 @@ public final class ByteStreamChannel: DataChannel {
     reading bytes: Bytes, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
     closing: @escaping @Sendable () -> Void = {}
   ) where Bytes.Element == UInt8 {
-    self.init(write, closing)
-    begin { inbox in
-      for try await byte in bytes where !inbox.take(CollectionOfOne(byte)) { return }
-    }
-  }
-
-  private func begin(_ read: @escaping @Sendable (MessageInbox) async throws -> Void) {
-    let task = Task { [inbox, closing] in
-      do {
-        try await read(inbox)
-        inbox.endOfStream()
-      } catch {
-        inbox.end(.channelFailed("\(error)"))
-      }
-      closing()
-    }
-    reading.withLock { $0 = task }
+    self.init(reading: bytes.map { [$0] }, writing: write, closing: closing)
   }
 
   /// The peer's messages, for one consumer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The address of a data channel over a socket.
-public enum ChannelEndpoint: Sendable, Hashable {
+public enum ChannelEndpoint: Sendable, Hashable, CustomStringConvertible {
   /// A host and a port. A listener at port 0 gets a free one.
   case tcp(host: String, port: UInt16)
   /// A path in the file system. Only the listener's user can connect.
@@ -34,9 +34,7 @@ public enum ChannelEndpoint: Sendable, Hashable {
     guard !host.isEmpty, !host.utf8.contains(0) else { throw invalid("the host is missing") }
     self = .tcp(host: String(host), port: port)
   }
-}
 
-extension ChannelEndpoint: CustomStringConvertible {
   /// The form that `init(_:)` parses.
   public var description: String {
     switch self {

@@ -26,23 +26,17 @@ final class MessageInbox: Sendable {
 
   /// Takes bytes; false after the end of this stream.
   func take(_ bytes: some Sequence<UInt8>) -> Bool {
-    let found: Result<[[UInt8]], AccessoryError> = state.withLock { state in
-      guard !state.isEnded else { return .failure(.closed) }
-      do throws(AccessoryError) { return .success(try state.framing.take(bytes)) } catch {
-        return .failure(error)
+    do throws(AccessoryError) {
+      let messages = try state.withLock { state throws(AccessoryError) in
+        state.isEnded ? nil : try state.framing.take(bytes)
       }
-    }
-    switch found {
-    case .success(let messages):
+      guard let messages else { return false }
       for message in messages {
-        if case .dropped = continuation.yield(message) {
-          end(AccessoryError(.receiveOverflow))
-          return false
-        }
+        if case .dropped = continuation.yield(message) { throw AccessoryError(.receiveOverflow) }
       }
       return true
-    case .failure(let error):
-      end(error == .closed ? nil : error)
+    } catch {
+      end(error)
       return false
     }
   }
@@ -62,7 +56,6 @@ final class MessageInbox: Sendable {
     return isFirst
   }
 
-  /// Ends the stream because the peer did.
   func endOfStream() {
     let isInMessage = state.withLock { $0.framing.isInMessage }
     end(isInMessage ? AccessoryError(.invalidFraming("the stream ends within a message")) : nil)

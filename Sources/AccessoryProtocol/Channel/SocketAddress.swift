@@ -9,6 +9,7 @@ enum SocketAddress {
     _ endpoint: ChannelEndpoint, forListening: Bool,
     _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Errno?
   ) throws(AccessoryError) -> FileDescriptor {
+    var outcome = Result<FileDescriptor, Errno>.failure(.noSuchAddressOrDevice)
     switch endpoint {
     case .unix(let path):
       var address = sockaddr_un()
@@ -18,12 +19,11 @@ enum SocketAddress {
         throw AccessoryError(.system(.fileNameTooLong, endpoint: endpoint.description))
       }
       withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-      let tried = withUnsafePointer(to: &address) {
+      outcome = withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
           attempt(AF_UNIX, $0, socklen_t(MemoryLayout<sockaddr_un>.size), body)
         }
       }
-      return try tried.value(endpoint)
     case .tcp(let host, let port):
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -33,42 +33,30 @@ enum SocketAddress {
         throw AccessoryError(.unresolvedHost(host))
       }
       defer { freeaddrinfo(list) }
-      var outcome = Attempt.failed(.noSuchAddressOrDevice)
       var entry: UnsafeMutablePointer<addrinfo>? = list
       while let current = entry {
         outcome = attempt(
           current.pointee.ai_family, current.pointee.ai_addr, current.pointee.ai_addrlen, body)
-        if case .opened = outcome { break }
+        if case .success = outcome { break }
         entry = current.pointee.ai_next
       }
-      return try outcome.value(endpoint)
     }
-  }
-
-  private enum Attempt {
-    case opened(FileDescriptor)
-    case failed(Errno)
-
-    func value(_ endpoint: ChannelEndpoint) throws(AccessoryError) -> FileDescriptor {
-      switch self {
-      case .opened(let descriptor): return descriptor
-      case .failed(let error):
-        throw AccessoryError(.system(error, endpoint: endpoint.description))
-      }
-    }
+    return try outcome.mapError {
+      AccessoryError(.system($0, endpoint: endpoint.description))
+    }.get()
   }
 
   private static func attempt(
     _ family: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t,
     _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Errno?
-  ) -> Attempt {
+  ) -> Result<FileDescriptor, Errno> {
     let number = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard number >= 0 else { return .failed(Errno(rawValue: errno)) }
+    guard number >= 0 else { return .failure(Errno(rawValue: errno)) }
     if let error = body(number, address, length) {
       Glibc.close(number)
-      return .failed(error)
+      return .failure(error)
     }
-    return .opened(FileDescriptor(rawValue: number))
+    return .success(FileDescriptor(rawValue: number))
   }
 
   /// Connects within the given number of seconds; returns an error, or nil.

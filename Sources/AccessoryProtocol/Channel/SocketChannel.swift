@@ -41,17 +41,12 @@ public final class SocketChannel: DataChannel {
     to endpoint: ChannelEndpoint
   ) async throws(AccessoryError) -> SocketChannel {
     // Resolving a name and connecting block, so they have a thread of their own.
-    let outcome = try await onBlockingThread { () -> Result<FileDescriptor, AccessoryError> in
-      do throws(AccessoryError) {
-        return .success(
-          try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
-            SocketAddress.connect(number, address, length, within: 10)
-          })
-      } catch {
-        return .failure(error)
-      }
-    }
-    return SocketChannel(try outcome.get())
+    SocketChannel(
+      try await onBlockingThread { () throws(AccessoryError) in
+        try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
+          SocketAddress.connect(number, address, length, within: 10)
+        }
+      })
   }
 
   /// The peer's messages, for one consumer.
@@ -124,9 +119,13 @@ public final class SocketChannel: DataChannel {
 
 /// Runs `body` on a thread that may block.
 func onBlockingThread<R: Sendable>(
-  _ body: @escaping @Sendable () -> R
+  _ body: @escaping @Sendable () throws(AccessoryError) -> R
 ) async throws(AccessoryError) -> R {
-  do throws(LinkError) { return try await runBlocking(body) } catch {
+  let result: Result<R, AccessoryError>
+  do throws(LinkError) {
+    result = try await runBlocking { Result(catching: body) }
+  } catch {
     throw AccessoryError(.device(.link(error)))
   }
+  return try result.get()
 }

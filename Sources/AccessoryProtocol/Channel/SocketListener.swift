@@ -34,12 +34,9 @@ public final class SocketListener: Sendable {
     _ endpoint: ChannelEndpoint, pause: @escaping @Sendable () -> Void
   ) async throws(AccessoryError) {
     // Resolving a name and looking for another listener block.
-    let opened = try await onBlockingThread { () -> Result<FileDescriptor, AccessoryError> in
-      do throws(AccessoryError) { return .success(try Self.listen(at: endpoint)) } catch {
-        return .failure(error)
-      }
+    let descriptor = try await onBlockingThread { () throws(AccessoryError) in
+      try Self.listen(at: endpoint)
     }
-    let descriptor = try opened.get()
     let number = descriptor.rawValue
     if case .tcp(let host, 0) = endpoint {
       self.endpoint = .tcp(host: host, port: SocketAddress.port(of: descriptor) ?? 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import UCI
+package import UCI
 
 /// An accessory's description of itself: Accessory Configuration Data.
 ///
@@ -8,11 +8,10 @@ internal import UCI
 /// application.
 public struct AccessoryConfigurationData: Sendable, Hashable {
   /// How often an accessory asks to be ranged with. The app's side decides.
-  public struct UpdateRate: RawRepresentable, Sendable, Hashable {
+  public struct UpdateRate: Sendable, Hashable {
     /// The byte on the wire. Others than the named ones mean the same as `automatic`.
-    public let rawValue: UInt8
-    /// Creates an update rate from its byte.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package var rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
     /// The app's side chooses.
     public static let automatic = UpdateRate(rawValue: 0)
     /// About 1.3 times a second.
@@ -21,51 +20,34 @@ public struct AccessoryConfigurationData: Sendable, Hashable {
     public static let userInteractive = UpdateRate(rawValue: 20)
   }
 
-  static let majorVersion: UInt16 = 1
   /// The minor version of this data, which is not that of the UWB part. Later ones keep the layout.
   package var minorVersion: UInt16 = 0
-  package var preferredUpdateRate: UpdateRate
-  /// The UWB part.
-  public var uwb: UWBConfigurationData
+  package var preferredUpdateRate = UpdateRate.automatic
+  package var uwb: UWBConfigurationData
+}
 
-  /// Creates configuration data with the UWB part of a firmware.
-  public init(preferredUpdateRate: UpdateRate = .automatic, uwb: UWBConfigurationData) {
+extension AccessoryConfigurationData: ConfigurationData {
+  package init() { uwb = UWBConfigurationData() }
+
+  package init(preferredUpdateRate: UpdateRate = .automatic, uwb: UWBConfigurationData) {
     self.preferredUpdateRate = preferredUpdateRate
     self.uwb = uwb
   }
 
-  /// Decodes what an accessory sent, without the message identifier.
-  ///
-  /// - Throws: `AccessoryError` with the code `.invalidConfiguration`, which names the field.
-  public init(_ bytes: [UInt8]) throws(AccessoryError) {
-    self = try decoded(bytes) { (reader) throws(PayloadError) in try Self(from: &reader) }
-  }
-
-  init(from reader: inout PayloadReader) throws(PayloadError) {
-    let major = try reader.u16("major version")
-    guard major == Self.majorVersion else {
-      throw .invalid(field: "major version", reason: "is \(major), not 1")
-    }
-    minorVersion = try reader.u16("minor version")
-    preferredUpdateRate = UpdateRate(rawValue: try reader.u8("preferred update rate"))
-    _ = try reader.bytes(10, "reserved")
-    let length = try reader.u8("UWB configuration length")
-    guard reader.remaining >= Int(length) else {
-      throw .tooShort(
-        field: "UWB configuration", needed: Int(length), available: reader.remaining)
-    }
-    uwb = try UWBConfigurationData(from: &reader, length: Int(length))
-  }
-
-  /// The encoded data.
-  public var bytes: [UInt8] {
-    var writer = PayloadWriter()
-    writer.u16(Self.majorVersion)
-    writer.u16(minorVersion)
-    writer.u8(preferredUpdateRate.rawValue)
-    writer.bytes([UInt8](repeating: 0, count: 10))
-    writer.u8(UInt8(UWBConfigurationData.length(in: uwb.version)))
-    uwb.encode(into: &writer)
-    return writer.bytes
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    var major: UInt16 = 1
+    try coder.field("major version", &major)
+    try coder.require(major == 1, "major version", "is \(major), not 1")
+    try coder.field("minor version", &minorVersion)
+    try coder.field("preferred update rate", &preferredUpdateRate.rawValue)
+    try coder.reserved(10)
+    var part = uwb.bytes
+    try coder.bytes("UWB configuration", &part, .u8)
+    guard coder.isReading else { return }
+    // Followed by zeros, so that the wrong number of bytes is told from damaged ones.
+    uwb = try UWBConfigurationData(decoding: part + [UInt8](repeating: 0, count: 32))
+    try coder.require(
+      part.count == uwb.version.length, "UWB configuration length",
+      "is \(part.count), not \(uwb.version.length) as in version \(uwb.version)")
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import UCI
-internal import UWB
+package import UCI
+package import UWB
 
 /// What the app's side sends to an accessory to begin a session: Shareable Configuration Data. New
 /// for each run.
@@ -8,13 +8,13 @@ internal import UWB
 /// Layout, little-endian: version, number of bytes that follow, country, session, radio,
 /// schedule, initialisation vector, address. Sources: AOSP's ranging test application (all
 /// versions), a published capture of an iPhone (1.1).
-public struct ShareableConfigurationData: Sendable, Hashable {
+package struct ShareableConfigurationData: Sendable, Hashable {
   /// Determines which fields are sent.
-  package var version: ConfigurationVersion
+  package var version = ConfigurationVersion.v11
   /// The sender's country, two ASCII characters in the order of the wire, as in `EU` and `US`.
   package var country: [UInt8] = [0x45, 0x55]
   /// The session id of both ends.
-  package var sessionID: UInt32
+  package var sessionID: UInt32 = 1
   /// 9…12.
   package var preambleCode: UInt8 = 11
   /// UWB channel; 9 in captures.
@@ -30,7 +30,7 @@ public struct ShareableConfigurationData: Sendable, Hashable {
   /// Six bytes of the static STS: key material, which is never printed.
   package var initialisationVector = InitialisationVector.random()
   /// The sender's short address.
-  package var address: UInt16
+  package var address: UInt16 = 0
   /// The greatest clock error in parts per million. Not in version 1.0.
   package var clockDrift: UInt16 = 100
   /// Rounds hop within a block. Only in version 2.0.
@@ -52,78 +52,147 @@ public struct ShareableConfigurationData: Sendable, Hashable {
     private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
   }
 
+  package init() {}
+
   /// Creates data with a random initialisation vector and otherwise the values of captures.
-  public init(version: ConfigurationVersion = .v11, sessionID: UInt32, address: UInt16) {
+  package init(version: ConfigurationVersion = .v11, sessionID: UInt32, address: UInt16) {
     self.version = version
     self.sessionID = sessionID
     self.address = address
   }
+}
 
-  /// The number of bytes after the length field.
-  private static func remainder(in version: ConfigurationVersion) -> UInt8 {
-    switch version {
-    case .v10: 23
-    case .v11: 25
-    case .v20: 30
+extension ShareableConfigurationData: ConfigurationData {
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.version("version", &version)
+    // Of the fields that follow.
+    try coder.length("length", version == .v10 ? 23 : version == .v11 ? 25 : 30, in: version)
+    country = Array((country + [0, 0]).prefix(2))
+    try coder.bytes("country", &country, .exactly(2))
+    try coder.field("session id", &sessionID)
+    try coder.field("preamble code index", &preambleCode)
+    try coder.field("channel", &channel)
+    try coder.field("slots per round", &slotsPerRound)
+    try coder.field("slot duration", &slotDuration)
+    try coder.field("ranging interval", &interval)
+    try coder.field("ranging round control", &roundControl)
+    var vector = initialisationVector.bytes
+    try coder.bytes("static STS IV", &vector, .exactly(6), .secret)
+    initialisationVector = InitialisationVector(vector) ?? initialisationVector
+    try coder.field("destination address", &address)
+    if version >= .v11 { try coder.field("clock drift", &clockDrift) } else { clockDrift = 0 }
+    if version >= .v20 {
+      try coder.reserved(4)
+      try coder.flag("hopping mode", &hopping)
     }
   }
+}
 
-  /// Decodes what the app's side sent, without the message identifier.
+/// The two ends of a Nearby Interaction session.
+package enum SessionSide: Sendable, Hashable, CaseIterable {
+  /// The phone's end, which makes the shareable data.
+  case app
+  /// The accessory's end.
+  case accessory
+}
+
+extension ShareableConfigurationData {
+  /// Apple's vendor id, 0x004C, in the order of the wire: the first two bytes of the static STS.
+  /// Source: AOSP's ranging test application (4C 00 before the vector).
+  static let vendorID: [UInt8] = [0x4C, 0x00]
+
+  /// Returns the session of one side, ready for `UWBDevice.makeSession`.
   ///
-  /// - Throws: `AccessoryError` with the code `.invalidConfiguration`, which names the field.
-  public init(_ bytes: [UInt8]) throws(AccessoryError) {
-    self = try decoded(bytes) { (reader) throws(PayloadError) in try Self(from: &reader) }
+  /// What is not in the data is the same in all sources: one-to-one double-sided two-way ranging
+  /// with deferred results, scheduled by time, SP3 frames, start-of-frame delimiter 2, one STS
+  /// segment of 64 symbols, short addresses, only the time of flight in the report, no end by
+  /// failed rounds. Sources: AOSP's constants, the notes of a port to a DW3000.
+  ///
+  /// - Parameters:
+  ///   - side: the end to configure.
+  ///   - accessory: the accessory's configuration data.
+  ///   - angles: whether this side's chip measures angles.
+  /// - Throws: `AccessoryError` with the code `.invalidConfiguration` for a value that chips have no
+  ///   parameter for.
+  package func session(
+    of side: SessionSide, with accessory: UWBConfigurationData, angles: Bool = true
+  ) throws(AccessoryError) -> SessionConfiguration {
+    guard (1...255).contains(slotsPerRound) else {
+      throw AccessoryError(
+        .invalidConfiguration(field: "slots per round", reason: "is \(slotsPerRound), not 1 to 255")
+      )
+    }
+    guard interval > 0 else {
+      throw AccessoryError(.invalidConfiguration(field: "ranging interval", reason: "is 0"))
+    }
+    guard slotDuration > 0 else {
+      throw AccessoryError(.invalidConfiguration(field: "slot duration", reason: "is 0"))
+    }
+    guard address != accessory.address else {
+      throw AccessoryError(
+        .invalidConfiguration(field: "destination address", reason: "is the accessory's own"))
+    }
+    let isController = (accessory.role == .controller) == (side == .accessory)
+    let ends = [MACAddress(accessory.address), MACAddress(address)]
+    var session = SessionConfiguration(
+      role: isController ? .controller : .controlee, sessionID: sessionID,
+      address: ends[side == .accessory ? 0 : 1], peers: [ends[side == .accessory ? 1 : 0]])
+    session.channel = channel
+    session.preambleCode = preambleCode
+    session.slotDuration = slotDuration
+    session.slotsPerRound = UInt8(slotsPerRound)
+    session.interval = UInt32(interval)
+    session.sts = .fixed(.init(vendorID: Self.vendorID, iv: initialisationVector.bytes))
+    session.hopping = hopping
+    session.wantsAngles = angles
+    session.resultReport = .timeOfFlight
+    session.additional = [
+      TLV(.rangingRoundControl, [roundControl]), TLV(.maxRRRetry, [0, 0]),
+    ]
+    return session
   }
 
-  init(from reader: inout PayloadReader) throws(PayloadError) {
-    version = try ConfigurationVersion(from: &reader, "version")
-    let length = try reader.u8("length")
-    guard length == Self.remainder(in: version) else {
-      throw .invalid(
-        field: "length",
-        reason: "is \(length), not \(Self.remainder(in: version)) as in version \(version)")
+  /// Creates the app's data for a new run, as iPhones are seen to send it: with what the accessory
+  /// asks for, and with a random session id, initialisation vector and address.
+  ///
+  /// The update rate becomes an interval: 180 ms for user-interactive updates, 770 ms for infrequent
+  /// ones, otherwise 198 ms; from version 2.0 on the accessory asks for an interval.
+  package static func answering(_ accessory: AccessoryConfigurationData) -> Self {
+    var data = Self(
+      version: accessory.uwb.version, sessionID: .random(in: 1...UInt32.max),
+      address: .shortAddress(except: accessory.uwb.address))
+    data.preambleCode = .random(in: 9...12)
+    data.interval = accessory.preferredUpdateRate.interval
+    if accessory.uwb.version >= .v20 {
+      let request = accessory.uwb.request
+      data.slotsPerRound = min(max(request.slotsPerRound, 6), 255)
+      data.slotDuration = max(request.slotDuration, 2_400)
+      data.interval = max(request.interval, data.shortestInterval)
+      data.hopping = request.hopping
     }
-    country = try reader.bytes(2, "country")
-    sessionID = try reader.u32("session id")
-    preambleCode = try reader.u8("preamble code index")
-    channel = try reader.u8("channel")
-    slotsPerRound = try reader.u16("slots per round")
-    slotDuration = try reader.u16("slot duration")
-    interval = try reader.u16("ranging interval")
-    roundControl = try reader.u8("ranging round control")
-    let vector = try reader.bytes(6, "static STS IV")
-    guard let vector = InitialisationVector(vector) else {
-      throw .tooShort(field: "static STS IV", needed: 6, available: vector.count)
-    }
-    initialisationVector = vector
-    address = try reader.u16("destination address")
-    clockDrift = version >= .v11 ? try reader.u16("clock drift") : 0
-    if version >= .v20 {
-      _ = try reader.u32("reserved")
-      hopping = try reader.flag("hopping mode")
-    }
+    return data
   }
 
-  /// The encoded data, which holds key material.
-  public var bytes: [UInt8] {
-    var writer = PayloadWriter()
-    version.encode(into: &writer)
-    writer.u8(Self.remainder(in: version))
-    writer.bytes((country + [0, 0]).prefix(2))
-    writer.u32(sessionID)
-    writer.u8(preambleCode)
-    writer.u8(channel)
-    writer.u16(slotsPerRound)
-    writer.u16(slotDuration)
-    writer.u16(interval)
-    writer.u8(roundControl)
-    writer.bytes(initialisationVector.bytes)
-    writer.u16(address)
-    if version >= .v11 { writer.u16(clockDrift) }
-    if version >= .v20 {
-      writer.u32(0)
-      writer.u8(hopping ? 1 : 0)
+  /// The duration of a round in milliseconds, rounded up.
+  private var shortestInterval: UInt16 {
+    UInt16(clamping: (Int(slotsPerRound) * Int(slotDuration) + 1_199) / 1_200)
+  }
+}
+
+extension AccessoryConfigurationData.UpdateRate {
+  fileprivate var interval: UInt16 {
+    switch self {
+    case .infrequent: 770
+    case .userInteractive: 180
+    default: 198
     }
-    return writer.bytes
+  }
+}
+
+extension UInt16 {
+  /// Returns a random short address that is not reserved (0xFFFE, 0xFFFF) and not `taken`.
+  static func shortAddress(except taken: UInt16? = nil) -> UInt16 {
+    let value = UInt16.random(in: 1...0xFFFC)
+    return value == taken ? value + 1 : value
   }
 }

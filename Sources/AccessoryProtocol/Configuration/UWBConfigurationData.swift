@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import UCI
-public import UWB
+package import UCI
+package import UWB
 
 /// The part of the accessory configuration data that the accessory's UWB firmware makes. All numbers
 /// are little-endian.
@@ -9,7 +9,7 @@ public import UWB
 /// a DWM3001CDK for 1.0 and 1.1.
 public struct UWBConfigurationData: Sendable, Hashable {
   /// Determines which fields are sent.
-  package var version: ConfigurationVersion
+  package var version = ConfigurationVersion.v11
   /// The manufacturer's number; 0x0003F53F is Qorvo.
   package var manufacturer: UInt32 = 0
   /// The chip's number, as its manufacturer assigns them; 3000 is the DW3000.
@@ -17,9 +17,9 @@ public struct UWBConfigurationData: Sendable, Hashable {
   /// The version of the UWB firmware, in the manufacturer's format.
   package var middleware: UInt32 = 0
   /// The accessory's role: an initiator is the controller, a responder the controlee.
-  package var role: SessionConfiguration.Role
+  package var role = SessionConfiguration.Role.controller
   /// The accessory's short address, random for each session.
-  package var address: UInt16
+  package var address: UInt16 = 0
   /// The greatest clock error in parts per million. Not in version 1.0.
   package var clockDrift: UInt16 = 100
   /// What the accessory asks for. Only in version 2.0.
@@ -49,80 +49,48 @@ public struct UWBConfigurationData: Sendable, Hashable {
     }
   }
 
-  /// Creates the data of an accessory.
-  public init(
+  package init() {}
+
+  package init(
     version: ConfigurationVersion = .v11, role: SessionConfiguration.Role, address: UInt16
   ) {
     self.version = version
     self.role = role
     self.address = address
   }
+}
 
-  static func length(in version: ConfigurationVersion) -> Int {
-    switch version {
+extension UWBConfigurationData: ConfigurationData {
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+    try coder.version("UWB configuration version", &version)
+    try coder.field("manufacturer", &manufacturer)
+    try coder.field("model", &model)
+    try coder.field("middleware version", &middleware)
+    var role = role.rawValue
+    try coder.field("ranging role", &role)
+    let known = SessionConfiguration.Role(rawValue: role)
+    try coder.require(
+      known != nil, "ranging role", "is \(role), not 0 (responder) or 1 (initiator)")
+    self.role = known ?? self.role
+    try coder.field("accessory address", &address)
+    if version >= .v11 { try coder.field("clock drift", &clockDrift) } else { clockDrift = 0 }
+    if version >= .v20 {
+      try coder.reserved(4)
+      try coder.flag("requested hopping mode", &request.hopping)
+      try coder.field("requested slots per round", &request.slotsPerRound)
+      try coder.field("requested slot duration", &request.slotDuration)
+      try coder.field("requested ranging interval", &request.interval)
+    }
+  }
+}
+
+extension ConfigurationVersion {
+  /// The bytes of the UWB part.
+  var length: Int {
+    switch self {
     case .v10: 19
     case .v11: 21
     case .v20: 32
     }
-  }
-
-  /// Decodes what a UWB firmware made.
-  ///
-  /// - Throws: `AccessoryError` with the code `.invalidConfiguration`.
-  public init(_ bytes: [UInt8]) throws(AccessoryError) {
-    self = try decoded(bytes) { (reader) throws(PayloadError) in
-      try Self(from: &reader, length: reader.remaining)
-    }
-  }
-
-  init(from reader: inout PayloadReader, length: Int) throws(PayloadError) {
-    version = try ConfigurationVersion(from: &reader, "UWB configuration version")
-    guard length == Self.length(in: version) else {
-      throw .invalid(
-        field: "UWB configuration length",
-        reason: "is \(length), not \(Self.length(in: version)) as in version \(version)")
-    }
-    manufacturer = try reader.u32("manufacturer")
-    model = try reader.u32("model")
-    middleware = try reader.u32("middleware version")
-    let role = try reader.u8("ranging role")
-    guard let known = SessionConfiguration.Role(rawValue: role) else {
-      throw .invalid(
-        field: "ranging role", reason: "is \(role), not 0 (responder) or 1 (initiator)")
-    }
-    self.role = known
-    address = try reader.u16("accessory address")
-    clockDrift = version >= .v11 ? try reader.u16("clock drift") : 0
-    if version >= .v20 {
-      _ = try reader.u32("reserved")
-      request.hopping = try reader.flag("requested hopping mode")
-      request.slotsPerRound = try reader.u16("requested slots per round")
-      request.slotDuration = try reader.u16("requested slot duration")
-      request.interval = try reader.u16("requested ranging interval")
-    }
-  }
-
-  func encode(into writer: inout PayloadWriter) {
-    version.encode(into: &writer)
-    writer.u32(manufacturer)
-    writer.u32(model)
-    writer.u32(middleware)
-    writer.u8(role.rawValue)
-    writer.u16(address)
-    if version >= .v11 { writer.u16(clockDrift) }
-    if version >= .v20 {
-      writer.u32(0)
-      writer.u8(request.hopping ? 1 : 0)
-      writer.u16(request.slotsPerRound)
-      writer.u16(request.slotDuration)
-      writer.u16(request.interval)
-    }
-  }
-
-  /// The encoded data.
-  public var bytes: [UInt8] {
-    var writer = PayloadWriter()
-    encode(into: &writer)
-    return writer.bytes
   }
 }
