@@ -77,7 +77,7 @@ public struct SIMDQuaternion<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable
   /// The quaternion with the imaginary parts negated; the inverse of a unit quaternion.
   public var conjugate: Self { Self(real: real, imag: -imag) }
   /// The inverse rotation.
-  public var inverse: Self { Self(vector: conjugate.vector / simd_length_squared(vector)) }
+  public var inverse: Self { Self(vector: conjugate.vector / dot(vector, vector)) }
 
   /// Rotates a vector.
   public func act(_ v: SIMD3<Scalar>) -> SIMD3<Scalar> {

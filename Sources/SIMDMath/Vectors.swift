@@ -11,22 +11,10 @@ public func dot<V: SIMD>(_ a: V, _ b: V) -> V.Scalar where V.Scalar: FloatingPoi
   (a * b).sum()
 }
 
-/// Returns the squared length.
-@inlinable
-public func length_squared<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
-  dot(a, a)
-}
-
 /// Returns the length.
 @inlinable
 public func length<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
   dot(a, a).squareRoot()
-}
-
-/// Returns the squared distance between two points.
-@inlinable
-public func distance_squared<V: SIMD>(_ a: V, _ b: V) -> V.Scalar where V.Scalar: FloatingPoint {
-  length_squared(a - b)
 }
 
 /// Returns the distance between two points.
@@ -57,22 +45,9 @@ public func simd_dot<V: SIMD>(_ a: V, _ b: V) -> V.Scalar where V.Scalar: Floati
   dot(a, b)
 }
 
-/// Returns the squared length.
-@inlinable
-public func simd_length_squared<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint {
-  length_squared(a)
-}
-
 /// Returns the length.
 @inlinable
 public func simd_length<V: SIMD>(_ a: V) -> V.Scalar where V.Scalar: FloatingPoint { length(a) }
-
-/// Returns the squared distance between two points.
-@inlinable
-public func simd_distance_squared<V: SIMD>(_ a: V, _ b: V) -> V.Scalar
-where V.Scalar: FloatingPoint {
-  distance_squared(a, b)
-}
 
 /// Returns the distance between two points.
 @inlinable
@@ -90,27 +65,20 @@ public func simd_cross<S: SIMDScalar & FloatingPoint>(_ a: SIMD3<S>, _ b: SIMD3<
   cross(a, b)
 }
 
-/// Interpolates linearly from `a` (`t` = 0) to `b` (`t` = 1).
-@inlinable
-public func simd_mix<S: SIMDScalar & FloatingPoint>(_ a: S, _ b: S, _ t: S) -> S { a + (b - a) * t }
-
-/// Returns a number limited to its bounds.
-@inlinable
-public func simd_clamp<S: SIMDScalar & FloatingPoint>(_ a: S, _ min: S, _ max: S) -> S {
-  S.minimum(S.maximum(a, min), max)
-}
-
 /// Creates a vector of three elements.
 @inlinable
 public func simd_make_float3(_ x: Float, _ y: Float, _ z: Float) -> simd_float3 { .init(x, y, z) }
+
 /// Returns the first three of four elements.
 @inlinable
 public func simd_make_float3(_ v: simd_float4) -> simd_float3 { .init(v.x, v.y, v.z) }
+
 /// Creates a vector of four elements.
 @inlinable
 public func simd_make_float4(_ x: Float, _ y: Float, _ z: Float, _ w: Float) -> simd_float4 {
   .init(x, y, z, w)
 }
+
 /// Appends a fourth element, by default 0.
 @inlinable
 public func simd_make_float4(_ v: simd_float3, _ w: Float = 0) -> simd_float4 { .init(v, w) }
