@@ -21,7 +21,7 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
   open var discoveryMethod: DiscoveryMethod
 
   /// Beyond Apple: the radio parameters of the anchors.
-  var radioSettings = Radio()
+  public var radio = Radio()
 
   /// Creates a configuration for the anchors of a network.
   public convenience init(networkIdentifier: Int) {
@@ -46,14 +46,14 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
     guard let data = coder.decodeObject(of: NSData.self, forKey: "radio"),
       let radio = try? JSONDecoder().decode(Radio.self, from: Data(referencing: data))
     else { return nil }
-    radioSettings = radio
+    self.radio = radio
   }
 
   /// Encodes the instance.
   open override func encode(with coder: NSCoder) {
     coder.encode(networkIdentifier, forKey: "network")
     coder.encode(discoveryMethod.rawValue, forKey: "method")
-    if let data = try? JSONEncoder().encode(radioSettings) {
+    if let data = try? JSONEncoder().encode(radio) {
       coder.encode(NSData(data: data), forKey: "radio")
     }
   }
@@ -62,7 +62,7 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
   open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = NIDLTDOAConfiguration(
       networkIdentifier: networkIdentifier, discoveryMethod: discoveryMethod)
-    copy.radioSettings = radioSettings
+    copy.radio = radio
     return copy
   }
 }

@@ -30,7 +30,6 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
     public func copy(with zone: NSZone? = nil) -> Any { self }
   }
 
-  /// The contents as a value.
   struct Values: Codable, Hashable, Sendable {
     var address: Int
     var clusterInitiatorAddress = 0

@@ -22,7 +22,6 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     super.init()
   }
 
-  /// Creates a random token for an accessory.
   static func accessory() -> NIDiscoveryToken {
     var source = SystemRandomNumberGenerator()
     return NIDiscoveryToken(.accessory, (0..<16).map { _ in source.next() })

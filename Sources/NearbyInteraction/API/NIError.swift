@@ -60,6 +60,11 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
     self.init(code, userInfo: info)
   }
 
+  /// Creates an error with the description of its cause.
+  init(_ code: Code, _ cause: some LocalizedError & CustomStringConvertible) {
+    self.init(code, reason: cause.description, recovery: cause.recoverySuggestion)
+  }
+
   /// Returns an error with another code, whose cause is this one.
   func with(_ code: Code, _ sentence: String) -> NIError {
     let reason = userInfo[NSLocalizedFailureReasonErrorKey] as? String

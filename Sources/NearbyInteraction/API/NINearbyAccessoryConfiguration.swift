@@ -60,11 +60,8 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
   }
 
   private static func parsed(_ data: Data) throws(NIError) -> AccessoryConfigurationData {
-    do throws(AccessoryError) {
-      return try AccessoryConfigurationData([UInt8](data))
-    } catch {
-      throw NIError(
-        .invalidConfiguration, reason: error.description, recovery: error.recoverySuggestion)
+    do throws(AccessoryError) { return try AccessoryConfigurationData([UInt8](data)) } catch {
+      throw NIError(.invalidConfiguration, error)
     }
   }
 

@@ -29,8 +29,8 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
   }
 
   let token: NIDiscoveryToken
-  /// Beyond Apple: see `NINearbyObject.sample`.
-  let values: NISample?
+  /// Beyond Apple: what the chip measured in this round; nil for objects that do not come from one.
+  public let sample: NISample?
 
   /// Identifies the object: the token of the configuration that was run.
   open var discoveryToken: NIDiscoveryToken { token }
@@ -47,14 +47,14 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
   init(
     token: NIDiscoveryToken, distance: Float? = nil, direction: simd_float3? = nil,
     horizontalAngle: Float? = nil, vertical: VerticalDirectionEstimate = .unknown,
-    values: NISample? = nil
+    sample: NISample? = nil
   ) {
     self.token = token
     self.distance = distance
     self.direction = direction
     self.horizontalAngle = horizontalAngle
     verticalDirectionEstimate = vertical
-    self.values = values
+    self.sample = sample
     super.init()
   }
 
@@ -79,7 +79,7 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     }
     verticalDirectionEstimate =
       VerticalDirectionEstimate(rawValue: coder.decodeInteger(forKey: "vertical")) ?? .unknown
-    values = nil
+    sample = nil
     super.init()
   }
 

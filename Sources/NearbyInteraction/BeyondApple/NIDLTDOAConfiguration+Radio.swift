@@ -26,12 +26,6 @@ extension NIDLTDOAConfiguration {
     /// Creates FiRa's default parameters.
     public init() {}
   }
-
-  /// Beyond Apple: the radio parameters of the anchors.
-  public var radio: Radio {
-    get { radioSettings }
-    set { radioSettings = newValue }
-  }
 }
 
 extension NIDLTDOAConfiguration.Radio: CustomStringConvertible, CustomReflectable {

@@ -6,33 +6,31 @@ internal import UCIReference
 internal import UWB
 internal import UWBLink
 
-/// The capabilities of this host, as reported by its chip.
+/// The capabilities of a host, as its chip reports them or its token holds them.
 struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
-  var supportsPreciseDistanceMeasurement = false
-  var supportsDirectionMeasurement = false
-  var supportsCameraAssistance = false
+  var known: PeerToken.Capabilities = []
+
+  var supportsPreciseDistanceMeasurement: Bool { known.contains(.preciseDistance) }
+  var supportsDirectionMeasurement: Bool { known.contains(.direction) }
+  var supportsCameraAssistance: Bool { known.contains(.cameraAssistance) }
   var supportsExtendedDistanceMeasurement: Bool { false }
-  var supportsDLTDOAMeasurement = false
+  var supportsDLTDOAMeasurement: Bool { known.contains(.downlinkTDoA) }
   var supportsBluetoothChannelSounding: Bool { false }
 
-  init(_ capabilities: Capabilities, hasPoses: Bool) {
-    let roles = capabilities.roles ?? [.initiator, .responder]
-    supportsPreciseDistanceMeasurement = !roles.isDisjoint(with: [.initiator, .responder])
-    supportsDirectionMeasurement =
-      !(capabilities.angles ?? []).isDisjoint(with: [.azimuth90, .azimuth180])
-    supportsCameraAssistance = supportsPreciseDistanceMeasurement && hasPoses
-    supportsDLTDOAMeasurement = roles.contains(.dtTag)
-  }
-
-  /// Those of a host without a chip.
-  init() {}
-
   /// What is known of every accessory.
-  static let distanceOnly: Self = {
-    var capabilities = Self()
-    capabilities.supportsPreciseDistanceMeasurement = true
-    return capabilities
-  }()
+  static let distanceOnly = ChipCapabilities(known: [.preciseDistance])
+}
+
+extension ChipCapabilities {
+  init(_ capabilities: Capabilities, hasPoses: Bool) {
+    known = PeerToken.Capabilities(capabilities)
+    let roles = capabilities.roles ?? [.initiator, .responder]
+    if roles.isDisjoint(with: [.initiator, .responder]) {
+      known.remove(.preciseDistance)
+    } else if hasPoses {
+      known.insert(.cameraAssistance)
+    }
+  }
 }
 
 extension ChipCapabilities {

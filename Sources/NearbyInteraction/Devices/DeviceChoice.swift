@@ -10,12 +10,8 @@ enum DeviceChoice {
   ) -> Result<LinkEndpoint, NIError> {
     let named = name ?? getenv("UWB_DEVICE").map { unsafe String(cString: $0) }
     if let named, !named.isEmpty {
-      do throws(LinkError) {
-        return .success(try LinkEndpoint(named))
-      } catch {
-        return .failure(
-          NIError(
-            .invalidConfiguration, reason: error.description, recovery: error.recoverySuggestion))
+      do throws(LinkError) { return .success(try LinkEndpoint(named)) } catch {
+        return .failure(NIError(.invalidConfiguration, error))
       }
     }
     let ports = discovery.ports()

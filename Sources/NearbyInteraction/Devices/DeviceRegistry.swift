@@ -68,7 +68,9 @@ final class DeviceRegistry: Sendable {
       return entry.opening
     }
     let result = await opening.value
-    if case .failure = result { forget(name, opening) }
+    if case .failure = result {
+      state.withLock { if $0.entries[name]?.opening == opening { $0.entries[name] = nil } }
+    }
     return result
   }
 
@@ -116,10 +118,6 @@ final class DeviceRegistry: Sendable {
     guard let closing else { return }
     await closing.value
     state.withLock { if $0.closing[name] == closing { $0.closing[name] = nil } }
-  }
-
-  private func forget(_ name: String, _ opening: Task<Result<UWBDevice, DriverError>, Never>) {
-    state.withLock { if $0.entries[name]?.opening == opening { $0.entries[name] = nil } }
   }
 
   private func open(_ key: Key, _ state: inout State) -> Entry {

@@ -31,17 +31,13 @@ package struct PeerToken: Sendable, Hashable {
   package struct Capabilities: OptionSet, Sendable, Hashable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
-    /// Measures distances.
     package static let preciseDistance = Self(rawValue: 1 << 0)
-    /// Measures the azimuth.
     package static let direction = Self(rawValue: 1 << 1)
-    /// Measures the elevation.
     package static let elevation = Self(rawValue: 1 << 2)
     /// Has a source of poses.
     package static let cameraAssistance = Self(rawValue: 1 << 3)
     /// Measures distances beyond the usual range.
     package static let extendedDistance = Self(rawValue: 1 << 4)
-    /// Receives DL-TDoA.
     package static let downlinkTDoA = Self(rawValue: 1 << 5)
     /// Measures distances by Bluetooth channel sounding.
     package static let channelSounding = Self(rawValue: 1 << 6)
@@ -70,19 +66,9 @@ package struct PeerToken: Sendable, Hashable {
   package let minimumSlot: UInt16
   /// Its public key, 32 bytes.
   package let publicKey: [UInt8]
+}
 
-  init(
-    channelMask: UInt8, capabilities: Capabilities, address: UInt16, interval: UInt16,
-    minimumSlot: UInt16, publicKey: [UInt8]
-  ) {
-    self.channelMask = channelMask
-    self.capabilities = capabilities
-    self.address = address
-    self.interval = interval
-    self.minimumSlot = minimumSlot
-    self.publicKey = publicKey
-  }
-
+extension PeerToken {
   /// Decodes the bytes of the peer's token.
   ///
   /// - Throws: `PeerTokenError.malformed` or `.unknownVersion`.
@@ -125,5 +111,40 @@ package struct PeerToken: Sendable, Hashable {
 
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     Array(SHA256.hash(data: Array(bytes)).prefix(4))
+  }
+}
+
+/// Why a peer's token cannot be used.
+package enum PeerTokenError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
+  /// The bytes are not a token, or a damaged one.
+  case malformed(field: String, reason: String)
+  case unknownVersion(UInt8)
+  case ownToken
+  /// A public key that allows no shared secret.
+  case unusableKey
+  /// The two chips have no common way to range.
+  case incompatible(reason: String)
+
+  package var description: String {
+    switch self {
+    case .malformed(let field, let reason): "The peer's token is damaged: \(field) \(reason)."
+    case .unknownVersion(let version):
+      "The peer's token has the unknown version \(version)."
+    case .ownToken: "The peer's token is this session's own."
+    case .unusableKey: "The public key in the peer's token is unusable."
+    case .incompatible(let reason): "The two chips cannot range: \(reason)."
+    }
+  }
+
+  package var errorDescription: String? { description }
+
+  package var recoverySuggestion: String? {
+    switch self {
+    case .malformed: "Transfer the token completely and unchanged."
+    case .unknownVersion: "Bring both ends to the same version of the software."
+    case .ownToken: "Exchange the tokens: each end needs the other's."
+    case .unusableKey: "Start a new session at the peer and send its new token."
+    case .incompatible: "Use chips that share a channel, and of which one can be the controller."
+    }
   }
 }

@@ -6,7 +6,6 @@ internal import SIMDMath
 
 /// Finds an object from this device's own movement. It may take milliseconds, so it has its own queue.
 final class MotionFinder: Sendable {
-  /// The result of a measurement.
   struct Finding: Sendable {
     /// Radians, positive to the right; nil: unknown.
     var horizontalAngle: Float?
@@ -14,7 +13,6 @@ final class MotionFinder: Sendable {
     /// In the device's frame.
     var direction: simd_float3?
     var status = NIAlgorithmConvergenceStatus.unknown
-    /// The status has changed.
     var isStatusChange = false
   }
 

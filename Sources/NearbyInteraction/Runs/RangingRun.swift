@@ -128,7 +128,6 @@ final class RangingRun: Sendable {
     }
   }
 
-  /// How ranging ended.
   private enum Ending {
     /// By the app or by the session's own limits.
     case requested(tellPeer: Bool)

@@ -11,75 +11,68 @@ struct RunRequest {
   var problem: NIError?
 
   init(_ configuration: NIConfiguration, of session: NISession) {
+    do throws(NIError) { try prepare(configuration, session) } catch { problem = error }
+  }
+
+  private mutating func prepare(
+    _ configuration: NIConfiguration, _ session: NISession
+  ) throws(NIError) {
     let options = session.options.withLock { $0 }
     let device = options.device ?? NISession.device
     // First, because apps ask for permission by a run that fails for another reason.
-    problem = Authorization.problem(with: device)
-    guard problem == nil else { return }
+    if let problem = Authorization.problem(with: device) { throw problem }
     switch configuration {
     case let accessory as NINearbyAccessoryConfiguration:
       token = accessory.accessoryDiscoveryToken
-      switch accessory.accessory {
-      case .ranges(let data): plan = SessionPlan(target: .accessory(data), device: device)
-      case .channelSounding:
-        problem = NIError(
+      guard case .ranges(let data) = accessory.accessory else {
+        throw NIError(
           .unsupportedPlatform, reason: "Linux hosts have no Bluetooth channel sounding.",
           recovery: "Use init(data:) with the accessory's configuration data.")
       }
-      assist(accessory.isCameraAssistanceEnabled, options)
+      plan = SessionPlan(target: .accessory(data), device: device)
+      try assist(accessory.isCameraAssistanceEnabled, options)
     case let anchors as NIDLTDOAConfiguration:
       guard let id = UInt32(exactly: anchors.networkIdentifier) else {
-        problem = NIError(
+        throw NIError(
           .invalidConfiguration,
           reason: "The network identifier \(anchors.networkIdentifier) is not a session id.",
           recovery: "Use a session id from 0 to 4294967295.")
-        return
       }
-      problem = anchors.radio.problem
       plan = SessionPlan(target: .anchors(id: id, anchors.radio), device: device)
-    case let peer as NINearbyPeerConfiguration: take(peer, session, device, options)
+      if let problem = anchors.radio.problem { throw problem }
+    case let peer as NINearbyPeerConfiguration:
+      token = peer.peerDiscoveryToken
+      guard !peer.isExtendedDistanceMeasurementEnabled else {
+        throw NIError(
+          .incompatiblePeerDevice,
+          reason: "The chip does not support extended distance measurement.",
+          recovery: "Enable it only where deviceCapabilities of both ends support it.")
+      }
+      plan = try session.identity.plan(with: peer.peerDiscoveryToken, device).get()
+      try assist(peer.isCameraAssistanceEnabled, options)
     default:
-      problem = NIError(
+      throw NIError(
         .invalidConfiguration, reason: "A \(type(of: configuration)) cannot be run.")
     }
   }
 
-  private mutating func take(
-    _ peer: NINearbyPeerConfiguration, _ session: NISession, _ device: String?,
-    _ options: NISession.Options
-  ) {
-    token = peer.peerDiscoveryToken
-    guard !peer.isExtendedDistanceMeasurementEnabled else {
-      problem = NIError(
-        .incompatiblePeerDevice, reason: "The chip does not support extended distance measurement.",
-        recovery: "Enable it only where deviceCapabilities of both ends support it.")
-      return
-    }
-    switch session.identity.plan(with: peer.peerDiscoveryToken, device) {
-    case .success(let made): plan = made
-    case .failure(let error): problem = error
-    }
-    assist(peer.isCameraAssistanceEnabled, options)
-  }
-
-  private mutating func assist(_ isEnabled: Bool, _ options: NISession.Options) {
-    guard problem == nil else { return }
+  private mutating func assist(
+    _ isEnabled: Bool, _ options: NISession.Options
+  ) throws(NIError) {
     guard isEnabled else {
       guard options.wantsAssistance else { return }
-      problem = NIError(
+      throw NIError(
         .invalidARConfiguration,
         reason: "setARSession was called, but the configuration does not enable camera assistance.",
         recovery: "Set isCameraAssistanceEnabled, or do not call setARSession.")
-      return
     }
     guard let source = options.poseSource ?? NISession.poseSource, !options.isPoseSourceWrong else {
-      problem = NIError(
+      throw NIError(
         .invalidARConfiguration,
         reason: options.isPoseSourceWrong
           ? "The object given to setARSession is not a PoseSource."
           : "Camera assistance is enabled, but there is no PoseSource.",
         recovery: "Set NISession.poseSource, or leave isCameraAssistanceEnabled off.")
-      return
     }
     finder = MotionFinder(source)
   }

@@ -57,7 +57,7 @@ extension SessionCore {
       let direction = sample.direction
       guard let finder = state.finder else {
         let object = NINearbyObject(
-          token: token, distance: distance, direction: direction, values: sample)
+          token: token, distance: distance, direction: direction, sample: sample)
         send(.didUpdate([object]), run: run, &state)
         return
       }
@@ -66,7 +66,7 @@ extension SessionCore {
         let finding = finder.take(time: time, range: raw, azimuth: azimuth)
         let object = NINearbyObject(
           token: token, distance: distance, direction: direction ?? finding.direction,
-          horizontalAngle: finding.horizontalAngle, vertical: finding.vertical, values: sample)
+          horizontalAngle: finding.horizontalAngle, vertical: finding.vertical, sample: sample)
         send(object, finding, run)
       }
     }

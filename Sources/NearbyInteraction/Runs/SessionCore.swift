@@ -11,7 +11,6 @@ final class SessionCore: Sendable {
   protocol Executor: Sendable {
     func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore)
     func end(tellPeer: Bool)
-    /// Waits until all runs have ended.
     func finish() async
   }
 
@@ -92,7 +91,6 @@ final class SessionCore: Sendable {
     if hasEvents { publish() }
   }
 
-  /// Runs the session.
   func run(
     _ plan: SessionPlan?, token: NIDiscoveryToken?, finder: MotionFinder?, problem: NIError?
   ) {
@@ -194,28 +192,75 @@ final class SessionCore: Sendable {
     state.unscheduledCallbacks += 1
   }
 
-  /// A callback to make. Session and delegate are released outside of the lock, because releasing the
-  /// last reference to a session ends it, which takes the lock.
-  private struct Delivery {
-    var event: NISession.Event
-    var session: NISession?
-    var delegate: (any NISessionDelegate)?
-  }
-
   /// Makes the oldest pending callback of a queue, on that queue.
   private func deliver(_ queueNumber: Int) {
-    let delivery = state.withLock { state -> Delivery? in
-      guard let callback = state.nextCallback(for: queueNumber) else { return nil }
+    // Session and delegate are released outside of the lock, because releasing the last reference to a
+    // session ends it, which takes the lock.
+    let (event, session, delegate) = state.withLock {
+      state -> (NISession.Event?, NISession?, (any NISessionDelegate)?) in
+      guard let callback = state.nextCallback(for: queueNumber) else { return (nil, nil, nil) }
       if let run = callback.run {
         state.pendingUpdates -= 1
         // It may have been paused, removed or run again meanwhile.
-        guard state.machine.isRanging(run) else { return nil }
+        guard state.machine.isRanging(run) else { return (nil, nil, nil) }
       }
-      guard !state.isSilenced else { return nil }
-      return Delivery(event: callback.event, session: state.session, delegate: state.delegate)
+      return state.isSilenced ? (nil, nil, nil) : (callback.event, state.session, state.delegate)
     }
-    guard let delivery, let session = delivery.session, let delegate = delivery.delegate
-    else { return }
-    delivery.event.deliver(to: delegate, session)
+    guard let event, let session, let delegate else { return }
+    event.deliver(to: delegate, session)
+  }
+}
+
+/// The events of a session that its subscribers have not received yet.
+///
+/// Part of the state behind the session's lock, but published outside of it: waking a task takes a lock
+/// of the runtime, which is also held while the cancellation handlers of a task run, and those (the
+/// stream's own, and an app's that ends the session) take the session's lock.
+struct UnpublishedEvents {
+  /// nil: the end.
+  private var events = Deque<NISession.Event?>()
+  private var isPublishing = false
+  private var hasEnded = false
+  /// Somebody has subscribed.
+  var isObserved = false
+
+  mutating func append(_ event: NISession.Event) {
+    if isObserved, !hasEnded { events.append(event) }
+  }
+
+  mutating func finish() {
+    if isObserved, !hasEnded { events.append(nil) }
+    hasEnded = true
+  }
+
+  /// Whether the caller has to publish; otherwise there is nothing, or another thread does it.
+  mutating func beginPublishing() -> Bool {
+    guard !isPublishing, !events.isEmpty else { return false }
+    isPublishing = true
+    return true
+  }
+
+  /// The next event for the thread that publishes; nil: there is none left.
+  mutating func next() -> NISession.Event?? {
+    let next = events.popFirst()
+    if next == nil { isPublishing = false }
+    return next
+  }
+}
+
+extension SessionCore {
+  func events() -> AsyncStream<NISession.Event> {
+    let hasEnded = state.withLock { state in
+      state.unpublished.isObserved = true
+      return state.machine.phase == .invalidated
+    }
+    return hasEnded ? AsyncStream { $0.finish() } : broadcast.subscribe(.bufferingNewest(256))
+  }
+
+  /// Publishes all events, in order: one thread at a time.
+  func publish() {
+    while let next = state.withLock({ $0.unpublished.next() }) {
+      if let next { broadcast.send(next) } else { broadcast.finish() }
+    }
   }
 }

@@ -66,9 +66,7 @@ struct SessionPlan: Sendable {
         let session = try data.session(of: .app, with: accessory.uwb, angles: angles.azimuth)
         return .success(Made(session, shareable: data.bytes))
       } catch {
-        return .failure(
-          NIError(
-            .invalidConfiguration, reason: error.description, recovery: error.recoverySuggestion))
+        return .failure(NIError(.invalidConfiguration, error))
       }
     case .peer(let session): return .success(Made(session))
     case .anchors(let id, let radio):
@@ -112,12 +110,7 @@ struct AngleUse: Sendable, Hashable {
 
 extension SessionPlan {
   /// Whether the driver checks the session; its rules cover two-way ranging only.
-  var isChecked: Bool {
-    switch target {
-    case .accessory, .peer: true
-    case .anchors: false
-    }
-  }
+  var isChecked: Bool { if case .anchors = target { false } else { true } }
 
   /// Prepares a session that has been made for its start.
   func prepare(_ session: UWBSession) async throws(DriverError) {

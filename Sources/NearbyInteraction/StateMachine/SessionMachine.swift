@@ -18,13 +18,9 @@
 /// final state `invalidated`.
 struct SessionMachine: Sendable, Equatable {
   enum Phase: Sendable, Equatable {
-    /// It has not been run yet.
     case ready
-    /// The chip is being set up.
     case starting
-    /// The chip ranges.
     case running
-    /// By the app.
     case paused
     /// The object was lost; the app may run the session again.
     case removed
@@ -47,7 +43,6 @@ struct SessionMachine: Sendable, Equatable {
   private var hasObject = true
   /// When the object was last measured in this run; nil: not yet.
   private var lastMeasured: Duration?
-  /// When the run started to range.
   private var startedAt = Duration.zero
   /// Why the session was suspended, and when.
   private var absence: NIError?
@@ -64,7 +59,7 @@ struct SessionMachine: Sendable, Equatable {
   mutating func set(_ timeouts: NISession.Timeouts, at now: Duration) -> [SessionEffect] {
     self.timeouts = timeouts
     switch phase {
-    case .running, .suspended: return stopTimers + timers(now)
+    case .running, .suspended: return [.stopTimers] + timers(now)
     default: return []
     }
   }
@@ -107,11 +102,11 @@ struct SessionMachine: Sendable, Equatable {
     case .invalidate:
       let wasOnChip = isOnChip
       phase = .invalidated
-      return stopTimers + (wasOnChip ? [.end(tellPeer: true)] : [])
+      return [.stopTimers] + (wasOnChip ? [.end(tellPeer: true)] : [])
     case .slept:
       guard phase == .starting || phase == .running else { return [] }
       phase = .suspensionEnded
-      return stopTimers + [.end(tellPeer: false), .call(.suspended), .call(.suspensionEnded)]
+      return [.stopTimers, .end(tellPeer: false), .call(.suspended), .call(.suspensionEnded)]
     case .timer(let timer): return elapsed(timer, now)
     case .report(let run, let report):
       return run == self.run ? take(report, now) : []
@@ -121,7 +116,7 @@ struct SessionMachine: Sendable, Equatable {
   // MARK: calls of the app
 
   private mutating func begin(_ hasObject: Bool, _ problem: NIError?) -> [SessionEffect] {
-    var effects = stopTimers
+    var effects = [SessionEffect.stopTimers]
     if isOnChip { effects.append(.end(tellPeer: false)) }
     run += 1
     if let problem {
@@ -137,7 +132,7 @@ struct SessionMachine: Sendable, Equatable {
   private mutating func pause() -> [SessionEffect] {
     guard phase == .starting || phase == .running else { return [] }
     phase = .paused
-    return stopTimers + [.end(tellPeer: false)]
+    return [.stopTimers, .end(tellPeer: false)]
   }
 
   /// Only `run` has an effect: it reports that the session has ended.
@@ -166,10 +161,10 @@ struct SessionMachine: Sendable, Equatable {
       (.lost(let cause), .starting):
       phase = .suspended
       (absence, suspendedAt) = (cause, now)
-      return stopTimers + [.call(.suspended)] + timers(now)
+      return [.stopTimers, .call(.suspended)] + timers(now)
     case (.available, .suspended):
       phase = .suspensionEnded
-      return stopTimers + [.end(tellPeer: false), .call(.suspensionEnded)]
+      return [.stopTimers, .end(tellPeer: false), .call(.suspensionEnded)]
     case (.peerEnded, .running), (.peerEnded, .starting): return remove(.peerEnded)
     case (.failed(let problem), _) where isOnChip: return fail(problem)
     default: return []
@@ -204,13 +199,13 @@ struct SessionMachine: Sendable, Equatable {
 
   private mutating func remove(_ reason: NINearbyObject.RemovalReason) -> [SessionEffect] {
     phase = .removed
-    return stopTimers + [.end(tellPeer: false)] + (hasObject ? [.call(.removed(reason))] : [])
+    return [.stopTimers, .end(tellPeer: false)] + (hasObject ? [.call(.removed(reason))] : [])
   }
 
   private mutating func fail(_ problem: NIError) -> [SessionEffect] {
     let wasOnChip = isOnChip
     phase = .invalidated
-    return stopTimers + (wasOnChip ? [.end(tellPeer: true)] : [])
+    return [.stopTimers] + (wasOnChip ? [.end(tellPeer: true)] : [])
       + [.call(.invalidated(problem))]
   }
 
@@ -221,6 +216,4 @@ struct SessionMachine: Sendable, Equatable {
     case .ready, .paused, .removed, .suspensionEnded, .invalidated: false
     }
   }
-
-  private var stopTimers: [SessionEffect] { [.stopTimers] }
 }

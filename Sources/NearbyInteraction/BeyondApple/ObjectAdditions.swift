@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Foundation
 
 /// Beyond Apple: what the chip measured in one round, and its quality.
 public struct NISample: Sendable, Hashable {
@@ -29,11 +30,6 @@ public struct NISample: Sendable, Hashable {
   public var receivedAt: UInt64
 }
 
-extension NINearbyObject {
-  /// Beyond Apple: what the chip measured in this round; nil for objects that do not come from one.
-  public var sample: NISample? { values }
-}
-
 extension NIDLTDOAMeasurement {
   /// Beyond Apple: whether the anchor sent its position.
   public var hasCoordinates: Bool { values.coordinates != nil }
@@ -41,4 +37,22 @@ extension NIDLTDOAMeasurement {
   public var blockIndex: Int { values.block }
   /// Beyond Apple: the ranging round of the message within its block.
   public var roundIndex: Int { values.round }
+}
+
+extension NIDiscoveryToken {
+  /// Beyond Apple: the token as bytes, shorter than an archive. Not secret.
+  public var data: Data { Data(bytes) }
+
+  /// Beyond Apple: decodes the token of a peer from its `data`.
+  ///
+  /// - Throws: `NIError.invalidConfiguration`; its failure reason names what is wrong.
+  public convenience init(data: Data) throws {
+    let bytes = [UInt8](data)
+    do throws(PeerTokenError) {
+      _ = try PeerToken(bytes)
+    } catch {
+      throw NIError(.invalidConfiguration, error)
+    }
+    self.init(.peer, bytes)
+  }
 }
