@@ -127,9 +127,11 @@ final class DeviceRegistry: Sendable {
       id: id,
       opening: Task(executorPreference: SessionExecutor.shared) {
         await previous?.value
-        let result = await self.open(key.endpoint)
-        if case .success(let device) = result { self.watch(key.name, id, device.events) }
-        return result
+        let opened = await attempt { () async throws(DriverError) in
+          try await UWBDevice.open(key.endpoint, options: .init(recovery: self.recovery))
+        }
+        if case .success(let device) = opened { self.watch(key.name, id, device.events) }
+        return opened
       })
   }
 
@@ -153,14 +155,5 @@ final class DeviceRegistry: Sendable {
       return state.entries[name]?.users == 0
     }
     if isLost, isIdle { await close(name) }
-  }
-
-  private func open(_ endpoint: LinkEndpoint) async -> Result<UWBDevice, DriverError> {
-    let options = UWBDevice.Options(recovery: recovery)
-    do throws(DriverError) {
-      return .success(try await UWBDevice.open(endpoint, options: options))
-    } catch {
-      return .failure(error)
-    }
   }
 }

@@ -92,7 +92,7 @@ final class RangingRun: Sendable {
   private func build(
     _ made: SessionPlan.Made, on device: UWBDevice
   ) async -> Result<(UWBSession, SessionPlan.Made), DriverError> {
-    let built = await result { () async throws(DriverError) in
+    let built = await attempt { () async throws(DriverError) in
       try await device.makeSession(made.configuration, checked: plan.isChecked)
     }
     guard case .failure(let error) = built, error.code == .parametersRefused,
@@ -103,7 +103,7 @@ final class RangingRun: Sendable {
 
   private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
     let measuring = measure(session)
-    let started = await result { () async throws(DriverError) in
+    let started = await attempt { () async throws(DriverError) in
       try await plan.prepare(session)
       try await session.start()
     }
@@ -197,7 +197,7 @@ final class RangingRun: Sendable {
 }
 
 /// Returns an error as a value: `do` and `catch` of typed errors in tasks have crashed the compiler.
-private func result<Value: Sendable>(
+func attempt<Value: Sendable>(
   _ body: () async throws(DriverError) -> Value
 ) async -> Result<Value, DriverError> {
   do throws(DriverError) { return .success(try await body()) } catch { return .failure(error) }
