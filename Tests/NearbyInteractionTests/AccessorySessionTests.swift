@@ -87,7 +87,7 @@ import UWBSimulator
   /// AOSP allows 1…10 termination attempts; a chip that refuses 0 keeps all other parameters.
   @Test func levelsAreReportedWithoutQuietEnds() async throws {
     var profile = ChipProfile.qm33PDoA
-    profile.refusedParameters.insert(AppConfigID.inBandTerminationAttemptCount.rawValue)
+    profile.refusedParameters.insert(.inBandTerminationAttemptCount)
     let fixture = try await SessionFixture(try ChipFixture(profile), role: .controlee)
     try await fixture.run()
     #expect(await fixture.recorder.waitForUpdates(5))

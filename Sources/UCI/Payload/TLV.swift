@@ -26,7 +26,7 @@ public struct TLV: Hashable, Sendable {
 extension PayloadReader {
   /// A count and as many parameters; those whose identifier is in `twoByteIDs` have a second
   /// byte of it.
-  mutating func tlvs(
+  package mutating func tlvs(
     _ field: String, twoByteIDs: ClosedRange<UInt8>? = nil
   ) throws(PayloadError) -> [TLV] {
     let count = try u8("\(field) count")

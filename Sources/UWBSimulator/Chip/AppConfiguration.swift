@@ -11,11 +11,12 @@ extension SimulatedChip {
     var changed = sessions[index].parameters
     var refused: [RefusedParameter] = []
     for parameter in command.parameters {
-      if isActive, !AppParameter.changeableWhileActive.contains(parameter.id) {
+      let id = AppConfigID(rawValue: parameter.id)
+      if isActive, !AppParameter.changeableWhileActive.contains(id) {
         refused.append(RefusedParameter(id: parameter.id, status: .sessionActive))
         continue
       }
-      changed[parameter.id] = parameter.value
+      changed[id] = parameter.value
     }
     // Checked when all are known: addresses depend on their mode and number, in any order.
     for parameter in command.parameters where refused.allSatisfy({ $0.id != parameter.id }) {
@@ -47,7 +48,8 @@ extension SimulatedChip {
   mutating func reportConfiguration(_ command: GetAppConfig) throws(Refusal) {
     let opcode = Opcode.sessionGetAppConfig
     let session = sessions[try known(command.sessionToken)]
-    let ids = command.ids.isEmpty ? session.parameters.keys.sorted() : command.ids
+    let ids =
+      command.ids.isEmpty ? session.parameters.keys.map(\.rawValue).sorted() : command.ids
     var found: [TLV] = []
     for id in ids {
       let value = session.bytes(AppConfigID(rawValue: id))
@@ -60,11 +62,11 @@ extension SimulatedChip {
   }
 
   /// Why a parameter is refused; nil if it is valid.
-  private func objection(to parameter: TLV, among all: [UInt8: [UInt8]]) -> Status? {
-    let (id, length) = (parameter.id, parameter.value.count)
+  private func objection(to parameter: TLV, among all: [AppConfigID: [UInt8]]) -> Status? {
+    let (id, length) = (AppConfigID(rawValue: parameter.id), parameter.value.count)
     if profile.refusedParameters.contains(id) { return .invalidParameter }
     let size = all[.macAddressMode] == [2] ? 8 : 2
-    switch AppConfigID(rawValue: id) {
+    switch id {
     case .deviceMACAddress: return length == size ? nil : .invalidParameter
     case .dstMACAddress:
       let count = Int(all[.numberOfControlees]?.first ?? 0)
@@ -95,7 +97,7 @@ extension SimulatedChip {
     return rule.allowed.contains(value) ? nil : .invalidParameter
   }
 
-  static func addresses(in parameters: [UInt8: [UInt8]]) -> [MACAddress] {
+  static func addresses(in parameters: [AppConfigID: [UInt8]]) -> [MACAddress] {
     let size = parameters[.macAddressMode] == [2] ? 8 : 2
     let bytes = parameters[.dstMACAddress] ?? []
     return stride(from: 0, to: bytes.count, by: size).compactMap {

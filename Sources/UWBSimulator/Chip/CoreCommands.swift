@@ -167,7 +167,7 @@ extension SimulatedChip {
     respond(
       .coreGetConfig,
       unknown.isEmpty
-        ? DeviceConfigResponse(status: .ok, parameters: known)
-        : DeviceConfigResponse(status: .invalidParameter, parameters: unknown))
+        ? TLVListResponse(status: .ok, parameters: known)
+        : TLVListResponse(status: .invalidParameter, parameters: unknown))
   }
 }

@@ -5,7 +5,6 @@ import UCI
 extension SimulatedChip {
   /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST, in the forms of FiRa 1.x and 2.0.
   mutating func updateMulticastList(_ payload: [UInt8]) throws {
-    let opcode = Opcode.sessionUpdateMulticastList
     let isFirst = profile.dialect.generation == .fira1
     // Before the rest, whose layout an unknown action does not tell.
     if payload.count > 5, payload[4] > (isFirst ? 1 : 3) { throw Refusal(.invalidParameter) }
@@ -17,25 +16,30 @@ extension SimulatedChip {
       session.number(.multiNodeMode) == 1
     else { throw Refusal(.rejected) }
     if command.action.keyLength != 0, session.number(.stsConfig) != 4 {
-      return respond(opcode, MulticastListResponse(status: .failed, controlees: []))
+      return answer(.failed, [])
     }
     let (status, results) = apply(command, to: index)
-    let listed = status == .ok ? [] : results
-    respond(
-      opcode, MulticastListResponse(status: status, controlees: isFirst ? nil : listed))
+    answer(status, isFirst ? nil : status == .ok ? [] : results)
     // Since FiRa 2.0 only removals from a running session are notified.
     let isNotified =
       command.action == .remove && sessions[index].state == .active
       && results.contains { $0.status == .ok }
     if isFirst || isNotified {
       let room = UInt8(profile.maximumControlees - sessions[index].destinations.count)
-      notify(
-        MulticastListNotification(
-          sessionToken: session.token, controlees: results, remaining: isFirst ? room : nil))
+      var notification = MulticastListNotification()
+      (notification.sessionToken, notification.controlees) = (session.token, results)
+      notification.remaining = isFirst ? room : nil
+      notify(notification)
     }
     if sessions[index].destinations.isEmpty, sessions[index].state == .active {
       leaveActive(index, reason: .invalidNumberOfControlees)
     }
+  }
+
+  private mutating func answer(_ status: Status, _ controlees: [ControleeStatus]?) {
+    var response = MulticastListResponse()
+    (response.status, response.controlees) = (status, controlees)
+    respond(.sessionUpdateMulticastList, response)
   }
 
   private mutating func apply(

@@ -2,16 +2,10 @@
 
 import UCI
 
-extension [UInt8: [UInt8]] {
-  /// The value of a parameter of a session.
-  subscript(id: AppConfigID) -> [UInt8]? {
-    get { self[id.rawValue] }
-    set { self[id.rawValue] = newValue }
-  }
-
+extension [AppConfigID: [UInt8]] {
   /// The value in effect.
   func bytes(_ id: AppConfigID) -> [UInt8] {
-    self[id] ?? AppParameter.rules[id.rawValue]?.standard ?? []
+    self[id] ?? AppParameter.rules[id]?.standard ?? []
   }
 }
 
@@ -20,15 +14,15 @@ enum AppParameter {
   /// Parameters that must be equal at both ends to receive each other's frames: usage, multi-node mode,
   /// channel, slot, ranging duration, FCS, round control, RFRAME, preamble code, SFD, data rate,
   /// preamble duration, slots per round, PRF, schedule, address mode, hopping, PHR data rate.
-  static let air: [UInt8] = [
+  static let air: [AppConfigID] = [
     0x01, 0x03, 0x04, 0x08, 0x09, 0x0B, 0x0C, 0x12, 0x14, 0x15, 0x16, 0x17, 0x1B, 0x1F, 0x22, 0x26,
     0x2C, 0x31,
   ]
   /// Parameters that must be equal at both ends for the STS to match: STS configuration
   /// and index, key rotation, vendor id, IV, segments, length, session key.
-  static let sts: [UInt8] = [0x02, 0x0A, 0x23, 0x24, 0x27, 0x28, 0x29, 0x35, 0x45]
+  static let sts: [AppConfigID] = [0x02, 0x0A, 0x23, 0x24, 0x27, 0x28, 0x29, 0x35, 0x45]
   /// Parameters that may change while the session is ranging.
-  static let changeableWhileActive: Set<UInt8> = [0x0E, 0x0F, 0x10, 0x1D, 0x2D, 0x36, 0x47]
+  static let changeableWhileActive: Set<AppConfigID> = [0x0E, 0x0F, 0x10, 0x1D, 0x2D, 0x36, 0x47]
 
   /// The length, the valid values and the default of a parameter.
   struct Rule: Sendable {
@@ -50,7 +44,7 @@ enum AppParameter {
 
   // Source: FiRa UCI application configuration parameters as published in the AOSP packet
   // definitions and encoders; addresses and the initiation time have rules of their own.
-  static let rules: [UInt8: Rule] = [
+  static let rules: [AppConfigID: Rule] = [
     0x00: Rule(1, in: 0...1), 0x01: Rule(1, 2, in: 0...10), 0x02: Rule(1, in: 0...4),
     0x03: Rule(1, in: 0...2), 0x04: Rule(1, 9), 0x05: Rule(1, 1, in: 1...255),
     0x08: Rule(2, 2400, in: 1...65_535), 0x09: Rule(4, 200, in: 1...4_294_967_295),

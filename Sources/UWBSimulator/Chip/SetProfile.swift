@@ -27,8 +27,8 @@ extension SimulatedChip {
       .vendorID: [0x4C, 0x00], .staticSTSIV: Array(data[20..<26]),
       .resultReportConfig: [1], .scheduleMode: [1], .rframeConfig: [3], .sfdID: [2],
     ]
-    for (id, value) in parameters { sessions[index].parameters[id] = value }
-    sessions[index].destinations = Self.addresses(in: sessions[index].parameters)
+    sessions[index].parameters = parameters
+    sessions[index].destinations = Self.addresses(in: parameters)
     respond(
       NXPSetProfile.opcode, SessionInitResponse(status: .ok, handle: sessions[index].token))
     move(index, to: .idle)

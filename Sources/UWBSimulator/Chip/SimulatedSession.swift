@@ -9,7 +9,7 @@ struct SimulatedSession: Sendable {
   let token: UInt32
   let type: SessionType
   var state = SessionState.initialised
-  var parameters: [UInt8: [UInt8]] = [:]
+  var parameters: [AppConfigID: [UInt8]] = [:]
   /// NXP's parameters, which are numbered separately.
   var vendorParameters: [UInt8: [UInt8]] = [:]
   var destinations: [MACAddress] = []
@@ -35,7 +35,7 @@ struct SimulatedSession: Sendable {
 /// What the parameters of a session mean while it ranges.
 struct RangingSetup: Sendable {
   let sessionID: UInt32
-  private let parameters: [UInt8: [UInt8]]
+  private let parameters: [AppConfigID: [UInt8]]
   /// The parameters both ends must share, in the order of `AppParameter.air`.
   let air: [[UInt8]]
   /// The parameters both ends must share for the STS, in the order of `AppParameter.sts`.
@@ -43,8 +43,8 @@ struct RangingSetup: Sendable {
 
   init(_ session: SimulatedSession) {
     (sessionID, parameters) = (session.id, session.parameters)
-    air = AppParameter.air.map { session.bytes(AppConfigID(rawValue: $0)) }
-    sts = AppParameter.sts.map { session.bytes(AppConfigID(rawValue: $0)) }
+    air = AppParameter.air.map(session.bytes)
+    sts = AppParameter.sts.map(session.bytes)
   }
 
   private func number(_ id: AppConfigID) -> UInt64 { parameters.bytes(id).number }

@@ -64,11 +64,11 @@ public struct ChipProfile: Sendable {
   /// The status for a session ID that is in use.
   package var duplicateSession = Status.sessionDuplicate
   /// A session is IDLE, and can start, when all these parameters were set.
-  package var requiredParameters: [UInt8] = []
+  package var requiredParameters: [AppConfigID] = []
   /// Parameters of FiRa that this firmware refuses, and with them the whole command.
-  package var refusedParameters: Set<UInt8> = []
+  package var refusedParameters: Set<AppConfigID> = []
   /// Parameters of the vendor and the lengths they may have.
-  package var vendorParameters: [UInt8: [Int]] = [:]
+  package var vendorParameters: [AppConfigID: [Int]] = [:]
   package var channels: Set<UInt8> = [5, 9]
 
   /// Device configuration and its values after a reset.
