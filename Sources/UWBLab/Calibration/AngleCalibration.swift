@@ -5,7 +5,6 @@ public import Ranging
 
 /// Determines offset and table of pairs of antennas: which phase difference comes from which angle.
 package struct AngleCalibration {
-  /// Of the tables.
   package var parameters = PhaseTableFit.Parameters()
   /// Seconds by which the clocks of phases and path may differ.
   package var greatestLag = 1.0

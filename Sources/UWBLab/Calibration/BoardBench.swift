@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Ranging
 import Synchronization
 package import UWB
 
 /// Opened boards of this machine that range in pairs.
 package final class BoardBench: Sendable {
-  /// A board, opened.
   package struct Board: Sendable {
     package let name: String
     package let device: UWBDevice
@@ -15,25 +15,20 @@ package final class BoardBench: Sendable {
 
   /// How the boards range.
   package struct Options: Sendable {
-    /// Measurements at each placement.
-    package var rounds = 100
-    /// The two ends of a session.
-    package var session:
+    /// The two ends of a session with this id.
+    package typealias Session =
       @Sendable (UInt32) throws -> (
         controller: SessionConfiguration, controlee: SessionConfiguration
       )
+
+    let session: Session
+    /// Measurements at each placement.
+    package var rounds = 100
     /// Moves simulated boards to a distance in metres, and to an angle in degrees to the left as the
     /// first one sees the second.
     package var place: (@Sendable (Int, Int, _ distance: Double, _ angle: Double) -> Void)?
 
-    package init(
-      session:
-        @escaping @Sendable (UInt32) throws -> (
-          controller: SessionConfiguration, controlee: SessionConfiguration
-        )
-    ) {
-      self.session = session
-    }
+    package init(session: @escaping Session) { self.session = session }
   }
 
   /// What one round brought.
@@ -54,9 +49,7 @@ package final class BoardBench: Sendable {
   private let lastSession = Atomic<UInt32>(0x4341_0000)
 
   private init(_ boards: [Board], _ options: Options, _ console: any CalibrationConsole) {
-    self.boards = boards
-    self.options = options
-    self.console = console
+    (self.boards, self.options, self.console) = (boards, options, console)
   }
 
   /// Opens boards, lends them to `body`, and closes them again.
@@ -151,4 +144,201 @@ extension [BoardBench.Reading] {
       + "\(fixed(100 * spread, 1)) cm, \(outliers) outliers; "
       + "\(fixed(100 * Swift.abs(excess), 1)) cm too \(excess < 0 ? "short" : "long")"
   }
+}
+
+/// Phase differences of single frames out of Qorvo's range diagnostics, as they go over the wire.
+package final class PhaseTap: Sendable {
+  private let phases = Mutex<[Double]>([])
+
+  /// What came since the last call, in radians.
+  func drain() -> [Double] {
+    phases.withLock { list in
+      defer { list.removeAll() }
+      return list
+    }
+  }
+
+  /// Sees each packet, header included.
+  func take(_ direction: PacketDirection, _ packet: RawSpan) {
+    guard direction == .inbound, let header = try? PacketHeader(parsing: packet),
+      header.type == .notification, header.opcode == RangeDiagnosticsNotification.qorvoOpcode,
+      !header.moreFollows, packet.byteCount > PacketHeader.length
+    else { return }
+    var reader = PayloadReader(packet.extracting(droppingFirst: PacketHeader.length))
+    guard
+      let diagnostics = try? RangeDiagnosticsNotification(
+        from: &reader, dialect: Dialect(generation: .fira2, vendor: .qorvo))
+    else { return }
+    // TDoA, PDoA and AoA as 16 bits in two's complement, 2^-11 rad each, figure of merit, kind of
+    // angle. Source: Qorvo's UCI range diagnostics.
+    let found = diagnostics.reports.flatMap(\.items).compactMap { item -> Double? in
+      guard item.type == 1, item.value.count >= 6 else { return nil }
+      let word = UInt16(item.value[2]) | UInt16(item.value[3]) << 8
+      return Double(Int16(bitPattern: word)) / 2048
+    }
+    phases.withLock { $0 += found }
+  }
+}
+
+/// The values of a chip's calibration that differ from wanted ones.
+package struct CalibrationChange {
+  package let device: UWBDevice
+  /// The new values, and the bytes that the chip has now.
+  package let changes: [(new: CalibrationEntry, old: [UInt8])]
+
+  package init(_ device: UWBDevice, _ wanted: [CalibrationEntry]) async throws {
+    self.device = device
+    let present = try await device.calibration(wanted.map(\.name))
+    changes = wanted.compactMap { entry in
+      let old = present.first { $0.name == entry.name }?.bytes ?? []
+      return old == entry.bytes ? nil : (entry, old)
+    }
+  }
+
+  /// Writes the new values and reads each one back.
+  ///
+  /// - Parameter isAtomic: values that belong together: cancellation waits for the last of them, and
+  ///   when one fails those before it are restored.
+  package func write(isAtomic: Bool) async throws {
+    let (device, changes) = (device, changes)
+    guard isAtomic else { return try await device.calibrate(changes.map(\.new)) }
+    // A task of its own is not cancelled with this one.
+    try await Task {
+      do { try await device.calibrate(changes.map(\.new)) } catch {
+        for change in changes where !change.old.isEmpty {
+          try? await device.calibrate([
+            CalibrationEntry(name: change.new.name, bytes: change.old)
+          ])
+        }
+        throw error
+      }
+    }.value
+  }
+}
+
+/// What a calibration asks and tells the person who places the boards.
+package protocol CalibrationConsole: Sendable {
+  /// Asks for a line; nil when no answer will come.
+  ///
+  /// - Throws: `CancellationError`.
+  func ask(_ question: String) async throws -> String?
+  /// Shows lines, line ends included.
+  func show(_ text: String)
+  /// Shows how many of the measurements of a placement are done.
+  func showProgress(_ label: String, _ count: Int, of total: Int)
+  /// Removes what `showProgress` shows.
+  func clearProgress()
+}
+
+/// The result of a calibration as text, as a calibration, and as charts.
+package struct CalibrationReport {
+  package let text: String
+  package let calibration: RangingCalibration
+  package let charts: [Chart]
+}
+
+/// How the boards are placed, one placement after another.
+struct Guide<Measured: Sendable> {
+  struct Stop {
+    /// What is placed: `A – B`.
+    var name: String
+    /// The suggested number, in `unit`.
+    var value: Double?
+  }
+
+  let console: any CalibrationConsole
+  /// Whether a person is asked; otherwise every number must be known, and everything is kept.
+  let isInteractive: Bool
+  /// What the number is: `distance from antenna to antenna`.
+  let quantity: String
+  /// m or °.
+  let unit: String
+  let limits: ClosedRange<Double>
+
+  /// Measures each placement until it is kept or skipped.
+  ///
+  /// - Parameters:
+  ///   - measure: takes the index of the stop and its number.
+  ///   - summary: a line about what was measured.
+  /// - Throws: `CancellationError` on quitting, `LabError` when there is no answer, and what
+  ///   `measure` throws.
+  func run(
+    _ stops: [Stop], measure: (Int, Double) async throws -> Measured,
+    summary: (Measured, Double) -> String
+  ) async throws -> [(stop: Int, value: Double, measured: Measured)] {
+    var kept: [(stop: Int, value: Double, measured: Measured)] = []
+    for (index, stop) in stops.enumerated() {
+      var suggestion = stop.value
+      placing: while true {
+        let name = "(\(index + 1) of \(stops.count)) \(stop.name)"
+        guard let value = try await askValue(name, suggestion) else { break }
+        suggestion = value
+        let measured = try await measure(index, value)
+        console.show("  \(stop.name), \(fixed(value, 3)) \(unit): \(summary(measured, value))\n")
+        switch try await askVerdict() {
+        case "r": continue placing
+        case "s": break placing
+        default:
+          kept.append((index, value, measured))
+          break placing
+        }
+      }
+    }
+    return kept
+  }
+
+  private func askVerdict() async throws -> String {
+    guard isInteractive else { return "" }
+    while true {
+      let answer = try await ask("  Enter keeps it, r measures again, s skips, q quits: ")
+      if ["", "k", "r", "s"].contains(answer) { return answer }
+      console.show("  Unknown answer: \(printable(answer))\n")
+    }
+  }
+
+  /// nil: the placement is skipped.
+  private func askValue(_ name: String, _ suggestion: Double?) async throws -> Double? {
+    guard isInteractive else {
+      guard let suggestion else {
+        throw LabError(.usage, "\(name): without prompts, every \(quantity) must be given.")
+      }
+      return suggestion
+    }
+    let usual = suggestion.map { ", Enter for \(fixed($0, 3))" } ?? ""
+    while true {
+      let answer = try await ask("\(name): \(quantity) in \(unit)\(usual), s skips, q quits: ")
+      if answer == "s" { return nil }
+      if answer.isEmpty, let suggestion { return suggestion }
+      if let value = quantityValue(answer, unit), limits.contains(value) { return value }
+      console.show(
+        "  Enter a number from \(fixed(limits.lowerBound, 2)) to \(fixed(limits.upperBound, 0)).\n")
+    }
+  }
+
+  private func ask(_ question: String) async throws -> String {
+    guard let answer = try await console.ask(question)?.lowercased() else {
+      console.show("\n")
+      throw LabError(
+        .noAnswer, "No terminal to prompt on.",
+        suggestion: "Give --yes and all numbers as options.")
+    }
+    if answer == "q" { throw CancellationError() }
+    return answer
+  }
+}
+
+/// A number as people type it, in metres or degrees: `2.5`, `2,5`, `2.5 m`, `250cm`.
+package func quantityValue(_ text: String, _ unit: String) -> Double? {
+  var rest = text[...]
+  var factor = 1.0
+  for (suffix, scale) in [("cm", 0.01), ("mm", 0.001)] where unit == "m" && rest.hasSuffix(suffix) {
+    rest = rest.dropLast(2)
+    factor = scale
+  }
+  if rest.hasSuffix(unit) { rest = rest.dropLast(unit.count) }
+  let plain = rest.filter { $0 != " " }.map { $0 == "," ? "." : String($0) }.joined()
+  guard plain.allSatisfy({ $0.isASCII && ($0.isNumber || ".-+e".contains($0)) }) else {
+    return nil
+  }
+  return Double(plain).flatMap { $0.isFinite ? $0 * factor : nil }
 }

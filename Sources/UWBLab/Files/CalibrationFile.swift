@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 public import Ranging
+import SystemPackage
 package import UWB
 
 extension RangingCalibration {
@@ -50,4 +51,213 @@ extension CalibrationBackup {
 
   /// Writes the backup as JSON, completely or not at all.
   package func write(to path: String) throws(LabError) { try JSONFile.write(self, to: path) }
+}
+
+extension RangingCalibration {
+  /// The pairs of antennas, with what is known of each.
+  func antennaPairs() throws(LabError) -> [AntennaPair] {
+    try (pairs ?? []).map { pair throws(LabError) in
+      let noise = pair.phaseNoise ?? phaseNoise ?? 5 * .pi / 180
+      guard noise > 0 else { throw Self.wrong(pair, "noise_rad is not greater than 0") }
+      return AntennaPair(
+        try model(of: pair), offset: pair.offset ?? 0,
+        harmonics: (pair.harmonics ?? []).map { ($0.cosine, $0.sine) },
+        phaseDeviation: noise)
+    }
+  }
+
+  private func model(of pair: Pair) throws(LabError) -> AntennaPair.Model {
+    let axis = pair.axis ?? [0, 1, 0]
+    let length = axis.reduce(0) { $0 + $1 * $1 }.squareRoot()
+    guard axis.count == 3, length > 0 else {
+      throw Self.wrong(pair, "its axis needs x, y and z")
+    }
+    let unit = axis.map { $0 / length }
+    if let points = pair.table {
+      let curve = points.compactMap { point in
+        point.phaseInRadians.map { (angle: point.angleDegrees * .pi / 180, phase: $0) }
+      }
+      guard curve.count == points.count, let table = PhaseTable(curve) else {
+        throw Self.wrong(pair, "its table needs two points with phases")
+      }
+      return .table(table, x: unit[0], y: unit[1], z: unit[2])
+    }
+    var baseline: [Double]
+    var scale = 1.0
+    if let names = pair.antennas {
+      guard names.count == 2, let a = antennas?[names[0]], let b = antennas?[names[1]],
+        a.count == 3, b.count == 3
+      else { throw Self.wrong(pair, "it needs two antennas with x, y and z") }
+      baseline = (0..<3).map { a[$0] - b[$0] }
+    } else if let spacing = pair.spacing ?? pair.spacingInWavelengths {
+      baseline = unit.map { $0 * spacing }
+    } else {
+      throw Self.wrong(pair, "it has neither antennas nor a spacing nor a table")
+    }
+    if pair.antennas != nil || pair.spacing != nil {
+      guard let wavelength = carrierWavelength else {
+        throw LabError(.badFile, "channel, frequency_hz or wavelength_m is missing.")
+      }
+      scale = 1 / wavelength
+    }
+    baseline = baseline.map { $0 * scale }
+    return .baseline(x: baseline[0], y: baseline[1], z: baseline[2])
+  }
+
+  private static func wrong(_ pair: Pair, _ cause: String) -> LabError {
+    LabError(.badFile, "The pair \(pair.column) cannot be used: \(cause).")
+  }
+}
+
+/// The positions of anchors, as a JSON file has them: a list of objects with a name, or positions or
+/// objects by name, alone or as `anchors` beside `height_m`.
+public struct Anchors: Decodable, Sendable {
+  package struct Anchor: Decodable, Sendable {
+    var name = ""
+    package var position: SIMD3<Double>
+    /// Metres that ranges to it are too long by.
+    var bias = 0.0
+
+    enum CodingKeys: String, CodingKey {
+      case id, name, anchor, x, y, z, x_m, y_m, z_m, position, bias_m
+    }
+
+    package init(from decoder: any Decoder) throws {
+      if let numbers = try? decoder.singleValueContainer().decode([Double].self) {
+        position = try Self.position(numbers, decoder)
+        return
+      }
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      for key in [CodingKeys.anchor, .name, .id] {
+        if let text = try? fields.decode(String.self, forKey: key) { name = text }
+        if let number = try? fields.decode(Int.self, forKey: key) { name = "\(number)" }
+      }
+      func number(_ keys: CodingKeys...) throws -> Double? {
+        for key in keys {
+          if let value = try fields.decodeIfPresent(Double.self, forKey: key) { return value }
+        }
+        return nil
+      }
+      var numbers = try fields.decodeIfPresent([Double].self, forKey: .position) ?? []
+      if let x = try number(.x, .x_m), let y = try number(.y, .y_m) {
+        numbers = [x, y, try number(.z, .z_m) ?? 0]
+      }
+      position = try Self.position(numbers, decoder)
+      bias = try number(.bias_m) ?? 0
+    }
+
+    private static func position(
+      _ numbers: [Double], _ decoder: any Decoder
+    ) throws -> SIMD3<Double> {
+      guard 2...3 ~= numbers.count else {
+        throw DecodingError.dataCorrupted(
+          .init(
+            codingPath: decoder.codingPath,
+            debugDescription: "an anchor needs x, y and z, or a position"))
+      }
+      return SIMD3<Double>(numbers[0], numbers[1], numbers.count > 2 ? numbers[2] : 0)
+    }
+  }
+
+  /// The anchors by their names.
+  package var byName: [String: Anchor] = [:]
+  /// Metres; of what is located.
+  var height: Double?
+
+  private enum CodingKeys: String, CodingKey { case anchors, height_m }
+
+  /// Decodes either form.
+  public init(from decoder: any Decoder) throws {
+    var source = decoder
+    if let fields = try? decoder.container(keyedBy: CodingKeys.self), fields.contains(.anchors) {
+      height = try fields.decodeIfPresent(Double.self, forKey: .height_m)
+      source = try fields.superDecoder(forKey: .anchors)
+    }
+    let container = try source.singleValueContainer()
+    if let list = try? container.decode([Anchor].self) {
+      for anchor in list { byName[anchor.name] = anchor }
+    } else {
+      byName = try container.decode([String: Anchor].self)
+    }
+  }
+
+  /// Reads a file (JSON5).
+  ///
+  /// - Throws: `LabError` with `.unreadable` or `.badFile`.
+  public init(file path: String) throws(LabError) {
+    self = try JSONFile.read(path, as: "a list of anchors")
+    guard !byName.isEmpty else { throw .badFile(path, "it has no anchors.") }
+  }
+
+  /// Where nothing is known of the height: about that of the anchors.
+  var usualHeight: HeightPrior {
+    let heights = byName.values.map(\.position.z)
+    let (low, high) = (heights.min() ?? 0, heights.max() ?? 0)
+    return HeightPrior(
+      heights.reduce(0, +) / Double(max(1, heights.count)),
+      standardDeviation: max(0.5, high - low))
+  }
+}
+
+/// JSON from files, also with comments, trailing commas and unquoted names (JSON5).
+package enum JSONFile {
+  package static func read<T: Decodable>(
+    _ path: String, as what: String
+  ) throws(LabError) -> T {
+    let bytes = try contents(ofFile: path)
+    let decoder = JSONDecoder()
+    decoder.allowsJSON5 = true
+    do { return try decoder.decode(T.self, from: Data(bytes)) } catch {
+      throw .badFile(path, "not \(what): \(problem(error))")
+    }
+  }
+
+  /// Writes a file completely or not at all.
+  package static func write(_ value: some Encodable, to path: String) throws(LabError) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do { try write(try encoder.encode(value) + [0x0A], to: path) } catch {
+      throw .notCreated(path, error)
+    }
+  }
+
+  static func write(_ data: Data, to path: String) throws {
+    try data.write(to: URL(filePath: path), options: .atomic)
+  }
+
+  /// What is wrong, in a line.
+  private static func problem(_ error: any Error) -> String {
+    func position(_ path: [any CodingKey]) -> String {
+      path.isEmpty ? "at the top" : "in " + path.map { $0.stringValue }.joined(separator: ".")
+    }
+    guard let error = error as? DecodingError else { return "\(error)" }
+    return switch error {
+    case .keyNotFound(let key, let context):
+      "\(key.stringValue) is missing \(position(context.codingPath))"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      "\(context.debugDescription) (\(position(context.codingPath)))"
+    case .dataCorrupted(let context):
+      "\(context.debugDescription) (\(position(context.codingPath)))"
+        + (context.underlyingError.map { ": \($0)" } ?? "")
+    @unknown default: "\(error)"
+    }
+  }
+}
+
+/// All bytes of a file.
+///
+/// - Parameter path: nil or `-` is standard input.
+package func contents(ofFile path: String?) throws(LabError) -> [UInt8] {
+  let name = path ?? "-"
+  do {
+    let descriptor = name == "-" ? .standardInput : try FileDescriptor.open(name, .readOnly)
+    defer { if name != "-" { try? descriptor.close() } }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = try chunk.withUnsafeMutableBytes { try descriptor.read(into: $0) }
+      if count == 0 { return bytes }
+      bytes.append(contentsOf: chunk[..<count])
+    }
+  } catch { throw .unreadable(name == "-" ? "standard input" : name, error) }
 }
