@@ -15,8 +15,9 @@ final class ChildProcess {
     .deletingLastPathComponent().appending(path: "uwbctl")
 
   init(_ arguments: [String]) throws {
-    process.executableURL = Self.program
-    process.arguments = arguments
+    // Commands in this process, and nohup, ignore signals, which a child would inherit.
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["--default-signal=HUP,INT,TERM", Self.program.path] + arguments
     process.standardOutput = output
     process.standardError = complaints
     process.standardInput = FileHandle.nullDevice

@@ -60,15 +60,8 @@ import UWBSimulator
     try await answering.value
   }
 
-  /// With nohup, programs go on when their terminal is closed.
-  private static var isHangUpIgnored: Bool {
-    let handler = signal(SIGHUP, SIG_DFL)
-    signal(SIGHUP, handler)
-    return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-  }
-
   /// The terminal is closed: nothing is left on the chip.
-  @Test(.enabled(if: !isHangUpIgnored), .timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(1)))
   func closingTheTerminalEndsTheSession() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 3))
     let chip = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
