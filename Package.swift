@@ -93,7 +93,7 @@ let package = Package(
         "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
         "NearbyInteraction", "UWBLab", "Locking", system, logging, arguments,
       ],
-      swiftSettings: strict + lifetimes),
+      resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
 
     // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// The command-line tool. Each subcommand has a folder of its own.
+/// The command-line tool. Its folders are named by subcommands and what they have in common.
 @main
 struct Uwbctl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -18,15 +18,10 @@ import UWBSimulator
     _ chip: SimulatedBench.Chip, reset: Bool = false, _ body: (UWBDevice) async throws -> Void
   ) async throws -> Bool {
     let options = try DeviceOptions.parse(["--device", chip.path])
-    let target = try OpenTarget(options, try CaptureOptions.parse([]))
-    let connection = try await target.open(options.driverOptions, reset ? .reset : .keepState)
-    do { try await body(connection) } catch {
-      await connection.close()
-      throw error
+    return try await options.withDevice(resetPolicy: reset ? .reset : .keepState) { device, _ in
+      try await body(device)
+      return device.wasReset
     }
-    await connection.close()
-    target.finish()
-    return connection.wasReset
   }
 
   /// Leaves a configured session on the chip, as a program that crashed does.
@@ -151,7 +146,8 @@ import UWBSimulator
     for vendor in ["auto", "qorvo", "nxp"] {
       for row in try ConfigList.parse(["--chip", vendor]).rows {
         let object = try #require(
-          try JSONSerialization.jsonObject(with: Data(row.json.utf8)) as? [String: Any])
+          try JSONSerialization.jsonObject(with: Data(ParameterRow.json.line(row).utf8))
+            as? [String: Any])
         keys.insert(Set(object.keys).subtracting(["sub_id"]))
       }
     }
@@ -172,7 +168,7 @@ import UWBSimulator
     let text = try #require(list).text
     #expect(text.contains("\nFIRA_PHY_VERSION_RANGE"))
     #expect(text.split(separator: "\n").count == 26)
-    for line in try #require(list).json.split(separator: "\n") {
+    for line in try #require(list).rows.map(CapabilityList.json.line) {
       #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any])
     }
   }

@@ -171,8 +171,8 @@ struct DiffDeviceTests {
   @Test(
     "What stands for a device", arguments: ["sim", "tcp:localhost:1", "usb:1234", "/dev/ttyACM9"])
   func names(text: String) {
-    #expect(DiffDevice.isNamed(by: text))
-    #expect(!DiffDevice.isNamed(by: "." + text))
+    #expect(DiffSide.isDevice(text))
+    #expect(!DiffSide.isDevice("." + text))
   }
 
   @Test(
@@ -187,9 +187,10 @@ struct DiffDeviceTests {
         SetAppConfig(sessionToken: handle ?? 7, parameters: left.parameters.list))
       #expect(set.status == .ok)
     }
-    let device = try DiffDevice(chip.path, try ChipOptions.parse([]))
+    let options = try ChipOptions.parse([])
     for _ in 0..<2 {
-      let side = try await device.side(capabilities: false, session: token, ids: [7])
+      let side = try await DiffSide(
+        device: chip.path, options, capabilities: false, session: token, ids: [7])
       guard case .sessions(let ends) = side.content else { throw CancellationError() }
       let read = try #require(ends.first)
       #expect(ends.count == 1 && read.isReadBack)
@@ -206,8 +207,8 @@ struct DiffDeviceTests {
   @Test("Capabilities are compared with a session and with another chip")
   func capabilities() async throws {
     let (bench, chip) = try DoctorTests.bench()
-    let device = try DiffDevice(chip.path, try ChipOptions.parse([]))
-    let side = try await device.side(capabilities: true, session: nil, ids: [])
+    let side = try await DiffSide(
+      device: chip.path, ChipOptions.parse([]), capabilities: true, session: nil, ids: [])
     bench.stop()
     guard case .capabilities(let list, let dialect) = side.content else {
       throw CancellationError()
@@ -307,7 +308,7 @@ struct DiffCommandTests {
   }
 
   static func hex(_ packets: [(PacketDirection, [UInt8])]) -> String {
-    packets.map { $0.1.map { hexDigits($0) }.joined(separator: " ") + "\n" }.joined()
+    packets.map { hexDigits($0.1, separator: " ") + "\n" }.joined()
   }
 
   @Test("Sessions are found in captures by their handles")
@@ -371,7 +372,9 @@ struct DiffCommandTests {
     let caps = CapabilityList([TLV(0x0E, [0b1001])], dialect: .assumed)
     #expect(caps.rows.map(\.name) == ["CHANNELS"])
     let end = try end(true, ["CHANNEL_NUMBER=6"])
-    try Self.withFiles([caps.json, Self.hex(Self.packets(end))]) { paths in
+    try Self.withFiles([
+      caps.rows.map(CapabilityList.json.line).joined(), Self.hex(Self.packets(end)),
+    ]) { paths in
       for arguments in [paths, paths.reversed()] {
         let result = try Self.run(arguments)
         #expect(result.status == 83)

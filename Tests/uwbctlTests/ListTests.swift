@@ -40,7 +40,8 @@ import UWBTestSupport
     try machine.process(812, "ModemManager", open: [machine.root + "/dev/ttyACM1"])
     let report = PortReport.all(machine.discovery, machine.processes, all: false)[1]
     let object = try #require(
-      try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+      try JSONSerialization.jsonObject(with: Data(PortReport.json.line(report).utf8))
+        as? [String: Any])
     #expect(object["path"] as? String == machine.root + "/dev/ttyACM1")
     #expect(object["kind"] as? String == "board")
     #expect(object["usb_vendor"] as? String == "1915")
@@ -67,7 +68,7 @@ import UWBTestSupport
     try machine.process(7, "\u{1B}]0;title\u{7}", open: [machine.root + "/dev/ttyACM0"])
     let report = try #require(
       PortReport.all(machine.discovery, machine.processes, all: false).first)
-    for text in [report.text, report.json] {
+    for text in [report.text, PortReport.json.line(report)] {
       let bad = text.unicodeScalars.filter {
         ($0.value < 0x20 && $0 != "\n") || (0x7F..<0xA0).contains($0.value) || $0 == "\u{202E}"
       }

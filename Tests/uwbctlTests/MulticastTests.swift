@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocol
 import Foundation
 import Glibc
 import SystemPackage
@@ -131,8 +132,9 @@ import UWBSimulator
   }
 
   @Test func tooLongPathsAreErrors() {
-    #expect(throws: Errno.fileNameTooLong) {
-      try ControlSocket.listen(at: "/tmp/" + String(repeating: "x", count: 200))
+    let path = "/tmp/" + String(repeating: "x", count: 200)
+    #expect(throws: AccessoryError(.system(.fileNameTooLong, endpoint: "unix:" + path))) {
+      try ControlSocket.listen(at: path)
     }
   }
 

@@ -31,16 +31,12 @@ import UWBLab
   }
 
   @Test func objectsKeepTheirOrderAndTheirTypes() {
-    var line = JSONLine()
-    line.add("text", "a\"b")
-    line.add("none", String?.none)
-    line.add("number", 7)
-    line.add("fraction", 1.25, digits: 1)
-    line.add("flag", true)
-    line.add("list", ["x", "y"])
-    line.add("numbers", [1, 2])
+    let line: JSONLine = [
+      "text": "a\"b", "none": nil, "number": 7, "fraction": Fixed(1.25, 1), "flag": true,
+      "list": ["x", "y"], "numbers": [1, 2],
+    ]
     #expect(
-      line.text
+      line.json
         == #"{"text":"a\"b","none":null,"number":7,"fraction":1.3,"flag":true,"list":["x","y"],"#
         + #""numbers":[1,2]}"#)
   }

@@ -8,8 +8,8 @@ import UWBTestSupport
 
 /// What the doctor says of a port before it is opened, on machines made of files.
 @Suite struct PortCheckTests {
-  static func checks(_ machine: FakeMachine, _ name: String) -> PortChecks {
-    PortChecks(
+  static func checks(_ machine: FakeMachine, _ name: String) -> Checkup {
+    Checkup(
       endpoint: .serial(path: FilePath(machine.root + "/dev/" + name)),
       machine: Machine(
         discovery: machine.discovery, processes: machine.processes, udevRecords: machine.udev,
@@ -27,7 +27,7 @@ import UWBTestSupport
     try machine.file("run/udev/data/c166:1", Self.ignored)
     try machine.process(812, "ModemManager", open: [])
     var found: [Finding] = []
-    Self.checks(machine, "ttyACM1").run { found.append($0) }
+    Self.checks(machine, "ttyACM1").checkPort { found.append($0) }
     #expect(
       found.map(\.check) == [.device, .permission, .udevRule, .holder, .modemManager])
     #expect(found.allSatisfy { $0.verdict == .ok })
@@ -86,7 +86,7 @@ import UWBTestSupport
     let finding = Self.checks(machine, "ttyACM9").device()
     #expect(finding.status == .unavailable)
     #expect(finding.advice?.contains("/dev/ttyACM1") == true)
-    let serial = PortChecks(
+    let serial = Checkup(
       endpoint: .usb(serial: "no such number"),
       machine: Machine(discovery: machine.discovery)
     ).device()

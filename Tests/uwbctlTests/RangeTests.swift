@@ -17,7 +17,7 @@ import UWBLink
         result: TwoWayMeasurement(
           peer: MACAddress(peer), status: status,
           rawDistance: status == .ok ? 100 : 0xFFFF)),
-      estimate: nil, hasRSSI: true)
+      hasRSSI: true)
   }
 
   @Test func theSummaryCountsRoundsPeersFailuresAndGaps() {

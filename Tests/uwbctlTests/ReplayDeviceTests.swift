@@ -147,7 +147,6 @@ import UWBSimulator
     #expect(second.map(\.sequenceNumber) == first.map(\.sequenceNumber))
     #expect(chip.statistics.similar == 0)
     #expect(chip.statistics.unknown.isEmpty && chip.statistics.invented.isEmpty)
-    #expect(Replay.Speed.max.factor == .infinity)
   }
 
   private static func measure(

@@ -59,7 +59,7 @@ import UWBTestSupport
     let machine = try FakeMachine()
     try machine.file("etc/udev/rules.d", "a file where a folder should be")
     let plan = SetupPlan(root: FilePath(machine.root), nodes: [])
-    #expect(throws: SetupPlan.Failure.self) { _ = try plan.carryOut() }
+    #expect(throws: Failure.self) { _ = try plan.carryOut() }
   }
 
   @Test(arguments: [

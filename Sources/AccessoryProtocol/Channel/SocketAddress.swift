@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
-internal import SystemPackage
+package import Glibc
+package import SystemPackage
 
 /// Opens sockets by address. Blocks while a name is resolved and a connection is made.
-enum SocketAddress {
+package enum SocketAddress {
   /// Opens a stream socket for each address of an endpoint until `body` accepts one.
-  static func withSocket(
+  package static func withSocket(
     _ endpoint: ChannelEndpoint, forListening: Bool,
     _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Errno?
   ) throws(AccessoryError) -> FileDescriptor {

@@ -2,7 +2,7 @@
 
 import DequeModule
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// A pseudo-terminal with its output queue and the symbolic link to it.
 struct Port {
@@ -46,9 +46,7 @@ struct Port {
 
   /// Creates a symbolic link to the terminal, replacing an existing link.
   mutating func makeLink(at path: String) throws(Errno) {
-    var status = stat()
-    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(path) }
-    guard symlink(terminal?.path ?? "", path) == 0 else { throw Errno(rawValue: errno) }
+    try terminal?.makeLink(at: path)
     link = path
   }
 
@@ -75,6 +73,13 @@ struct Port {
 }
 
 extension PseudoTerminal {
+  /// Creates a symbolic link to the path, replacing an existing link.
+  package func makeLink(at link: String) throws(Errno) {
+    var status = stat()
+    if lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(link) }
+    guard symlink(path, link) == 0 else { throw Errno(rawValue: errno) }
+  }
+
   /// Reads what the host has written, a few chunks at a time so that other chips are served too.
   func read(_ buffer: inout [UInt8]) -> [[UInt8]] {
     var chunks: [[UInt8]] = []

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// A pseudo-terminal in raw mode: the chip holds the master, the host opens `path`.
 ///
 /// The slave is kept open here too, so that the master sees no hang-up when a host closes it, and so
 /// that output is kept meanwhile.
-struct PseudoTerminal {
-  let master: FileDescriptor
-  private let slave: FileDescriptor
+package struct PseudoTerminal {
+  package let master: FileDescriptor
+  package let slave: FileDescriptor
   /// The path of the slave, like `/dev/pts/5`.
-  let path: String
+  package let path: String
 
   // <asm-generic/ioctls.h>; glibc declares the functions around them only for GNU sources.
   private static let getNumber: UInt = 0x8004_5430
   private static let setLock: UInt = 0x4004_5431
 
-  init() throws(Errno) {
+  package init() throws(Errno) {
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard master >= 0 else { throw Errno(rawValue: errno) }
     var number: UInt32 = 0
@@ -46,7 +46,7 @@ struct PseudoTerminal {
   }
 
   /// Closes both ends: the host sees a hang-up.
-  func hangUp() {
+  package func hangUp() {
     close(slave.rawValue)
     close(master.rawValue)
   }

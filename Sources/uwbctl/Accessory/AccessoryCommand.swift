@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocol
-import ArgumentParser
+public import AccessoryProtocol
+public import ArgumentParser
 import UCI
 import UWB
+import UWBLab
 import UWBLink
 
 struct AccessoryCommand: Command {
@@ -37,18 +38,9 @@ struct AccessoryCommand: Command {
   @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
   func execute() async throws {
-    let target = try OpenTarget(options, capture, peers: 1)
-    defer { target.finish() }
-    var driverOptions = options.driverOptions
-    driverOptions.recovery = end.recovery
-    let device = try await target.open(driverOptions)
-    do {
-      try await serve(device, target.simulated)
-    } catch {
-      await device.close()
-      throw error
+    try await options.withDevice(capture, peers: 1, recovery: end.recovery) {
+      try await serve($0, $1)
     }
-    await device.close()
   }
 
   private func serve(_ device: UWBDevice, _ simulated: SimulatedPeers?) async throws {
@@ -71,7 +63,7 @@ struct AccessoryCommand: Command {
         group.addTask { try await Task.sleep(for: limit) }
       }
       if let simulated {
-        group.addTask { try await SimulatedApp(simulated).range(over: listener.endpoint) }
+        group.addTask { try await runApp(on: simulated, over: listener.endpoint) }
       }
       let outcome = await group.nextResult()
       group.cancelAll()
@@ -92,6 +84,193 @@ struct AccessoryCommand: Command {
       }
       left -= 1
       if left == 0 { return }
+    }
+  }
+}
+
+extension ConfigurationVersion: ExpressibleByArgument {
+  /// Parses `1.0`, `1.1` or `2.0`.
+  public init?(argument: String) {
+    guard let version = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
+    self = version
+  }
+}
+
+struct AccessoryOptions: ParsableArguments {
+  @Option(
+    help: """
+      Where apps connect: tcp:port (this machine only), tcp:host:port or unix:/path; port 0 selects a \
+      free one.
+      """
+  )
+  var listen = "tcp:7700"
+  @Option(help: "controller or controlee (default: controller, if the chip supports it).")
+  var role: RangeOptions.Role?
+  @Option(help: "The preferred update rate: automatic, infrequent or user-interactive.")
+  var rate = AccessoryCommand.Rate.userInteractive
+  @Option(help: "The version of the configuration data: 1.0, 1.1 or 2.0.")
+  var dataVersion = ConfigurationVersion.v11
+  @Option(help: "End a session after this many seconds without a measurement; 0: never.")
+  var silence = Seconds(10)
+  @Option(help: "The maximum number of apps (default: as many as the chip supports).")
+  var apps: Int?
+
+  @Flag(help: "Let the chip decode the data of the app (NXP).")
+  var dataToChip = false
+
+  func validate() throws {
+    try Self.check(listen)
+    try require(silence.duration <= .seconds(4_000_000), "--silence takes 0 to 4000000 seconds.")
+    if let apps, apps < 1 { throw ValidationError("--apps takes 1 or more.") }
+  }
+
+  /// - Throws: `ValidationError` for what is not the address of a socket.
+  static func check(_ address: String) throws {
+    do { _ = try ChannelEndpoint(address) } catch {
+      throw ValidationError("\(printable(error.description)) \(error.recoverySuggestion ?? "")")
+    }
+  }
+
+  var options: Accessory.Options {
+    var options = Accessory.Options()
+    options.role = role?.value
+    options.updateRate = rate.value
+    options.version = dataVersion
+    options.inactivityTimeout = silence.duration > .zero ? silence.duration : nil
+    options.maximumSessions = apps
+    options.leavesDataToChip = dataToChip
+    return options
+  }
+}
+
+/// An app on the first embedded peer, for an accessory on an embedded chip: connects to the accessory,
+/// and ranges until cancelled or disconnected.
+private func runApp(on simulated: SimulatedPeers, over endpoint: ChannelEndpoint) async throws {
+  let device = try await UWBDevice.open(SimulatedPeers.endpoint(simulated.others[0]))
+  try await lending {
+    let channel = try await SocketChannel.connect(to: endpoint)
+    defer { channel.close() }
+    try await channel.send(AppMessage.initialize.bytes)
+    for await bytes in channel.messages {
+      guard case .accessoryConfigurationData(let data) = try AccessoryMessage(bytes) else {
+        continue
+      }
+      let accessory = try AccessoryConfigurationData(data)
+      let shareable = ShareableConfigurationData.answering(accessory)
+      let session = try await device.makeSession(
+        try shareable.session(of: .app, with: accessory.uwb))
+      try await session.start()
+      try await channel.send(AppMessage.configureAndStart(shareable.bytes).bytes)
+    }
+  } end: {
+    await device.close()
+  }
+}
+
+/// Prints the events of an accessory and its apps.
+struct AccessoryPrinter: Sendable {
+  private let format: OutputFormat
+
+  init(_ format: OutputFormat) { self.format = format }
+
+  func print(listening endpoint: ChannelEndpoint) {
+    let line: JSONLine = ["event": "listening", "app": nil, "endpoint": endpoint.description]
+    standardOutput.write(
+      format == .json ? line.json + "\n" : "listening at \(printable(endpoint.description))\n")
+  }
+
+  func print(_ event: Accessory.Event) {
+    let (app, word, text, values) = Self.described(event)
+    var line: JSONLine = ["event": word, "app": app.name]
+    for (key, value) in values { line.add(key, value) }
+    standardOutput.write(
+      (format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
+  }
+
+  static let json = JSONEntry(
+    "accessory", each: "event",
+    [
+      "event":
+        "listening, connected, offered, started, measured, stopped, refused, ignored, disconnected",
+      "app": "app concerned", "endpoint?": "address of the socket",
+      "address?": "address of the accessory", "role?": "controller or controlee",
+      "version?": "version of the configuration data", "session_id?": "session id",
+      "status?": "status name of the measurement", "distance_cm?": "centimetres",
+      "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "cause in words",
+      "next_step?": "what to do",
+    ])
+
+  /// The app, the word for programs, which never changes, the text if it is another, and the values.
+  private static func described(
+    _ event: Accessory.Event
+  ) -> (
+    app: Accessory.App, word: String, text: String?,
+    values: KeyValuePairs<String, (any JSONValue)?>
+  ) {
+    switch event {
+    case .connected(let app): return (app, "connected", nil, [:])
+    case .offered(let app, let data):
+      let role = data.uwb.role == .controller ? "controller" : "controlee"
+      let address = MACAddress(data.uwb.address).description
+      let text =
+        "received the configuration of \(address), \(role), version \(data.uwb.version)"
+      return (
+        app, "offered", text,
+        ["address": address, "role": role, "version": "\(data.uwb.version)"]
+      )
+    case .started(let app, let id):
+      return (app, "started", "ranging, session \(id)", ["session_id": id])
+    case .measured(let app, let measurement):
+      let result = measurement.result
+      return (
+        app, "measured", text(result),
+        [
+          "status": result.status.description, "distance_cm": result.distanceCentimetres,
+          "azimuth_deg": Fixed(result.azimuth.valid, 2),
+          "elevation_deg": Fixed(result.elevation.valid, 2),
+        ]
+      )
+    case .stopped(let app, let reason):
+      let words = reason.words
+      return (app, "stopped", "stopped ranging: \(printable(words))", ["cause": words])
+    case .refused(let app, let error):
+      let (cause, next) = (error.description, error.recoverySuggestion)
+      let text =
+        "refused: \(printable(cause))" + (next.map { "\n  try: \(printable($0))" } ?? "")
+      return (app, "refused", text, ["cause": cause, "next_step": next])
+    case .ignored(let app, let error):
+      let cause = error.description
+      return (app, "ignored", "ignored: \(printable(cause))", ["cause": cause])
+    case .disconnected(let app, let error):
+      let cause = error?.description
+      return (
+        app, "disconnected", cause.map { "disconnected: \(printable($0))" }, ["cause": cause]
+      )
+    }
+  }
+
+  private static func text(_ result: TwoWayMeasurement) -> String {
+    guard let centimetres = result.distanceCentimetres else { return "\(result.status)" }
+    var line = "\(fixed(Double(centimetres) / 100, 2)) m"
+    if let azimuth = result.azimuth.valid { line += "  az \(fixed(azimuth, 1))°" }
+    if let elevation = result.elevation.valid { line += "  el \(fixed(elevation, 1))°" }
+    return line
+  }
+}
+
+extension Angle {
+  /// Degrees; nil where the chip marks the angle as invalid.
+  var valid: Double? { figureOfMerit > 0 ? degrees : nil }
+}
+
+extension Accessory.StopReason {
+  fileprivate var words: String {
+    switch self {
+    case .byApp: "the app stopped it"
+    case .replaced: "the app started a new session"
+    case .inactivity: "nothing was measured for a while"
+    case .byChip(let error): error.description
+    case .closed: "the accessory is shutting down"
     }
   }
 }

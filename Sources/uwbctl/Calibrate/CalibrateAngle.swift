@@ -57,22 +57,20 @@ struct CalibrateAngle: CalibrationCommand {
   @OptionGroup(title: "Result") var result: CalibrationResult
 
   func validate() throws {
-    guard spacing > 0, spacing <= 90, 0...3600 ~= lag, yaw.isFinite else {
-      throw ValidationError("--spacing takes degrees, 0 to 90, and --lag seconds.")
-    }
+    try require(
+      spacing > 0 && spacing <= 90 && 0...3600 ~= lag && yaw.isFinite,
+      "--spacing takes degrees, 0 to 90, and --lag seconds.")
     guard angles.allSatisfy({ abs($0) <= 90 }) else {
       throw ValidationError("--angle takes degrees, -90 to 90.")
     }
-    guard path == nil || from != nil else { throw ValidationError("--path needs --from.") }
+    try require(path == nil || from != nil, "--path needs --from.")
     _ = try position
   }
 
   private var position: SIMD3<Double> {
     get throws {
       let parts = at.split(separator: ",").compactMap { Double($0) }
-      guard parts.count == 3, parts.allSatisfy(\.isFinite) else {
-        throw ValidationError("--at takes X,Y,Z in metres.")
-      }
+      try require(parts.count == 3 && parts.allSatisfy(\.isFinite), "--at takes X,Y,Z in metres.")
       return SIMD3<Double>(parts[0], parts[1], parts[2])
     }
   }
@@ -89,14 +87,9 @@ struct CalibrateAngle: CalibrationCommand {
     }
     try result.save(PairCalibration.report(pairs))
     guard result.write, let first = pairs.first else { return }
-    guard pairs.count == 1 else {
-      throw ValidationError("--write takes one pair: choose it with --column.")
-    }
-    var target = try DeviceOptions.parse(["--device", device])
-    target.chip = boards.chip
-    try await target.withDevice(CaptureOptions.parse([])) { device, _ in
-      try await write(first.fit, to: device)
-    }
+    try require(pairs.count == 1, "--write takes one pair: choose it with --column.")
+    let target = try DeviceOptions.naming(device, boards.chip)
+    try await target.withDevice { device, _ in try await write(first.fit, to: device) }
   }
 
   func calibrateBoards() async throws {
@@ -131,5 +124,51 @@ struct CalibrateAngle: CalibrationCommand {
       table: zip(fit.table.angles, fit.table.phases).map { ($0, $1) })
     try await CalibrationChange(device, entries).confirmAndWrite(
       result.consent, warning: missing, isAtomic: true)
+  }
+}
+
+struct CalibratePower: CalibrationCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "power",
+    abstract: "Determine how the received level shifts distances.",
+    discussion: """
+      Two boards range at many known distances, so that levels range from strong to weak: 0.5 to \
+      30 m in the open are about 35 dB.
+        uwbctl calibrate power --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 --distance 1 \
+      --distance 2 --distance 4 --output board.json
+
+      --from reads a table: truth_m,range_m,rx_power_dbm [, peer, time_s]. Levels of one peer are \
+      smoothed over time.
+
+      Output: delay_m (or delays_m by peer) at the mean level, power_bias with rx_power_dbm and \
+      bias_m, and residuals, as written by compute ss-twr --learn. It cannot be written to chips, \
+      which have no such table.
+      """)
+
+  @Option(help: "Read measurements from this table (CSV) instead of boards; - is standard input.")
+  var from: String?
+  @Option(name: .customLong("distance"), help: "A distance in metres; repeatable.")
+  var distances: [Double] = []
+  @OptionGroup(title: "Boards") var boards: BoardOptions
+  @OptionGroup(title: "Result") var result: CalibrationResult
+
+  func validate() throws {
+    try require(!result.write, "Chips have no such table: use --output.")
+    guard distances.allSatisfy({ 0.05...1000 ~= $0 }) else {
+      throw ValidationError("--distance takes metres, 0.05 to 1000.")
+    }
+  }
+
+  func calibrate(from table: CSVTable) async throws {
+    try result.save(try PowerCalibration(table) { warn([$0]) }.report())
+  }
+
+  func calibrateBoards() async throws {
+    let calibration = try await boards.withBench(usual: 2, hasBias: true) { bench, console in
+      try await PowerCalibration(
+        on: bench, distances: distances.isEmpty ? [1, 1.5, 2, 3, 4, 6, 8, 12] : distances, console,
+        isInteractive: !result.consent.yes)
+    }
+    try result.save(try calibration.report())
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Ranging
+import UWBLab
 
 struct Compute: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,4 +17,348 @@ struct Compute: ParsableCommand {
       ComputeDSTWR.self, ComputeSSTWR.self, ComputeFilter.self, ComputeAngle.self,
       ComputeLocate.self, ComputeFind.self,
     ])
+}
+
+struct PlotOptions: ParsableArguments {
+  @Option(help: "Also draw the results (SVG).", completion: .file(extensions: ["svg"]))
+  var plot: String?
+
+  /// Draws, if asked to.
+  func write(_ charts: @autoclosure () -> [Chart]) throws(LabError) {
+    guard let plot else { return }
+    try Figure(charts()).write(to: plot)
+  }
+}
+
+/// Where a table comes from and goes to.
+struct ComputeOptions: ParsableArguments {
+  @Argument(help: "A CSV file; - or nothing: standard input.") var file: String?
+  @Option(name: .shortAndLong, help: "Where to write the table (default: standard output).")
+  var output: String?
+  @OptionGroup var plot: PlotOptions
+
+  /// Reads the table, computes, and writes the results.
+  func run<Value>(
+    _ compute: (CSVTable) throws(LabError) -> ComputedTable<Value>
+  ) throws {
+    do throws(LabError) {
+      let result = try compute(try CSVTable(file: file))
+      try plot.write(result.charts)
+      try result.write(to: output)
+      warn(result.warnings)
+      if let problem = result.problem { throw problem }
+    } catch {
+      // The reader has gone away, as `head` does.
+      guard error.code == .outputClosed else { throw Failure(error)?.report() ?? error }
+    }
+  }
+}
+
+/// Prints warnings about the rows and columns of a table.
+func warn(_ warnings: [String]) {
+  for warning in warnings { standardError.write("uwbctl: \(printable(warning))\n") }
+}
+
+/// What two-way ranging needs to know of the radio.
+struct RadioOptions: ParsableArguments {
+  @Option(help: "Bits of the counter that the stamps come from: 32 or 40.")
+  var counterBits = 40
+  @Option(help: "Noise of a reception stamp in picoseconds, one standard deviation.")
+  var stampNoise = 100.0
+  @Option(help: "air, vacuum, or metres per second.")
+  var speedOfLight = "air"
+
+  func validate() throws {
+    try require(8...63 ~= counterBits, "--counter-bits is 32 or 40; 8 to 63 are possible.")
+    try require(
+      stampNoise > 0 && stampNoise < 1e6, "--stamp-noise is in picoseconds and greater than 0.")
+    guard let speed, speed > 1e8, speed < 4e8 else {
+      throw ValidationError("--speed-of-light is air, vacuum, or a number near 3e8.")
+    }
+  }
+
+  private var speed: Double? {
+    switch speedOfLight {
+    case "air": SpeedOfLight.inAir
+    case "vacuum": SpeedOfLight.inVacuum
+    default: Double(speedOfLight)
+    }
+  }
+
+  var parameters: TwoWayParameters {
+    var parameters = TwoWayParameters()
+    parameters.counter = TickCounter(bits: counterBits)
+    parameters.stampDeviation = stampNoise * 1e-12
+    parameters.speedOfLight = speed ?? SpeedOfLight.inAir
+    return parameters
+  }
+}
+
+struct ComputeAngle: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "angle",
+    abstract: "Compute angles from phase differences of pairs of antennas.",
+    discussion: """
+      Input: time_s, and for each pair a column with its phase difference in radians (first antenna \
+      less second), wrapped or not [, peer].
+      Output: azimuth_deg (0 forward, positive to the left), elevation_deg (positive upwards; the \
+      assumed one, if the antennas cannot tell), sigma_deg of the azimuth, status (ambiguous: \
+      another direction is nearly as likely).
+
+      The antennas are described in JSON, x forward, y left, z up:
+        {"channel": 9, "pairs": [{"column": "pdoa_rad", "spacing_m": 0.0188}]}
+        {"pairs": [{"column": "pdoa_rad", "offset_rad": 0.1, "table": [
+          {"angle_deg": -90, "phase_rad": -3.4}, …, {"angle_deg": 90, "phase_rad": 2.9}]}]}
+        {"channel": 5, "antennas": {"1": [0.02, 0, 0], "2": [0, 0.02, 0], "3": [-0.02, 0, 0]},
+         "pairs": [{"column": "p12", "antennas": ["1", "2"]}, {"column": "p13", "antennas": \
+      ["1", "3"]}]}
+      Each pair may have offset_rad, noise_rad, an axis (side by side: [0, 1, 0]), and harmonics \
+      [{"cos_rad", "sin_rad"}, …] of the azimuth. Instead of channel: frequency_hz or wavelength_m; \
+      spacing_wavelengths needs neither. elevation_deg: the one to assume.
+      """)
+
+  @OptionGroup var table: ComputeOptions
+  @Option(help: "Antennas and calibration (JSON).") var geometry: String
+  @Option(help: "How far peers move in a second, in degrees, as a random walk.")
+  var wander = 30.0
+  @Flag(help: "Use only what was known at the time of each row.") var live = false
+
+  func validate() throws {
+    try require(wander > 0 && wander < 1e5, "--wander is greater than 0.")
+  }
+
+  func run() throws {
+    try table.run { table throws(LabError) in
+      try table.directions(
+        geometry: try RangingCalibration(file: geometry), wander: wander * .pi / 180, live: live)
+    }
+  }
+}
+
+struct ComputeLocate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "locate",
+    abstract: "Compute positions from ranges, or differences of ranges, to several anchors.",
+    discussion: """
+      Input: time_s,anchor,range_m, or time_s,anchor_a,anchor_b,tdoa_m, which is the distance to b \
+      minus that to a [, peer, sigma_m]. Rows of one peer at one time are an epoch.
+      Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, cov_xx, \
+      cov_xy, cov_xz, cov_yy, cov_yz, cov_zz (m²), used (measurements), status: ok, or what may \
+      be wrong: mirror, coplanar (heights are not known), dilution, inconsistent, rejected; no_position.
+
+      Anchors in JSON: {"anchors": {"A1": [0, 0, 2.5], "A2": [5, 0, 2.5]}, "height_m": 1.2}, or \
+      {"anchors": [{"id": "A1", "x": 0, "y": 0, "z": 2.5, "bias_m": 0.1}, …]}; height_m is \
+      the height of what is located, if it is known.
+      """)
+
+  @OptionGroup var table: ComputeOptions
+  @Option(help: "Positions of the anchors (JSON).") var anchors: String
+  @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
+  var sigma = 0.15
+  @Option(help: "The known height in metres; overrides that of the file.") var height: Double?
+  @Option(
+    help: """
+      How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
+      learned from the measurements).
+      """)
+  var acceleration: Double?
+  @Flag(help: "Use only what was known at the time of each row.") var live = false
+  @Flag(help: "Compute each epoch independently.") var single = false
+
+  func validate() throws {
+    let acceleration = acceleration ?? 1
+    try require(
+      sigma > 0 && acceleration > 0 && sigma < 1e3 && acceleration < 1e6,
+      "--sigma and --acceleration are greater than 0.")
+  }
+
+  func run() throws {
+    try table.run { table throws(LabError) in
+      try table.positions(
+        try Anchors(file: anchors), sigma: sigma, height: height,
+        motion: single ? .independent : .tracked(acceleration: acceleration, live: live))
+    }
+  }
+}
+
+struct ComputeFind: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "find",
+    abstract: "Locate a stationary target from ranges taken while moving.",
+    discussion: """
+      Input: time_s,x,y,z,qw,qx,qy,qz,range_m [, azimuth_rad, peer]: the pose of the device in a \
+      world whose z points up, the rotation from the device to the world, and azimuths from the \
+      device's x towards its y.
+      Output: target_x_m, target_y_m, target_z_m (world), horizontal_angle_deg from the device's x \
+      towards its y, angle_sigma_deg, vertical (above, same, below, unknown), converged (1 or 0), \
+      reasons (movement, horizontal_sweep, vertical_sweep, signal, joined by +), status.
+      """)
+
+  @OptionGroup var table: ComputeOptions
+  @Option(help: "Noise of one range in metres, one standard deviation.") var sigma = 0.1
+  @Option(help: "Noise of an azimuth in degrees, one standard deviation.") var azimuthSigma = 6.0
+
+  func validate() throws {
+    try require(
+      sigma > 0 && azimuthSigma > 0 && sigma < 1e3 && azimuthSigma < 180,
+      "--sigma and --azimuth-sigma are greater than 0.")
+  }
+
+  func run() throws {
+    var parameters = TargetFinder.Parameters()
+    parameters.rangeDeviation = sigma
+    parameters.azimuthDeviation = azimuthSigma * .pi / 180
+    try table.run { [parameters] table throws(LabError) in try table.targets(parameters) }
+  }
+}
+
+struct ComputeDSTWR: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ds-twr",
+    abstract: "Compute distances from the six stamps of double-sided ranging.",
+    discussion: """
+      Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps: poll sent and received, response sent and \
+      received, final sent and received [, peer, time_s, rx_power_dbm]; with a --calibration that \
+      has delays of boards also board_a,board_b [, channel, antenna_a, antenna_b].
+      Output: distance_m, sigma_m, status. Where only the final is missing, the distance is \
+      single-sided with the clock offset of earlier rounds of that peer, and the status is \
+      single_sided.
+      """)
+
+  @OptionGroup var table: ComputeOptions
+  @OptionGroup var radio: RadioOptions
+  @Option(help: "Delays and power table, as written by calibrate and ss-twr --learn.")
+  var calibration: String?
+
+  func run() throws {
+    try table.run { table throws(LabError) in
+      try table.doubleSidedDistances(
+        radio.parameters,
+        calibration: try calibration.map { path throws(LabError) in
+          try RangingCalibration(file: path)
+        })
+    }
+  }
+}
+
+struct ComputeSSTWR: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ss-twr",
+    abstract: "Compute distances from the four stamps of single-sided ranging.",
+    discussion: """
+      Input: t1,t2,t3,t4 in ticks of 15.65 ps: poll sent and received, response sent and received \
+      [, cfo_ppm, peer, rx_power_dbm, time_s; with a --calibration that has delays of boards also \
+      board_a, board_b, channel, antenna_a, antenna_b]. cfo_ppm tells by how much the initiator's clock \
+      is faster than the responder's. It is used for rounds whose poll cannot be compared with the one \
+      before; comparing needs time_s when polls are further apart than the range of the counter \
+      (17.2 s with 40 bits, 67 ms with 32).
+      Output: distance_m, sigma_m, status.
+
+      --learn FILE with --truth COLUMN fits the delay of each peer and the bias that the received \
+      level adds; --calibration FILE subtracts both again.
+      """)
+
+  /// The table of DW1000 for the received level.
+  enum PowerTable: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case dw1000PRF64 = "dw1000-prf64"
+    case dw1000PRF16 = "dw1000-prf16"
+  }
+
+  @OptionGroup var table: ComputeOptions
+  @OptionGroup var radio: RadioOptions
+  @Option(help: "Write delays and power table to this file (JSON); needs --truth.")
+  var learn: String?
+  @Option(help: "The column with the true distance (distance_m), or a number in metres.")
+  var truth: String?
+  @Option(help: "Delays and power table, as written by calibrate and --learn.")
+  var calibration: String?
+  @Option(
+    help: """
+      Without --calibration: the vendor's table of the bias by received level, for chips that are \
+      known to be a DW1000 (timestamps do not show it, and other chips differ).
+      """)
+  var powerTable = PowerTable.none
+
+  func validate() throws {
+    try require((learn == nil) == (truth == nil), "--learn and --truth need each other.")
+    try require(learn == nil || calibration == nil, "Give either --learn or --calibration.")
+  }
+
+  func run() throws {
+    try table.run { table throws(LabError) in
+      var correction: RangingCalibration?
+      if let learn, let truth {
+        let learned = try table.singleSidedCalibration(radio.parameters, truth: truth)
+        try learned.write(to: learn)
+        standardError.write(learned.summary + "\n")
+        correction = learned
+      } else if let calibration {
+        correction = try RangingCalibration(file: calibration)
+      }
+      return try table.singleSidedDistances(
+        radio.parameters, calibration: correction, powerBias: powerTable.bias)
+    }
+  }
+}
+
+extension ComputeSSTWR.PowerTable {
+  var bias: PowerBias? {
+    switch self {
+    case .none: nil
+    case .dw1000PRF64: .dw1000PRF64
+    case .dw1000PRF16: .dw1000PRF16
+    }
+  }
+}
+
+struct ComputeFilter: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "filter",
+    abstract: "Filter noise and outliers out of distances.",
+    discussion: """
+      Input: time_s,range_m [, peer, sigma_m, rx_power_dbm, fp_power_dbm]. Each peer is filtered \
+      separately; the two levels tell how likely the direct path is blocked.
+      Output: range_m, sigma_m, accepted (1 or 0), status; the measured range becomes \
+      input_range_m. Rows that are not accepted have the estimate for their time. Every estimate \
+      uses the whole recording, or with --live what was known at its time.
+      """)
+
+  @OptionGroup var table: ComputeOptions
+  @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
+  var sigma = 0.1
+  @Option(
+    help: """
+      How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
+      learned from the ranges).
+      """)
+  var acceleration: Double?
+  @Option(
+    help: """
+      Error in metres that the ranges of some seconds share, one standard deviation: reflections \
+      and antennas. It remains in sigma_m.
+      """)
+  var slowError = RangeEstimator.Parameters().slowDeviation
+  @Flag(help: "Use only what was known at the time of each row, as range and replay do.")
+  var live = false
+
+  func validate() throws {
+    let acceleration = acceleration ?? 1
+    try require(
+      sigma > 0 && sigma < 1000 && acceleration > 0 && acceleration < 1e6,
+      "--sigma and --acceleration are greater than 0.")
+    try require(0..<1000 ~= slowError, "--slow-error is in metres and not negative.")
+  }
+
+  func run() throws {
+    var parameters = RangeEstimator.Parameters()
+    parameters.slowDeviation = slowError
+    if let acceleration {
+      parameters.accelerationDensity = acceleration
+      parameters.learnsAcceleration = false
+    }
+    try table.run { [parameters] table throws(LabError) in
+      try table.filteredRanges(sigma: sigma, parameters, live: live)
+    }
+  }
 }

@@ -3,9 +3,11 @@
 import ArgumentParser
 import SystemPackage
 import UCI
+import UCIReference
 import UWB
+import UWBLab
 
-struct Decode: AsyncParsableCommand {
+struct Decode: ReportingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Decode UCI frames given in hexadecimal, or in a capture.",
     discussion: """
@@ -43,38 +45,35 @@ struct Decode: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  func execute() throws {
     var session = DecodeSession(
       decoder: FrameDecoder(vendor: Dialect.Vendor(rawValue: vendor.rawValue)),
       format: FrameFormat(showSecrets: showSecrets), isJSON: format == .json,
       write: { try FileDescriptor.standardOutput.writeAll(($0 + "\n").utf8) },
       complain: { _ = try? FileDescriptor.standardError.writeAll(($0 + "\n").utf8) })
-    try reporting {
-      var number = 0
-      if !hex.isEmpty {
-        for text in FrameText.lines(arguments: hex) {
-          number += 1
-          try session.take(text, at: .argument(number))
-        }
-      } else if let file {
-        let bytes = try CaptureReader.contents(ofFile: file)
-        if let format = try? CaptureReader.format(of: bytes), format != .hexText {
-          try session.take(CaptureReader.read(bytes))
-        } else {
-          for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
-            number += 1
-            try session.takeLine(String(decoding: line, as: UTF8.self), number: number)
-          }
-        }
+    if !hex.isEmpty {
+      for (index, text) in FrameText.lines(arguments: hex).enumerated() {
+        try session.take(text, at: FrameOrigin(name: "argument", number: index + 1))
+      }
+    } else if let file {
+      let bytes = try CaptureReader.contents(ofFile: file)
+      if let format = try? CaptureReader.format(of: bytes), format != .hexText {
+        try session.take(CaptureReader.read(bytes))
       } else {
-        while let line = readLine() {
-          number += 1
-          try session.takeLine(line, number: number)
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+          try session.takeLine(String(decoding: line, as: UTF8.self), number: index + 1)
         }
       }
-      session.finish()
-      if session.failures > 0 { throw Failure(.data) }
+    } else {
+      var number = 0
+      while let line = readLine() {
+        number += 1
+        try session.takeLine(line, number: number)
+      }
     }
+    session.finish()
+    if session.failures > 0 { throw Failure(.data) }
   }
 }
 
@@ -91,7 +90,7 @@ struct DecodeSession {
   /// A line of a file, which may be blank or a comment.
   mutating func takeLine(_ line: String, number: Int) throws {
     guard let first = line.first(where: { !$0.isWhitespace }), first != "#" else { return }
-    try take(line, at: .line(number))
+    try take(line, at: FrameOrigin(name: "line", number: number))
   }
 
   /// Decodes all packets of a capture; its problems are printed, but are not failures.
@@ -99,33 +98,33 @@ struct DecodeSession {
     for problem in capture.problems { complain("\(problem)") }
     for (index, packet) in capture.packets.enumerated() {
       guard packet.isWhole else {
-        failures += 1
-        let error = "Its length differs from the one that its header announces."
-        if isJSON {
-          try write(format.json(error: error, at: .packet(index + 1)))
-        } else {
-          complain("\(FrameOrigin.packet(index + 1)): error: \(error)")
-        }
+        try fail(
+          "Its length differs from the one that its header announces.",
+          at: FrameOrigin(name: "packet", number: index + 1))
         continue
       }
-      let decoded = try decoder.decode(packet.bytes)
-      try write(isJSON ? format.json(decoded) : format.text(decoded))
+      try take(packet.bytes)
     }
   }
 
   mutating func take(_ text: String, at origin: FrameOrigin) throws {
-    do {
-      for frame in try FrameText.frames(text) {
-        let decoded = try decoder.decode(frame)
-        try write(isJSON ? format.json(decoded) : format.text(decoded))
-      }
-    } catch let error as FrameTextError {
-      failures += 1
-      if isJSON {
-        try write(format.json(error: error.description, at: origin))
-      } else {
-        complain("\(origin): error: \(error)")
-      }
+    do { for frame in try FrameText.frames(text) { try take(frame) } } catch {
+      guard let error = error as? FrameTextError else { throw error }
+      try fail(error.description, at: origin)
+    }
+  }
+
+  private mutating func take(_ frame: [UInt8]) throws {
+    let decoded = try decoder.decode(frame)
+    try write(isJSON ? format.json(decoded) : format.text(decoded))
+  }
+
+  private mutating func fail(_ error: String, at origin: FrameOrigin) throws {
+    failures += 1
+    if isJSON {
+      try write(format.json(error: error, at: origin))
+    } else {
+      complain("\(origin): error: \(error)")
     }
   }
 
@@ -136,5 +135,198 @@ struct DecodeSession {
       count == 1
         ? "The last segment of a message is missing."
         : "The last segments of \(count) messages are missing.")
+  }
+}
+
+struct DecodedFrame {
+  var header: PacketHeader
+  var name: String
+  /// The fields of the frame or, at the end of a segmented message, of the whole message.
+  var fields: [Field]
+  /// The payload length of the whole message, where this frame ends a segmented one.
+  var messageLength: Int?
+}
+
+/// Decodes frames in their order: joins segments, and learns the dialect from the chip's messages.
+struct FrameDecoder {
+  private(set) var dialect: Dialect
+  private let learnsVendor: Bool
+  private var reassembler = Reassembler()
+  /// Segmented messages that were followed by another one before their end.
+  private var endless = 0
+
+  /// - Parameter vendor: whose vendor messages these are; nil: as the device information tells.
+  init(vendor: Dialect.Vendor? = nil) {
+    dialect = Dialect(vendor: vendor ?? .unknown)
+    learnsVendor = vendor == nil
+  }
+
+  /// The number of segmented messages with missing segments.
+  var incompleteMessages: Int {
+    var copy = reassembler
+    copy.reset()
+    return copy.dropped + endless
+  }
+
+  /// - Parameter frame: exactly one frame, with its header.
+  mutating func decode(_ frame: [UInt8]) throws -> DecodedFrame {
+    let bytes = frame.span.bytes
+    var header = try PacketHeader(parsing: bytes)
+    header.payloadLength = frame.count - PacketHeader.length
+    let payload = bytes.extracting(PacketHeader.length..<bytes.byteCount)
+    func message(_ payload: RawSpan) -> Message {
+      Message(type: header.type, opcode: header.opcode, payload: payload, dialect: dialect)
+    }
+    let joined = reassembler.take(header, whole: payload) { (message($0), $0.byteCount) }
+    guard let (whole, length) = joined else {
+      let bytes = Array(frame.dropFirst(PacketHeader.length))
+      let isSecret = Message.canCarryKeys(
+        type: header.type, opcode: header.opcode, dialect: dialect)
+      return DecodedFrame(
+        header: header, name: name(header),
+        fields: [Field("payload", isSecret ? .secret(bytes) : .bytes(bytes))])
+    }
+    var decoded = DecodedFrame(header: header, name: "", fields: [])
+    var found = whole
+    if length > payload.byteCount {
+      // Collected frames may have gaps. A frame that decodes alone, but not as the end of a message,
+      // is a message of its own.
+      let alone = message(payload)
+      if alone.isExact, !whole.isExact {
+        endless += 1
+        found = alone
+      } else {
+        decoded.messageLength = length
+      }
+    }
+    learn(from: found)
+    decoded.name = name(header)
+    decoded.fields = found.fields(dialect: dialect)
+    return decoded
+  }
+
+  private func name(_ header: PacketHeader) -> String {
+    MessageCatalog.name(type: header.type, opcode: header.opcode, dialect: dialect)
+  }
+
+  private mutating func learn(from message: Message) {
+    let vendor = dialect.vendor
+    dialect.learn(from: message)
+    if !learnsVendor { dialect.vendor = vendor }
+  }
+}
+
+extension Message {
+  /// Whether the bytes match the layout exactly.
+  fileprivate var isExact: Bool {
+    if case .opaque = content { return false }
+    return trailing.isEmpty
+  }
+}
+
+extension Reassembler {
+  /// Lends the payload of the message that a packet completes to `body`; nil where it is incomplete.
+  mutating func take<R>(
+    _ header: PacketHeader, whole payload: RawSpan, _ body: (RawSpan) -> R
+  ) -> R? {
+    switch take(header, payload: payload) {
+    case .incomplete: nil
+    case .whole: body(payload)
+    case .completed: withPayload(of: header.type, body)
+    }
+  }
+}
+
+/// Why a line of text does not consist of whole frames.
+struct FrameTextError: Error, CustomStringConvertible {
+  /// One sentence, without the line itself, which may contain keys.
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+enum FrameText {
+  /// Parses hexadecimal digits. Skips spaces, colons, dots, commas, dashes, bars and `0x`.
+  static func bytes(_ text: some StringProtocol) throws(FrameTextError) -> [UInt8] {
+    var digits: [UInt8] = []
+    for character in text {
+      // The "0" of "0x" has been taken for a digit already.
+      if character == "x" || character == "X", digits.last == 0 {
+        digits.removeLast()
+        continue
+      }
+      if character.isWhitespace || ":.,-|_".contains(character) { continue }
+      guard character.isASCII, let digit = character.hexDigitValue else {
+        throw FrameTextError(
+          "\"\(printable(String(character)))\" is not a hexadecimal digit; write each byte as two "
+            + "digits, 0 to f.")
+      }
+      digits.append(UInt8(digit))
+    }
+    guard !digits.isEmpty else {
+      throw FrameTextError("The line is empty; a frame has at least 4 bytes.")
+    }
+    guard digits.count.isMultiple(of: 2) else {
+      throw FrameTextError(
+        "The number of hexadecimal digits is odd (\(digits.count)); each byte has two.")
+    }
+    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+
+  /// Splits a line into frames, which must make up the whole line.
+  static func frames(_ text: some StringProtocol) throws(FrameTextError) -> [[UInt8]] {
+    var rest = try bytes(text)[...]
+    var frames: [[UInt8]] = []
+    while !rest.isEmpty {
+      guard let length = length(of: rest), length <= rest.count,
+        frames.isEmpty || isPlausible(rest)
+      else {
+        // An error of the first frame helps more than one of the rest.
+        let whole = frames.reduce(0) { $0 + $1.count }
+        let announced = { (count: Int) in
+          "The header announces a frame of \(count) bytes, but there"
+        }
+        if whole > 0 {
+          throw FrameTextError(
+            announced(whole) + " are \(whole + rest.count), and the rest is not a whole frame.")
+        }
+        guard let length = length(of: rest) else {
+          throw FrameTextError(
+            "The line has \(rest.count) bytes; the header of a frame alone has 4.")
+        }
+        throw FrameTextError(announced(length) + " are only \(rest.count).")
+      }
+      frames.append(Array(rest.prefix(length)))
+      rest = rest.dropFirst(length)
+    }
+    return frames
+  }
+
+  /// The length of the first frame; nil when its header is incomplete.
+  private static func length(of bytes: ArraySlice<UInt8>) -> Int? {
+    let bytes = Array(bytes)
+    guard let header = try? PacketHeader(parsing: bytes.span.bytes) else { return nil }
+    let announced = PacketHeader.length + header.payloadLength
+    return announced > bytes.count && header.hasShortLength(of: bytes.span.bytes)
+      ? bytes.count : announced
+  }
+
+  /// Whether the bytes after a whole frame look like another frame.
+  private static func isPlausible(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let first = bytes.startIndex
+    switch bytes[first] >> 5 {
+    case 0: return bytes[first] & 15 != 0
+    case 1...3: return bytes[first + 2] == 0 || bytes[first + 1] & 0x80 != 0
+    default: return false
+    }
+  }
+
+  /// Arguments as lines: each is one, unless all of them are single bytes.
+  static func lines(arguments: [String]) -> [String] {
+    let areBytes = arguments.allSatisfy { argument in
+      let digits = argument.hasPrefix("0x") ? argument.dropFirst(2) : argument[...]
+      return digits.count == 2 && digits.allSatisfy(\.isHexDigit)
+    }
+    return areBytes ? [arguments.joined()] : arguments
   }
 }

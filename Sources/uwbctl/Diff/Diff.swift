@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBLab
 import ArgumentParser
 import UCI
 import UCIReference
+import UWBLab
 
 struct Diff: Command {
   static let configuration = CommandConfiguration(
@@ -49,8 +49,7 @@ struct Diff: Command {
       differences = CapabilityComparison.differences((a, d), (b, e))
     }
     let missing = zip(sides, sides.reversed()).map { $0.missing(against: $1) }
-    standardOutput.write(
-      differences.map { format == .json ? json($0) : text($0, missing) }.joined())
+    format.print(differences, Self.json) { text($0, missing) }
     let prevents = differences.contains { $0.effect == .preventsRanging }
     if format == .text {
       standardOutput.write(
@@ -64,7 +63,7 @@ struct Diff: Command {
   private func sides() async throws -> [DiffSide] {
     let names = [first, second]
     var sides: [DiffSide?] = try names.map { name in
-      DiffDevice.isNamed(by: name)
+      DiffSide.isDevice(name)
         ? nil : try DiffSide(file: name)
     }
     var ids: [UInt32] = []
@@ -73,8 +72,9 @@ struct Diff: Command {
     }
     var wanted = session[...]
     for index in sides.indices where sides[index] == nil {
-      sides[index] = try await DiffDevice(names[index], chip).side(
-        capabilities: capabilities, session: wanted.popFirst(), ids: ids)
+      sides[index] = try await DiffSide(
+        device: names[index], chip, capabilities: capabilities, session: wanted.popFirst(), ids: ids
+      )
     }
     return sides.compactMap(\.self)
   }
@@ -86,7 +86,7 @@ struct Diff: Command {
     for (side, ends) in zip(sides, [a, b]) where ends.isEmpty {
       throw Failure(
         .data, "\(side.name) has no session.",
-        try: DiffDevice.isNamed(by: side.name)
+        try: DiffSide.isDevice(side.name)
           ? "Name its session with --session, or compare capabilities with --capabilities." : nil)
     }
     let shared = a.last { end in
@@ -103,14 +103,12 @@ struct Diff: Command {
       + printable(values.joined(separator: " / ")) + "\n  \(printable(difference.reason))\n"
   }
 
-  private func json(_ difference: SessionDifference) -> String {
-    var line = JSONLine()
-    line.add("effect", difference.effect.words)
-    line.add("name", difference.name)
-    line.add("first", difference.first)
-    line.add("second", difference.second)
-    line.add("reason", difference.reason)
-    return line.text + "\n"
+  static let json = JSONTable<SessionDifference>("diff", each: "difference") {
+    $0.key("effect", "prevents ranging, not known, or does not matter") { $0.effect.words }
+    $0.key("name", "name of the parameter") { $0.name }
+    $0.key("first", "value at the first end as text; null: none") { $0.first }
+    $0.key("second", "value at the other end") { $0.second }
+    $0.key("reason", "explanation") { $0.reason }
   }
 }
 
@@ -123,4 +121,71 @@ extension SessionDifference.Effect {
     case .doesNotMatter: "does not matter"
     }
   }
+}
+
+/// Compares the capabilities of a chip with a session or with another chip.
+enum CapabilityComparison {
+  /// The parameters of a session that a chip does not support.
+  ///
+  /// - Parameter isSwapped: the chip is the first side.
+  static func differences(
+    _ end: SessionPeerConfiguration, _ capabilities: [TLV], _ dialect: Dialect, isSwapped: Bool
+  ) -> [SessionDifference] {
+    var parameters = end.parameters
+    parameters.dialect = dialect
+    // Problems that do not depend on the chip are reported by profile check.
+    let anyway = Set(ConfigurationCheck(parameters).problems())
+    return ConfigurationCheck(parameters, capabilities: Capabilities(capabilities)).problems()
+      .filter { !anyway.contains($0) }
+      .map { problem in
+        let id = problem.parameters.first
+        let wanted = id.flatMap { id in
+          parameters[id].map { id.isSecret ? "(hidden)" : id.form().text($0) }
+        }
+        return SessionDifference(
+          problem.severity > .advice ? .preventsRanging : .doesNotMatter, id?.name ?? "",
+          isSwapped ? nil : wanted, isSwapped ? wanted : nil, problem.description)
+      }
+  }
+
+  /// Capabilities of only one of two chips, and those that both need to share but do not.
+  static func differences(
+    _ first: ([TLV], Dialect), _ second: ([TLV], Dialect)
+  ) -> [SessionDifference] {
+    let lists = [first, second].map { CapabilityList($0.0, dialect: $0.1).rows }
+    let names =
+      lists[0].map(\.name)
+      + lists[1].map(\.name).filter { name in
+        !lists[0].contains { $0.name == name }
+      }
+    let found = names.compactMap { name -> SessionDifference? in
+      let rows = lists.map { list in list.first { $0.name == name } }
+      guard rows[0]?.bytes != rows[1]?.bytes else { return nil }
+      let masks = rows.map { row in row.map { $0.bytes } }
+      let effect: SessionDifference.Effect
+      let why: String
+      if let needed = common[name], let a = masks[0], let b = masks[1] {
+        let isShared = zip(a, b).contains { $0 & $1 != 0 }
+        effect = isShared ? .doesNotMatter : .preventsRanging
+        why =
+          isShared
+          ? "Sessions must use what both support." : "The chips have no common \(needed)."
+      } else if rows.contains(where: { $0 == nil }) {
+        (effect, why) = (.notKnown, "One chip does not report it.")
+      } else {
+        (effect, why) = (.doesNotMatter, "Chips may differ in this.")
+      }
+      return SessionDifference(effect, name, rows[0]?.words, rows[1]?.words, why)
+    }
+    return SessionDifference.Effect.allCases.flatMap { effect in
+      found.filter { $0.effect == effect }
+    }
+  }
+
+  /// Masks of which both ends of a session use the same bit.
+  private static let common = [
+    "CHANNELS": "channel", "STS_CONFIG": "STS type", "RFRAME_CONFIG": "frame format",
+    "RANGING_METHOD": "ranging method", "SCHEDULE_MODE": "schedule mode",
+    "MULTI_NODE_MODE": "number of peers",
+  ]
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import FoundationEssentials
-import UWB
+import Glibc
 import SystemPackage
 import UCI
 import UCIReference
+import UWB
 
-/// One side of a comparison.
 struct DiffSide {
-  /// What is compared.
   enum Content {
     /// The last configuration of each session.
     case sessions([SessionPeerConfiguration])
-    /// The capabilities of a chip.
     case capabilities([TLV], Dialect)
   }
 
@@ -42,11 +41,6 @@ struct DiffSide {
         content = .sessions(sessions.ends)
       }
     }
-  }
-
-  init(name: String, _ content: Content) {
-    self.name = name
-    self.content = content
   }
 
   /// What is printed for a value that this side does not have; nil where capabilities are compared
@@ -79,5 +73,157 @@ struct DiffSide {
       else { throw CaptureError.notACapture }
       return TLV(line.id, value, subID: line.subID)
     }
+  }
+}
+
+extension DiffSide {
+  /// Whether a text names a device rather than a file: as for `--device`, or a path below /dev.
+  static func isDevice(_ text: String) -> Bool {
+    if text == DeviceOptions.simulated { return true }
+    if ["tcp:", "usb:", "/dev/"].contains(where: text.hasPrefix) { return true }
+    var status = stat()
+    return unsafe stat(String(text.prefix { $0 != "?" }), &status) == 0
+      && status.st_mode & S_IFMT == S_IFCHR
+  }
+
+  /// Reads from a device, which is not reset, so that its sessions continue.
+  ///
+  /// - Parameters:
+  ///   - session: the handle or id of the session on the chip; nil: search for it.
+  ///   - ids: of the sessions of the other side, which older chips use as handles.
+  init(
+    device: String, _ chip: ChipOptions, capabilities: Bool, session: UInt32?, ids: [UInt32]
+  ) async throws {
+    name = device
+    content = try await DeviceOptions.naming(device, chip).withDevice(resetPolicy: .keepState) {
+      chip, _ in
+      capabilities
+        ? .capabilities(chip.capabilities, chip.dialect)
+        : Content.sessions(try await Self.sessions(on: chip, session, ids))
+    }
+  }
+
+  /// Handles are counted from 0 or 1; there is no command that lists them.
+  private static let likelyHandles: [UInt32] = Array(0...16)
+
+  private static func sessions(
+    on chip: UWBDevice, _ session: UInt32?, _ ids: [UInt32]
+  ) async throws -> [SessionPeerConfiguration] {
+    var tokens = session.map { [$0] } ?? []
+    if session == nil {
+      let count = try await chip.send(GetSessionCount()).count
+      for token in ids + likelyHandles.filter({ !ids.contains($0) })
+      where tokens.count < count.map(Int.init) ?? .max {
+        if try await chip.send(GetSessionState(sessionToken: token)).status == .ok {
+          tokens.append(token)
+        }
+      }
+    }
+    var ends: [SessionPeerConfiguration] = []
+    for token in tokens {
+      let parameters = ChipParameters(chip: chip, session: token)
+      let list = try await parameters.read(parameters.all).found
+      guard !list.isEmpty else { continue }
+      // Since FiRa 2.0 the chip has a handle instead, and does not tell the id.
+      let isID = chip.dialect.generation == .fira1
+      ends.append(
+        SessionPeerConfiguration(
+          sessionID: isID ? token : nil,
+          parameters: SessionParameters(list, dialect: chip.dialect), isReadBack: true))
+    }
+    return ends
+  }
+}
+
+/// The sessions that a host configured, found in the packets between it and its chip.
+struct CapturedSessions {
+  /// The dialect of the chip, as far as it is known.
+  private(set) var dialect = Dialect.assumed
+  /// The capabilities of the chip; nil where it was not asked.
+  private(set) var capabilities: [TLV]?
+  private var reassemblers = [Reassembler(), Reassembler()]
+  private var pending: SetAppConfig?
+  private var opened: SessionInit?
+  private var sessions: [(token: UInt32, id: UInt32?, type: SessionType, list: [TLV])] = []
+
+  var ends: [SessionPeerConfiguration] {
+    sessions.filter { !$0.list.isEmpty }.map {
+      SessionPeerConfiguration(
+        sessionID: $0.id, parameters: SessionParameters($0.list, dialect: dialect, type: $0.type))
+    }
+  }
+
+  mutating func take(_ packet: CapturedPacket) {
+    guard packet.isWhole, let header = try? PacketHeader(parsing: packet.bytes.span.bytes) else {
+      return
+    }
+    let side = header.type == .command ? 0 : 1
+    let payload = packet.bytes.span.bytes.extracting(PacketHeader.length..<packet.bytes.count)
+    let whole = reassemblers[side].take(header, whole: payload) {
+      $0.withUnsafeBytes { Array($0) }
+    }
+    if let whole { read(header, whole.span.bytes) }
+  }
+
+  private mutating func read(_ header: PacketHeader, _ payload: RawSpan) {
+    var reader = PayloadReader(payload)
+    switch (header.type, header.opcode) {
+    case (.response, .coreGetDeviceInfo):
+      guard let info = try? BodyResponse<DeviceInfo>(from: &reader, dialect: dialect).body
+      else { return }
+      dialect.generation = .init(info.uciVersion)
+      dialect.vendor = DeviceProfile.matching(info).vendor
+    case (.response, .coreGetCapsInfo):
+      capabilities = (try? TLVListResponse(from: &reader, dialect: dialect))?.parameters
+    case (.command, .sessionInit): opened = try? SessionInit(from: &reader, dialect: dialect)
+    case (.response, .sessionInit):
+      guard let opened, let answer = try? SessionInitResponse(from: &reader, dialect: dialect),
+        answer.status == .ok
+      else { return }
+      let token = answer.handle ?? opened.sessionID
+      sessions.removeAll { $0.token == token }
+      sessions.append((token, opened.sessionID, opened.type, []))
+    case (.command, .sessionSetAppConfig):
+      pending = try? SetAppConfig(from: &reader, dialect: dialect)
+      // Commands count even where the capture has no responses.
+      if let pending { apply(pending) }
+    case (.response, .sessionSetAppConfig):
+      guard let pending,
+        let answer = try? ConfigurationResponse(from: &reader, dialect: dialect),
+        answer.status != .ok
+      else { return }
+      withdraw(pending, answer.refused ?? [])
+    default: break
+    }
+  }
+
+  private mutating func apply(_ command: SetAppConfig) {
+    if !sessions.contains(where: { $0.token == command.sessionToken }) {
+      sessions.append((command.sessionToken, nil, .ranging, []))
+    }
+    guard let index = sessions.firstIndex(where: { $0.token == command.sessionToken }) else {
+      return
+    }
+    let ids = Set(command.parameters.map(\.id))
+    before = sessions[index].list
+    sessions[index].list.removeAll { ids.contains($0.id) }
+    sessions[index].list += command.parameters
+  }
+
+  private var before: [TLV] = []
+
+  /// The chip rejected some parameters, or all: their former values remain.
+  private mutating func withdraw(_ command: SetAppConfig, _ refused: [RefusedParameter]) {
+    guard let index = sessions.firstIndex(where: { $0.token == command.sessionToken }) else {
+      return
+    }
+    guard !refused.isEmpty else {
+      // Without a list, the values may still be those that the host intends.
+      if !before.isEmpty { sessions[index].list = before }
+      return
+    }
+    let ids = Set(refused.map(\.id))
+    sessions[index].list.removeAll { ids.contains($0.id) }
+    sessions[index].list += before.filter { ids.contains($0.id) }
   }
 }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBLab
 import UCI
 import UCIReference
 import UWB
+import UWBLab
 import UWBLink
 
-/// The checks with the driver: reset, identity, a session.
-struct ChipChecks {
-  let endpoint: LinkEndpoint
-  let options: UWBDevice.Options
+// The checks with the driver: reset, identity, a session.
+extension Checkup {
+  private static let advice = "Reset the board or unplug it, then try again."
 
-  func run(_ report: (Finding) -> Void) async throws {
+  func checkChip(_ report: (Finding) -> Void) async throws {
     let clock = ContinuousClock()
     let start = clock.now
     let device: UWBDevice
@@ -19,29 +18,22 @@ struct ChipChecks {
       device = try await UWBDevice.open(endpoint, options: options)
     } catch {
       try Task.checkCancellation()
-      report(
-        .fail(
-          .reset, ExitStatus(error), error.description,
-          error.recoverySuggestion ?? "Reset the board or unplug it, then try again."))
-      return
+      return report(.fail(.reset, error, else: Self.advice))
     }
     report(.ok(.reset, "answered after \(Self.milliseconds(clock.now - start))"))
-    do {
-      report(try await roundTrip(device))
-      report(firmware(device))
-      report(capabilities(device))
-      report(try await SelfTest(device: device).run())
-    } catch let error as DriverError {
-      report(
-        .fail(
-          .roundTrip, ExitStatus(error), error.description,
-          error.recoverySuggestion ?? "Reset the board or unplug it, then try again."))
-    } catch {
+    try await lending {
+      do {
+        report(try await roundTrip(device))
+        report(firmware(device))
+        report(capabilities(device))
+        report(try await selfTest(device))
+      } catch let error as DriverError {
+        report(.fail(.roundTrip, error, else: Self.advice))
+      }
+      report(line(device.statistics))
+    } end: {
       await device.close()
-      throw error
     }
-    report(line(device.statistics))
-    await device.close()
   }
 
   // MARK: time
@@ -73,8 +65,7 @@ struct ChipChecks {
   }
 
   static func milliseconds(_ duration: Duration) -> String {
-    let (seconds, attoseconds) = duration.components
-    return fixed(Double(seconds) * 1_000 + Double(attoseconds) / 1e15, 1) + " ms"
+    fixed(duration / .milliseconds(1), 1) + " ms"
   }
 
   // MARK: identity
@@ -135,5 +126,76 @@ struct ChipChecks {
       .line, text + ": bytes are lost.",
       "Use a shorter cable or another USB port. The port of a J-Link loses bytes: use the board's own."
     )
+  }
+
+  // MARK: self-test
+
+  /// "UWB?" in ASCII: unlikely to be in use.
+  private static let sessionID: UInt32 = 0x5557_423F
+  private static let rounds = 3
+  private static let patience = Duration.seconds(4)
+
+  /// Runs a complete session. A peer is not needed: a round without an answer also shows that the
+  /// radio transmits and listens.
+  private func selfTest(_ device: UWBDevice) async throws -> Finding {
+    var configuration = SessionConfiguration(
+      role: .controller, sessionID: Self.sessionID, address: MACAddress(0x0001),
+      peers: [MACAddress(0x0002)])
+    configuration.interval = 100
+    let channels = Capabilities(device.capabilities).channels ?? [9]
+    configuration.channel = channels.contains(9) || channels.isEmpty ? 9 : UInt8(channels[0])
+    do {
+      return Self.judge(
+        try await device.withSession(configuration) { try await measure($0) },
+        channel: configuration.channel)
+    } catch let error as DriverError {
+      return .fail(
+        .selfTest, error,
+        else: "Reset the board and try again; if that does not help, its firmware rejects FiRa's "
+          + "defaults: compare with what the vendor's tool sends (uwbctl monitor --proxy).")
+    }
+  }
+
+  private func measure(_ session: UWBSession) async throws -> [TwoWayMeasurement] {
+    let stream = session.measurements()
+    try await session.start()
+    let timer = Task {
+      try await Task.sleep(for: Self.patience)
+      // The stream ends when the session leaves ACTIVE.
+      try await session.stop()
+    }
+    defer { timer.cancel() }
+    var results: [TwoWayMeasurement] = []
+    for try await measurement in stream {
+      results.append(measurement.result)
+      if results.count == Self.rounds { break }
+    }
+    return results
+  }
+
+  static func judge(_ results: [TwoWayMeasurement], channel: UInt8) -> Finding {
+    let text = "session created, configured, started and removed on channel \(channel); "
+    guard !results.isEmpty else {
+      return .warn(
+        .selfTest, text + "no round was reported within \(Self.patience.components.seconds) s.",
+        "Most chips report rounds without an answer; this one may not. Range with a second board to find "
+          + "out."
+      )
+    }
+    if let answered = results.first(where: { $0.status.isSuccess }) {
+      let distance = answered.distanceCentimetres.map { ", \($0) cm away" } ?? ""
+      return .ok(.selfTest, text + "another board answered\(distance)")
+    }
+    if let failed = results.first(where: { $0.status == .rangingTxFailed }) {
+      return .fail(
+        .selfTest, .deviceFailure, text + "the radio does not transmit: \(failed.status) (0x20).",
+        "Erase the whole flash, which may contain old configuration pages, and install the firmware "
+          + "again; or load the calibration of the board.")
+    }
+    let statuses = Set(results.map { "\($0.status) (0x\(String($0.status.rawValue, radix: 16)))" })
+    return .ok(
+      .selfTest,
+      text + "no answer, as expected without a second board: "
+        + statuses.sorted().joined(separator: ", "))
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import UWB
+import UWBLab
 import UWBLink
 import UWBSimulator
 
@@ -24,16 +26,11 @@ struct Doctor: Command {
 
   func execute() async throws {
     guard let device = try device ?? onlyBoard() else { throw Failure(.unavailable) }
-    let chip = device == DeviceOptions.simulated ? try options.simulatedChip() : nil
-    defer { chip?.bench.stop() }
-    let endpoint = try chip.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
-    let file = try capture.start(named: device, simulated: chip == nil ? nil : options.simChip)
-    defer { capture.finish(file) }
+    let target = try OpenTarget(device, options, capture)
+    defer { target.finish() }
     var driverOptions = options.driverOptions
-    driverOptions.tap = file?.tap
-    let findings = try await Checkup(endpoint: endpoint, options: driverOptions).run { finding in
-      standardOutput.write(format == .json ? finding.json + "\n" : finding.line)
-    }
+    driverOptions.tap = target.tap
+    let findings = try await Checkup(endpoint: target.endpoint, options: driverOptions).run(report)
     if format == .text { standardOutput.write(Self.summary(findings)) }
     if let first = findings.first(where: { $0.verdict == .fail }) {
       throw Failure(first.status)
@@ -64,7 +61,115 @@ struct Doctor: Command {
       : .fail(
         .device, .unavailable, "There are \(candidates.count) devices.",
         "Name one: " + candidates.map(\.endpoint.description).joined(separator: ", "))
-    standardOutput.write(format == .json ? finding.json + "\n" : finding.line)
+    report(finding)
     return nil
+  }
+
+  private func report(_ finding: Finding) { format.print([finding], Finding.json, text: \.line) }
+}
+
+/// All checks of one device, in their order.
+struct Checkup {
+  let endpoint: LinkEndpoint
+  var machine = Machine()
+  var options = UWBDevice.Options()
+
+  /// Reports each finding as soon as it is known. Leaves out checks that an earlier failure makes
+  /// impossible.
+  func run(_ report: (Finding) -> Void) async throws -> [Finding] {
+    var findings: [Finding] = []
+    func add(_ finding: Finding) {
+      findings.append(finding)
+      report(finding)
+    }
+    checkPort(add)
+    // Another program on the port, or a missing permission, makes the other checks meaningless.
+    guard !findings.contains(where: { $0.verdict == .fail }) else { return findings }
+    guard try await checkLine(add) else { return findings }
+    // Go on after garbage: the reset may end it.
+    try await checkChip(add)
+    return findings
+  }
+}
+
+/// The checks, in their order.
+enum Check: String, CaseIterable, Sendable {
+  case device, permission
+  case udevRule = "udev_rule"
+  case holder
+  case modemManager = "modem_manager"
+  case open, dtr, stale, framing, sessions, reset
+  case roundTrip = "round_trip"
+  case firmware, capabilities
+  case selfTest = "self_test"
+  case line
+
+  var title: String {
+    switch self {
+    case .udevRule: "udev rule"
+    case .holder: "other programs"
+    case .modemManager: "ModemManager"
+    case .open: "opening"
+    case .dtr: "DTR"
+    case .stale: "stale traffic"
+    case .sessions: "old sessions"
+    case .roundTrip: "round trip"
+    case .selfTest: "self-test"
+    default: rawValue
+    }
+  }
+}
+
+struct Finding: Sendable, Equatable {
+  enum Verdict: String, Sendable {
+    case ok, warn, fail
+    /// Does not apply to this kind of device.
+    case skipped
+  }
+
+  var check: Check
+  var verdict: Verdict
+  /// What was found, on one line.
+  var text: String
+  /// What to do; set for every failure.
+  var advice: String?
+  /// The exit status when this is the first failure.
+  var status = ExitStatus.success
+
+  /// A failure that an error of a library explains.
+  static func fail(_ check: Check, _ error: some LocalizedError, else advice: String) -> Finding {
+    fail(
+      check, ExitStatus(of: error) ?? .system, error.errorDescription ?? "",
+      error.recoverySuggestion ?? advice)
+  }
+  static func ok(_ check: Check, _ text: String) -> Finding {
+    Finding(check: check, verdict: .ok, text: text)
+  }
+  static func skipped(_ check: Check, _ text: String) -> Finding {
+    Finding(check: check, verdict: .skipped, text: text)
+  }
+  static func warn(_ check: Check, _ text: String, _ advice: String) -> Finding {
+    Finding(check: check, verdict: .warn, text: text, advice: advice)
+  }
+  static func fail(
+    _ check: Check, _ status: ExitStatus, _ text: String, _ advice: String
+  ) -> Finding {
+    Finding(check: check, verdict: .fail, text: text, advice: advice, status: status)
+  }
+
+  // MARK: output
+
+  /// `FAIL  permission      …`, and what to do on a second line.
+  var line: String {
+    let word = verdict == .fail ? "FAIL" : verdict == .skipped ? "–" : verdict.rawValue
+    let first = "\(word.left(6))\(check.title.left(16))\(printable(text))\n"
+    return first + (advice.map { "\("".left(22))do: \(printable($0))\n" } ?? "")
+  }
+
+  static let json = JSONTable<Finding>("doctor", each: "check") {
+    $0.key("check", "name of the check") { $0.check.rawValue }
+    $0.key("verdict", "ok, warn, fail or skipped") { $0.verdict.rawValue }
+    $0.key("text", "what was found") { $0.text }
+    $0.key("advice", "what to do") { $0.advice }
   }
 }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SystemPackage
+import UCI
+import UWB
 import UWBLink
 
-/// The checks before anything is opened, with what the kernel, udev and /proc tell of the port.
-struct PortChecks {
-  let endpoint: LinkEndpoint
-  let machine: Machine
-
+// The checks before anything is opened, with what the kernel, udev and /proc tell of the port.
+extension Checkup {
   /// The path of the device, if any; `usb:` is looked up.
   private var path: FilePath? {
     (try? endpoint.resolved(with: machine.discovery))?.path
   }
 
   /// Runs the checks in their order, up to the first failure that makes the others pointless.
-  func run(_ report: (Finding) -> Void) {
+  func checkPort(_ report: (Finding) -> Void) {
     let device = device()
     report(device)
     guard device.verdict != .fail, let path else { return }
@@ -138,7 +137,6 @@ struct PortChecks {
         : "End that program (kill \(first.pid)), then try again.")
   }
 
-  /// The name in `comm`.
   private static let modemManager = "ModemManager"
 
   func modemManager(_ port: SerialPort) -> Finding {
@@ -146,7 +144,7 @@ struct PortChecks {
       return .ok(.modemManager, "not running")
     }
     guard let usb = port.usb else {
-      return .ok(.modemManager, "running, but it ignores ports that are not on the USB")
+      return .ok(.modemManager, "running, but it ignores ports that are not USB ports")
     }
     let records = [port.deviceNumbers, usb.deviceNumbers].compactMap {
       UdevRecord(deviceNumbers: $0, in: machine.udevRecords)
@@ -160,5 +158,207 @@ struct PortChecks {
         + "the board is plugged in, which confuse its parser.",
       "sudo uwbctl setup --install, which sets ID_MM_DEVICE_IGNORE and ID_MM_PORT_IGNORE, and "
         + "replug; or: sudo systemctl disable --now ModemManager")
+  }
+}
+
+/// The parts of this machine that the checks use; a tree of files can replace them.
+struct Machine: Sendable {
+  var discovery = Discovery()
+  var processes = ProcessTable()
+  /// Where udev stores its records.
+  var udevRecords: FilePath = "/run/udev/data"
+  var udevRules: [FilePath] = [
+    "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
+    "/usr/lib/udev/rules.d", "/lib/udev/rules.d",
+  ]
+
+  /// Where the package's udev rule is installed; nil when it is not.
+  var installedRule: FilePath? {
+    udevRules.map { $0.appending("60-uwb.rules") }.first {
+      (try? FileDescriptor.open($0, .readOnly).close()) != nil
+    }
+  }
+
+  var hasUdev: Bool { (try? FileDescriptor.open(udevRecords, .readOnly).close()) != nil }
+}
+
+// The checks on an open line before the chip is reset: unsolicited traffic, and what an earlier
+// program left on the chip.
+extension Checkup {
+  /// The silence that ends a backlog, and the longest backlog: Qorvo's firmware keeps 32 kB and sends
+  /// them within 3 seconds.
+  private static let silence = Duration.milliseconds(150)
+  private static let backlog = Duration.seconds(4)
+  /// How long the chip may take to answer before it is reset. Chips that need a vendor command first
+  /// do not answer at all.
+  private static let answer = Duration.milliseconds(700)
+
+  /// - Returns: whether the device could be opened.
+  nonisolated(nonsending) func checkLine(_ report: (Finding) -> Void) async throws -> Bool {
+    let link: PacketLink
+    do {
+      link = try await PacketLink(endpoint, record: options.tap)
+    } catch {
+      report(.fail(.open, error, else: "Look at the kernel log: sudo dmesg | tail"))
+      return false
+    }
+    return try await link.use { try await check(link, report) }
+  }
+
+  private nonisolated(nonsending) func check(
+    _ link: PacketLink, _ report: (Finding) -> Void
+  ) async throws -> Bool {
+    report(.ok(.open, endpoint.isStream ? "raw, 8N1, exclusive" : "whole packets, exclusive"))
+    report(lines(link.modemLines))
+    var sessions: Finding?
+    do {
+      let traffic = try await listen(link)
+      report(stale(traffic))
+      sessions = try await leftovers(link)
+    } catch let error as LinkError {
+      report(.fail(.stale, error, else: "Plug it in again and retry."))
+      return false
+    }
+    // The question may have been answered with garbage.
+    let statistics = link.statistics
+    await link.closeAndWait()
+    report(await framing(statistics))
+    if let sessions { report(sessions) }
+    return true
+  }
+
+  private func lines(_ lines: ModemLines?) -> Finding {
+    guard let lines else {
+      return .skipped(.dtr, "this kind of device has no control lines")
+    }
+    guard lines.contains(.dtr) else {
+      return .fail(
+        .dtr, .system, "The driver does not raise DTR; USB firmware does not send without it.",
+        "Replug the board; if that does not help, the cable or the bridge does not carry DTR.")
+    }
+    if case .serial(_, _, true) = endpoint, !lines.contains(.cts) {
+      return .warn(
+        .dtr, "raised, but CTS is not: nothing can be sent with rtscts.",
+        "Omit rtscts, or check the wiring of CTS.")
+    }
+    return .ok(.dtr, "raised")
+  }
+
+  // MARK: stale traffic
+
+  struct Traffic {
+    var names: [String: Int] = [:]
+    var packets = 0
+    /// It did not end while it was listened to.
+    var isEndless = false
+  }
+
+  private func listen(_ link: PacketLink) async throws -> Traffic {
+    var traffic = Traffic()
+    var decoder = FrameDecoder()
+    let end = PacketLink.now() + UInt64(Self.backlog / .nanoseconds(1))
+    var last: UInt64 = 0
+    while true {
+      let before = traffic.packets
+      try await link.receive(for: Self.silence) { packet in
+        traffic.packets += 1
+        last = packet.time
+        if let name = try? decoder.decode(packet.bytes).name {
+          traffic.names[name, default: 0] += 1
+        }
+        return false
+      }
+      if traffic.packets == before { return traffic }
+      if last > end {
+        traffic.isEndless = true
+        return traffic
+      }
+    }
+  }
+
+  private func stale(_ traffic: Traffic) -> Finding {
+    // Chips send their device state when they are opened.
+    let others = traffic.names.filter { $0.key != "CORE_DEVICE_STATUS_NTF" }
+    guard !others.isEmpty else { return .ok(.stale, "none") }
+    let list = others.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(3)
+      .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    return .warn(
+      .stale,
+      "\(traffic.packets) unsolicited packets (\(list)): "
+        + (traffic.isEndless
+          ? "a session of an earlier program is still ranging."
+          : "left over from an earlier program."),
+      "Nothing: the reset ends it. Programs should end their sessions before closing the device."
+    )
+  }
+
+  // MARK: framing
+
+  private func framing(_ statistics: LinkStatistics?) async -> Finding {
+    guard let statistics, statistics.bytesSkipped > 0 else {
+      return .ok(.framing, "every byte belongs to a packet")
+    }
+    let skipped = statistics.bytesSkipped
+    // A packet that the end of the last program cut off is normal, only garbage is not.
+    if statistics.framesRead > 0, skipped < 259 {
+      return .warn(
+        .framing, "\(skipped) bytes before the first packet are not UCI.",
+        "Nothing: usually the rest of a packet that the last program did not read.")
+    }
+    let sample = Self.words(await sample())
+    return .fail(
+      .framing, .protocolError,
+      "\(skipped) bytes that are not UCI, \(statistics.framesRead) packets"
+        + (sample.map { "; \($0)" } ?? ""),
+      Self.wrongSpeaker)
+  }
+
+  static let wrongSpeaker =
+    "The device does not send UCI: it may have other firmware (a command-line or AT build prints "
+    + "text), another baud rate (add ?baud= to the path), or this is the wrong port."
+
+  // MARK: sessions
+
+  private func leftovers(_ link: PacketLink) async throws -> Finding {
+    let command = Segmentation.packets(GetSessionCount())
+    guard let payload = try await link.ask(command, timeout: Self.answer) else {
+      return .skipped(.sessions, "the chip does not answer before its reset")
+    }
+    var reader = PayloadReader(payload.span.bytes)
+    guard
+      let response = try? SessionCountResponse(from: &reader, dialect: .assumed),
+      response.status == .ok, let count = response.count
+    else { return .skipped(.sessions, "the chip does not report them") }
+    guard count > 0 else { return .ok(.sessions, "none") }
+    return .warn(
+      .sessions, "\(count) left on the chip by an earlier program.",
+      "Nothing: the reset removes them. They count against the chip's limit until then.")
+  }
+
+  // MARK: what is not UCI
+
+  /// Asks for the device information and reads whatever arrives; empty when the device cannot be
+  /// opened.
+  private func sample() async -> [UInt8] {
+    let bytes = try? await Link.with(endpoint) { link in
+      for packet in Segmentation.packets(GetDeviceInfo()) { try? await link.write(packet) }
+      return try? await runBlocking { link.readRaw(milliseconds: 600, limit: 512) }
+    }
+    return (bytes ?? nil) ?? []
+  }
+
+  /// A description of bytes on one line; nil when there are none.
+  static func words(_ bytes: [UInt8]) -> String? {
+    guard let first = bytes.first else { return nil }
+    let readable = bytes.filter { (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x0D }
+    if readable.count * 10 >= bytes.count * 9 {
+      let text = String(decoding: bytes.prefix(60), as: UTF8.self)
+      let lines = text.split(whereSeparator: \.isNewline)
+      return "it looks like text: \"\(lines.joined(separator: " / "))\""
+    }
+    if bytes.allSatisfy({ $0 == first }) {
+      return "all \(bytes.count) bytes are 0x\(hexDigits([first]))"
+    }
+    return "it begins with \(hexDigits(bytes.prefix(16), separator: " "))"
   }
 }

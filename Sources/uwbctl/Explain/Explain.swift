@@ -18,54 +18,52 @@ struct Explain: AsyncParsableCommand {
   @Argument(help: "A number (0x21, 33), a name, or part of a name.") var codes: [String] = []
   @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
+  typealias Explained = (family: CodeFamily, explanation: CodeExplanation)
+
   func run() async throws {
-    guard !codes.isEmpty else {
+    if codes.isEmpty {
       let all = CodeFamily.allCases.flatMap { family in family.explanations.map { (family, $0) } }
-      standardOutput.write(
-        all.map { format == .json ? json($0, $1) : brief($0, $1) }.joined(separator: "\n") + "\n")
-      return
+      format.print(all, Self.json) { "\(Self.title($0)): \($0.explanation.meaning)\n" }
     }
     for code in codes {
       let found = explanations(of: code)
       guard !found.isEmpty else {
         let names = CodeFamily.allCases.flatMap { $0.explanations.map(\.name) }
-        let nearest = nearestNames(to: code, in: names)
-        throw ValidationError(
-          "There is no code '\(code)'."
-            + (nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."))
+        throw ValidationError("There is no code '\(code)'." + nearest(to: code, in: names))
       }
-      standardOutput.write(
-        found.map {
-          format == .json ? json($0.family, $0.explanation) + "\n" : text($0.family, $0.explanation)
-        }.joined(separator: format == .json ? "" : "\n"))
+      var separator = ""
+      format.print(found.map { ($0.family, $0.explanation) }, Self.json) { explained in
+        defer { separator = "\n" }
+        return "\(separator)\(Self.title(explained))\n  \(explained.explanation.meaning)\n"
+          + explained.explanation.listed(indent: "  ")
+      }
     }
   }
 
-  private func title(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
+  private static func title(_ explained: Explained) -> String {
+    let (family, explanation) = explained
     let vendors = explanation.vendors.map(\.title).joined(separator: ", ")
-    return "\(family.rawValue) 0x\(hexDigits(explanation.code).uppercased()) \(explanation.name)"
+    return "\(family.rawValue) \(hexNumber(explanation.code)) \(explanation.name)"
       + (vendors.isEmpty ? "" : " (\(vendors))")
   }
 
-  private func brief(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
-    "\(title(family, explanation)): \(explanation.meaning)"
+  static let json = JSONTable<Explained>("explain", each: "code") {
+    $0.key("family", "kind of code") { $0.family.rawValue }
+    $0.key("code", "number") { $0.explanation.code }
+    $0.key("name", "name") { $0.explanation.name }
+    $0.key("meaning", "explanation") { $0.explanation.meaning }
+    $0.key("causes", "likely causes") { $0.explanation.causes }
+    $0.key("to_try", "what to do") { $0.explanation.recoverySuggestions }
+    $0.key("vendors", "vendors that use it; empty for all") {
+      $0.explanation.vendors.map(\.rawValue)
+    }
   }
+}
 
-  private func text(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
-    "\(title(family, explanation))\n  \(explanation.meaning)\n" + explanation.listed(indent: "  ")
-  }
-
-  private func json(_ family: CodeFamily, _ explanation: CodeExplanation) -> String {
-    var line = JSONLine()
-    line.add("family", family.rawValue)
-    line.add("code", explanation.code)
-    line.add("name", explanation.name)
-    line.add("meaning", explanation.meaning)
-    line.add("causes", explanation.causes)
-    line.add("to_try", explanation.recoverySuggestions)
-    line.add("vendors", explanation.vendors.map(\.rawValue))
-    return line.text
-  }
+/// The names that resemble an unknown one, as a sentence for an error; empty where there are none.
+func nearest(to name: String, in names: [String]) -> String {
+  let nearest = nearestNames(to: name, in: names)
+  return nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."
 }
 
 extension CodeExplanation {

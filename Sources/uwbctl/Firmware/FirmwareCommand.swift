@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Locking
 import UWB
 import UWBLink
 
@@ -25,7 +26,7 @@ enum FirmwareFamily: String, ExpressibleByArgument, CaseIterable {
   var kind: FirmwareImage.Kind { self == .sr1xx ? .hbci : .hdll }
 }
 
-struct FirmwareCheck: AsyncParsableCommand {
+struct FirmwareCheck: ReportingCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check a file without sending it.")
 
@@ -35,14 +36,12 @@ struct FirmwareCheck: AsyncParsableCommand {
   @Option(name: .customLong("for"), help: "The family of chips.")
   var family = FirmwareFamily.sr1xx
 
-  func run() async throws {
-    try reporting {
-      print(FirmwareText.describe(try FirmwareImage(path: file, kind: family.kind)))
-    }
+  func execute() async throws {
+    print(try FirmwareImage(path: file, kind: family.kind).text)
   }
 }
 
-struct FirmwareLoad: AsyncParsableCommand {
+struct FirmwareLoad: ReportingCommand {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Load a file into a chip on SPI.",
     discussion:
@@ -60,17 +59,60 @@ struct FirmwareLoad: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print each step to standard error.")
   var verbose = false
 
-  func run() async throws {
-    try await reporting {
-      let endpoint = try LinkEndpoint(device)
-      guard let kind = endpoint.firmwareKind else {
-        throw FirmwareError.notNeeded(chip: "\(endpoint)")
-      }
-      let image = try FirmwareImage(path: file, kind: kind)
-      let display = FirmwareText(isVerbose: verbose)
-      let report = try await Firmware.load(image, onto: endpoint) { display.show($0) }
-      display.end()
-      print(FirmwareText.describe(report, kind))
+  func execute() async throws {
+    let endpoint = try LinkEndpoint(device)
+    guard let kind = endpoint.firmwareKind else {
+      throw FirmwareError.notNeeded(chip: "\(endpoint)")
     }
+    let image = try FirmwareImage(path: file, kind: kind)
+    let isTerminal = standardError.isTerminal
+    let last = Locked<(step: FirmwareStep, attempt: Int)?>(nil)
+    let report = try await Firmware.load(image, onto: endpoint) { [verbose] progress in
+      let isNew = last.withLock { last in
+        defer { last = (progress.step, progress.attempt) }
+        return last?.step != progress.step || last?.attempt != progress.attempt
+      }
+      if isTerminal {
+        standardError.write("\r\u{1B}[K\(progress.text)")
+      } else if verbose, isNew {
+        standardError.write(progress.text + "\n")
+      }
+    }
+    if isTerminal { standardError.write("\r\u{1B}[K") }
+    print(report.text(kind))
+  }
+}
+
+extension FirmwareProgress {
+  fileprivate var text: String {
+    let attempt = attempt > 1 ? " (attempt \(attempt))" : ""
+    guard step == .sending else { return "\(step.rawValue)\(attempt)" }
+    let percent = total == 0 ? 0 : sent * 100 / total
+    return "\(step.rawValue): \(percent) % of \(total) bytes\(attempt)"
+  }
+}
+
+extension FirmwareImage {
+  fileprivate var text: String {
+    switch kind {
+    case .hbci: "\(bytes.count) bytes: can be sent to an SR1xx, which checks the signature itself."
+    case .hdll:
+      "\(bytes.count) bytes, all frames complete with valid checksums"
+        + (version.map { ": version \($0.major).\($0.minor)" } ?? "") + "."
+    }
+  }
+}
+
+extension Firmware.Report {
+  fileprivate func text(_ kind: FirmwareImage.Kind) -> String {
+    guard kind == .hbci else {
+      return "Wrote \(bytes) bytes to the flash of the chip, which is in its loader now."
+    }
+    var text = "Loaded \(bytes) bytes, which the chip accepted"
+    if let revision {
+      text += " (revision \(String(revision, radix: 16, uppercase: true))"
+      text += isProduction.map { $0 ? ", production)" : ", development)" } ?? ")"
+    }
+    return text + "."
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SystemPackage
+import UWBLab
 import UWBLink
 
 struct ListCommand: ParsableCommand {
@@ -17,13 +19,103 @@ struct ListCommand: ParsableCommand {
 
   func run() {
     let reports = PortReport.all(Discovery(), ProcessTable(), all: all)
-    for report in reports {
-      standardOutput.write(format == .json ? report.json + "\n" : report.text)
-    }
+    format.print(reports, PortReport.json, text: \.text)
     if reports.isEmpty {
       standardError.write(
         "uwbctl: No serial device is plugged in.\n  try: Plug in a board (a DWM3001CDK at J20) and look "
           + "at the kernel log: sudo dmesg | tail\n")
     }
+  }
+}
+
+/// A USB device or serial port as listed.
+struct PortReport {
+  /// nil for a known device without a port.
+  var port: SerialPort?
+  var usb: USBDevice?
+  var holders: [PortHolder] = []
+  /// Whether there are programs whose open files this user cannot see.
+  var someHoldersHidden = false
+
+  /// The ports of USB devices, and known devices without a port.
+  ///
+  /// - Parameter all: also the built-in ports of the machine.
+  static func all(_ discovery: Discovery, _ processes: ProcessTable, all: Bool) -> [PortReport] {
+    let ports = discovery.ports().filter { all || $0.usb != nil }.map { port in
+      let (holders, hidden) = processes.holders(of: port.path)
+      return PortReport(
+        port: port, usb: port.usb, holders: holders, someHoldersHidden: hidden)
+    }
+    return ports + discovery.knownDevicesWithoutPort().map { PortReport(usb: $0) }
+  }
+
+  private var name: String {
+    if let known = usb?.known { return known.name }
+    if let usb { return usb.product.map(printable) ?? "unknown USB device" }
+    return "serial port of this machine"
+  }
+
+  // MARK: text
+
+  var text: String {
+    var table = TextTable(indent: "  ")
+    if let usb {
+      let maker = [usb.manufacturer, usb.product].compactMap { $0 }.map(printable)
+      table.add("usb", ([usb.ids] + maker).joined(separator: " "))
+      if let serial = usb.serial { table.add("serial number", printable(serial)) }
+    }
+    if let port {
+      if let interface = port.interface { table.add("interface", "\(interface)") }
+      table.add("open as", printable(port.endpoint.description))
+      for path in port.stablePaths { table.add("stable path", printable(path.string)) }
+      table.add("driver", port.driver.map(printable) ?? "none")
+      table.add("access", access(port))
+      if !holders.isEmpty {
+        let names = holders.map { "\(printable($0.name)) (\($0.pid))" }
+        table.add("held by", names.joined(separator: ", "))
+      } else if someHoldersHidden {
+        table.add("held by", "none of your programs (only root can see those of others)")
+      }
+    }
+    if let note = usb?.known?.note { table.add("note", note) }
+    return "\(port.map { printable($0.path.string) } ?? "no port")  \(name)\n" + table.text
+  }
+
+  private func access(_ port: SerialPort) -> String {
+    guard let access = port.access else { return "there is no device node" }
+    let verdict =
+      access.isAllowed
+      ? "you can open it"
+      : access.needsNewLogin
+        ? "you can open it after the next login" : "you cannot open it"
+    return "\(printable(access.description)), \(verdict)"
+  }
+
+  // MARK: JSON
+
+  static let json = JSONTable<PortReport>("list", each: "device that is plugged in") {
+    $0.key("path", "path of the serial port") { $0.port?.path.string }
+    $0.key("name", "name of the device") { $0.name }
+    $0.key("kind", "board, debugger, …") { $0.usb?.known?.kind.rawValue }
+    $0.key("endpoint", "name for --device") { $0.port?.endpoint.description }
+    $0.key("stable_paths", "paths that do not change") {
+      $0.port?.stablePaths.map(\.string) ?? []
+    }
+    $0.key("driver", "kernel driver") { $0.port?.driver }
+    $0.key("usb_vendor", "4 hexadecimal digits") { ($0.usb?.ids.prefix(4)).map { String($0) } }
+    $0.key("usb_product", "4 hexadecimal digits") { ($0.usb?.ids.suffix(4)).map { String($0) } }
+    $0.key("manufacturer", "as reported by the device") { $0.usb?.manufacturer }
+    $0.key("product", "as reported by the device") { $0.usb?.product }
+    $0.key("serial", "serial number") { $0.usb?.serial }
+    $0.key("interface", "USB interface") { $0.port?.interface }
+    $0.key("owner", "owner of the port") { $0.port?.access?.owner }
+    $0.key("group", "group of the port") { $0.port?.access?.group }
+    $0.key("mode", "permissions, octal") { $0.port?.access.map { String($0.mode, radix: 8) } }
+    $0.key("may_open", "whether you can open it") { $0.port?.access?.isAllowed }
+    $0.list("held_by", "programs that have it open", of: \.holders) {
+      $0.key("pid?", "process id") { $0.pid }
+      $0.key("name?", "program name") { $0.name }
+    }
+    $0.key("note", "remark on the device") { $0.usb?.known?.note }
   }
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
+import SystemPackage
+import UCI
 import UWB
+import UWBLab
+import UWBLink
+import UWBSimulator
 
 struct Monitor: Command {
   static let configuration = CommandConfiguration(
@@ -25,19 +31,202 @@ struct Monitor: Command {
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
   func execute() async throws {
-    let target = try OpenTarget(options, capture)
+    let printer = PacketPrinter(
+      format, filter: filter, vendor: options.driverOptions.profile?.vendor,
+      showSecrets: showSecrets, start: PacketLink.now())
+    try await monitor.run(options, capture, printer) { standardOutput.write($0) }
+  }
+}
+
+struct CaptureCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "capture",
+    abstract: "Record the packets on a link in a file (pcapng) until interrupted.",
+    discussion: """
+      Like monitor, which prints the packets: without --reset the chip is not reset and nothing is \
+      sent; with --proxy another program talks to the chip through this one. Other commands record \
+      their packets with --capture. Keys are recorded as zeros unless --include-secrets is given.
+      """)
+
+  @Argument(help: "The file; an existing one is overwritten.") var file: String
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup var monitor: MonitorOptions
+  @Flag(help: "Record keys in clear instead of as zeros.") var includeSecrets = false
+
+  func execute() async throws {
+    var capture = CaptureOptions()
+    capture.capture = file
+    capture.includeSecrets = includeSecrets
+    let printer = PacketPrinter(.line, vendor: options.driverOptions.profile?.vendor)
+    try await monitor.run(options, capture, printer, about: "\(printable(file)): ") { _ in }
+  }
+}
+
+/// What `monitor` and `capture` have in common.
+struct MonitorOptions: ParsableArguments {
+  @OptionGroup var time: TimeLimit
+
+  @Flag(help: "First reset the chip and read its device information.")
+  var reset = false
+
+  @Flag(
+    help: """
+      Create a pseudo-terminal for another program, such as a vendor's script, forward packets in \
+      both directions, and print its path.
+      """)
+  var proxy = false
+
+  @Option(help: "With --proxy: create this symbolic link to the pseudo-terminal.")
+  var link: String?
+
+  func validate() throws {
+    if link != nil, !proxy { throw ValidationError("--link needs --proxy.") }
+  }
+
+  /// Monitors a device.
+  ///
+  /// - Parameters:
+  ///   - title: precedes the summary on standard error.
+  ///   - write: prints a piece of output.
+  func run(
+    _ options: DeviceOptions, _ capture: CaptureOptions, _ printer: PacketPrinter,
+    about title: String = "", write: @escaping (String) -> Void
+  ) async throws {
+    let target = try OpenTarget(options.device, options.chip, capture)
     defer { target.finish() }
-    let proxy = try monitor.terminal()
-    defer { proxy?.close() }
-    let profile = options.driverOptions.profile
-    var monitoring = Monitoring(
-      printer: PacketPrinter(
-        format, filter: filter, vendor: profile?.vendor, showSecrets: showSecrets,
-        start: PacketLink.now()),
-      proxy: proxy, write: { standardOutput.write($0) })
-    defer { standardError.write(monitoring.summary) }
+    let terminal = proxy ? try ProxyTerminal(link: link) : nil
+    defer { terminal?.close() }
+    if let terminal {
+      standardError.write("uwbctl: Open this in the other program: \(link ?? terminal.path)\n")
+    }
+    var monitoring = Monitoring(printer: printer, proxy: terminal, write: write)
+    defer { standardError.write(title + monitoring.summary) }
     try await monitoring.run(
-      target.endpoint, profile: profile, tap: target.tap, resets: monitor.reset,
-      limit: monitor.time.limit)
+      target.endpoint, profile: options.driverOptions.profile, tap: target.tap, resets: reset,
+      limit: time.limit)
+  }
+}
+
+/// Decodes the packets on a link, also between another program and the chip.
+struct Monitoring {
+  var printer: PacketPrinter
+  /// Set when the packets of another program are forwarded.
+  var proxy: ProxyTerminal?
+  var write: (String) -> Void
+  /// Packets that the other program did not read.
+  private(set) var undelivered = 0
+  /// Packets that arrived too fast to be shown.
+  private(set) var dropped = 0
+
+  /// How long to wait until the other program makes room for a packet: less once a packet was lost,
+  /// because the chip must not wait.
+  private var patience: Duration { .milliseconds(undelivered == 0 ? 200 : 10) }
+
+  /// - Parameters:
+  ///   - resets: whether to reset the chip and read its device information first.
+  ///   - limit: for how long; nil: until cancelled.
+  /// - Throws: `LinkError` when the link ends, but nothing when cancelled.
+  nonisolated(nonsending) mutating func run(
+    _ endpoint: LinkEndpoint, profile: DeviceProfile?, tap: UWBDevice.PacketTap?, resets: Bool,
+    limit: Duration?
+  ) async throws {
+    let chip = try await PacketLink(endpoint, record: tap)
+    if let profile { chip.adopt(profile) }
+    defer { dropped = chip.dropped }
+    try await chip.use { try await run(chip, resets: resets, limit: limit) }
+  }
+
+  private nonisolated(nonsending) mutating func run(
+    _ chip: PacketLink, resets: Bool, limit: Duration?
+  ) async throws {
+    var framing = Link.Framing()
+    framing.fromHost = true
+    // Packets of the host are shown and recorded when they are sent to the chip.
+    var host: PacketLink?
+    if let proxy { host = try await PacketLink(proxy.endpoint, framing: framing) }
+    let hostLink = host
+    let passing = Task {
+      guard let hostLink else { return }
+      for await event in hostLink.events {
+        if case .packet(let packet) = event, packet.direction == .inbound {
+          try await chip.send(packet.bytes)
+        }
+      }
+    }
+    defer {
+      host?.close()
+      passing.cancel()
+    }
+    if resets {
+      for packet in Segmentation.packets(DeviceReset()) + Segmentation.packets(GetDeviceInfo()) {
+        try await chip.send(packet)
+      }
+    }
+    let end = limit.map { chip.timer(after: $0) }
+    for await event in chip.events {
+      switch event {
+      case .packet(let packet): await take(packet, chip, host)
+      case .timer(let number): if number == end { return }
+      case .ended(let error): throw error
+      }
+    }
+  }
+
+  private nonisolated(nonsending) mutating func take(
+    _ packet: WirePacket, _ chip: PacketLink, _ host: PacketLink?
+  ) async {
+    if packet.direction == .inbound, let host {
+      do {
+        try await host.write(packet.bytes, timeout: patience)
+      } catch {
+        undelivered += 1
+        proxy?.discard()
+      }
+    }
+    let before = printer.profile
+    let text = printer.text(packet)
+    if let profile = printer.profile, before == nil { chip.adopt(profile) }
+    if !text.isEmpty { write(text) }
+  }
+
+  /// Counts of what was seen, on one line.
+  var summary: String {
+    var parts = [printer.counts]
+    if dropped > 0 { parts.append("\(dropped) too fast to be shown") }
+    if undelivered > 0 { parts.append("\(undelivered) not read by the other program") }
+    return parts.joined(separator: ", ") + "\n"
+  }
+}
+
+/// A pseudo-terminal that another program opens as the chip.
+///
+/// The program's end is also held open here, so that the program may close and reopen it.
+struct ProxyTerminal {
+  private let terminal: PseudoTerminal
+  private let link: String?
+
+  /// - Parameter link: a symbolic link to create, or to replace.
+  init(link: String?) throws(Errno) {
+    terminal = try PseudoTerminal()
+    self.link = link
+    guard let link else { return }
+    do { try terminal.makeLink(at: link) } catch {
+      terminal.hangUp()
+      throw error
+    }
+  }
+
+  /// What the other program opens, such as `/dev/pts/5`.
+  var path: String { terminal.path }
+  /// The end of this program, which closes it.
+  var endpoint: LinkEndpoint { .descriptor(terminal.master) }
+
+  /// Discards what the other program has not read.
+  func discard() { tcflush(terminal.slave.rawValue, TCIFLUSH) }
+
+  /// Hangs up, and removes the link.
+  func close() {
+    try? terminal.slave.close()
+    if let link { unlink(link) }
   }
 }

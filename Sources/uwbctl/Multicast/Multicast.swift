@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocol
 import ArgumentParser
+import Dispatch
+import FoundationEssentials
 import Glibc
+import SystemPackage
 import UCI
+import UWB
 
 struct Multicast: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,7 +20,6 @@ struct Multicast: ParsableCommand {
       """,
     subcommands: [List.self, Add.self, Remove.self])
 
-  /// Selects a running range.
   struct Target: ParsableArguments {
     @Option(
       name: .shortAndLong, help: "The device of range.",
@@ -31,33 +35,31 @@ struct Multicast: ParsableCommand {
     }
   }
 
-  struct List: ParsableCommand {
+  struct List: ReportingCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the running sessions and their controlees.")
     @OptionGroup var target: Target
 
-    func run() throws {
-      try reporting {
-        let found = target.found
-        guard !found.isEmpty else { throw noSession }
-        for entry in found { print(entry.about, target.format) }
-      }
+    func execute() throws {
+      let found = target.found
+      guard !found.isEmpty else { throw noSession }
+      print(found.map(\.about), target.format)
     }
   }
 
-  struct Add: ParsableCommand {
+  struct Add: ReportingCommand {
     static let configuration = CommandConfiguration(abstract: "Add controlees.")
     @Argument(help: "Addresses: 4 hexadecimal digits each.") var addresses: [Address]
     @OptionGroup var target: Target
-    func run() throws { try reporting { try change(.add, addresses, target) } }
+    func execute() throws { try change(.add, addresses, target) }
   }
 
-  struct Remove: ParsableCommand {
+  struct Remove: ReportingCommand {
     static let configuration = CommandConfiguration(
       abstract: "Remove controlees; a session without controlees stops.")
     @Argument(help: "Addresses: 4 hexadecimal digits each.") var addresses: [Address]
     @OptionGroup var target: Target
-    func run() throws { try reporting { try change(.remove, addresses, target) } }
+    func execute() throws { try change(.remove, addresses, target) }
   }
 
   /// A short address, as `range` takes it.
@@ -91,7 +93,7 @@ private func change(
   if let error = reply.error {
     throw Failure(.configuration, error, try: reply.suggestion)
   }
-  print(reply, target.format)
+  print([reply], target.format)
   guard reply.outcomes.allSatisfy({ $0.code == 0 }) else { throw Failure(.configuration) }
 }
 
@@ -100,26 +102,274 @@ private func summary(_ reply: ControlReply) -> String {
     + reply.controlees.map { MACAddress($0).description }.joined(separator: ", ")
 }
 
-private func print(_ reply: ControlReply, _ format: OutputFormat) {
-  guard format == .json else {
-    let outcomes = reply.outcomes.map {
-      "\(MACAddress($0.address))  \($0.status) (\($0.code))\n"
-    }
-    return standardOutput.write(outcomes.joined() + summary(reply) + "\n")
+private func print(_ replies: [ControlReply], _ format: OutputFormat) {
+  format.print(replies, ControlReply.json("list")) { reply in
+    reply.outcomes.map { "\(MACAddress($0.address))  \($0.status) (\($0.code))\n" }.joined()
+      + summary(reply) + "\n"
   }
-  var line = JSONLine()
-  line.add("pid", reply.pid)
-  line.add("device", reply.device)
-  line.add("session", reply.session)
-  line.add("controlees", reply.controlees.map { MACAddress($0).description })
-  line.add(
-    "outcomes",
-    reply.outcomes.map { outcome in
-      var entry = JSONLine()
-      entry.add("address", MACAddress(outcome.address).description)
-      entry.add("status", outcome.status)
-      entry.add("status_code", outcome.code)
-      return entry
-    })
-  standardOutput.write(line.text + "\n")
+}
+
+extension ControlReply {
+  static func json(_ action: String) -> JSONTable<ControlReply> {
+    JSONTable("multicast \(action)", each: "running session") {
+      $0.key("pid", "process id of range") { $0.pid }
+      $0.key("device", "as given to range") { $0.device }
+      $0.key("session", "session id") { $0.session }
+      $0.key("controlees", "addresses of the controlees") {
+        $0.controlees.map { MACAddress($0).description }
+      }
+      $0.list("outcomes", "result for each address", of: \.outcomes) {
+        $0.key("address?", "address") { MACAddress($0.address).description }
+        $0.key("status?", "status name") { $0.status }
+        $0.key("status_code?", "status number, 0 is OK") { $0.code }
+      }
+    }
+  }
+}
+
+/// Accepts requests to change the controlees of a running `range`. Only its process can use the port,
+/// so `multicast` asks it.
+final class RangeControl: Sendable {
+  let path: String
+  private let source: Source
+
+  /// Safe because the source is only cancelled, which any thread may do.
+  private struct Source: @unchecked Sendable { let source: any DispatchSourceRead }
+
+  /// - Parameters:
+  ///   - device: as given by the user.
+  ///   - folder: see `ControlSocket`.
+  /// - Throws: `Errno` or `AccessoryError` when the socket cannot be created.
+  init(
+    _ session: UWBSession, device: String, folder: String = ControlSocket.folder
+  ) throws {
+    try ControlSocket.makeFolder(folder)
+    let path = "\(folder)/range-\(getpid())-\(session.configuration.sessionID).sock"
+    let socket = try ControlSocket.listen(at: path)
+    let queue = DispatchQueue(label: "control", attributes: .concurrent)
+    let source = DispatchSource.makeReadSource(fileDescriptor: socket.rawValue, queue: queue)
+    source.setEventHandler {
+      let number = accept(socket.rawValue, nil, nil)
+      guard number >= 0 else { return }
+      let connection = FileDescriptor(rawValue: number)
+      ControlSocket.setPatience(connection)
+      queue.async { Self.serve(connection, session, device) }
+    }
+    source.setCancelHandler { try? socket.close() }
+    source.resume()
+    self.path = path
+    self.source = Source(source: source)
+  }
+
+  deinit { stop() }
+
+  /// Stops accepting requests; those that were accepted are completed.
+  func stop() {
+    unlink(path)
+    source.source.cancel()
+  }
+
+  private static func serve(
+    _ connection: FileDescriptor, _ session: UWBSession, _ device: String
+  ) {
+    guard let request = try? ControlSocket.receive(ControlRequest.self, over: connection) else {
+      try? connection.close()
+      return
+    }
+    Task {
+      let reply = await answer(request, session, device)
+      try? ControlSocket.send(reply, over: connection)
+      try? connection.close()
+    }
+  }
+
+  private static func answer(
+    _ request: ControlRequest, _ session: UWBSession, _ device: String
+  ) async -> ControlReply {
+    var reply = ControlReply(
+      pid: getpid(), device: device, session: session.configuration.sessionID, controlees: [])
+    let addresses = request.addresses.map { MACAddress($0) }
+    do throws(DriverError) {
+      let outcomes =
+        switch request.action {
+        case .list: [ControleeOutcome]()
+        case .add: try await session.addControlees(addresses)
+        case .remove: try await session.removeControlees(addresses)
+        }
+      reply.outcomes = outcomes.map {
+        .init(
+          address: UInt16(truncatingIfNeeded: $0.address.value), status: "\($0.status)",
+          code: $0.status.rawValue)
+      }
+    } catch {
+      reply.error = error.description
+      reply.suggestion =
+        session.configuration.peers.count > 1
+        ? error.recoverySuggestion
+        : "Start range with two or more peers: a session with one peer is one-to-one and remains so."
+    }
+    reply.controlees = session.controlees.map { UInt16(truncatingIfNeeded: $0.value) }
+    return reply
+  }
+}
+
+/// The running `range` commands of this user.
+struct RunningRanges {
+  struct Entry {
+    var path: String
+    var about: ControlReply
+  }
+
+  private(set) var entries: [Entry] = []
+
+  /// Queries each socket, and removes those of programs that have ended.
+  init(folder: String = ControlSocket.folder) {
+    for path in ControlSocket.paths(in: folder) {
+      do throws(AccessoryError) {
+        let connection = try ControlSocket.connect(to: path)
+        defer { try? connection.close() }
+        let reply = try? Self.exchange(ControlRequest(action: .list), connection)
+        if let reply { entries.append(Entry(path: path, about: reply)) }
+      } catch {
+        if case .system(.connectionRefused, _) = error.reason { unlink(path) }
+      }
+    }
+  }
+
+  /// The entries that match what is not nil.
+  func matching(device: String?, session: UInt32?, pid: Int32?) -> [Entry] {
+    entries.filter { entry in
+      (session == nil || entry.about.session == session) && (pid == nil || entry.about.pid == pid)
+        && (device == nil || Self.isSame(device ?? "", entry.about.device))
+    }
+  }
+
+  /// Compares devices by what their paths link to.
+  private static func isSame(_ a: String, _ b: String) -> Bool {
+    func real(_ path: String) -> String {
+      guard let resolved = realpath(path, nil) else { return path }
+      defer { free(resolved) }
+      return String(cString: resolved)
+    }
+    return a == b || real(a) == real(b)
+  }
+
+  static func ask(_ request: ControlRequest, at path: String) throws -> ControlReply {
+    let connection = try ControlSocket.connect(to: path)
+    defer { try? connection.close() }
+    return try exchange(request, connection)
+  }
+
+  private static func exchange(
+    _ request: ControlRequest, _ connection: FileDescriptor
+  ) throws -> ControlReply {
+    try ControlSocket.send(request, over: connection)
+    return try ControlSocket.receive(ControlReply.self, over: connection)
+  }
+}
+
+/// The sockets at which running `range` commands accept requests, in a folder that only its owner can
+/// enter.
+enum ControlSocket {
+  /// The maximum length of a request.
+  static let lineLimit = 65_536
+  /// Seconds to wait for the other end.
+  static let patience = 5
+
+  /// `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user in /tmp where that is not set.
+  static var folder: String {
+    if let base = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), !base.isEmpty {
+      return base + "/uwbctl"
+    }
+    return "/tmp/uwbctl-\(getuid())"
+  }
+
+  /// Creates the folder; throws unless it belongs to this user and nobody else can enter it.
+  static func makeFolder(_ path: String) throws(Errno) {
+    if mkdir(path, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw Errno(rawValue: errno) }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
+      status.st_mode & 0o077 == 0
+    else { throw .permissionDenied }
+  }
+
+  /// All sockets, including those of programs that have ended.
+  static func paths(in folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasPrefix("range-") && $0.hasSuffix(".sock") }
+      .map { "\(folder)/\($0)" }.sorted()
+  }
+
+  /// Listens at an unused path.
+  static func listen(at path: String) throws(AccessoryError) -> FileDescriptor {
+    unlink(path)
+    return try SocketAddress.withSocket(.unix(path: path), forListening: true) {
+      bind($0, $1, $2) == 0 && chmod(path, 0o600) == 0 && Glibc.listen($0, 8) == 0
+        ? nil : Errno(rawValue: errno)
+    }
+  }
+
+  static func connect(to path: String) throws(AccessoryError) -> FileDescriptor {
+    try SocketAddress.withSocket(.unix(path: path), forListening: false) {
+      setPatience(FileDescriptor(rawValue: $0))
+      return Glibc.connect($0, $1, $2) == 0 ? nil : Errno(rawValue: errno)
+    }
+  }
+
+  /// Sets timeouts, so that a silent other end cannot block this one.
+  static func setPatience(_ descriptor: FileDescriptor) {
+    var time = timeval(tv_sec: patience, tv_usec: 0)
+    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+      setsockopt(
+        descriptor.rawValue, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+  }
+
+  static func send(_ message: some Encodable, over descriptor: FileDescriptor) throws {
+    try descriptor.writeAll(Array(JSONEncoder().encode(message)) + [0x0A])
+  }
+
+  /// Receives one line; throws when it is not such a message or does not arrive in time.
+  static func receive<M: Decodable>(_ type: M.Type, over descriptor: FileDescriptor) throws -> M {
+    var line: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while !line.contains(0x0A), line.count < lineLimit {
+      let count = try buffer.withUnsafeMutableBytes { try descriptor.read(into: $0) }
+      guard count > 0 else { break }
+      line += buffer[..<count]
+    }
+    return try JSONDecoder().decode(type, from: Data(line.prefix { $0 != 0x0A }))
+  }
+}
+
+/// A request to a running `range`: one line of JSON over its socket.
+struct ControlRequest: Codable, Equatable {
+  enum Action: String, Codable { case list, add, remove }
+
+  var action: Action
+  /// Short addresses.
+  var addresses: [UInt16] = []
+}
+
+/// The reply of a running `range`: one line of JSON.
+struct ControlReply: Codable, Equatable {
+  struct Outcome: Codable, Equatable {
+    var address: UInt16
+    /// The name of the status, and its number; 0 is success.
+    var status: String
+    var code: UInt8
+  }
+
+  /// Which `range` this is.
+  var pid: Int32
+  var device: String
+  var session: UInt32
+  /// The present controlees.
+  var controlees: [UInt16]
+  /// The result for each requested address.
+  var outcomes: [Outcome] = []
+  /// Why nothing was changed, and what to try.
+  var error: String?
+  var suggestion: String?
 }

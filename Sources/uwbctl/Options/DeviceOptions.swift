@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBLab
 import ArgumentParser
+import Glibc
 import Logging
+import SystemPackage
 import UCI
 import UWB
+import UWBLab
 import UWBLink
 import UWBSimulator
 
@@ -58,9 +60,7 @@ struct ChipOptions: ParsableArguments {
   }
 }
 
-/// The device to use.
 struct DeviceOptions: ParsableArguments {
-  /// The name of the embedded simulated chip.
   static let simulated = "sim"
 
   /// Suggests devices that are plugged in.
@@ -81,16 +81,234 @@ struct DeviceOptions: ParsableArguments {
   @OptionGroup var chip: ChipOptions
 
   var isSimulated: Bool { device == Self.simulated }
-  var simChip: ChipOptions.SimulatedChip { chip.simChip }
-  var seed: UInt64 { chip.seed }
-  var verbose: Int { chip.verbose }
   var driverOptions: UWBDevice.Options { chip.driverOptions }
 
-  func validate() throws {
-    if !isSimulated {
-      do { _ = try LinkEndpoint(device) } catch {
-        throw ValidationError("\(error) \(error.recoverySuggestion ?? "")")
-      }
+  func validate() throws { try Self.check(device) }
+
+  /// - Throws: `ValidationError` for a name that no device can have.
+  static func check(_ device: String) throws {
+    guard device != simulated else { return }
+    do { _ = try LinkEndpoint(device) } catch {
+      throw ValidationError("\(error) \(error.recoverySuggestion ?? "")")
     }
+  }
+
+  /// The options for a device that a command names differently.
+  static func naming(_ device: String, _ chip: ChipOptions) throws -> DeviceOptions {
+    var options = try parse(["--device", device])
+    options.chip = chip
+    return options
+  }
+}
+
+/// Whether and where packets are recorded.
+struct CaptureOptions: ParsableArguments {
+  @Option(
+    help: "Record every packet in this file (pcapng), overwriting it.",
+    completion: .file(extensions: ["pcapng"]))
+  var capture: String?
+
+  @Flag(help: "Record keys in clear instead of as zeros.")
+  var includeSecrets = false
+
+  func validate() throws {
+    if includeSecrets, capture == nil {
+      throw ValidationError("--include-secrets needs --capture.")
+    }
+  }
+
+  /// Creates the file, before the device is opened so that nothing is missing; nil without --capture.
+  func start(_ device: String, simulated: ChipOptions.SimulatedChip?) throws -> CaptureFile? {
+    try capture.map { path in
+      try CaptureFile(
+        path,
+        description: .init(
+          hardware: simulated.map { "simulated \($0.rawValue)" },
+          os: Self.system, userApplication: "uwbctl", interfaceName: device,
+          interfaceDescription: "UWB chip, UCI"),
+        includeSecrets: includeSecrets)
+    }
+  }
+
+  /// For example `Linux 6.12.0 aarch64`.
+  private static var system: String {
+    var name = utsname()
+    uname(&name)
+    func text<T>(_ field: T) -> String {
+      withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+    return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))"
+  }
+}
+
+extension CaptureFile {
+  /// Warns if the file is incomplete, which does not stop ranging.
+  func reportFailure() { if let failure { _ = Failure(failure)?.report() } }
+
+  var tap: UWBDevice.PacketTap { { self.record($0, $1, time: $2) } }
+}
+
+/// When a command that ranges stops, and whether it waits for a device that was lost.
+struct RunOptions: ParsableArguments {
+  @Option(name: [.customShort("n"), .long], help: "Stop after this many measured ranging rounds.")
+  var count: Int?
+  @OptionGroup var time: TimeLimit
+  @Option(
+    help: """
+      How many seconds to wait for a device that was unplugged or failed before giving up; 0 does \
+      not wait.
+      """)
+  var recover = Seconds(60)
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
+  }
+
+  /// nil: the loss of the device ends the command.
+  var recovery: RecoveryPolicy? {
+    recover.duration > .zero ? RecoveryPolicy(limit: recover.duration) : nil
+  }
+}
+
+/// A time on the command line, in seconds.
+struct Seconds: ExpressibleByArgument {
+  var duration: Duration
+
+  init(_ seconds: Double) { duration = .seconds(seconds) }
+
+  init?(argument: String) {
+    guard let seconds = Double(argument), 0...1e9 ~= seconds else { return nil }
+    self.init(seconds)
+  }
+
+  var defaultValueDescription: String {
+    let seconds = duration / .seconds(1)
+    return seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+  }
+}
+
+/// `-t`: when to stop.
+struct TimeLimit: ParsableArguments {
+  @Option(name: [.customShort("t"), .long], help: "Stop after this many seconds.")
+  var duration: Seconds?
+
+  func validate() throws {
+    if let duration, duration.duration <= .zero {
+      throw ValidationError("--duration takes more than 0 seconds.")
+    }
+  }
+
+  /// nil: there is no limit.
+  var limit: Duration? { duration?.duration }
+}
+
+/// Resolves `--device` and `--capture`: what to open, and where to record.
+struct OpenTarget {
+  let endpoint: LinkEndpoint
+  let tap: UWBDevice.PacketTap?
+  /// The embedded simulated chips; nil for any other device.
+  let simulated: SimulatedPeers?
+  private let file: CaptureFile?
+
+  /// - Parameter peers: the number of other simulated chips.
+  /// - Throws: `LinkError`, `CaptureError`, or the error of the pseudo-terminal.
+  init(_ device: String, _ chip: ChipOptions, _ capture: CaptureOptions?, peers: Int = 0) throws {
+    simulated = device == DeviceOptions.simulated ? try chip.simulatedChip(peers: peers) : nil
+    endpoint = try simulated.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
+    file = try capture?.start(device, simulated: simulated == nil ? nil : chip.simChip)
+    tap = file?.tap
+  }
+
+  /// Warns if the capture is incomplete, and stops the simulated chip.
+  func finish() {
+    file?.reportFailure()
+    simulated?.bench.stop()
+  }
+}
+
+extension DeviceOptions {
+  /// Opens the device, or an embedded simulated one with its peers, lends it to `body`, and closes
+  /// everything again.
+  ///
+  /// - Parameters:
+  ///   - capture: where packets are recorded.
+  ///   - peers: the number of other simulated chips.
+  ///   - resetPolicy: what happens to the sessions on the chip.
+  ///   - recovery: whether to wait for a device that was lost.
+  func withDevice<R: Sendable>(
+    _ capture: CaptureOptions? = nil, peers count: Int = 0,
+    resetPolicy: UWBDevice.ResetPolicy = .reset,
+    recovery: RecoveryPolicy? = nil, _ body: (UWBDevice, SimulatedPeers?) async throws -> R
+  ) async throws -> R {
+    let target = try OpenTarget(device, chip, capture, peers: count)
+    defer { target.finish() }
+    var driverOptions = chip.driverOptions
+    (driverOptions.tap, driverOptions.recovery) = (target.tap, recovery)
+    driverOptions.resetPolicy = resetPolicy
+    let device = try await UWBDevice.open(target.endpoint, options: driverOptions)
+    if resetPolicy == .keepState, device.wasReset {
+      standardError.write("uwbctl: The chip did not answer without a reset, so it was reset.\n")
+    }
+    return try await lending {
+      try await body(device, target.simulated)
+    } end: {
+      await device.close()
+    }
+  }
+}
+
+/// Runs `body` and then `end`, whatever happens.
+func lending<R: Sendable>(
+  _ body: () async throws -> R, end: () async -> Void
+) async throws -> R {
+  let result: R
+  do { result = try await body() } catch {
+    await end()
+    throw error
+  }
+  await end()
+  return result
+}
+
+/// The embedded simulated chips: the one that is used like a board, and its peers with their hosts.
+struct SimulatedPeers {
+  let bench: SimulatedBench
+  let own: SimulatedBench.Chip
+  let others: [SimulatedBench.Chip]
+
+  /// Places chips a few metres apart; the first peer walks back and forth, the others stand still.
+  init(
+    profile: ChipProfile, peers: Int, seed: UInt64, conditions: SceneFile? = nil
+  ) throws {
+    var scene = Scene(seed: seed)
+    conditions?.apply(to: &scene)
+    bench = SimulatedBench(scene: scene)
+    own = try bench.add(profile: profile, at: SIMD3(0, 0, 1), name: "own")
+    others = try (0..<peers).map { [bench] index in
+      let place = SIMD3<Double>(2 + 0.5 * Double(index), Double(index % 3) - 1, 1)
+      let placement =
+        index == 0
+        ? Placement(.between(place, SIMD3<Double>(5, 1, 1), period: 20), yaw: 180)
+        : Placement(at: place, yaw: 180)
+      return try bench.add(profile: profile, placement: placement, name: "peer \(index + 1)")
+    }
+    if let conditions { for chip in bench.chips { conditions.apply(to: chip) } }
+    bench.start()
+  }
+
+  static func endpoint(_ chip: SimulatedBench.Chip) -> LinkEndpoint {
+    .serial(path: FilePath(chip.path))
+  }
+
+  /// Opens the peers and starts their end of a session.
+  func start(_ configurations: [SessionConfiguration]) async throws -> [UWBDevice] {
+    var devices: [UWBDevice] = []
+    for (chip, configuration) in zip(others, configurations) {
+      let device = try await UWBDevice.open(Self.endpoint(chip))
+      devices.append(device)
+      let session = try await device.makeSession(configuration)
+      try await session.start()
+    }
+    return devices
   }
 }

@@ -3,15 +3,25 @@
 import AccessoryProtocol
 import ArgumentParser
 import Dispatch
+import FoundationEssentials
 import Glibc
 import NearbyInteraction
+import SystemPackage
 import UWB
 import UWBLab
+import UWBLink
 
-/// A command whose failures become a sentence and an exit status, and that signals cancel.
-protocol Command: AsyncParsableCommand, Sendable {
+/// A command whose failures become a sentence and an exit status.
+protocol ReportingCommand: AsyncParsableCommand {
   func execute() async throws
 }
+
+extension ReportingCommand {
+  func run() async throws { try await reporting { try await execute() } }
+}
+
+/// A command that signals cancel, so that it ends in order.
+protocol Command: ReportingCommand, Sendable {}
 
 extension Command {
   func run() async throws {
@@ -34,40 +44,14 @@ struct Failure: Error {
   /// Describes an error of a library, and the command that helps. nil for errors that the argument
   /// parser prints.
   init?(_ error: any Error) {
-    switch error {
-    case let error as Failure:
-      self = error
+    if let failure = error as? Failure {
+      self = failure
       return
-    case let error as DriverError:
-      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
-    case let error as LinkError:
-      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
-    case let error as FirmwareError:
-      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
-    case let error as ProfileError:
-      self.init(
-        ExitStatus(error), error.description,
-        try: error.recoverySuggestion.map { _ in
-          "uwbctl profile prints a complete one with comments."
-        })
-    case CaptureError.notACapture:
-      self.init(
-        .data, CaptureError.notACapture.description,
-        try: "Record with uwbctl range --capture FILE, or give packets in hexadecimal.")
-    case let error as CaptureError:
-      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
-    case let error as CalibrationError:
-      self.init(ExitStatus(error), error.description, try: Self.suggestion(for: error))
-    case let error as AccessoryError:
-      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
-    case let error as LabError:
-      self.init(ExitStatus(error), error.description, try: error.recoverySuggestion)
-    case let error as NIError:
-      self.init(
-        ExitStatus(error), error.localizedDescription,
-        try: error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String)
-    default: return nil
     }
+    guard let status = ExitStatus(of: error) else { return nil }
+    self.init(
+      status, (error as? any LocalizedError)?.errorDescription ?? error.localizedDescription,
+      try: Self.suggestion(for: error))
     switch status {
     case .unavailable: suggestion? += " List devices with: uwbctl list"
     case .permission: suggestion? += " Install the rules with: sudo uwbctl setup --install"
@@ -75,12 +59,19 @@ struct Failure: Error {
     }
   }
 
-  private static func suggestion(for error: CalibrationError) -> String? {
+  private static func suggestion(for error: any Error) -> String? {
     switch error {
-    case .unsupported: "Tell the family of the chip, if you know it: --chip qorvo or --chip nxp."
-    case .unknownName: "uwbctl calibration list shows all names."
-    case .refused: "This firmware may not have it; uwbctl calibration get shows what it has."
-    default: error.recoverySuggestion
+    case CalibrationError.unsupported:
+      "Give the family of the chip, if you know it: --chip qorvo or --chip nxp."
+    case CalibrationError.unknownName: "uwbctl calibration list shows all names."
+    case CalibrationError.refused:
+      "This firmware may not have it; uwbctl calibration get shows what it has."
+    case CaptureError.notACapture:
+      "Record with uwbctl range --capture FILE, or give packets in hexadecimal."
+    case let error as ProfileError where error.recoverySuggestion != nil:
+      "uwbctl profile prints a complete one with comments."
+    case let error as NIError: error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
+    default: (error as? any LocalizedError)?.recoverySuggestion
     }
   }
 
@@ -92,16 +83,16 @@ struct Failure: Error {
   }
 }
 
+/// Checks what an option takes.
+func require(_ isValid: Bool, _ message: @autoclosure () -> String) throws {
+  if !isValid { throw ValidationError(message()) }
+}
+
 /// Runs the body of a command; a failure becomes one sentence, the next step and an exit status.
 func reporting(_ body: () async throws -> Void) async throws {
   do { try await body() } catch is CancellationError { return } catch {
     throw Failure(error)?.report() ?? error
   }
-}
-
-/// The same for a command that does not wait.
-func reporting(_ body: () throws -> Void) throws {
-  do { try body() } catch { throw Failure(error)?.report() ?? error }
 }
 
 /// Runs `body` in a task that SIGINT, SIGTERM and the hang-up of the terminal cancel, so that
@@ -132,4 +123,170 @@ private func isIgnored(_ number: Int32) -> Bool {
   guard sigaction(number, nil, &now) == 0 else { return false }
   return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
     == unsafeBitCast(SIG_IGN, to: Int.self)
+}
+
+/// The exit status of the program, as in sysexits.h where it has a meaning.
+///
+/// The README lists them; a status never changes its meaning.
+enum ExitStatus: Int32, CaseIterable {
+  case success = 0
+  /// The arguments are invalid.
+  case usage = 64
+  /// Some input could not be decoded.
+  case data = 65
+  /// An input file cannot be read.
+  case noInput = 66
+  /// The host of a tcp: device cannot be resolved.
+  case noHost = 68
+  /// There is no such device, or the connection was refused.
+  case unavailable = 69
+  /// Another system call failed.
+  case system = 71
+  /// An output file cannot be created.
+  case cannotCreate = 73
+  /// The device disappeared, or closed the connection.
+  case deviceGone = 74
+  /// Another program has the device open.
+  case busy = 75
+  /// The device answers with something that is not UCI.
+  case protocolError = 76
+  /// This user may not open the device.
+  case permission = 77
+  /// The session is impossible, or the chip rejects it.
+  case configuration = 78
+  /// The device, or the accessory, does not answer.
+  case silent = 80
+  /// The device reported a failure, or never accepted a command.
+  case deviceFailure = 81
+  /// Ranging worked, but no peer was measured.
+  case noPeer = 82
+  /// The two ends that were compared cannot range with each other.
+  case cannotRange = 83
+  /// A calibration was ended before it had a result; nothing was written.
+  case unfinished = 84
+
+  /// nil for errors that no library of this package throws.
+  init?(of error: any Error) {
+    switch error {
+    case let error as DriverError: self.init(error)
+    case let error as LinkError: self.init(error)
+    case let error as FirmwareError: self.init(error)
+    case let error as ProfileError: self.init(error)
+    case let error as CaptureError: self.init(error)
+    case let error as CalibrationError: self.init(error)
+    case let error as AccessoryError: self.init(error)
+    case let error as LabError: self.init(error)
+    case let error as NIError: self.init(error)
+    default: return nil
+    }
+  }
+
+  init(_ error: LinkError) {
+    switch error.code {
+    case .notFound, .connectionRefused, .lineNotFound: self = .unavailable
+    case .permissionDenied: self = .permission
+    case .busy, .lineBusy: self = .busy
+    case .notASerialDevice, .otherKindOfDevice, .invalidEndpoint, .ambiguous: self = .usage
+    case .unresolvedHost: self = .noHost
+    case .timeout, .chipSilent: self = .silent
+    case .closedByPeer, .deviceGone: self = .deviceGone
+    default: self = .system
+    }
+  }
+
+  init(_ error: LabError) {
+    switch error.code {
+    case .unreadable: self = .noInput
+    case .notCreated: self = .cannotCreate
+    case .notWritten: self = .system
+    case .noAnswer, .usage: self = .usage
+    default: self = .data
+    }
+  }
+
+  init(_ error: CalibrationError) {
+    switch error {
+    case .unsupported, .wrongLength, .refused: self = .configuration
+    case .unknownName, .unreadable: self = .usage
+    case .notKept: self = .deviceFailure
+    case .device(let error): self.init(error)
+    }
+  }
+
+  init(_ error: CaptureError) {
+    switch error {
+    case .empty, .notACapture, .olderFormat: self = .data
+    case .unreadable, .tooLong: self = .noInput
+    case .notCreated: self = .cannotCreate
+    case .notWritten: self = .system
+    }
+  }
+
+  init(_ error: ProfileError) {
+    switch error {
+    case .unreadable, .tooLong: self = .noInput
+    default: self = .data
+    }
+  }
+
+  init(_ error: AccessoryError) {
+    switch error.reason {
+    case .device(let error): self.init(error)
+    case .invalidConfiguration, .unknownMessage, .emptyMessage: self = .protocolError
+    case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
+    case .invalidEndpoint, .messageSize: self = .usage
+    case .unresolvedHost: self = .noHost
+    case .system(.addressInUse, _), .system(.fileExists, _): self = .busy
+    case .system(.permissionDenied, _): self = .permission
+    case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _): self = .unavailable
+    case .system(.timedOut, _): self = .silent
+    case .system: self = .system
+    case .closed, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
+    case .invalidFraming: self = .protocolError
+    }
+  }
+
+  init(_ error: NIError) {
+    if let cause = error.userInfo[NSUnderlyingErrorKey] as? DriverError {
+      self.init(cause)
+      return
+    }
+    switch error.code {
+    case .unsupportedPlatform: self = .unavailable
+    case .userDidNotAllow: self = .permission
+    case .invalidConfiguration, .invalidARConfiguration, .incompatiblePeerDevice,
+      .activeSessionsLimitExceeded, .activeExtendedDistanceSessionsLimitExceeded:
+      self = .configuration
+    case .accessoryPeerDeviceUnavailable: self = .noPeer
+    case .sessionFailed, .resourceUsageTimeout: self = .deviceFailure
+    }
+  }
+
+  init(_ error: FirmwareError) {
+    switch error {
+    case .unreadable: self = .noInput
+    case .notAnImage: self = .data
+    case .notNeeded: self = .usage
+    case .link(let error): self.init(error)
+    case .noAnswer: self = .silent
+    case .wrongAnswer: self = .protocolError
+    case .refused, .cancelled, .halfWritten: self = .deviceFailure
+    case .givenUp(_, let last): self.init(last)
+    }
+  }
+
+  init(_ error: DriverError) {
+    switch error.kind {
+    case .link(let error): self.init(error)
+    case .firmware(let error): self.init(error)
+    case .noAnswer(_, _, garbage: 0): self = .silent
+    case .noAnswer, .malformedAnswer: self = .protocolError
+    case .retriesExhausted, .deviceError, .stateNotReached, .closed, .deviceFailed,
+      .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
+      self = .deviceFailure
+    case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong,
+      .configurationProblems:
+      self = .configuration
+    }
+  }
 }

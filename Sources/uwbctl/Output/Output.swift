@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dispatch
 import Glibc
 import Synchronization
 import SystemPackage
+import UWBLab
 
-/// An output stream of the program.
+/// A stream of the program.
 struct Output: Sendable {
   let descriptor: FileDescriptor
 
@@ -33,10 +35,68 @@ struct Output: Sendable {
 
 private let hasLostReader = Atomic(false)
 
+let standardInput = Output(descriptor: .standardInput)
 let standardOutput = Output(descriptor: .standardOutput)
 let standardError = Output(descriptor: .standardError)
 
 /// How results are printed: as text, or as one JSON object a line.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case text, json
+}
+
+/// Bytes as two hexadecimal digits each.
+func hexDigits(_ bytes: some Sequence<UInt8>, separator: String = "") -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
+}
+
+/// A byte as `0x0A`.
+func hexNumber(_ byte: UInt8) -> String { "0x" + hexDigits(CollectionOfOne(byte)).uppercased() }
+
+/// Asks on standard error and reads answers from standard input. Unlike with `readLine`, waiting for
+/// an answer can be cancelled.
+enum Prompt {
+  /// Lines of standard input, which one thread reads from the first question until the program ends.
+  private static let answers = AsyncStream<String> { continuation in
+    DispatchQueue(label: "answers").async {
+      while let line = readLine() { continuation.yield(line) }
+      continuation.finish()
+    }
+  }
+
+  /// Asks for a line.
+  ///
+  /// - Returns: the answer without surrounding blanks; nil at the end of the input.
+  /// - Throws: `CancellationError`.
+  static func ask(_ question: String) async throws -> String? {
+    standardError.write(question)
+    var iterator = answers.makeAsyncIterator()
+    let answer = await iterator.next()
+    try Task.checkCancellation()
+    return answer.map { line in
+      let rest = line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
+      return String(rest.reversed())
+    }
+  }
+}
+
+/// The terminal at which boards are calibrated.
+final class TerminalConsole: CalibrationConsole {
+  private let shown = Atomic(-1)
+
+  func ask(_ question: String) async throws -> String? { try await Prompt.ask(question) }
+
+  func show(_ text: String) { standardError.write(text) }
+
+  func showProgress(_ label: String, _ count: Int, of total: Int) {
+    let step = count * 50 / max(1, total)
+    guard standardError.isTerminal, shown.exchange(step, ordering: .relaxed) != step else { return }
+    let filled = min(25, step / 2)
+    let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 25 - filled)
+    standardError.write("\r  \(label) [\(bar)] \(count) of \(total)")
+  }
+
+  func clearProgress() {
+    shown.store(-1, ordering: .relaxed)
+    if standardError.isTerminal { standardError.write("\r\u{1B}[K") }
+  }
 }

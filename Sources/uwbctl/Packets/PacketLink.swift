@@ -6,7 +6,6 @@ import UCI
 import UWB
 import UWBLink
 
-/// A packet as it went over the wire.
 struct WirePacket: Sendable {
   var direction: PacketDirection
   /// With the header.
@@ -40,7 +39,6 @@ final class PacketLink: Sendable {
   private static let backlog = 100_000
 
   /// - Parameter record: called with every packet.
-  /// - Throws: `LinkError`.
   init(
     _ endpoint: LinkEndpoint, framing: Link.Framing = .init(), record: UWBDevice.PacketTap? = nil
   ) async throws(LinkError) {
@@ -73,7 +71,6 @@ final class PacketLink: Sendable {
 
   deinit { close() }
 
-  /// Closes the device soon.
   func close() { _ = beginClosing() }
 
   /// Closes the device: when this returns, it can be opened again.
@@ -111,9 +108,6 @@ final class PacketLink: Sendable {
     parts.withLock { $0?.reader }?.setFraming(framing)
   }
 
-  /// Sends a packet unchanged.
-  ///
-  /// - Throws: `LinkError`.
   func send(_ packet: [UInt8]) async throws(LinkError) {
     guard let link = parts.withLock({ $0?.link }) else { return }
     let willWrite: @Sendable (RawSpan) -> Void = { [record, continuation] bytes in
@@ -128,7 +122,6 @@ final class PacketLink: Sendable {
   /// Forwards a packet: like `send`, but without recording it or an event.
   ///
   /// - Parameter timeout: how long to wait until the other end reads.
-  /// - Throws: `LinkError`.
   func write(_ packet: [UInt8], timeout: Duration) async throws(LinkError) {
     try await parts.withLock { $0?.link }?.write(packet, timeout: timeout)
   }
@@ -154,7 +147,6 @@ final class PacketLink: Sendable {
   /// The modem lines; nil where there are none.
   var modemLines: ModemLines? { parts.withLock { $0?.link }?.modemLines }
 
-  /// The number of packets that were dropped.
   var dropped: Int { counters.withLock { $0.dropped } }
 
   /// CLOCK_MONOTONIC in nanoseconds.

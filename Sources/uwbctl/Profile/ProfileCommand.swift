@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
-import UWB
+public import ArgumentParser
+public import UWB
 import UCI
 import UCIReference
 import UWBLink
@@ -21,51 +21,34 @@ struct ProfileCommand: AsyncParsableCommand {
     subcommands: [ProfilePrint.self, ProfileCheck.self], defaultSubcommand: ProfilePrint.self)
 }
 
-/// The presets on the command line.
-enum PresetName: String, ExpressibleByArgument, CaseIterable {
-  case firaStatic = "fira-static"
-  case qorvoKit = "qorvo-kit"
-  case android
-  case nearbyInteraction = "nearby-interaction"
+extension Preset: ExpressibleByArgument {}
 
-  var preset: Preset {
-    switch self {
-    case .firaStatic: .firaStatic
-    case .qorvoKit: .qorvoKit
-    case .android: .android
-    case .nearbyInteraction: .nearbyInteraction
-    }
-  }
-}
-
-struct ProfilePrint: AsyncParsableCommand {
+struct ProfilePrint: ReportingCommand {
   static let configuration = CommandConfiguration(
     commandName: "print",
     abstract: "Print a complete profile with comments (the default).")
 
-  @Option(help: "The preset to print.") var preset = PresetName.firaStatic
+  @Option(help: "The preset to print.") var preset = Preset.firaStatic
   @Option(help: "The end of the session (default: the usual one of a board).") var role:
     RangeOptions.Role?
   @Option(name: .customLong("from"), help: "Print this profile instead, completed.")
   var file: String?
   @Flag(help: "With --from: print keys in clear.") var includeSecrets = false
 
-  func run() async throws {
-    try reporting {
-      if let file {
-        let profile = try SessionProfile(file: file)
-        standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))
-      } else {
-        // The keys of presets are those of public samples.
-        standardOutput.write(
-          preset.preset.profile(role.map { $0 == .controller ? .controller : .controlee }).text(
-            complete: true, includingSecrets: true, remarks: preset.preset.remarks))
-      }
+  func execute() async throws {
+    if let file {
+      let profile = try SessionProfile(file: file)
+      standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))
+    } else {
+      // The keys of presets are those of public samples.
+      standardOutput.write(
+        preset.profile(role?.value).text(
+          complete: true, includingSecrets: true, remarks: preset.remarks))
     }
   }
 }
 
-struct ProfileCheck: AsyncParsableCommand {
+struct ProfileCheck: ReportingCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check a profile for problems before it is sent.",
     discussion:
@@ -78,26 +61,21 @@ struct ProfileCheck: AsyncParsableCommand {
   @OptionGroup var chip: ChipOptions
   @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
-  func run() async throws {
-    try await reporting {
-      let profile = try SessionProfile(file: file)
-      var (dialect, capabilities) = (Dialect.assumed, Capabilities?.none)
-      if let device {
-        var options = try DeviceOptions.parse(["--device", device])
-        options.chip = chip
-        (dialect, capabilities) = try await options.withDevice(CaptureOptions.parse([])) {
-          chip, _ in
-          (chip.dialect, Capabilities(chip.capabilities))
-        }
+  func execute() async throws {
+    let profile = try SessionProfile(file: file)
+    var (dialect, capabilities) = (Dialect.assumed, Capabilities?.none)
+    if let device {
+      let options = try DeviceOptions.naming(device, chip)
+      (dialect, capabilities) = try await options.withDevice { chip, _ in
+        (chip.dialect, Capabilities(chip.capabilities))
       }
-      let problems = ConfigurationCheck(
-        profile.parameters(for: dialect), capabilities: capabilities
-      ).problems()
-      standardOutput.write(
-        problems.map { format == .json ? $0.json.text + "\n" : $0.text }.joined())
-      if format == .text, problems.isEmpty { standardOutput.write("No problems found.\n") }
-      if !problems.errors.isEmpty { throw Failure(.configuration) }
     }
+    let problems = ConfigurationCheck(
+      profile.parameters(for: dialect), capabilities: capabilities
+    ).problems()
+    format.print(problems, ConfigurationProblem.json, text: \.text)
+    if format == .text, problems.isEmpty { standardOutput.write("No problems found.\n") }
+    if !problems.errors.isEmpty { throw Failure(.configuration) }
   }
 }
 
@@ -118,12 +96,10 @@ extension ConfigurationProblem {
     "\(severity.word): \(sentence)\n" + (recoverySuggestion.map { "  try: \($0)\n" } ?? "")
   }
 
-  var json: JSONLine {
-    var line = JSONLine()
-    line.add("severity", severity.word)
-    line.add("sentence", sentence)
-    line.add("parameters", parameters.map(\.name))
-    line.add("next_step", recoverySuggestion)
-    return line
+  static let json = JSONTable<ConfigurationProblem>("profile check", each: "problem") {
+    $0.key("severity", "prevents ranging, refused or advice") { $0.severity.word }
+    $0.key("sentence", "description") { $0.sentence }
+    $0.key("parameters", "names of the parameters concerned") { $0.parameters.map(\.name) }
+    $0.key("next_step", "what to do") { $0.recoverySuggestion }
   }
 }

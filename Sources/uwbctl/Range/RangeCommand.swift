@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Ranging
 import UCI
 import UWB
+import UWBLab
 import UWBLink
 import UWBSimulator
 
@@ -36,34 +38,29 @@ struct RangeCommand: Command {
     let settings = try estimation.settings(
       channel: Int(configuration.channel), peers: configuration.peers)
     if !session.force { try configuration.validate() }
-    let target = try OpenTarget(options, capture, peers: configuration.peers.count)
-    defer { target.finish() }
-    var driverOptions = options.driverOptions
-    driverOptions.recovery = end.recovery
-    let device = try await target.open(driverOptions)
-    let watch = Task { [events = device.events] in
-      for await event in events { Self.announce(event) }
-    }
-    defer { watch.cancel() }
-    var others: [UWBDevice] = []
-    let summary: RangeSummary
-    do {
-      others = try await target.simulated?.start(RangeOptions.mirrored(configuration)) ?? []
-      summary = try await device.withSession(configuration, checked: !session.force) {
-        try await measure($0, settings)
+    let summary = try await options.withDevice(
+      capture, peers: configuration.peers.count, recovery: end.recovery
+    ) { [configuration] device, simulated in
+      let watch = Task { [events = device.events] in
+        for await event in events { Self.announce(event) }
       }
-    } catch {
-      await close([device] + others)
-      throw error
+      defer { watch.cancel() }
+      let others = try await simulated?.start(RangeOptions.mirrored(configuration)) ?? []
+      let summary = try await lending {
+        try await device.withSession(configuration, checked: !session.force) {
+          try await measure($0, settings)
+        }
+      } end: {
+        for device in others { await device.close() }
+      }
+      let statistics = device.statistics
+      standardError.write(
+        summary.text(
+          "\(statistics.bytesSkipped) bytes skipped, "
+            + "\(statistics.resynchronisations) resynchronisations") + "\n")
+      standardError.write(summary.failuresExplained(in: device.dialect))
+      return summary
     }
-    let statistics = device.statistics
-    let failures = summary.failuresExplained(in: device.dialect)
-    await close([device] + others)
-    standardError.write(
-      summary.text(
-        "\(statistics.bytesSkipped) bytes skipped, "
-          + "\(statistics.resynchronisations) resynchronisations") + "\n")
-    standardError.write(failures)
     if summary.measured == 0 {
       throw Failure(
         .noPeer, "No peer was measured.",
@@ -85,15 +82,12 @@ struct RangeCommand: Command {
     }
   }
 
-  private func close(_ devices: [UWBDevice]) async {
-    for device in devices { await device.close() }
-  }
-
   private func measure(
     _ session: UWBSession, _ settings: EstimationSettings
   ) async throws -> RangeSummary {
-    var pipeline = RangePipeline(
-      format ?? .standard, hasRSSI: session.device.dialect.generation >= .fira2,
+    let hasRSSI = session.device.dialect.generation >= .fira2
+    var printer = RangePrinter(
+      format ?? .standard,
       showsComputed: session.hasDiagnostics || estimation.calibration != nil)
     let stream = session.estimates(settings, capacity: 1_024)
     try await session.start()
@@ -111,23 +105,184 @@ struct RangeCommand: Command {
     }
     defer { timer?.cancel() }
     for try await estimate in stream {
-      if let count = end.count, pipeline.summary.rounds == count,
-        estimate.measurement.sequenceNumber != pipeline.summary.lastSequence
+      if let count = end.count, printer.summary.rounds == count,
+        estimate.measurement.sequenceNumber != printer.summary.lastSequence
       {
         break
       }
-      pipeline.take(estimate)
-      if let count = end.count, pipeline.summary.rounds == count,
-        isRoundComplete(session, pipeline.summary)
+      printer.take(estimate, hasRSSI: hasRSSI)
+      // There is no need to wait for the next round where this one has an entry for each peer.
+      if let count = end.count, printer.summary.rounds == count,
+        printer.summary.rowsInRound >= session.configuration.peers.count
       {
         break
       }
     }
-    return pipeline.finish(dropped: stream.dropped)
+    return printer.finish(dropped: stream.dropped)
+  }
+}
+
+/// The parameters of a session, which both ends have to agree on.
+struct RangeOptions: ParsableArguments {
+  enum Role: String, ExpressibleByArgument, CaseIterable {
+    case controller, controlee
+    var value: SessionConfiguration.Role { self == .controller ? .controller : .controlee }
   }
 
-  /// Whether the last round has an entry for each peer, so that there is no need to wait for the next.
-  private func isRoundComplete(_ session: UWBSession, _ summary: RangeSummary) -> Bool {
-    summary.rowsInRound >= session.configuration.peers.count
+  @Option(help: "controller or controlee: the controller sets the schedule.")
+  var role = Role.controller
+
+  @Option(help: "The address of this device: 4 hexadecimal digits (default: 0000, controlee 0001).")
+  var address: String?
+
+  @Option(
+    name: .customLong("peer"),
+    help: "The address of a peer; repeat it, or separate addresses with commas, for one-to-many.")
+  var peers: [String] = []
+
+  @Option(help: "One-to-many: the number of controlees, with the addresses 0001, 0002, …")
+  var responders: Int?
+
+  @Option(help: "The session id, the same at both ends.") var sessionID: UInt32 = 42
+  @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
+  @Option(help: "The preamble code, 9…12.") var preamble: UInt8 = 10
+  @Option(help: "The SFD id, 0 or 2.") var sfd: UInt8 = 2
+  @Option(
+    help: "The slot duration in RSTU; 1200 are 1 ms (default: 2400, or less for a short interval).")
+  var slot: UInt16?
+  @Option(help: "Slots in a ranging round (default: 25, or fewer for a short interval).")
+  var slots: UInt8?
+  @Option(help: "Time between ranging rounds in milliseconds.") var interval: UInt32 = 200
+  @Option(help: "Static STS: 16 hexadecimal digits, VENDOR_ID and IV in wire order.")
+  var sts: String?
+  @Flag(help: "Hop: change the ranging round from block to block.") var hopping = false
+  @Option(
+    help: "Take the session from this file instead of these options; see uwbctl profile.",
+    completion: .file())
+  var profile: String?
+  @Flag(help: "Start the session even if it cannot work.") var force = false
+
+  /// The session of this end.
+  func configuration() throws -> SessionConfiguration {
+    if let profile {
+      let read = try SessionProfile(file: profile)
+      return try SessionConfiguration(
+        sessionID: read.sessionID, read.parameters(for: .assumed))
+    }
+    return try fromOptions()
+  }
+
+  private func fromOptions() throws -> SessionConfiguration {
+    func parse(_ text: String) throws -> MACAddress {
+      guard let address = MACAddress(text) else {
+        throw ValidationError("'\(text)' is not an address: 4 or 16 hexadecimal digits.")
+      }
+      return address
+    }
+    if let responders, !(1...255).contains(responders) {
+      throw ValidationError("--responders takes 1 to 255.")
+    }
+    let own = try address.map(parse) ?? MACAddress(role == .controller ? 0 : 1)
+    var list = try peers.flatMap { $0.split(separator: ",") }.map { try parse(String($0)) }
+    if list.isEmpty {
+      list =
+        role == .controlee
+        ? [MACAddress(0)] : (1...(responders ?? 1)).map { MACAddress(UInt16($0)) }
+    } else if responders != nil {
+      throw ValidationError("Give either --peer or --responders.")
+    }
+    var result = SessionConfiguration(
+      role: role.value, sessionID: sessionID, address: own,
+      peers: list)
+    result.channel = channel
+    result.preambleCode = preamble
+    result.sfd = sfd
+    result.interval = interval
+    result.hopping = hopping
+    (result.slotsPerRound, result.slotDuration) = schedule(peers: list.count)
+    if let sts {
+      let bytes = (try? FrameText.bytes(sts)) ?? []
+      try require(sts.count == 16 && bytes.count == 8, "--sts takes 16 hexadecimal digits.")
+      result.sts = .fixed(.init(vendorID: Array(bytes[..<2]), iv: Array(bytes[2...])))
+    }
+    return result
+  }
+
+  /// FiRa's defaults if they fit into the interval; otherwise as few slots as the peers need, as long
+  /// as possible.
+  private func schedule(peers: Int) -> (slots: UInt8, duration: UInt16) {
+    let available = Int(interval) * 1_200
+    let needed = min(peers + 5, 255)
+    let usual = max(25, needed)
+    let wanted = Int(slot ?? 2_400)
+    let count = slots.map(Int.init) ?? (usual * wanted <= available ? usual : needed)
+    let longest = available / max(count, 1) / 100 * 100
+    return (UInt8(count), slot ?? UInt16(clamping: max(1, min(wanted, longest))))
+  }
+
+  func validate() throws { if profile == nil { _ = try configuration() } }
+
+  /// The other end of a session, for each peer.
+  static func mirrored(_ configuration: SessionConfiguration) -> [SessionConfiguration] {
+    configuration.peers.map { peer in
+      var other = configuration
+      other.role = configuration.role == .controller ? .controlee : .controller
+      other.address = peer
+      other.peers = [configuration.address]
+      other.diagnostics = nil
+      // The controller may be the responder.
+      other.additional = other.additional.map { tlv in
+        tlv.id == AppConfigID.deviceRole.rawValue
+          ? TLV(tlv.id, tlv.value.map { $0 <= 1 ? 1 - $0 : $0 }) : tlv
+      }
+      // A chip compares this with what the controller announces.
+      if configuration.peers.count > 1 { other.additional.append(TLV(0x03, [1])) }
+      return other
+    }
+  }
+}
+
+/// What the computed values are based on.
+struct EstimationOptions: ParsableArguments {
+  @Option(
+    help: """
+      Correct computed values with these delays, levels and antenna tables, as written by calibrate \
+      and compute --learn.
+      """,
+    completion: .file())
+  var calibration: String?
+  @Option(
+    help: "The name of this device in the calibration; peers have their addresses as names.")
+  var board: String?
+
+  /// - Parameter peers: of the session.
+  func settings(channel: Int, peers: [MACAddress]) throws(LabError) -> EstimationSettings {
+    guard let calibration else { return EstimationSettings() }
+    let read = try RangingCalibration(file: calibration)
+    return EstimationSettings(read, board: board, channel: channel, peers: peers)
+  }
+}
+
+/// The diagnostics to request from the chip.
+struct DiagnosticsOptions: ParsableArguments {
+  @Flag(
+    help: "Request phases, levels and clock offsets of single frames, to compute with.")
+  var diagnostics = false
+  @Option(help: "NXP: the numbers of the antenna pairs that measure angles, such as 1,2.")
+  var antennaPairs: String?
+
+  var request: DiagnosticsRequest? {
+    guard diagnostics || antennaPairs != nil else { return nil }
+    return DiagnosticsRequest(.usual, antennaPairs: pairs ?? [])
+  }
+
+  private var pairs: [UInt8]? {
+    let parts = (antennaPairs ?? "").split(separator: ",")
+    let numbers = parts.compactMap { UInt8($0) }
+    return numbers.count == parts.count && numbers.count <= 8 ? numbers : nil
+  }
+
+  func validate() throws {
+    try require(pairs != nil, "--antenna-pairs takes numbers, like 1,2.")
   }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SystemPackage
+import UCI
 import UWB
+import UWBSimulator
 
 struct Replay: Command {
   static let configuration = CommandConfiguration(
@@ -15,31 +18,24 @@ struct Replay: Command {
       Ctrl-C it stops and lists the commands that were not in the capture.
       """)
 
-  /// The speed of a replay.
-  enum Speed: Equatable, ExpressibleByArgument {
-    case times(Double)
-    case max
+  struct Speed: ExpressibleByArgument {
+    /// How many times faster than recorded; infinite: without waiting.
+    var factor = 1.0
+
+    init() {}
 
     init?(argument: String) {
-      if argument == "max" {
-        self = .max
-      } else if let factor = Double(argument), factor >= 0.001, factor <= 1e6 {
-        self = .times(factor)
-      } else {
-        return nil
-      }
+      guard let number = argument == "max" ? .infinity : Double(argument),
+        number >= 0.001, number <= 1e6 || argument == "max"
+      else { return nil }
+      factor = number
     }
 
-    var defaultValueDescription: String {
-      switch self {
-      case .max: "max"
-      case .times(let factor): factor == 1 ? "1" : "\(factor)"
-      }
-    }
+    var defaultValueDescription: String { factor == 1 ? "1" : "\(factor)" }
   }
 
   @Argument(help: "The capture.", completion: .file()) var file: String
-  @Option(help: "1 is as recorded, 2 twice as fast, max does not wait.") var speed = Speed.times(1)
+  @Option(help: "1 is as recorded, 2 twice as fast, max does not wait.") var speed = Speed()
   @Option(
     help:
       "Output format: table, text, json (one object a line) or csv (default: table on a terminal, otherwise text)."
@@ -71,31 +67,31 @@ struct Replay: Command {
     var measurements = CapturedMeasurements()
     // The peers are not known in advance: their delays are found by address.
     let settings = try estimation.settings(channel: 9, peers: [])
-    var pipeline = RangePipeline(
-      format ?? .standard, hasRSSI: measurements.hasRSSI,
-      showsComputed: estimation.calibration != nil)
+    var printer = RangePrinter(
+      format ?? .standard, showsComputed: estimation.calibration != nil)
     let clock = ContinuousClock()
     let start = clock.now
     var first: UInt64?
     do {
       for packet in capture.packets {
         let batch = measurements.estimates(packet, settings)
-        pipeline.hasRSSI = measurements.hasRSSI
         guard let time = batch.first?.measurement.receivedAt else { continue }
         try Task.checkCancellation()
-        if case .times(let factor) = speed {
+        if speed.factor.isFinite {
           let beginning = first ?? time
           first = beginning
-          let seconds = Double(time - beginning) / 1e9 / factor
+          let seconds = Double(time - beginning) / 1e9 / speed.factor
           try await clock.sleep(until: start + .seconds(min(seconds, 1e9)))
         }
-        for estimate in batch { pipeline.take(estimate) }
+        for estimate in batch { printer.take(estimate, hasRSSI: measurements.hasRSSI) }
       }
-      for estimate in measurements.remaining() { pipeline.take(estimate) }
+      for estimate in measurements.remaining() {
+        printer.take(estimate, hasRSSI: measurements.hasRSSI)
+      }
     } catch is CancellationError {
       // Ctrl-C: the summary covers what was replayed.
     }
-    let summary = pipeline.finish(dropped: 0)
+    let summary = printer.finish(dropped: 0)
     standardError.write(
       summary.text(
         "\(capture.packets.count) packets, \(measurements.unreadable) unreadable") + "\n")
@@ -104,5 +100,72 @@ struct Replay: Command {
     throw Failure(
       .data, "The capture has no two-way measurements.",
       try: "uwbctl decode --file FILE shows its contents.")
+  }
+}
+
+extension Replay {
+  /// Simulates the recorded chip until interrupted, and then prints statistics.
+  func simulateDevice() async throws {
+    let capture = try CaptureReader.read(file: file)
+    for problem in capture.problems { standardError.write("\(file): \(problem)\n") }
+    let recording = Recording(capture)
+    guard recording.packets > 0 else {
+      throw Failure(
+        .data, "The capture has no packets of a chip.",
+        try: "uwbctl decode --file FILE shows its contents.")
+    }
+    let device: RecordedDevice
+    do {
+      device = try RecordedDevice(recording, speed: speed.factor, repeats: `repeat`)
+      if let link { try device.link(at: link) }
+    } catch {
+      throw Failure(
+        .cannotCreate,
+        "Cannot create \(link ?? "a pseudo-terminal"): \(error) (errno \(error.rawValue)).")
+    }
+    device.start()
+    let announced = OutputFormat(rawValue: format?.rawValue ?? "") ?? .text
+    announced.print([(link ?? device.path, recording)], Self.json) { path, _ in path + "\n" }
+    try? await Task.sleep(for: time.limit ?? .seconds(1_000_000_000))
+    device.stop()
+    standardError.write(device.statistics.text(of: recording) + "\n")
+  }
+
+  static let json = JSONTable<(path: String, Recording)>(
+    "replay --as-device", each: "recorded chip"
+  ) {
+    $0.key("path", "path to open") { $0.path }
+    $0.key("requests", "requests with a recorded answer") { $0.1.requests }
+    $0.key("packets", "packets of the chip") { $0.1.packets }
+  }
+}
+
+extension Recording {
+  /// The packets of a chip and its host. Packets with unknown direction are taken as the chip's, like
+  /// most data.
+  init(_ capture: Capture) {
+    self.init(
+      capture.packets.map {
+        Packet(time: $0.time, direction: $0.direction ?? .inbound, bytes: $0.bytes)
+      })
+  }
+}
+
+extension RecordedChip.Statistics {
+  func text(of recording: Recording) -> String {
+    func names(_ opcodes: [Opcode: Int]) -> String {
+      let list = opcodes.map { opcode, count in
+        MessageCatalog.name(type: .command, opcode: opcode) + (count > 1 ? " ×\(count)" : "")
+      }
+      return "(\(list.sorted().joined(separator: ", ")))"
+    }
+    let refused = unknown.values.reduce(0, +)
+    let filled = invented.values.reduce(0, +)
+    return
+      "\(exact + similar + refused + filled) requests: \(exact) as recorded, "
+      + "\(similar) with other contents, \(refused) not in the capture and rejected"
+      + (refused > 0 ? " \(names(unknown))" : "")
+      + (filled > 0 ? ", \(filled) answered without a recording \(names(invented))" : "")
+      + "; \(packetsSent) packets of \(recording.packets) recorded sent"
   }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBLab
 import ArgumentParser
 import UCI
+import UCIReference
 import UWB
+import UWBLab
 
 struct Send: Command {
   static let configuration = CommandConfiguration(
@@ -33,7 +34,7 @@ struct Send: Command {
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
   func validate() throws {
-    guard (1...255).contains(segment) else { throw ValidationError("--segment takes 1 to 255.") }
+    try require((1...255).contains(segment), "--segment takes 1 to 255.")
     _ = try frames()
   }
 
@@ -44,9 +45,9 @@ struct Send: Command {
         return try FrameText.lines(arguments: hex).flatMap { try FrameText.frames($0) }
       }
       let numbers = command.split(separator: ":").compactMap { Self.number($0) }
-      guard numbers.count == 2, numbers[0] < 16, numbers[1] < 64 else {
-        throw ValidationError("--command takes GID:OID, such as 1:3 or 0x1:0x03.")
-      }
+      try require(
+        numbers.count == 2 && numbers[0] < 16 && numbers[1] < 64,
+        "--command takes GID:OID, such as 1:3 or 0x1:0x03.")
       return Segmentation.packets(
         type: .command, opcode: Opcode(GroupID(rawValue: numbers[0]), numbers[1]),
         payload: try FrameText.bytes(hex.joined(separator: " ")), limit: segment)
@@ -63,12 +64,12 @@ struct Send: Command {
     let profile = options.driverOptions.profile
     let plan = SendPlan(try frames(), dialect: Dialect(vendor: profile?.vendor ?? .unknown))
     if !plan.problems.isEmpty {
-      for problem in plan.problems { standardError.write("uwbctl: \(printable("\(problem)"))\n") }
+      for problem in plan.problems { standardError.write("uwbctl: \(printable(problem))\n") }
       guard force else {
-        throw Failure(.usage, try: "Correct the packets, or send them nevertheless with --force.")
+        throw Failure(.usage, try: "Correct the packets, or send them anyway with --force.")
       }
     }
-    let target = try OpenTarget(options, capture)
+    let target = try OpenTarget(options.device, options.chip, capture)
     defer { target.finish() }
     let link = try await PacketLink(target.endpoint, record: target.tap)
     try await link.use { try await send(plan, over: link, profile) }
@@ -109,5 +110,62 @@ struct Send: Command {
       "\(silent) of \(plan.messages.count) commands were not answered within "
         + "\(fixed(timeout / .seconds(1), 1)) s.",
       try: "uwbctl doctor \(options.device)")
+  }
+}
+
+/// The messages to send, of one or more packets each.
+struct SendPlan {
+  /// The packets of each message, in order.
+  private(set) var messages: [[[UInt8]]] = []
+  /// Why they should not be sent, a sentence each.
+  private(set) var problems: [String] = []
+
+  init(_ frames: [[UInt8]], dialect: Dialect) {
+    var reassembler = Reassembler()
+    var open: PacketHeader?
+    var packets: [[UInt8]] = []
+    for frame in frames {
+      guard var header = try? PacketHeader(parsing: frame.span.bytes) else { continue }
+      header.payloadLength = frame.count - PacketHeader.length
+      if let open, open.type != header.type || open.opcode != header.opcode {
+        problems.append("A message of several segments is interrupted by another one.")
+        messages.append(packets)
+        packets = []
+      }
+      packets.append(frame)
+      open = header.moreFollows ? header : nil
+      let payload = frame.span.bytes.extracting(PacketHeader.length..<frame.count)
+      let whole = reassembler.take(header, whole: payload) {
+        Message(type: header.type, opcode: header.opcode, payload: $0, dialect: dialect)
+      }
+      guard let message = whole else { continue }
+      messages.append(packets)
+      packets = []
+      if let problem = Self.problem(of: message, dialect) { problems.append(problem) }
+    }
+    if !packets.isEmpty {
+      problems.append(
+        "The last packet announces another segment, which is missing; the chip would wait for it.")
+      messages.append(packets)
+    }
+    for word in ["STOP", "SAVE"] where Self.contains(frames.flatMap { $0 }, word) {
+      problems.append(
+        "The packets contain \"\(word)\" in ASCII, which ends UCI on some firmware of Qorvo's.")
+    }
+  }
+
+  private static func problem(of message: Message, _ dialect: Dialect) -> String? {
+    let name = message.name(dialect: dialect)
+    if message.type.direction == .inbound { return "\(name) is sent by chips, not to them." }
+    if case .opaque(_, let error?) = message.content { return "Not a valid \(name): \(error)" }
+    let count = message.trailing.count
+    return count == 0
+      ? nil : "\(name) has \(count) byte\(count == 1 ? "" : "s") too many; chips reject it."
+  }
+
+  /// Ignores case. Source: uci_parser.c of Qorvo's DW3_QM33_SDK 1.1.0.
+  private static func contains(_ bytes: [UInt8], _ word: String) -> Bool {
+    bytes.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
+      .firstRange(of: Array(word.utf8)) != nil
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import UWBLab
 import ArgumentParser
 import Glibc
 import SystemPackage
+import UWBLab
 
-struct Setup: ParsableCommand {
+struct Setup: ReportingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show, install or remove the udev rules for UWB devices.",
     discussion: """
@@ -29,15 +29,15 @@ struct Setup: ParsableCommand {
   var root = "/"
 
   func validate() throws {
-    guard !(install && remove) else { throw ValidationError("Give either --install or --remove.") }
-    guard nodes.isEmpty || !remove else { throw ValidationError("--remove takes no --node.") }
+    try require(!(install && remove), "Give either --install or --remove.")
+    try require(nodes.isEmpty || !remove, "--remove takes no --node.")
     for node in nodes where !Self.isNode(Self.name(node)) {
       throw ValidationError(
         "'\(printable(node))' is not a node: spidevB.C, gpiochipN or a tty, without wildcards.")
     }
   }
 
-  func run() throws {
+  func execute() throws {
     let folder = FilePath(root)
     let plan =
       remove
@@ -48,13 +48,7 @@ struct Setup: ParsableCommand {
       standardOutput.write(remove ? "There is nothing to remove.\n" : "Already installed.\n")
       return
     }
-    try reporting {
-      do throws(SetupPlan.Failure) {
-        for line in try plan.carryOut() { standardOutput.write(printable(line) + "\n") }
-      } catch .refused(let path, let errno) {
-        throw failure(path, errno)
-      }
-    }
+    for line in try plan.carryOut() { standardOutput.write(printable(line) + "\n") }
     if folder == "/" { apply() }
     if install { standardOutput.write(groupAdvice) }
   }
@@ -100,12 +94,11 @@ struct Setup: ParsableCommand {
 
   /// Makes udev read the rules and apply them to present devices.
   private func apply() {
-    let commands = [["control", "--reload"], ["trigger", "--subsystem-match=tty"]]
-    let more = [
-      ["trigger", "--subsystem-match=usb"], ["trigger", "--subsystem-match=spidev"],
-      ["trigger", "--subsystem-match=gpio"], ["trigger", "--subsystem-match=misc"], ["settle"],
-    ]
-    for command in commands + more where !Self.succeeds(["udevadm"] + command) {
+    let commands = ["tty", "usb", "spidev", "gpio", "misc"].map {
+      ["trigger", "--subsystem-match=\($0)"]
+    }
+    for command in [["control", "--reload"]] + commands + [["settle"]]
+    where !Self.succeeds(["udevadm"] + command) {
       standardError.write(
         "uwbctl: udevadm \(command.joined(separator: " ")) failed; is udev running?\n"
           + "  try: Replug the board, or restart the machine.\n")
@@ -124,17 +117,6 @@ struct Setup: ParsableCommand {
     return status == 0
   }
 
-  private func failure(_ path: FilePath, _ errno: Errno) -> Failure {
-    if errno == .permissionDenied || errno == .notPermitted {
-      return Failure(
-        .permission, "Only root can change \(path).",
-        try: "sudo uwbctl setup " + (remove ? "--remove" : "--install"))
-    }
-    return Failure(
-      errno == .noSuchFileOrDirectory ? .cannotCreate : .system, "Cannot write \(path): \(errno).")
-  }
-
-  /// The kernel's name of a path or name.
   static func name(_ node: String) -> String {
     node.hasPrefix("/dev/") ? String(node.dropFirst(5)) : node
   }
@@ -147,4 +129,154 @@ struct Setup: ParsableCommand {
           || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
       }
   }
+}
+
+/// The files that give users access to UWB devices, compared with the present ones.
+struct SetupPlan {
+  struct File: Equatable {
+    enum State: Equatable {
+      case missing, same, different
+    }
+
+    var path: FilePath
+    /// nil: the file is removed.
+    var text: String?
+    var state: State
+  }
+
+  /// Where udev looks for local rules.
+  let folder: FilePath
+  private(set) var files: [File]
+
+  /// - Parameters:
+  ///   - root: of the system: `/`, or the folder of an image.
+  ///   - nodes: kernel names of nodes to make accessible; none: a former list stays.
+  init(root: FilePath, nodes: [String]) {
+    folder = root.appending("etc").appending("udev").appending("rules.d")
+    files = [Self.file(folder.appending(UdevRules.name), UdevRules.text)]
+    if !nodes.isEmpty {
+      let path = folder.appending(UdevRules.nodesName)
+      files.append(Self.file(path, UdevRules.text(forNodes: nodes)))
+    }
+  }
+
+  /// Removes everything that `setup` installs.
+  init(removingFrom root: FilePath) {
+    folder = root.appending("etc").appending("udev").appending("rules.d")
+    let paths = [UdevRules.name, UdevRules.nodesName].map(folder.appending)
+    files = paths.map { Self.file($0, nil) }.filter { $0.state != .missing }
+  }
+
+  var isDone: Bool {
+    files.allSatisfy { $0.text == nil ? $0.state == .missing : $0.state == .same }
+  }
+
+  private static func file(_ path: FilePath, _ text: String?) -> File {
+    guard let bytes = try? contents(ofFile: path.string) else {
+      return File(path: path, text: text, state: .missing)
+    }
+    let isSame = text.map { Array($0.utf8) == bytes } ?? false
+    return File(path: path, text: text, state: isSame ? .same : .different)
+  }
+
+  // MARK: execution
+
+  /// Writes missing and different files, and removes those without a text. A different file is kept
+  /// as `.old`, which udev does not read.
+  ///
+  /// - Returns: a sentence for each change.
+  func carryOut() throws(Failure) -> [String] {
+    var done: [String] = []
+    for file in files {
+      guard let text = file.text else {
+        try remove(file.path)
+        done.append("Removed \(file.path).")
+        continue
+      }
+      guard file.state != .same else { continue }
+      if file.state == .different {
+        let old = FilePath(file.path.string + ".old")
+        guard rename(file.path.string, old.string) == 0 else { throw failure(file.path) }
+        done.append("Kept the former \(file.path) as \(old).")
+      }
+      try write(text, to: file.path)
+      done.append("Wrote \(file.path).")
+    }
+    return done
+  }
+
+  private func remove(_ path: FilePath) throws(Failure) {
+    guard unlink(path.string) == 0 || errno == ENOENT else { throw failure(path) }
+  }
+
+  /// Writes a file completely or not at all, by renaming it.
+  private func write(_ text: String, to path: FilePath) throws(Failure) {
+    try makeFolders()
+    let draft = FilePath(path.string + ".new")
+    do {
+      let descriptor = try FileDescriptor.open(
+        draft, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow],
+        permissions: [.ownerReadWrite, .groupRead, .otherRead])
+      defer { try? descriptor.close() }
+      try descriptor.writeAll(text.utf8)
+      // Independently of the umask.
+      guard fchmod(descriptor.rawValue, 0o644) == 0 else { throw Errno(rawValue: errno) }
+    } catch {
+      unlink(draft.string)
+      throw failure(path, error as? Errno ?? .ioError)
+    }
+    guard rename(draft.string, path.string) == 0 else { throw failure(path) }
+  }
+
+  private func makeFolders() throws(Failure) {
+    var path = FilePath(folder.string.hasPrefix("/") ? "/" : "")
+    for component in folder.components {
+      path.append(component)
+      guard mkdir(path.string, 0o755) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES
+      else { throw failure(path) }
+    }
+  }
+
+  private func failure(_ path: FilePath, _ cause: Errno = Errno(rawValue: errno)) -> Failure {
+    guard cause == .permissionDenied || cause == .notPermitted else {
+      return Failure(
+        cause == .noSuchFileOrDirectory ? .cannotCreate : .system, "Cannot write \(path): \(cause)."
+      )
+    }
+    let isRemoval = files.contains { $0.text == nil }
+    return Failure(
+      .permission, "Only root can change \(path).",
+      try: "sudo uwbctl setup " + (isRemoval ? "--remove" : "--install"))
+  }
+}
+
+/// The rules for udev that `setup` installs.
+enum UdevRules {
+  /// The name of the file: sorted before 73, where systemd applies the tag uaccess, and after
+  /// 60-serial.rules.
+  static let name = "60-uwb.rules"
+  /// The name of the file for nodes that the user named.
+  static let nodesName = "61-uwb-nodes.rules"
+  /// The group that has access without a local login.
+  static let group = "dialout"
+
+  /// Rules for nodes that cannot be recognised: a spidev, GPIO lines, a UART.
+  ///
+  /// - Parameter nodes: kernel names, such as `spidev0.0`.
+  static func text(forNodes nodes: [String]) -> String {
+    let head = """
+      # SPDX-License-Identifier: Apache-2.0
+      #
+      # Written by uwbctl setup --node: nodes on this machine that lead to a UWB chip.
+
+      """
+    return nodes.reduce(into: head) { text, node in
+      text +=
+        "KERNEL==\"\(node)\", MODE=\"0660\", GROUP=\"\(group)\", TAG+=\"uaccess\", "
+        + "SYMLINK+=\"uwb/$kernel\"\n"
+    }
+  }
+
+  /// The contents of the file of that name in this folder.
+  static let text = String(decoding: PackageResources.uwb_rules, as: UTF8.self)
 }

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import UWB
+import UWBLab
+
+struct ChipCalibration: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "calibration",
+    abstract: "Read, write, back up and restore the calibration of a chip.",
+    discussion: """
+      Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's numbered parameters of each channel, \
+      which have names here (ch9.rx_ant_delay). Values may also be given as bytes: hex:0102. Make a \
+      backup before you change anything:
+        uwbctl calibration backup board7.json --device /dev/ttyACM0
+        uwbctl calibration set ant0.ch9.ant_delay=16459 --device /dev/ttyACM0
+        uwbctl calibration restore board7.json --device /dev/ttyACM0
+      All of them except list reset the chip, which ends its sessions.
+      """,
+    subcommands: [List.self, Get.self, SetValues.self, Backup.self, Restore.self])
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List the values that chips may have, and what they accept; needs no device.")
+
+    enum Family: String, ExpressibleByArgument, CaseIterable {
+      case all, qorvo, nxp
+      var schemes: [CalibrationScheme] {
+        switch self {
+        case .all: [.namedKeys, .numberedParameters]
+        case .qorvo: [.namedKeys]
+        case .nxp: [.numberedParameters]
+        }
+      }
+    }
+
+    @Argument(help: "List only values whose names contain this.") var part: String?
+    @Option(help: "The family of chips.") var family = Family.all
+    @Option(help: "Output format: text or json.") var format = OutputFormat.text
+
+    func run() {
+      let values = family.schemes.flatMap(\.values).filter { value in
+        part.map { value.name.contains($0) } ?? true
+      }
+      format.print(values, Self.json) { value in
+        value.name.left(42) + value.form.accepted + (value.unit.map { ", in \($0)" } ?? "")
+          + (value.summary.map { ". \($0)" } ?? "") + "\n"
+      }
+    }
+
+    static let json = JSONTable<CalibrationValue>("calibration list", each: "known value") {
+      $0.key("name", "name of the value") { $0.name }
+      $0.key("accepts", "accepted values") { $0.form.accepted }
+      $0.key("unit", "unit of its numbers") { $0.unit }
+      $0.key("summary", "description") { $0.summary }
+    }
+  }
+
+  struct Get: ReportingCommand {
+    static let configuration = CommandConfiguration(abstract: "Read values from the chip.")
+    @Argument(help: "Names (default: all values of the chip).") var names: [String] = []
+    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
+    @Option(help: "Output format: text or json.") var format = OutputFormat.text
+
+    func execute() async throws {
+      try await device.withDevice(capture) { device, _ in
+        let values = try await device.calibration(names).map {
+          PrintedValue($0, in: device.profile.calibration)
+        }
+        format.print(values, PrintedValue.json) { $0.title(among: values) + $0.text + "\n" }
+      }
+    }
+  }
+
+  struct SetValues: ReportingCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "set", abstract: "Write values to the chip, and read each one back.")
+    @Argument(help: "NAME=VALUE.") var assignments: [String]
+    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
+    @OptionGroup var consent: Consent
+    @Option(help: "Output format of the changes: text or json.") var format = OutputFormat.text
+
+    func validate() throws {
+      try require(
+        !assignments.isEmpty && assignments.allSatisfy({ $0.contains("=") }), "Give NAME=VALUE.")
+    }
+
+    func execute() async throws {
+      try await device.withDevice(capture) { device, _ in
+        var wanted: [CalibrationEntry] = []
+        for assignment in assignments {
+          let parts = assignment.split(separator: "=", maxSplits: 1).map(String.init)
+          try require(parts.count == 2, "\(printable(assignment)) has no value.")
+          let value = try device.value(named: parts[0])
+          wanted.append(
+            CalibrationEntry(name: parts[0], bytes: try value.bytes(from: parts[1])))
+        }
+        try await CalibrationChange(device, wanted).confirmAndWrite(consent, format)
+      }
+    }
+  }
+}
+
+/// Whether to write without confirmation.
+struct Consent: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Write without asking for confirmation.") var yes = false
+}
+
+extension ChipCalibration {
+  struct Backup: ReportingCommand {
+    static let configuration = CommandConfiguration(
+      abstract:
+        "Save all calibration values of the chip to a file (JSON), with the name of the chip.")
+    @Argument(
+      help: "The file; an existing one is overwritten only with --force.",
+      completion: .file(extensions: ["json"]))
+    var file: String
+    @Flag(help: "Overwrite the file.") var force = false
+    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
+
+    func execute() async throws {
+      guard force || !FileManager.default.fileExists(atPath: file) else {
+        throw Failure(.cannotCreate, "\(file) exists.", try: "Overwrite it with --force.")
+      }
+      let backup = try await device.withDevice(capture) { device, _ in
+        try await device.backUpCalibration(created: Date.now.formatted(.iso8601))
+      }
+      try backup.write(to: file)
+      standardError.write(
+        "Saved \(backup.values.count) values of \(printable(backup.device.summary)).\n")
+    }
+  }
+
+  struct Restore: ReportingCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Write the values of a backup that differ from those of the chip.",
+      discussion: """
+        Each value is read back. Refuses a backup of another family of chips, and warns if it is of \
+        another chip: a calibration belongs to one board.
+        """)
+    @Argument(help: "A file written by backup.", completion: .file(extensions: ["json"]))
+    var file: String
+    @Flag(help: "Accept a backup of another family.") var force = false
+    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
+    @OptionGroup var consent: Consent
+    @Option(help: "How to print the changes: text or json.") var format = OutputFormat.text
+
+    func execute() async throws {
+      let backup = try CalibrationBackup(file: file)
+      try await device.withDevice(capture) { device, _ in
+        let owner = device.calibrationOwner
+        guard owner.family == backup.device.family || force else {
+          throw Failure(
+            .configuration,
+            "\(file) is of the family \(backup.device.family), this chip of \(owner.family).",
+            try: "Write it anyway with --force.")
+        }
+        let isOther = owner.chipID != backup.device.chipID
+        try await CalibrationChange(device, backup.entries()).confirmAndWrite(
+          consent, format,
+          warning: isOther
+            ? "The backup is of another chip: \(backup.device.summary). This is "
+              + "\(owner.summary)." : nil)
+      }
+    }
+  }
+}
+
+extension CalibrationBackup.Device {
+  /// The family, and what identifies the chip.
+  var summary: String {
+    family + (chipID.map { " with chip id \($0)" } ?? "")
+      + (firmware.map { ", firmware \($0)" } ?? "")
+  }
+}
+
+/// A value of a calibration as it is printed.
+struct PrintedValue {
+  private let entry: CalibrationEntry
+  private let value: CalibrationValue?
+  /// The bytes that the chip has; empty unless they are to change.
+  let old: [UInt8]
+
+  init(_ entry: CalibrationEntry, was old: [UInt8] = [], in scheme: CalibrationScheme) {
+    (self.entry, self.old) = (entry, old)
+    value = scheme.value(named: entry.name)
+  }
+
+  /// The name, as wide as the longest of `others`.
+  func title(among others: [PrintedValue]) -> String {
+    printable(entry.name).left((others.map(\.entry.name.count).max() ?? 0) + 2)
+  }
+
+  var text: String { text(entry.bytes) }
+
+  func text(_ bytes: [UInt8]) -> String { printable(value?.text(bytes) ?? hexDigits(bytes)) }
+
+  static let json = JSONTable<PrintedValue>("calibration get", each: "value") { keys(&$0) }
+
+  static let changed = JSONTable<PrintedValue>("calibration set", each: "value") {
+    keys(&$0)
+    $0.key("was", "former value") { $0.value?.plainText($0.old) }
+    $0.key("was_hex", "its bytes") { hexDigits($0.old) }
+  }
+
+  private static func keys(_ keys: inout JSONTable<PrintedValue>) {
+    keys.key("name", "name of the value") { $0.entry.name }
+    keys.key("value", "value as text") { $0.value?.plainText($0.entry.bytes) }
+    keys.key("unit", "unit of its numbers") { $0.value?.unit }
+    keys.key("hex", "bytes in wire order") { hexDigits($0.entry.bytes) }
+  }
+}
+
+extension CalibrationChange {
+  /// Shows what changes, asks, writes and reads back.
+  ///
+  /// - Parameters:
+  ///   - warning: shown above the question.
+  ///   - isAtomic: see `write`.
+  func confirmAndWrite(
+    _ consent: Consent, _ format: OutputFormat = .text, warning: String? = nil,
+    isAtomic: Bool = false
+  ) async throws {
+    guard !changes.isEmpty else {
+      standardError.write("Nothing to change: the chip already has these values.\n")
+      return
+    }
+    let scheme = device.profile.calibration
+    let values = changes.map { PrintedValue($0.new, was: $0.old, in: scheme) }
+    format.print(values, PrintedValue.changed) {
+      "\($0.title(among: values))\($0.text($0.old)) → \($0.text)\n"
+    }
+    if let warning { standardError.write("uwbctl: \(printable(warning))\n") }
+    if !consent.yes {
+      guard standardInput.isTerminal else {
+        throw Failure(
+          .usage, "Nothing was written: no terminal to prompt on.", try: "Confirm with --yes.")
+      }
+      let count = changes.count == 1 ? "1 value" : "\(changes.count) values"
+      let question = "Write \(count) to \(printable(device.endpoint.description))? [y/N] "
+      guard let answer = try await Prompt.ask(question),
+        ["y", "yes"].contains(answer.lowercased())
+      else { throw Failure(.usage, "Nothing was written.") }
+    }
+    try Task.checkCancellation()
+    try await write(isAtomic: isAtomic)
+    standardError.write("\(changes.count) written and read back.\n")
+  }
+}
