@@ -49,29 +49,22 @@ final class LinkWriter: Sendable {
   }
 
   private func run() {
-    while true {
-      // In a function of its own: what was written must not be kept while the thread sleeps.
-      switch doNext() {
-      case .again: break
-      case .nothing: event.sleep()
-      case .closed: return
-      }
-    }
+    // In a function of its own: what was written must not be kept while the thread sleeps.
+    while let isDone = doNext() { if !isDone { event.sleep() } }
   }
 
-  private enum Outcome { case again, nothing, closed }
-
-  private func doNext() -> Outcome {
+  /// Returns whether there was anything to do; nil when the link has been closed.
+  private func doNext() -> Bool? {
     switch work.withLock({ $0.popFirst() }) {
-    case nil: return .nothing
+    case nil: return false
     case .write(let write):
       let error = Self.perform(write)
       write.completion(error)
-      return .again
+      return true
     case .close(let handle, let closed):
       unsafe cuwb_link_close(handle.raw)
       closed.open()
-      return .closed
+      return nil
     }
   }
 

@@ -181,11 +181,8 @@ struct Handshake {
     do throws(DriverError) {
       let ready = engine.chip.readyCount
       let variant = (board ?? .plain).variant
-      let response = try await engine.send(
+      try await engine.request(
         NXPDeviceInit(boardVariant: variant.board, boardVersion: variant.version), from: .recovery)
-      guard response.status == .ok else {
-        throw DriverError.refused(command: "CORE_DEVICE_INIT_CMD", response.status)
-      }
       _ = try await engine.wait(milliseconds: profile.resetTimeout) { $0.readyCount > ready }
     } catch {
       engine.adopt(profile, Dialect(vendor: profile.vendor))

@@ -57,12 +57,8 @@ extension UWBDevice {
     let parameters = configuration.parameters(of: test)
     let set = try await send(SetAppConfig(sessionToken: token, parameters: parameters))
     guard set.status == .ok else { throw .parametersRefused(set.status, set.refused ?? []) }
-    let testSet = try await send(
-      TestConfigSet(
-        sessionToken: token, parameters: configuration.testParameters(of: test)))
-    guard testSet.status == .ok else {
-      throw .refused(command: "TEST_CONFIG_SET_CMD", testSet.status)
-    }
+    try await core.engine.request(
+      TestConfigSet(sessionToken: token, parameters: configuration.testParameters(of: test)))
     // From before the command: the result may come with its response.
     let events = events
     try await core.engine.request(test.command)

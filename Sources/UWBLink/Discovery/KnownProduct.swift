@@ -48,13 +48,11 @@ package struct KnownProduct: Sendable, Hashable {
       product: "nRF52 USB Product",
       note: "The boards cannot be told apart by USB; the chip itself can be asked."),
     KnownProduct(
-      name: "NXP FRDM-RW612 with SR250 shield", kind: .board, vendorID: 0x1FC9,
-      productID: 0x0095,
+      name: "NXP FRDM-RW612 with SR250 shield", kind: .board, vendorID: 0x1FC9, productID: 0x0095,
       note: "Its plug-and-play firmware wants commands wrapped in a header of its own; "
         + "open it with ?baud=3000000&rtscts."),
     KnownProduct(
-      name: "Qorvo QM35825DK (FT4222H)", kind: .other, vendorID: 0x0403,
-      productID: 0x601C,
+      name: "Qorvo QM35825DK (FT4222H)", kind: .other, vendorID: 0x0403, productID: 0x601C,
       note: "It carries SPI, not a serial line, and needs FTDI's library."),
   ]
 
@@ -62,13 +60,11 @@ package struct KnownProduct: Sendable, Hashable {
   // it is on. MCU-Link: the udev rules of pyocd/pyOCD.
   private static let probes = [
     KnownProduct(
-      name: "SEGGER J-Link", kind: .debugProbe, vendorID: 0x1366,
-      productID: nil,
+      name: "SEGGER J-Link", kind: .debugProbe, vendorID: 0x1366, productID: nil,
       note: "Probably the debug port. Stock UCI firmwares of Qorvo's kits are silent here: use the "
         + "other USB connector (J20 on a DWM3001CDK)."),
     KnownProduct(
-      name: "NXP MCU-Link", kind: .debugProbe, vendorID: 0x1FC9,
-      productID: 0x0143,
+      name: "NXP MCU-Link", kind: .debugProbe, vendorID: 0x1FC9, productID: 0x0143,
       note: "Probably the debug port."),
   ]
 
