@@ -7,10 +7,10 @@ extension NIError {
   /// The error that an app gets for a failure of the driver.
   init(_ error: DriverError, in dialect: Dialect? = nil) {
     let code: Code =
-      switch error.kind {
-      case .link(let link) where link.code == .permissionDenied: .userDidNotAllow
-      case .link(let link) where link.code == .invalidEndpoint: .invalidConfiguration
-      case .refused(_, .maxSessionsExceeded): .activeSessionsLimitExceeded
+      switch error.code {
+      case .link where error.linkError?.code == .permissionDenied: .userDidNotAllow
+      case .link where error.linkError?.code == .invalidEndpoint: .invalidConfiguration
+      case .refused where error.status == .maxSessionsExceeded: .activeSessionsLimitExceeded
       case .parametersRefused, .configurationProblems, .invalidConfiguration: .invalidConfiguration
       default: .sessionFailed
       }
@@ -23,14 +23,13 @@ extension NIError {
 extension DriverError {
   /// The device is absent at the moment, or another program has it: waiting may help.
   var isTransient: Bool {
-    switch kind {
+    switch code {
     case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true
-    case .link(let error):
-      switch error.code {
+    default:
+      switch linkError?.code {
       case .notFound, .busy, .deviceGone, .closedByPeer, .connectionRefused: true
       default: false
       }
-    default: false
     }
   }
 }

@@ -276,13 +276,19 @@ enum ExitStatus: Int32, CaseIterable {
   }
 
   init(_ error: DriverError) {
-    switch error.kind {
-    case .link(let error): self.init(error)
-    case .firmware(let error): self.init(error)
-    case .noAnswer(_, _, garbage: 0): self = .silent
+    if let cause = error.linkError {
+      self.init(cause)
+      return
+    }
+    if let cause = error.firmwareError {
+      self.init(cause)
+      return
+    }
+    switch error.code {
+    case .noAnswer where error.garbage == 0: self = .silent
     case .noAnswer, .malformedAnswer: self = .protocolError
-    case .retriesExhausted, .deviceError, .stateNotReached, .closed, .deviceFailed,
-      .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
+    case .link, .firmware, .retriesExhausted, .deviceError, .stateNotReached, .closed,
+      .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
     case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong,
       .configurationProblems:

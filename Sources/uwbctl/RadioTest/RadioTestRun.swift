@@ -71,7 +71,7 @@ struct RadioTestRun: Sendable {
     do throws(DriverError) {
       return try await device.run(test, configuration, started: started)
     } catch {
-      guard case .refused(let command, let status) = error.kind,
+      guard error.code == .refused, let command = error.command, let status = error.status,
         status == .unknownOID || status == .unknownGID
       else { throw error }
       throw Failure(

@@ -126,7 +126,7 @@ import UWBSimulator
     let extended = await #expect(throws: DriverError.self) {
       _ = try await session.addControlees([MACAddress(extended: 1)])
     }
-    guard case .invalidConfiguration = extended?.kind else {
+    guard extended?.code == .invalidConfiguration else {
       Issue.record("\(String(describing: extended))")
       return
     }

@@ -136,7 +136,7 @@ import UWBSimulator
     let error = await #expect(throws: DriverError.self) {
       for try await _ in stream {}
     }
-    guard case .link(let cause) = error?.kind else {
+    guard let cause = error?.linkError else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -149,7 +149,7 @@ import UWBSimulator
     let (bench, chips) = try Self.bench([.qm33])
     let device = try await Self.open(chips[0])
     let error = await #expect(throws: DriverError.self) { _ = try await Self.open(chips[0]) }
-    guard case .link(let cause) = error?.kind else {
+    guard let cause = error?.linkError else {
       Issue.record("\(String(describing: error))")
       return
     }

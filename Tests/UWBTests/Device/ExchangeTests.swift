@@ -156,10 +156,8 @@ import UWBLink
       _ = try await device.send(SessionInit(sessionID: 2))
     }
     // The name of what was not answered: the second SESSION_INIT was never sent.
-    guard case .noAnswer(let command, 600, garbage: 0) = error?.kind else {
-      Issue.record("\(String(describing: error))")
-      return
-    }
+    let command = try #require(error?.command)
+    #expect(error == .noAnswer(command: command, milliseconds: 600, garbage: 0))
     #expect(command != "SESSION_INIT_CMD")
     #expect(chip.sent.filter { $0[0] == 0x21 && $0[1] == 0 }.count == 1)
     await device.close()
@@ -231,7 +229,7 @@ import UWBLink
       }
     }
     guard case .failure(let error) = result,
-      case .noAnswer("SESSION_INIT_CMD", _, _) = error.kind
+      error.code == .noAnswer, error.command == "SESSION_INIT_CMD"
     else {
       Issue.record("\(result)")
       return

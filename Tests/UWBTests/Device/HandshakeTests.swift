@@ -166,10 +166,7 @@ let hasty: DeviceProfile = {
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
     }
-    guard case .noAnswer("CORE_DEVICE_RESET_CMD", 600, garbage: 0) = error?.kind else {
-      Issue.record("\(String(describing: error))")
-      return
-    }
+    #expect(error == .noAnswer(command: "CORE_DEVICE_RESET_CMD", milliseconds: 600, garbage: 0))
     #expect(error?.recoverySuggestion != nil)
   }
 
@@ -178,11 +175,8 @@ let hasty: DeviceProfile = {
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
     }
-    guard case .noAnswer(_, _, let garbage) = error?.kind else {
-      Issue.record("\(String(describing: error))")
-      return
-    }
-    #expect(garbage > 0)
+    #expect(error?.code == .noAnswer)
+    #expect(error.map { $0.garbage > 0 } == true)
   }
 
   @Test func aDeviceThatDisappearsDuringTheHandshakeIsReportedAtOnce() async throws {
@@ -190,7 +184,7 @@ let hasty: DeviceProfile = {
     let error = await #expect(throws: DriverError.self) {
       try await UWBDevice.open(chip.endpoint)
     }
-    guard case .link(let cause) = error?.kind else {
+    guard let cause = error?.linkError else {
       Issue.record("\(String(describing: error))")
       return
     }

@@ -54,7 +54,7 @@ struct NXPBoardTests {
     let error = await #expect(throws: DriverError.self) {
       _ = try await UWBDevice.open(chip.endpoint, options: options)
     }
-    guard case .parametersRefused = error?.kind else {
+    guard error?.code == .parametersRefused else {
       Issue.record("\(String(describing: error))")
       return
     }

@@ -314,7 +314,7 @@ import UWBSimulator
     try await session.start()
     board.chip.unplug()
     let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
-    guard case .link(let cause) = error?.kind else {
+    guard let cause = error?.linkError else {
       Issue.record("\(String(describing: error))")
       return
     }

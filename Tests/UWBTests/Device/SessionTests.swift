@@ -50,7 +50,7 @@ import UWBLink
 
   @Test func anInvalidNameIsALinkError() async {
     let error = await #expect(throws: DriverError.self) { try await UWBDevice.open("usb:") }
-    guard case .link(let cause) = error?.kind else {
+    guard let cause = error?.linkError else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -119,7 +119,7 @@ import UWBLink
       _ = try await device.send(GetSessionState(sessionToken: 1))
     }
     let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
-    guard case .link(let cause) = error?.kind else {
+    guard let cause = error?.linkError else {
       Issue.record("\(String(describing: error))")
       return
     }
@@ -242,7 +242,7 @@ import UWBLink
     }
     let checked = configuration
     let error = #expect(throws: DriverError.self) { try checked.validate() }
-    guard case .configurationProblems(let problems) = error?.kind, !problems.isEmpty else {
+    guard let problems = error?.configurationProblems, !problems.isEmpty else {
       Issue.record("\(String(describing: error))")
       return
     }
