@@ -7,6 +7,8 @@
 #include <linux/serial.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -68,10 +70,20 @@ static int make_raw(int fd, uint32_t baud, bool rts_cts) {
 
 // -------------------------------------------------------------------------------- exclusive access
 
+// UNIX98_PTY_SLAVE_MAJOR and the seven after it, of linux/major.h.
+static bool is_pseudo_terminal(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && major(status.st_rdev) >= 136 && major(status.st_rdev) <= 143;
+}
+
 // TIOCEXCL keeps other users from opening the device, but not root. The lock keeps out root too if
 // the other program asks for it, as most terminal programs do.
+//
+// A pseudo-terminal has the lock alone: its flag outlives a program that was killed for as long as
+// the program at the other end runs.
 static int lock_exclusively(int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) < 0) return errno == EWOULDBLOCK ? EBUSY : errno;
+  if (is_pseudo_terminal(fd)) return 0;
   int taken = 0;
   int error = ioctl(fd, TIOCGEXCL, &taken) == 0 && taken ? EBUSY : 0;
   if (!error && ioctl(fd, TIOCEXCL) < 0) error = errno;
