@@ -109,7 +109,8 @@ extension DeviceCore {
 
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   func stop(_ record: SessionRecord) async throws(DriverError) {
-    record.cancelResume()
+    // Streams that wait for the device to come back would wait for ever.
+    if record.cancelResume() { router.finish(record, nil) }
     let token = record.token
     guard engine.chip.sessions[token]?.state == .active else { return }
     let response = try await engine.send(SessionStop(sessionToken: token))
@@ -134,6 +135,8 @@ extension DeviceCore {
       record.markRemoved()
       engine.forget(record.token)
     }
+    // A chip that has just answered neither this nor a question is not asked for more.
+    if let failure, failure.code == .noAnswer { throw failure }
     try await remove(record.token)
   }
 

@@ -160,8 +160,13 @@ public final class UWBDevice: Sendable {
   deinit { core.shutDown() }
 
   /// Stops and removes every session, then closes the link. Does nothing the second time.
-  public func close() async {
+  ///
+  /// - Parameter limit: How long the chip may take for its sessions; then the link is closed all the
+  ///   same, and whatever waits for the chip fails with `closed`.
+  public func close(within limit: Duration = .seconds(10)) async {
+    let timer = OneShotTimer(after: limit) { [core] in core.shutDown() }
     await core.endAll()
+    timer.cancel()
     core.shutDown()
     await core.waitUntilClosed()
   }

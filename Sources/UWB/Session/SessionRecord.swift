@@ -59,8 +59,14 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// It ranges again, or need not any more.
-  func cancelResume() { state.withLock { $0.shouldResume = false } }
+  /// It ranges again, or need not any more. Returns whether it was to.
+  @discardableResult
+  func cancelResume() -> Bool {
+    state.withLock { state in
+      defer { state.shouldResume = false }
+      return state.shouldResume
+    }
+  }
 
   // MARK: data
 

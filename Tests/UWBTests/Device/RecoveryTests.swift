@@ -275,8 +275,9 @@ import UWBSimulator
     let board = try Board()
     let device = try await board.open()
     let reports = device.events
-    let (session, _) = try await Self.interrupted(board, device)
+    var (session, events) = try await Self.interrupted(board, device)
     try await session.stop()
+    #expect(try await events.next() == nil)
     try board.chip.replug()
     for await event in reports { if case .recovered = event { break } }
     #expect(session.state == .idle)
