@@ -36,4 +36,20 @@ struct Uwbctl: AsyncParsableCommand {
       Compute.self,
       Calibrate.self,
     ])
+
+  /// As the argument parser's, with what has to be seen to before and after a command.
+  static func main() async {
+    Ending.prepare()
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      try Ending.checkOutput()
+    } catch {
+      exit(withError: error)
+    }
+  }
 }

@@ -66,7 +66,7 @@ extension CalibrationCommand {
     let command = self
     try await reporting {
       do {
-        try await cancelledBySignals {
+        try await Ending.cancelling {
           if let file = command.from {
             try await command.calibrate(from: try CSVTable(file: file))
           } else {

@@ -142,10 +142,14 @@ struct CaptureOptions: ParsableArguments {
 }
 
 extension CaptureFile {
-  /// Warns if the file is incomplete, which does not stop ranging.
-  func reportFailure() { if let failure { _ = Failure(failure)?.report() } }
-
-  var tap: UWBDevice.PacketTap { { self.record($0, $1, time: $2) } }
+  /// Records packets. A file that takes no more does not stop ranging, but it is said at once, and the
+  /// command fails at its end.
+  var tap: UWBDevice.PacketTap {
+    {
+      self.record($0, $1, time: $2)
+      if let failure = self.failure { Ending.captureFailed(failure) }
+    }
+  }
 }
 
 /// When a command that ranges stops, and whether it waits for a device that was lost.
@@ -208,22 +212,17 @@ struct OpenTarget {
   let tap: UWBDevice.PacketTap?
   /// The embedded simulated chips; nil for any other device.
   let simulated: SimulatedPeers?
-  private let file: CaptureFile?
 
   /// - Parameter peers: the number of other simulated chips.
   /// - Throws: `LinkError`, `CaptureError`, or the error of the pseudo-terminal.
   init(_ device: String, _ chip: ChipOptions, _ capture: CaptureOptions?, peers: Int = 0) throws {
     simulated = device == DeviceOptions.simulated ? try chip.simulatedChip(peers: peers) : nil
     endpoint = try simulated.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
-    file = try capture?.start(device, simulated: simulated == nil ? nil : chip.simChip)
-    tap = file?.tap
+    tap = try capture?.start(device, simulated: simulated == nil ? nil : chip.simChip)?.tap
   }
 
-  /// Warns if the capture is incomplete, and stops the simulated chip.
-  func finish() {
-    file?.reportFailure()
-    simulated?.bench.stop()
-  }
+  /// Stops the simulated chip.
+  func finish() { simulated?.bench.stop() }
 }
 
 extension DeviceOptions {

@@ -26,7 +26,7 @@ protocol Command: ReportingCommand, Sendable {}
 extension Command {
   func run() async throws {
     let command = self
-    try await reporting { try await cancelledBySignals { try await command.execute() } }
+    try await reporting { try await Ending.cancelling { try await command.execute() } }
   }
 }
 
@@ -93,36 +93,6 @@ func reporting(_ body: () async throws -> Void) async throws {
   do { try await body() } catch is CancellationError { return } catch {
     throw Failure(error)?.report() ?? error
   }
-}
-
-/// Runs `body` in a task that SIGINT, SIGTERM and the hang-up of the terminal cancel, so that
-/// everything it opened is closed in order. A second signal ends the program at once.
-func cancelledBySignals(_ body: @escaping @Sendable () async throws -> Void) async throws {
-  let task = Task { try await body() }
-  let queue = DispatchQueue(label: "signals")
-  let sources = [SIGINT, SIGTERM, SIGHUP].compactMap { number -> (any DispatchSourceSignal)? in
-    // Programs that shall outlive their terminal are started with SIGHUP ignored (nohup).
-    if number == SIGHUP, isIgnored(number) { return nil }
-    signal(number, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-    source.setEventHandler {
-      if task.isCancelled { _exit(128 + number) }
-      task.cancel()
-    }
-    source.resume()
-    return source
-  }
-  defer { for source in sources { source.cancel() } }
-  // When the reader of the output goes away, the chip must be stopped first.
-  signal(SIGPIPE, SIG_IGN)
-  try await task.value
-}
-
-private func isIgnored(_ number: Int32) -> Bool {
-  var now = sigaction()
-  guard sigaction(number, nil, &now) == 0 else { return false }
-  return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
-    == unsafeBitCast(SIG_IGN, to: Int.self)
 }
 
 /// The exit status of the program, as in sysexits.h where it has a meaning.

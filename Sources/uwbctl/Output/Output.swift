@@ -14,12 +14,12 @@ struct Output: Sendable {
   /// Whether a person is likely to be reading.
   var isTerminal: Bool { isatty(descriptor.rawValue) != 0 }
 
-  /// Writes all of a text. When the reader has gone away (`uwbctl range | head`), the program ends as
-  /// on SIGTERM: in good order.
+  /// Writes all of a text. Where standard output takes no more, the command ends in order.
   func write(_ text: String) {
     do { try descriptor.writeAll(text.utf8) } catch {
-      // Once: a second signal would end the program before the chip has been stopped.
-      if !hasLostReader.exchange(true, ordering: .relaxed) { kill(getpid(), SIGTERM) }
+      // Nobody can be told that standard error is lost, and results do not depend on it.
+      guard descriptor == .standardOutput else { return }
+      Ending.outputFailed(error as? Errno ?? .ioError)
     }
   }
 
@@ -32,8 +32,6 @@ struct Output: Sendable {
     return Int(size.ws_col)
   }
 }
-
-private let hasLostReader = Atomic(false)
 
 let standardInput = Output(descriptor: .standardInput)
 let standardOutput = Output(descriptor: .standardOutput)

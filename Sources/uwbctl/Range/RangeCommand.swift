@@ -99,8 +99,14 @@ struct RangeCommand: Command {
     let timer = end.time.limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
+        // A chip that does not answer must not hold the program.
+        let grace = Task {
+          try await Task.sleep(for: .seconds(1))
+          await session.device.close(within: .zero)
+        }
+        defer { grace.cancel() }
         // The stream ends when the session leaves ACTIVE.
-        try await session.stop()
+        try? await session.stop()
       }
     }
     defer { timer?.cancel() }

@@ -98,7 +98,7 @@ struct Simulate: ReportingCommand {
     let limit = duration?.duration ?? .seconds(1_000_000_000)
     defer { pair.bench.stop() }
     do {
-      try await cancelledBySignals { [file] in
+      try await Ending.cancelling { [file] in
         // From here on a signal stops the chips in order.
         format.print(announced, Self.json) { "\($0.name)\t\($0.profile.name)\t\($1)\n" }
         try await Self.wait(limit, writing: file, pair.bench)
