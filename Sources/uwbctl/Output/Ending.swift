@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Dispatch
-import Glibc
+@preconcurrency import Glibc
 import Synchronization
 import SystemPackage
 import UWB
@@ -33,25 +33,47 @@ enum Ending {
   /// Runs `body` in a task that the signals which end programs, and the loss of standard output,
   /// cancel. A second signal, at least a second after the first, ends the program at once.
   static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
-    let task = Task { try await body() }
-    state.withLock { $0.cancel = { task.cancel() } }
-    let queue = DispatchQueue(label: "signals")
-    let sources = signals.compactMap { number -> (any DispatchSourceSignal)? in
-      // Programs that shall outlive their terminal are started with SIGHUP ignored (nohup).
-      if number == SIGHUP, isIgnored(number) { return nil }
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler { received(number) }
-      source.resume()
-      return source
-    }
-    defer { for source in sources { source.cancel() } }
+    state.withLock { $0 = State() }
+    let source = receiveSignals()
+    defer { source.cancel() }
     // When the reader of the output goes away, the chip must be stopped first.
     signal(SIGPIPE, SIG_IGN)
+    let task = Task { try await body() }
+    let isLate = state.withLock { state in
+      state.cancel = { task.cancel() }
+      return state.since != nil || state.outputError != nil
+    }
+    if isLate { task.cancel() }
     do { try await task.value } catch let error as DriverError {
       // Not a failure of the device.
       guard task.isCancelled, error.linkError?.code == .cancelled else { throw error }
     }
+  }
+
+  /// Through a handler that writes to a pipe: a signal that comes while this is set up is not lost,
+  /// and programs that are started later do not inherit that it is ignored.
+  private static func receiveSignals() -> any DispatchSourceRead {
+    let ends = signalPipe
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: ends.readEnd.rawValue, queue: DispatchQueue(label: "signals"))
+    source.setEventHandler {
+      var number: UInt8 = 0
+      while read(ends.readEnd.rawValue, &number, 1) == 1 { received(Int32(number)) }
+    }
+    source.resume()
+    // Programs that shall outlive their terminal are started with SIGHUP ignored (nohup).
+    for number in signals where number != SIGHUP || !isIgnored(number) {
+      var action = sigaction()
+      action.sa_flags = SA_RESTART
+      action.__sigaction_handler.sa_handler = { number in
+        let error = errno
+        var byte = UInt8(truncatingIfNeeded: number)
+        write(signalPipe.writeEnd.rawValue, &byte, 1)
+        errno = error
+      }
+      sigaction(number, &action, nil)
+    }
+    return source
   }
 
   private static func received(_ number: Int32) {
@@ -100,6 +122,8 @@ enum Ending {
 
   /// To be called before anything is opened.
   static func prepare() {
+    // The runtime takes it for a crash, of which it prints the call stacks for seconds.
+    signal(SIGQUIT, SIG_DFL)
     // A descriptor that is opened later must not become standard output: what is printed would go to
     // the chip. Opened the wrong way round, so that reading or writing it is still an error.
     for (number, mode) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)]
@@ -108,12 +132,22 @@ enum Ending {
     }
     // Help texts go through stdio, which does not say at its end what it has lost.
     atexit {
-      guard fflush(nil) != 0 else { return }
+      guard fflush(stdout) != 0 || ferror(stdout) != 0 else { return }
       standardError.write("uwbctl: Cannot write to standard output.\n")
       _exit(ExitStatus.system.rawValue)
     }
   }
 }
+
+/// Made before the handlers that use it are in place.
+private let signalPipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor) = {
+  guard let ends = try? FileDescriptor.pipe() else { fatalError("no descriptor is left") }
+  for end in [ends.readEnd.rawValue, ends.writeEnd.rawValue] {
+    _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(end, F_SETFL, O_NONBLOCK)
+  }
+  return ends
+}()
 
 private func isIgnored(_ number: Int32) -> Bool {
   var now = sigaction()
