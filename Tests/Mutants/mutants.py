@@ -133,7 +133,8 @@ def copy_tree(root, scratch):
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
         check=True, capture_output=True).stdout.split(b"\0")
-    wanted = {os.fsdecode(name) for name in listed if name}
+    # Snippets import libraries that the reduced package does not have.
+    wanted = {os.fsdecode(name) for name in listed if name and not name.startswith(b"Snippets/")}
     for name in wanted:
         source, target = root / name, scratch / name
         if not source.is_file():
