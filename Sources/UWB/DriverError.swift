@@ -263,3 +263,10 @@ extension DriverError: DescribedError {
     }
   }
 }
+
+/// Returns an error as a value: `do` and `catch` of typed errors in tasks have crashed the compiler.
+package func attempt<Value: Sendable>(
+  _ body: () async throws(DriverError) -> Value
+) async -> Result<Value, DriverError> {
+  do throws(DriverError) { return .success(try await body()) } catch { return .failure(error) }
+}

@@ -195,10 +195,3 @@ final class RangingRun: Sendable {
     }
   }
 }
-
-/// Returns an error as a value: `do` and `catch` of typed errors in tasks have crashed the compiler.
-func attempt<Value: Sendable>(
-  _ body: () async throws(DriverError) -> Value
-) async -> Result<Value, DriverError> {
-  do throws(DriverError) { return .success(try await body()) } catch { return .failure(error) }
-}

@@ -117,15 +117,13 @@ public final class UWBDevice: Sendable {
     _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> UWBDevice {
     let core = try await start(endpoint, options, loadsFirmware: loadsFirmware)
-    let opened: Result<UWBDevice, DriverError> = await withTaskCancellationHandler {
-      do throws(DriverError) {
+    let opened = await withTaskCancellationHandler {
+      await attempt { () async throws(DriverError) in
         let profile = options.profile ?? .expected(at: endpoint)
         let home = try await core.home(of: endpoint)
         let identity = try await core.handshake.run(profile, options.resetPolicy)
         core.run(identity, home: home)
-        return .success(UWBDevice(endpoint, core, identity))
-      } catch {
-        return .failure(error)
+        return UWBDevice(endpoint, core, identity)
       }
     } onCancel: {
       // Commands wait for their answers in cancelled tasks, too: sessions have to end there.
