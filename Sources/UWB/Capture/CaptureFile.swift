@@ -54,12 +54,18 @@ public final class CaptureFile: Sendable {
   /// Writes one packet, header included. After a failure it does nothing: see `failure`.
   ///
   /// - Parameter time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap gives it.
-  public func record(_ direction: PacketDirection, _ packet: RawSpan, time: UInt64) {
+  /// - Returns: The same as `failure`, without a second look.
+  @discardableResult
+  public func record(
+    _ direction: PacketDirection, _ packet: RawSpan, time: UInt64
+  ) -> CaptureError? {
     let bytes = unsafe packet.withUnsafeBytes { unsafe Array($0) }
     // Under the lock, so that the order in the file is the order of segments.
-    state.withLock { state in
-      guard state.failure == nil else { return }
-      state.failure = write(state.encoder.packet(direction, bytes, time: epoch &+ time))
+    return state.withLock { state in
+      if state.failure == nil {
+        state.failure = write(state.encoder.packet(direction, bytes, time: epoch &+ time))
+      }
+      return state.failure
     }
   }
 

@@ -146,8 +146,7 @@ extension CaptureFile {
   /// command fails at its end.
   var tap: UWBDevice.PacketTap {
     {
-      self.record($0, $1, time: $2)
-      if let failure = self.failure { Ending.captureFailed(failure) }
+      if let failure = self.record($0, $1, time: $2) { Ending.captureFailed(failure) }
     }
   }
 }
@@ -257,8 +256,9 @@ extension DeviceOptions {
 }
 
 /// Runs `body` and then `end`, whatever happens.
-func lending<R: Sendable>(
-  _ body: () async throws -> R, end: () async -> Void
+nonisolated(nonsending) func lending<R>(
+  _ body: nonisolated(nonsending) () async throws -> R,
+  end: nonisolated(nonsending) () async -> Void
 ) async throws -> R {
   let result: R
   do { result = try await body() } catch {
