@@ -10,7 +10,7 @@ import UWBLink
 @Suite("Writing to a link", .timeLimit(.minutes(5)))
 struct LinkWriterTests {
   /// Reads until `count` bytes have come, or the other end has closed.
-  private static func read(_ descriptor: FileDescriptor, _ count: Int) async throws -> [UInt8] {
+  static func read(_ descriptor: FileDescriptor, _ count: Int) async throws -> [UInt8] {
     try await runBlocking {
       var bytes: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -94,8 +94,7 @@ struct LinkWriterTests {
   /// a thread that runs tasks.
   @Test("Devices that accept nothing do not keep tasks from running")
   func stuckDevices() async throws {
-    let count = ProcessInfo.processInfo.activeProcessorCount + 2
-    let frame = [0x20, 0x02, 0x00, 0xFC] + [UInt8](repeating: 1, count: 252)
+    let (count, frame) = (StuckDeviceTests.count, StuckDeviceTests.frame)
     var terminals: [FileDescriptor] = []
     var links: [Link] = []
     for _ in 0..<count {
@@ -126,21 +125,7 @@ struct LinkWriterTests {
         stuck += 1
         if stuck == count { break }
       }
-      // Tasks of every kind go on, and so does a link that works.
-      await withTaskGroup { others in
-        for _ in 0..<(4 * count) {
-          others.addTask { for _ in 0..<10 { await Task.yield() } }
-        }
-      }
-      do {
-        let (ours, theirs) = try FrameReaderTests.pair()
-        let link = try await Link.open(.descriptor(ours))
-        try await link.write(frame)
-        #expect(try await Self.read(theirs, frame.count) == frame)
-        try theirs.close()
-      } catch {
-        Issue.record(error)
-      }
+      await StuckDeviceTests.work()
       #expect(ended.withLock { $0 } == 0, "the devices are still stuck")
       // The hang-up ends the writes.
       for terminal in terminals { try? terminal.close() }

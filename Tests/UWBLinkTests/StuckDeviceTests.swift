@@ -59,7 +59,7 @@ private final class StuckBus: Sendable {
 
 @Suite("Devices that are stuck", .timeLimit(.minutes(5)))
 struct StuckDeviceTests {
-  private static let count = ProcessInfo.processInfo.activeProcessorCount + 2
+  static let count = ProcessInfo.processInfo.activeProcessorCount + 2
 
   /// Runs `stuck` on as many devices as there are processors, and more; `others` while all of them
   /// are inside a transfer.
@@ -91,7 +91,7 @@ struct StuckDeviceTests {
   }
 
   /// Tasks of every kind, and a link that works.
-  private static func work() async {
+  static func work() async {
     await withTaskGroup { others in
       for _ in 0..<(4 * count) {
         others.addTask { for _ in 0..<10 { await Task.yield() } }
@@ -100,14 +100,16 @@ struct StuckDeviceTests {
     do {
       let (ours, theirs) = try FrameReaderTests.pair()
       let link = try await Link.open(.descriptor(ours))
-      try await link.write([0x20, 0x02, 0x00, 0x00])
-      var bytes = [UInt8](repeating: 0, count: 4)
-      #expect(try bytes.withUnsafeMutableBytes { try theirs.read(into: $0) } == 4)
+      try await link.write(frame)
+      #expect(try await LinkWriterTests.read(theirs, frame.count) == frame)
       try theirs.close()
     } catch {
       Issue.record(error)
     }
   }
+
+  /// A command of the greatest length.
+  static let frame = [0x20, 0x02, 0x00, 0xFC] + [UInt8](repeating: 1, count: 252)
 
   @Test("Writes to SPI controllers that never return do not keep tasks from running")
   func writing() async {

@@ -84,13 +84,7 @@ final class PacketLink: Sendable {
   nonisolated(nonsending) func use<R>(
     _ body: nonisolated(nonsending) () async throws -> R
   ) async throws -> R {
-    let result: R
-    do { result = try await body() } catch {
-      await closeAndWait()
-      throw error
-    }
-    await closeAndWait()
-    return result
+    try await lending(body, end: closeAndWait)
   }
 
   private func beginClosing() -> (stopped: Latch, closed: Latch)? {
