@@ -39,6 +39,7 @@ private let degree = Double.pi / 180
     #expect(dented.phases == [0, 0.9, 0.9, 2])
     let falling = try #require(PhaseTable([(0, 2), (1, 1), (2, 0)]))
     #expect(falling.angle(of: 0.5).angle == 1.5)
+    #expect(dented.span == 0...2 && falling.span == 0...2)
   }
 
   /// The figures to reach: 2.1, 2.6 and 3.6 degrees with 5 degrees of phase noise.
@@ -108,6 +109,13 @@ private let degree = Double.pi / 180
     }
   }
 
+  /// Antennas more than half a wavelength apart hear the same phase from several directions.
+  @Test func `The probability is that of the highest peak`() throws {
+    let finder = try #require(DirectionFinder([AntennaPair(.baseline(x: 0, y: 1, z: 0))]))
+    let found = try #require(finder.directions([(0, [0])])[0])
+    #expect(0.2...0.6 ~= found.probability, "\(found.probability)")
+  }
+
   @Test func `Estimates elevation if the antennas determine it`() throws {
     let pairs = [
       AntennaPair(.baseline(x: 0, y: 0.45, z: 0)), AntennaPair(.baseline(x: 0, y: 0, z: 0.45)),
@@ -117,6 +125,7 @@ private let degree = Double.pi / 180
     let found = try #require(finder.directions([(0, phases), (0.1, phases)])[1])
     #expect(abs(found.azimuth / degree - 30) < 1)
     #expect(abs(found.elevation / degree - 25) < 2)
+    #expect(found.probability > 0.9)
     #expect(finder.directions([(0, [nil, .nan])]) == [nil])
     #expect(DirectionFinder([]) == nil)
   }

@@ -94,6 +94,18 @@ import Testing
     }
   }
 
+  /// Placements whose errors agree with each other would pull least squares to their side.
+  @Test func `Identifies wrong pairs that share a board`() throws {
+    let delays = [0.15, 0.12, 0.19, 0.14, 0.17, 0.16, 0.13, 0.18]
+    let wrong = [((0, 1), 0.6), ((0, 2), 0.6), ((0, 3), 0.6)]
+    let field = Field(delays, seed: 8, wrong: wrong.map { (pair: $0.0, by: $0.1) })
+    let fit = try AntennaDelayFit(field.measurements)
+    #expect(fit.placements.filter { $0.verdict == .outlier }.count == 3)
+    for (antenna, truth) in field.truth {
+      #expect(abs(try #require(fit.delays[antenna]).metres - truth) < 0.015, "\(antenna)")
+    }
+  }
+
   /// With four boards an error of one pair looks exactly like one of the opposite pair.
   @Test func `Four boards do not determine which pair is wrong`() throws {
     let field = Field([0.15, 0.12, 0.19, 0.14], seed: 6, wrong: [((0, 1), 0.4)])
@@ -106,6 +118,8 @@ import Testing
       // Not exact, and it says so.
       #expect(found.standardDeviation > 0.04)
       #expect(abs(found.metres - truth) < 3 * found.standardDeviation)
+      // Least squares would leave a third of the error with A and B.
+      #expect(abs(found.metres - truth) < 0.3 * 0.4)
     }
   }
 

@@ -130,6 +130,10 @@ import Testing
     carriers.responder.standardDeviation = 0.1e-6
     let found = try ranging.difference(exchange, sent: sent, carriers: carriers)
     #expect(abs(found.metres - scene.truth) < 1e-3 && found.standardDeviation > 0.04)
+    // Messages without transmission times leave nothing but the carriers.
+    var silent = DownlinkRanging()
+    let without = try silent.difference(exchange, carriers: carriers)
+    #expect(abs(without.metres - scene.truth) < 1e-3)
   }
 
   /// Differences to four anchors are a position.

@@ -113,6 +113,17 @@ import Testing
     #expect(try deviation(rate: 100) > 0.85 * deviation(rate: 10))
   }
 
+  /// The hysteresis includes its ends.
+  @Test(arguments: [(1.0, false), (1.0.nextDown, true)], [(2.0, false), (2.0.nextUp, true)])
+  func `A zone changes beyond its ends only`(
+    _ entry: (at: Double, changes: Bool), _ exit: (at: Double, changes: Bool)
+  ) {
+    var zone = ProximityZone(enter: 1, leave: 2, confirmations: 1)
+    #expect((zone.update(distance: entry.at) == .entered) == entry.changes)
+    _ = zone.update(distance: 0)
+    #expect((zone.update(distance: exit.at) == .left) == exit.changes)
+  }
+
   @Test func `A zone does not toggle at its boundary`() {
     var noise = Noise(seed: 23)
     var zone = ProximityZone(around: 2, standardDeviation: 0.1, speed: 1, interval: 0.2)

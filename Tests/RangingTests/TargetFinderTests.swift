@@ -78,6 +78,18 @@ import Testing
     #expect(changes[1.6] == 1 && changes[1.0]! >= 1)
   }
 
+  /// Nothing says that the first range is wrong, until others contradict it.
+  @Test func `Forgets a wrong first range`() throws {
+    let target = SIMD3<Double>(-1, -2, 1)
+    var finder = TargetFinder()
+    for (step, sighting) in Self.walk(seed: 1, target: target).enumerated() {
+      var sighting = sighting
+      if step == 0 { sighting.range += 40 }
+      finder.update(sighting)
+    }
+    #expect(try #require(finder.estimate).isConverged)
+  }
+
   @Test func `Does not converge at rest`() throws {
     var finder = TargetFinder()
     for step in 0..<50 {

@@ -172,14 +172,12 @@ public struct TargetFinder: Sendable {
     let azimuth = sighting.azimuth.flatMap { $0.isFinite ? $0 : nil }
     if let before = sightings.last,
       (before.pose.position - sighting.pose.position).length < parameters.spacing,
-      azimuth == nil || before.azimuth == nil || before.count < 1.5
+      azimuth == nil || (before.azimuth != nil && before.count < 1.5)
     {
       let index = sightings.count - 1
-      if azimuth == nil || before.azimuth != nil {
-        sightings[index].count += 1
-        sightings[index].range += (sighting.range - before.range) / sightings[index].count
-        return false
-      }
+      sightings[index].count += 1
+      sightings[index].range += (sighting.range - before.range) / sightings[index].count
+      return false
     }
     sightings.append(
       Sighting(
