@@ -256,7 +256,7 @@ struct AccessoryFinder {
   ///
   /// - Throws: `NIError` when the session is invalidated, `AccessoryError` when the connection is
   ///   lost, `Failure` when the accessory does not answer.
-  func run(for time: Duration?, _ body: (Event) -> Bool) async throws {
+  nonisolated(nonsending) func run(for time: Duration?, _ body: (Event) -> Bool) async throws {
     let (inputs, input) = AsyncStream<Input>.makeStream()
     let (messages, events) = (channel.messages, session.events)
     var sources = [
@@ -286,7 +286,7 @@ struct AccessoryFinder {
     }
   }
 
-  private func handle(
+  private nonisolated(nonsending) func handle(
     _ inputs: AsyncStream<Input>, _ input: AsyncStream<Input>.Continuation,
     _ body: (Event) -> Bool
   ) async throws {
