@@ -86,6 +86,11 @@ static bool hunt_window(cuwb_framer *framer) {
       continue;
     }
     if (chain.end == CUWB_CHAIN_BROKEN) continue;
+    // It fills the window without being confirmed, and more bytes would not change that.
+    if (at == framer->head && chain.end == CUWB_CHAIN_FAR_ENOUGH &&
+        !cuwb_chain_is_confirmed(framer, chain)) {
+      continue;
+    }
     if (open == stop) open = at;
     // A frame that ends here, or a few bytes ago, is about to be confirmed or refuted. Wait for
     // that rather than accept something inside it.
@@ -192,6 +197,26 @@ static bool is_one_frame(const cuwb_framer *framer) {
               framer->known[(framer->known_next - 1) % CUWB_KNOWN_HEADERS]);
 }
 
+// Returns whether a frame was found at `head`.
+static bool look(cuwb_framer *framer) {
+  enum step step;
+  do {
+    if (!framer->in_sync && !hunt(framer)) return false;
+    step = look_at_head(framer);
+  } while (step == AGAIN);
+  return step == FOUND;
+}
+
+// The same where nothing more can be waited for, because there is no room: as after a silence,
+// which gives up bytes that form no frame. Noise can get here, frames of chips cannot.
+static bool look_without_room(cuwb_framer *framer) {
+  uint64_t silence = framer->silence_ns;
+  framer->silence_ns = UINT64_MAX;
+  bool found = look(framer);
+  framer->silence_ns = silence;
+  return found;
+}
+
 bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
   if (is_one_frame(framer)) {
     framer->found = framer->tail - framer->head;
@@ -199,12 +224,10 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
     found->frame = (cuwb_frame){(uint32_t)framer->found, 0, framer->arrived_ns};
     return true;
   }
-  enum step step;
-  do {
-    if (!framer->in_sync && !hunt(framer)) return false;
-    step = look_at_head(framer);
-  } while (step == AGAIN);
-  if (step == NOTHING) return false;
+  if (!look(framer)) {
+    bool is_full = framer->tail - framer->previous == CUWB_STAGING_LENGTH;
+    if (!is_full || !look_without_room(framer)) return false;
+  }
 
   found->bytes = framer->staging + framer->head;
   found->frame.length = (uint32_t)framer->found;

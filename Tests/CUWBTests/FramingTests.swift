@@ -298,6 +298,40 @@ struct DamagedFramingTests {
     }
   }
 
+  /// Another baud rate, a debug port: bytes that never pause.
+  @Test("Random bytes without a silence never use up the room, and are skipped while they come")
+  func randomBytesWithoutSilence() {
+    var generator = SeededGenerator(seed: 8)
+    for _ in 0..<20 {
+      var line = SimulatedLine()
+      var sent: UInt64 = 0
+      var delivered = 0
+      for _ in 0..<40 {
+        // `arrive` stops the program where there is no room.
+        line.arrive((0..<4_096).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        sent += 4_096
+        delivered = line.frames.reduce(0) { $0 + $1.count }
+        #expect(sent - line.skipped - UInt64(delivered) <= 3 * 8_192)
+      }
+      #expect(line.skipped > sent / 2)
+    }
+  }
+
+  /// The most that has to be kept: the last frame, one of doubtful length, and one after it that is
+  /// about to show whether it was.
+  @Test("The longest frames with doubtful headers leave room")
+  func doubtfulFramesLeaveRoom() {
+    var line = SimulatedLine()
+    line.quiet(milliseconds: 50)
+    for _ in 0..<4 {
+      for first: UInt8 in [0x0F, 0x0E] {
+        line.arrive([first, 0x01, 0xFC, 0x1F] + [UInt8](repeating: 0xFF, count: 8_188))
+      }
+    }
+    line.quiet(milliseconds: 200)
+    #expect(line.frames.reduce(0) { $0 + $1.count } + Int(line.skipped) == 8 * 8_192)
+  }
+
   private func length(of frame: [UInt8]) -> Int {
     let isControl = (1...3).contains(frame[0] >> 5)
     return 4 + (isControl ? Int(frame[3]) : Int(frame[2]) | Int(frame[3]) << 8)
