@@ -45,7 +45,7 @@ import UWB
       // Apps ask by a session with themselves, which would be another error.
       let asking = Recorder()
       let own = asking.session(on: path)
-      let token = try await waiting { try #require(own.discoveryToken) }
+      let token = try #require(own.discoveryToken)
       own.run(NINearbyPeerConfiguration(peerToken: token))
       #expect(await asking.wait { $0 == [.invalidated(.userDidNotAllow)] })
       if wasRoot { _ = seteuid(0) }

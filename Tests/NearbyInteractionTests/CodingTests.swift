@@ -98,7 +98,10 @@ import Testing
     }
     #expect(list(capabilities([])) == [false, false, false, false, false, false])
     #expect(list(capabilities([.preciseDistance])) == [true, false, false, false, false, false])
-    #expect(list(capabilities([.direction])) == [false, true, false, false, false, false])
+    // An azimuth alone is no direction.
+    #expect(list(capabilities([.direction])) == [false, false, false, false, false, false])
+    #expect(
+      list(capabilities([.direction, .elevation])) == [false, true, false, false, false, false])
     #expect(list(capabilities([.cameraAssistance])) == [false, false, true, false, false, false])
     #expect(list(capabilities([.downlinkTDoA])) == [false, false, false, true, false, false])
     #expect(list(capabilities([.elevation])) == [false, false, false, false, false, false])

@@ -139,11 +139,15 @@ import UWBTestSupport
     // Assistance needs distances.
     #expect(!tag.supportsCameraAssistance && !tag.supportsDirectionMeasurement)
     for role in [Capabilities.Roles.initiator, .responder] {
-      let ranging = ChipCapabilities(chip(roles: role, angles: [.azimuth90]), hasPoses: false)
+      let ranging = ChipCapabilities(
+        chip(roles: role, angles: [.azimuth90, .elevation]), hasPoses: false)
       #expect(ranging.supportsPreciseDistanceMeasurement && !ranging.supportsDLTDOAMeasurement)
       #expect(ranging.supportsDirectionMeasurement && !ranging.supportsCameraAssistance)
+      // A direction has two angles.
+      let flat = ChipCapabilities(chip(roles: role, angles: [.azimuth180]), hasPoses: false)
+      #expect(!flat.supportsDirectionMeasurement)
     }
-    let round = ChipCapabilities(chip(angles: [.azimuth180]), hasPoses: true)
+    let round = ChipCapabilities(chip(angles: [.azimuth180, .elevation]), hasPoses: true)
     #expect(round.supportsPreciseDistanceMeasurement && round.supportsDirectionMeasurement)
     #expect(round.supportsCameraAssistance)
   }
@@ -165,20 +169,20 @@ import UWBTestSupport
     #expect(error.code == .incompatiblePeerDevice)
   }
 
-  /// Asking a chip opens and closes it. In a process of its own, because a child process of another test
+  /// Preparing a chip opens and closes it. In a process of its own, because a child process of another test
   /// could keep the device open.
   @Test func queriedChipsAreClosedAgain() async {
     await #expect(processExitsWith: .success) {
       let chips = try ChipFixture(.qm33, others: [])
-      let identity = try await waiting {
-        PeerIdentity.ofDevice(named: chips.path, hasPoses: true)
-      }
+      await NISession.prepare(chips.path)
+      let identity = PeerIdentity.ofDevice(named: chips.path, hasPoses: true)
+      #expect(identity.token.capabilities.contains(.provisionedSTS))
       #expect(identity.token.capabilities.contains(.cameraAssistance))
       let (plain, assisted) = (NISession(), NISession())
       plain.device = chips.path
       assisted.device = chips.path
       assisted.poseSource = PoseTrack()
-      let tokens = try await waiting { [plain.discoveryToken, assisted.discoveryToken] }
+      let tokens = [plain.discoveryToken, assisted.discoveryToken]
       #expect(
         tokens.map { $0?.deviceCapabilities.supportsCameraAssistance } == [false, true])
       await plain.close()

@@ -159,13 +159,10 @@ import UWBSimulator
   @Test func capabilitiesComeFromTheChip() async throws {
     let plain = try ChipFixture(.qm33, others: [])
     let all = try ChipFixture(.sr250, others: [])
-    let (one, other, none) = try await waiting {
-      (
-        ChipCapabilities.ofDevice(named: plain.path, hasPoses: false),
-        ChipCapabilities.ofDevice(named: all.path, hasPoses: true),
-        ChipCapabilities.ofDevice(named: "/dev/does-not-exist", hasPoses: true)
-      )
-    }
+    for path in [plain.path, all.path, "/dev/does-not-exist"] { await NISession.prepare(path) }
+    let one = ChipCapabilities.ofDevice(named: plain.path, hasPoses: false)
+    let other = ChipCapabilities.ofDevice(named: all.path, hasPoses: true)
+    let none = ChipCapabilities.ofDevice(named: "/dev/does-not-exist", hasPoses: true)
     #expect(one.supportsPreciseDistanceMeasurement && other.supportsPreciseDistanceMeasurement)
     #expect(!one.supportsDirectionMeasurement && other.supportsDirectionMeasurement)
     #expect(!one.supportsCameraAssistance && other.supportsCameraAssistance)

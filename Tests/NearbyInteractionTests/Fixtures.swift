@@ -194,14 +194,6 @@ struct SessionFixture {
   }
 }
 
-/// Runs a function that waits for a chip on a thread of its own, so that it blocks no tasks.
-func waiting<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-{
-  try await withCheckedThrowingContinuation { continuation in
-    Thread { continuation.resume(with: Result(catching: body)) }.start()
-  }
-}
-
 extension SessionCore {
   /// Handles rounds as those of a chip with these capabilities.
   func reports(

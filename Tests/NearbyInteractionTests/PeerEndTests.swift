@@ -21,7 +21,7 @@ import UWBSimulator
       let paths = [chips.path, chips.others[0].path]
       let recorders = recorders
       let made = zip(recorders, paths).map { $0.session(on: $1) }
-      let tokens = try await waiting { try made.map { try #require($0.discoveryToken) } }
+      let tokens = try made.map { try #require($0.discoveryToken) }
       let plan = try made[0].identity.plan(with: tokens[1], nil).get()
       guard case .peer(let session) = plan.target else { throw CancellationError() }
       let order = session.role == .controller ? [0, 1] : [1, 0]

@@ -47,8 +47,9 @@ open class NISession: NSObject, @unchecked Sendable {
   @available(iOS, introduced: 14, deprecated: 16, message: "use deviceCapabilities")
   open class var isSupported: Bool { deviceCapabilities.supportsPreciseDistanceMeasurement }
 
-  /// What the chip reports that it supports; nothing without a chip, or without permission to open it.
-  /// The first call opens the chip, unless a session uses it, and blocks for a fraction of a second.
+  /// What the chip supports; nothing without a chip, or without permission to open it. Answers at once:
+  /// until the chip has been opened the first time, which the first call does in the background and which
+  /// resets it, only that it measures distances is known. See `prepare(_:)`.
   open class var deviceCapabilities: any NIDeviceCapability {
     ChipCapabilities.ofDevice(named: device, hasPoses: poseSource != nil)
   }
@@ -67,7 +68,8 @@ open class NISession: NSObject, @unchecked Sendable {
   }
 
   /// Identifies this session to peers, to whom it has to be sent. Stays the same for the life of the
-  /// session. The first call asks the chip for its capabilities, like `deviceCapabilities`.
+  /// session. It holds what is known of the chip at the first call, like `deviceCapabilities`: see
+  /// `prepare(_:)`.
   open var discoveryToken: NIDiscoveryToken? { NIDiscoveryToken(.peer, identity.token.bytes) }
 
   /// This end of a session with a peer. Made on first use, because its token holds the capabilities of

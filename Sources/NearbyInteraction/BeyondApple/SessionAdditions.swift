@@ -43,6 +43,17 @@ extension NISession {
     set { core.set(newValue) }
   }
 
+  /// Beyond Apple: waits until the chip has reported what it supports, or cannot be asked. A chip that no
+  /// session of this process has used is opened for that, which resets it.
+  ///
+  /// Before that, `deviceCapabilities` and tokens hold what every chip supports: distances, without
+  /// directions, and keys derived for a static STS instead of a provisioned one.
+  ///
+  /// - Parameter device: as for `NISession.device`; nil: that of all sessions.
+  public class func prepare(_ device: String? = nil) async {
+    await DeviceRegistry.shared.prepare(deviceNamed: device ?? Self.device)
+  }
+
   /// Beyond Apple: calls `invalidate()`, and waits until the session is off its chip, which is closed
   /// unless another session uses it. A program should do this before it exits, because a chip continues
   /// to range without it.

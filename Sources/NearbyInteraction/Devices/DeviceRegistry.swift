@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 internal import Locking
+internal import SystemPackage
+internal import UCIReference
 internal import UWB
 internal import UWBLink
 
@@ -40,6 +43,9 @@ final class DeviceRegistry: Sendable {
     /// Devices that are being closed: their ports are free only afterwards.
     var closing: [String: Task<Void, Never>] = [:]
     var opened = 0
+    /// What devices reported when they were opened last, or why they have never been opened.
+    var answers: [String: Result<Capabilities, DriverError>] = [:]
+    var questions: [String: Task<Void, Never>] = [:]
   }
 
   private let state = Locked(State())
@@ -130,10 +136,65 @@ final class DeviceRegistry: Sendable {
         let opened = await attempt { () async throws(DriverError) in
           try await UWBDevice.open(key.endpoint, options: .init(recovery: self.recovery))
         }
+        self.state.withLock { state in
+          let answer = opened.map { Capabilities($0.capabilities) }
+          // A device that cannot be opened now is still the same.
+          if case .success = state.answers[key.name], case .failure = answer { return }
+          state.answers[key.name] = answer
+        }
         if case .success(let device) = opened { self.watch(key.name, id, device.events) }
         return opened
       })
   }
+
+  // MARK: capabilities
+
+  /// What a device reported when it was opened last, without waiting. One that has never been opened is
+  /// asked in the background; until it answers, it counts as one that reports nothing.
+  ///
+  /// - Returns: nil without a device, or without permission to open it.
+  func capabilities(ofDeviceNamed name: String?) -> Capabilities? {
+    guard let key = Self.key(ofDeviceNamed: name) else { return nil }
+    let answer = state.withLock { $0.answers[key.name] }
+    if case .success(let capabilities)? = answer { return capabilities }
+    _ = question(to: key)
+    if case .failure(let error)? = answer, !error.isSilence { return nil }
+    return Capabilities([])
+  }
+
+  /// Waits until a device that has never been opened has answered or failed.
+  func prepare(deviceNamed name: String?) async {
+    guard let key = Self.key(ofDeviceNamed: name) else { return }
+    if case .success = state.withLock({ $0.answers[key.name] }) { return }
+    await question(to: key).value
+  }
+
+  /// Opens a device, from which its capabilities are known; one task at a time.
+  private func question(to key: Key) -> Task<Void, Never> {
+    state.withLock { state in
+      if let question = state.questions[key.name] { return question }
+      let question = Task(executorPreference: SessionExecutor.shared) {
+        if case .success = await self.acquire(key) { self.release(key) }
+        self.state.withLock { $0.questions[key.name] = nil }
+      }
+      state.questions[key.name] = question
+      return question
+    }
+  }
+
+  /// nil without a device, or without permission to open it, as far as that is known in advance.
+  private static func key(ofDeviceNamed name: String?) -> Key? {
+    guard case .success(let endpoint) = DeviceChoice.endpoint(named: name) else { return nil }
+    if case .usb(let serial, let interface, _, _) = endpoint {
+      guard (try? Discovery().port(serial: serial, interface: interface)) != nil else { return nil }
+    }
+    if let path = endpoint.path {
+      guard faccessat(AT_FDCWD, path.string, R_OK | W_OK, AT_EACCESS) == 0 else { return nil }
+    }
+    return Key(endpoint)
+  }
+
+  // MARK: loss
 
   /// Tracks whether a device is lost, until it is closed.
   private func watch(_ name: String, _ id: Int, _ events: AsyncStream<DeviceEvent>) {

@@ -21,6 +21,14 @@ extension NIError {
 }
 
 extension DriverError {
+  /// There is a device, but another program has it, or it does not answer at the moment.
+  var isSilence: Bool {
+    switch code {
+    case .noAnswer, .retriesExhausted, .deviceError, .deviceFailed, .recovering, .closed: true
+    default: [.busy, .timeout, .chipSilent].contains(linkError?.code)
+    }
+  }
+
   /// The device is absent at the moment, or another program has it: waiting may help.
   var isTransient: Bool {
     switch code {

@@ -2,7 +2,7 @@
 internal import Dispatch
 
 /// Runs the tasks of this module on a queue of its own, so that an app that blocks the threads of Swift's
-/// tasks, as `deviceCapabilities` does, does not block its sessions.
+/// tasks does not block its sessions.
 final class SessionExecutor: TaskExecutor {
   static let shared = SessionExecutor()
 

@@ -36,7 +36,10 @@ package struct PeerIdentity: Sendable, Secret {
   package init(
     of device: UWBDevice, interval: UInt16 = 200, software: PeerToken.Capabilities = []
   ) {
-    let chip = Capabilities(device.capabilities)
+    self.init(of: Capabilities(device.capabilities), interval: interval, software: software)
+  }
+
+  init(of chip: Capabilities, interval: UInt16 = 200, software: PeerToken.Capabilities = []) {
     self.init(
       capabilities: PeerToken.Capabilities(chip).union(software), channels: chip.channels ?? [9],
       interval: interval, minimumSlot: chip.shortestSlot)
@@ -111,12 +114,12 @@ extension NIDiscoveryToken {
 }
 
 extension PeerIdentity {
-  /// Creates this host's end of a session, with the capabilities of its chip; blocks until the chip
-  /// has answered. Without one, the token has the least capabilities of all chips.
+  /// Creates this host's end of a session, with the capabilities of its chip. Without a chip, or before
+  /// it has answered, they are the least of all chips.
   static func ofDevice(named name: String?, hasPoses: Bool) -> PeerIdentity {
-    let software: PeerToken.Capabilities = hasPoses ? [.cameraAssistance] : []
-    return DeviceRegistry.ask(name) { PeerIdentity(of: $0, software: software) }
-      ?? PeerIdentity(capabilities: [.preciseDistance, .controller, .controlee])
+    PeerIdentity(
+      of: DeviceRegistry.shared.capabilities(ofDeviceNamed: name) ?? Capabilities([]),
+      software: hasPoses ? [.cameraAssistance] : [])
   }
 
   func plan(
