@@ -25,11 +25,11 @@ import UWBSimulator
     #expect(objects.allSatisfy { $0.discoveryToken == configuration.accessoryDiscoveryToken })
     let last = try #require(objects.last)
     #expect(abs(try #require(last.distance) - 4) < 0.1)
-    let azimuths = objects.compactMap { $0.direction.map { asin($0.x) * 180 / .pi } }
+    let azimuths = objects.compactMap { $0.sample?.azimuth.map { $0 * 180 / .pi } }
     #expect(azimuths.count == objects.count)
     #expect(abs(azimuths.reduce(0, +) / Float(azimuths.count) - 30) < 5)
-    let direction = try #require(last.direction)
-    #expect(direction.z < 0 && abs(simd_length(direction) - 1) < 1e-5)
+    // The chip has no antenna for the elevation.
+    #expect(objects.allSatisfy { $0.direction == nil })
     let sample = try #require(last.sample)
     #expect(abs(sample.rawDistance - 4) < 0.2 && !sample.isOutlier)
     #expect(sample.standardDeviation > 0.001 && sample.standardDeviation < 0.1)
@@ -37,6 +37,19 @@ import UWBSimulator
     #expect(try #require(sample.rssi) < -50)
     let rounds = objects.compactMap { $0.sample?.sequenceNumber }
     #expect(zip(rounds, rounds.dropFirst()).allSatisfy { $0 < $1 })
+    await fixture.end()
+  }
+
+  /// A chip with antennas for both angles, and an accessory on the right and above.
+  @Test func directionsAgreeWithTheScene() async throws {
+    let place = SIMD3(3.0, -1.5, 2)
+    let fixture = try await SessionFixture(try ChipFixture(.sr250, others: [place]))
+    try await fixture.run()
+    #expect(await fixture.recorder.waitForUpdates(40))
+    let directions = fixture.recorder.objects.compactMap(\.direction)
+    #expect(directions.allSatisfy { abs(simd_length($0) - 1) < 1e-5 })
+    let mean = simd_normalize(directions.reduce(simd_float3.zero, +))
+    #expect(simd_distance(mean, simd_normalize(simd_float3(1.5, 1, -3))) < 0.1, "\(mean)")
     await fixture.end()
   }
 

@@ -8,7 +8,7 @@ import Testing
 /// Estimates of a target from distances at known poses.
 @Suite struct FinderTests {
   /// A circle at a constant height, facing -z.
-  private static func levelTrack() -> PoseTrack {
+  static func levelTrack() -> PoseTrack {
     PoseTrack(
       (0...100).map { step in
         let turn = Float(step) * .pi / 50
@@ -52,6 +52,71 @@ import Testing
     #expect(last.status == .notConverged([.insufficientVerticalSweep]))
     #expect(abs(try #require(last.horizontalAngle) - atan2(3, 2 - 1.2)) < 0.1)
     #expect(last.direction == nil && finder.worldTransform == nil)
+  }
+
+  /// A level walk leaves a mirror image: what is clearly not at the same height is above or below, what
+  /// is at the same height is that, and in between nothing is claimed.
+  @Test(arguments: [
+    (simd_float3(2, 2, -2.5), [NINearbyObject.VerticalDirectionEstimate.aboveOrBelow]),
+    (simd_float3(2, -2, -2.5), [.aboveOrBelow]),
+    (simd_float3(4, 0, -5), [.same, .unknown]),
+    (simd_float3(2, 0.8, -3), [.unknown, .aboveOrBelow]),
+  ])
+  func heightsOfALevelWalk(
+    _ target: simd_float3, _ expected: [NINearbyObject.VerticalDirectionEstimate]
+  ) throws {
+    let last = try walk(Self.levelTrack(), to: target).last
+    #expect(last.horizontalAngle != nil && expected.contains(last.vertical), "\(last.vertical)")
+  }
+
+  /// Distances with noise: no alarm of a weak signal, and hints that stay long enough to be followed.
+  @Test(arguments: 1...12 as ClosedRange<UInt64>) func hintsAreCalm(seed: UInt64) throws {
+    var random = seed
+    func noise() -> Double {
+      // The sum of twelve is nearly normal.
+      (0..<12).reduce(-6.0) { sum, _ in
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return sum + Double(random >> 11) / Double(1 << 53)
+      }
+    }
+    let (track, target) = (MotionTests.track(), simd_float3(4, 0.5, 3))
+    let finder = MotionFinder(track)
+    var changes: [(step: Int, status: NIAlgorithmConvergenceStatus)] = []
+    for step in 0...100 {
+      let time = UInt64(step + 1) * 100_000_000
+      let place = try #require(track.pose(at: time)).transform.columns.3
+      let arm = target - simd_float3(place.x, place.y, place.z)
+      let range = Double(simd_length(arm)) + 0.1 * noise()
+      let finding = finder.take(time: time, range: range, azimuth: nil)
+      if finding.isStatusChange { changes.append((step, finding.status)) }
+    }
+    #expect(changes.first?.step == 0 && changes.last?.status == .converged, "\(changes)")
+    for (before, after) in zip(changes, changes.dropFirst()) where after.status != .converged {
+      #expect(after.step - before.step >= 10, "\(changes)")
+    }
+    for case .notConverged(let reasons) in changes.map(\.status) {
+      #expect(!reasons.contains(.insufficientSignalStrength), "\(changes)")
+    }
+    #expect(changes.count { $0.status == .converged } == 1, "\(changes)")
+  }
+
+  /// Odometry with short gaps is no darkness; one that has ended is.
+  @Test func shortGapsBetweenPosesAreNotReported() throws {
+    let track = PoseTrack(validity: .milliseconds(10))
+    let finder = MotionFinder(track)
+    var statuses: [NIAlgorithmConvergenceStatus] = []
+    func measure(at step: Int) {
+      let finding = finder.take(time: UInt64(step) * 100_000_000, range: 3, azimuth: nil)
+      if finding.isStatusChange { statuses.append(finding.status) }
+    }
+    for step in 1...40 {
+      // A pose for every third distance only.
+      if step % 3 == 1 { track.append(MotionTests.pose(UInt64(step) * 100_000_000, x: 0, z: 0)) }
+      measure(at: step)
+    }
+    #expect(!statuses.contains(.notConverged([.insufficientLighting])), "\(statuses)")
+    for step in 41...60 { measure(at: step) }
+    #expect(statuses.last == .notConverged([.insufficientLighting]), "\(statuses)")
   }
 
   /// A straight path leaves two mirrored solutions, which the antennas' azimuth distinguishes.

@@ -13,10 +13,16 @@ struct MachinePlayer {
   /// All effects in order, except for timers.
   private(set) var effects: [SessionEffect] = []
 
-  /// The calls to the app so far.
+  /// The calls to the app so far, other than those that the object is out of range.
   var calls: [SessionEffect.Callback] {
-    effects.compactMap { if case .call(let callback) = $0 { callback } else { nil } }
+    effects.compactMap { effect in
+      guard case .call(let callback) = effect, callback != .outOfRange else { return nil }
+      return callback
+    }
   }
+
+  /// How often the app was told that the object is out of range.
+  var absences: Int { effects.count { $0 == .call(.outOfRange) } }
 
   /// The effects for the chip's side so far.
   var orders: [SessionEffect] {

@@ -34,7 +34,7 @@ import Testing
         default: run.report(reports[random(6 + (random(10) == 0 ? 1 : 0))])
         }
         switch run.machine.phase {
-        case .running: #expect(run.waits.isSubset(of: [.inactivity, .activity]))
+        case .running: #expect(run.waits.isSubset(of: [.absence, .inactivity, .activity]))
         case .suspended: #expect(run.waits == [.suspension])
         default: #expect(run.waits.isEmpty, "\(run.machine.phase)")
         }
@@ -42,6 +42,50 @@ import Testing
       }
     }
     #expect(Set(seen) == Set(SessionMachine.Timer.allCases))
+  }
+
+  /// An object that is no longer measured is out of range, again and again until it is measured or
+  /// removed; one that has not been measured yet is being searched.
+  @Test func objectsOutOfRangeAreReportedUntilTheTimeout() {
+    var run = MachinePlayer()
+    run.run()
+    run.report(.started(needsData: false))
+    run.pass(.seconds(19))
+    #expect(run.absences == 0)
+    // Single failed rounds are no absence.
+    for _ in 0..<10 {
+      run.report(.measured)
+      run.pass(.milliseconds(999))
+    }
+    #expect(run.absences == 0)
+    run.pass(.milliseconds(1))
+    #expect(run.absences == 1)
+    run.pass(.seconds(4))
+    #expect(run.absences == 5)
+    run.report(.measured)
+    run.pass(.milliseconds(999))
+    #expect(run.absences == 5)
+    run.pass(.seconds(20))
+    #expect(run.absences == 14)
+    #expect(run.calls == [.started, .removed(.timeout)])
+  }
+
+  /// Three rounds, where they take longer than a second; and none of it with anchors.
+  @Test func slowSessionsAreGivenMoreTime() {
+    var run = MachinePlayer()
+    run.run()
+    run.report(.started(needsData: false, interval: .seconds(2)))
+    run.report(.measured)
+    run.pass(.milliseconds(5_999))
+    #expect(run.absences == 0)
+    run.pass(.milliseconds(1))
+    #expect(run.absences == 1)
+    var anchors = MachinePlayer()
+    anchors.run(hasObject: false)
+    anchors.report(.started(needsData: false))
+    anchors.report(.measured)
+    anchors.pass(.seconds(60))
+    #expect(anchors.absences == 0)
   }
 
   @Test func runsRestartTheFirstMeasurementTimeout() {

@@ -46,8 +46,10 @@ import UWB
     return try #require(fixture.recorder.objects.last)
   }
 
-  private func expect(_ direction: simd_float3?, _ expected: simd_float3) throws {
-    #expect(simd_distance(try #require(direction), expected) < 1e-3, "\(direction ?? .zero)")
+  private func expect(
+    _ direction: simd_float3?, _ expected: simd_float3, within tolerance: Float = 1e-3
+  ) throws {
+    #expect(simd_distance(try #require(direction), expected) < tolerance, "\(direction ?? .zero)")
   }
 
   @Test func fieldsOfARound() throws {
@@ -95,11 +97,12 @@ import UWB
     #expect(none.sample?.azimuthFigureOfMerit == nil && none.sample?.elevationFigureOfMerit == nil)
     let flat = try object(measurement, on: Self.chip([.azimuth180]))
     #expect(flat.sample?.azimuth != nil && flat.sample?.elevation == nil)
-    try expect(flat.direction, simd_float3(0.5, 0, -Float(0.75).squareRoot()))
+    // Without an elevation there is no direction.
+    #expect(flat.direction == nil)
     // Without figures of merit, zeros in their place have no meaning.
     let plain = try object(
       Self.measurement(azimuth: Self.angle(30, 0)), on: Self.chip([.azimuth90]))
-    #expect(plain.direction != nil && plain.sample?.azimuthFigureOfMerit == nil)
+    #expect(plain.sample?.azimuth != nil && plain.sample?.azimuthFigureOfMerit == nil)
     let both = try object(measurement, on: Self.chip([.azimuth90, .elevation]))
     #expect(both.sample?.elevation != nil && both.sample?.elevationFigureOfMerit == nil)
   }
@@ -155,38 +158,69 @@ import UWB
     let last = try #require(all.recorder.objects.last)
     let found = try #require(last.horizontalAngle)
     #expect(abs(found - atan2(arm.x, -arm.z)) < 0.1, "\(found)")
-    // The antennas' direction has priority.
-    try expect(
-      last.direction, simd_normalize(simd_float3(arm.x, 0, arm.z)))
+    // Neither the antennas nor a level path determine the height.
+    #expect(last.direction == nil)
     let (half, _) = try walkPast([.azimuth90, .figureOfMerit])
     #expect(half.recorder.objects.last?.horizontalAngle == nil)
   }
 
-  /// The antennas see the object on the horizon, the movement determines its height.
-  @Test func antennaDirectionsPrecedeThoseFromMovement() throws {
+  /// What a chip with both antennas reports along a track, and the objects that an app gets.
+  ///
+  /// - Parameter isHalf: the antennas mirror what is behind them to the front.
+  private func walk(
+    _ track: PoseTrack, to target: simd_float3, isHalf: Bool
+  ) throws -> [NINearbyObject] {
     let fixture = try SessionTests.CoreFixture()
-    let (target, track) = (simd_float3(4, 1.2, -3), MotionTests.track())
     fixture.configuration.isCameraAssistanceEnabled = true
     fixture.session.poseSource = track
     fixture.run()
-    let chip = Self.chip([.azimuth180, .figureOfMerit])
+    let chip = Self.chip([isHalf ? .azimuth90 : .azimuth180, .elevation, .figureOfMerit])
     let reports = fixture.core.reports(of: 1, chip)
     for step in 0...100 {
       let time = UInt64(step + 1) * 100_000_000
       let place = try #require(track.pose(at: time)).transform.columns.3
       let arm = target - simd_float3(place.x, place.y, place.z)
-      // The last one has no azimuth.
+      let azimuth = isHalf ? asin(arm.x / hypot(arm.x, arm.z)) : atan2(arm.x, -arm.z)
       fixture.feed(
         Self.measurement(
-          metres: Double(simd_length(arm)),
-          azimuth: Self.angle(Double(atan2(arm.x, -arm.z)) * 180 / .pi, step < 100 ? 90 : 0)),
+          metres: Double(simd_length(arm)), azimuth: Self.angle(Double(azimuth) * 180 / .pi),
+          elevation: Self.angle(Double(asin(arm.y / simd_length(arm))) * 180 / .pi)),
         time: time, to: reports)
+      fixture.core.state.withLock { $0.finder }?.queue.sync {}
+      fixture.recorder.drain()
     }
-    fixture.core.state.withLock { $0.finder }?.queue.sync {}
-    fixture.recorder.drain()
-    let last = fixture.recorder.objects.suffix(2)
-    #expect(try #require(last.first?.direction).y == 0)
-    #expect(try #require(last.last?.direction).y > 0.1)
+    let objects = fixture.recorder.objects
+    #expect(objects.count == 101)
+    // Never two answers to one question.
+    for object in objects {
+      guard let direction = object.direction, let angle = object.horizontalAngle else { continue }
+      #expect(cos(atan2(direction.x, -direction.z) - angle) > 0.85, "\(direction) \(angle)")
+    }
+    return objects
+  }
+
+  /// An object behind the device, which antennas for ±90° hear mirrored in front.
+  @Test(arguments: [true, false]) func objectsBehindAreNotMirrored(isHalf: Bool) throws {
+    let target = simd_float3(1, 1.2, 4)
+    let objects = try walk(MotionTests.track(), to: target, isHalf: isHalf)
+    // As soon as movement has determined the angle.
+    let converged = objects.filter { $0.horizontalAngle != nil }
+    #expect(converged.count > 10)
+    #expect(converged.allSatisfy { ($0.direction?.z ?? 1) > 0 })
+    try expect(
+      #require(objects.last).direction,
+      simd_normalize(target - simd_float3(0, 0, -1.2)), within: 0.15)
+  }
+
+  /// A level walk leaves the height open: the antennas determine the direction where they agree with the
+  /// horizontal angle, and nothing does where they do not.
+  @Test(arguments: [true, false]) func contradictionsAreLeftOut(isHalf: Bool) throws {
+    let track = FinderTests.levelTrack()
+    let behind = try #require(walk(track, to: simd_float3(1, 1.2, 4), isHalf: isHalf).last)
+    #expect(behind.horizontalAngle != nil && (behind.direction == nil) == isHalf)
+    let ahead = try #require(walk(track, to: simd_float3(1, 1.2, -5), isHalf: isHalf).last)
+    #expect(ahead.horizontalAngle != nil)
+    try expect(ahead.direction, simd_normalize(simd_float3(1, 1.2, -3.8)), within: 0.02)
   }
 
   /// All changes, and only changes.

@@ -66,7 +66,14 @@ import UWBLink
     fixture.feed(2)
     fixture.clock.advance(.milliseconds(9_999))
     fixture.recorder.drain()
-    #expect(fixture.recorder.calls == [.started, .shareable(Data([1, 2, 3])), .updated(2)])
+    // Out of range from the first second on.
+    #expect(
+      fixture.recorder.calls
+        == [.started, .shareable(Data([1, 2, 3])), .updated(2)]
+        + [Recorder.Call](repeating: .updated(nil), count: 9))
+    let lost = try #require(fixture.recorder.objects.last)
+    #expect(lost.direction == nil && lost.horizontalAngle == nil && lost.sample == nil)
+    #expect(lost.discoveryToken == fixture.configuration.accessoryDiscoveryToken)
     fixture.clock.advance(.milliseconds(1))
     fixture.recorder.drain()
     #expect(fixture.recorder.calls.last == .removed(.timeout))

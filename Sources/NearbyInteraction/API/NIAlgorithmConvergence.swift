@@ -25,7 +25,7 @@ public enum NIAlgorithmConvergenceStatus: Equatable, Sendable {
     public static let insufficientVerticalSweep = Reason(rawValue: "insufficientVerticalSweep")
     /// The source of poses has none, for example because a camera sees too little.
     public static let insufficientLighting = Reason(rawValue: "insufficientLighting")
-    /// The distances are too few, or contradict the movement.
+    /// The distances contradict the movement.
     public static let insufficientSignalStrength = Reason(rawValue: "insufficientSignalStrength")
 
     /// What the user should do; nil for an unknown reason.

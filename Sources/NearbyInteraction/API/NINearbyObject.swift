@@ -34,14 +34,19 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
 
   /// Identifies the object: the token of the configuration that was run.
   open var discoveryToken: NIDiscoveryToken { token }
-  /// Metres, smoothed; nil: unknown. `sample` has the chip's own distance.
+  /// Metres, smoothed; nil: out of range. `sample` has the chip's own distance.
   public let distance: Float?
   /// A unit vector in the device's frame: x to the right, y up, and the antenna faces -z; nil: unknown.
+  ///
+  /// Measured by a chip with antennas for azimuth and elevation, or determined from movement, which has
+  /// priority: see `PoseSource`. Antennas that cover ±90° mirror what is behind them to the front; a
+  /// direction that contradicts `horizontalAngle` is left out. `sample` has the chip's own angles.
   public let direction: simd_float3?
   /// Radians in the horizontal plane, relative to the direction that the device faces, positive to the
   /// right; nil: unknown. Determined from movement only: see `PoseSource`.
   public let horizontalAngle: Float?
-  /// The relative height, determined from movement only: see `PoseSource`.
+  /// The relative height, determined from movement only: see `PoseSource`. Movement at one height leaves
+  /// a mirror image, so it leads to `.aboveOrBelow` or `.same`.
   public let verticalDirectionEstimate: VerticalDirectionEstimate
 
   init(

@@ -7,7 +7,9 @@ public import Foundation
 /// with one difference: a method is called only if the class that declares the conformance implements
 /// it, not if only a subclass does.
 public protocol NISessionDelegate: NSObjectProtocol {
-  /// Objects were measured. A session ranges with one object, so the array has one element.
+  /// Objects were measured, or could not be for a second or longer: then `distance` and the directions
+  /// are nil, until they are measured again or removed. A session ranges with one object, so the array
+  /// has one element.
   func session(_ session: NISession, didUpdate nearbyObjects: [NINearbyObject])
 
   /// Objects are no longer measured. `run` the same configuration to try again.

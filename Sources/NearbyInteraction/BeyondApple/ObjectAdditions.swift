@@ -10,7 +10,8 @@ public struct NISample: Sendable, Hashable {
   public var standardDeviation: Float
   /// The chip's distance was too far from the expected one, so `NINearbyObject.distance` ignores it.
   public var isOutlier: Bool
-  /// Radians, positive to the right of the direction that the antenna faces; nil if not reported.
+  /// Radians, positive to the right of the direction that the antenna faces; nil if not reported. Chips
+  /// whose azimuth covers ±90° cannot tell behind from in front.
   public var azimuth: Float?
   /// The chip's figure of merit of the azimuth, 0…100; nil if not reported.
   public var azimuthFigureOfMerit: UInt8?

@@ -14,13 +14,41 @@ final class MotionFinder: Sendable {
     var direction: simd_float3?
     var status = NIAlgorithmConvergenceStatus.unknown
     var isStatusChange = false
+
+    /// The direction, or else that of the antennas, unless it contradicts the horizontal angle: the
+    /// antennas may mirror what is behind them, or the object may have moved.
+    func agreed(with antennas: simd_float3?) -> simd_float3? {
+      guard direction == nil, let horizontalAngle, let antennas else {
+        return direction ?? antennas
+      }
+      let difference = atan2(antennas.x, -antennas.z) - horizontalAngle
+      return cos(difference) > cos(.pi / 6) ? antennas : nil
+    }
   }
 
   private struct State {
     var finder = TargetFinder()
+    /// The status that the app knows.
     var status = NIAlgorithmConvergenceStatus.unknown
+    /// Another one, and since when.
+    var next: (status: NIAlgorithmConvergenceStatus, since: UInt64)?
     /// The position of the object in the coordinates of the poses.
     var position: SIMD3<Double>?
+
+    /// Whether the app has to know: convergence at once, what is missing only when it has been missing
+    /// for a while, so that hints do not flicker.
+    mutating func isChange(to fresh: NIAlgorithmConvergenceStatus, at time: UInt64) -> Bool {
+      if fresh == status {
+        next = nil
+        return false
+      }
+      if next?.status != fresh { next = (fresh, time) }
+      guard
+        status == .unknown || fresh == .converged || time - (next?.since ?? time) >= 1_000_000_000
+      else { return false }
+      (status, next) = (fresh, nil)
+      return true
+    }
   }
 
   private let source: any PoseSource
@@ -55,8 +83,7 @@ final class MotionFinder: Sendable {
       } else {
         finding.status = .notConverged([.insufficientLighting])
       }
-      finding.isStatusChange = finding.status != state.status
-      state.status = finding.status
+      finding.isStatusChange = state.isChange(to: finding.status, at: time)
       return finding
     }
   }
@@ -72,6 +99,7 @@ final class MotionFinder: Sendable {
       case .above: .above
       case .below: .below
       case .same: .same
+      case .aboveOrBelow: .aboveOrBelow
       case .unknown: .unknown
       }
     if reasons.isEmpty {

@@ -111,7 +111,10 @@ final class RangingRun: Sendable {
     switch started {
     case .success:
       core.keep(made.shareable, for: number)
-      report(.started(needsData: made.shareable != nil))
+      report(
+        .started(
+          needsData: made.shareable != nil,
+          interval: .milliseconds(session.configuration.interval)))
       ending = await waitForEnd(of: session)
     case .failure(let error): ending = .failed(error)
     }

@@ -65,7 +65,7 @@ extension SessionCore {
       finder.queue.async { [self] in
         let finding = finder.take(time: time, range: raw, azimuth: azimuth)
         let object = NINearbyObject(
-          token: token, distance: distance, direction: direction ?? finding.direction,
+          token: token, distance: distance, direction: finding.agreed(with: direction),
           horizontalAngle: finding.horizontalAngle, vertical: finding.vertical, sample: sample)
         send(object, finding, run)
       }
@@ -110,12 +110,11 @@ extension NISample {
       receivedAt: estimate.measurement.receivedAt)
   }
 
-  /// The direction measured by the antenna, in the frame of `NINearbyObject.direction`; level if the
-  /// elevation is not reported.
+  /// The direction measured by the antennas, in the frame of `NINearbyObject.direction`; nil where one
+  /// of the angles is not reported.
   var direction: simd_float3? {
-    guard let azimuth else { return nil }
-    let height = elevation ?? 0
+    guard let azimuth, let elevation else { return nil }
     return simd_float3(
-      sin(azimuth) * cos(height), sin(height), -cos(azimuth) * cos(height))
+      sin(azimuth) * cos(elevation), sin(elevation), -cos(azimuth) * cos(elevation))
   }
 }

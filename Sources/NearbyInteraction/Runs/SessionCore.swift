@@ -168,6 +168,9 @@ final class SessionCore: Sendable {
     case .shareable:
       guard let object, let data = state.shareable else { return }
       send(.didGenerateShareableConfigurationData(Data(data), object), &state)
+    case .outOfRange:
+      guard let object else { return }
+      send(.didUpdate([object]), run: state.machine.run, &state)
     case .removed(let reason):
       guard let object else { return }
       send(.didRemove(object, reason), &state)

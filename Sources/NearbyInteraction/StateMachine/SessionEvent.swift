@@ -17,7 +17,9 @@ enum SessionEvent: Sendable, Equatable {
   /// A report of the chip's side.
   enum Report: Sendable, Equatable {
     /// It ranges. An accessory needs data to begin.
-    case started(needsData: Bool)
+    ///
+    /// - interval: from one ranging round to the next.
+    case started(needsData: Bool, interval: Duration = .milliseconds(200))
     /// There is no device, or another program has it, with the cause.
     case unavailable(NIError)
     case lost(NIError)
@@ -48,6 +50,8 @@ enum SessionEffect: Sendable, Equatable {
     case suspensionEnded
     /// With the data that the run has made for the accessory.
     case shareable
+    /// The object has not been measured for some rounds. Repeated until it is, or is removed.
+    case outOfRange
     case removed(NINearbyObject.RemovalReason)
     case invalidated(NIError)
   }

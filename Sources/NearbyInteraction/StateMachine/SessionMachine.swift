@@ -32,7 +32,7 @@ struct SessionMachine: Sendable, Equatable {
   }
 
   enum Timer: Int, Sendable, Equatable, CaseIterable {
-    case inactivity, suspension, activity
+    case absence, inactivity, suspension, activity
   }
 
   private(set) var timeouts: NISession.Timeouts
@@ -43,6 +43,8 @@ struct SessionMachine: Sendable, Equatable {
   private var hasObject = true
   /// When the object was last measured in this run; nil: not yet.
   private var lastMeasured: Duration?
+  /// After how long without a measurement the object is out of range.
+  private var absenceLimit = Duration.seconds(1)
   private var startedAt = Duration.zero
   /// Why the session was suspended, and when.
   private var absence: NIError?
@@ -70,8 +72,10 @@ struct SessionMachine: Sendable, Equatable {
     case .running:
       let inactivity =
         hasObject ? [SessionEffect.set(.inactivity, max(.zero, inactivityLeft(now)))] : []
-      guard timeouts.activity != nil else { return inactivity }
-      return inactivity + [.set(.activity, max(.zero, activityLeft(now)))]
+      let absence =
+        hasObject && lastMeasured != nil ? [SessionEffect.set(.absence, absenceLimit)] : []
+      guard timeouts.activity != nil else { return inactivity + absence }
+      return inactivity + absence + [.set(.activity, max(.zero, activityLeft(now)))]
     case .suspended: return [.set(.suspension, max(.zero, suspensionLeft(now)))]
     default: return []
     }
@@ -148,15 +152,17 @@ struct SessionMachine: Sendable, Equatable {
 
   private mutating func take(_ report: SessionEvent.Report, _ now: Duration) -> [SessionEffect] {
     switch (report, phase) {
-    case (.started(let needsData), .starting):
+    case (.started(let needsData, let interval), .starting):
       phase = .running
+      absenceLimit = max(.seconds(1), interval * 3)
       startedAt = now
       return [.call(.started)] + (needsData ? [.call(.shareable)] : []) + timers(now)
     case (.measured, .running):
       // The first measurement switches to the other timeout; further ones only postpone its end.
       let isFirst = lastMeasured == nil
       lastMeasured = now
-      return isFirst && hasObject ? [.set(.inactivity, timeouts.inactivity)] : []
+      guard isFirst, hasObject else { return [] }
+      return [.set(.inactivity, timeouts.inactivity), .set(.absence, absenceLimit)]
     case (.unavailable(let cause), .starting), (.lost(let cause), .running),
       (.lost(let cause), .starting):
       phase = .suspended
@@ -177,6 +183,10 @@ struct SessionMachine: Sendable, Equatable {
       // There may have been measurements since the timer was set.
       let left = inactivityLeft(now)
       return left > .zero ? [.set(.inactivity, left)] : remove(.timeout)
+    case (.absence, .running):
+      let left = absenceLimit - (now - (lastMeasured ?? now))
+      if left > .zero { return [.set(.absence, left)] }
+      return [.call(.outOfRange), .set(.absence, absenceLimit)]
     case (.activity, .running):
       let left = activityLeft(now)
       guard left <= .zero else { return [.set(.activity, left)] }

@@ -27,10 +27,12 @@ public struct TargetEstimate: Sendable, Hashable {
   public enum Vertical: Sendable, Hashable {
     /// Higher by more than a quarter of the distance, with certainty.
     case above
-    /// At about the same height.
+    /// At about the same height: within a quarter of the distance.
     case same
     /// Lower by more than a quarter of the distance, with certainty.
     case below
+    /// Not at about the same height, but on which side is not known.
+    case aboveOrBelow
     /// Not known.
     case unknown
   }
@@ -47,7 +49,7 @@ public struct TargetEstimate: Sendable, Hashable {
     public static let horizontalSweep = Reasons(rawValue: 2)
     /// Above and below cannot be told apart: move up or down.
     public static let verticalSweep = Reasons(rawValue: 4)
-    /// The ranges contradict the movement, or there are too few.
+    /// The ranges contradict the movement.
     public static let signal = Reasons(rawValue: 8)
   }
 
@@ -96,10 +98,13 @@ public struct TargetFinder: Sendable {
     package var capacity = 240
     /// The standard deviation in radians below which the horizontal angle counts as known.
     package var convergedAngle = 3 * Double.pi / 180
-    /// Factor by which it may grow afterwards, so that convergence does not come and go.
-    package var convergedSlack = 1.6
     /// By how much the log-likelihood of every other position must be lower.
     package var separation = 4.0
+    /// The ratio of residuals to what the model expects, from which on they contradict the movement.
+    package var misfit = 2.5
+    /// Factor between the values of each limit at which a reason appears and disappears, so that neither
+    /// convergence nor reasons come and go.
+    package var convergedSlack = 1.6
 
     /// Creates parameters for hand-held devices.
     public init() {}
@@ -217,13 +222,22 @@ public struct TargetFinder: Sendable {
       }
     }
     var found: [TargetProblem.Minimum] = []
-    for start in starts {
-      guard let minimum = problem.descend(from: start) else { continue }
+    func search(from start: SIMD3<Double>) {
+      guard let minimum = problem.descend(from: start) else { return }
       let near = max(0.15, 0.05 * latest.range)
       if let same = found.firstIndex(where: { ($0.position - minimum.position).length < near }) {
         if minimum.cost < found[same].cost { found[same] = minimum }
       } else {
         found.append(minimum)
+      }
+    }
+    for start in starts { search(from: start) }
+    // Movement at one height leaves a mirror image, and between both a point where no step leads up or
+    // down.
+    if let best = found.min(by: { $0.cost < $1.cost })?.position {
+      let height = max(0.5, abs(best.z - problem.height))
+      for side in [-height, height] {
+        search(from: SIMD3<Double>(best.x, best.y, problem.height + side))
       }
     }
     found.sort { $0.cost < $1.cost }
@@ -248,41 +262,62 @@ public struct TargetFinder: Sendable {
   ) -> TargetEstimate {
     var estimate = seen(raw, from: pose)
     var reasons: TargetEstimate.Reasons = []
+    let was = self.estimate
+    let slack = parameters.convergedSlack
+    /// The limit of a quantity above which there is a reason.
+    func limit(_ value: Double, for reason: TargetEstimate.Reasons) -> Double {
+      was?.reasons.isDisjoint(with: reason) == false ? value / slack : value
+    }
     let best = found[0]
     let bearing = best.position - pose.position
     let flat = SIMD3<Double>(bearing.x, bearing.y, 0)
+    let separation = parameters.separation
+    let isHeightOpen = was?.reasons.contains(.verticalSweep) ?? true
     var rival = false
-    for other in found.dropFirst() where other.cost < best.cost + parameters.separation {
+    var mirror: SIMD3<Double>?
+    for other in found.dropFirst() where other.cost < best.cost + separation {
       let there = other.position - pose.position
       let angle = atan2(
         flat.x * there.y - flat.y * there.x, flat.x * there.x + flat.y * there.y)
       // A mirror image above or below has the same horizontal angle.
       if abs(angle) > 2 * parameters.convergedAngle {
-        rival = true
-      } else {
-        reasons.insert(.verticalSweep)
+        if was?.isConverged != true || other.cost < best.cost + separation / slack { rival = true }
+      } else if mirror == nil, isHeightOpen || other.cost < best.cost + separation / slack {
+        mirror = there
       }
     }
     let extent = problem.extent
-    if sightings.count < 5 { reasons.insert(.signal) }
-    let wasConverged = self.estimate?.isConverged == true
-    let limit = parameters.convergedAngle * (wasConverged ? parameters.convergedSlack : 1)
-    if rival || estimate.angleDeviation > limit {
-      let isShort = extent.length < max(0.5, 0.5 * bearing.length)
-      reasons.insert(isShort ? .movement : .horizontalSweep)
+    let angleLimit = parameters.convergedAngle * (was?.isConverged == true ? slack : 1)
+    if rival || estimate.angleDeviation > angleLimit || sightings.count < 5 {
+      let isShort =
+        extent.length < limit(max(0.5, 0.5 * bearing.length), for: .horizontalSweep)
+      reasons.insert(isShort || sightings.count < 5 ? .movement : .horizontalSweep)
     }
-    if misfit > 2.5 { reasons.insert(.signal) }
-    if extent.z < 0.3 { reasons.insert(.verticalSweep) }
+    // A few ranges fit anything, or nothing.
+    if sightings.count >= 10, misfit > limit(parameters.misfit, for: .signal) {
+      reasons.insert(.signal)
+    }
+    if mirror != nil || extent.z < 0.3 { reasons.insert(.verticalSweep) }
     estimate.isConverged = reasons.subtracting(.verticalSweep).isEmpty
     estimate.reasons = reasons
-    let height = max(0, raw.covariance.zz).squareRoot()
-    let slope = bearing.z / max(0.1, bearing.length)
-    if reasons.contains(.verticalSweep) && abs(bearing.z) < 2 * height {
-      estimate.vertical = height < 0.25 * bearing.length ? .same : .unknown
-    } else {
-      estimate.vertical = slope > 0.25 ? .above : slope < -0.25 ? .below : .same
-    }
+    estimate.vertical = Self.vertical(
+      bearing, mirror, deviation: max(0, raw.covariance.zz).squareRoot())
     return estimate
+  }
+
+  /// - Parameters:
+  ///   - mirror: another position, nearly as likely, in the same horizontal direction.
+  ///   - deviation: the standard deviation of the height.
+  private static func vertical(
+    _ bearing: SIMD3<Double>, _ mirror: SIMD3<Double>?, deviation: Double
+  ) -> TargetEstimate.Vertical {
+    func slope(_ arm: SIMD3<Double>) -> Double { arm.z / max(0.1, arm.length) }
+    let uncertainty = 2 * deviation / max(0.1, bearing.length)
+    let slopes = [bearing, mirror ?? bearing].map(slope)
+    if slopes.allSatisfy({ abs($0) <= 0.25 }) { return uncertainty <= 0.25 ? .same : .unknown }
+    guard slopes.allSatisfy({ abs($0) > max(0.25, uncertainty) }) else { return .unknown }
+    guard slopes[0] * slopes[1] > 0 else { return .aboveOrBelow }
+    return slopes[0] > 0 ? .above : .below
   }
 
   /// The estimate as it is seen from another pose.

@@ -18,7 +18,8 @@ struct TargetProblem {
   private let sightings: [TargetFinder.Sighting]
   private let parameters: TargetFinder.Parameters
   private let travelled: Double
-  private let height: Double
+  /// The mean height of the sighting positions.
+  let height: Double
   /// The extent of the sighting positions along each axis.
   let extent: SIMD3<Double>
 

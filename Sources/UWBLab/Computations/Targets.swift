@@ -64,6 +64,7 @@ extension TargetEstimate.Vertical {
     case .above: "above"
     case .same: "same"
     case .below: "below"
+    case .aboveOrBelow: "above_or_below"
     case .unknown: "unknown"
     }
   }

@@ -190,8 +190,8 @@ struct ComputeFind: ParsableCommand {
       world whose z points up, the rotation from the device to the world, and azimuths from the \
       device's x towards its y.
       Output: target_x_m, target_y_m, target_z_m (world), horizontal_angle_deg from the device's x \
-      towards its y, angle_sigma_deg, vertical (above, same, below, unknown), converged (1 or 0), \
-      reasons (movement, horizontal_sweep, vertical_sweep, signal, joined by +), status.
+      towards its y, angle_sigma_deg, vertical (above, same, below, above_or_below, \
+      unknown), converged (1 or 0), reasons (movement, horizontal_sweep, vertical_sweep, signal, joined by +), status.
       """)
 
   @OptionGroup var table: ComputeOptions

@@ -75,7 +75,9 @@ struct FindCommand: Command {
     defer { printer.finish() }
     try await finder.run(for: end.time.limit) { event in
       printer.print(event)
-      if case .session(.didUpdate) = event { found += 1 }
+      if case .session(.didUpdate(let objects)) = event, objects.first?.distance != nil {
+        found += 1
+      }
       return found < limit
     }
     if found == 0, !Task.isCancelled { throw Failure(.noPeer) }
@@ -116,7 +118,7 @@ struct FindPrinter {
     "find", each: "event",
     [
       "event":
-        "started, shareable_data, accessory_started, found, removed, accessory_stopped, suspended, suspension_ended, invalidated",
+        "started, shareable_data, accessory_started, found, out_of_range, removed, accessory_stopped, suspended, suspension_ended, invalidated",
       "cause?": "timeout or peer_ended for removed, words for invalidated",
       "distance_m?": "smoothed distance, metres",
       "distance_sd_m?": "its standard deviation, metres",
@@ -138,6 +140,8 @@ struct FindPrinter {
       switch event {
       case .didStartRunning: return ("started", nil, [:])
       case .didGenerateShareableConfigurationData: return ("shareable_data", nil, [:])
+      case .didUpdate(let objects) where objects.first?.distance == nil:
+        return ("out_of_range", "the accessory is out of range", [:])
       case .didUpdate(let objects):
         let sight = objects.first.map { Sight($0) }
         return ("found", sight?.text, sight?.values ?? [:])
@@ -163,9 +167,9 @@ private struct Sight {
 
   init(_ object: NINearbyObject) {
     self.object = object
-    azimuth = object.direction.map { direction in
-      Double(atan2(direction.x, -direction.z)) * 180 / .pi
-    }
+    // Chips without an antenna for the elevation measure an azimuth, but no direction.
+    let radians = object.direction.map { atan2($0.x, -$0.z) } ?? object.sample?.azimuth
+    azimuth = radians.map { Double($0) * 180 / .pi }
   }
 
   /// Degrees upwards; nil: unknown.
