@@ -207,7 +207,11 @@ extension LinkEndpoint {
 
   /// What helps better than the suggestion for a serial port.
   fileprivate func recoverySuggestion(after code: LinkError.Code) -> String? {
-    if case .serial = self { return nil }
+    if case .serial(let path, _, _) = self {
+      let kernelName = FilePath("/dev").pushing(path)
+      return code == .notFound && path.isRelative && FileTree.exists(kernelName)
+        ? "Name it with its folder: \(kernelName)." : nil
+    }
     return switch (self, code) {
     case (.spi, .notFound):
       "Enable SPI (Raspberry Pi: dtparam=spi=on in config.txt) and see ls /dev/spidev*; elsewhere "

@@ -58,7 +58,7 @@ struct EndpointTests {
       ("spi:/dev/spidev0.0?chip=sr250&irq=1&irq=2", "twice"),
       ("spi:/dev/spidev0.0?chip=sr250&irq=", "'irq' has no value"),
       ("spi:/dev/spidev0.0?chip=qm35&irq=1&rdy=2&fw=x", "'fw' is not an option"),
-      ("spi:spidev0.0?chip=sr250&irq=1", "path"), ("spi:?chip=sr250", "path"),
+      ("spi:?chip=sr250&irq=1", "path"), ("spi:?chip=sr250", "path"),
       ("spi:/dev/spidev0.0?chip=sr250&irq=1&speed=fast", "number"),
       ("sr1xx:", "path"), ("uci:/dev/uci0?fw=x", "'fw' is not an option"),
       ("uci:/dev/uci0?start=now", "keep, cycle"), ("nxp-usb:/dev/ttyACM0?chip=qm35", "not NXP's"),

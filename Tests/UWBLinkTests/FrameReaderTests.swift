@@ -215,7 +215,7 @@ struct FrameReaderTests {
 
   @Test(
     "Names that are no device are refused",
-    arguments: ["", "ttyACM0", "tcp:host", "tcp::1", "tcp:h:0", "tcp:h:x", "/dev/x?b=1"])
+    arguments: ["", "ubs:1", "nxp-usb:", "tcp:host", "tcp::1", "tcp:h:0", "tcp:h:x", "/dev/x?b=1"])
   func badNames(_ text: String) {
     #expect(throws: LinkError.self) { try LinkEndpoint(text) }
   }
@@ -226,6 +226,8 @@ struct FrameReaderTests {
     #expect(
       try LinkEndpoint("/dev/ttyUSB0?baud=3000000&rtscts")
         == .serial(path: "/dev/ttyUSB0", baud: 3_000_000, hardwareFlowControl: true))
+    #expect(try LinkEndpoint("ttyACM0") == .serial(path: "ttyACM0"))
+    #expect(try LinkEndpoint("../chip:a") == .serial(path: "../chip:a"))
     #expect(try LinkEndpoint("tcp:[::1]:7000") == .tcp(host: "::1", port: "7000"))
   }
 }

@@ -6,7 +6,7 @@ extension LinkEndpoint {
   ///
   /// | form | what it is |
   /// |---|---|
-  /// | `/dev/ttyACM0`, `/dev/ttyUSB0?baud=3000000&rtscts` | a serial port |
+  /// | `/dev/ttyACM0`, `/dev/ttyUSB0?baud=3000000&rtscts` | a serial port; paths may be relative |
   /// | `usb:SERIAL`, `usb:SERIAL?if=2` | the port of the USB device with that number, interface 2 |
   /// | `spi:/dev/spidev0.0?chip=sr150&irq=GPIO24&ri=GPIO23&ce=GPIO18&fw=FILE` | NXP SR1xx on SPI |
   /// | `spi:/dev/spidev0.0?chip=sr250&irq=0:24&rst=0:18` | NXP SR2xx on SPI |
@@ -199,11 +199,14 @@ struct EndpointText {
     return true
   }
 
-  /// The address as a path.
+  /// The address as a path, which may be relative.
   func path(_ example: String) throws(LinkError) -> String {
-    guard !address.isEmpty else { throw invalid("the path is empty") }
-    guard address.contains("/") else {
-      throw invalid("a device is named by its path, such as \(example)")
+    guard !address.isEmpty else { throw invalid("the path is empty; an example is \(example)") }
+    // A mistyped scheme is no file name.
+    guard address.contains("/") || !address.contains(":") else {
+      throw invalid(
+        "what precedes the colon is none of \(Self.schemes.joined(separator: ", ")); for a file with a "
+          + "colon in its name put ./ before it")
     }
     return address
   }

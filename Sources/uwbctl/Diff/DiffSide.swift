@@ -80,10 +80,13 @@ extension DiffSide {
   /// Whether a text names a device rather than a file: as for `--device`, or a path below /dev.
   static func isDevice(_ text: String) -> Bool {
     if text == DeviceOptions.simulated { return true }
-    if ["tcp:", "usb:", "/dev/"].contains(where: text.hasPrefix) { return true }
+    let schemes = ["tcp:", "usb:", "spi:", "sr1xx:", "uci:", "nxp-usb:"]
+    if schemes.contains(where: text.hasPrefix) { return true }
     var status = stat()
-    return unsafe stat(String(text.prefix { $0 != "?" }), &status) == 0
-      && status.st_mode & S_IFMT == S_IFCHR
+    guard unsafe stat(String(text.prefix { $0 != "?" }), &status) == 0 else {
+      return text.hasPrefix("/dev/")
+    }
+    return status.st_mode & S_IFMT == S_IFCHR
   }
 
   /// Reads from a device, which is not reset, so that its sessions continue.
