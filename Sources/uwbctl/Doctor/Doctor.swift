@@ -25,7 +25,9 @@ struct Doctor: Command {
   @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
 
   func execute() async throws {
-    guard let device = try device ?? onlyBoard() else { throw Failure(.unavailable) }
+    var chosen = device
+    if chosen == nil { chosen = try await onlyBoard() }
+    guard let device = chosen else { throw Failure(.unavailable) }
     let target = try OpenTarget(device, options, capture)
     defer { target.finish() }
     var driverOptions = options.driverOptions
@@ -47,8 +49,8 @@ struct Doctor: Command {
   }
 
   /// nil, after reporting it, when there is no board or more than one.
-  private func onlyBoard() throws -> String? {
-    let ports = Discovery().ports()
+  private func onlyBoard() async throws -> String? {
+    let ports = try await runBlocking { Discovery().ports() }
     let boards = ports.filter { $0.usb?.known?.kind == .board }
     let candidates = boards.isEmpty ? ports.filter { $0.usb != nil } : boards
     if let only = candidates.first, candidates.count == 1 { return only.endpoint.description }
@@ -82,7 +84,12 @@ struct Checkup {
       findings.append(finding)
       report(finding)
     }
-    checkPort(add)
+    let port = try await runBlocking {
+      var port: [Finding] = []
+      checkPort { port.append($0) }
+      return port
+    }
+    port.forEach(add)
     // Another program on the port, or a missing permission, makes the other checks meaningless.
     guard !findings.contains(where: { $0.verdict == .fail }) else { return findings }
     guard try await checkLine(add) else { return findings }
