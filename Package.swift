@@ -87,10 +87,13 @@ let package = Package(
       name: "UWBLab", dependencies: ["UWB", "Ranging", system], swiftSettings: strict + lifetimes),
 
     // The shell.
+    .target(
+      name: "CVersion",
+      cSettings: [.define("UWB_COMMIT", to: "\"\(Context.environment["UWB_COMMIT"] ?? "")\"")]),
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
+        "CVersion", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
         "NearbyInteraction", "UWBLab", "Locking", system, logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
 
 /// The command-line tool. Its folders are named by subcommands and what they have in common.
 @main
@@ -8,40 +9,48 @@ struct Uwbctl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uwbctl",
     abstract: "Use, examine and calibrate Ultra-Wideband chips that speak UCI.",
-    subcommands: [
-      ListCommand.self,
-      Setup.self,
-      Doctor.self,
-      RangeCommand.self,
-      Multicast.self,
-      AccessoryCommand.self,
-      FindCommand.self,
-      TestCommand.self,
-      ChipCalibration.self,
-      Replay.self,
-      Monitor.self,
-      Send.self,
-      Reset.self,
-      FirmwareCommand.self,
-      CaptureCommand.self,
-      Info.self,
-      Caps.self,
-      Config.self,
-      Decode.self,
-      Explain.self,
-      ProfileCommand.self,
-      Diff.self,
-      Simulate.self,
-      JSONTopic.self,
-      Compute.self,
-      Calibrate.self,
+    discussion: """
+      Commands that need a chip use simulated ones unless --device names a board: "uwbctl range" \
+      works without any hardware, and "uwbctl list" shows the boards that are plugged in.
+
+      Files may be -, which is standard input or standard output.
+      """,
+    version: Program.versionText,
+    groupedSubcommands: [
+      CommandGroup(name: "Board", subcommands: [ListCommand.self, Setup.self, Doctor.self]),
+      CommandGroup(
+        name: "Ranging",
+        subcommands: [
+          RangeCommand.self, Multicast.self, ProfileCommand.self, Diff.self, TestCommand.self,
+        ]),
+      CommandGroup(
+        name: "Nearby Interaction", subcommands: [FindCommand.self, AccessoryCommand.self]),
+      CommandGroup(
+        name: "Chip",
+        subcommands: [
+          Info.self, Caps.self, Config.self, FirmwareCommand.self, Reset.self,
+        ]),
+      CommandGroup(
+        name: "Packet",
+        subcommands: [
+          Monitor.self, CaptureCommand.self, Replay.self, Send.self, Decode.self, Explain.self,
+        ]),
+      CommandGroup(name: "Computing", subcommands: [Compute.self, Calibrate.self]),
+      CommandGroup(name: "Other", subcommands: [Simulate.self, JSONTopic.self]),
     ])
+
+  /// What errors of the argument parser begin with.
+  static var _errorPrefix: String { "\(Program.name): " }
 
   /// As the argument parser's, with what has to be seen to before and after a command.
   static func main() async {
     Ending.prepare()
+    // The argument parser cannot do with less than 27, and also renders help that nobody asked for.
+    setenv("COLUMNS", "\(Program.columns)", 1)
     do {
-      var command = try parseAsRoot()
+      let arguments = CommandPath.current(CommandLine.arguments.dropFirst())
+      try CommandPath(arguments).check()
+      var command = try parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
@@ -49,7 +58,16 @@ struct Uwbctl: AsyncParsableCommand {
       }
       try Ending.checkOutput()
     } catch {
-      exit(withError: error)
+      end(error)
     }
+  }
+
+  /// Ends the program with the text and the exit status of an error; help is one as well.
+  private static func end(_ error: any Error) -> Never {
+    let text = Program.text(for: error)
+    let code = exitCode(for: error)
+    if !text.isEmpty { (code.isSuccess ? standardOutput : standardError).write(text + "\n") }
+    do { try Ending.checkOutput() } catch { exit(withError: error) }
+    exit(withError: code)
   }
 }

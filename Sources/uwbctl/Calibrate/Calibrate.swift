@@ -272,8 +272,7 @@ struct CalibrateDelay: CalibrationCommand {
     for board in bench.boards {
       let delays = fit.delays.filter { $0.key.board == board.name }
       guard !delays.isEmpty else {
-        standardError.write(
-          "uwbctl: The delay of \(printable(board.name)) is unknown: not written.\n")
+        note("The delay of \(board.name) is unknown: it is not written.")
         continue
       }
       var entries: [CalibrationEntry] = []

@@ -235,7 +235,7 @@ extension CalibrationChange {
     format.print(values, PrintedValue.changed) {
       "\($0.title(among: values))\($0.text($0.old)) → \($0.text)\n"
     }
-    if let warning { standardError.write("uwbctl: \(printable(warning))\n") }
+    if let warning { note(warning) }
     if !consent.yes {
       guard standardInput.isTerminal else {
         throw Failure(

@@ -56,7 +56,7 @@ struct ComputeOptions: ParsableArguments {
 
 /// Prints warnings about the rows and columns of a table.
 func warn(_ warnings: [String]) {
-  for warning in warnings { standardError.write("uwbctl: \(printable(warning))\n") }
+  for warning in warnings { note(warning) }
 }
 
 /// What two-way ranging needs to know of the radio.

@@ -44,7 +44,7 @@ struct ConfigGet: Command {
       }
       guard !names.isEmpty, !refused.isEmpty else { return }
       for (parameter, status) in refused {
-        standardError.write("uwbctl: Cannot read \(parameters.name(of: parameter)): \(status).\n")
+        note("Cannot read \(parameters.name(of: parameter)): \(status).")
       }
       throw Failure(.configuration)
     }

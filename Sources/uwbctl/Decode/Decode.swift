@@ -50,7 +50,7 @@ struct Decode: ReportingCommand {
       decoder: FrameDecoder(vendor: Dialect.Vendor(rawValue: vendor.rawValue)),
       format: FrameFormat(showSecrets: showSecrets), isJSON: format == .json,
       write: { try FileDescriptor.standardOutput.writeAll(($0 + "\n").utf8) },
-      complain: { _ = try? FileDescriptor.standardError.writeAll(($0 + "\n").utf8) })
+      complain: { note($0) })
     if !hex.isEmpty {
       for (index, text) in FrameText.lines(arguments: hex).enumerated() {
         try session.take(text, at: FrameOrigin(name: "argument", number: index + 1))

@@ -37,7 +37,7 @@ struct FirmwareCheck: ReportingCommand {
   var family = FirmwareFamily.sr1xx
 
   func execute() async throws {
-    print(try FirmwareImage(path: file, kind: family.kind).text)
+    standardOutput.write(try FirmwareImage(path: file, kind: family.kind).text + "\n")
   }
 }
 
@@ -79,7 +79,7 @@ struct FirmwareLoad: ReportingCommand {
       }
     }
     if isTerminal { standardError.write("\r\u{1B}[K") }
-    print(report.text(kind))
+    standardOutput.write(report.text(kind) + "\n")
   }
 }
 

@@ -21,9 +21,9 @@ struct ListCommand: ParsableCommand {
     let reports = PortReport.all(Discovery(), ProcessTable(), all: all)
     format.print(reports, PortReport.json, text: \.text)
     if reports.isEmpty {
-      standardError.write(
-        "uwbctl: No serial device is plugged in.\n  try: Plug in a board (a DWM3001CDK at J20) and look "
-          + "at the kernel log: sudo dmesg | tail\n")
+      note(
+        "No serial device is plugged in.",
+        try: "Plug in a board (a DWM3001CDK at J20) and look at the kernel log: sudo dmesg | tail")
     }
   }
 }

@@ -97,7 +97,7 @@ struct MonitorOptions: ParsableArguments {
     let terminal = proxy ? try ProxyTerminal(link: link) : nil
     defer { terminal?.close() }
     if let terminal {
-      standardError.write("uwbctl: Open this in the other program: \(link ?? terminal.path)\n")
+      note("Open this in the other program: \(link ?? terminal.path)")
     }
     var monitoring = Monitoring(printer: printer, proxy: terminal, write: write)
     defer { standardError.write(title + monitoring.summary) }

@@ -84,7 +84,7 @@ private func change(
   let found = target.found
   guard let entry = found.first else { throw noSession }
   guard found.count == 1 else {
-    standardError.write("uwbctl: Several sessions are running.\n")
+    note("Several sessions are running.")
     for entry in found { standardError.write("  \(summary(entry.about))\n") }
     throw Failure(.usage, try: "Select one with --device, --session or --pid.")
   }

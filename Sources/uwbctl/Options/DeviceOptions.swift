@@ -38,12 +38,15 @@ struct ChipOptions: ParsableArguments {
   var seed: UInt64 = 1
 
   @Option(
-    help:
-      "Conditions of the embedded simulated chips, \"own\", \"peer 1\" and so on; see simulate.",
+    help: """
+      A file with the conditions of the embedded simulated chips, whose names are "own", "peer 1" and \
+      so on; see uwbctl simulate --help.
+      """,
     completion: .file())
   var scene: String?
 
-  @Flag(name: .shortAndLong, help: "Log what the driver does to standard error; repeat for more.")
+  @Flag(
+    name: .shortAndLong, help: "Log to standard error what the driver does; -vv: every detail.")
   var verbose: Int
 
   var driverOptions: UWBDevice.Options {
@@ -72,7 +75,7 @@ struct DeviceOptions: ParsableArguments {
     name: .shortAndLong,
     help: ArgumentHelp(
       "The device: a serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), usb:SERIAL (see "
-        + "list), "
+        + "uwbctl list), "
         + "spi:/dev/spidev0.0?chip=sr150&irq=…&ri=…&ce=…, sr1xx:/dev/srxxx, uci:/dev/uci0, "
         + "nxp-usb:/dev/ttyACM0, tcp:host:port, or sim."),
     completion: DeviceOptions.completion)
@@ -124,7 +127,7 @@ struct CaptureOptions: ParsableArguments {
         path,
         description: .init(
           hardware: simulated.map { "simulated \($0.rawValue)" },
-          os: Self.system, userApplication: "uwbctl", interfaceName: device,
+          os: Self.system, userApplication: "uwbctl \(Program.version)", interfaceName: device,
           interfaceDescription: "UWB chip, UCI"),
         includeSecrets: includeSecrets)
     }
@@ -158,8 +161,7 @@ struct RunOptions: ParsableArguments {
   @OptionGroup var time: TimeLimit
   @Option(
     help: """
-      How many seconds to wait for a device that was unplugged or failed before giving up; 0 does \
-      not wait.
+      How many seconds to wait for a device that was unplugged or failed; 0: end at once.
       """)
   var recover = Seconds(60)
 
@@ -245,7 +247,7 @@ extension DeviceOptions {
     driverOptions.resetPolicy = resetPolicy
     let device = try await UWBDevice.open(target.endpoint, options: driverOptions)
     if resetPolicy == .keepState, device.wasReset {
-      standardError.write("uwbctl: The chip did not answer without a reset, so it was reset.\n")
+      note("The chip did not answer without a reset, so it was reset.")
     }
     return try await lending {
       try await body(device, target.simulated)

@@ -63,9 +63,9 @@ struct Failure: Error {
     switch error {
     case CalibrationError.unsupported:
       "Give the family of the chip, if you know it: --chip qorvo or --chip nxp."
-    case CalibrationError.unknownName: "uwbctl calibration list shows all names."
+    case CalibrationError.unknownName: "uwbctl calibrate list shows all names."
     case CalibrationError.refused:
-      "This firmware may not have it; uwbctl calibration get shows what it has."
+      "This firmware may not have it; uwbctl calibrate get shows what it has."
     case CaptureError.notACapture:
       "Record with uwbctl range --capture FILE, or give packets in hexadecimal."
     case let error as ProfileError where error.recoverySuggestion != nil:
@@ -77,8 +77,11 @@ struct Failure: Error {
 
   /// Prints the cause and what to try.
   func report() -> ExitCode {
-    if let cause { standardError.write("uwbctl: \(printable(cause))\n") }
-    if let suggestion { standardError.write("  try: \(printable(suggestion))\n") }
+    if let cause {
+      note(cause, try: suggestion)
+    } else if let suggestion {
+      standardError.write("  try: \(printable(suggestion))\n")
+    }
     return ExitCode(status.rawValue)
   }
 }

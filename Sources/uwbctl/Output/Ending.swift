@@ -130,12 +130,6 @@ enum Ending {
     where fcntl(Int32(number), F_GETFD) < 0 {
       _ = open("/dev/null", mode)
     }
-    // Help texts go through stdio, which does not say at its end what it has lost.
-    atexit {
-      guard fflush(stdout) != 0 || ferror(stdout) != 0 else { return }
-      standardError.write("uwbctl: Cannot write to standard output.\n")
-      _exit(ExitStatus.system.rawValue)
-    }
   }
 }
 

@@ -37,6 +37,14 @@ let standardInput = Output(descriptor: .standardInput)
 let standardOutput = Output(descriptor: .standardOutput)
 let standardError = Output(descriptor: .standardError)
 
+/// Tells the user something on standard error, with the name of the command before it.
+///
+/// - Parameter suggestion: what to try.
+func note(_ text: String, try suggestion: String? = nil) {
+  let advice = suggestion.map { "  try: \(printable($0))\n" } ?? ""
+  standardError.write("\(Program.name): \(printable(text))\n" + advice)
+}
+
 /// How results are printed: as text, or as one JSON object a line.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case text, json

@@ -74,10 +74,9 @@ struct RangeCommand: Command {
   private static func announce(_ event: DeviceEvent) {
     switch event {
     case .lost(let cause):
-      standardError.write("uwbctl: \(cause)\n  waiting for the device to come back\n")
-    case .recovered: standardError.write("uwbctl: The device is back, with its session.\n")
-    case .sessionLost(_, let cause):
-      standardError.write("uwbctl: The device is back, but not its session. \(cause)\n")
+      note("\(cause) Waiting for the device to come back.")
+    case .recovered: note("The device is back, with its session.")
+    case .sessionLost(_, let cause): note("The device is back, but not its session. \(cause)")
     default: break
     }
   }

@@ -63,7 +63,7 @@ struct Replay: Command {
 
   private func replay() async throws {
     let capture = try CaptureReader.read(file: file)
-    for problem in capture.problems { standardError.write("\(file): \(problem)\n") }
+    for problem in capture.problems { note("\(file): \(problem)") }
     var measurements = CapturedMeasurements()
     // The peers are not known in advance: their delays are found by address.
     let settings = try estimation.settings(channel: 9, peers: [])
@@ -107,7 +107,7 @@ extension Replay {
   /// Simulates the recorded chip until interrupted, and then prints statistics.
   func simulateDevice() async throws {
     let capture = try CaptureReader.read(file: file)
-    for problem in capture.problems { standardError.write("\(file): \(problem)\n") }
+    for problem in capture.problems { note("\(file): \(problem)") }
     let recording = Recording(capture)
     guard recording.packets > 0 else {
       throw Failure(

@@ -64,7 +64,7 @@ struct Send: Command {
     let profile = options.driverOptions.profile
     let plan = SendPlan(try frames(), dialect: Dialect(vendor: profile?.vendor ?? .unknown))
     if !plan.problems.isEmpty {
-      for problem in plan.problems { standardError.write("uwbctl: \(printable(problem))\n") }
+      for problem in plan.problems { note(problem) }
       guard force else {
         throw Failure(.usage, try: "Correct the packets, or send them anyway with --force.")
       }

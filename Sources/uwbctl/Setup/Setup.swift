@@ -99,9 +99,9 @@ struct Setup: ReportingCommand {
     }
     for command in [["control", "--reload"]] + commands + [["settle"]]
     where !Self.succeeds(["udevadm"] + command) {
-      standardError.write(
-        "uwbctl: udevadm \(command.joined(separator: " ")) failed; is udev running?\n"
-          + "  try: Replug the board, or restart the machine.\n")
+      note(
+        "udevadm \(command.joined(separator: " ")) failed; is udev running?",
+        try: "Replug the board, or restart the machine.")
       return
     }
     standardOutput.write("udev has applied the change to present devices.\n")

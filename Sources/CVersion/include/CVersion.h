@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CVERSION_H
+#define CVERSION_H
+
+/// The commit that was built, as UWB_COMMIT said; empty where it was not set. In C, because only C
+/// targets can be given values when they are built.
+const char *_Nonnull cversion_commit(void);
+
+#endif

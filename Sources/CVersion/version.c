@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CVersion.h"
+
+const char *cversion_commit(void) { return UWB_COMMIT; }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CVersion
+import Glibc
+import UCIReference
+import UWBLab
+
+/// The program itself: its version, what its messages begin with, and its help.
+enum Program {
+  static let version = "0.1.0"
+
+  /// What `--version` prints.
+  static var versionText: String {
+    let commit = String(cString: cversion_commit())
+    return "uwbctl \(version)" + (commit.isEmpty ? "" : " (commit \(commit))")
+      + "\nPart of swift-uwb. Licence: Apache-2.0."
+  }
+
+  /// `uwbctl` and the names of the command that is run, such as `uwbctl calibrate delay`.
+  static let name = CommandPath(CommandPath.current(CommandLine.arguments.dropFirst())).name
+
+  /// The columns for help: those of the terminal, or of COLUMNS, within what can be read.
+  static let columns: Int = {
+    let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? standardOutput.columns
+    return min(max(60, wanted ?? 80), 120)
+  }()
+
+  /// What the argument parser prints for an error or as help, with no usage line too wide.
+  static func text(for error: any Error) -> String {
+    Uwbctl.fullMessage(for: error, columns: columns).split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).map { line in
+      line.lowercased().hasPrefix("usage: ") ? wrapped(line, columns) : String(line)
+    }.joined(separator: "\n")
+  }
+
+  /// Breaks a usage line before options and arguments; all lines but the first are indented.
+  private static func wrapped(_ usage: Substring, _ columns: Int) -> String {
+    // An option and its value stay together.
+    var items: [String] = []
+    for word in usage.split(separator: " ") {
+      if let last = items.last, last.contains("["), !last.contains("]") {
+        items[items.count - 1] += " " + word
+      } else {
+        items.append(String(word))
+      }
+    }
+    var lines = [items.removeFirst()]
+    for item in items {
+      if lines[lines.count - 1].count + 1 + item.count <= columns {
+        lines[lines.count - 1] += " " + item
+      } else {
+        lines.append("         " + item)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// The command that the words of a command line lead to.
+struct CommandPath {
+  private(set) var command: any ParsableCommand.Type = Uwbctl.self
+  /// Such as `uwbctl calibrate delay`.
+  private(set) var name = Uwbctl._commandName
+  /// The word in place of a subcommand that is none.
+  private(set) var unknown: String?
+
+  init(_ arguments: some Sequence<String>) {
+    for word in arguments {
+      let subcommands = command.configuration.subcommands
+      guard !subcommands.isEmpty, !word.hasPrefix("-") else { return }
+      if command == Uwbctl.self, word == "help" { continue }
+      guard let next = subcommands.first(where: { $0._commandName == word }) else {
+        unknown = word
+        return
+      }
+      command = next
+      name += " " + word
+    }
+  }
+
+  /// - Throws: what to print for a word that is no subcommand.
+  func check() throws {
+    guard let unknown else { return }
+    let names = command.configuration.subcommands.map { $0._commandName }
+    let near = nearestNames(to: unknown, in: command == Uwbctl.self ? names + ["--version"] : names)
+    throw Failure(
+      .usage, "There is no command '\(unknown)'.",
+      try: near.isEmpty
+        ? "\(name) --help lists the commands."
+        : near.map { "\(name) \($0)" }.joined(separator: ", or ")
+    ).report()
+  }
+
+  /// The arguments with the present name of a command in place of a former one.
+  static func current(_ arguments: some Collection<String>) -> [String] {
+    var arguments = Array(arguments)
+    let index = ["help", "json"].contains(arguments.first) ? 1 : 0
+    if index < arguments.count, arguments[index] == "calibration" { arguments[index] = "calibrate" }
+    return arguments
+  }
+}
