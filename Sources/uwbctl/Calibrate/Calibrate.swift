@@ -10,17 +10,34 @@ import UWBSimulator
 
 struct Calibrate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Determine antenna delays, phase tables and the bias of received levels.",
+    abstract: "Measure what boards add to distances and angles, and set the values of chips.",
     discussion: """
-      With boards, step by step: the command says where to put them, measures, shows how the values \
-      scatter, and asks whether to keep them, to measure again (r) or to skip (s); q or Ctrl-C quits \
-      without writing anything. Or from a recorded table: --from FILE. Or without prompts: --yes.
+      delay, angle and power measure with boards, step by step: the command says where to put them, \
+      measures, shows how the values scatter, and asks whether to keep them, to measure again (r) or \
+      to skip this placement (s); q or Ctrl-C quits without writing anything. --yes measures without \
+      questions, and --from FILE computes from a recorded table instead. The result is written to a \
+      file (--output), which compute and range read with --calibration, or to the chips (--write) \
+      after a question.
 
-      The result goes to a file (--output), where compute --calibration and --geometry read it; its \
-      other contents stay. Or it goes to the chips (--write), after showing what changes. See \
-      `calibration` (not this command) to read, write and back up single values of a chip.
+      get, set, backup and restore read and write the values that are stored in a chip; list shows \
+      what there is. Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's have numbered \
+      parameters of each channel, which have names here (ch9.rx_ant_delay). These commands reset the \
+      chip, which ends its sessions. Make a backup before you change anything:
+        uwbctl calibrate backup board7.json --device /dev/ttyACM0
+        uwbctl calibrate set ant0.ch9.ant_delay=16459 --device /dev/ttyACM0
+        uwbctl calibrate restore board7.json --device /dev/ttyACM0
       """,
-    subcommands: [CalibrateDelay.self, CalibrateAngle.self, CalibratePower.self])
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Measuring",
+        subcommands: [CalibrateDelay.self, CalibrateAngle.self, CalibratePower.self]),
+      CommandGroup(
+        name: "Stored value",
+        subcommands: [
+          ChipCalibration.List.self, ChipCalibration.Get.self, ChipCalibration.SetValues.self,
+          ChipCalibration.Backup.self, ChipCalibration.Restore.self,
+        ]),
+    ])
 }
 
 /// What every calibration takes, and where its result goes.
@@ -99,7 +116,8 @@ struct BoardOptions: ParsableArguments {
   var boards: [String] = []
   @Option(help: "Number of simulated boards, without --board.") var simulated: Int?
   @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
-  @Option(help: "Measurements at each placement.") var rounds = 100
+  @Option(name: [.customShort("n"), .long], help: "Measurements at each placement.")
+  var rounds = 100
   @Option(help: "Time between measurements in milliseconds.") var interval: UInt32 = 50
   @OptionGroup var chip: ChipOptions
 

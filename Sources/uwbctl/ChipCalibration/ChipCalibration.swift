@@ -5,24 +5,12 @@ import FoundationEssentials
 import UWB
 import UWBLab
 
-struct ChipCalibration: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "calibration",
-    abstract: "Read, write, back up and restore the calibration of a chip.",
-    discussion: """
-      Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's numbered parameters of each channel, \
-      which have names here (ch9.rx_ant_delay). Values may also be given as bytes: hex:0102. Make a \
-      backup before you change anything:
-        uwbctl calibration backup board7.json --device /dev/ttyACM0
-        uwbctl calibration set ant0.ch9.ant_delay=16459 --device /dev/ttyACM0
-        uwbctl calibration restore board7.json --device /dev/ttyACM0
-      All of them except list reset the chip, which ends its sessions.
-      """,
-    subcommands: [List.self, Get.self, SetValues.self, Backup.self, Restore.self])
-
+/// The commands of `calibrate` for values that are stored in a chip.
+enum ChipCalibration {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "List the values that chips may have, and what they accept; needs no device.")
+      abstract: "List the values that chips may have, and what they accept.",
+      discussion: "No device is needed.")
 
     enum Family: String, ExpressibleByArgument, CaseIterable {
       case all, qorvo, nxp
@@ -49,7 +37,7 @@ struct ChipCalibration: ParsableCommand {
       }
     }
 
-    static let json = JSONTable<CalibrationValue>("calibration list", each: "known value") {
+    static let json = JSONTable<CalibrationValue>("calibrate list", each: "known value") {
       $0.key("name", "name of the value") { $0.name }
       $0.key("accepts", "accepted values") { $0.form.accepted }
       $0.key("unit", "unit of its numbers") { $0.unit }
@@ -112,8 +100,7 @@ struct Consent: ParsableArguments {
 extension ChipCalibration {
   struct Backup: ReportingCommand {
     static let configuration = CommandConfiguration(
-      abstract:
-        "Save all calibration values of the chip to a file (JSON), with the name of the chip.")
+      abstract: "Save all values of the chip and its id to a file (JSON).")
     @Argument(
       help: "The file; an existing one is overwritten only with --force.",
       completion: .file(extensions: ["json"]))
@@ -139,8 +126,8 @@ extension ChipCalibration {
     static let configuration = CommandConfiguration(
       abstract: "Write the values of a backup that differ from those of the chip.",
       discussion: """
-        Each value is read back. Refuses a backup of another family of chips, and warns if it is of \
-        another chip: a calibration belongs to one board.
+        Each value is read back. A backup of another family of chips is refused; one of another chip \
+        of the same family causes a warning, because a calibration belongs to one board.
         """)
     @Argument(help: "A file written by backup.", completion: .file(extensions: ["json"]))
     var file: String
@@ -148,7 +135,7 @@ extension ChipCalibration {
     @OptionGroup(title: "Device") var device: DeviceOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
     @OptionGroup var consent: Consent
-    @Option(help: "How to print the changes: text or json.") var format = OutputFormat.text
+    @Option(help: "Output format of the changes: text or json.") var format = OutputFormat.text
 
     func execute() async throws {
       let backup = try CalibrationBackup(file: file)
@@ -200,9 +187,9 @@ struct PrintedValue {
 
   func text(_ bytes: [UInt8]) -> String { printable(value?.text(bytes) ?? hexDigits(bytes)) }
 
-  static let json = JSONTable<PrintedValue>("calibration get", each: "value") { keys(&$0) }
+  static let json = JSONTable<PrintedValue>("calibrate get", each: "value") { keys(&$0) }
 
-  static let changed = JSONTable<PrintedValue>("calibration set", each: "value") {
+  static let changed = JSONTable<PrintedValue>("calibrate set", each: "value") {
     keys(&$0)
     $0.key("was", "former value") { $0.value?.plainText($0.old) }
     $0.key("was_hex", "its bytes") { hexDigits($0.old) }

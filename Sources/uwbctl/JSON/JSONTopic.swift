@@ -47,7 +47,7 @@ enum JSONCatalog {
       FindPrinter.json, Replay.json.entry,
     ] + ["list", "add", "remove"].map { ControlReply.json($0).entry } + RadioTestReport.json + [
       ChipCalibration.List.json.entry, PrintedValue.json.entry, PrintedValue.changed.entry,
-      PrintedValue.changed.entry.also("calibration restore"), frame, Explain.json.entry,
+      PrintedValue.changed.entry.also("calibrate restore"), frame, Explain.json.entry,
       ConfigurationProblem.json.entry, Diff.json.entry,
     ]
 
