@@ -76,6 +76,8 @@ package struct RadioTestConfiguration: Sendable, Hashable {
   package var slotDuration: UInt16 = 2_400
   /// Milliseconds to wait for the result beyond the time that the frames take.
   package var patience = 3_000
+  /// Milliseconds after which the test is stopped, finished or not; nil: only when it has finished.
+  package var limit: Int?
   /// Application parameters sent after the others, as they are; one with the id of another takes
   /// its place.
   package var additional: [TLV] = []
@@ -94,13 +96,15 @@ package struct RadioTestConfiguration: Sendable, Hashable {
     }
   }
 
-  /// How long the frames take, and `patience`, in milliseconds.
+  /// How long the frames take, and `patience`, in milliseconds; at most `limit`.
   func timeout(of test: RadioTest) -> Int {
-    switch test {
-    case .periodicTX, .perRX, .srRX:
-      Int(min(UInt64(packets) * UInt64(gap) / 1_000, 1 << 40)) + patience
-    default: patience
-    }
+    let time =
+      switch test {
+      case .periodicTX, .perRX, .srRX:
+        Int(min(UInt64(packets) * UInt64(gap) / 1_000, 1 << 40)) + patience
+      default: patience
+      }
+    return min(time, limit ?? .max)
   }
 
   /// The parameters of SESSION_SET_APP_CONFIG.

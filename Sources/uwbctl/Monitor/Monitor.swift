@@ -64,9 +64,11 @@ struct CaptureCommand: Command {
 
 /// What `monitor` and `capture` have in common.
 struct MonitorOptions: ParsableArguments {
+  @Option(name: [.customShort("n"), .long], help: "Stop after this many packets.")
+  var count: Int?
   @OptionGroup var time: TimeLimit
 
-  @Flag(help: "First reset the chip and read its device information.")
+  @Flag(help: "Reset the chip first, and read its device information.")
   var reset = false
 
   @Flag(
@@ -80,6 +82,7 @@ struct MonitorOptions: ParsableArguments {
   var link: String?
 
   func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
     if link != nil, !proxy { throw ValidationError("--link needs --proxy.") }
   }
 
@@ -99,7 +102,7 @@ struct MonitorOptions: ParsableArguments {
     if let terminal {
       note("Open this in the other program: \(link ?? terminal.path)")
     }
-    var monitoring = Monitoring(printer: printer, proxy: terminal, write: write)
+    var monitoring = Monitoring(printer: printer, proxy: terminal, write: write, count: count)
     defer { standardError.write(title + monitoring.summary) }
     try await monitoring.run(
       target.endpoint, profile: options.driverOptions.profile, tap: target.tap, resets: reset,
@@ -113,6 +116,10 @@ struct Monitoring {
   /// Set when the packets of another program are forwarded.
   var proxy: ProxyTerminal?
   var write: (String) -> Void
+  /// How many packets to show; nil: no limit.
+  var count: Int?
+  /// Packets that were shown, not hidden by the filter.
+  private(set) var shown = 0
   /// Packets that the other program did not read.
   private(set) var undelivered = 0
   /// Packets that arrived too fast to be shown.
@@ -165,7 +172,9 @@ struct Monitoring {
     let end = limit.map { chip.timer(after: $0) }
     for await event in chip.events {
       switch event {
-      case .packet(let packet): await take(packet, chip, host)
+      case .packet(let packet):
+        await take(packet, chip, host)
+        if shown == count { return }
       case .timer(let number): if number == end { return }
       case .ended(let error): throw error
       }
@@ -186,7 +195,9 @@ struct Monitoring {
     let before = printer.profile
     let text = printer.text(packet)
     if let profile = printer.profile, before == nil { chip.adopt(profile) }
-    if !text.isEmpty { write(text) }
+    guard !text.isEmpty else { return }
+    shown += 1
+    write(text)
   }
 
   /// Counts of what was seen, on one line.

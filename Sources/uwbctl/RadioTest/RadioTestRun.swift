@@ -39,6 +39,7 @@ struct RadioTestRun: Sendable {
     }
     // The responder or sender starts first; a sender sends for longer than the other end listens.
     var longer = configuration
+    longer.limit = nil
     if case .periodicTX = counterpart {
       longer.packets = configuration.packets &* 2 &+ 5_000_000 / max(1, configuration.gap)
     }
@@ -84,6 +85,9 @@ struct RadioTestRun: Sendable {
   private func report(_ results: Results, _ format: OutputFormat) throws {
     guard let own = results.own else {
       guard !Task.isCancelled else { return }
+      if configuration.limit != nil, case .periodicTX = test {
+        return note("Stopped before all frames were sent, because the time is over.")
+      }
       throw Failure(
         .noPeer, "The test did not finish in time.",
         try:

@@ -135,7 +135,8 @@ struct TestOptions: ParsableArguments {
     name: .customLong("set"),
     help: "Another application parameter, NAME=VALUE; repeatable.")
   var parameters: [String] = []
-  @Option(help: "How many seconds to wait for the result beyond the duration of the frames.")
+  @OptionGroup var time: TimeLimit
+  @Option(help: "How many seconds to wait for the result after the last frame.")
   var timeout = Seconds(3)
   @Option(help: "Output format: text or json.") var format = OutputFormat.text
 
@@ -152,6 +153,7 @@ struct TestOptions: ParsableArguments {
     configuration.stsSegments = stsSegments
     configuration.stsLength = stsLength
     configuration.patience = Int(timeout.duration / .milliseconds(1))
+    configuration.limit = time.limit.map { Int($0 / .milliseconds(1)) }
     configuration.additional = try parameters.map(Self.parameter)
     if let frames {
       configuration.packets = frames.packets

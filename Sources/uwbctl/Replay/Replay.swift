@@ -49,12 +49,17 @@ struct Replay: Command {
   var link: String?
   @Flag(help: "With --as-device: repeat the measurements.")
   var `repeat` = false
+  @Option(
+    name: [.customShort("n"), .long], help: "Stop after this many ranging rounds.")
+  var count: Int?
   @OptionGroup var time: TimeLimit
 
   func validate() throws {
-    if !asDevice, link != nil || `repeat` || time.limit != nil {
-      throw ValidationError("--link, --repeat and --duration need --as-device.")
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
+    if !asDevice, link != nil || `repeat` {
+      throw ValidationError("--link and --repeat need --as-device.")
     }
+    if asDevice, count != nil { throw ValidationError("--as-device does not count rounds.") }
   }
 
   func execute() async throws {
@@ -71,23 +76,35 @@ struct Replay: Command {
       format ?? .standard, showsComputed: estimation.calibration != nil)
     let clock = ContinuousClock()
     let start = clock.now
+    let end = time.limit.map { start + $0 }
     var first: UInt64?
+    /// - Returns: whether this was the last one.
+    func take(_ batch: [EstimatedMeasurement]) -> Bool {
+      for estimate in batch {
+        let isNext = estimate.measurement.sequenceNumber != printer.summary.lastSequence
+        if isNext, printer.summary.rounds == count { return true }
+        printer.take(estimate, hasRSSI: measurements.hasRSSI)
+      }
+      return false
+    }
     do {
+      var isOver = false
       for packet in capture.packets {
         let batch = measurements.estimates(packet, settings)
         guard let time = batch.first?.measurement.receivedAt else { continue }
         try Task.checkCancellation()
+        var due = clock.now
         if speed.factor.isFinite {
           let beginning = first ?? time
           first = beginning
           let seconds = Double(time - beginning) / 1e9 / speed.factor
-          try await clock.sleep(until: start + .seconds(min(seconds, 1e9)))
+          due = start + .seconds(min(seconds, 1e9))
+          try await clock.sleep(until: min(due, end ?? due))
         }
-        for estimate in batch { printer.take(estimate, hasRSSI: measurements.hasRSSI) }
+        isOver = end.map { due >= $0 } ?? false || take(batch)
+        if isOver { break }
       }
-      for estimate in measurements.remaining() {
-        printer.take(estimate, hasRSSI: measurements.hasRSSI)
-      }
+      if !isOver { _ = take(measurements.remaining()) }
     } catch is CancellationError {
       // Ctrl-C: the summary covers what was replayed.
     }

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import UWBSimulator
+
+@testable import uwbctl
+
+/// What a person meets who types a command: help, mistakes and messages.
+@Suite(.timeLimit(.minutes(1))) struct HelpTests {
+  /// What a program said until it ended.
+  struct Outcome {
+    var status: Int32
+    var output: String
+    var complaints: String
+  }
+
+  /// Runs `uwbctl` to its end.
+  static func run(
+    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil
+  ) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments =
+      ["--default-signal=HUP,INT,TERM,PIPE", "--unset=COLUMNS"]
+      + (columns.map { ["COLUMNS=\($0)"] } ?? []) + [ChildProcess.program.path] + arguments
+    process.currentDirectoryURL = folder.map { URL(filePath: $0) }
+    let (stdin, stdout) = (Pipe(), Pipe())
+    // A file rather than a second pipe, which could fill up while the first is read.
+    let complaints = FileManager.default.temporaryDirectory
+      .appending(path: "uwbctl-test-\(UUID().uuidString)")
+    try Data().write(to: complaints)
+    defer { try? FileManager.default.removeItem(at: complaints) }
+    process.standardInput = stdin
+    process.standardOutput = stdout
+    process.standardError = try FileHandle(forWritingTo: complaints)
+    try process.run()
+    DispatchQueue(label: "input").async {
+      try? stdin.fileHandleForWriting.write(contentsOf: input)
+      try? stdin.fileHandleForWriting.close()
+    }
+    let output = stdout.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Outcome(
+      status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
+      complaints: String(decoding: try Data(contentsOf: complaints), as: UTF8.self))
+  }
+
+  // MARK: help
+
+  @Test(arguments: [nil, "72", "100"])
+  func noLineOfHelpIsWiderThanTheTerminal(_ columns: String?) throws {
+    let limit = Int(columns ?? "80") ?? 80
+    for (path, _) in ShellTests.commands {
+      let words = Array(path.dropFirst())
+      let outcome = try Self.run(words + ["--help"], columns: columns)
+      #expect(outcome.status == 0)
+      for line in outcome.output.split(separator: "\n") where line.count > limit {
+        Issue.record("\(path.joined(separator: " ")), \(line.count) columns: \(line)")
+      }
+    }
+  }
+
+  @Test(arguments: ["0", "1", "26", "x", "-5", "100000", "99999999999999999999"])
+  func helpSurvivesAnyWidth(_ columns: String) throws {
+    let outcome = try Self.run(["range", "--help"], columns: columns)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("--session-id"))
+    let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("the same at both ends"))
+  }
+
+  @Test func theHelpGroupsTheCommands() throws {
+    let help = try Self.run(["--help"]).output
+    for group in ["BOARD", "RANGING", "CHIP", "PACKET"] {
+      #expect(help.contains("\n\(group) SUBCOMMANDS:\n"), "\(group)")
+    }
+    for (path, _) in ShellTests.commands where path.count == 2 {
+      #expect(help.contains("\n  \(path[1]) "), "\(path[1])")
+    }
+    #expect(!help.contains("calibration "))
+    #expect(try Self.run([]).output == help)
+    #expect(try Self.run(["help"]).output == help)
+  }
+
+  @Test func theVersionNamesTheLicence() throws {
+    for arguments in [["--version"], ["range", "--version"]] {
+      let outcome = try Self.run(arguments)
+      #expect(outcome.status == 0)
+      #expect(outcome.output.hasPrefix("uwbctl \(Program.version)"))
+      #expect(outcome.output.contains("Apache-2.0"))
+    }
+  }
+
+  // MARK: numbers and times
+
+  @Test func everythingThatRunsCanBeLimited() throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let monitored = try Self.run(["monitor", "--reset", "-n", "3"])
+    #expect(monitored.output.split(separator: "\n").count == 3)
+    let captured = try Self.run(["capture", "few.pcapng", "--reset", "-n", "2"], in: folder)
+    #expect(captured.status == 0, "\(captured.complaints)")
+    let ranged = try Self.run(
+      ["range", "-n", "6", "--interval", "50", "--capture", "walk.pcapng"], in: folder)
+    #expect(ranged.status == 0)
+    let replay = ["replay", "walk.pcapng", "--format", "json"]
+    let some = try Self.run(replay + ["--speed", "max", "-n", "2"], in: folder)
+    #expect(some.output.split(separator: "\n").count == 2)
+    #expect(some.status == 0)
+    // At this speed the second round comes after five seconds.
+    let first = try Self.run(replay + ["--speed", "0.01", "-t", "0.1"], in: folder)
+    #expect(first.output.split(separator: "\n").count == 1)
+    #expect(first.status == 0)
+    let sent = try Self.run(["test", "periodic-tx", "-n", "1000000", "-t", "0.1"])
+    #expect(sent.status == 0)
+    let calibrated = try Self.run(["calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2"])
+    #expect(calibrated.complaints.contains("every distance"), "\(calibrated.complaints)")
+  }
+
+  // MARK: files and devices
+
+  private func temporaryFolder() throws -> String {
+    let folder = "/tmp/uwbctl-test-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    return folder
+  }
+
+  @Test func devicesMayBeNamedFromTheCurrentFolder() throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let chips = try SimulatedPeers(profile: .qm33, peers: 0, seed: 1)
+    defer { chips.bench.stop() }
+    try chips.own.link(at: folder + "/chip")
+    for arguments in [
+      ["info", "--device", "chip"], ["info", "--device", "./chip"], ["doctor", "chip"],
+      ["diff", "--capabilities", "chip", "./chip"],
+    ] {
+      let outcome = try Self.run(arguments, in: folder)
+      #expect(outcome.status == 0, "\(arguments): \(outcome.complaints)")
+    }
+    let missing = try Self.run(["info", "--device", "null"], in: folder)
+    #expect(missing.complaints.contains("try: Name it with its folder: /dev/null."))
+    #expect(missing.status == 69)
+  }
+
+  // MARK: mistakes
+
+  @Test(arguments: [
+    (["rnage"], "uwbctl: There is no command 'rnage'.\n  try: uwbctl range\n"),
+    (
+      ["rnage", "--device", "/dev/ttyACM0"],
+      "uwbctl: There is no command 'rnage'.\n  try: uwbctl range\n"
+    ),
+    (["help", "montior"], "uwbctl: There is no command 'montior'.\n  try: uwbctl monitor\n"),
+    (["version"], "uwbctl: There is no command 'version'.\n  try: uwbctl --version\n"),
+    (
+      ["calibrate", "dealy", "--yes"],
+      "uwbctl calibrate: There is no command 'dealy'.\n  try: uwbctl calibrate delay\n"
+    ),
+    (
+      ["calibration", "backpu", "x.json"],
+      "uwbctl calibrate: There is no command 'backpu'.\n  try: uwbctl calibrate backup\n"
+    ),
+    (
+      ["profile", "chekc", "x.json"],
+      "uwbctl profile: There is no command 'chekc'.\n  try: uwbctl profile check\n"
+    ),
+    (
+      ["xyzzy\u{1B}[2J"],
+      "uwbctl: There is no command 'xyzzy\\u{1b}[2J'.\n  try: uwbctl --help lists the commands.\n"
+    ),
+  ])
+  func aMistypedCommandGetsASuggestion(_ arguments: [String], _ expected: String) throws {
+    let outcome = try Self.run(arguments)
+    #expect(outcome.complaints == expected)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.status == 64)
+  }
+
+  @Test func aMistypedOptionGetsASuggestion() throws {
+    let outcome = try Self.run(["range", "--devcie", "/dev/ttyACM0"])
+    #expect(
+      outcome.complaints.hasPrefix(
+        "uwbctl range: Unknown option '--devcie'. Did you mean '--device'?\n"))
+    #expect(outcome.status == 64)
+  }
+
+  @Test(arguments: [
+    (["range", "--device", "/dev/no-such"], "uwbctl range: ", Int32(69)),
+    (["range", "--count", "0"], "uwbctl range: ", 64),
+    (["config", "get", "--device", "/dev/no-such"], "uwbctl config get: ", 69),
+    (["calibrate", "restore", "/no/such"], "uwbctl calibrate restore: ", 66),
+    (["calibration", "restore", "/no/such"], "uwbctl calibrate restore: ", 66),
+    (["compute", "filter", "/no/such"], "uwbctl compute filter: ", 66),
+    (["decode", "zz"], "uwbctl decode: ", 65),
+    (["replay", "/no/such"], "uwbctl replay: ", 66),
+    (["multicast", "add", "0003", "--pid", "1"], "uwbctl multicast add: ", 69),
+    (["profile", "check", "/no/such"], "uwbctl profile check: ", 66),
+  ])
+  func messagesNameTheCommand(
+    _ arguments: [String], _ beginning: String, _ status: Int32
+  ) throws {
+    let outcome = try Self.run(arguments)
+    #expect(outcome.complaints.hasPrefix(beginning), "\(outcome.complaints)")
+    #expect(outcome.status == status)
+  }
+
+  @Test func calibrationIsTheFormerNameOfCalibrate() throws {
+    let present = try Self.run(["calibrate", "get", "--format", "json"])
+    let former = try Self.run(["calibration", "get", "--format", "json"])
+    #expect(present.status == 0)
+    #expect(former.output == present.output)
+    #expect(
+      try Self.run(["json", "calibration", "get"]).output
+        == Self.run(["json", "calibrate", "get"]).output)
+    #expect(
+      try Self.run(["help", "calibration"]).output == Self.run(["calibrate", "--help"]).output)
+  }
+}
