@@ -87,7 +87,17 @@ import Testing
       if step == 0 { sighting.range += 40 }
       finder.update(sighting)
     }
-    #expect(try #require(finder.estimate).isConverged)
+    let last = try #require(finder.estimate)
+    #expect(last.isConverged)
+    // As if the walk had begun where the filter started anew.
+    #expect(
+      (1..<20).contains { first in
+        var late = TargetFinder()
+        for sighting in Self.walk(seed: 1, target: target).dropFirst(first) {
+          late.update(sighting)
+        }
+        return late.estimate.map { ($0.position - last.position).length < 1e-6 } ?? false
+      })
   }
 
   @Test func `Does not converge at rest`() throws {
