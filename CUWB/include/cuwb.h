@@ -191,6 +191,17 @@ void cuwb_futex_wait(uint32_t *word, uint32_t expected, int32_t timeout_ms);
 /// Wakes one thread that sleeps on `*word`.
 void cuwb_futex_wake(uint32_t *word);
 
+/// Keeps the compiler from moving accesses to memory across; the processor may still move them.
+static inline void cuwb_compiler_barrier(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+/// Whether `cuwb_process_barrier` works here: asks the kernel for it, once in the life of a process.
+bool cuwb_has_process_barrier(void);
+
+/// Runs a full memory barrier on every processor that runs a thread of this process: what another
+/// thread has between two accesses as a compiler barrier counts as a full one. membarrier(2) with
+/// MEMBARRIER_CMD_PRIVATE_EXPEDITED. To be called only if `cuwb_has_process_barrier`.
+void cuwb_process_barrier(void);
+
 /// Returns CLOCK_MONOTONIC in nanoseconds.
 uint64_t cuwb_monotonic_ns(void);
 

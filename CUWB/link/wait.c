@@ -76,6 +76,32 @@ void cuwb_futex_wake(uint32_t *word) {
   syscall(FUTEX_CALL, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+// ---------------------------------------------------------------------------------------- barrier
+
+// From linux/membarrier.h, which kernel headers before 4.14 have without these.
+#define MEMBARRIER_PRIVATE_EXPEDITED (1 << 3)
+#define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED (1 << 4)
+
+static bool process_barrier_works;
+
+static void register_process_barrier(void) {
+  process_barrier_works = syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+bool cuwb_has_process_barrier(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, register_process_barrier);
+  return process_barrier_works;
+}
+
+void cuwb_process_barrier(void) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0, 0) == 0) return;
+  // A filter of system calls that was installed after the first call refuses it. What the other
+  // threads have stored becomes visible by itself within microseconds, so give it that time.
+  cuwb_sleep_ms(2);
+}
+
 // ----------------------------------------------------------------------------------------- thread
 
 void cuwb_name_thread(const char *name) {

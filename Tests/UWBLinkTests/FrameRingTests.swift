@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import CUWB
 import Testing
 import UWBLink
 
 @Suite("Ring of frames", .timeLimit(.minutes(1)))
 struct FrameRingTests {
+  /// Whether the producer fences each frame: always possible; its alternative where the kernel has it.
+  static let fences = cuwb_has_process_barrier() ? [false, true] : [true]
+
   static func frame(_ number: UInt32, length: Int = 60) -> [UInt8] {
     var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: length)
     withUnsafeBytes(of: number.littleEndian) { bytes.replaceSubrange(0..<4, with: $0) }
@@ -129,9 +133,9 @@ struct FrameRingTests {
     ends.consumer.take { _, _ in }
   }
 
-  @Test("Two threads exchange 200,000 frames in order without a loss")
-  func threads() async throws {
-    let ends = FrameRing.make(capacity: 16)
+  @Test("Two threads exchange 200,000 frames in order without a loss", arguments: fences)
+  func threads(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 16, fencesEachFrame: fences)
     let total: UInt32 = 200_000
     let producer = Box(ends.producer)
     let consumer = Box(ends.consumer)
@@ -164,9 +168,9 @@ struct FrameRingTests {
     #expect(next == total)
   }
 
-  @Test("A task that waits is resumed by every frame and by the end")
-  func task() async throws {
-    let ends = FrameRing.make(capacity: 16)
+  @Test("A task that waits is resumed by every frame and by the end", arguments: fences)
+  func task(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 16, fencesEachFrame: fences)
     let producer = Box(ends.producer)
     var consumer = ends.consumer
     let total: UInt32 = 20_000

@@ -79,9 +79,9 @@ struct RingWaitTests {
 
   // MARK: a thread that sleeps
 
-  @Test("A frame wakes a thread that sleeps")
-  func frameWakesThread() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test("A frame wakes a thread that sleeps", arguments: FrameRingTests.fences)
+  func frameWakesThread(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let control = ends.producer.control
     let producer = Box(ends.producer)
     let thread = await Self.sleepingThread(ends.consumer, control)
@@ -105,9 +105,9 @@ struct RingWaitTests {
     #expect(ends.consumer.wait(timeout: .zero) == .finished)
   }
 
-  @Test("finish() wakes a thread that sleeps")
-  func finishWakesThread() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test("finish() wakes a thread that sleeps", arguments: FrameRingTests.fences)
+  func finishWakesThread(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let control = ends.producer.control
     let producer = Box(ends.producer)
     let thread = await Self.sleepingThread(ends.consumer, control)
@@ -115,9 +115,11 @@ struct RingWaitTests {
     #expect(try await thread.value == .finished)
   }
 
-  @Test("A producer that is dropped ends the wait of a thread that sleeps")
-  func droppedProducerWakesThread() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test(
+    "A producer that is dropped ends the wait of a thread that sleeps",
+    arguments: FrameRingTests.fences)
+  func droppedProducerWakesThread(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let control = ends.producer.control
     let producer = Mutex<Box<FrameProducer>?>(Box(ends.producer))
     let thread = await Self.sleepingThread(ends.consumer, control)
@@ -127,9 +129,9 @@ struct RingWaitTests {
 
   // MARK: a task that is suspended
 
-  @Test("A frame resumes a suspended task")
-  func frameResumesTask() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test("A frame resumes a suspended task", arguments: FrameRingTests.fences)
+  func frameResumesTask(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let executor = ManualExecutor()
     let control = ends.producer.control
     let producer = Box(ends.producer)
@@ -140,9 +142,9 @@ struct RingWaitTests {
     #expect(try await Self.end(task, executor) == [.ready, .finished])
   }
 
-  @Test("finish() resumes a suspended task")
-  func finishResumesTask() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test("finish() resumes a suspended task", arguments: FrameRingTests.fences)
+  func finishResumesTask(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let executor = ManualExecutor()
     let control = ends.producer.control
     let task = try await Self.suspendedTask(ends.consumer, control, executor)
@@ -151,9 +153,9 @@ struct RingWaitTests {
     withExtendedLifetime(ends.producer.dropped) {}
   }
 
-  @Test("A producer that is dropped resumes a suspended task")
-  func droppedProducerResumesTask() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test("A producer that is dropped resumes a suspended task", arguments: FrameRingTests.fences)
+  func droppedProducerResumesTask(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let executor = ManualExecutor()
     let control = ends.producer.control
     let producer = Mutex<Box<FrameProducer>?>(Box(ends.producer))
@@ -178,9 +180,9 @@ struct RingWaitTests {
     #expect(waits == [.timedOut, .ready], "what is there can still be taken")
   }
 
-  @Test("Cancellation resumes a suspended task")
-  func cancelledWhileSuspended() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test("Cancellation resumes a suspended task", arguments: FrameRingTests.fences)
+  func cancelledWhileSuspended(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let executor = ManualExecutor()
     let control = ends.producer.control
     let producer = Box(ends.producer)
@@ -190,9 +192,11 @@ struct RingWaitTests {
     withExtendedLifetime(producer) {}
   }
 
-  @Test("A task that was just woken by a frame gets it although it is cancelled")
-  func cancelledAfterWake() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test(
+    "A task that was just woken by a frame gets it although it is cancelled",
+    arguments: FrameRingTests.fences)
+  func cancelledAfterWake(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let executor = ManualExecutor()
     let control = ends.producer.control
     let producer = Box(ends.producer)
@@ -203,9 +207,11 @@ struct RingWaitTests {
     #expect(try await Self.end(task, executor) == [.ready, .timedOut])
   }
 
-  @Test("A frame that comes just after cancellation is taken nevertheless")
-  func frameAfterCancellation() async throws {
-    let ends = FrameRing.make(capacity: 4)
+  @Test(
+    "A frame that comes just after cancellation is taken nevertheless",
+    arguments: FrameRingTests.fences)
+  func frameAfterCancellation(_ fences: Bool) async throws {
+    let ends = FrameRing.make(capacity: 4, fencesEachFrame: fences)
     let executor = ManualExecutor()
     let control = ends.producer.control
     let producer = Box(ends.producer)

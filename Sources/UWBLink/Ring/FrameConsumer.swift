@@ -133,8 +133,7 @@ public struct FrameInfo: Sendable, Hashable {
       if isFinished() { return .finished }
       let left = deadline?.milliseconds ?? -1
       guard left != 0 else { return .timedOut }
-      storage.sleeping.store(1, ordering: .relaxed)
-      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      storage.announceSleep(as: 1)
       if !isReady(), !storage.finished.load(ordering: .relaxed) {
         unsafe cuwb_futex_wait(storage.sleepingWord, 1, left)
       }
@@ -168,8 +167,7 @@ extension FrameRingStorage {
   /// Leaves a continuation for the producer, and takes it back if something has happened meanwhile.
   func suspend(_ waiting: UnsafeContinuation<Void, Never>, consumed: Int) {
     unsafe continuation.withLock { unsafe $0 = unsafe waiting }
-    sleeping.store(2, ordering: .relaxed)
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    announceSleep(as: 2)
     let happened =
       head.load(ordering: .acquiring) != consumed || !hasNoSpilled
       || finished.load(ordering: .acquiring) || cancelled.load(ordering: .acquiring)

@@ -2,8 +2,9 @@
 // The ring uses swift-atomics rather than `Synchronization`: its indices live in one raw allocation
 // at chosen distances, which takes atomics over memory (`UnsafeAtomic`), and a free-standing fence.
 // `Synchronization` has neither. The rest of the module follows, so that there is one library.
+// CUWB is imported publicly for the barrier inside code that is inlined into other modules.
 public import Atomics
-internal import CUWB
+public import CUWB
 internal import DequeModule
 internal import Locking
 
@@ -25,9 +26,14 @@ internal import Locking
 
   /// Returns the two ends of a new ring.
   ///
-  /// - Parameter capacity: Number of slots; rounded up to a power of two, at least 2.
-  package static func make(capacity: Int = 128) -> Ends {
-    let storage = FrameRingStorage(capacity: capacity)
+  /// - Parameters:
+  ///   - capacity: Number of slots; rounded up to a power of two, at least 2.
+  ///   - fencesEachFrame: Whether the producer runs a full fence after each frame. Otherwise the
+  ///     consumer runs one for both when it goes to sleep, which the kernel has to support.
+  package static func make(
+    capacity: Int = 128, fencesEachFrame: Bool = !cuwb_has_process_barrier()
+  ) -> Ends {
+    let storage = FrameRingStorage(capacity: capacity, fencesEachFrame: fencesEachFrame)
     return Ends(
       producer: FrameProducer(storage), consumer: FrameConsumer(storage))
   }
@@ -95,6 +101,7 @@ internal import Locking
 
   @usableFromInline let memory: UnsafeMutableRawPointer
   @usableFromInline let mask: Int
+  @usableFromInline let fencesEachFrame: Bool
   /// Next slot the producer fills.
   @usableFromInline let head: UnsafeAtomic<Int>
   /// Next slot the consumer empties.
@@ -119,7 +126,8 @@ internal import Locking
   @usableFromInline
   var slots: UnsafeMutableRawPointer { unsafe memory + 4 * Self.line }
 
-  init(capacity: Int) {
+  init(capacity: Int, fencesEachFrame: Bool) {
+    self.fencesEachFrame = fencesEachFrame
     precondition(
       MemoryLayout<SlotHeader>.size <= Self.bytesOffset
         && Self.bytesOffset + FrameRing.slotCapacity <= Self.stride,
@@ -176,9 +184,26 @@ internal import Locking
   @inlinable @inline(__always)
   func wakeIfSleeping() {
     // The publication must be visible before the look at `sleeping`, as the consumer writes
-    // `sleeping` before its last look at the ring: one of the two sees the other.
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    // `sleeping` before its last look at the ring: one of the two sees the other. The fence is the
+    // dearest part of a frame, so the consumer runs it here as well (see `announceSleep`), where
+    // nothing but the order of the instructions has to be kept.
+    if fencesEachFrame {
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+    } else {
+      cuwb_compiler_barrier()
+    }
     if sleeping.load(ordering: .relaxed) != 0 { wake() }
+  }
+
+  /// Says that the consumer is going to sleep. Whatever is published from now on wakes it; whatever
+  /// was published before is seen in the ring after this.
+  func announceSleep(as kind: UInt32) {
+    sleeping.store(kind, ordering: .relaxed)
+    if fencesEachFrame {
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+    } else {
+      cuwb_process_barrier()
+    }
   }
 
   @usableFromInline @inline(never)
