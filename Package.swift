@@ -123,10 +123,10 @@ let package = Package(
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [
-        "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWB", "Ranging", "RangingScenes",
-        "UWBSimulator", "NearbyInteraction", system, benchmark,
+        "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWB", "Ranging",
+        "RangingScenes", "UWBSimulator", "NearbyInteraction", system, benchmark,
       ],
-      path: "Benchmarks",
+      path: "Benchmarks", exclude: ["compare", "Instructions/count", "Instructions/Counts.txt"],
       swiftSettings: strict + lifetimes),
 
     // Runs inside of the virtual machine of Tests/VirtualBench/run.

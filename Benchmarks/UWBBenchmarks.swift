@@ -11,7 +11,8 @@ struct Settings {
 /// Without arguments: everything, with three tables at the end; ends with 1 when what has to be
 /// reliable is not, or an accuracy is missed that was reached before. With `--quick`, or `UWB_QUICK=1`
 /// in the environment: the same with fewer samples. With `--reliability`: the second table only. With
-/// `accuracy [--datasets FOLDER]`: the third one only. With any other option the batches only, by
+/// `accuracy [--datasets FOLDER]`: the third one only. With `work NAME COUNT`: the work whose
+/// instructions `Benchmarks/Instructions/count` counts. With any other option the batches only, by
 /// google/swift-benchmark, whose options they are (`--help` lists them).
 @main
 enum UWBBenchmarks {
@@ -21,6 +22,17 @@ enum UWBBenchmarks {
     if let index = options.firstIndex(of: "--datasets"), index + 1 < options.count {
       datasets = options[index + 1]
       options.removeSubrange(index...index + 1)
+    }
+    if options.first == "work" {
+      guard options.count == 3, let work = CountedWork(rawValue: options[1]),
+        let count = Int(options[2]), count > 0
+      else {
+        let names = CountedWork.allCases.map(\.rawValue).joined(separator: ", ")
+        print("usage: UWBBenchmarks work NAME COUNT, where NAME is one of \(names)")
+        exit(64)
+      }
+      print(work.run(count))
+      return
     }
     let own = ["--quick", "--reliability", "accuracy"]
     guard options.allSatisfy(own.contains) else {
