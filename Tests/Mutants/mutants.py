@@ -120,12 +120,23 @@ def run(command, folder, timeout, log):
         try:
             return process.wait(timeout)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_session(process.pid)
             process.wait()
             return None
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill_session(process.pid)
             raise
+
+
+def kill_session(leader):
+    """Ends all processes of a session: `swift test` runs the tests in a process group of their own."""
+    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rsplit(")", 1)[1].split()
+            if int(fields[3]) == leader:
+                os.kill(int(entry.parent.name), signal.SIGKILL)
+        except (OSError, IndexError):
+            pass
 
 
 def copy_tree(root, scratch):
