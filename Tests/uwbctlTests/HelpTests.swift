@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Foundation
 import Testing
 import UWBSimulator
@@ -19,6 +20,15 @@ import UWBSimulator
   static func run(
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil
   ) throws -> Outcome {
+    let (status, output, complaints) = try runBytes(
+      arguments, input: input, columns: columns, in: folder)
+    return Outcome(
+      status: status, output: String(decoding: output, as: UTF8.self), complaints: complaints)
+  }
+
+  static func runBytes(
+    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil
+  ) throws -> (status: Int32, output: Data, complaints: String) {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments =
@@ -41,23 +51,31 @@ import UWBSimulator
     }
     let output = stdout.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    return Outcome(
-      status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
-      complaints: String(decoding: try Data(contentsOf: complaints), as: UTF8.self))
+    return (
+      process.terminationStatus, output,
+      String(decoding: try Data(contentsOf: complaints), as: UTF8.self)
+    )
   }
 
   // MARK: help
 
-  @Test(arguments: [nil, "72", "100"])
-  func noLineOfHelpIsWiderThanTheTerminal(_ columns: String?) throws {
-    let limit = Int(columns ?? "80") ?? 80
-    for (path, _) in ShellTests.commands {
-      let words = Array(path.dropFirst())
-      let outcome = try Self.run(words + ["--help"], columns: columns)
-      #expect(outcome.status == 0)
-      for line in outcome.output.split(separator: "\n") where line.count > limit {
+  @Test(arguments: [80, 72, 100])
+  func noLineOfHelpIsWiderThanTheTerminal(_ columns: Int) throws {
+    func check(_ help: String, _ path: [String]) {
+      for line in help.split(separator: "\n") where line.count > columns {
         Issue.record("\(path.joined(separator: " ")), \(line.count) columns: \(line)")
       }
+    }
+    for (path, _) in ShellTests.commands {
+      var command = try Uwbctl.parseAsRoot(path.dropFirst() + ["--help"])
+      let request = try #require(throws: (any Error).self) { try command.run() }
+      check(Program.text(for: request, columns: columns), path)
+    }
+    // A process of its own takes the width from its surroundings.
+    for words in [["--help"], ["multicast", "add", "--help"]] {
+      let outcome = try Self.run(words, columns: columns == 80 ? nil : "\(columns)")
+      #expect(outcome.status == 0)
+      check(outcome.output, words)
     }
   }
 
@@ -116,6 +134,26 @@ import UWBSimulator
     #expect(sent.status == 0)
     let calibrated = try Self.run(["calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2"])
     #expect(calibrated.complaints.contains("every distance"), "\(calibrated.complaints)")
+  }
+
+  @Test func simulateStopsAfterSomeExchanges() throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let bench = try ChildProcess([
+      "simulate", "--link", folder + "/chip", "--stamps", folder + "/stamps.csv", "-n", "5",
+    ])
+    try bench.waitFor("A\t")
+    let ends = try ["controller", "controlee"].map { role in
+      try ChildProcess([
+        "range", "--device", folder + (role == "controller" ? "/chip-a" : "/chip-b"), "--role",
+        role, "--interval", "50", "--recover", "0",
+      ])
+    }
+    bench.process.waitUntilExit()
+    #expect(bench.process.terminationStatus == 0)
+    for end in ends { end.end() }
+    let table = try String(contentsOfFile: folder + "/stamps.csv", encoding: .utf8)
+    #expect(table.split(separator: "\n").count == 6)
   }
 
   // MARK: files and devices

@@ -34,8 +34,19 @@ struct Output: Sendable {
 }
 
 let standardInput = Output(descriptor: .standardInput)
-let standardOutput = Output(descriptor: .standardOutput)
+/// Where results are printed: standard error where a file takes standard output.
+var standardOutput: Output {
+  isOutputTaken.load(ordering: .relaxed) ? standardError : Output(descriptor: .standardOutput)
+}
 let standardError = Output(descriptor: .standardError)
+
+private let isOutputTaken = Atomic(false)
+
+/// To be called with the name of a file before it is written: if it is `-`, nothing else is printed
+/// to standard output.
+func takeOutput(for file: String?) {
+  if file == "-" { isOutputTaken.store(true, ordering: .relaxed) }
+}
 
 /// Tells the user something on standard error, with the name of the command before it.
 ///

@@ -27,7 +27,7 @@ enum Program {
   }()
 
   /// What the argument parser prints for an error or as help, with no usage line too wide.
-  static func text(for error: any Error) -> String {
+  static func text(for error: any Error, columns: Int = columns) -> String {
     Uwbctl.fullMessage(for: error, columns: columns).split(
       separator: "\n", omittingEmptySubsequences: false
     ).map { line in

@@ -9,15 +9,19 @@ struct Simulate: ReportingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run simulated UWB chips on pseudo-terminals until interrupted.",
     discussion: """
-      Prints one line for each chip: its name, its profile and the path to open instead of a serial
+      Prints one line for each chip: its name, its profile and the path to open instead of a serial \
       port. The chips share one scene, so that they can range with each other. Stops on Ctrl-C.
 
-      --scene takes JSON with any of: distance_noise_m, angle_noise_deg, loss, range_m, clock_ppm
-      (clock offsets are random within plus or minus this value), clock_wander_ppm,
-      carrier_noise_ppm, level_noise_db, power_bias [{rx_power_dbm, bias_m}], reflection_delay_ns,
-      reflection_loss_db, noise_dbm, walls [{from [x,y], to [x,y], loss_db, delay_ns}], and chips by
-      name, or "all": {position [x,y,z], yaw_deg, clock_ppm, antenna_delay_m,
-      delays {"9": {tx_m, rx_m}}, antenna [{angle_deg, phase_rad}]}.
+      --scene takes JSON with any of these keys:
+        distance_noise_m, angle_noise_deg, loss, range_m
+        clock_ppm (offsets are random within plus or minus this), clock_wander_ppm
+        carrier_noise_ppm, level_noise_db, noise_dbm
+        power_bias: [{rx_power_dbm, bias_m}]
+        reflection_delay_ns, reflection_loss_db
+        walls: [{from: [x, y], to: [x, y], loss_db, delay_ns}]
+        chips: by name, or "all": {position: [x, y, z], yaw_deg, clock_ppm,
+          antenna_delay_m, delays: {"9": {tx_m, rx_m}},
+          antenna: [{angle_deg, phase_rad}]}
       """)
 
   enum Kind: String, CaseIterable, ExpressibleByArgument {
@@ -61,14 +65,19 @@ struct Simulate: ReportingCommand {
   @Option(help: "Create symbolic links PREFIX-a, PREFIX-b and so on to the paths.")
   var link: String?
 
+  @Option(
+    name: [.customShort("n"), .long], help: "Stop after this many exchanges between the chips.")
+  var count: Int?
+
   @Option(name: [.customShort("t"), .long], help: "Stop after this many seconds.")
   var duration: Seconds?
 
-  @Option(help: "Output format: text or json.")
+  @Option(help: "Output format.")
   var format = OutputFormat.text
 
   func validate() throws {
     try require((1...64).contains(chips), "--chips takes 1 to 64.")
+    if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
     try require((0...1).contains(loss), "--loss takes 0 to 1.")
     try require(noise >= 0, "--noise takes centimetres, 0 or more.")
     try require(
@@ -89,8 +98,9 @@ struct Simulate: ReportingCommand {
       conditions?.apply(to: chip)
       if let link { try chip.link(at: "\(link)-\(chip.name.lowercased())") }
     }
+    takeOutput(for: stamps)
     var file = try stamps.map { path throws(LabError) in try ExchangeFile(path) }
-    pair.bench.recordsExchanges = file != nil
+    pair.bench.recordsExchanges = file != nil || count != nil
     pair.bench.start()
     let announced = pair.bench.chips.map { chip in
       (chip, path: link.map { "\($0)-\(chip.name.lowercased())" } ?? chip.path)
@@ -98,26 +108,30 @@ struct Simulate: ReportingCommand {
     let limit = duration?.duration ?? .seconds(1_000_000_000)
     defer { pair.bench.stop() }
     do {
-      try await Ending.cancelling { [file] in
+      try await Ending.cancelling { [file, count] in
         // From here on a signal stops the chips in order.
         format.print(announced, Self.json) { "\($0.name)\t\($0.profile.name)\t\($1)\n" }
-        try await Self.wait(limit, writing: file, pair.bench)
+        try await Self.wait(limit, count, writing: file, pair.bench)
       }
     } catch is CancellationError {
       // Ctrl-C: the last exchanges are written, too.
     }
-    try file?.write(pair.bench.takeExchanges())
+    if count == nil { try file?.write(pair.bench.takeExchanges()) }
   }
 
-  /// Waits until the time is over or the task is cancelled, and writes stamps meanwhile.
+  /// Waits until the time is over, there were enough exchanges or the task is cancelled, and writes
+  /// stamps meanwhile.
   private static func wait(
-    _ limit: Duration, writing file: ExchangeFile?, _ bench: SimulatedBench
+    _ limit: Duration, _ count: Int?, writing file: ExchangeFile?, _ bench: SimulatedBench
   ) async throws {
-    guard var file else { return try await Task.sleep(for: limit) }
+    guard file != nil || count != nil else { return try await Task.sleep(for: limit) }
+    var (file, left) = (file, count ?? .max)
     let end = ContinuousClock.now + limit
-    while ContinuousClock.now < end {
-      try await Task.sleep(until: min(end, .now + .milliseconds(200)))
-      try file.write(bench.takeExchanges())
+    while ContinuousClock.now < end, left > 0 {
+      try await Task.sleep(until: min(end, .now + .milliseconds(50)))
+      let exchanges = bench.takeExchanges().prefix(left)
+      left -= exchanges.count
+      try file?.write(Array(exchanges))
     }
   }
 
