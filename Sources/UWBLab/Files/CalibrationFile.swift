@@ -27,7 +27,9 @@ extension RangingCalibration {
   /// - Throws: `LabError` with `.unreadable`, `.badFile` or `.notCreated`.
   public func merge(intoFile path: String) throws(LabError) {
     var whole = RangingCalibration()
-    if FileManager.default.fileExists(atPath: path) { whole = try RangingCalibration(file: path) }
+    if path != "-", FileManager.default.fileExists(atPath: path) {
+      whole = try RangingCalibration(file: path)
+    }
     whole.merge(self)
     try whole.write(to: path)
   }

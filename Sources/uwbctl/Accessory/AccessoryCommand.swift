@@ -10,7 +10,7 @@ import UWBLink
 struct AccessoryCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "accessory",
-    abstract: "Make a chip a Nearby Interaction accessory.",
+    abstract: "Let a chip serve as a Nearby Interaction accessory.",
     discussion: """
       Apps connect to a socket, receive the accessory's configuration data and range with the chip, each \
       in its own session. Each message is preceded by its length in two bytes, the lower one first. A \
@@ -35,7 +35,7 @@ struct AccessoryCommand: Command {
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
 
-  @Option(help: "Output format: text or json.") var format = OutputFormat.text
+  @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
     try await options.withDevice(capture, peers: 1, recovery: end.recovery) {

@@ -43,7 +43,7 @@ struct Calibrate: ParsableCommand {
 /// What every calibration takes, and where its result goes.
 struct CalibrationResult: ParsableArguments {
   @Option(
-    help: "Write the result into this file (JSON); other boards and pairs in it stay.",
+    help: "Write the result to this file (JSON); what it has of other boards and pairs is kept.",
     completion: .file(extensions: ["json"]))
   var output: String?
   @Flag(help: "Write the result to the chips.") var write = false
@@ -52,6 +52,8 @@ struct CalibrationResult: ParsableArguments {
 
   func validate() throws {
     try require(
+      output != "-" || plot.plot != "-", "Give a file for --output or --plot instead of -.")
+    try require(
       output == nil || !write,
       "Give either --output or --write: a chip that corrects its distances must not be corrected "
         + "again.")
@@ -59,11 +61,13 @@ struct CalibrationResult: ParsableArguments {
 
   /// Prints the report, and writes its calibration into the file.
   func save(_ report: CalibrationReport) throws(LabError) {
+    takeOutput(for: output)
+    takeOutput(for: plot.plot)
     standardOutput.write(report.text)
     try plot.write(report.charts)
     if let output {
       try report.calibration.merge(intoFile: output)
-      standardError.write("Written to \(printable(output)).\n")
+      if output != "-" { standardError.write("Written to \(printable(output)).\n") }
     } else if !write {
       standardError.write("Nothing was written: use --output FILE or --write.\n")
     }
@@ -196,17 +200,22 @@ struct BoardOptions: ParsableArguments {
     if hasBias {
       scene.radio.powerBias = Curve([(-95, -0.03), (-65, 0.04)])
     }
+    let conditions = try chip.conditions
+    conditions?.apply(to: &scene)
     let bench = SimulatedBench(scene: scene)
     let delays = (0..<count).map { 0.12 + 0.017 * Double($0 * 3 % 5) }
     let names = delays.indices.map { String(UnicodeScalar(UInt8(65 + $0))) }
     for (index, (name, delay)) in zip(names, delays).enumerated() {
       var placement = Placement(at: SIMD3(50 + 10 * Double(index), 50, 1), yaw: 180)
       placement.antennaDelayError = delay
-      _ = try bench.add(profile: chip.simChip.profile, placement: placement, name: name)
+      let board = try bench.add(profile: chip.simChip.profile, placement: placement, name: name)
+      conditions?.apply(to: board)
     }
     bench.start()
-    let truth = zip(names, delays).map { "\($0) \(fixed($1, 3)) m" }.joined(separator: ", ")
-    standardError.write("Simulated boards, which move by themselves. True delays: \(truth).\n")
+    let truth = bench.chips.map { "\($0.name) \(fixed($0.placement.antennaDelayError, 3)) m" }
+      .joined(separator: ", ")
+    standardError.write(
+      "The boards are simulated, and move by themselves. Their true delays: \(truth).\n")
     return bench
   }
 }
@@ -219,12 +228,13 @@ struct CalibrateDelay: CalibrationCommand {
       Every pair of boards ranges at a known distance, 2 m or more, in the open, as far from walls \
       and floor as from each other. Three boards give the delay of each; two only the sum of both, \
       unless one is known (--known). With five boards a wrong placement is detected.
-        uwbctl calibrate delay --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 \
-      --board C=/dev/ttyACM2 --output delays.json
+        uwbctl calibrate delay --output delays.json \\
+          --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 --board C=/dev/ttyACM2
 
-      --from reads a table: board_a,board_b,truth_m,range_m [, channel, antenna_a, antenna_b]; 9, 0 \
-      and 0 where these are missing. --positions takes the distances from the positions in a file \
-      like that of compute locate: {"anchors": {"A": [0, 0, 1], "B": [3, 0, 1]}}.
+      --from reads a table: board_a,board_b,truth_m,range_m [, channel, antenna_a, antenna_b]. Where \
+      the last three are missing, they are 9, 0 and 0. --positions takes the distances from the \
+      positions in a file like that of compute locate: \
+      {"anchors": {"A": [0, 0, 1], "B": [3, 0, 1]}}.
 
       Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, and residuals. \
       --write adds the delay to that of each chip (ant_delay, RX_ANT_DELAY).
@@ -235,12 +245,13 @@ struct CalibrateDelay: CalibrationCommand {
   @Option(
     name: .customLong("pair"),
     help: ArgumentHelp(
-      "The distance of two boards in metres, A,B=2.5; repeatable.", valueName: "a,b=metres"))
+      "The distance of two boards in metres: A,B=2.5; repeatable.", valueName: "a,b=metres"))
   var pairs: [String] = []
   @Option(help: "Positions of the boards (JSON).", completion: .file(extensions: ["json"]))
   var positions: String?
   @Option(
-    help: ArgumentHelp("A board whose delay is known, A=0.15 in metres.", valueName: "name=metres"))
+    help: ArgumentHelp("A board whose delay is known, in metres: A=0.15.", valueName: "name=metres")
+  )
   var known: [String] = []
   @Option(help: "Accuracy of positions in metres, reflections included, one standard deviation.")
   var placement = 0.02

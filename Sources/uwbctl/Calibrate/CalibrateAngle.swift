@@ -13,18 +13,21 @@ struct CalibrateAngle: CalibrationCommand {
     discussion: """
       With two boards, the first with a pair of antennas and a Qorvo chip that reports the phases of \
       single frames: the command asks for one angle after another, positive to the left.
-        uwbctl calibrate angle --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 --output antennas.json
+        uwbctl calibrate angle --output antennas.json \\
+          --board A=/dev/ttyACM0 --board B=/dev/ttyACM1
 
-      From a turntable: a table angle_deg,pdoa_rad, or azimuth_deg,elevation_deg,pdoa_rad; positive \
-      to the left, 0 straight ahead; phases may be wrapped. Every column whose name begins with pdoa \
-      is a pair (--column: only these).
-        uwbctl calibrate angle --from turntable.csv --output antennas.json --plot antennas.svg
+      From a turntable: a table with angle_deg,pdoa_rad or azimuth_deg,elevation_deg,pdoa_rad. Angles \
+      are positive to the left and 0 straight ahead; phases may be wrapped. Every column whose name \
+      begins with pdoa is a pair, unless --column names them.
+        uwbctl calibrate angle --from turntable.csv --output antennas.json \\
+          --plot antennas.svg
 
-      From a walk around the antennas: phases as time_s,pdoa_rad and the path in another file \
-      (--path), time_s,x_m,y_m[,z_m] with the antennas at --at and turned by --yaw, or \
-      time_s,azimuth_deg[,elevation_deg]. Walk back and forth, so that both clocks can be compared.
-        uwbctl calibrate angle --from phases.csv --path path.csv --at 0,0,1.2 --yaw 90 --output \
-      antennas.json
+      From a walk around the antennas: the phases as time_s,pdoa_rad, and the path in another file \
+      (--path) as time_s,x_m,y_m[,z_m], with the position of the antennas as --at and their direction \
+      as --yaw, or as time_s,azimuth_deg[,elevation_deg]. Walk back and forth, so that the two clocks \
+      can be compared.
+        uwbctl calibrate angle --from phases.csv --output antennas.json \\
+          --path path.csv --at 0,0,1.2 --yaw 90
 
       Output: pairs with column, offset_rad, table (angle_deg, phase_rad), noise_rad and residuals, \
       as read by compute angle --geometry. --write writes offset and table to a Qorvo chip \
@@ -134,8 +137,8 @@ struct CalibratePower: CalibrationCommand {
     discussion: """
       Two boards range at many known distances, so that levels range from strong to weak: 0.5 to \
       30 m in the open are about 35 dB.
-        uwbctl calibrate power --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 --distance 1 \
-      --distance 2 --distance 4 --output board.json
+        uwbctl calibrate power --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 \\
+          --distance 1 --distance 2 --distance 4 --output board.json
 
       --from reads a table: truth_m,range_m,rx_power_dbm [, peer, time_s]. Levels of one peer are \
       smoothed over time.

@@ -25,7 +25,7 @@ enum ChipCalibration {
 
     @Argument(help: "List only values whose names contain this.") var part: String?
     @Option(help: "The family of chips.") var family = Family.all
-    @Option(help: "Output format: text or json.") var format = OutputFormat.text
+    @Option(help: "Output format.") var format = OutputFormat.text
 
     func run() {
       let values = family.schemes.flatMap(\.values).filter { value in
@@ -50,7 +50,7 @@ enum ChipCalibration {
     @Argument(help: "Names (default: all values of the chip).") var names: [String] = []
     @OptionGroup(title: "Device") var device: DeviceOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
-    @Option(help: "Output format: text or json.") var format = OutputFormat.text
+    @Option(help: "Output format.") var format = OutputFormat.text
 
     func execute() async throws {
       try await device.withDevice(capture) { device, _ in
@@ -69,7 +69,7 @@ enum ChipCalibration {
     @OptionGroup(title: "Device") var device: DeviceOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
     @OptionGroup var consent: Consent
-    @Option(help: "Output format of the changes: text or json.") var format = OutputFormat.text
+    @Option(help: "Output format of the changes.") var format = OutputFormat.text
 
     func validate() throws {
       try require(
@@ -94,7 +94,7 @@ enum ChipCalibration {
 
 /// Whether to write without confirmation.
 struct Consent: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Write without asking for confirmation.") var yes = false
+  @Flag(name: .shortAndLong, help: "Ask no questions, and write at once.") var yes = false
 }
 
 extension ChipCalibration {
@@ -110,7 +110,7 @@ extension ChipCalibration {
     @OptionGroup(title: "Capture") var capture: CaptureOptions
 
     func execute() async throws {
-      guard force || !FileManager.default.fileExists(atPath: file) else {
+      guard force || file == "-" || !FileManager.default.fileExists(atPath: file) else {
         throw Failure(.cannotCreate, "\(file) exists.", try: "Overwrite it with --force.")
       }
       let backup = try await device.withDevice(capture) { device, _ in
@@ -135,7 +135,7 @@ extension ChipCalibration {
     @OptionGroup(title: "Device") var device: DeviceOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
     @OptionGroup var consent: Consent
-    @Option(help: "Output format of the changes: text or json.") var format = OutputFormat.text
+    @Option(help: "Output format of the changes.") var format = OutputFormat.text
 
     func execute() async throws {
       let backup = try CalibrationBackup(file: file)

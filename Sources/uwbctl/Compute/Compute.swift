@@ -37,6 +37,15 @@ struct ComputeOptions: ParsableArguments {
   var output: String?
   @OptionGroup var plot: PlotOptions
 
+  func validate() throws { try checkOutput("--plot", plot.plot) }
+
+  /// Refuses a second file that is standard output.
+  func checkOutput(_ option: String, _ file: String?) throws {
+    try require(
+      file != "-" || output ?? "-" != "-",
+      "Give --output FILE with \(option) -: the table is written to standard output otherwise.")
+  }
+
   /// Reads the table, computes, and writes the results.
   func run<Value>(
     _ compute: (CSVTable) throws(LabError) -> ComputedTable<Value>
@@ -107,11 +116,15 @@ struct ComputeAngle: ParsableCommand {
 
       The antennas are described in JSON, x forward, y left, z up:
         {"channel": 9, "pairs": [{"column": "pdoa_rad", "spacing_m": 0.0188}]}
+      or
         {"pairs": [{"column": "pdoa_rad", "offset_rad": 0.1, "table": [
-          {"angle_deg": -90, "phase_rad": -3.4}, …, {"angle_deg": 90, "phase_rad": 2.9}]}]}
-        {"channel": 5, "antennas": {"1": [0.02, 0, 0], "2": [0, 0.02, 0], "3": [-0.02, 0, 0]},
-         "pairs": [{"column": "p12", "antennas": ["1", "2"]}, {"column": "p13", "antennas": \
-      ["1", "3"]}]}
+          {"angle_deg": -90, "phase_rad": -3.4}, …,
+          {"angle_deg": 90, "phase_rad": 2.9}]}]}
+      or
+        {"channel": 5,
+         "antennas": {"1": [0.02, 0, 0], "2": [0, 0.02, 0], "3": [-0.02, 0, 0]},
+         "pairs": [{"column": "p12", "antennas": ["1", "2"]},
+                   {"column": "p13", "antennas": ["1", "3"]}]}
       Each pair may have offset_rad, noise_rad, an axis (side by side: [0, 1, 0]), and harmonics \
       [{"cos_rad", "sin_rad"}, …] of the azimuth. Instead of channel: frequency_hz or wavelength_m; \
       spacing_wavelengths needs neither. elevation_deg: the one to assume.
@@ -143,8 +156,9 @@ struct ComputeLocate: ParsableCommand {
       Input: time_s,anchor,range_m, or time_s,anchor_a,anchor_b,tdoa_m, which is the distance to b \
       minus that to a [, peer, sigma_m]. Rows of one peer at one time are an epoch.
       Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, cov_xx, \
-      cov_xy, cov_xz, cov_yy, cov_yz, cov_zz (m²), used (measurements), status: ok, or what may \
-      be wrong: mirror, coplanar (heights are not known), dilution, inconsistent, rejected; no_position.
+      cov_xy, cov_xz, cov_yy, cov_yz, cov_zz (m²), used (the number of measurements), status: ok, \
+      no_position, or what may be wrong: mirror, coplanar (heights are not known), dilution, \
+      inconsistent, rejected.
 
       Anchors in JSON: {"anchors": {"A1": [0, 0, 2.5], "A2": [5, 0, 2.5]}, "height_m": 1.2}, or \
       {"anchors": [{"id": "A1", "x": 0, "y": 0, "z": 2.5, "bias_m": 0.1}, …]}; height_m is \
@@ -283,6 +297,9 @@ struct ComputeSSTWR: ParsableCommand {
   func validate() throws {
     try require((learn == nil) == (truth == nil), "--learn and --truth need each other.")
     try require(learn == nil || calibration == nil, "Give either --learn or --calibration.")
+    try table.checkOutput("--learn", learn)
+    try require(
+      learn != "-" || table.plot.plot != "-", "Give a file for --learn or --plot instead of -.")
   }
 
   func run() throws {

@@ -19,7 +19,7 @@ struct ConfigGet: Command {
     discussion: """
       For example:
         uwbctl config get --device /dev/ttyACM0
-        uwbctl config get --device /dev/ttyACM0 --session 1 CHANNEL_NUMBER SLOT_DURATION
+        uwbctl config get --device /dev/ttyACM0 --session 1 SLOT_DURATION
       Without names, reads all known parameters that the chip has. The chip is only reset with --reset, \
       so that the sessions of a crashed program can be examined.
       """)
@@ -116,7 +116,7 @@ struct ConfigAccess: ParsableArguments {
         + "before."))
   var session: UInt32?
   @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
-  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
+  @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
 
   func validate() throws {
     if reset, session != nil {
@@ -265,7 +265,7 @@ struct ConfigList: ParsableCommand {
   @Option(help: "Parameters of sessions, of the chip, or both.") var kind = Kind.all
   @Option(help: "The family of chips.") var chip = ChipOptions.Family.auto
   @Option(help: "The FiRa version: 1, 2 or 3.") var fira: UInt8 = 2
-  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
+  @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
 
   func validate() throws {
     try require(Dialect.Generation(rawValue: fira) != nil, "--fira takes 1, 2 or 3.")

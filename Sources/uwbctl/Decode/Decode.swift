@@ -30,7 +30,7 @@ struct Decode: ReportingCommand {
   @Option(name: .shortAndLong, help: "Read frames from this file.", completion: .file())
   var file: String?
 
-  @Option(help: "Output format: text, or json (one object a line).")
+  @Option(help: "Output format; json is one object a line.")
   var format = OutputFormat.text
 
   @Option(help: "Whose vendor messages these are; auto uses the chip's device information.")

@@ -10,8 +10,8 @@ struct Diff: Command {
     abstract: "Compare two ends of a session and show what prevents ranging.",
     discussion: """
       Each side is a session profile; a capture (pcapng, log or hexadecimal), of which the last \
-      configuration of a session is used; the output of caps --format json; or a device (a path below \
-      /dev, usb:SERIAL, tcp:host:port), whose session is read without a reset. Parameters that were \
+      configuration of a session is used; the output of caps --format json; or a device, as for range \
+      --device, whose session is read without a reset. Parameters that were \
       not set are compared with their defaults. For example:
         uwbctl diff controller.json controlee.json
         uwbctl diff board-a.pcapng board-b.pcapng
@@ -20,8 +20,8 @@ struct Diff: Command {
       The exit status is 83 when the two cannot range. Keys are compared, but never printed.
       """)
 
-  @Argument(help: "One end.", completion: .file()) var first: String
-  @Argument(help: "The other end.", completion: .file()) var second: String
+  @Argument(help: "One end: a file, or a device.", completion: .file()) var first: String
+  @Argument(help: "The other end, likewise.", completion: .file()) var second: String
   @Option(
     help: ArgumentHelp(
       "The session on a device: its handle since FiRa 2.0, its id before. Give it twice for two "
@@ -30,7 +30,7 @@ struct Diff: Command {
   @Flag(help: "Compare the capabilities of devices instead of their sessions.")
   var capabilities = false
   @OptionGroup(title: "Device") var chip: ChipOptions
-  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
+  @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
 
   func execute() async throws {
     let sides = try await sides()

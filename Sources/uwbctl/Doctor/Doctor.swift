@@ -13,7 +13,7 @@ struct Doctor: Command {
     discussion: """
       Checks the port, opens it, resets the chip, reads its device information and runs a session of \
       a few rounds; no second board is needed. Without DEVICE, checks the only board that is plugged \
-      in; sim is an embedded simulated chip. Sessions on the chip end.
+      in; sim is an embedded simulated chip. The reset ends the sessions on the chip.
 
       Each line is ok, warn, FAIL, or – for what does not apply to this kind of device. The exit \
       status is that of the first FAIL, as listed in the README; warnings do not affect it.
@@ -22,7 +22,7 @@ struct Doctor: Command {
   @Argument(help: "The device, as for --device of other commands.") var device: String?
   @OptionGroup(title: "Device") var options: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
-  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
+  @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
 
   func execute() async throws {
     var chosen = device

@@ -16,7 +16,7 @@ struct Explain: AsyncParsableCommand {
       """)
 
   @Argument(help: "A number (0x21, 33), a name, or part of a name.") var codes: [String] = []
-  @Option(help: "Output format: text or json.") var format = OutputFormat.text
+  @Option(help: "Output format.") var format = OutputFormat.text
 
   typealias Explained = (family: CodeFamily, explanation: CodeExplanation)
 

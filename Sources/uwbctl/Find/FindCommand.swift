@@ -30,7 +30,7 @@ struct FindCommand: Command {
   @Option(help: "The model of the embedded simulated chips.")
   var simChip = ChipOptions.SimulatedChip.qm33pdoa
   @Option(help: "The seed of the simulated noise.") var seed: UInt64 = 1
-  @Option(help: "Output format: text or json (default: text on a terminal, otherwise json).")
+  @Option(help: "Output format (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
   @OptionGroup(title: "End") var end: RunOptions
 

@@ -13,9 +13,9 @@ struct Info: ReportingCommand {
     abstract: "Show the identity and capabilities of a chip.",
     discussion: "Resets the chip, which ends its sessions.")
 
-  @OptionGroup var options: DeviceOptions
-  @OptionGroup var capture: CaptureOptions
-  @Option(help: "Output format: text or json.") var format = OutputFormat.text
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
+  @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
     try await options.withDevice(capture) { device, _ in
@@ -76,7 +76,7 @@ struct Caps: Command {
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
-  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
+  @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
 
   func execute() async throws {
     let list = try await options.withDevice(capture, resetPolicy: reset ? .reset : .keepState) {
@@ -139,7 +139,7 @@ struct Reset: Command {
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
-  @Option(help: "Output format: text or json.") var format = OutputFormat.text
+  @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
     let clock = ContinuousClock()

@@ -14,7 +14,7 @@ struct ListCommand: ParsableCommand {
       not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor.
       """)
 
-  @Option(help: "Output format: text, or json (one object a line).") var format = OutputFormat.text
+  @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
   @Flag(help: "Also list the built-in serial ports of the machine.") var all = false
 
   func run() {

@@ -13,20 +13,20 @@ struct Monitor: Command {
   static let configuration = CommandConfiguration(
     abstract: "Decode the packets on a link until interrupted.",
     discussion: """
-      Only listens: without --reset the chip is not reset and nothing is sent. A port can be open in \
-      one program at a time; to watch another program and a chip, connect the program through this \
-      one:
+      Nothing is sent to the chip, unless --reset asks for it. A port can be open in one program at a \
+      time; to watch what another program and a chip say to each other, connect the program through \
+      this one:
         uwbctl monitor --device /dev/ttyACM0 --proxy --link /tmp/uwb
         vendors-script --port /tmp/uwb
-      > is to the chip, < is from it; times are in seconds. Bytes that do not form packets are counted, \
-      but not passed on.
+      > marks packets to the chip, < packets from it; times are in seconds. Bytes that do not form \
+      packets are counted, but not passed on.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup var monitor: MonitorOptions
   @OptionGroup(title: "Filter") var filter: PacketFilter
   @OptionGroup(title: "Capture") var capture: CaptureOptions
-  @Option(help: "Output format: line, details, or json (one object a line).") var format =
+  @Option(help: "Output format; json is one object a line.") var format =
     PacketStyle.line
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
@@ -43,12 +43,14 @@ struct CaptureCommand: Command {
     commandName: "capture",
     abstract: "Record the packets on a link in a file (pcapng) until interrupted.",
     discussion: """
-      Like monitor, which prints the packets: without --reset the chip is not reset and nothing is \
-      sent; with --proxy another program talks to the chip through this one. Other commands record \
-      their packets with --capture. Keys are recorded as zeros unless --include-secrets is given.
+      Nothing is sent to the chip, unless --reset asks for it; with --proxy another program talks to \
+      the chip through this one. To see the packets as well, use monitor --capture FILE; most commands \
+      record their own packets with --capture. Keys are recorded as zeros unless --include-secrets is \
+      given.
       """)
 
-  @Argument(help: "The file; an existing one is overwritten.") var file: String
+  @Argument(help: "The file, or - for standard output; an existing one is overwritten.")
+  var file: String
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup var monitor: MonitorOptions
   @Flag(help: "Record keys in clear instead of as zeros.") var includeSecrets = false
@@ -58,7 +60,8 @@ struct CaptureCommand: Command {
     capture.capture = file
     capture.includeSecrets = includeSecrets
     let printer = PacketPrinter(.line, vendor: options.driverOptions.profile?.vendor)
-    try await monitor.run(options, capture, printer, about: "\(printable(file)): ") { _ in }
+    let name = file == "-" ? "standard output" : printable(file)
+    try await monitor.run(options, capture, printer, about: "\(name): ") { _ in }
   }
 }
 

@@ -22,13 +22,13 @@ struct Multicast: ParsableCommand {
 
   struct Target: ParsableArguments {
     @Option(
-      name: .shortAndLong, help: "The device of range.",
+      name: .shortAndLong, help: "The device, as range was given it.",
       completion: DeviceOptions.completion)
     var device: String?
-    @Option(help: "The session id of range.") var session: UInt32?
-    @Option(help: "The process id of range, where device and session are ambiguous.")
+    @Option(help: "The id of the session.") var session: UInt32?
+    @Option(help: "The process id of range, where several have that device and session.")
     var pid: Int32?
-    @Option(help: "Output format: text or json.") var format = OutputFormat.text
+    @Option(help: "Output format.") var format = OutputFormat.text
 
     var found: [RunningRanges.Entry] {
       RunningRanges().matching(device: device, session: session, pid: pid)

@@ -55,10 +55,14 @@ struct ChipOptions: ParsableArguments {
     return UWBDevice.Options(profile: chip.profile, logger: logger)
   }
 
+  /// What `--scene` says.
+  var conditions: SceneFile? {
+    get throws { try scene.map { path throws(LabError) in try SceneFile(file: path) } }
+  }
+
   /// The embedded simulated chip that is used like a board, and the given number of others.
   func simulatedChip(peers: Int = 0) throws -> SimulatedPeers {
-    let conditions = try scene.map { path throws(LabError) in try SceneFile(file: path) }
-    return try SimulatedPeers(
+    try SimulatedPeers(
       profile: simChip.profile, peers: peers, seed: seed, conditions: conditions)
   }
 }
@@ -122,7 +126,13 @@ struct CaptureOptions: ParsableArguments {
 
   /// Creates the file, before the device is opened so that nothing is missing; nil without --capture.
   func start(_ device: String, simulated: ChipOptions.SimulatedChip?) throws -> CaptureFile? {
-    try capture.map { path in
+    takeOutput(for: capture)
+    if capture == "-", isatty(STDOUT_FILENO) != 0 {
+      throw Failure(
+        .usage, "A capture is not text, and is not written to a terminal.",
+        try: "Name a file, or the program that reads it: uwbctl capture - | wireshark -k -i -")
+    }
+    return try capture.map { path in
       try CaptureFile(
         path,
         description: .init(

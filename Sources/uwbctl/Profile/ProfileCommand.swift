@@ -58,8 +58,8 @@ struct ProfileCheck: ReportingCommand {
   @Option(
     name: .shortAndLong, help: "Check against the chip of this device, or sim.")
   var device: String?
-  @OptionGroup var chip: ChipOptions
-  @Option(help: "Output format: text or json.") var format = OutputFormat.text
+  @OptionGroup(title: "Chip") var chip: ChipOptions
+  @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
     let profile = try SessionProfile(file: file)

@@ -9,8 +9,8 @@ struct TestCommand: ParsableCommand {
     commandName: "test",
     abstract: "Test the radio: send frames, count received ones, measure one exchange.",
     discussion: """
-      Chips may lack some tests. The other end runs on another device with the same values; start the \
-      end that sends first, and let it send for longer. For example:
+      Not every chip has every test. The other end runs on another device with the same values: start \
+      the sender first, and let it send for longer than the receiver listens. For example:
         uwbctl test periodic-tx --device /dev/ttyACM0 --packets 9000
         uwbctl test per-rx --device /dev/ttyACM1
       Without --device, an embedded simulated chip is tested with another one. Tests reset the chip.
@@ -84,8 +84,8 @@ struct TestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "ss-twr", abstract: "Perform one single-sided two-way ranging.",
       discussion: """
-        Start the end with --responder first. Using --with, both ends run here, and the distance is \
-        computed from both times.
+        Start the end with --responder first. With --with, both ends run here, and the distance is \
+        computed from the times of both.
         """)
     @OptionGroup(title: "Device") var device: DeviceOptions
     @Flag(help: "Make this device the responder.") var responder = false
@@ -138,7 +138,7 @@ struct TestOptions: ParsableArguments {
   @OptionGroup var time: TimeLimit
   @Option(help: "How many seconds to wait for the result after the last frame.")
   var timeout = Seconds(3)
-  @Option(help: "Output format: text or json.") var format = OutputFormat.text
+  @Option(help: "Output format.") var format = OutputFormat.text
 
   func validate() throws {
     for text in parameters { _ = try Self.parameter(text) }

@@ -28,7 +28,7 @@ struct RangeCommand: Command {
 
   @Option(
     help:
-      "Output format: table, text, json (one object a line) or csv (default: table on a terminal, otherwise text)."
+      "Output format; json is one object a line (default: table on a terminal, otherwise text)."
   )
   var format: RangeFormat?
 
@@ -271,7 +271,7 @@ struct EstimationOptions: ParsableArguments {
 /// The diagnostics to request from the chip.
 struct DiagnosticsOptions: ParsableArguments {
   @Flag(
-    help: "Request phases, levels and clock offsets of single frames, to compute with.")
+    help: "Ask the chip for phases, levels and clock offsets of single frames, and use them.")
   var diagnostics = false
   @Option(help: "NXP: the numbers of the antenna pairs that measure angles, such as 1,2.")
   var antennaPairs: String?

@@ -38,7 +38,7 @@ struct Replay: Command {
   @Option(help: "1 is as recorded, 2 twice as fast, max does not wait.") var speed = Speed()
   @Option(
     help:
-      "Output format: table, text, json (one object a line) or csv (default: table on a terminal, otherwise text)."
+      "Output format; json is one object a line (default: table on a terminal, otherwise text)."
   )
   var format: RangeFormat?
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions

@@ -14,7 +14,7 @@ struct Send: Command {
         uwbctl send --device /dev/ttyACM0 20 02 00 00
         uwbctl send --device /dev/ttyACM0 21050000 --wait 5
       Each argument is one packet or several in a row, unless all are single bytes. With --command \
-      0x21:0x03 they are the payload of that command, which is split into packets. The response of \
+      1:3 they are the payload of the command with that group and opcode, which is split into packets. The response of \
       each command is awaited before the next one is sent. The chip is only reset with --reset; NXP's \
       chips do not answer before NXP_CORE_DEVICE_INIT (2E 00 00 02 00 00).
       """)
@@ -27,7 +27,7 @@ struct Send: Command {
   @Option(help: "Payload bytes in one packet of --command.") var segment = 255
   @Option(help: "How many seconds to listen after the last response.") var wait = Seconds(0.3)
   @Option(help: "How many seconds to wait for each response.") var timeout = Seconds(2)
-  @Option(help: "Output format: line, details, or json (one object a line).") var format =
+  @Option(help: "Output format; json is one object a line.") var format =
     PacketStyle.details
   @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
   @Flag(help: "Send packets even if they are invalid.") var force = false
