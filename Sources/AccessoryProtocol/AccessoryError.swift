@@ -21,7 +21,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     public static let unsuitableChip = Code(name: "unsuitableChip")
     /// The device failed or refused the session.
     public static let deviceFailed = Code(name: "deviceFailed")
-    /// The channel has ended.
+    /// The channel has ended; with an accessory's event, the accessory closed it.
     public static let channelClosed = Code(name: "channelClosed")
     /// The channel failed, or the peer does not read, reads too slowly or sends no valid frames.
     public static let channelFailed = Code(name: "channelFailed")
@@ -42,6 +42,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case unsuitableChip(String)
     case device(DriverError)
     case closed
+    case closedHere(String)
     case invalidFraming(String)
     case peerNotReading
     case receiveOverflow
@@ -70,7 +71,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case .tooManySessions: .tooManySessions
     case .unsuitableChip: .unsuitableChip
     case .device: .deviceFailed
-    case .closed: .channelClosed
+    case .closed, .closedHere: .channelClosed
     case .invalidFraming, .peerNotReading, .receiveOverflow, .stream: .channelFailed
     case .invalidEndpoint: .invalidEndpoint
     case .unresolvedHost, .system: .system
@@ -92,7 +93,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case .tooManySessions: "End ranging with another app first."
     case .unsuitableChip: "Use another chip or another firmware."
     case .device(let error): error.recoverySuggestion
-    case .closed: "Connect again."
+    case .closed, .closedHere: "Connect again."
     case .invalidFraming:
       "Check that the peer sends the length of each message before it, in two bytes, low byte first."
     case .peerNotReading, .receiveOverflow:
@@ -124,6 +125,7 @@ extension AccessoryError: CustomStringConvertible {
     case .unsuitableChip(let what): "The chip cannot be a Nearby Interaction accessory: \(what)."
     case .device(let error): error.description
     case .closed: "The data channel is closed."
+    case .closedHere(let why): "The accessory closed the connection: \(why)."
     case .invalidFraming(let why): "The peer does not frame its messages: \(why)."
     case .peerNotReading: "The peer does not read what it is sent."
     case .receiveOverflow: "The peer sends faster than its messages are handled."

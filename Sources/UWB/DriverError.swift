@@ -270,3 +270,17 @@ package func attempt<Value: Sendable>(
 ) async -> Result<Value, DriverError> {
   do throws(DriverError) { return .success(try await body()) } catch { return .failure(error) }
 }
+
+extension DriverError {
+  /// The device is absent at the moment, or another program has it: waiting may help.
+  package var isTransient: Bool {
+    switch code {
+    case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true
+    default:
+      switch linkError?.code {
+      case .notFound, .busy, .deviceGone, .closedByPeer, .connectionRefused: true
+      default: false
+      }
+    }
+  }
+}

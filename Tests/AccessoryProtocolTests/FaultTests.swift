@@ -176,6 +176,46 @@ import UWBSimulator
     await fixture.end()
   }
 
+  /// The app is back before the accessory's device: its data is kept until the device is back.
+  @Test(.timeLimit(.minutes(1))) func dataDuringAnOutageStartsAfterIt() async throws {
+    var fixture = try await AccessoryFixture(
+      phones: [.qm33PDoA], recovery: RecoveryPolicy(limit: .seconds(20)))
+    let losses = fixture.chips.device.events
+    let chip = fixture.chips.bench.chips[0]
+    chip.unplug()
+    for await case .lost in losses { break }
+    let data = try fixture.phone.shareable()
+    let (_, stream) = try await fixture.rangeAlone(data)
+    try await fixture.phone.channel.send(AppMessage.configureAndStart(data.bytes).bytes)
+    let waits = await fixture.events.first { event -> Bool? in
+      if case .waiting(_, let error) = event { return error.isTransient }
+      if case .refused = event { return false }
+      return nil
+    }
+    #expect(waits == true)
+    try chip.replug()
+    #expect(try await fixture.phone.next() == .accessoryUwbDidStart)
+    #expect(abs(try await meanDistance(stream) - 3) < 0.1)
+    await fixture.end()
+  }
+
+  /// An app that gives up while the device is away is not ranged with later.
+  @Test(.timeLimit(.minutes(1))) func dataDuringAnOutageCanBeWithdrawn() async throws {
+    var fixture = try await AccessoryFixture(recovery: RecoveryPolicy(limit: .seconds(20)))
+    let (losses, returns) = (fixture.chips.device.events, fixture.chips.device.events)
+    let chip = fixture.chips.bench.chips[0]
+    chip.unplug()
+    for await case .lost in losses { break }
+    let data = try fixture.phone.shareable()
+    try await fixture.phone.channel.send(AppMessage.configureAndStart(data.bytes).bytes)
+    #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
+    try chip.replug()
+    for await case .recovered in returns { break }
+    #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
+    #expect(try await fixture.chips.sessions() == 0)
+    await fixture.end()
+  }
+
   @Test func thePeersEndIsReportedByTheChip() async throws {
     var options = Accessory.Options()
     options.role = .controlee

@@ -43,6 +43,23 @@ import Testing
     }
   }
 
+  /// However the address is written.
+  @Test(arguments: [
+    ("tcp:0.0.0.0:0", true), ("tcp:0:0", true), ("tcp:[::]:0", true),
+    ("tcp:[::ffff:0.0.0.0]:0", true), ("tcp:0", false), ("tcp:127.0.0.1:0", false),
+    ("tcp:localhost:0", false),
+  ])
+  func listenersKnowWhetherTheyAreOpenToAll(_ address: String, _ isOpen: Bool) async throws {
+    let endpoint = try ChannelEndpoint(address)
+    guard let listener = try? await SocketListener(endpoint) else {
+      // A machine without IPv6.
+      #expect(address.contains("["))
+      return
+    }
+    #expect(listener.isOnAllInterfaces == isOpen)
+    listener.close()
+  }
+
   /// A program that is busy, or stopped, still owns its socket.
   @Test func socketsOfBusyProgramsAreNotReplaced() async throws {
     let path = temporary("busy")

@@ -20,13 +20,24 @@ import UWBSimulator
       case .started: names.append("started")
       case .measured: break
       case .stopped(_, let reason): names.append("stopped \(reason)")
+      case .waiting: names.append("waiting")
       case .refused: names.append("refused")
       case .ignored: names.append("ignored")
-      case .disconnected: names.append("disconnected")
+      case .disconnected(_, let error):
+        names.append("disconnected" + (error.map { " \($0.reason)" } ?? ""))
       }
       if isLast(event) { break }
     }
     return names
+  }
+
+  /// The names of the events up to the end of the given number of channels.
+  private func names(_ events: AsyncStream<Accessory.Event>, ends: Int) async -> [String] {
+    var left = ends
+    return await names(events) { event in
+      if case .disconnected = event { left -= 1 }
+      return left == 0
+    }
   }
 
   @Test func initializeEndsTheSessionWithoutAMessage() async throws {
@@ -82,10 +93,11 @@ import UWBSimulator
     // After the third answer, the end of the first channel has been handled.
     for _ in 0..<3 { try await again.initialize() }
     again.channel.close()
-    #expect(
-      await names(fixture.events) { if case .disconnected = $0 { true } else { false } }
-        == ["connected", "offered", "connected"] + [String](repeating: "offered", count: 4)
-        + ["disconnected"])
+    let expected =
+      ["connected", "offered", #"disconnected closedHere("the app has connected again")"#]
+      + ["connected", "offered", "offered", "offered", "offered", "disconnected"]
+    let seen = await names(fixture.events, ends: 2)
+    #expect(seen == expected)
     await fixture.end()
   }
 
@@ -122,11 +134,47 @@ import UWBSimulator
     #expect(await answers.next() == AccessoryMessage.accessoryUwbDidStop.bytes)
     channels[1].arrive.finish()
     await second.value
+    let seen = await names(events, ends: 2)
     #expect(
-      await names(events) { if case .disconnected = $0 { true } else { false } }
-        == ["connected", "disconnected"])
+      seen == [
+        #"disconnected closedHere("the app has connected again")"#, "connected", "disconnected",
+      ])
     await accessory.close()
     await chips.end()
+  }
+
+  /// A channel without messages and without ranging is closed, one that ranges is not.
+  @Test(.timeLimit(.minutes(1))) func idleChannelsAreClosed() async throws {
+    var options = Accessory.Options()
+    options.idleTimeout = .seconds(1)
+    options.inactivityTimeout = nil
+    var fixture = try await AccessoryFixture(options: options)
+    let data = try fixture.phone.shareable()
+    #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
+    let silent = try TestApp(of: fixture.accessory)
+    for await _ in silent.channel.messages {}
+    #expect(fixture.accessory.rangingApps.count == 1)
+    #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
+    #expect(try await fixture.phone.next() == nil)
+    let seen = await names(fixture.events, ends: 2)
+    let closed = #"disconnected closedHere("nothing was received for a long time")"#
+    let expected =
+      ["connected", "offered", "started", "connected", closed, "stopped byApp", closed]
+    #expect(seen == expected)
+    await fixture.end()
+  }
+
+  /// Every connection that the accessory closes at its end is reported.
+  @Test(.timeLimit(.minutes(1))) func closedChannelsAreReported() async throws {
+    let fixture = try await AccessoryFixture()
+    var other = try TestApp(of: fixture.accessory)
+    try await other.initialize()
+    await fixture.accessory.close()
+    #expect(try await other.next() == nil)
+    let seen = await names(fixture.events, ends: 2)
+    let closed = #"disconnected closedHere("it is shutting down")"#
+    #expect(seen == ["connected", "offered", "connected", "offered", closed, closed])
+    await fixture.end()
   }
 
   /// An accessory and its clients are released when its apps have disconnected.

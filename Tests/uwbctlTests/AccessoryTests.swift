@@ -29,9 +29,9 @@ import UWBSimulator
   }
 
   /// The accessory's process, which listens by now.
-  private func serve(_ stage: Stage) throws -> ChildProcess {
+  private func serve(_ stage: Stage, on device: String? = nil) throws -> ChildProcess {
     let child = try ChildProcess([
-      "accessory", "--device", stage.accessory.path, "--listen", stage.place,
+      "accessory", "--device", device ?? stage.accessory.path, "--listen", stage.place,
     ])
     try child.waitFor("listening at ")
     return child
@@ -139,6 +139,55 @@ import UWBSimulator
       #expect(try await Self.sessionsLeft(on: chip) == 0)
     }
     stage.bench.stop()
+  }
+
+  /// Both lose their chips, as when a hub is unplugged. Whichever is back first, they find each other
+  /// again, and before a time-out.
+  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  func bothFindEachOtherAfterLosingTheirChips(isAppFirst: Bool) async throws {
+    let stage = try Stage()
+    // A pseudo-terminal that was opened by its number cannot come back.
+    let links = ["accessory", "phone"].map { "/tmp/uwbctl-test-\(UUID().uuidString)-\($0)" }
+    defer { for link in links { try? FileManager.default.removeItem(atPath: link) } }
+    try stage.accessory.link(at: links[0])
+    try stage.phone.link(at: links[1])
+    let accessory = try serve(stage, on: links[0])
+    let finder = try ChildProcess([
+      "find", "--device", links[1], "--accessory", stage.place, "--format", "json",
+    ])
+    _ = try finder.read(until: #"{"event":"found""#)
+    stage.accessory.unplug()
+    stage.phone.unplug()
+    _ = try finder.read(until: #"{"event":"suspended""#)
+    if isAppFirst {
+      try stage.phone.replug()
+      _ = try finder.read(until: #"{"event":"shareable_data""#)
+      try stage.accessory.replug()
+    } else {
+      try stage.accessory.replug()
+      try stage.phone.replug()
+    }
+    let said = try finder.read(until: #"{"event":"found""#)
+    #expect(!said.contains("removed"), "\(said)")
+    finder.end()
+    accessory.end()
+    #expect(finder.process.terminationStatus == 0)
+    for chip in [stage.phone, stage.accessory] {
+      #expect(try await Self.sessionsLeft(on: chip) == 0)
+    }
+    stage.bench.stop()
+  }
+
+  /// Who can connect is said where it is everybody.
+  @Test func listeningOnAllInterfacesSaysSo() throws {
+    for (address, isOpen) in [("tcp:0.0.0.0:0", true), ("tcp:0", false)] {
+      let child = try ChildProcess([
+        "accessory", "--listen", address, "-n", "1", "--format", "json",
+      ])
+      let listening = try #require(try child.lines().first)
+      #expect(listening["all_interfaces"] as? Bool == isOpen)
+      #expect(child.errors().contains("Everybody in every network") == isOpen)
+    }
   }
 
   /// Asked without a reset.

@@ -9,6 +9,8 @@ final class ChildProcess {
   let process = Process()
   private let output = Pipe()
   private let complaints = Pipe()
+  /// Read, but not returned yet.
+  private var pending = ""
 
   /// The program beside the tests.
   static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -37,6 +39,26 @@ final class ChildProcess {
     for pipe in [output, complaints] {
       pipe.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
     }
+  }
+
+  /// What it says from here to the end of the first line that contains a text.
+  func read(until text: String) throws -> String {
+    while true {
+      if let found = pending.range(of: text),
+        let end = pending[found.upperBound...].firstIndex(of: "\n")
+      {
+        defer { pending = String(pending[pending.index(after: end)...]) }
+        return String(pending[...end])
+      }
+      let data = output.fileHandleForReading.availableData
+      guard !data.isEmpty else { throw Failure(what: "no \(text) in: \(pending)\(errors())") }
+      pending += String(decoding: data, as: UTF8.self)
+    }
+  }
+
+  /// What it says on standard error until its end.
+  func errors() -> String {
+    String(decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   }
 
   /// All that it says until it ends by itself, one JSON object a line.

@@ -28,6 +28,8 @@ public import UWB
 /// - Different shareable data: the current session ends and a new one begins. It may use the
 ///   configuration data that was sent before, as after a new run with a configuration that the app
 ///   has kept.
+/// - Shareable data while the device is being recovered: ranging begins when it is back, unless the app
+///   has given up by then.
 /// - Shareable data meant for another accessory cannot be recognised; nothing is measured, and the
 ///   session ends by inactivity.
 public final class Accessory: Sendable {
@@ -75,7 +77,11 @@ public final class Accessory: Sendable {
   ///   - name: identifies the app, so that it finds its session again after losing a channel; nil: a
   ///     new app. A new channel replaces an earlier one of the same name.
   public func serve(_ channel: some DataChannel, as name: String? = nil) async {
-    guard let client = client(name) else { return channel.close() }
+    guard let client = client(name) else {
+      channel.close()
+      let error = AccessoryError(.closedHere("it is shutting down"))
+      return report(.disconnected(App(name: name ?? "app"), error))
+    }
     await withTaskCancellationHandler {
       await client.serve(channel)
     } onCancel: {

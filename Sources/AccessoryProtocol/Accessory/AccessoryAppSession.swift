@@ -20,6 +20,10 @@ struct AccessoryAppSession {
   private var offered: UWBConfigurationData?
   private var running: Running?
   private var runs = 0
+  /// Data that arrived while the device was lost, with its error, and the task that waits for the device.
+  private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
+  /// Ends the channel unless something is received.
+  private var idle: (number: Int, timer: Task<Void, Never>?) = (0, nil)
   private(set) var isClosed = false
 
   var isRanging: Bool { running != nil }
@@ -30,6 +34,11 @@ struct AccessoryAppSession {
   }
 
   mutating func handle(_ command: AccessoryClient.Command) async {
+    await execute(command)
+    watchIdleness()
+  }
+
+  private mutating func execute(_ command: AccessoryClient.Command) async {
     switch command {
     case .attached(let channel, let acknowledgement):
       attach(channel)
@@ -37,27 +46,50 @@ struct AccessoryAppSession {
     case .message(let bytes, let sender, let acknowledgement):
       if sender === channel { await take(bytes) }
       acknowledgement.resume()
-    case .detached(let former, let acknowledgement):
+    case .detached(let former, let error, let acknowledgement):
       if former === channel {
         channel = nil
-        accessory.report(.disconnected(client.app, former.failure))
+        stopWaiting()
+        accessory.report(.disconnected(client.app, error))
       }
       acknowledgement.resume()
     case .inactive(let run) where run == running?.run: await end(.inactivity)
     case .ended(let run, let error) where run == running?.run: await end(.byChip(error))
+    case .settled(let run, let isBack) where run == runs: await settle(isBack)
+    case .idle(let number) where number == idle.number:
+      closeChannel("nothing was received for a long time")
     case .close:
       await end(.closed)
-      channel?.close()
+      stopWaiting()
+      closeChannel("it is shutting down")
       isClosed = true
-    case .inactive, .ended: break
+    case .inactive, .ended, .settled, .idle: break
     }
   }
 
   private mutating func attach(_ new: any DataChannel) {
-    guard !isClosed else { return new.close() }
-    channel?.close()
+    closeChannel("the app has connected again")
     channel = new
     accessory.report(.connected(client.app))
+    if isClosed { closeChannel("it is shutting down") }
+  }
+
+  private mutating func closeChannel(_ why: String) {
+    guard let channel = channel.take() else { return }
+    channel.close()
+    accessory.report(.disconnected(client.app, AccessoryError(.closedHere(why))))
+  }
+
+  /// Begins to wait anew after each command, while there is a channel without ranging.
+  private mutating func watchIdleness() {
+    idle.timer?.cancel()
+    idle = (idle.number + 1, nil)
+    guard let limit = accessory.options.idleTimeout, channel != nil, running == nil, waiting == nil
+    else { return }
+    idle.timer = Task { [client, number = idle.number] in
+      do { try await Task.sleep(for: limit) } catch { return }
+      client.post(.idle(number: number))
+    }
   }
 
   // MARK: messages
@@ -71,6 +103,7 @@ struct AccessoryAppSession {
     case .initialize: await offer()
     case .configureAndStart(let data): await start(data)
     case .stop:
+      stopWaiting()
       if running == nil { return await send(.accessoryUwbDidStop) }
       await end(.byApp)
     }
@@ -88,6 +121,7 @@ struct AccessoryAppSession {
 
   /// The app begins, possibly once more.
   private mutating func offer() async {
+    stopWaiting()
     await end(.replaced, tell: false)
     do throws(AccessoryError) {
       let data = try accessory.configurationData(except: offered?.address)
@@ -103,12 +137,47 @@ struct AccessoryAppSession {
     if let running, running.data == data { return await send(.accessoryUwbDidStart) }
     // The app has given up its session by sending other data, even if that is refused.
     await end(.replaced, tell: false)
+    stopWaiting()
+    // Before the attempt, so that the end of a recovery is not missed.
+    let events = accessory.device.events
     do throws(AccessoryError) {
       let plan = try plan(data)
       try accessory.admit(client)
       try await begin(plan, data)
     } catch {
-      await refuse(error)
+      guard case .device(let cause) = error.reason, cause.isTransient,
+        accessory.device.isRecoverable
+      else { return await refuse(error) }
+      wait(for: events, data, cause)
+    }
+  }
+
+  /// Ranges with the app when the device is back: it does not ask again, and the other way round an app
+  /// whose device is back later starts anew.
+  private mutating func wait(
+    for events: AsyncStream<DeviceEvent>, _ data: [UInt8], _ error: DriverError
+  ) {
+    runs += 1
+    accessory.report(.waiting(client.app, error))
+    waiting = (
+      data, error,
+      Task { [client, runs] in
+        for await case .recovered in events {
+          return client.post(.settled(run: runs, isBack: true))
+        }
+        if !Task.isCancelled { client.post(.settled(run: runs, isBack: false)) }
+      }
+    )
+  }
+
+  private mutating func stopWaiting() { waiting.take()?.watch.cancel() }
+
+  private mutating func settle(_ isBack: Bool) async {
+    guard let waiting = waiting.take() else { return }
+    if isBack {
+      await start(waiting.data)
+    } else {
+      await refuse(AccessoryError(.device(waiting.error)))
     }
   }
 

@@ -13,8 +13,12 @@ final class AccessoryClient: Sendable {
   enum Command: Sendable {
     case attached(any DataChannel, Acknowledgement)
     case message([UInt8], from: any DataChannel, Acknowledgement)
-    case detached(any DataChannel, Acknowledgement)
+    /// With its error, or the reason why it was closed here.
+    case detached(any DataChannel, AccessoryError?, Acknowledgement)
     case inactive(run: Int)
+    case idle(number: Int)
+    /// The device is back, or has been given up.
+    case settled(run: Int, isBack: Bool)
     case ended(run: Int, DriverError)
     case close
   }
@@ -62,7 +66,9 @@ final class AccessoryClient: Sendable {
       await post { .message(message, from: channel, $0) }
     }
     channel.close()
-    await post { .detached(channel, $0) }
+    let error =
+      Task.isCancelled ? AccessoryError(.closedHere("it no longer serves")) : channel.failure
+    await post { .detached(channel, error, $0) }
   }
 
   /// Ends the session and the channel, and waits until that is done.

@@ -20,6 +20,9 @@ extension Accessory {
     /// Ends a session in which nothing has been measured for this time, also while its app has no
     /// channel; nil: never. Counted in ranging rounds, because chips report failed ones too.
     public var inactivityTimeout: Duration? = .seconds(10)
+    /// Closes a channel over which nothing has been received for this time, while its app does not range;
+    /// nil: never.
+    public var idleTimeout: Duration? = .seconds(300)
     /// How many apps can range at a time; nil: as many as the chip allows.
     public var maximumSessions: Int?
 
@@ -53,12 +56,14 @@ extension Accessory {
     case measured(App, RangingMeasurement)
     /// The chip no longer ranges with an app.
     case stopped(App, StopReason)
+    /// An app is to be ranged with as soon as the device, which was lost, is back.
+    case waiting(App, DriverError)
     /// An app's request was refused; the app was told that the accessory does not range.
     case refused(App, AccessoryError)
     /// A message that is not part of the protocol, for example a vendor's own.
     case ignored(App, AccessoryError)
-    /// An app's channel has ended, with its error unless it was closed. Its session continues for as
-    /// long as something is measured.
+    /// An app's channel has ended, with its error, or with the reason why the accessory closed it; nil:
+    /// the app closed it. Its session continues for as long as something is measured.
     case disconnected(App, AccessoryError?)
   }
 

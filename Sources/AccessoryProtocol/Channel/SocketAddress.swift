@@ -73,6 +73,29 @@ package enum SocketAddress {
 
   /// The port of a listening socket, as chosen by the kernel.
   static func port(of descriptor: FileDescriptor) -> UInt16? {
+    // In both kinds of address the port follows the family.
+    internetAddress(of: descriptor).map {
+      $0.bytes.withUnsafeBytes {
+        UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+      }
+    }
+  }
+
+  /// Whether a listening socket is bound to all interfaces of the machine.
+  static func isUnspecified(_ descriptor: FileDescriptor) -> Bool {
+    guard let (bytes, family) = internetAddress(of: descriptor) else { return false }
+    // Port, address; in IPv6 the flow comes between them.
+    if family == AF_INET { return bytes[4..<8].allSatisfy { $0 == 0 } }
+    let address = bytes[8..<24]
+    let isMapped = address.dropFirst(10).prefix(2).allSatisfy { $0 == 0xFF }
+    return address.prefix(10).allSatisfy { $0 == 0 }
+      && address.dropFirst(isMapped ? 12 : 10).allSatisfy { $0 == 0 }
+  }
+
+  /// The address of a socket, if it is one of IPv4 or IPv6.
+  private static func internetAddress(
+    of descriptor: FileDescriptor
+  ) -> (bytes: [UInt8], family: Int32)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let known = withUnsafeMutablePointer(to: &storage) {
@@ -80,10 +103,8 @@ package enum SocketAddress {
         getsockname(descriptor.rawValue, $0, &length)
       }
     }
-    guard known == 0, [AF_INET, AF_INET6].contains(Int32(storage.ss_family)) else { return nil }
-    // In both kinds of address the port follows the family.
-    return withUnsafeBytes(of: &storage) {
-      UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
-    }
+    let family = Int32(storage.ss_family)
+    guard known == 0, [AF_INET, AF_INET6].contains(family) else { return nil }
+    return (withUnsafeBytes(of: &storage) { Array($0) }, family)
   }
 }

@@ -7,12 +7,16 @@ internal import UWBLink
 /// Waits for apps at a socket; each connection is a data channel.
 ///
 /// Apps are not authenticated: whoever can connect can range. A Unix socket admits its user only; TCP
-/// without a host listens on this machine only.
+/// without a host listens on this machine only, and with `0.0.0.0` or `[::]` on all its interfaces, so that
+/// everybody in every network of the machine can connect.
 public final class SocketListener: Sendable {
   /// Where it listens, with the port that was chosen for 0.
   public let endpoint: ChannelEndpoint
   /// The apps that connect, for one consumer. Ends with the listener.
   public let channels: AsyncStream<SocketChannel>
+
+  /// Whether everybody who can reach this machine can connect.
+  package let isOnAllInterfaces: Bool
 
   private let watch: ReadWatch
   private let isListening = Locked(true)
@@ -38,13 +42,14 @@ public final class SocketListener: Sendable {
       try Self.listen(at: endpoint)
     }
     let number = descriptor.rawValue
+    isOnAllInterfaces = SocketAddress.isUnspecified(descriptor)
     if case .tcp(let host, 0) = endpoint {
       self.endpoint = .tcp(host: host, port: SocketAddress.port(of: descriptor) ?? 0)
     } else {
       self.endpoint = endpoint
     }
-    let (channels, continuation) = AsyncStream<SocketChannel>.makeStream(
-      bufferingPolicy: .bufferingOldest(Int(Self.backlog)))
+    // As many as there are descriptors.
+    let (channels, continuation) = AsyncStream<SocketChannel>.makeStream()
     self.channels = channels
     watch = ReadWatch(number, label: "uwb data channels") {
       while true {
@@ -54,7 +59,6 @@ public final class SocketListener: Sendable {
           return true
         }
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-        // One too many is closed with its last reference, which the app sees.
         continuation.yield(SocketChannel(FileDescriptor(rawValue: accepted)))
       }
     } ended: {

@@ -28,16 +28,4 @@ extension DriverError {
     default: [.busy, .timeout, .chipSilent].contains(linkError?.code)
     }
   }
-
-  /// The device is absent at the moment, or another program has it: waiting may help.
-  var isTransient: Bool {
-    switch code {
-    case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true
-    default:
-      switch linkError?.code {
-      case .notFound, .busy, .deviceGone, .closedByPeer, .connectionRefused: true
-      default: false
-      }
-    }
-  }
 }

@@ -145,6 +145,9 @@ public final class UWBDevice: Sendable {
     do { return try DeviceCore(link, options, options.board ?? named) } catch { throw .link(error) }
   }
 
+  /// Whether it is recovered when it is lost: see `Options.recovery`.
+  package var isRecoverable: Bool { core.recovery != nil }
+
   private init(_ endpoint: LinkEndpoint, _ core: DeviceCore, _ identity: Handshake.Identity) {
     self.endpoint = endpoint
     self.core = core

@@ -14,7 +14,9 @@ struct AccessoryCommand: Command {
     discussion: """
       Apps connect to a socket, receive the accessory's configuration data and range with the chip, each \
       in its own session. Each message is preceded by its length in two bytes, the lower one first. A \
-      Unix socket accepts only its owner, TCP everyone who can reach it. Without --device, embedded \
+      Unix socket accepts only its owner, TCP everyone who can reach it: with tcp:port those on this \
+      machine, with tcp:0.0.0.0:port everybody in all its networks. Apps are not authenticated: they can \
+      range with the chip, which tells them its distance. Without --device, embedded \
       simulated chips play both sides. Stops on Ctrl-C.
       """)
 
@@ -47,7 +49,7 @@ struct AccessoryCommand: Command {
     let accessory = try Accessory(device, options: accessory.options)
     let listener = try await SocketListener(try ChannelEndpoint(self.accessory.listen))
     let printer = AccessoryPrinter(format)
-    printer.print(listening: listener.endpoint)
+    printer.print(listening: listener)
     let (events, ends) = (accessory.events, device.events)
     let this = self
     // Ends with the last round, the time limit, the device, or Ctrl-C.
@@ -112,6 +114,9 @@ struct AccessoryOptions: ParsableArguments {
   var dataVersion = ConfigurationVersion.v11
   @Option(help: "End a session after this many seconds without a measurement; 0: never.")
   var silence = Seconds(10)
+  @Option(
+    help: "Close a connection after this many seconds without a message or ranging; 0: never.")
+  var idle = Seconds(300)
   @Option(help: "The maximum number of apps (default: as many as the chip supports).")
   var apps: Int?
 
@@ -121,6 +126,7 @@ struct AccessoryOptions: ParsableArguments {
   func validate() throws {
     try Self.check(listen)
     try require(silence.duration <= .seconds(4_000_000), "--silence takes 0 to 4000000 seconds.")
+    try require(idle.duration <= .seconds(4_000_000), "--idle takes 0 to 4000000 seconds.")
     if let apps, apps < 1 { throw ValidationError("--apps takes 1 or more.") }
   }
 
@@ -137,6 +143,7 @@ struct AccessoryOptions: ParsableArguments {
     options.updateRate = rate.value
     options.version = dataVersion
     options.inactivityTimeout = silence.duration > .zero ? silence.duration : nil
+    options.idleTimeout = idle.duration > .zero ? idle.duration : nil
     options.maximumSessions = apps
     options.leavesDataToChip = dataToChip
     return options
@@ -173,10 +180,20 @@ struct AccessoryPrinter: Sendable {
 
   init(_ format: OutputFormat) { self.format = format }
 
-  func print(listening endpoint: ChannelEndpoint) {
-    let line: JSONLine = ["event": "listening", "app": nil, "endpoint": endpoint.description]
+  func print(listening listener: SocketListener) {
+    let (endpoint, isOpen) = (listener.endpoint.description, listener.isOnAllInterfaces)
+    let line: JSONLine = [
+      "event": "listening", "app": nil, "endpoint": endpoint, "all_interfaces": isOpen,
+    ]
     standardOutput.write(
-      format == .json ? line.json + "\n" : "listening at \(printable(endpoint.description))\n")
+      format == .json ? line.json + "\n" : "listening at \(printable(endpoint))\n")
+    guard isOpen else { return }
+    standardError.write(
+      """
+      Everybody in every network of this machine can connect and range, without authentication.
+        try: tcp:PORT for this machine only, tcp:ADDRESS:PORT for one network, unix:/PATH for one user
+
+      """)
   }
 
   func print(_ event: Accessory.Event) {
@@ -191,8 +208,9 @@ struct AccessoryPrinter: Sendable {
     "accessory", each: "event",
     [
       "event":
-        "listening, connected, offered, started, measured, stopped, refused, ignored, disconnected",
+        "listening, connected, offered, started, measured, stopped, waiting, refused, ignored, disconnected",
       "app": "app concerned", "endpoint?": "address of the socket",
+      "all_interfaces?": "whether everybody in all networks of this machine can connect",
       "address?": "address of the accessory", "role?": "controller or controlee",
       "version?": "version of the configuration data", "session_id?": "session id",
       "status?": "status name of the measurement", "distance_cm?": "centimetres",
@@ -233,6 +251,9 @@ struct AccessoryPrinter: Sendable {
     case .stopped(let app, let reason):
       let words = reason.words
       return (app, "stopped", "stopped ranging: \(printable(words))", ["cause": words])
+    case .waiting(let app, let error):
+      let cause = error.description
+      return (app, "waiting", "waiting for the device: \(printable(cause))", ["cause": cause])
     case .refused(let app, let error):
       let (cause, next) = (error.description, error.recoverySuggestion)
       let text =

@@ -214,7 +214,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _): self = .unavailable
     case .system(.timedOut, _): self = .silent
     case .system: self = .system
-    case .closed, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
+    case .closed, .closedHere, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
     case .invalidFraming: self = .protocolError
     }
   }
