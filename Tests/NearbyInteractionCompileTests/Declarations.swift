@@ -72,6 +72,18 @@ func declarations(_ measurement: NIDLTDOAMeasurement) {
   let _: NIDLTDOAMeasurement.FloorElevation? = measurement.floorElevation
 }
 
+/// Imported enumerations are, on Apple's platforms.
+func areBitwiseCopyable() {
+  func check<Value: BitwiseCopyable & Sendable & Hashable>(_: Value.Type) {}
+  check(NIError.Code.self)
+  check(NINearbyObject.RemovalReason.self)
+  check(NINearbyObject.VerticalDirectionEstimate.self)
+  check(NIDLTDOACoordinatesType.self)
+  check(NIDLTDOAMeasurementType.self)
+  check(NIDLTDOAConfiguration.DiscoveryMethod.self)
+  check(NIMotionActivityState.self)
+}
+
 /// All methods of the delegate.
 final class Everything: NSObject, NISessionDelegate {
   var calls: [String] = []

@@ -26,16 +26,14 @@ final class PeerApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 
   /// The token to send to the peer, over any channel.
-  func archivedToken() throws -> Data {
+  func token() -> Data {
     guard let token = session.discoveryToken else { fail("there is no token") }
-    return try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
+    return token.data
   }
 
-  /// Handles the peer's token.
+  /// Handles the peer's token. Apps on phones send archives, which are not to be read from strangers.
   func receive(_ data: Data) throws {
-    guard
-      let token = try NSKeyedUnarchiver.unarchivedObject(ofClass: NIDiscoveryToken.self, from: data)
-    else { fail("the data is not a token") }
+    let token = try NIDiscoveryToken(data: data)
     peer = token
     session.run(NINearbyPeerConfiguration(peerToken: token))
   }
@@ -67,7 +65,9 @@ enum Main {
     let queue = DispatchQueue(label: "apps")
     let alice = PeerApp(on: environment.phone.path, queue: queue)
     let bob = PeerApp(on: other.path, queue: queue)
-    let tokens = try (alice.archivedToken(), bob.archivedToken())
+    // The tokens hold what the chips support, so both are asked first.
+    for path in [environment.phone.path, other.path] { await NISession.prepare(path) }
+    let tokens = (alice.token(), bob.token())
     print("exchanging tokens of \(tokens.0.count) bytes, which may use any network")
     try queue.sync {
       for app in [alice, bob] {

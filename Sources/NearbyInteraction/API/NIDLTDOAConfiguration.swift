@@ -8,7 +8,7 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
 
   /// How the anchors are found. Linux hosts do not search for them: the session's parameters are FiRa's
   /// defaults, or those of `NIDLTDOAConfiguration.radio`.
-  public enum DiscoveryMethod: Int, Sendable {
+  public enum DiscoveryMethod: Int, Sendable, BitwiseCopyable {
     /// By Wi-Fi.
     case wiFi = 0
     /// By Bluetooth Low Energy.

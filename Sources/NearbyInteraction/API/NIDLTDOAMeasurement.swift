@@ -3,7 +3,7 @@ public import Foundation
 public import SIMDMath
 
 /// The coordinate system of anchors.
-public enum NIDLTDOACoordinatesType: Int, Sendable {
+public enum NIDLTDOACoordinatesType: Int, Sendable, BitwiseCopyable {
   /// Latitude and longitude in degrees, altitude in metres.
   case geodetic = 0
   /// Metres along x, y and z of a local system.
@@ -11,7 +11,7 @@ public enum NIDLTDOACoordinatesType: Int, Sendable {
 }
 
 /// The kind of an anchor's message.
-public enum NIDLTDOAMeasurementType: Int, Sendable {
+public enum NIDLTDOAMeasurementType: Int, Sendable, BitwiseCopyable {
   /// The first, from the initiator.
   case poll = 0
   /// The answer of a responder.

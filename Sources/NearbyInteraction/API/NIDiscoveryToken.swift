@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Identifies a device in one session. Sent to the other device as an archive made with
-/// `NSKeyedArchiver`, or as `data`. Random for each session, and useless after it.
+/// Identifies a device in one session. Sent to the other device as `data`, or as an archive made with
+/// `NSKeyedArchiver`. Random for each session, and useless after it.
+///
+/// - Important: Decode bytes that anybody could have sent with `init(data:)` only, which checks every one
+///   of them. Unarchivers are not made for hostile archives, which can end the process.
 open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: immutable.
 

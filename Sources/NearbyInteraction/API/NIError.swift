@@ -12,7 +12,7 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
   // Sendable: its NSError is immutable.
 
   /// The codes, with the numbers of Apple's framework.
-  public enum Code: Int, Sendable {
+  public enum Code: Int, Sendable, BitwiseCopyable {
     /// There is no UWB chip, or the chip does not support this.
     case unsupportedPlatform = -5889
     /// The configuration or its token is invalid.

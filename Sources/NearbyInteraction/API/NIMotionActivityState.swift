@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whether an object moves.
-public enum NIMotionActivityState: Int, Sendable {
+public enum NIMotionActivityState: Int, Sendable, BitwiseCopyable {
   /// Unknown.
   case unknown = 0
   /// At rest.

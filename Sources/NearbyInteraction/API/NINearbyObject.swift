@@ -7,7 +7,7 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
   // Sendable: immutable.
 
   /// Why an object was removed from a session.
-  public enum RemovalReason: Int, Sendable {
+  public enum RemovalReason: Int, Sendable, BitwiseCopyable {
     /// It was not measured for too long.
     case timeout = 0
     /// It ended its session.
@@ -15,7 +15,7 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
   }
 
   /// The height of an object relative to this device.
-  public enum VerticalDirectionEstimate: Int, Sendable {
+  public enum VerticalDirectionEstimate: Int, Sendable, BitwiseCopyable {
     /// Unknown.
     case unknown = 0
     /// About the same height.
