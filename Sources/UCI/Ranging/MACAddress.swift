@@ -43,11 +43,21 @@ public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
   public init?(_ text: String) {
     var digits = text.lowercased().filter { $0 != ":" }
     if digits.hasPrefix("0x") { digits.removeFirst(2) }
-    guard let number = UInt64(digits, radix: 16), digits.count <= 4 || digits.count == 16 else {
+    guard let number = UInt64(hexDigits: digits), digits.count <= 4 || digits.count == 16 else {
       return nil
     }
     value = number
     isExtended = digits.count == 16
+  }
+}
+
+extension FixedWidthInteger {
+  /// From hexadecimal digits only: unlike with `init(_:radix:)`, there is no sign.
+  package init?(hexDigits text: some StringProtocol) {
+    guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else {
+      return nil
+    }
+    self.init(text, radix: 16)
   }
 }
 

@@ -172,7 +172,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
 
   private static func unsigned(_ text: String) -> UInt64? {
     let lower = text.trimmed.lowercased()
-    return lower.hasPrefix("0x") ? UInt64(lower.dropFirst(2), radix: 16) : UInt64(lower)
+    return lower.hasPrefix("0x") ? UInt64(hexDigits: lower.dropFirst(2)) : UInt64(lower)
   }
 
   /// The nearest number with the given number of fraction bits.

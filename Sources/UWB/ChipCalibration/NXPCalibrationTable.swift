@@ -68,7 +68,7 @@ enum NXPCalibrationTable {
       rest = rest[rest.index(after: point)...]
     }
     if rest.hasPrefix("0x") {
-      return UInt8(rest.dropFirst(2), radix: 16).map { (channel, $0) }
+      return UInt8(hexDigits: rest.dropFirst(2)).map { (channel, $0) }
     }
     return rows.first { $0.name == rest }.map { (channel, $0.number) }
   }

@@ -183,7 +183,7 @@ enum ProfileValue: Equatable {
   var number: UInt64? {
     switch self {
     case .number(let text), .text(let text):
-      text.lowercased().hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+      text.lowercased().hasPrefix("0x") ? UInt64(hexDigits: text.dropFirst(2)) : UInt64(text)
     default: nil
     }
   }

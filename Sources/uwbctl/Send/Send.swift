@@ -57,7 +57,7 @@ struct Send: Command {
   }
 
   private static func number(_ text: Substring) -> UInt8? {
-    text.lowercased().hasPrefix("0x") ? UInt8(text.dropFirst(2), radix: 16) : UInt8(text)
+    text.lowercased().hasPrefix("0x") ? UInt8(hexDigits: text.dropFirst(2)) : UInt8(text)
   }
 
   func execute() async throws {

@@ -15,8 +15,7 @@ struct Quantity {
   init?(_ text: String) {
     let lower = text.lowercased()
     if lower.hasPrefix("0x") {
-      guard let value = UInt64(lower.dropFirst(2), radix: 16), lower.utf8.dropFirst(2).first != 0x2B
-      else { return nil }
+      guard let value = UInt64(hexDigits: lower.dropFirst(2)) else { return nil }
       (digits, decimals, unit) = (value, 0, "")
       return
     }
