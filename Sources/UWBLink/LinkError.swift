@@ -122,8 +122,10 @@ extension LinkError: DescribedError {
     case .ambiguous:
       "Add the interface, such as usb:SERIAL?if=0, or give one of the paths."
     case .permissionDenied:
-      "Install the udev rules (60-uwb.rules), or join the group of the device: "
-        + "sudo usermod -aG \(detail ?? "dialout") $USER, then log in again."
+      "Install the udev rules (60-uwb.rules)"
+        + (detail.map {
+          ", or join the group of the device: sudo usermod -aG \($0) $USER, then log in again."
+        } ?? ".")
     case .busy:
       "See which program uses it with: fuser -v \(endpoint) (often ModemManager, or another UWB program)."
     case .notASerialDevice: "Give the path of a tty, such as /dev/ttyACM0."
@@ -180,18 +182,15 @@ extension LinkError {
       default: code = .system
       }
     }
-    if code == .permissionDenied, let path = endpoint.path { detail = Self.group(of: path) }
+    if code == .permissionDenied, let path = endpoint.path {
+      detail = DeviceAccess(of: path)?.joinableGroup
+    }
     self.init(
       code, endpoint: endpoint.description,
       errno: result.outcome == CUWB_UNRESOLVED ? nil : errno, detail: detail,
       recoverySuggestion: endpoint.recoverySuggestion(after: code))
   }
 
-  /// The group that may open the device; joining root's is no solution.
-  private static func group(of path: FilePath) -> String? {
-    guard let access = DeviceAccess(of: path), access.group != "root" else { return nil }
-    return access.group
-  }
 }
 
 extension LinkEndpoint {

@@ -108,4 +108,18 @@ import UWBTestSupport
     #expect(later.status == .permission)
     #expect(later.advice?.contains("newgrp dialout") == true)
   }
+
+  /// Members of root's group could do much more than range.
+  @Test(arguments: [("root", 0o660), ("wheel", 0o660), ("dialout", 0o600)])
+  func nobodyIsAdvisedToJoinAGroupThatDoesNotHelp(_ group: String, _ mode: UInt16) throws {
+    let machine = try FakeMachine.desk()
+    var port = try Self.port(machine, "ttyACM1")
+    let checks = Self.checks(machine, "ttyACM1")
+    port.access = DeviceAccess(owner: "root", group: group, mode: mode, isAllowed: false)
+    for usb in [port.usb, nil] {
+      port.usb = usb
+      let advice = try #require(checks.permission(port.path, port).advice)
+      #expect(!advice.contains("usermod") && advice.contains("uwbctl setup --install"))
+    }
+  }
 }

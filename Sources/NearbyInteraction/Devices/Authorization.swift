@@ -27,11 +27,11 @@ enum Authorization {
     let recovery =
       if access.needsNewLogin {
         "The user is in the group \(access.group) already: log in again."
-      } else if access.group == "root" {
-        "Install udev/60-uwb.rules and plug the device in again."
-      } else {
+      } else if let group = access.joinableGroup {
         "Install udev/60-uwb.rules and plug the device in again, or join the group: "
-          + "sudo usermod -aG \(access.group) $USER, then log in again."
+          + "sudo usermod -aG \(group) $USER, then log in again."
+      } else {
+        "Install udev/60-uwb.rules and plug the device in again."
       }
     return NIError(
       .userDidNotAllow,

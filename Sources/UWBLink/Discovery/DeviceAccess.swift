@@ -18,6 +18,13 @@ package struct DeviceAccess: Sendable, Hashable {
 }
 
 extension DeviceAccess {
+  /// The group whose members have access and nothing else that matters; nil for groups that are as good as
+  /// root, and where the group may not open the node.
+  package var joinableGroup: String? {
+    let powerful = ["root", "0", "wheel", "sudo", "adm", "disk", "kmem", "shadow"]
+    return mode & 0o060 == 0o060 && !powerful.contains(group) ? group : nil
+  }
+
   /// What the kernel says of a node; nil where there is none.
   package init?(of path: FilePath) {
     var status = stat()

@@ -91,11 +91,19 @@ extension Checkup {
         "\(access): you are in the group \(access.group), but not in this login.",
         "Log out and in again, or use now: newgrp \(access.group)")
     }
-    let rule =
-      port?.usb == nil ? "" : "Install the udev rules: sudo uwbctl setup --install; or "
+    var advice: [String] = []
+    if port?.usb != nil {
+      advice.append("Install the udev rules: sudo uwbctl setup --install")
+    } else if access.joinableGroup == nil {
+      let node = path.string.dropFirst(path.string.hasPrefix("/dev/") ? 5 : 0)
+      advice.append("Make a rule for it: sudo uwbctl setup --install --node \(node)")
+    }
+    if let group = access.joinableGroup {
+      advice.append("join the group and log in again: sudo usermod -aG \(group) $USER")
+    }
     return .fail(
       .permission, .permission, "\(access): this user cannot open it.",
-      rule + "join the group and log in again: sudo usermod -aG \(access.group) $USER")
+      advice.joined(separator: "; or "))
   }
 
   func udevRule(_ port: SerialPort) -> Finding {
