@@ -84,7 +84,8 @@ let package = Package(
 
     // Tables, plots and calibration procedures.
     .target(
-      name: "UWBLab", dependencies: ["UWB", "Ranging", system], swiftSettings: strict + lifetimes),
+      name: "UWBLab", dependencies: ["UWB", "UWBLink", "Ranging", system],
+      swiftSettings: strict + lifetimes),
 
     // The shell.
     .target(
@@ -220,12 +221,27 @@ let package = Package(
 )
 
 // The fuzzers, for Tests/Fuzz/run.sh only: libFuzzer brings their main function.
-if Context.environment["UWB_FUZZ"] != nil {
+if Context.environment["UWB_FUZZ"] != nil,
+  let shell = package.targets.first(where: { $0.name == "uwbctl" })
+{
+  package.products.removeAll { $0.name == shell.name }
+  package.targets.removeAll { [shell.name, shell.name + "Tests"].contains($0.name) }
   package.targets += [
+    // The shell, whose main function has another name.
+    .target(
+      name: shell.name, dependencies: shell.dependencies, resources: shell.resources,
+      swiftSettings: (shell.swiftSettings ?? []) + [
+        .unsafeFlags(
+          ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "uwbctl_main"])
+      ]),
     .target(
       name: "Meter", path: "Tests/Fuzz/Sources/Meter", cSettings: [.define("_GNU_SOURCE")]),
     .executableTarget(
-      name: "Fuzz", dependencies: ["Meter", "UCI", "UCIReference", "UWB", "AccessoryProtocol"],
+      name: "Fuzz",
+      dependencies: [
+        "Meter", "UCI", "UCIReference", "UWB", "UWBLink", "AccessoryProtocol", "Ranging", "UWBLab",
+        "UWBSimulator", "NearbyInteraction", "uwbctl",
+      ],
       path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
   ]
 }

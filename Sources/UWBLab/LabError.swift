@@ -58,15 +58,15 @@ extension LabError: LocalizedError, CustomStringConvertible {
 
 extension LabError {
   package static func unreadable(_ path: String, _ cause: any Error) -> LabError {
-    LabError(.unreadable, "Cannot read \(path): \(cause)")
+    LabError(.unreadable, "Cannot read \(path): \(cause).")
   }
 
   package static func notCreated(_ path: String, _ cause: any Error) -> LabError {
-    LabError(.notCreated, "Cannot write \(path): \(cause)")
+    LabError(.notCreated, "Cannot write \(path): \(cause).")
   }
 
   package static func notWritten(_ cause: any Error) -> LabError {
-    LabError(.notWritten, "Cannot write the output: \(cause)")
+    LabError(.notWritten, "Cannot write the output: \(cause).")
   }
 
   /// A table, at a line of it.

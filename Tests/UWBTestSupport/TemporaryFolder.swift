@@ -3,7 +3,7 @@
 import FoundationEssentials
 
 /// A folder for the files of one test.
-public struct TemporaryFolder {
+public struct TemporaryFolder: Sendable {
   private let url: URL
 
   /// Creates the folder.

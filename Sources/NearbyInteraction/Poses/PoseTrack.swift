@@ -2,6 +2,7 @@
 public import Foundation
 internal import Locking
 internal import SIMDMath
+internal import UWBLink
 
 /// A sequence of poses, live or recorded, with interpolation between them.
 public final class PoseTrack: PoseSource {
@@ -79,9 +80,12 @@ extension PoseTrack {
         .invalidARConfiguration, reason: reason,
         recovery: "Use a file with time, x, y, z, qx, qy, qz and qw in each line.")
     }
-    let text: String
-    do { text = try String(contentsOf: url, encoding: .utf8) } catch {
-      throw failure("\(url.path) cannot be read: \(error.localizedDescription)")
+    let bytes: [UInt8]
+    do throws(FileError) { bytes = try InputFile.bytes(of: url.path, limit: 1 << 28) } catch {
+      throw failure("\(url.path) cannot be read: \(error).")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw failure("\(url.path) is not text in UTF-8.")
     }
     var poses: [DevicePose] = []
     var first: Double?

@@ -122,13 +122,17 @@ extension CaptureError: DescribedError {
       "No UCI packet was found: this is neither pcapng nor hexadecimal text nor a log of a UWB stack."
     case .olderFormat: "This is a pcap file, which does not say which way a packet went."
     case .unreadable(let path, let errno, let reason):
-      "\(path) cannot be read: \(reason) (errno \(errno))."
+      "\(path) cannot be read: \(Self.reason(reason, errno))."
     case .tooLong(let path, let limit): "\(path) is longer than \(limit) bytes."
     case .notCreated(let path, let errno, let reason):
-      "\(path) cannot be created: \(reason) (errno \(errno))."
+      "\(path) cannot be created: \(Self.reason(reason, errno))."
     case .notWritten(let path, let errno, let reason):
-      "The capture \(path) ends early: \(reason) (errno \(errno))."
+      "The capture \(path) ends early: \(Self.reason(reason, errno))."
     }
+  }
+
+  private static func reason(_ reason: String, _ errno: Int32) -> String {
+    errno == 0 ? reason : "\(reason) (errno \(errno))"
   }
 
   /// What to try next; nil where there is nothing better than the cause itself.

@@ -3,6 +3,7 @@ internal import Glibc
 internal import Locking
 internal import SystemPackage
 public import UCI
+internal import UWBLink
 
 /// A pcapng file that is being written.
 ///
@@ -21,7 +22,8 @@ public final class CaptureFile: Sendable {
   /// Nanoseconds from CLOCK_MONOTONIC to CLOCK_REALTIME when the file was made.
   private let epoch: UInt64
 
-  /// Creates a file that only its owner may read; one that exists is overwritten.
+  /// Creates a file that only its owner may read; one that exists is overwritten, and read by its
+  /// owner only from then on.
   ///
   /// - Parameter includeSecrets: Whether keys are written as they are; otherwise as zeros.
   /// - Throws: `CaptureError`.
@@ -33,10 +35,8 @@ public final class CaptureFile: Sendable {
     _ path: String, description: PcapngEncoder.Description, includeSecrets: Bool
   ) throws(CaptureError) {
     self.path = path
-    do {
-      descriptor = try FileDescriptor.open(
-        FilePath(path), .writeOnly, options: [.create, .truncate, .append, .closeOnExec],
-        permissions: .ownerReadWrite)
+    do throws(FileError) {
+      descriptor = try OutputFile.open(path, isSecret: true, isAppending: true)
     } catch {
       throw .system(CaptureError.notCreated, path, error)
     }
@@ -74,9 +74,10 @@ public final class CaptureFile: Sendable {
       let count = try unsafe block.withUnsafeBytes { unsafe try descriptor.write($0) }
       // Less than all of it fits only where the disk is full.
       return count == block.count
-        ? nil : .system(CaptureError.notWritten, path, Errno.noSpace)
+        ? nil : .system(CaptureError.notWritten, path, .system(.noSpace))
     } catch {
-      return .system(CaptureError.notWritten, path, error)
+      return .system(
+        CaptureError.notWritten, path, .system(error as? Errno ?? .ioError))
     }
   }
 }

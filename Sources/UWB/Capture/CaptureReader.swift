@@ -34,19 +34,17 @@ public enum CaptureReader {
     return capture
   }
 
-  /// The bytes of a file.
+  /// The bytes of a file, or of standard input (`-`).
   ///
-  /// - Parameter limit: longer files are refused.
+  /// - Parameter limit: longer files are refused. In memory, packets take up to four times their file.
   /// - Throws: `CaptureError`.
   package static func contents(
-    ofFile path: String, limit: Int = 1 << 30
+    ofFile path: String, limit: Int = 1 << 27
   ) throws(CaptureError) -> [UInt8] {
-    let bytes: [UInt8]
-    do { bytes = try FileTree.bytes(of: FilePath(path), limit: limit) } catch {
+    do throws(FileError) { return try InputFile.bytes(of: path, limit: limit) } catch {
+      if case .tooLong = error { throw .tooLong(path: path, limit: limit) }
       throw .system(CaptureError.unreadable, path, error)
     }
-    guard bytes.count <= limit else { throw .tooLong(path: path, limit: limit) }
-    return bytes
   }
 
   /// Reads all packets of a file.
@@ -60,8 +58,8 @@ public enum CaptureReader {
 extension CaptureError {
   /// With the system's number and reason.
   static func system(
-    _ make: (String, Int32, String) -> CaptureError, _ path: String, _ error: any Error
+    _ make: (String, Int32, String) -> CaptureError, _ path: String, _ error: FileError
   ) -> CaptureError {
-    make(path, (error as? Errno)?.rawValue ?? 0, "\(error)")
+    make(path, error.errno?.rawValue ?? 0, "\(error)")
   }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import SystemPackage
 internal import UWBLink
 
 /// A firmware file that has been looked at before anything of it is sent.
@@ -27,7 +26,7 @@ package struct FirmwareImage: Sendable, Hashable {
   /// - Throws: `FirmwareError`: `unreadable`, `notAnImage`.
   package init(path: String, kind: Kind) throws(FirmwareError) {
     let bytes: [UInt8]
-    do { bytes = try FileTree.bytes(of: FilePath(path), limit: Self.longest) } catch {
+    do { bytes = try InputFile.bytes(of: path, limit: Self.longest) } catch {
       throw .unreadable(path: path, why: "\(error)")
     }
     try self.init(bytes, kind: kind, path: path)

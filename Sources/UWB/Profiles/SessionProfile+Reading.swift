@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import SystemPackage
 public import UCI
 import UCIReference
 internal import UWBLink
@@ -8,7 +7,7 @@ extension SessionProfile {
   /// Profiles are a few kilobytes; a larger file is another one.
   static let limit = 1_048_576
 
-  /// Reads a file.
+  /// Reads a file, or standard input (`-`).
   ///
   /// - Parameter generation: decides on the length where a parameter has more than one.
   /// - Throws: `ProfileError`.
@@ -16,21 +15,13 @@ extension SessionProfile {
     file path: String, for generation: Dialect.Generation = .fira2
   ) throws(ProfileError) {
     let bytes: [UInt8]
-    do {
-      bytes = try FileTree.bytes(of: FilePath(path), limit: Self.limit)
+    do throws(FileError) {
+      bytes = try InputFile.bytes(of: path, limit: Self.limit)
     } catch {
-      throw .unreadable(path: path, reason: Self.reason(error))
+      if case .tooLong(let limit) = error { throw .tooLong(path: path, limit: limit) }
+      throw .unreadable(path: path, reason: "\(error)")
     }
-    guard bytes.count <= Self.limit else { throw .tooLong(path: path, limit: Self.limit) }
     try self.init(bytes, for: generation)
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    switch error as? Errno {
-    case .noSuchFileOrDirectory: "there is no such file"
-    case .permissionDenied: "this user may not read it"
-    default: "the system refuses"
-    }
   }
 
   private static let fields = ["session_id", "session_type", "parameters"]

@@ -2,8 +2,8 @@
 
 import FoundationEssentials
 public import Ranging
-import SystemPackage
 package import UWB
+import UWBLink
 
 extension RangingCalibration {
   /// Reads a calibration (JSON5).
@@ -129,6 +129,7 @@ public struct Anchors: Decodable, Sendable {
         position = try Self.position(numbers, decoder)
         return
       }
+      try Anchors.refuse(in: decoder) { CodingKeys(stringValue: $0) == nil }
       let fields = try decoder.container(keyedBy: CodingKeys.self)
       for key in [CodingKeys.anchor, .name, .id] {
         if let text = try? fields.decode(String.self, forKey: key) { name = text }
@@ -172,15 +173,40 @@ public struct Anchors: Decodable, Sendable {
   public init(from decoder: any Decoder) throws {
     var source = decoder
     if let fields = try? decoder.container(keyedBy: CodingKeys.self), fields.contains(.anchors) {
+      try Self.refuse(in: decoder) { CodingKeys(stringValue: $0) == nil }
       height = try fields.decodeIfPresent(Double.self, forKey: .height_m)
       source = try fields.superDecoder(forKey: .anchors)
     }
     let container = try source.singleValueContainer()
-    if let list = try? container.decode([Anchor].self) {
-      for anchor in list { byName[anchor.name] = anchor }
-    } else {
+    guard (try? source.unkeyedContainer()) != nil else {
       byName = try container.decode([String: Anchor].self)
+      return
     }
+    for anchor in try container.decode([Anchor].self) {
+      guard !anchor.name.isEmpty, byName.updateValue(anchor, forKey: anchor.name) == nil else {
+        throw DecodingError.dataCorrupted(
+          .init(
+            codingPath: source.codingPath,
+            debugDescription: anchor.name.isEmpty
+              ? "an anchor has no name" : "there are two anchors \(anchor.name)"))
+      }
+    }
+  }
+
+  private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  private static func refuse(
+    in decoder: any Decoder, where isUnknown: (String) -> Bool
+  ) throws {
+    let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+    guard let key = keys.sorted().first(where: isUnknown) else { return }
+    throw DecodingError.dataCorrupted(
+      .init(codingPath: decoder.codingPath, debugDescription: "the key \(key) is unknown"))
   }
 
   /// Reads a file (JSON5).
@@ -201,65 +227,14 @@ public struct Anchors: Decodable, Sendable {
   }
 }
 
-/// JSON from files, also with comments, trailing commas and unquoted names (JSON5).
-package enum JSONFile {
-  package static func read<T: Decodable>(
-    _ path: String, as what: String
-  ) throws(LabError) -> T {
-    let bytes = try contents(ofFile: path)
-    let decoder = JSONDecoder()
-    decoder.allowsJSON5 = true
-    do { return try decoder.decode(T.self, from: Data(bytes)) } catch {
-      throw .badFile(path, "not \(what): \(problem(error))")
-    }
-  }
-
-  /// Writes a file completely or not at all.
-  package static func write(_ value: some Encodable, to path: String) throws(LabError) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    do { try write(try encoder.encode(value) + [0x0A], to: path) } catch {
-      throw .notCreated(path, error)
-    }
-  }
-
-  static func write(_ data: Data, to path: String) throws {
-    try data.write(to: URL(filePath: path), options: .atomic)
-  }
-
-  /// What is wrong, in a line.
-  private static func problem(_ error: any Error) -> String {
-    func position(_ path: [any CodingKey]) -> String {
-      path.isEmpty ? "at the top" : "in " + path.map { $0.stringValue }.joined(separator: ".")
-    }
-    guard let error = error as? DecodingError else { return "\(error)" }
-    return switch error {
-    case .keyNotFound(let key, let context):
-      "\(key.stringValue) is missing \(position(context.codingPath))"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "\(context.debugDescription) (\(position(context.codingPath)))"
-    case .dataCorrupted(let context):
-      "\(context.debugDescription) (\(position(context.codingPath)))"
-        + (context.underlyingError.map { ": \($0)" } ?? "")
-    @unknown default: "\(error)"
-    }
-  }
-}
-
 /// All bytes of a file.
 ///
 /// - Parameter path: nil or `-` is standard input.
-package func contents(ofFile path: String?) throws(LabError) -> [UInt8] {
-  let name = path ?? "-"
-  do {
-    let descriptor = name == "-" ? .standardInput : try FileDescriptor.open(name, .readOnly)
-    defer { if name != "-" { try? descriptor.close() } }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = try chunk.withUnsafeMutableBytes { try descriptor.read(into: $0) }
-      if count == 0 { return bytes }
-      bytes.append(contentsOf: chunk[..<count])
-    }
-  } catch { throw .unreadable(name == "-" ? "standard input" : name, error) }
+func contents(ofFile path: String?, limit: Int) throws(LabError) -> [UInt8] {
+  let path = path ?? "-"
+  do throws(FileError) { return try InputFile.bytes(of: path, limit: limit) } catch {
+    let failure = LabError.unreadable(path == "-" ? "standard input" : path, error)
+    guard case .tooLong = error else { throw failure }
+    throw LabError(.unreadable, failure.description, suggestion: "Split it into several files.")
+  }
 }

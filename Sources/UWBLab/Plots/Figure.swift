@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import UWBLink
 
 /// Charts below each other, as an SVG file.
 public struct Figure {
@@ -18,7 +19,7 @@ public struct Figure {
   ///
   /// - Throws: `LabError` with `.notCreated`.
   public func write(to path: String) throws(LabError) {
-    do { try JSONFile.write(Data(svg.utf8), to: path) } catch { throw .notCreated(path, error) }
+    do { try OutputFile.write(Array(svg.utf8), to: path) } catch { throw .notCreated(path, error) }
   }
 
   /// The drawing as an SVG document.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SystemPackage
+import UWBLink
 
 /// A CSV file in memory: a header, and cells that are converted on access.
 ///
@@ -73,15 +74,24 @@ public struct CSVTable: Sendable {
         bounds.append(contentsOf: repeatElement(end, count: max(0, width - cells.count)))
       }
       rowCount += 1
+      guard rowCount <= Self.rowLimit else {
+        throw LabError(
+          .badTable, line: line, "The table has more than \(Self.rowLimit) rows.",
+          suggestion: "Split it into parts, each with the header.")
+      }
     }
   }
+
+  /// Bytes of a file, and its rows: what is computed of a row takes some 400 bytes of memory.
+  private static let limit = 64 << 20
+  private static let rowLimit = 2_000_000
 
   /// Reads a table from a file.
   ///
   /// - Parameter path: nil or `-` is standard input.
   /// - Throws: `LabError` with `.unreadable` or `.badTable`.
   public init(file path: String?) throws(LabError) {
-    try self.init(try contents(ofFile: path))
+    try self.init(try contents(ofFile: path, limit: Self.limit))
   }
 
   private struct Cursor {
@@ -232,11 +242,7 @@ package struct CSVWriter: Sendable {
       descriptor = .standardOutput
       return
     }
-    do {
-      descriptor = try FileDescriptor.open(
-        FilePath(path), .writeOnly, options: [.create, .truncate],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
-    } catch { throw .notCreated(path, error) }
+    do { descriptor = try OutputFile.open(path) } catch { throw .notCreated(path, error) }
   }
 
   package mutating func add(raw bytes: some Sequence<UInt8>) {

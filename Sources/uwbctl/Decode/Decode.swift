@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import SystemPackage
 import UCI
 import UCIReference
 import UWB
 import UWBLab
+import UWBLink
 
 struct Decode: ReportingCommand {
   static let configuration = CommandConfiguration(
@@ -49,31 +49,55 @@ struct Decode: ReportingCommand {
     var session = DecodeSession(
       decoder: FrameDecoder(vendor: Dialect.Vendor(rawValue: vendor.rawValue)),
       format: FrameFormat(showSecrets: showSecrets), isJSON: format == .json,
-      write: { try FileDescriptor.standardOutput.writeAll(($0 + "\n").utf8) },
+      write: {
+        standardOutput.write($0 + "\n")
+        if Ending.isOutputLost { throw CancellationError() }
+      },
       complain: { note($0) })
     if !hex.isEmpty {
       for (index, text) in FrameText.lines(arguments: hex).enumerated() {
         try session.take(text, at: FrameOrigin(name: "argument", number: index + 1))
       }
     } else if let file {
-      let bytes = try CaptureReader.contents(ofFile: file)
-      if let format = try? CaptureReader.format(of: bytes), format != .hexText {
-        try session.take(CaptureReader.read(bytes))
-      } else {
-        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-          try session.takeLine(String(decoding: line, as: UTF8.self), number: index + 1)
-        }
-      }
+      try readFile(file, &session)
     } else {
-      var number = 0
-      while let line = readLine() {
-        number += 1
-        try session.takeLine(line, number: number)
-      }
+      try readStandardInput(&session)
     }
     session.finish()
     if session.failures > 0 { throw Failure(.data) }
+  }
+
+  private func readFile(_ file: String, _ session: inout DecodeSession) throws {
+    let bytes = try CaptureReader.contents(ofFile: file)
+    do {
+      // Not as lines what is binary, but no capture.
+      if try CaptureReader.format(of: bytes) != .hexText {
+        return try session.take(CaptureReader.read(bytes))
+      }
+    } catch CaptureError.empty {
+      return
+    }
+    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
+    {
+      try session.takeLine(String(decoding: line, as: UTF8.self), number: index + 1)
+    }
+  }
+
+  /// Line by line, so that what another program says is decoded as it comes.
+  private func readStandardInput(_ session: inout DecodeSession) throws {
+    do {
+      var lines = try InputLines("-")
+      var number = 0
+      while let line = try lines.next() {
+        number += 1
+        try session.takeLine(String(decoding: line, as: UTF8.self), number: number)
+      }
+    } catch let error as FileError {
+      if case .tooLong(let limit) = error {
+        throw Failure(.noInput, "A line of standard input has more than \(limit) bytes.")
+      }
+      throw Failure(.noInput, "Standard input cannot be read: \(error).")
+    }
   }
 }
 

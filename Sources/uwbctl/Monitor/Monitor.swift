@@ -56,6 +56,7 @@ struct CaptureCommand: Command {
   @Flag(help: "Record keys in clear instead of as zeros.") var includeSecrets = false
 
   func execute() async throws {
+    Ending.endWithCapture()
     var capture = CaptureOptions()
     capture.capture = file
     capture.includeSecrets = includeSecrets

@@ -20,6 +20,7 @@ enum Ending {
     /// Why standard output takes nothing any more.
     var outputError: Errno?
     var isCaptureIncomplete = false
+    var endsWithCapture = false
   }
   private static let state = Mutex(State())
 
@@ -44,9 +45,11 @@ enum Ending {
       return state.since != nil || state.outputError != nil
     }
     if isLate { task.cancel() }
-    do { try await task.value } catch let error as DriverError {
-      // Not a failure of the device.
-      guard task.isCancelled, error.linkError?.code == .cancelled else { throw error }
+    do { try await task.value } catch {
+      // Not a failure of the device, nor of a pipe that was waited for.
+      let isEnd =
+        (error as? DriverError)?.linkError?.code == .cancelled || ExitStatus(of: error) == .noInput
+      guard task.isCancelled, isEnd else { throw error }
     }
   }
 
@@ -96,13 +99,19 @@ enum Ending {
     cancel?()
   }
 
+  static var isOutputLost: Bool { state.withLock { $0.outputError != nil } }
+
+  /// The command does nothing but capture, and ends when that fails.
+  static func endWithCapture() { state.withLock { $0.endsWithCapture = true } }
+
   /// A capture takes nothing any more: says so once.
   static func captureFailed(_ error: CaptureError) {
-    let isFirst = state.withLock { state in
+    let (isFirst, cancel) = state.withLock { state in
       defer { state.isCaptureIncomplete = true }
-      return !state.isCaptureIncomplete
+      return (!state.isCaptureIncomplete, state.endsWithCapture ? state.cancel : nil)
     }
     if isFirst { _ = Failure(error)?.report() }
+    cancel?()
   }
 
   /// Throws when something that was printed or captured has not been written.

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import UWBLink
+
+/// JSON from files, also with comments, trailing commas and unquoted names (JSON5).
+package enum JSONFile {
+  /// Files of people and calibrations have some kilobytes.
+  private static let limit = 4 << 20
+
+  /// - Throws: `LabError`, also for numbers that measure nothing.
+  package static func read<T: Decodable>(_ path: String, as what: String) throws(LabError) -> T {
+    try decode(path, what, try contents(ofFile: path, limit: limit)) { _, _ in nil }
+  }
+
+  /// - Throws: `LabError`, also for numbers that measure nothing, and for keys that `T` does not have.
+  package static func read<T: Codable>(_ path: String, as what: String) throws(LabError) -> T {
+    try decode(path, what, try contents(ofFile: path, limit: limit)) { all, value in
+      let known = try JSONDecoder().decode(JSONValue.self, from: try JSONEncoder().encode(value))
+      return all.unknownKey(in: known)
+    }
+  }
+
+  private static func decode<T: Decodable>(
+    _ path: String, _ what: String, _ bytes: [UInt8],
+    _ check: (JSONValue, T) throws -> String?
+  ) throws(LabError) -> T {
+    // Not left to the decoder, which ends the program.
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw .badFile(path, "not \(what): the encoding is not UTF-8.")
+    }
+    let decoder = JSONDecoder()
+    decoder.allowsJSON5 = true
+    let value: T
+    do {
+      // The decoder looks one byte behind a number, also at the end.
+      let data = Data(text.utf8) + [0x0A]
+      let all = try decoder.decode(JSONValue.self, from: data)
+      if let problem = all.unusableNumber { throw LabError.badFile(path, problem) }
+      value = try decoder.decode(T.self, from: data)
+      if let problem = try check(all, value) { throw LabError.badFile(path, problem) }
+    } catch let error as LabError { throw error } catch {
+      throw .badFile(path, "not \(what): \(problem(error))")
+    }
+    return value
+  }
+
+  /// Writes a file completely or not at all.
+  package static func write(_ value: some Encodable, to path: String) throws(LabError) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    do { try OutputFile.write(Array(try encoder.encode(value)) + [0x0A], to: path) } catch {
+      throw .notCreated(path, error)
+    }
+  }
+
+  /// What is wrong, in a line.
+  private static func problem(_ error: any Error) -> String {
+    guard let error = error as? DecodingError else { return "\(error)" }
+    func at(_ context: DecodingError.Context) -> String {
+      position(context.codingPath.map(\.stringValue))
+    }
+    return switch error {
+    case .keyNotFound(let key, let context): "\(key.stringValue) is missing \(at(context))"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      "\(context.debugDescription) (\(at(context)))"
+    case .dataCorrupted(let context):
+      "\(context.debugDescription) (\(at(context)))"
+        + (context.underlyingError.map { ": \($0)" } ?? "")
+    @unknown default: "\(error)"
+    }
+  }
+
+  fileprivate static func position(_ path: [String]) -> String {
+    path.isEmpty ? "at the top" : "in " + path.joined(separator: ".")
+  }
+}
+
+/// Any JSON, to see what a type leaves out of it.
+private enum JSONValue: Decodable {
+  case object([String: JSONValue])
+  case list([JSONValue])
+  case number(Double)
+  case null, other
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let object = try? container.decode([String: JSONValue].self) {
+      self = .object(object)
+    } else if let list = try? container.decode([JSONValue].self) {
+      self = .list(list)
+    } else if let number = try? container.decode(Double.self) {
+      self = .number(number)
+    } else {
+      self = container.decodeNil() ? .null : .other
+    }
+  }
+
+  private var members: [(name: String, value: JSONValue)] {
+    switch self {
+    case .object(let members): members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    case .list(let values): values.enumerated().map { ("\($0)", $1) }
+    default: []
+    }
+  }
+
+  /// Where a number is that is not finite, or larger than anything that is measured.
+  var unusableNumber: String? { unusableNumber([]) }
+
+  private func unusableNumber(_ path: [String]) -> String? {
+    if case .number(let number) = self, !(abs(number) <= 1e12) {
+      return "the number \(number) is out of range (\(JSONFile.position(path)))."
+    }
+    for (name, value) in members {
+      if let found = value.unusableNumber(path + [name]) { return found }
+    }
+    return nil
+  }
+
+  /// Where a key is that `other` lacks.
+  func unknownKey(in other: JSONValue) -> String? { unknownKey([], other) }
+
+  private func unknownKey(_ path: [String], _ other: JSONValue) -> String? {
+    let known = Dictionary(other.members.map { ($0.name, $0.value) }) { $1 }
+    for (name, value) in members {
+      if let counterpart = known[name] {
+        if let found = value.unknownKey(path + [name], counterpart) { return found }
+      } else if case .null = value {
+        continue
+      } else if case .object = self {
+        return "the key \(name) is unknown (\(JSONFile.position(path)))."
+      }
+    }
+    return nil
+  }
+}

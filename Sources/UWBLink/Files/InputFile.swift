@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import SystemPackage
+
+/// Why a file cannot be read or written, as the end of a sentence: "it is a folder".
+package enum FileError: Error, Hashable, CustomStringConvertible {
+  case system(Errno)
+  /// It is something else than a file or a pipe.
+  case otherKind(String)
+  case tooLong(limit: Int)
+
+  package var description: String {
+    switch self {
+    case .system(.noSuchFileOrDirectory): "there is no such file"
+    case .system(.permissionDenied): "this user has no permission"
+    case .system(.canceled): "ended before anything came"
+    case .system(let error): "\(error)"
+    case .otherKind(let kind): "it is \(kind)"
+    case .tooLong(let limit):
+      limit >= 1 << 20
+        ? "it is longer than \(limit >> 20) MiB" : "it is longer than \(limit) bytes"
+    }
+  }
+
+  package var errno: Errno? { if case .system(let error) = self { error } else { nil } }
+
+  static var last: FileError { .system(Errno(rawValue: Glibc.errno)) }
+}
+
+/// The one way in which what a user names as input is read: a file, a pipe, or `-` for standard input.
+///
+/// Waiting for a pipe ends when the task is cancelled. Devices are not opened, because that alone may
+/// reset a board; /dev/null and its like are read as files.
+package struct InputFile: ~Copyable {
+  private let descriptor: FileDescriptor
+  private let mustClose: Bool
+  private let isRegular: Bool
+  private let size: Int
+
+  package init(_ path: String) throws(FileError) {
+    var status = stat()
+    guard path != "-" else {
+      guard unsafe fstat(STDIN_FILENO, &status) == 0 else { throw .last }
+      if status.st_mode & S_IFMT == S_IFDIR { throw .otherKind("a folder") }
+      descriptor = .standardInput
+      (mustClose, isRegular, size) = (false, status.st_mode & S_IFMT == S_IFREG, 0)
+      return
+    }
+    guard unsafe stat(path, &status) == 0 else { throw .last }
+    if let kind = Self.refusedKind(status) { throw .otherKind(kind) }
+    do {
+      // Without waiting for somebody to write to a pipe.
+      descriptor = try FileDescriptor.open(
+        FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
+    } catch { throw .system(error as? Errno ?? .ioError) }
+    isRegular = status.st_mode & S_IFMT == S_IFREG
+    size = isRegular ? Int(status.st_size) : 0
+    mustClose = true
+  }
+
+  deinit { if mustClose { try? descriptor.close() } }
+
+  /// What cannot be read as a file.
+  private static func refusedKind(_ status: stat) -> String? {
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: "a folder"
+    case S_IFSOCK: "a socket"
+    case S_IFBLK: "a device"
+    // Memory devices, such as /dev/null, have the major number 1.
+    case S_IFCHR where (status.st_rdev >> 8) & 0xFFF != 1: "a device"
+    default: nil
+    }
+  }
+
+  /// The next bytes; none at the end.
+  package func read(atMost count: Int = 1 << 16) throws(FileError) -> [UInt8] {
+    while true {
+      try waitForInput()
+      do {
+        return try unsafe [UInt8](unsafeUninitializedCapacity: count) { room, used in
+          used = try unsafe descriptor.read(into: UnsafeMutableRawBufferPointer(room))
+        }
+      } catch {
+        let error = error as? Errno ?? .ioError
+        guard error == .wouldBlock || error == .interrupted else { throw .system(error) }
+      }
+    }
+  }
+
+  private func waitForInput() throws(FileError) {
+    while !isRegular {
+      var entry = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+      let count = unsafe poll(&entry, 1, 100)
+      if count > 0 { return }
+      if count < 0, Glibc.errno != EINTR { throw .last }
+      if Task.isCancelled { throw .system(.canceled) }
+    }
+  }
+
+  /// All bytes.
+  ///
+  /// - Parameter limit: more are an error.
+  package static func bytes(of path: String, limit: Int) throws(FileError) -> [UInt8] {
+    let file = try InputFile(path)
+    guard file.size <= limit else { throw .tooLong(limit: limit) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(file.size)
+    while true {
+      let piece = try file.read()
+      if piece.isEmpty { return bytes }
+      guard bytes.count + piece.count <= limit else { throw .tooLong(limit: limit) }
+      bytes += piece
+    }
+  }
+}
+
+/// The lines of an input, without holding more than one of them.
+package struct InputLines: ~Copyable {
+  private let file: InputFile
+  private let limit: Int
+  private var rest: [UInt8] = []
+  private var position = 0
+  private var isAtEnd = false
+
+  /// - Parameter limit: bytes of a line; a longer one is an error.
+  package init(_ path: String, limit: Int = 1 << 20) throws(FileError) {
+    file = try InputFile(path)
+    self.limit = limit
+  }
+
+  /// The next line without its end; nil after the last.
+  package mutating func next() throws(FileError) -> ArraySlice<UInt8>? {
+    var searched = position
+    while true {
+      if let end = rest[searched...].firstIndex(of: 0x0A) {
+        defer { position = end + 1 }
+        return rest[position..<end]
+      }
+      if isAtEnd {
+        defer { position = rest.count }
+        return position < rest.count ? rest[position...] : nil
+      }
+      guard rest.count - position <= limit else { throw .tooLong(limit: limit) }
+      rest.removeFirst(position)
+      position = 0
+      searched = rest.count
+      let piece = try file.read()
+      isAtEnd = piece.isEmpty
+      rest += piece
+    }
+  }
+}

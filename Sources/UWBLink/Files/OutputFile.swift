@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import SystemPackage
+
+/// The one way in which files that a user names are written.
+///
+/// Only regular files are ever replaced or cut. Pipes and devices are written to, and links followed as
+/// the kernel allows. `-` is standard output.
+package enum OutputFile {
+  /// Opens a file for what comes piece by piece. What it had before is gone.
+  ///
+  /// Waiting for the reader of a pipe ends when the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - isSecret: whether only the owner may read it, also if it exists.
+  ///   - isAppending: whether each write goes to the end.
+  package static func open(
+    _ path: String, isSecret: Bool = false, isAppending: Bool = false
+  ) throws(FileError) -> FileDescriptor {
+    if path == "-" {
+      do { return try FileDescriptor.standardOutput.duplicate() } catch {
+        throw .system(error as? Errno ?? .ioError)
+      }
+    }
+    var options: FileDescriptor.OpenOptions = [
+      .create, .closeOnExec, .nonBlocking, .init(rawValue: O_NOCTTY),
+    ]
+    if isAppending { options.insert(.append) }
+    let descriptor = try waitingForReader(path) {
+      try FileDescriptor.open(
+        FilePath(path), .writeOnly, options: options,
+        permissions: isSecret
+          ? .ownerReadWrite : [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+    }
+    do throws(FileError) {
+      var status = stat()
+      let number = descriptor.rawValue
+      guard unsafe fstat(number, &status) == 0 else { throw .last }
+      if status.st_mode & S_IFMT == S_IFREG {
+        if isSecret, status.st_mode & 0o077 != 0, fchmod(number, 0o600) != 0 { throw .last }
+        guard ftruncate(number, 0) == 0 else { throw .last }
+      }
+      let flags = fcntl(number, F_GETFL)
+      guard fcntl(number, F_SETFL, flags & ~O_NONBLOCK) == 0 else { throw .last }
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+    return descriptor
+  }
+
+  private static func waitingForReader(
+    _ path: String, _ open: () throws -> FileDescriptor
+  ) throws(FileError) -> FileDescriptor {
+    while true {
+      do { return try open() } catch {
+        let error = error as? Errno ?? .ioError
+        guard error == .noSuchAddressOrDevice else { throw .system(error) }
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw .last }
+        guard status.st_mode & S_IFMT == S_IFIFO else {
+          throw status.st_mode & S_IFMT == S_IFSOCK ? .otherKind("a socket") : .system(error)
+        }
+        if Task.isCancelled { throw .system(.canceled) }
+        usleep(50_000)
+      }
+    }
+  }
+
+  /// Writes a regular file completely or not at all, and anything else in place. A file that exists
+  /// keeps its permissions.
+  package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
+    var status = stat()
+    let exists = unsafe lstat(path, &status) == 0
+    if path == "-" || exists && status.st_mode & S_IFMT != S_IFREG {
+      return try writeInPlace(bytes, to: path)
+    }
+    let draft = path + ".\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    do {
+      let descriptor = try FileDescriptor.open(
+        FilePath(draft), .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+        permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+      defer { try? descriptor.close() }
+      if exists {
+        // Root keeps the owner; others own what they write.
+        _ = fchown(descriptor.rawValue, status.st_uid, status.st_gid)
+        _ = fchmod(descriptor.rawValue, status.st_mode & 0o777)
+      }
+      try descriptor.writeAll(bytes)
+      guard unsafe rename(draft, path) == 0 else { throw Errno(rawValue: Glibc.errno) }
+    } catch {
+      let error = error as? Errno ?? .ioError
+      unsafe unlink(draft)
+      // The file may be written although nothing may be added to its folder.
+      guard exists, error == .permissionDenied else { throw .system(error) }
+      try writeInPlace(bytes, to: path)
+    }
+  }
+
+  private static func writeInPlace(_ bytes: [UInt8], to path: String) throws(FileError) {
+    let descriptor = try open(path)
+    defer { try? descriptor.close() }
+    do { try descriptor.writeAll(bytes) } catch { throw .system(error as? Errno ?? .ioError) }
+  }
+}
