@@ -62,7 +62,7 @@ extension SimulatedChip {
       items.append(Item(type: 1, value: angleItem(reception)))
     }
     if fields & Fields.carrier != 0 {
-      let raw = Int32((reception.carrier * Double(1 << 26)).rounded())
+      let raw = Int32(nearest: reception.carrier * Double(1 << 26))
       items.append(Item(type: 4, value: raw.bytes))
     }
     if fields & Fields.emitter != 0 {
@@ -83,7 +83,7 @@ extension SimulatedChip {
   private func segmentID(_ receiver: UInt8) -> UInt8 { 1 | (receiver == 0 ? 8 : 0) | receiver << 4 }
 
   private func angleItem(_ reception: Reception) -> [UInt8] {
-    func fixed(_ radians: Double) -> [UInt8] { Int16((radians * 2048).rounded()).bytes }
+    func fixed(_ radians: Double) -> [UInt8] { Int16(nearest: radians * 2048).bytes }
     let degrees = reception.phases.direction(profile.angles).azimuth
     return fixed(0) + fixed(reception.phases.right) + fixed(degrees * .pi / 180) + [230, 0]
   }
@@ -91,12 +91,13 @@ extension SimulatedChip {
   private func segment(_ reception: Reception, receiver: UInt8) -> [UInt8] {
     func level(_ dBm: Double) -> [UInt8] { UInt16(max(0, min(65_535, -dBm * 256))).bytes }
     func path(_ index: Double, _ dBm: Double) -> [UInt8] {
-      UInt16(index).bytes + level(dBm) + UInt16((index * 64).rounded()).bytes
+      UInt16(nearest: index.rounded(.down)).bytes + level(dBm) + UInt16(nearest: index * 64).bytes
     }
     let channel = reception.channel
     let gap = (channel.peak.delay - channel.firstPath.delay) / 1.0016
     let peak = channel.peak.level + reception.level - channel.level
-    return [segmentID(receiver)] + Int16(channel.noise * 256).bytes + level(reception.level)
+    return [segmentID(receiver)] + Int16(nearest: channel.noise * 256).bytes
+      + level(reception.level)
       + path(737, reception.firstPathLevel) + path(737 + gap, peak)
   }
 

@@ -148,6 +148,6 @@ extension SimulatedChip {
   /// The duration of a block of this chip, in nanoseconds of the scene.
   func blockLength(_ setup: RangingSetup) -> UInt64 {
     let own = Double(setup.rangingDuration * (1 + setup.stride)) * 1e6
-    return UInt64((own / (1 + clockOffset * 1e-6)).rounded())
+    return UInt64(nearest: own / (1 + clockOffset * 1e-6))
   }
 }

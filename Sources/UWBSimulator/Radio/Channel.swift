@@ -71,9 +71,19 @@ struct Channel: Hashable, Sendable {
 /// A power ratio of decibels.
 func power10(_ decibels: Double) -> Double { pow(10, decibels / 10) }
 
+extension FixedWidthInteger {
+  /// The nearest number of the type: what a chip reports of a value beyond its range. 0 if it is not a
+  /// number.
+  init(nearest value: Double) {
+    let rounded = value.rounded()
+    self =
+      Self(exactly: rounded) ?? (rounded.isNaN ? 0 : rounded < 0 ? Self.min : Self.max)
+  }
+}
+
 extension Double {
   /// Radians as degrees in Q9.7, in the order of the wire.
-  var degreesQ7: [UInt8] { Int16((self * 180 / .pi * 128).rounded()).bytes }
+  var degreesQ7: [UInt8] { Int16(nearest: self * 180 / .pi * 128).bytes }
   /// Q8.8 in the order of the wire.
-  var q8: [UInt8] { Int16((self * 256).rounded()).bytes }
+  var q8: [UInt8] { Int16(nearest: self * 256).bytes }
 }

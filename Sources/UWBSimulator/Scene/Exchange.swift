@@ -34,7 +34,7 @@ extension Simulation {
     let seen = b.clock.reading(at: arrival)
     let bias = scene.radio.powerBias.value(at: channel.level) / TwoWayStamps.metresPerTick
     let late = receiving.receive + bias + stampNoise * random.normal()
-    let counter = seen.ticks &+ UInt64(bitPattern: Int64((seen.part + late).rounded()))
+    let counter = seen.ticks &+ UInt64(bitPattern: Int64(nearest: seen.part + late))
     let configuredSend = UInt64(a.chip.calibration.delays(channel: number).transmit)
     let configuredReceive = UInt64(b.chip.calibration.delays(channel: number).receive)
     let ratio = (1 + a.clock.rate(at: arrival)) / (1 + b.clock.rate(at: arrival)) - 1

@@ -43,7 +43,7 @@ extension Simulation {
   private func angle(_ degrees: Double, quality: Double, _ profile: ChipProfile) -> Angle {
     let merit = profile.angles.contains(.figureOfMerit) ? 50 + 50 * max(0, quality) : 0
     return Angle(
-      raw: Int16((degrees * 128).rounded()), figureOfMerit: UInt8(merit.rounded()))
+      raw: Int16(nearest: degrees * 128), figureOfMerit: UInt8(nearest: merit))
   }
 }
 

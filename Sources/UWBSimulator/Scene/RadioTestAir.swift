@@ -62,8 +62,9 @@ extension Simulation {
     let angles = members[chip].chip.profile.angles
     let frame = TestFrame(
       rxTimestamp: timestamp(members[chip].chip.microseconds(at: now)),
-      rawAzimuth: angles.isDisjoint(with: [.azimuth90, .azimuth180]) ? 0 : Int16(azimuth * 128),
-      rawElevation: angles.contains(.elevation) ? Int16(elevation * 128) : 0,
+      rawAzimuth: angles.isDisjoint(with: [.azimuth90, .azimuth180])
+        ? 0 : Int16(nearest: azimuth * 128),
+      rawElevation: angles.contains(.elevation) ? Int16(nearest: elevation * 128) : 0,
       arrivalGapNanoseconds: 0, phr: UInt16(truncatingIfNeeded: transmission.test.psdu.count),
       psdu: transmission.test.psdu)
     finish(chip, TestRXNotification(status: .ok, frame: frame), hearing: sender)
@@ -157,8 +158,8 @@ extension Simulation {
         reception.map { $0.carrier * 1e6 }
         ?? members[sender].clock.offset - members[chip].clock.offset
       let debug = QorvoTestDebugNotification(
-        rawPDoA: [0, 0], rawRSSI: [UInt16(-dBm * 256)], rawNoise: 0, rawAngles: [0, 0],
-        rawCarrierOffset: UInt32(bitPattern: Int32(ppm * 1e-6 * Double(1 << 26))))
+        rawPDoA: [0, 0], rawRSSI: [UInt16(nearest: -dBm * 256)], rawNoise: 0, rawAngles: [0, 0],
+        rawCarrierOffset: UInt32(bitPattern: Int32(nearest: ppm * 1e-6 * Double(1 << 26))))
       members[chip].chip.notify(debug)
     }
     members[chip].chip.notify(notification)
