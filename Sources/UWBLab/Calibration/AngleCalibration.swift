@@ -88,7 +88,7 @@ extension CSVTable {
   /// - Throws: `LabError` when a column is missing or no row can be used.
   public func phaseSamples(_ column: String) throws(LabError) -> LabRows<PhaseSample> {
     var reader = TableReader(self)
-    let phase = try reader.phaseColumn(column)
+    let phase = try reader.measuredPhases(column)
     let azimuth = reader.find("azimuth", .angle)
     let angle = azimuth == nil ? try reader.require("angle", .angle) : nil
     let elevation = reader.find("elevation", .angle)
@@ -107,7 +107,7 @@ extension CSVTable {
     _ column: String
   ) throws(LabError) -> LabRows<(time: Double, phase: Double)> {
     let reader = TableReader(self)
-    let phase = try reader.phaseColumn(column)
+    let phase = try reader.measuredPhases(column)
     let time = try reader.require("time", .time)
     return try reader.rows { row, status in
       let seconds = reader.value(row, time, &status)
@@ -164,7 +164,32 @@ package struct PairCalibration {
     var calibration = RangingCalibration()
     calibration.pairs = pairs.map { .init(column: $0.name, $0.fit) }
     return CalibrationReport(
-      text: pairs.map(\.text).joined(), calibration: calibration, charts: pairs.flatMap(\.charts))
+      text: pairs.map(\.text).joined(), calibration: calibration, charts: pairs.flatMap(\.charts),
+      problem: pairs.lazy.compactMap(\.problem).first)
+  }
+
+  /// Why angles from this table would be wrong.
+  private var problem: LabError? {
+    let outliers = fit.isUsed.count { !$0 }
+    let angles = samples.map(\.angle).filter(\.isFinite).sorted()
+    let gap = zip(angles, angles.dropFirst()).max { $0.1 - $0.0 < $1.1 - $1.0 } ?? (0, 0)
+    let cause: String
+    if fit.angleResiduals.rms > 20 * .pi / 180 {
+      cause = "angles from its table would be \(degrees(fit.angleResiduals.rms, 0)) off (RMS)"
+    } else if 2 * outliers > samples.count {
+      cause = "\(outliers) of \(samples.count) phases do not fit its table"
+    } else if gap.1 - gap.0 > 60 * .pi / 180 {
+      cause =
+        "nothing was measured between \(degrees(gap.0)) and \(degrees(gap.1)), where the phase may "
+        + "turn more than once"
+    } else {
+      return nil
+    }
+    return .insufficient(
+      "The pair \(printable(name)) cannot be calibrated: \(cause).",
+      suggestion:
+        "Check that angles are positive to the left, that phases are in the unit of their column, and "
+        + "measure every 15 degrees.")
   }
 
   private var text: String {

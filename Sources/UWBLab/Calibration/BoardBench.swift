@@ -235,6 +235,8 @@ package struct CalibrationReport {
   package let text: String
   package let calibration: RangingCalibration
   package let charts: [Chart]
+  /// Why the calibration must not be written; nil where it may be.
+  package var problem: LabError?
 }
 
 /// How the boards are placed, one placement after another.

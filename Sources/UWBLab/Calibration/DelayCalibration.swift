@@ -93,8 +93,15 @@ extension AntennaDelayFit {
     } else {
       calibration.antennaDelays = delays.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
     }
-    return CalibrationReport(text: text, calibration: calibration, charts: [chart])
+    return CalibrationReport(
+      text: text, calibration: calibration, charts: [chart],
+      problem: delays.isEmpty && calibration.delay == nil ? Self.onlySums : nil)
   }
+
+  private static let onlySums = LabError.insufficient(
+    "No delay follows from these pairs of boards, only sums of two.",
+    suggestion: "Measure three boards in a triangle, or give the delay of one: --known NAME=METRES."
+  )
 
   private func name(_ antenna: BoardAntenna) -> String {
     let port = antenna.port

@@ -52,7 +52,8 @@ extension CSVTable {
         .number("cov_yz", digits: 6, \.covariance.yz),
         .number("cov_zz", digits: 6, \.covariance.zz),
         OutputColumn(name: "used") { [used = epochs.used] in .text("\(used[$0.row] ?? 0)") },
-      ]
+      ],
+      missing: epochs.missing
     ) { [used = epochs.used] rows in
       let positions = rows.filter { used[$0.row] ?? 0 > 0 }.compactMap { row in
         row.value.map { (row.peer, $0.position, $0.covariance) }
@@ -69,6 +70,8 @@ private struct Epochs {
   private(set) var samples: [[PositionSample]] = []
   /// How many measurements were used, by the row of the input.
   private(set) var used: [Int: Int] = [:]
+  /// How often the rows name an anchor that is not known.
+  private var unknown: [String: Int] = [:]
   private var byPeer: [String: [Int]] = [:]
 
   init(_ table: TableReader, _ anchors: Anchors, sigma: Double) throws(LabError) {
@@ -102,6 +105,9 @@ private struct Epochs {
       let to = b.map { anchors.byName[$0] } ?? from
       guard let time, let measured, let from, let to else {
         if status.isOK { status.word = "unknown_anchor" }
+        for name in [a, b] {
+          if let name, anchors.byName[name] == nil { unknown[name, default: 0] += 1 }
+        }
         if rows[index].state.isOK { rows[index].state = status }
         continue
       }
@@ -115,6 +121,19 @@ private struct Epochs {
           reference: isDifference ? source(a) : nil))
     }
     for (row, samples) in zip(rows, samples) { used[row.row] = samples.count }
+  }
+
+  /// What to say of the anchors that are not known.
+  var missing: LabError? {
+    guard !unknown.isEmpty else { return nil }
+    let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let list = names.prefix(5).map { "\($0.key.isEmpty ? "(no name)" : $0.key) (\($0.value) rows)" }
+    return LabError(
+      .badTable,
+      "The file does not have the anchors of some rows: " + list.joined(separator: ", ")
+        + (names.count > 5 ? " and \(names.count - 5) more." : "."),
+      suggestion:
+        "Add their positions to the file of --anchors, or take their rows out of the table.")
   }
 
   /// Follows each peer.

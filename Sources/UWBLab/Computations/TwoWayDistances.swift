@@ -51,6 +51,40 @@ extension CSVTable {
     distances.computeSingleSided(parameters)
     return try distances.calibration(truth: truth)
   }
+
+  /// Looks whether stamps of 32 bits would be taken for stamps of 40: all fit into 32 bits, and a later
+  /// one is the smaller.
+  ///
+  /// - Parameter count: of the stamps in a row: `t1` to `t6`, or to `t4`.
+  /// - Throws: `LabError`.
+  package func checkCounterWidth(stamps count: Int) throws(LabError) {
+    let reader = TableReader(self)
+    let columns = try (1...count).map { number throws(LabError) in
+      try reader.require("t\(number)", .ticks)
+    }
+    // Poll, response and final, as each end stamps them.
+    let ends = [[0, 3, 4], [1, 2, 5]].map { $0.filter { $0 < count } }
+    var wrapped: Int?
+    var polls: [String: Double] = [:]
+    for row in 0..<rowCount {
+      let stamps = columns.map { number(row, $0.index) }
+      for stamp in stamps where !(-0x1p31..<0x1p32 ~= stamp ?? 0) { return }
+      let peer = reader.peer(row)
+      let times =
+        ends.map { $0.map { stamps[$0] } } + [[polls[peer], stamps[0]]]
+      if let poll = stamps[0] { polls[peer] = poll }
+      let isWrapped = times.contains { times in
+        zip(times, times.dropFirst()).contains { $1 ?? .infinity < $0 ?? -.infinity }
+      }
+      if isWrapped, wrapped == nil { wrapped = row }
+    }
+    guard let wrapped else { return }
+    throw .table(
+      line(wrapped),
+      "the counter has wrapped, and no stamp of the table needs more than 32 bits: with the usual 40 "
+        + "bits the result would be wrong.",
+      suggestion: "Give --counter-bits 32 (or 40, if that is right nevertheless).")
+  }
 }
 
 /// The distances of a table of exchanges.

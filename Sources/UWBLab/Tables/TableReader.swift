@@ -89,6 +89,19 @@ struct TableReader {
     return Column(index: index, factor: isDegrees ? .pi / 180 : 1, name: name)
   }
 
+  /// The same, where its numbers can be phases of that unit.
+  func measuredPhases(_ name: String) throws(LabError) -> Column {
+    let column = try phaseColumn(name)
+    guard column.factor == 1 else { return column }
+    // Two antennas are a few wavelengths apart at most.
+    for row in 0..<table.rowCount where abs(value(row, column) ?? 0) > 40 {
+      throw .table(
+        table.line(row), "the phase in \(name) is more than six turns: it seems to be in degrees.",
+        suggestion: "Let the name of the column end in _deg, such as pdoa_deg.")
+    }
+    return column
+  }
+
   private func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
     let names =
       quantity.units.map { ("\(name)_\($0.suffix)", $0.factor) }
@@ -121,14 +134,21 @@ struct TableReader {
   /// The number in a cell, in the unit of the quantity. nil when there is none, which `status` then
   /// tells.
   func value(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
-    if let number = table.number(row, column.index) { return number * column.factor }
+    if let number = number(row, column) { return number }
     status.blame(column.name, isEmpty: table.isEmpty(row, column.index))
     return nil
   }
 
   /// The number in a cell that may be empty, or whose column may be missing.
   func value(_ row: Int, _ column: Column?) -> Double? {
-    column.flatMap { column in table.number(row, column.index).map { $0 * column.factor } }
+    column.flatMap { number(row, $0) }
+  }
+
+  /// Larger numbers measure nothing, and their squares leave no room for anything else.
+  private func number(_ row: Int, _ column: Column) -> Double? {
+    table.number(row, column.index).map { $0 * column.factor }.flatMap {
+      abs($0) <= 1e12 ? $0 : nil
+    }
   }
 
   /// The standard deviation in a cell; `usual` where it is missing or not positive.
@@ -164,6 +184,9 @@ struct TableReader {
       var status = RowStatus()
       if let value = body(row, &status), status.isOK { result.values.append(value) }
       problems.add(status.word, row: row)
+    }
+    if table.rowCount == 0 {
+      throw LabError(.badTable, line: table.headerLine, "The table has a header, but no rows.")
     }
     result.warnings += try problems.warnings(for: table)
     return result
@@ -234,7 +257,7 @@ public struct ComputedTable<Value> {
   public let rows: [ComputedRow<Value>]
   /// Sentences about rows and columns that could not be used.
   public let warnings: [String]
-  /// Set when the table has rows, but none of them can be used; their statuses say why.
+  /// Set when nothing could be computed, and when something that the rows name is missing in a file.
   public let problem: LabError?
   private let input: CSVTable
   private let columns: [OutputColumn<Value>]
@@ -242,17 +265,30 @@ public struct ComputedTable<Value> {
 
   init(
     _ reader: TableReader, _ rows: [ComputedRow<Value>], _ columns: [OutputColumn<Value>],
-    draw: @escaping ([ComputedRow<Value>]) -> [Chart]
+    missing: LabError? = nil, draw: @escaping ([ComputedRow<Value>]) -> [Chart]
   ) {
     (input, self.rows, self.columns, self.draw) = (reader.table, rows, columns, draw)
     var problems = RowProblems()
     for row in rows { problems.add(row.status, row: row.row) }
     do throws(LabError) {
       warnings = reader.warnings + (try problems.warnings(for: input))
-      problem = nil
+      problem = missing ?? Self.emptiness(input, rows)
     } catch {
       (warnings, problem) = (reader.warnings, error)
     }
+  }
+
+  private static func emptiness(
+    _ table: CSVTable, _ rows: [ComputedRow<Value>]
+  ) -> LabError? {
+    guard let first = rows.first else {
+      return LabError(.badTable, line: table.headerLine, "The table has a header, but no rows.")
+    }
+    guard rows.allSatisfy({ $0.value == nil }) else { return nil }
+    return LabError(
+      .badTable, line: table.line(first.row),
+      "Nothing could be computed from any of the \(table.rowCount) rows. The first is line "
+        + "\(table.line(first.row)): \(first.status).")
   }
 
   /// The results drawn.

@@ -78,11 +78,13 @@ package struct TextTable {
   }
 }
 
-/// A number with the given count of decimal places; `null` when it is not finite.
+/// A number with the given count of decimal places; `null` when it is not finite, with an exponent when
+/// it is too large to be written out.
 package func fixed(_ value: Double, _ digits: Int) -> String {
   guard value.isFinite else { return "null" }
   var scale = 1.0
   for _ in 0..<digits { scale *= 10 }
+  guard abs(value) * scale < 1e18 else { return "\(value)" }
   let scaled = Int((abs(value) * scale).rounded())
   let whole = scaled / Int(scale)
   let sign = value < 0 && scaled > 0 ? "-" : ""

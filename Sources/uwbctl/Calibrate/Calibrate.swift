@@ -65,6 +65,7 @@ struct CalibrationResult: ParsableArguments {
     takeOutput(for: plot.plot)
     standardOutput.write(report.text)
     try plot.write(report.charts)
+    if let problem = report.problem { throw problem }
     if let output {
       try report.calibration.merge(intoFile: output)
       if output != "-" { standardError.write("Written to \(printable(output)).\n") }
@@ -323,6 +324,11 @@ struct CalibrateDelay: CalibrationCommand {
         throw Failure(.unfinished, done + ".")
       }
       written.append(board.name)
+    }
+    if written.isEmpty {
+      throw Failure(
+        .data, "No delay of a single board is known, only a sum. Nothing was written.",
+        try: "Measure three boards in a triangle, or give the delay of one: --known NAME=METRES.")
     }
   }
 

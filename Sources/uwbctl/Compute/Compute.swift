@@ -70,15 +70,15 @@ func warn(_ warnings: [String]) {
 
 /// What two-way ranging needs to know of the radio.
 struct RadioOptions: ParsableArguments {
-  @Option(help: "Bits of the counter that the stamps come from: 32 or 40.")
-  var counterBits = 40
+  @Option(help: "Bits of the counter that the stamps come from: 32 or 40 (default: 40).")
+  var counterBits: Int?
   @Option(help: "Noise of a reception stamp in picoseconds, one standard deviation.")
   var stampNoise = 100.0
   @Option(help: "air, vacuum, or metres per second.")
   var speedOfLight = "air"
 
   func validate() throws {
-    try require(8...63 ~= counterBits, "--counter-bits is 32 or 40; 8 to 63 are possible.")
+    try require(8...63 ~= counterBits ?? 40, "--counter-bits is 32 or 40; 8 to 63 are possible.")
     try require(
       stampNoise > 0 && stampNoise < 1e6, "--stamp-noise is in picoseconds and greater than 0.")
     guard let speed, speed > 1e8, speed < 4e8 else {
@@ -94,9 +94,14 @@ struct RadioOptions: ParsableArguments {
     }
   }
 
+  /// Unless the width was given, stamps must not look as if it were another.
+  func check(_ table: CSVTable, stamps: Int) throws(LabError) {
+    if counterBits == nil { try table.checkCounterWidth(stamps: stamps) }
+  }
+
   var parameters: TwoWayParameters {
     var parameters = TwoWayParameters()
-    parameters.counter = TickCounter(bits: counterBits)
+    parameters.counter = TickCounter(bits: counterBits ?? 40)
     parameters.stampDeviation = stampNoise * 1e-12
     parameters.speedOfLight = speed ?? SpeedOfLight.inAir
     return parameters
@@ -246,7 +251,8 @@ struct ComputeDSTWR: ParsableCommand {
 
   func run() throws {
     try table.run { table throws(LabError) in
-      try table.doubleSidedDistances(
+      try radio.check(table, stamps: 6)
+      return try table.doubleSidedDistances(
         radio.parameters,
         calibration: try calibration.map { path throws(LabError) in
           try RangingCalibration(file: path)
@@ -304,6 +310,7 @@ struct ComputeSSTWR: ParsableCommand {
 
   func run() throws {
     try table.run { table throws(LabError) in
+      try radio.check(table, stamps: 4)
       var correction: RangingCalibration?
       if let learn, let truth {
         let learned = try table.singleSidedCalibration(radio.parameters, truth: truth)
