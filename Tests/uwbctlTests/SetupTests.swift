@@ -25,6 +25,7 @@ import UWBTestSupport
 
   @Test func installsOnceAndRemovesAll() throws {
     let machine = try FakeMachine()
+    try machine.folder("etc")
     let root = FilePath(machine.root)
     let path = machine.root + "/etc/udev/rules.d/60-uwb.rules"
     let plan = SetupPlan(root: root, nodes: ["spidev0.0"])
@@ -60,6 +61,83 @@ import UWBTestSupport
     try machine.file("etc/udev/rules.d", "a file where a folder should be")
     let plan = SetupPlan(root: FilePath(machine.root), nodes: [])
     #expect(throws: Failure.self) { _ = try plan.carryOut() }
+  }
+
+  /// A root folder in which others have made things.
+  private static let traps: [(String, @Sendable (String) throws -> Void)] = [
+    ("a link to a file", { try traps(at: $0 + "/60-uwb.rules") { symlink($1, $0) } }),
+    ("a pipe", { try traps(at: $0 + "/60-uwb.rules") { path, _ in mkfifo(path, 0o600) } }),
+    ("a folder", { try traps(at: $0 + "/60-uwb.rules") { path, _ in mkdir(path, 0o700) } }),
+    (
+      "a link as the copy of the former file",
+      {
+        try traps(at: $0 + "/60-uwb.rules.old") { symlink($1, $0) }
+        try traps(at: $0 + "/60-uwb.rules") { path, _ in creat(path, 0o600) < 0 ? -1 : 0 }
+      }
+    ),
+    (
+      "a link as the folder",
+      {
+        rmdir($0); try traps(at: $0) { symlink($1 + "-folder", $0) }
+      }
+    ),
+  ]
+
+  private static func traps(at path: String, _ make: (String, String) -> Int32) throws {
+    try #require(make(path, path.split(separator: "/etc/").map(String.init)[0] + "/victim") == 0)
+  }
+
+  /// Root must neither write through links nor wait for pipes, and must leave what is there.
+  @Test(.timeLimit(.minutes(1)), arguments: traps.indices)
+  func nothingButRegularFilesIsTouched(_ index: Int) throws {
+    let machine = try FakeMachine()
+    try machine.file("victim", "victim\n")
+    try machine.file("victim-folder/kept", "")
+    try machine.file("etc/udev/rules.d/x", "")
+    unlink(machine.root + "/etc/udev/rules.d/x")
+    let folder = machine.root + "/etc/udev/rules.d"
+    try Self.traps[index].1(folder)
+    for arguments in [["--install"], ["--remove"]] {
+      var status: Int32 = 0
+      do {
+        let setup = try Setup.parse(arguments + ["--root", machine.root])
+        try setup.execute()
+      } catch let failure as Failure {
+        status = failure.status.rawValue
+        #expect(failure.suggestion != nil)
+      }
+      #expect(
+        status == 73 || index >= 3 && arguments == ["--remove"], "\(Self.traps[index].0): \(status)"
+      )
+    }
+    #expect(text(machine.root + "/victim") == "victim\n")
+    #expect(text(machine.root + "/victim-folder/60-uwb.rules") == nil)
+  }
+
+  @Test func aLeftoverDraftIsNotWrittenTo() throws {
+    let machine = try FakeMachine()
+    try machine.file("victim", "victim\n")
+    try machine.file("etc/udev/rules.d/x", "")
+    let draft = machine.root + "/etc/udev/rules.d/60-uwb.rules.new"
+    for make in [{ symlink(machine.root + "/victim", draft) }, { mkfifo(draft, 0o600) }] {
+      #expect(make() == 0)
+      unlink(machine.root + "/etc/udev/rules.d/60-uwb.rules")
+      #expect(try SetupPlan(root: FilePath(machine.root), nodes: []).carryOut().count == 1)
+      #expect(text(machine.root + "/victim") == "victim\n")
+      #expect(text(machine.root + "/etc/udev/rules.d/60-uwb.rules") == UdevRules.text)
+    }
+  }
+
+  @Test func aRootThatIsNoneIsATypingError() throws {
+    let machine = try FakeMachine()
+    for root in [machine.root + "/imgae", machine.root] {
+      for arguments in [[], ["--install"], ["--remove"]] {
+        let setup = try Setup.parse(arguments + ["--root", root])
+        let failure = #expect(throws: Failure.self) { try setup.execute() }
+        #expect(failure?.status == .noInput)
+      }
+      #expect(access(root + "/etc", F_OK) != 0, "nothing was made")
+    }
   }
 
   @Test(arguments: [

@@ -4,6 +4,7 @@ import ArgumentParser
 import Glibc
 import SystemPackage
 import UWBLab
+import UWBLink
 
 struct Setup: ReportingCommand {
   static let configuration = CommandConfiguration(
@@ -39,6 +40,7 @@ struct Setup: ReportingCommand {
 
   func execute() throws {
     let folder = FilePath(root)
+    try SetupPlan.checkRoot(folder)
     let plan =
       remove
       ? SetupPlan(removingFrom: folder)
@@ -59,12 +61,16 @@ struct Setup: ReportingCommand {
     for file in plan.files {
       switch file.state {
       case .same: standardOutput.write("\(printable(file.path.string)): installed\n")
+      case .obstructed:
+        standardOutput.write("\(printable(file.path.string)): not a regular file; not replaced\n")
       case .missing: standardOutput.write("Would write \(printable(file.path.string)):\n")
       case .different:
         standardOutput.write(
           "Would write \(printable(file.path.string)), keeping the present one as .old:\n")
       }
-      guard file.state != .same, let text = file.text else { continue }
+      guard file.state == .missing || file.state == .different, let text = file.text else {
+        continue
+      }
       standardOutput.write(
         text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
           .map { $0.isEmpty ? "\n" : "  \($0)\n" }.joined())
@@ -136,6 +142,8 @@ struct SetupPlan {
   struct File: Equatable {
     enum State: Equatable {
       case missing, same, different
+      /// Something is there that is not a regular file.
+      case obstructed
     }
 
     var path: FilePath
@@ -144,15 +152,18 @@ struct SetupPlan {
     var state: State
   }
 
-  /// Where udev looks for local rules.
-  let folder: FilePath
+  /// Where udev looks for local rules, below the root.
+  private static let parts = ["etc", "udev", "rules.d"]
+  private let root: FilePath
+  private let folder: FilePath
   private(set) var files: [File]
 
   /// - Parameters:
   ///   - root: of the system: `/`, or the folder of an image.
   ///   - nodes: kernel names of nodes to make accessible; none: a former list stays.
   init(root: FilePath, nodes: [String]) {
-    folder = root.appending("etc").appending("udev").appending("rules.d")
+    self.root = root
+    folder = Self.parts.reduce(root) { $0.appending($1) }
     files = [Self.file(folder.appending(UdevRules.name), UdevRules.text)]
     if !nodes.isEmpty {
       let path = folder.appending(UdevRules.nodesName)
@@ -162,7 +173,8 @@ struct SetupPlan {
 
   /// Removes everything that `setup` installs.
   init(removingFrom root: FilePath) {
-    folder = root.appending("etc").appending("udev").appending("rules.d")
+    self.root = root
+    folder = Self.parts.reduce(root) { $0.appending($1) }
     let paths = [UdevRules.name, UdevRules.nodesName].map(folder.appending)
     files = paths.map { Self.file($0, nil) }.filter { $0.state != .missing }
   }
@@ -172,69 +184,137 @@ struct SetupPlan {
   }
 
   private static func file(_ path: FilePath, _ text: String?) -> File {
-    guard let bytes = try? contents(ofFile: path.string) else {
+    // Without following links and without waiting for pipes: root reads here what others may have made.
+    var status = stat()
+    guard lstat(path.string, &status) == 0 else {
       return File(path: path, text: text, state: .missing)
     }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      return File(path: path, text: text, state: .obstructed)
+    }
+    let bytes = try? InputFile.bytes(of: path.string, limit: 1 << 20)
     let isSame = text.map { Array($0.utf8) == bytes } ?? false
     return File(path: path, text: text, state: isSame ? .same : .different)
+  }
+
+  /// - Throws: where the root is none, before anything is shown or made.
+  static func checkRoot(_ root: FilePath) throws(Failure) {
+    var status = stat()
+    guard stat(root.appending(parts[0]).string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR
+    else {
+      throw Failure(
+        .noInput, "\(root) is not the root folder of a system: it has no folder etc.",
+        try: "Give the folder in which the system is mounted.")
+    }
   }
 
   // MARK: execution
 
   /// Writes missing and different files, and removes those without a text. A different file is kept
-  /// as `.old`, which udev does not read.
+  /// as `.old`, which udev does not read. Nothing but regular files is replaced or removed, and no
+  /// symbolic link followed.
   ///
   /// - Returns: a sentence for each change.
   func carryOut() throws(Failure) -> [String] {
+    if let file = files.first(where: { $0.state == .obstructed }) {
+      throw Self.obstructed(file.path)
+    }
+    let folder = try openFolder()
+    defer { try? folder.close() }
     var done: [String] = []
-    for file in files {
+    for file in files where file.state != .same {
+      guard let name = file.path.lastComponent?.string else { continue }
       guard let text = file.text else {
-        try remove(file.path)
+        guard unlinkat(folder.rawValue, name, 0) == 0 || errno == ENOENT else {
+          throw failure(file.path)
+        }
         done.append("Removed \(file.path).")
         continue
       }
-      guard file.state != .same else { continue }
       if file.state == .different {
         let old = FilePath(file.path.string + ".old")
-        guard rename(file.path.string, old.string) == 0 else { throw failure(file.path) }
+        try rename(name, name + ".old", in: folder)
         done.append("Kept the former \(file.path) as \(old).")
       }
-      try write(text, to: file.path)
+      try write(text, to: name, in: folder)
       done.append("Wrote \(file.path).")
     }
     return done
   }
 
-  private func remove(_ path: FilePath) throws(Failure) {
-    guard unlink(path.string) == 0 || errno == ENOENT else { throw failure(path) }
-  }
-
   /// Writes a file completely or not at all, by renaming it.
-  private func write(_ text: String, to path: FilePath) throws(Failure) {
-    try makeFolders()
-    let draft = FilePath(path.string + ".new")
+  private func write(
+    _ text: String, to name: String, in folder: FileDescriptor
+  ) throws(Failure) {
+    let draft = name + ".new"
+    // Left over from a run that was killed, or made by somebody else: not to be written to.
+    unlinkat(folder.rawValue, draft, 0)
+    let number = openat(
+      folder.rawValue, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+    guard number >= 0 else { throw failure(self.folder.appending(draft)) }
+    let descriptor = FileDescriptor(rawValue: number)
     do {
-      let descriptor = try FileDescriptor.open(
-        draft, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow],
-        permissions: [.ownerReadWrite, .groupRead, .otherRead])
       defer { try? descriptor.close() }
       try descriptor.writeAll(text.utf8)
       // Independently of the umask.
-      guard fchmod(descriptor.rawValue, 0o644) == 0 else { throw Errno(rawValue: errno) }
+      guard fchmod(number, 0o644) == 0 else { throw Errno(rawValue: errno) }
     } catch {
-      unlink(draft.string)
-      throw failure(path, error as? Errno ?? .ioError)
+      unlinkat(folder.rawValue, draft, 0)
+      throw failure(self.folder.appending(name), error as? Errno ?? .ioError)
     }
-    guard rename(draft.string, path.string) == 0 else { throw failure(path) }
+    try rename(draft, name, in: folder)
   }
 
-  private func makeFolders() throws(Failure) {
-    var path = FilePath(folder.string.hasPrefix("/") ? "/" : "")
-    for component in folder.components {
-      path.append(component)
-      guard mkdir(path.string, 0o755) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES
-      else { throw failure(path) }
+  private func rename(
+    _ name: String, _ new: String, in folder: FileDescriptor
+  ) throws(Failure) {
+    var status = stat()
+    let number = folder.rawValue
+    if fstatat(number, new, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFREG {
+      throw Self.obstructed(self.folder.appending(new))
     }
+    guard renameat(number, name, number, new) == 0 else {
+      throw failure(self.folder.appending(new))
+    }
+  }
+
+  /// Opens the folder of the rules, and makes what is missing of it below a root that is one.
+  private func openFolder() throws(Failure) -> FileDescriptor {
+    try Self.checkRoot(root)
+    var path = root
+    var number = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else {
+      throw Failure(
+        .noInput, "The root folder \(root) cannot be opened: \(Errno(rawValue: errno)).",
+        try: "Give the folder in which the system is mounted.")
+    }
+    for name in Self.parts {
+      path.append(name)
+      mkdirat(number, name, 0o755)
+      let next = openat(number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      let error = Errno(rawValue: errno)
+      close(number)
+      guard next >= 0 else { throw folderFailure(path, error) }
+      number = next
+    }
+    return FileDescriptor(rawValue: number)
+  }
+
+  private func folderFailure(_ path: FilePath, _ error: Errno) -> Failure {
+    switch error {
+    case .tooManySymbolicLinkLevels, .notDirectory:
+      Failure(
+        .cannotCreate, "\(path) is not a folder but a link or a file, which is not followed.",
+        try: "Give the folder of the system to which it belongs as --root.")
+    case .noSuchFileOrDirectory: failure(path, .permissionDenied)
+    default: failure(path, error)
+    }
+  }
+
+  private static func obstructed(_ path: FilePath) -> Failure {
+    Failure(
+      .cannotCreate, "\(path) is not a regular file: it is neither read nor replaced.",
+      try: "Look at it with ls -l, and remove it.")
   }
 
   private func failure(_ path: FilePath, _ cause: Errno = Errno(rawValue: errno)) -> Failure {
@@ -277,6 +357,6 @@ enum UdevRules {
     }
   }
 
-  /// The contents of the file of that name in this folder.
+  /// The contents of udev/60-uwb.rules, to which the resource is a link.
   static let text = String(decoding: PackageResources.uwb_rules, as: UTF8.self)
 }
