@@ -19,7 +19,8 @@ export SWIFT_BACKTRACE=enable=no
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(framer message segments pcapng text secrets profile parameters accessory)
+[ $# -gt 0 ] || targets=(framer message segments pcapng text secrets profile parameters accessory \
+  tables json shell)
 asan=${UWB_FUZZ_ASAN:-1}
 jobs=${UWB_FUZZ_JOBS:-2}
 work=$root/.build-fuzz
@@ -40,7 +41,7 @@ fi
 
 build() {
   UWB_FUZZ=1 swift build --package-path "$root" --scratch-path "$work" -c release "${sanitizers[@]}" \
-    --product Fuzz >"$temporary/log" 2>&1 || {
+    -Xswiftc -enable-testing     --product Fuzz >"$temporary/log" 2>&1 || {
     tail -n 40 "$temporary/log"
     exit 1
   }
@@ -71,7 +72,7 @@ longest() {
   framer) echo 16384 ;;
   parameters | accessory) echo 256 ;;
   message) echo 1200 ;;
-  pcapng | text | profile) echo 8192 ;;
+  pcapng | text | profile | tables | json | shell) echo 8192 ;;
   *) echo 2048 ;;
   esac
 }
