@@ -81,7 +81,8 @@ extension LabError {
   }
 
   package static func badFile(_ path: String, _ cause: String) -> LabError {
-    LabError(.badFile, "\(path): \(cause)")
+    let name = path == "-" ? "Standard input" : path
+    return LabError(.badFile, "\(name): \(cause)" + (cause.hasSuffix(".") ? "" : "."))
   }
 
   static func insufficient(_ cause: String, suggestion: String? = nil) -> LabError {

@@ -121,7 +121,7 @@ extension CSVTable {
   ///
   /// - Parameters:
   ///   - position: of the antennas.
-  ///   - yaw: where they look, in radians from x towards y.
+  ///   - yaw: their direction, in radians from x towards y.
   package func path(
     around position: SIMD3<Double>, yaw: Double
   ) throws(LabError) -> LabRows<WalkaroundCalibration.Point> {

@@ -4,7 +4,7 @@ public import Ranging
 
 /// Determines antenna delays from pairs of boards at known distances.
 package struct DelayCalibration {
-  /// How exact positions are in metres, reflections included, one standard deviation.
+  /// The accuracy of positions in metres, reflections included, one standard deviation.
   package var placementDeviation = 0.02
   /// Delays of boards that are known, in metres.
   package var known: [String: Double] = [:]

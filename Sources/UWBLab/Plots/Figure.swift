@@ -3,7 +3,7 @@
 import FoundationEssentials
 import UWBLink
 
-/// Charts below each other, as an SVG file.
+/// Charts, one below the other, as an SVG file.
 public struct Figure {
   private let charts: [Chart]
 
