@@ -158,6 +158,41 @@ import UWBSimulator
 
   // MARK: files and devices
 
+  /// Files that a stranger would give as -.
+  @Test func filesMayBeStandardInputAndOutput() throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let profile = try Self.run(["profile"])
+    #expect(try Self.run(["profile", "check", "-"], input: Data(profile.output.utf8)).status == 0)
+    let range = try Self.run(
+      ["range", "-n", "3", "--interval", "50", "--profile", "-", "--capture", "-"],
+      input: Data(profile.output.utf8))
+    #expect(range.status == 0, "\(range.complaints)")
+    #expect(range.complaints.contains(" m  ("), "measurements go to standard error")
+    let capture = try Self.runBytes(["capture", "-", "--reset", "-n", "4"]).output
+    #expect(capture.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]), "a pcapng file begins so")
+    for command in [["decode", "--file", "-"], ["replay", "-"], ["diff", "-", "sim"]] {
+      let outcome = try Self.run(command, input: capture)
+      #expect(![66, 71, 74].contains(outcome.status), "\(command): \(outcome.complaints)")
+    }
+    let backup = try Self.run(["calibrate", "backup", "-"])
+    #expect(backup.status == 0 && backup.output.hasPrefix("{"))
+    let restored = try Self.run(["calibrate", "restore", "-"], input: Data(backup.output.utf8))
+    #expect(restored.status == 0, "\(restored.complaints)")
+    let table = Data("time_s,range_m\n0,3.02\n0.2,3.05\n0.4,3.1\n".utf8)
+    let plot = try Self.run(
+      ["compute", "filter", "-", "--output", "table.csv", "--plot", "-"], input: table, in: folder)
+    #expect(plot.output.hasPrefix("<?xml") && plot.status == 0)
+    #expect(try Self.run(["compute", "filter", "--plot", "-"], input: table).status == 64)
+    let delays = try Self.run([
+      "calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2", "--pair", "A,C=2", "--pair",
+      "B,C=2", "--output", "-",
+    ])
+    #expect(delays.status == 0 && delays.output.hasPrefix("{"))
+    #expect(delays.complaints.contains("too long"), "the report goes to standard error")
+    #expect(!FileManager.default.fileExists(atPath: folder + "/-"))
+  }
+
   private func temporaryFolder() throws -> String {
     let folder = "/tmp/uwbctl-test-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

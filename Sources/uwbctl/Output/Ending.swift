@@ -106,6 +106,9 @@ enum Ending {
 
   /// A capture takes nothing any more: says so once.
   static func captureFailed(_ error: CaptureError) {
+    if case .notWritten(path: "-", let number, _) = error {
+      return outputFailed(Errno(rawValue: number))
+    }
     let (isFirst, cancel) = state.withLock { state in
       defer { state.isCaptureIncomplete = true }
       return (!state.isCaptureIncomplete, state.endsWithCapture ? state.cancel : nil)
