@@ -37,6 +37,17 @@ private struct Run {
     "62 00 00 38 | 02000000 01000000 00 c8000000 01 00 00 00000000 00000000 01 0100 00 00 7b00 "
     + "40f757 800250 000000 000000 00 98 " + String(repeating: "00", count: 11)
 
+  /// What the chip says between the segments of a command does not end it.
+  @Test func directionsDoNotInterruptEachOther() throws {
+    let run = try Run([
+      "31 03 00 07 | 01000000 02 00 01", "60 01 00 01 01", "21 03 00 04 | 01 04 01 09",
+    ])
+    #expect(run.complaints == [])
+    #expect(run.output.last?.contains(#""message_length":11"#) == true, "\(run.output)")
+    let cut = try Run(["31 03 00 07 | 01000000 02 00 01", "60 01 00 01 01"])
+    #expect(cut.complaints == ["The last segment of a message is missing."])
+  }
+
   @Test func rangingAsJSON() throws {
     let run = try Run([ranging])
     #expect(

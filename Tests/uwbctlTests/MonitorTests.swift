@@ -57,6 +57,26 @@ import UWBTestSupport
     terminal.hangUp()
   }
 
+  /// The first packet after opening is recognised by the silence after it: what is sent meanwhile is
+  /// shown first.
+  @Test func timesNeverGoBack() async throws {
+    let terminal = try ScriptedTerminal { _ in hexBytes("40 02 00 01 00") }
+    terminal.say(hexBytes("60 01 00 01 01"))
+    let recorded = Mutex<[UInt64]>([])
+    let link = try await PacketLink(
+      .serial(path: FilePath(terminal.path)),
+      record: { _, _, time in recorded.withLock { $0.append(time) } })
+    var times: [UInt64] = []
+    _ = try await link.ask([hexBytes("20 02 00 00")], timeout: .seconds(10)) {
+      times.append($0.time)
+    }
+    await link.closeAndWait()
+    terminal.hangUp()
+    #expect(times.count == 3)
+    #expect(times == times.sorted())
+    #expect(recorded.withLock { $0 } == times)
+  }
+
   @Test func bytesThatAreNotUCIAreCounted() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     terminal.say(hexBytes("FF FF FF 60 01 00 01 01 60 01 00 01 02 60 01 00 01 01"))

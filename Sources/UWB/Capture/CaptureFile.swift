@@ -13,6 +13,7 @@ public final class CaptureFile: Sendable {
   private struct State {
     var encoder: PcapngEncoder
     var failure: CaptureError?
+    var last: UInt64 = 0
   }
 
   /// Where the file is.
@@ -53,6 +54,9 @@ public final class CaptureFile: Sendable {
 
   /// Writes one packet, header included. After a failure it does nothing: see `failure`.
   ///
+  /// Times in the file never go back: a packet from the chip that was read before, but recognised
+  /// after a packet to the chip was recorded, gets the time of the latter.
+  ///
   /// - Parameter time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap gives it.
   /// - Returns: The same as `failure`, without a second look.
   @discardableResult
@@ -63,7 +67,8 @@ public final class CaptureFile: Sendable {
     // Under the lock, so that the order in the file is the order of segments.
     return state.withLock { state in
       if state.failure == nil {
-        state.failure = write(state.encoder.packet(direction, bytes, time: epoch &+ time))
+        state.last = max(state.last, epoch &+ time)
+        state.failure = write(state.encoder.packet(direction, bytes, time: state.last))
       }
       return state.failure
     }

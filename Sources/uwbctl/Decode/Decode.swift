@@ -175,7 +175,9 @@ struct DecodedFrame {
 struct FrameDecoder {
   private(set) var dialect: Dialect
   private let learnsVendor: Bool
-  private var reassembler = Reassembler()
+  /// Each direction on its own: what the chip says may come between the segments of a command.
+  private var fromChip = Reassembler()
+  private var toChip = Reassembler()
   /// Segmented messages that were followed by another one before their end.
   private var endless = 0
 
@@ -187,9 +189,9 @@ struct FrameDecoder {
 
   /// The number of segmented messages with missing segments.
   var incompleteMessages: Int {
-    var copy = reassembler
-    copy.reset()
-    return copy.dropped + endless
+    var copies = [fromChip, toChip]
+    for index in copies.indices { copies[index].reset() }
+    return copies.reduce(endless) { $0 + $1.dropped }
   }
 
   /// - Parameter frame: exactly one frame, with its header.
@@ -201,7 +203,12 @@ struct FrameDecoder {
     func message(_ payload: RawSpan) -> Message {
       Message(type: header.type, opcode: header.opcode, payload: payload, dialect: dialect)
     }
-    let joined = reassembler.take(header, whole: payload) { (message($0), $0.byteCount) }
+    let isToChip =
+      header.type == .command || header.type == .data && header.opcode == DataMessageSend.opcode
+    let joined =
+      isToChip
+      ? toChip.take(header, whole: payload) { (message($0), $0.byteCount) }
+      : fromChip.take(header, whole: payload) { (message($0), $0.byteCount) }
     guard let (whole, length) = joined else {
       let bytes = Array(frame.dropFirst(PacketHeader.length))
       let isSecret = Message.canCarryKeys(

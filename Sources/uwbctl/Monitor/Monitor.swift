@@ -165,6 +165,8 @@ struct Monitoring {
       }
     }
     defer {
+      // Also what came after the last packet.
+      printer.skipped = max(printer.skipped, Int(chip.statistics?.bytesSkipped ?? 0))
       host?.close()
       passing.cancel()
     }

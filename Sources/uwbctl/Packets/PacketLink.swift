@@ -34,6 +34,8 @@ final class PacketLink: Sendable {
   private let parts: Locked<(link: Link, reader: FrameReader)?>
   private let record: UWBDevice.PacketTap?
   private let counters = Locked((timers: 0, dropped: 0))
+  /// The time of the last packet, and the order of all of them.
+  private let order: Locked<UInt64>
 
   /// How many events are buffered; later ones are dropped and counted.
   private static let backlog = 100_000
@@ -48,17 +50,15 @@ final class PacketLink: Sendable {
     self.events = events
     self.continuation = continuation
     self.record = record
-    let counters = counters
+    let (counters, order) = (counters, Locked<UInt64>(0))
+    self.order = order
     let reader = FrameReader(
       link,
       handler: { bytes, info in
-        record?(.inbound, bytes, info.receivedAt)
         let packet = WirePacket(
           direction: .inbound, bytes: bytes.withUnsafeBytes { Array($0) },
           time: info.receivedAt, skippedBefore: Int(info.skippedBefore))
-        if case .dropped = continuation.yield(.packet(packet)) {
-          counters.withLock { $0.dropped += 1 }
-        }
+        if Self.add(packet, order, record, continuation) { counters.withLock { $0.dropped += 1 } }
       },
       ended: { error in
         continuation.yield(.ended(error))
@@ -104,13 +104,30 @@ final class PacketLink: Sendable {
 
   func send(_ packet: [UInt8]) async throws(LinkError) {
     guard let link = parts.withLock({ $0?.link }) else { return }
-    let willWrite: @Sendable (RawSpan) -> Void = { [record, continuation] bytes in
-      let time = Self.now()
-      record?(.outbound, bytes, time)
-      continuation.yield(
-        .packet(WirePacket(direction: .outbound, bytes: packet, time: time)))
+    let willWrite: @Sendable (RawSpan) -> Void = { [order, record, continuation] _ in
+      _ = Self.add(
+        WirePacket(direction: .outbound, bytes: packet, time: Self.now()), order, record,
+        continuation)
     }
     try await link.write(packet, willWrite: willWrite)
+  }
+
+  /// Records and shows a packet. One at a time, with times that never go back: a packet that was read
+  /// before the last one was sent, but recognised after it, has the time of that one.
+  ///
+  /// - Returns: whether it is not shown because there are too many.
+  private static func add(
+    _ packet: WirePacket, _ order: Locked<UInt64>, _ record: UWBDevice.PacketTap?,
+    _ continuation: AsyncStream<Event>.Continuation
+  ) -> Bool {
+    order.withLock { last in
+      var packet = packet
+      last = max(last, packet.time)
+      packet.time = last
+      record?(packet.direction, packet.bytes.span.bytes, last)
+      if case .dropped = continuation.yield(.packet(packet)) { return true }
+      return false
+    }
   }
 
   /// Forwards a packet: like `send`, but without recording it or an event.

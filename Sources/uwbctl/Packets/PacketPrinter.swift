@@ -22,7 +22,7 @@ struct PacketPrinter {
   /// The number of packets by direction, and of bytes that did not form packets.
   private(set) var inbound = 0
   private(set) var outbound = 0
-  private(set) var skipped = 0
+  var skipped = 0
 
   /// - Parameters:
   ///   - vendor: whose vendor messages these are; nil: as the chip reports.

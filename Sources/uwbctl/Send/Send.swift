@@ -91,6 +91,7 @@ struct Send: Command {
     let timeout = timeout.duration
     // Packets that were waiting do not answer anything.
     try await listen(.milliseconds(30))
+    let skipped = link.statistics?.bytesSkipped ?? 0
     if reset {
       _ = try await link.ask(Segmentation.packets(DeviceReset()), timeout: timeout, seen: show)
       try await listen(.milliseconds(200))
@@ -105,10 +106,12 @@ struct Send: Command {
     }
     try await listen(wait.duration)
     guard silent > 0 else { return }
+    let noise = (link.statistics?.bytesSkipped ?? 0) - skipped
     throw Failure(
-      .silent,
+      noise > 0 ? .protocolError : .silent,
       "\(silent) of \(plan.messages.count) commands were not answered within "
-        + "\(fixed(timeout / .seconds(1), 1)) s.",
+        + "\(fixed(timeout / .seconds(1), 1)) s"
+        + (noise > 0 ? "; \(noise) bytes came that are not UCI." : "."),
       try: "uwbctl doctor \(options.device)")
   }
 }
