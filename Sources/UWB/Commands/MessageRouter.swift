@@ -14,6 +14,7 @@ final class MessageRouter: @unchecked Sendable {
 
   private let engine: CommandEngine
   private let report: @Sendable (DeviceEvent) -> Void
+  private let sessionEnded: @Sendable (SessionStatusNotification) -> Void
   private var reassembler = Reassembler()
   private var current: [(token: UInt32, subscription: Subscription)] = []
   private var seen = 0
@@ -25,8 +26,14 @@ final class MessageRouter: @unchecked Sendable {
   private let isNewLink = Atomic<Bool>(false)
   private let lastHeard = Atomic<UInt64>(CommandEngine.now())
 
-  init(engine: CommandEngine, report: @escaping @Sendable (DeviceEvent) -> Void) {
+  /// - Parameter sessionEnded: called when a session has left ACTIVE, before its streams end.
+  init(
+    engine: CommandEngine,
+    sessionEnded: @escaping @Sendable (SessionStatusNotification) -> Void = { _ in },
+    report: @escaping @Sendable (DeviceEvent) -> Void
+  ) {
     self.engine = engine
+    self.sessionEnded = sessionEnded
     self.report = report
   }
 
@@ -185,6 +192,7 @@ final class MessageRouter: @unchecked Sendable {
       refresh()
       for entry in current where entry.token == token { entry.subscription.resume() }
     } else if engine.chip.sessions[token]?.state == .active {
+      sessionEnded(status)
       finish(nil) { $0.session.tokenOnChip == token }
     }
   }

@@ -87,6 +87,7 @@ extension DeviceCore {
     _ record: SessionRecord, from sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
     let token = record.token
+    record.willStart()
     engine.forgetCause(token)
     let command = SessionStart(sessionToken: token)
     do throws(DriverError) {
@@ -107,12 +108,20 @@ extension DeviceCore {
     guard status.state == .active else { throw .sessionEnded(status.state, status.reason) }
   }
 
+  /// Notes, before streams end, why a session ranges no longer.
+  func rangingEnded(_ status: SessionStatusNotification) {
+    for record in sessions where record.tokenOnChip == status.sessionToken {
+      record.rangingEnded(status)
+    }
+  }
+
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   func stop(_ record: SessionRecord) async throws(DriverError) {
     // Streams that wait for the device to come back would wait for ever.
     if record.cancelResume() { router.finish(record, nil) }
     let token = record.token
     guard engine.chip.sessions[token]?.state == .active else { return }
+    record.willStop()
     let response = try await engine.send(SessionStop(sessionToken: token))
     let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
       $0.sessions[token]?.state != .active

@@ -57,7 +57,8 @@ final class DeviceCore: Sendable {
         stateSuspect: { core.value?.verifySessions() },
         dataReceived: { core.value?.receive($0) }),
       report: report)
-    let router = MessageRouter(engine: engine, report: report)
+    let router = MessageRouter(
+      engine: engine, sessionEnded: { core.value?.rangingEnded($0) }, report: report)
     var handler: FrameReader.Handler = { router.receive($0, $1) }
     if let tap = options.tap {
       handler = {

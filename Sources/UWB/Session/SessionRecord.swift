@@ -16,6 +16,10 @@ final class SessionRecord: Sendable {
     var isOnChip = false
     /// It was ranging when it was lost, and is to range again.
     var shouldResume = false
+    /// It was stopped from here.
+    var isStopped = false
+    /// Why it stopped ranging otherwise.
+    var end: SessionStatusNotification?
     /// The controlees now, in the order in which they were added; nil while they have not been changed.
     var controlees: [UpdateMulticastList.Controlee]?
     /// Parameters changed since, the last value of each: before the start, and while ranging.
@@ -67,6 +71,25 @@ final class SessionRecord: Sendable {
       return state.shouldResume
     }
   }
+
+  // MARK: the end of ranging
+
+  func willStart() {
+    state.withLock {
+      $0.isStopped = false
+      $0.end = nil
+    }
+  }
+
+  func willStop() { state.withLock { $0.isStopped = true } }
+
+  /// The chip has reported that it no longer ranges.
+  func rangingEnded(_ status: SessionStatusNotification) {
+    state.withLock { if !$0.isStopped { $0.end = status } }
+  }
+
+  /// How ranging ended that was not stopped from here.
+  var unexpectedEnd: SessionStatusNotification? { state.withLock { $0.end } }
 
   // MARK: data
 

@@ -31,6 +31,12 @@ public final class UWBSession: Sendable {
   /// device is being recovered.
   public var state: SessionState? { device.core.engine.chip.sessions[token]?.state }
 
+  /// Why ranging ended although it was not stopped from here: the chip or the peer has ended it, and
+  /// `endReason` says why. nil while it ranges, and where it was stopped from here.
+  public var unexpectedEnd: DriverError? {
+    record.unexpectedEnd.map { .sessionEnded($0.state, $0.reason) }
+  }
+
   /// Starts ranging and waits until the chip reports ACTIVE.
   ///
   /// - Throws: `DriverError`; `.sessionEnded` with the reason when the chip accepts the command and
