@@ -11,70 +11,13 @@ import UWBTestSupport
 
 /// The guided way, as a person at a terminal sees it.
 @Suite(.serialized) struct CalibrateTerminalTests {
-  /// A program at a pseudo-terminal.
-  private final class Session {
-    private let process = Process()
-    private var master: Int32 = -1
-    private(set) var seen = ""
-
-    init(_ arguments: [String]) throws {
-      var slave: Int32 = -1
-      try #require(openpty(&master, &slave, nil, nil, nil) == 0)
-      let terminal = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
-      process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appending(path: "uwbctl")
-      process.arguments = arguments
-      process.standardInput = terminal
-      process.standardOutput = terminal
-      process.standardError = terminal
-      try process.run()
-      // So that reading ends when the program does.
-      try terminal.close()
-    }
-
-    deinit {
-      if process.isRunning { process.terminate() }
-      close(master)
-    }
-
-    /// Waits until something is on the screen that was not there at the last call.
-    func expect(_ text: String) throws {
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      while !seen.contains(text) {
-        var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-        try #require(poll(&waiting, 1, 30_000) == 1, "no '\(text)' in: \(seen)")
-        let count = read(master, &buffer, buffer.count)
-        try #require(count > 0, "ended without '\(text)': \(seen)")
-        seen += String(decoding: buffer[..<count], as: UTF8.self)
-      }
-      if let range = seen.range(of: text) { seen = String(seen[range.upperBound...]) }
-    }
-
-    func answer(_ text: String) { _ = (text + "\n").withCString { write(master, $0, strlen($0)) } }
-    func interrupt() { process.interrupt() }
-
-    /// Reads to the end.
-    func status() -> Int32 {
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      while true {
-        var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-        guard poll(&waiting, 1, 30_000) == 1 else { break }
-        let count = read(master, &buffer, buffer.count)
-        guard count > 0 else { break }
-        seen += String(decoding: buffer[..<count], as: UTF8.self)
-      }
-      process.waitUntilExit()
-      return process.terminationStatus
-    }
-  }
-
   private let quick = ["--rounds", "12", "--interval", "10"]
 
   @Test func stepByStep() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = folder.path("delays.json")
-    let session = try Session(["calibrate", "delay", "--output", file] + quick)
+    let session = try TerminalSession(["calibrate", "delay", "--output", file] + quick)
     try session.expect("(1 of 3) A – B: distance from antenna to antenna in m, s skips, q quits: ")
     session.answer("far away")
     try session.expect("Enter a number from 0.05 to 1000.")
@@ -92,7 +35,7 @@ import UWBTestSupport
       try session.expect("Enter keeps it")
       session.answer("")
     }
-    #expect(session.status() == 0)
+    #expect(try session.status() == 0)
     #expect(session.seen.contains("Written to"))
     let delays = try RangingCalibration(file: file).antennaDelays ?? []
     #expect(delays.map(\.board) == ["A", "B", "C"])
@@ -102,7 +45,7 @@ import UWBTestSupport
   }
 
   @Test func skippedPlacementsAreMissing() throws {
-    let session = try Session(["calibrate", "delay"] + quick)
+    let session = try TerminalSession(["calibrate", "delay"] + quick)
     for value in ["2", "s", "s"] {
       try session.expect("of 3) ")
       session.answer(value)
@@ -112,7 +55,7 @@ import UWBTestSupport
         session.answer("")
       }
     }
-    #expect(session.status() == 0)
+    #expect(try session.status() == 0)
     #expect(session.seen.contains("Only sums are known"))
     #expect(session.seen.contains("Nothing was written: use --output FILE or --write."))
   }
@@ -123,7 +66,7 @@ import UWBTestSupport
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = try folder.write("{delay_m: 1}", to: "delays.json")
-    let session = try Session(
+    let session = try TerminalSession(
       ["calibrate", "delay", "--output", file, "--rounds", "2000", "--interval", "10"])
     try session.expect("s skips, q quits: ")
     switch kind {
@@ -134,7 +77,7 @@ import UWBTestSupport
       session.interrupt()
     default: session.answer("q")
     }
-    #expect(session.status() == ExitStatus.unfinished.rawValue)
+    #expect(try session.status() == ExitStatus.unfinished.rawValue)
     #expect(session.seen.contains("Nothing was written."))
     #expect(try folder.read("delays.json") == "{delay_m: 1}")
   }

@@ -134,10 +134,11 @@ import UWBTestSupport
     func result(_ status: Status, _ distance: UInt16 = 0xFFFF) -> TwoWayMeasurement {
       TwoWayMeasurement(peer: MACAddress(2), status: status, rawDistance: distance)
     }
-    #expect(Checkup.judge([result(.rangingTxFailed)], channel: 9).status == .deviceFailure)
-    #expect(Checkup.judge([result(.rangingRxTimeout)], channel: 9).verdict == .ok)
-    #expect(Checkup.judge([result(.ok, 123)], channel: 9).text.contains("123 cm"))
-    #expect(Checkup.judge([], channel: 9).verdict == .warn)
+    #expect(
+      Checkup.judge([result(.rangingTxFailed)], rounds: 1, channel: 9).status == .deviceFailure)
+    #expect(Checkup.judge([result(.rangingRxTimeout)], rounds: 1, channel: 9).verdict == .ok)
+    #expect(Checkup.judge([result(.ok, 123)], rounds: 1, channel: 9).text.contains("123 cm"))
+    #expect(Checkup.judge([], rounds: 0, channel: 9).verdict == .warn)
   }
 
   @Test(arguments: [
@@ -160,7 +161,7 @@ import UWBTestSupport
   @Test func linesCannotControlATerminal() {
     let finding = Finding.fail(.holder, .busy, "open in \u{1B}[2J", "kill\n\u{9B}31m")
     #expect(
-      finding.line == """
+      finding.text(on: standardError) == """
         FAIL  other programs  open in \\u{1b}[2J
                               do: kill\\u{a}\\u{9b}31m
 

@@ -13,7 +13,7 @@ import UWBLink
     RangeRow(
       seconds: Double(sequence) * 0.1,
       measurement: RangingMeasurement(
-        sessionToken: 1, sequenceNumber: sequence, receivedAt: 0,
+        sessionToken: 1, sequenceNumber: sequence, receivedAt: UInt64(sequence) * 100_000_000,
         result: TwoWayMeasurement(
           peer: MACAddress(peer), status: status,
           rawDistance: status == .ok ? 100 : 0xFFFF)),

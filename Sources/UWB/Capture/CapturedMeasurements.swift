@@ -9,8 +9,12 @@ extension Capture {
   ) -> [EstimatedMeasurement] {
     var measurements = CapturedMeasurements()
     var list: [EstimatedMeasurement] = []
-    for packet in packets { list += measurements.estimates(packet, settings) }
-    return list + measurements.remaining()
+    func add(_ rounds: [EstimatedRound]) {
+      for case .estimate(let estimate) in rounds { list.append(estimate) }
+    }
+    for packet in packets { add(measurements.rounds(packet, settings)) }
+    add(measurements.remaining())
+    return list
   }
 }
 
@@ -22,7 +26,7 @@ package struct CapturedMeasurements {
   package private(set) var unreadable = 0
   private var reassembler = Reassembler()
   private var last: UInt64 = 0
-  private var pipelines: [UInt32: EstimationPipeline] = [:]
+  private var estimators: [UInt32: RoundEstimator] = [:]
 
   package init() {}
 
@@ -34,26 +38,27 @@ package struct CapturedMeasurements {
     return decoder.elements
   }
 
-  /// The same with what is computed of them. What waits for diagnostics comes with a later packet.
-  package mutating func estimates(
+  /// The same with what is computed of them, and the rounds without any. What waits for diagnostics
+  /// comes with a later packet.
+  package mutating func rounds(
     _ packet: CapturedPacket, _ settings: EstimationSettings
-  ) -> [EstimatedMeasurement] {
-    var list: [EstimatedMeasurement] = []
-    read(packet) { pipelines, token, round in
+  ) -> [EstimatedRound] {
+    var list: [EstimatedRound] = []
+    read(packet) { estimators, token, round in
       if case .measurements(let view) = round.kind {
-        guard view.type == .twoWay, view.count > 0 else { return }
-        pipelines[token, default: EstimationPipeline(settings)].take(round) { list.append($0) }
+        guard view.type == .twoWay else { return }
+        estimators[token, default: RoundEstimator(settings)].take(round) { list.append($0) }
       } else {
-        pipelines[token]?.take(round) { list.append($0) }
+        estimators[token]?.take(round) { list.append($0) }
       }
     }
     return list
   }
 
   /// What still waits.
-  package mutating func remaining() -> [EstimatedMeasurement] {
-    var list: [EstimatedMeasurement] = []
-    for token in pipelines.keys.sorted() { pipelines[token]?.flush { list.append($0) } }
+  package mutating func remaining() -> [EstimatedRound] {
+    var list: [EstimatedRound] = []
+    for token in estimators.keys.sorted() { estimators[token]?.flush { list.append($0) } }
     return list
   }
 
@@ -81,7 +86,7 @@ package struct CapturedMeasurements {
 
   private mutating func read(
     _ packet: CapturedPacket,
-    _ body: (inout [UInt32: EstimationPipeline], UInt32, borrowing RoundNotification) -> Void
+    _ body: (inout [UInt32: RoundEstimator], UInt32, borrowing RoundNotification) -> Void
   ) {
     guard let (header, payload) = message(packet) else { return }
     if header.type == .response, header.opcode == .coreGetDeviceInfo {
@@ -96,7 +101,7 @@ package struct CapturedMeasurements {
       var reader = unsafe PayloadReader(payload.span.bytes)
       guard let token = try? reader.u32("session token") else { return }
       body(
-        &pipelines, token,
+        &estimators, token,
         RoundNotification(
           .diagnostics(header.opcode, unsafe payload.span.bytes), FrameInfo(receivedAt: last)))
       return
@@ -108,7 +113,7 @@ package struct CapturedMeasurements {
     let interval = UInt64(view.intervalMilliseconds) * 1_000_000
     last = max(last, packet.time ?? last &+ interval)
     body(
-      &pipelines, view.sessionToken,
+      &estimators, view.sessionToken,
       RoundNotification(.measurements(view), FrameInfo(receivedAt: last)))
   }
 }

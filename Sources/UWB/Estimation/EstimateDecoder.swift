@@ -17,6 +17,68 @@ final class EstimateDecoder: RoundDecoder<EstimatedMeasurement> {
   override func flush() { pipeline.flush { elements.append($0) } }
 }
 
+/// What a program shows of the rounds of a session.
+package enum EstimatedRound: Sendable {
+  /// One for each entry of a round.
+  case estimate(EstimatedMeasurement)
+  case empty(EmptyRound)
+
+  package var sequenceNumber: UInt32 {
+    switch self {
+    case .estimate(let estimate): estimate.measurement.sequenceNumber
+    case .empty(let round): round.sequenceNumber
+    }
+  }
+
+  package var receivedAt: UInt64 {
+    switch self {
+    case .estimate(let estimate): estimate.measurement.receivedAt
+    case .empty(let round): round.receivedAt
+    }
+  }
+}
+
+/// Makes estimates of notifications, and reports the rounds without any.
+struct RoundEstimator: Sendable {
+  private var pipeline: EstimationPipeline
+  private var followsInterruption = false
+
+  init(_ settings: EstimationSettings) { pipeline = EstimationPipeline(settings) }
+
+  mutating func take(_ round: borrowing RoundNotification, _ emit: (EstimatedRound) -> Void) {
+    pipeline.take(round) { emit(.estimate($0)) }
+    switch round.kind {
+    case .measurements(let view):
+      if var empty = EmptyRound(view, round.info) {
+        empty.followsInterruption = followsInterruption
+        emit(.empty(empty))
+      }
+      followsInterruption = false
+    case .interrupted: followsInterruption = true
+    case .diagnostics, .resumed: break
+    }
+  }
+
+  mutating func flush(_ emit: (EstimatedRound) -> Void) {
+    pipeline.flush { emit(.estimate($0)) }
+  }
+}
+
+final class EstimatedRoundDecoder: RoundDecoder<EstimatedRound> {
+  private var estimator: RoundEstimator
+
+  init(_ settings: EstimationSettings) {
+    estimator = RoundEstimator(settings)
+    super.init(capacity: 64)
+  }
+
+  override func decode(_ round: borrowing RoundNotification) {
+    estimator.take(round) { elements.append($0) }
+  }
+
+  override func flush() { estimator.flush { elements.append($0) } }
+}
+
 /// Makes estimates of notifications in a callback on the reader thread.
 package final class InlineEstimator: @unchecked Sendable {
   // Safe because it is used in the callback of one subscription only, which is called on one thread.
@@ -43,6 +105,15 @@ extension UWBSession {
   ) -> RangingStream<EstimatedMeasurement> {
     RangingStream(
       self, capacity: capacity, includesDiagnostics: true, EstimateDecoder(completed(settings)))
+  }
+
+  /// The same with the rounds in which nothing was measured.
+  package func estimatedRounds(
+    _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
+  ) -> RangingStream<EstimatedRound> {
+    RangingStream(
+      self, capacity: capacity, includesDiagnostics: true,
+      EstimatedRoundDecoder(completed(settings)))
   }
 
   /// Calls `body` with each estimate on the reader thread, without a wake or an allocation.

@@ -50,6 +50,7 @@ final class MeasurementDecoder: RoundDecoder<RangingMeasurement> {
 
 final class RoundEventDecoder: RoundDecoder<RoundEvent> {
   private let measurements = MeasurementDecoder()
+  private var followsInterruption = false
 
   init() { super.init(capacity: 16) }
 
@@ -58,14 +59,24 @@ final class RoundEventDecoder: RoundDecoder<RoundEvent> {
     while let measurement = measurements.next() { elements.append(.measurement(measurement)) }
     switch round.kind {
     case .measurements(let view):
-      guard view.type != .twoWay else { return }
+      let isFirst = followsInterruption
+      followsInterruption = false
+      guard view.type != .twoWay else {
+        if var empty = EmptyRound(view, round.info) {
+          empty.followsInterruption = isFirst
+          elements.append(.empty(empty))
+        }
+        return
+      }
       var reader = PayloadReader(view.payload)
       guard let info = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
       elements.append(.oneWay(info))
     case .diagnostics(let opcode, let payload):
       elements.append(
         .diagnostics(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) }))
-    case .interrupted(let cause): elements.append(.interrupted(cause))
+    case .interrupted(let cause):
+      followsInterruption = true
+      elements.append(.interrupted(cause))
     case .resumed: elements.append(.resumed)
     }
   }

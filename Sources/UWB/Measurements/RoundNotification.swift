@@ -71,11 +71,39 @@ extension Opcode {
   }
 }
 
+/// A two-way round of which the chip reported nothing but that it was over. Others report an entry
+/// with a failure for each peer that was not heard.
+public struct EmptyRound: Sendable, Hashable {
+  /// The session, as the chip names it.
+  public var sessionToken: UInt32
+  /// Counts ranging rounds up from 0.
+  public var sequenceNumber: UInt32
+  /// When the notification was read: CLOCK_MONOTONIC in nanoseconds.
+  public var receivedAt: UInt64
+  /// The device was lost and found again between the round before and this one.
+  public var followsInterruption = false
+
+  /// nil where the notification has measurements.
+  init?(_ view: borrowing SessionInfoView, _ info: FrameInfo) {
+    guard view.type == .twoWay, view.count == 0 else { return nil }
+    sessionToken = view.sessionToken
+    sequenceNumber = view.sequenceNumber
+    receivedAt = info.receivedAt
+  }
+
+  package init(sessionToken: UInt32, sequenceNumber: UInt32, receivedAt: UInt64) {
+    (self.sessionToken, self.sequenceNumber) = (sessionToken, sequenceNumber)
+    self.receivedAt = receivedAt
+  }
+}
+
 /// Something that happened in the rounds of a session, as a value. Switch over it with a `default`:
 /// cases may be added.
 public enum RoundEvent: Sendable, Hashable {
   /// A two-way measurement: one for each peer of a round.
   case measurement(RangingMeasurement)
+  /// A two-way round without a measurement.
+  case empty(EmptyRound)
   /// A round of one-way ranging: messages of anchors or tags, or angles of arrival.
   case oneWay(SessionInfo)
   /// What the chip's receivers saw in a round: a notification of `DeviceProfile.diagnostics`, by its

@@ -22,6 +22,7 @@ extension SimulatedChip {
     sessions[index].deadline = next
     sessions[index].rounds &+= 1
     let succeeded = entries.contains { $0.status.isSuccess }
+    let entries = profile.reportsFailures ? entries : entries.filter { $0.status.isSuccess }
     sessions[index].failures = succeeded ? 0 : sessions[index].failures + 1
     if isWanted(entries, index, setup) { report(entries, seen, index, setup) }
     grantCredit(index)

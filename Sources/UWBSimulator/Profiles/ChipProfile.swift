@@ -88,6 +88,8 @@ public struct ChipProfile: Sendable {
 
   /// The NLoS byte of every measurement.
   package var lineOfSight = LineOfSight.notDetermined
+  /// A round has an entry for each peer that was not heard.
+  package var reportsFailures = true
   /// Failed measurements say in which slot.
   package var reportsErrorSlot = true
   /// RSSI_REPORTING is honoured.

@@ -145,9 +145,8 @@ extension Checkup {
     let channels = Capabilities(device.capabilities).channels ?? [9]
     configuration.channel = channels.contains(9) || channels.isEmpty ? 9 : UInt8(channels[0])
     do {
-      return Self.judge(
-        try await device.withSession(configuration) { try await measure($0) },
-        channel: configuration.channel)
+      let (results, rounds) = try await device.withSession(configuration) { try await measure($0) }
+      return Self.judge(results, rounds: rounds, channel: configuration.channel)
     } catch let error as DriverError {
       return .fail(
         .selfTest, error,
@@ -156,8 +155,11 @@ extension Checkup {
     }
   }
 
-  private func measure(_ session: UWBSession) async throws -> [TwoWayMeasurement] {
-    let stream = session.measurements()
+  /// - Returns: the measurements, and how many rounds were reported.
+  private func measure(
+    _ session: UWBSession
+  ) async throws -> (results: [TwoWayMeasurement], rounds: Int) {
+    let stream = session.rounds()
     try await session.start()
     let timer = Task {
       try await Task.sleep(for: Self.patience)
@@ -166,16 +168,23 @@ extension Checkup {
     }
     defer { timer.cancel() }
     var results: [TwoWayMeasurement] = []
-    for try await measurement in stream {
-      results.append(measurement.result)
-      if results.count == Self.rounds { break }
+    var rounds = 0
+    for try await event in stream {
+      switch event {
+      case .measurement(let measurement): results.append(measurement.result)
+      case .empty: break
+      default: continue
+      }
+      rounds += 1
+      if rounds == Self.rounds { break }
     }
-    return results
+    return (results, rounds)
   }
 
-  static func judge(_ results: [TwoWayMeasurement], channel: UInt8) -> Finding {
+  /// - Parameter rounds: how many were reported, with or without a measurement.
+  static func judge(_ results: [TwoWayMeasurement], rounds: Int, channel: UInt8) -> Finding {
     let text = "session created, configured, started and removed on channel \(channel); "
-    guard !results.isEmpty else {
+    guard rounds > 0 else {
       return .warn(
         .selfTest, text + "no round was reported within \(Self.patience.components.seconds) s.",
         "Most chips report rounds without an answer; this one may not. Range with a second board to find "
@@ -191,6 +200,11 @@ extension Checkup {
         .selfTest, .deviceFailure, text + "the radio does not transmit: \(failed.status) (0x20).",
         "Erase the whole flash, which may contain old configuration pages, and install the firmware "
           + "again; or load the calibration of the board.")
+    }
+    guard !results.isEmpty else {
+      return .ok(
+        .selfTest,
+        text + "no answer, as expected without a second board: \(rounds) rounds without an entry")
     }
     let statuses = Set(results.map { "\($0.status) (0x\(String($0.status.rawValue, radix: 16)))" })
     return .ok(

@@ -67,7 +67,9 @@ struct Doctor: Command {
     return nil
   }
 
-  private func report(_ finding: Finding) { format.print([finding], Finding.json, text: \.line) }
+  private func report(_ finding: Finding) {
+    format.print([finding], Finding.json) { $0.text(on: standardOutput) }
+  }
 }
 
 /// All checks of one device, in their order.
@@ -167,10 +169,12 @@ struct Finding: Sendable, Equatable {
   // MARK: output
 
   /// `FAIL  permission      …`, and what to do on a second line.
-  var line: String {
+  func text(on output: Output) -> String {
     let word = verdict == .fail ? "FAIL" : verdict == .skipped ? "–" : verdict.rawValue
-    let first = "\(word.left(6))\(check.title.left(16))\(printable(text))\n"
-    return first + (advice.map { "\("".left(22))do: \(printable($0))\n" } ?? "")
+    let lines =
+      ["\(word.left(6))\(check.title.left(16))\(printable(text))"]
+      + (advice.map { ["\("".left(22))do: \(printable($0))"] } ?? [])
+    return lines.map { output.wrapped($0, indent: 22) + "\n" }.joined()
   }
 
   static let json = JSONTable<Finding>("doctor", each: "check") {

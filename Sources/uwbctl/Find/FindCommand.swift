@@ -3,6 +3,7 @@
 import AccessoryProtocol
 import ArgumentParser
 import NearbyInteraction
+import Synchronization
 import SystemPackage
 import UWB
 import UWBLab
@@ -86,13 +87,24 @@ struct FindCommand: Command {
 
 /// Prints where an accessory is: on a terminal one line that is updated, otherwise a line for each
 /// event.
-struct FindPrinter {
+final class FindPrinter: Sendable {
   private let format: OutputFormat
-  private let isLive: Bool
+  /// What the updated line says; empty before the first measurement.
+  private let update = Mutex("")
+  private let live = Mutex<LiveLines?>(nil)
 
   init(_ format: OutputFormat) {
     self.format = format
-    isLive = format == .text && standardOutput.isTerminal
+    guard format == .text, standardOutput.isTerminal else { return }
+    let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
+    self.live.withLock { $0 = live }
+  }
+
+  private func lines(_ size: Output.Size) -> [String] {
+    let text = update.withLock { $0 }
+    guard !text.isEmpty else { return [] }
+    return text.wrapped(to: max(20, size.columns - 1), indent: 3).split(separator: "\n")
+      .map(String.init)
   }
 
   func print(_ event: AccessoryFinder.Event) {
@@ -103,16 +115,18 @@ struct FindPrinter {
       return standardOutput.write(line.json + "\n")
     }
     guard let text else { return }
-    guard isLive else { return standardOutput.write(text + "\n") }
+    guard let live = live.withLock({ $0 }) else { return standardOutput.write(text + "\n") }
     // Measurements overwrite the line; other events remain visible.
-    let isUpdate = if case .session(.didUpdate) = event { true } else { false }
-    // A line that wraps would not be overwritten completely.
-    let fitting = text.prefix(max(1, (standardOutput.columns ?? .max) - 1))
-    standardOutput.write("\r\u{1B}[K" + (isUpdate ? String(fitting) : text + "\n"))
+    if case .session(.didUpdate) = event {
+      update.withLock { $0 = text }
+      live.draw()
+    } else {
+      live.write(standardOutput.wrapped(text, indent: 2) + "\n", to: standardOutput)
+    }
   }
 
   /// Ends the updated line.
-  func finish() { if isLive { standardOutput.write("\n") } }
+  func finish() { live.withLock { $0 }?.finish() }
 
   static let json = JSONEntry(
     "find", each: "event",

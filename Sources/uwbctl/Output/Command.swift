@@ -137,6 +137,8 @@ enum ExitStatus: Int32, CaseIterable {
   case cannotRange = 83
   /// A calibration was ended before it had a result; nothing was written.
   case unfinished = 84
+  /// The chip or the peer ended the session.
+  case sessionEnded = 85
 
   /// nil for errors that no library of this package throws.
   init?(of error: any Error) {

@@ -21,6 +21,7 @@ enum Ending {
     var outputError: Errno?
     var isCaptureIncomplete = false
     var endsWithCapture = false
+    var screenChanged: (@Sendable () -> Void)?
   }
   private static let state = Mutex(State())
 
@@ -30,6 +31,8 @@ enum Ending {
 
   /// SIGQUIT as well, whose default leaves a session on the chip.
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+  /// These do not end a program, but change what is on its screen.
+  private static let screenSignals = [SIGWINCH, SIGCONT]
 
   /// Runs `body` in a task that the signals which end programs, and the loss of standard output,
   /// cancel. A second signal, at least a second after the first, ends the program at once.
@@ -57,6 +60,7 @@ enum Ending {
   /// and programs that are started later do not inherit that it is ignored.
   private static func receiveSignals() -> any DispatchSourceRead {
     let ends = signalPipe
+    _ = wasStopped()
     let source = DispatchSource.makeReadSource(
       fileDescriptor: ends.readEnd.rawValue, queue: DispatchQueue(label: "signals"))
     source.setEventHandler {
@@ -65,11 +69,12 @@ enum Ending {
     }
     source.resume()
     // Programs that shall outlive their terminal are started with SIGHUP ignored (nohup).
-    for number in signals where number != SIGHUP || !isIgnored(number) {
+    for number in signals + screenSignals where number != SIGHUP || !isIgnored(number) {
       var action = sigaction()
       action.sa_flags = SA_RESTART
       action.__sigaction_handler.sa_handler = { number in
         let error = errno
+        if number == SIGCONT { wasContinued.store(true, ordering: .relaxed) }
         var byte = UInt8(truncatingIfNeeded: number)
         write(signalPipe.writeEnd.rawValue, &byte, 1)
         errno = error
@@ -80,6 +85,10 @@ enum Ending {
   }
 
   private static func received(_ number: Int32) {
+    if screenSignals.contains(number) {
+      state.withLock { $0.screenChanged }?()
+      return
+    }
     let now = ContinuousClock.now
     let (isSecond, cancel) = state.withLock { state in
       let since = state.since ?? now
@@ -89,6 +98,14 @@ enum Ending {
     if isSecond { _exit(128 + number) }
     cancel?()
   }
+
+  /// Calls `body` when the window has changed its size, and after Ctrl-Z and `fg`; nil: not any more.
+  static func onScreenChange(_ body: (@Sendable () -> Void)?) {
+    state.withLock { $0.screenChanged = body }
+  }
+
+  /// Whether the program has been stopped since the last call: others have written to its terminal.
+  static func wasStopped() -> Bool { wasContinued.exchange(false, ordering: .relaxed) }
 
   /// Standard output cannot be written: the command ends, because nobody sees what it does.
   static func outputFailed(_ error: Errno) {
@@ -154,6 +171,8 @@ private let signalPipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor) = {
   }
   return ends
 }()
+
+private let wasContinued = Atomic(false)
 
 private func isIgnored(_ number: Int32) -> Bool {
   var now = sigaction()

@@ -23,13 +23,57 @@ struct Output: Sendable {
     }
   }
 
-  /// The width of the terminal in characters; nil where there is none, or it does not tell.
-  var columns: Int? {
+  /// The size of a terminal in characters.
+  struct Size: Equatable {
+    var columns: Int
+    var rows: Int
+  }
+
+  /// Of the terminal; 80 by 24 where it does not tell.
+  var size: Size {
     var size = winsize()
-    guard ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-      return nil
+    _ = ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size)
+    return Size(
+      columns: size.ws_col > 0 ? Int(size.ws_col) : 80,
+      rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
+  }
+
+  /// A line cut at blanks to the width of the terminal, with the continuation indented; as it is where
+  /// there is no terminal. Words that are too long, such as paths, stay whole.
+  ///
+  /// - Parameter indent: less where the terminal has fewer than 60 columns.
+  func wrapped(_ line: String, indent: Int) -> String {
+    guard isTerminal else { return line }
+    let width = size.columns
+    return line.wrapped(to: width, indent: width < 60 ? min(indent, 2) : indent)
+  }
+}
+
+extension String {
+  /// Lines of at most `width` characters, unless a word is longer.
+  func wrapped(to width: Int, indent: Int) -> String {
+    // Blanks at the beginning, and columns within the line, are part of its layout.
+    var lines: [String] = []
+    var rest = self[...]
+    let margin = String(repeating: " ", count: indent)
+    while rest.count > width - (lines.isEmpty ? 0 : indent) {
+      let room = max(1, width - (lines.isEmpty ? 0 : indent))
+      let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
+      let limit = rest.index(rest.startIndex, offsetBy: room)
+      // A blank may fall on the edge.
+      let cut =
+        rest[first...limit].lastIndex(of: " ") ?? rest[limit...].firstIndex(of: " ")
+      guard let cut else { break }
+      lines.append(String(rest[..<cut]).trimmingBlanks)
+      rest = rest[cut...].drop { $0 == " " }
     }
-    return Int(size.ws_col)
+    lines.append(String(rest))
+    return lines.joined(separator: "\n" + margin)
+  }
+
+  /// Without the blanks at the end.
+  private var trimmingBlanks: String {
+    String(self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)])
   }
 }
 
@@ -52,8 +96,13 @@ func takeOutput(for file: String?) {
 ///
 /// - Parameter suggestion: what to try.
 func note(_ text: String, try suggestion: String? = nil) {
+  standardError.write(message(text, try: suggestion))
+}
+
+/// What `note` writes.
+func message(_ text: String, try suggestion: String? = nil) -> String {
   let advice = suggestion.map { "  try: \(printable($0))\n" } ?? ""
-  standardError.write("\(Program.name): \(printable(text))\n" + advice)
+  return "\(Program.name): \(printable(text))\n" + advice
 }
 
 /// How results are printed: as text, or as one JSON object a line.

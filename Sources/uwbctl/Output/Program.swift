@@ -22,8 +22,8 @@ enum Program {
 
   /// The columns for help: those of the terminal, or of COLUMNS, within what can be read.
   static let columns: Int = {
-    let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? standardOutput.columns
-    return min(max(60, wanted ?? 80), 120)
+    let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }
+    return min(max(60, wanted ?? standardOutput.size.columns), 120)
   }()
 
   /// What the argument parser prints for an error or as help, with no usage line too wide.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Locking
 import Ranging
 import UCI
 import UWB
@@ -38,30 +39,19 @@ struct RangeCommand: Command {
     let settings = try estimation.settings(
       channel: Int(configuration.channel), peers: configuration.peers)
     if !session.force { try configuration.validate() }
-    let summary = try await options.withDevice(
+    let measured = try await options.withDevice(
       capture, peers: configuration.peers.count, recovery: end.recovery
     ) { [configuration] device, simulated in
-      let watch = Task { [events = device.events] in
-        for await event in events { Self.announce(event) }
-      }
-      defer { watch.cancel() }
       let others = try await simulated?.start(RangeOptions.mirrored(configuration)) ?? []
-      let summary = try await lending {
+      return try await lending {
         try await device.withSession(configuration, checked: !session.force) {
-          try await measure($0, settings)
+          try await run($0, settings)
         }
       } end: {
         for device in others { await device.close() }
       }
-      let statistics = device.statistics
-      standardError.write(
-        summary.text(
-          "\(statistics.bytesSkipped) bytes skipped, "
-            + "\(statistics.resynchronisations) resynchronisations") + "\n")
-      standardError.write(summary.failuresExplained(in: device.dialect))
-      return summary
     }
-    if summary.measured == 0 {
+    if measured == 0 {
       throw Failure(
         .noPeer, "No peer was measured.",
         try:
@@ -71,37 +61,47 @@ struct RangeCommand: Command {
   }
 
   /// Prints when the device is lost and found again; measurements resume after that.
-  private static func announce(_ event: DeviceEvent) {
+  private static func announcement(of event: DeviceEvent) -> String? {
     switch event {
-    case .lost(let cause):
-      note("\(cause) Waiting for the device to come back.")
-    case .recovered: note("The device is back, with its session.")
-    case .sessionLost(_, let cause): note("The device is back, but not its session. \(cause)")
-    default: break
+    case .lost(let cause): "\(cause) Waiting for the device to come back."
+    case .recovered: "The device is back, with its session."
+    case .sessionLost(_, let cause): "The device is back, but not its session. \(cause)"
+    default: nil
     }
   }
 
-  private func measure(
-    _ session: UWBSession, _ settings: EstimationSettings
-  ) async throws -> RangeSummary {
-    let hasRSSI = session.device.dialect.generation >= .fira2
-    var printer = RangePrinter(
+  /// Ranges, and prints the summary however that ends.
+  ///
+  /// - Returns: how often a peer was measured.
+  private func run(_ session: UWBSession, _ settings: EstimationSettings) async throws -> Int {
+    let device = session.device
+    let configuration = session.configuration
+    let stream = session.estimatedRounds(settings, capacity: 1_024)
+    let events = device.events
+    let printer = RangePrinter(
       format ?? .standard,
-      showsComputed: session.hasDiagnostics || estimation.calibration != nil)
-    let stream = session.estimates(settings, capacity: 1_024)
-    try await session.start()
-    // Ranging works without the socket; multicast will not find the session then.
-    let control =
-      session.configuration.role == .controller
-      ? try? RangeControl(session, device: options.device) : nil
-    defer { control?.stop() }
+      showsComputed: session.hasDiagnostics || estimation.calibration != nil,
+      peers: configuration.peers, interval: .milliseconds(configuration.interval),
+      clock: PacketLink.now)
+    let watch = Task {
+      for await event in events {
+        if let text = Self.announcement(of: event) { printer.say(text) }
+      }
+    }
+    defer { watch.cancel() }
+    let isOver = Locked(false)
+    let starting = Task { [isRecovered = end.recovery != nil] in
+      try await Self.start(session, waiting: isRecovered ? device.events : nil)
+    }
     let timer = end.time.limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
+        isOver.withLock { $0 = true }
+        starting.cancel()
         // A chip that does not answer must not hold the program.
         let grace = Task {
           try await Task.sleep(for: .seconds(1))
-          await session.device.close(within: .zero)
+          await device.close(within: .zero)
         }
         defer { grace.cancel() }
         // The stream ends when the session leaves ACTIVE.
@@ -109,21 +109,86 @@ struct RangeCommand: Command {
       }
     }
     defer { timer?.cancel() }
-    for try await estimate in stream {
-      if let count = end.count, printer.summary.rounds == count,
-        estimate.measurement.sequenceNumber != printer.summary.lastSequence
-      {
-        break
+    let isRanging = try await withTaskCancellationHandler {
+      try await starting.value
+    } onCancel: {
+      starting.cancel()
+    }
+    printer.begin()
+    defer {
+      let summary = printer.finish(dropped: stream.dropped)
+      let statistics = device.statistics
+      let text = summary.text(
+        "\(statistics.bytesSkipped) bytes skipped, "
+          + "\(statistics.resynchronisations) resynchronisations")
+      standardError.write(standardError.wrapped(text, indent: 2) + "\n")
+      standardError.write(summary.failuresExplained(in: device.dialect))
+    }
+    // Otherwise nobody would stop it.
+    if isRanging, !isOver.withLock({ $0 }) {
+      try await measure(session, stream, printer)
+    }
+    return printer.summary.measured
+  }
+
+  /// Starts ranging, also on a device that is lost meanwhile and comes back.
+  ///
+  /// - Parameter events: of the device, if it comes back; nil: its loss is an error.
+  /// - Returns: whether it ranges; false when the task was cancelled.
+  private static func start(
+    _ session: UWBSession, waiting events: AsyncStream<DeviceEvent>?
+  ) async throws -> Bool {
+    var events = events?.makeAsyncIterator()
+    while true {
+      let failure: DriverError
+      do throws(DriverError) {
+        try await session.start()
+        return true
+      } catch { failure = error }
+      switch failure.code {
+      case .link, .deviceError, .deviceFailed, .deviceRestarted, .recovering: break
+      default: throw failure
       }
-      printer.take(estimate, hasRSSI: hasRSSI)
-      // There is no need to wait for the next round where this one has an entry for each peer.
-      if let count = end.count, printer.summary.rounds == count,
-        printer.summary.rowsInRound >= session.configuration.peers.count
-      {
-        break
+      var isBack = false
+      while !isBack {
+        switch await events?.next() {
+        case .recovered: isBack = true
+        case .sessionLost(session.configuration.sessionID, let cause): throw cause
+        case nil:
+          if Task.isCancelled { return false }
+          throw failure
+        default: break
+        }
       }
     }
-    return printer.finish(dropped: stream.dropped)
+  }
+
+  private func measure(
+    _ session: UWBSession, _ stream: RangingStream<EstimatedRound>, _ printer: RangePrinter
+  ) async throws {
+    let hasRSSI = session.device.dialect.generation >= .fira2
+    // Ranging works without the socket; multicast will not find the session then.
+    let control =
+      session.configuration.role == .controller
+      ? try? RangeControl(session, device: options.device) : nil
+    defer { control?.stop() }
+    for try await round in stream {
+      if let count = end.count, printer.summary.rounds == count,
+        round.sequenceNumber != printer.summary.lastSequence
+      {
+        return
+      }
+      printer.take(round, hasRSSI: hasRSSI)
+      guard let count = end.count, printer.summary.rounds == count else { continue }
+      // There is no need to wait for the next round where this one has an entry for each peer, or none.
+      if case .empty = round { return }
+      if printer.summary.rowsInRound >= session.configuration.peers.count { return }
+    }
+    guard !Task.isCancelled, let ending = session.unexpectedEnd else { return }
+    let dialect = session.device.dialect
+    throw Failure(
+      .sessionEnded, ending.description(in: dialect),
+      try: ending.recoverySuggestion(in: dialect) ?? "Start it again when the other end is ready.")
   }
 }
 

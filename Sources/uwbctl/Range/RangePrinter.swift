@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Ranging
+import Synchronization
 import UCI
 import UCIReference
 import UWB
@@ -15,79 +16,176 @@ enum RangeFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 /// Prints measurements with their estimates, and summarises them.
-struct RangePrinter {
-  private let format: RangeFormat
-  private(set) var summary = RangeSummary()
-  private var start: UInt64?
-  private var drawnLines = 0
-  private var drawnAt = -1.0
-  private let showsComputed: Bool
-  /// Of CSV: the status by name is enough.
-  private let columns = RangeRow.json.values.filter { $0.key.path != "status_code" }
+final class RangePrinter: Sendable {
+  private struct State {
+    var summary = RangeSummary()
+    /// Where printed times begin.
+    var start: UInt64?
+    var drawnAt: UInt64 = 0
+    var table = RangeTable()
+    var live: LiveLines?
+    var isFinished = false
 
-  /// - Parameter showsComputed: whether text has computed values, too; JSON and CSV always do.
-  init(_ format: RangeFormat, showsComputed: Bool) {
-    self.format = format
-    self.showsComputed = showsComputed
-    if format == .csv { standardOutput.write(csv(columns.map(\.key.path))) }
+    /// Since the first one that is printed.
+    mutating func seconds(of time: UInt64) -> Double {
+      let beginning = start ?? time
+      start = beginning
+      return Double(Int64(truncatingIfNeeded: time &- beginning)) / 1e9
+    }
   }
 
-  mutating func take(_ computed: EstimatedMeasurement, hasRSSI: Bool) {
-    let measurement = computed.measurement
-    let beginning = start ?? measurement.receivedAt
-    start = beginning
-    let seconds = Double(Int64(truncatingIfNeeded: measurement.receivedAt &- beginning)) / 1e9
-    let row = RangeRow(
-      seconds: seconds, measurement: measurement, computed: computed, hasRSSI: hasRSSI)
-    summary.add(row)
+  private let format: RangeFormat
+  /// Whether text has computed values, too; JSON and CSV always do.
+  private let showsComputed: Bool
+  /// Those that the table shows from the beginning.
+  private let peers: [MACAddress]
+  private let interval: Duration
+  private let clock: (@Sendable () -> UInt64)?
+  private let state: Mutex<State>
+  /// Of CSV: the status by name is enough.
+  private static let columns = RangeRow.json.values.filter { $0.key.path != "status_code" }
+
+  /// - Parameters:
+  ///   - showsComputed: whether text has computed values, too; JSON and CSV always do.
+  ///   - peers: shown in the table from the beginning.
+  ///   - interval: between two rounds; nil: as they come.
+  ///   - clock: CLOCK_MONOTONIC in nanoseconds; nil: the time of the last round.
+  init(
+    _ format: RangeFormat, showsComputed: Bool, peers: [MACAddress] = [],
+    interval: Duration = .zero, clock: (@Sendable () -> UInt64)? = nil
+  ) {
+    self.format = format
+    self.showsComputed = showsComputed
+    self.peers = peers
+    self.interval = interval
+    self.clock = clock
+    state = Mutex(State())
+  }
+
+  /// Prints what comes before the first round.
+  func begin() {
+    state.withLock { $0.summary = RangeSummary(since: clock?()) }
     switch format {
+    case .csv: standardOutput.write(Self.csv(Self.columns.map(\.key.path)))
     case .table:
-      // Ten times a second is as fast as anyone reads.
-      guard row.seconds - drawnAt >= 0.1 else { return }
-      drawnAt = row.seconds
-      draw()
+      let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
+      state.withLock { $0.live = live }
+      live.draw()
+    case .text, .json: break
+    }
+  }
+
+  var summary: RangeSummary { state.withLock { $0.summary } }
+
+  /// - Parameter hasRSSI: whether the chip reports it.
+  func take(_ round: EstimatedRound, hasRSSI: Bool) {
+    switch round {
+    case .estimate(let computed): take(computed, hasRSSI)
+    case .empty(let round): take(round)
+    }
+  }
+
+  private func take(_ computed: EstimatedMeasurement, _ hasRSSI: Bool) {
+    let measurement = computed.measurement
+    let row = state.withLock { state in
+      var row = RangeRow(
+        seconds: state.seconds(of: measurement.receivedAt), measurement: measurement,
+        computed: computed, hasRSSI: hasRSSI)
+      row.lostBefore = state.summary.add(row)
+      return row
+    }
+    switch format {
+    case .table: drawSoon(measurement.receivedAt)
     case .text: standardOutput.write(text(row) + "\n")
     case .json: standardOutput.write(RangeRow.json.line(row))
-    case .csv: standardOutput.write(csv(columns.map { $0.value(row)?.plain ?? "" }))
+    case .csv: standardOutput.write(Self.csv(Self.columns.map { $0.value(row)?.plain ?? "" }))
     }
+  }
+
+  /// Programs see by the sequence numbers of the others that it was there.
+  private func take(_ round: EmptyRound) {
+    let seconds = state.withLock { state in
+      state.summary.add(round)
+      return format == .text ? state.seconds(of: round.receivedAt) : 0
+    }
+    switch format {
+    case .table: drawSoon(round.receivedAt)
+    case .text:
+      standardOutput.write(
+        "\(fixed(seconds, 3).right(9)) s  #\(round.sequenceNumber)  nobody was measured\n")
+    case .json, .csv: break
+    }
+  }
+
+  /// Tells the user something without disturbing the table.
+  func say(_ text: String) {
+    guard let live = state.withLock({ $0.live }) else { return note(text) }
+    live.write(message(text), to: standardError)
   }
 
   /// - Parameter dropped: the number of notifications that were not read in time.
-  mutating func finish(dropped: Int) -> RangeSummary {
-    summary.dropped = dropped
-    if format == .table { draw() }
+  @discardableResult
+  func finish(dropped: Int) -> RangeSummary {
+    let (summary, live) = state.withLock { state in
+      state.summary.dropped = dropped
+      state.isFinished = true
+      return (state.summary, state.live)
+    }
+    live?.finish()
     return summary
   }
 
-  private mutating func draw() {
-    var lines = [
-      "peer    distance  estimate ± sd      speed     azimuth  elevation      RSSI  path  ok/failed"
-    ]
-    for (address, peer) in summary.peers.sorted(by: { $0.key.value < $1.key.value }) {
-      guard let row = peer.last else { continue }
-      let result = row.result
-      let distance =
-        result.distanceCentimetres.map { "\(fixed(Double($0) / 100, 2)) m" } ?? "–"
-      let estimate =
-        row.estimate.map { "\(fixed($0.distance, 3)) ± \(fixed($0.standardDeviation, 3)) m" } ?? "–"
-      let speed = row.estimate.map { "\(fixed($0.velocity, 2)) m/s" } ?? "–"
-      let path = row.nonLineOfSight.map { $0 ? "NLoS" : "LoS" } ?? "–"
-      lines.append(
-        address.description.left(8) + distance.right(8) + estimate.right(18) + speed.right(11)
-          + (result.azimuth.valid.map { "\(fixed($0, 1))°" } ?? "–").right(12)
-          + (result.elevation.valid.map { "\(fixed($0, 1))°" } ?? "–").right(11)
-          + (row.rssi.map { "\(fixed($0, 1)) dBm" } ?? "–").right(10) + path.right(6)
-          + "\(peer.measured)/\(peer.failed)".right(11)
-          + (result.status.isSuccess ? "" : "  \(result.status)"))
-      let computed = row.computed?.text ?? ""
-      if showsComputed, !computed.isEmpty { lines.append("        computed  " + computed) }
+  // MARK: the table
+
+  /// Ten times a second is as fast as anyone reads.
+  private func drawSoon(_ time: UInt64) {
+    let live = state.withLock { state -> LiveLines? in
+      guard time &- state.drawnAt >= 100_000_000 else { return nil }
+      state.drawnAt = time
+      return state.live
     }
-    lines.append("\(summary.rounds) rounds, \(fixed(summary.rate, 1)) Hz; Ctrl-C ends")
-    // Up to where the last table began, and each line cleared to its end.
-    let up = drawnLines > 0 ? "\u{1B}[\(drawnLines)A" : ""
-    standardOutput.write(up + lines.map { "\u{1B}[2K\($0)\n" }.joined())
-    drawnLines = lines.count
+    live?.draw()
   }
+
+  private func lines(_ size: Output.Size) -> [String] {
+    state.withLock { state in
+      let summary = state.summary
+      let now = clock?() ?? summary.lastTime ?? 0
+      let others = summary.peers.keys.filter { !peers.contains($0) }.sorted { $0.value < $1.value }
+      // A title, two lines for the rest, and one for the cursor.
+      let most = max(1, size.rows - 4)
+      let rows = (peers + others).prefix(most).map { address in
+        RangeTable.Row(
+          address: address, peer: summary.peers[address],
+          silence: silence(of: address, summary, now))
+      }
+      var lines = state.table.lines(rows, columns: size.columns - 1)
+      let hidden = peers.count + others.count - rows.count
+      if showsComputed, hidden == 0, size.rows > 2 * rows.count + 4 {
+        for (index, row) in rows.enumerated().reversed() {
+          let computed = row.peer?.last?.computed?.text ?? ""
+          if !computed.isEmpty { lines.insert("  computed  " + computed, at: index + 2) }
+        }
+      }
+      if hidden > 0 { lines.append("… and \(hidden) more peers; enlarge the window to see them") }
+      lines.append(summary.line + (state.isFinished ? "" : "; Ctrl-C ends"))
+      return lines
+    }
+  }
+
+  /// Seconds for which a peer has not been measured; nil as long as that can be chance.
+  private func silence(
+    of peer: MACAddress, _ summary: RangeSummary, _ now: UInt64
+  ) -> Double? {
+    guard let since = summary.peers[peer]?.measuredAt ?? summary.firstTime, now > since else {
+      return nil
+    }
+    let seconds = Double(now - since) / 1e9
+    let usual = summary.rate > 0 ? 1 / summary.rate : 0
+    return seconds >= max(1, 3 * max(usual, interval / .seconds(1))) ? seconds : nil
+  }
+
+  // MARK: text
 
   private func text(_ row: RangeRow) -> String {
     let result = row.result
@@ -112,7 +210,7 @@ struct RangePrinter {
     return line
   }
 
-  private func csv(_ cells: [String]) -> String { cells.joined(separator: ",") + "\n" }
+  private static func csv(_ cells: [String]) -> String { cells.joined(separator: ",") + "\n" }
 }
 
 extension RangeRow {
@@ -144,7 +242,7 @@ extension RangeRow {
     }
     $0.key("rssi_dbm", "received power, dBm") { Fixed($0.rssi, 1) }
     $0.key("nlos", "true without line of sight") { $0.nonLineOfSight }
-    $0.key("lost_before", "notifications lost just before") { Int($0.measurement.lostBefore) }
+    $0.key("lost_before", "rounds lost just before, as the summary counts them") { $0.lostBefore }
     $0.key(
       "after_interruption",
       "true for the first one after the device was lost and found again"
@@ -252,6 +350,8 @@ struct RangeRow {
   var computed: EstimatedMeasurement?
   /// Whether the chip reports RSSI, as since FiRa 2.0.
   var hasRSSI: Bool
+  /// Rounds that were lost between the one before and this one.
+  var lostBefore = 0
 
   var estimate: RangeEstimate? { computed?.track }
   var result: TwoWayMeasurement { measurement.result }
@@ -275,13 +375,20 @@ struct RangeSummary {
     var failed = 0
     var failures: [Status: Int] = [:]
     var last: RangeRow?
+    /// When it was measured last.
+    var measuredAt: UInt64?
   }
 
   private(set) var peers: [MACAddress: Peer] = [:]
   private(set) var rounds = 0
+  /// Rounds without an entry for any peer.
+  private(set) var empty = 0
   private(set) var missing = 0
-  private(set) var first: Double?
-  private(set) var last = 0.0
+  /// When the run began, or its first round.
+  private(set) var firstTime: UInt64?
+  /// When the last round was reported.
+  private(set) var lastTime: UInt64?
+  private var firstRound: UInt64?
   /// The round of the last measurement, and its number of measurements.
   private(set) var lastSequence: UInt32?
   private(set) var rowsInRound = 0
@@ -289,39 +396,69 @@ struct RangeSummary {
   /// The number of notifications that were not read in time.
   var dropped = 0
 
+  /// - Parameter start: CLOCK_MONOTONIC in nanoseconds; nil: the first round.
+  init(since start: UInt64? = nil) { firstTime = start }
+
   var measured: Int { peers.values.reduce(0) { $0 + $1.measured } }
   var failed: Int { peers.values.reduce(0) { $0 + $1.failed } }
 
-  mutating func add(_ row: RangeRow) {
-    let number = row.measurement.sequenceNumber
-    // A device that was lost counts from 0 again, possibly in a session with the same token.
-    let before =
-      row.measurement.followsInterruption ? nil : lastSequences[row.measurement.sessionToken]
+  /// - Returns: the number of rounds that were lost just before.
+  @discardableResult
+  mutating func add(_ row: RangeRow) -> Int {
+    let measurement = row.measurement
+    let lost = begin(
+      measurement.sequenceNumber, measurement.sessionToken, measurement.receivedAt,
+      isFirst: measurement.followsInterruption)
     rowsInRound += 1
-    if number != before {
-      rounds += 1
-      rowsInRound = 1
-      // Every number between those of two notifications is a lost round.
-      if let before, number > before { missing += Int(number - before) - 1 }
-      lastSequences[row.measurement.sessionToken] = number
-      lastSequence = number
-      first = first ?? row.seconds
-      last = row.seconds
-    }
     var peer = peers[row.result.peer] ?? Peer()
     if row.result.distanceCentimetres != nil {
       peer.measured += 1
+      peer.measuredAt = measurement.receivedAt
     } else {
       peer.failed += 1
       peer.failures[row.result.status, default: 0] += 1
     }
     peer.last = row
     peers[row.result.peer] = peer
+    return lost
+  }
+
+  mutating func add(_ round: EmptyRound) {
+    _ = begin(
+      round.sequenceNumber, round.sessionToken, round.receivedAt,
+      isFirst: round.followsInterruption)
+    empty += 1
+  }
+
+  /// - Parameter isFirst: a device that was lost counts from 0 again, possibly in a session with the
+  ///   same token.
+  private mutating func begin(
+    _ number: UInt32, _ token: UInt32, _ time: UInt64, isFirst: Bool
+  ) -> Int {
+    let before = isFirst ? nil : lastSequences[token]
+    guard number != before else { return 0 }
+    rounds += 1
+    rowsInRound = 0
+    lastSequences[token] = number
+    lastSequence = number
+    firstTime = firstTime ?? time
+    firstRound = firstRound ?? time
+    lastTime = time
+    // Every number between those of two notifications is a lost round.
+    guard let before, number > before else { return 0 }
+    missing += Int(number - before) - 1
+    return Int(number - before) - 1
   }
 
   var rate: Double {
-    guard let first, rounds > 1, last > first else { return 0 }
-    return Double(rounds - 1) / (last - first)
+    guard let firstRound, let lastTime, rounds > 1, lastTime > firstRound else { return 0 }
+    return Double(rounds - 1) * 1e9 / Double(lastTime - firstRound)
+  }
+
+  /// What the live table ends with.
+  var line: String {
+    "\(rounds) rounds, \(fixed(rate, 1)) Hz" + (empty > 0 ? ", \(empty) empty" : "")
+      + ", \(missing) lost"
   }
 
   func text(_ statistics: String) -> String {
@@ -330,6 +467,7 @@ struct RangeSummary {
       + (peers.count == 1 ? "peer" : "peers")
       + ", \(measured) measured, \(failed) failed"
       + (why.isEmpty ? "" : " (\(why.joined(separator: ", ")))")
+      + (empty > 0 ? ", \(empty) empty" : "")
       + ", \(missing) lost, \(dropped) dropped, \(statistics)"
   }
 }

@@ -72,26 +72,27 @@ struct Replay: Command {
     var measurements = CapturedMeasurements()
     // The peers are not known in advance: their delays are found by address.
     let settings = try estimation.settings(channel: 9, peers: [])
-    var printer = RangePrinter(
+    let printer = RangePrinter(
       format ?? .standard, showsComputed: estimation.calibration != nil)
+    printer.begin()
     let clock = ContinuousClock()
     let start = clock.now
     let end = time.limit.map { start + $0 }
     var first: UInt64?
     /// - Returns: whether this was the last one.
-    func take(_ batch: [EstimatedMeasurement]) -> Bool {
-      for estimate in batch {
-        let isNext = estimate.measurement.sequenceNumber != printer.summary.lastSequence
+    func take(_ batch: [EstimatedRound]) -> Bool {
+      for round in batch {
+        let isNext = round.sequenceNumber != printer.summary.lastSequence
         if isNext, printer.summary.rounds == count { return true }
-        printer.take(estimate, hasRSSI: measurements.hasRSSI)
+        printer.take(round, hasRSSI: measurements.hasRSSI)
       }
       return false
     }
     do {
       var isOver = false
       for packet in capture.packets {
-        let batch = measurements.estimates(packet, settings)
-        guard let time = batch.first?.measurement.receivedAt else { continue }
+        let batch = measurements.rounds(packet, settings)
+        guard let time = batch.first?.receivedAt else { continue }
         try Task.checkCancellation()
         var due = clock.now
         if speed.factor.isFinite {
@@ -109,11 +110,11 @@ struct Replay: Command {
       // Ctrl-C: the summary covers what was replayed.
     }
     let summary = printer.finish(dropped: 0)
-    standardError.write(
-      summary.text(
-        "\(capture.packets.count) packets, \(measurements.unreadable) unreadable") + "\n")
+    let text = summary.text(
+      "\(capture.packets.count) packets, \(measurements.unreadable) unreadable")
+    standardError.write(standardError.wrapped(text, indent: 2) + "\n")
     guard summary.measured == 0, !Task.isCancelled else { return }
-    guard summary.failed == 0 else { throw Failure(.noPeer, "No peer was measured.") }
+    guard summary.rounds == 0 else { throw Failure(.noPeer, "No peer was measured.") }
     throw Failure(
       .data, "The capture has no two-way measurements.",
       try: "uwbctl decode --file FILE shows its contents.")

@@ -33,6 +33,8 @@ package struct EstimationPipeline: Sendable {
   /// Rounds without diagnostics in a row.
   private var misses = 0
   private var isAfterInterruption = false
+  /// The next measurement is the first one after an interruption.
+  private var followsInterruption = false
 
   private struct Round: Sendable {
     var isThere = false
@@ -96,7 +98,7 @@ package struct EstimationPipeline: Sendable {
     emitPending(nil, emit)
     // Rounds are counted from 0 again.
     if isAfterInterruption { forgetRounds() }
-    var follows = isAfterInterruption
+    followsInterruption = followsInterruption || isAfterInterruption
     isAfterInterruption = false
     guard view.type == .twoWay else { return }
     waiting.isThere = true
@@ -105,9 +107,9 @@ package struct EstimationPipeline: Sendable {
       waiting.measurements.append(
         RangingMeasurement(
           sessionToken: view.sessionToken, sequenceNumber: view.sequenceNumber,
-          receivedAt: info.receivedAt, lostBefore: info.lostBefore, followsInterruption: follows,
-          result: view.twoWayMeasurement(at: index)))
-      follows = false
+          receivedAt: info.receivedAt, lostBefore: info.lostBefore,
+          followsInterruption: followsInterruption, result: view.twoWayMeasurement(at: index)))
+      followsInterruption = false
     }
     let tail = view.payload.extracting(view.vendorTailOffset..<view.payload.byteCount)
     if let tail = NXPVendorTail(tail, measurements: view.count) {

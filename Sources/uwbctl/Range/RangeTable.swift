@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import UCI
+import UWB
+import UWBLab
+
+/// The live table of peers: as many columns as fit, the most important ones first.
+struct RangeTable {
+  /// A row of the table: a peer, and since when it has been silent.
+  struct Row {
+    var address: MACAddress
+    var peer: RangeSummary.Peer?
+    /// Seconds without a measurement; nil where that is no news.
+    var silence: Double?
+  }
+
+  private struct Column: Sendable {
+    let title: String
+    /// What its cells usually need, so that columns do not come and go.
+    let width: Int
+    /// 0 is shown first; the others only where there is room left.
+    let rank: Int
+    let cell: @Sendable (Row) -> String
+  }
+
+  /// In the order in which they are shown.
+  private static let columns: [Column] = [
+    Column(title: "peer", width: 6, rank: 0) { $0.address.description },
+    Column(title: "distance", width: 8, rank: 0) { row in
+      text(row.last?.result.distanceCentimetres) { "\(fixed(Double($0) / 100, 2)) m" }
+    },
+    Column(title: "estimate ± sd", width: 15, rank: 1) { row in
+      text(row.last?.estimate) {
+        "\(fixed($0.distance, 3)) ±\(fixed($0.standardDeviation, 3)) m"
+      }
+    },
+    Column(title: "speed", width: 9, rank: 6) { row in
+      text(row.last?.estimate) { "\(fixed($0.velocity, 2)) m/s" }
+    },
+    Column(title: "azimuth", width: 7, rank: 2) { row in
+      text(row.last?.result.azimuth.valid) { "\(fixed($0, 1))°" }
+    },
+    Column(title: "elevation", width: 9, rank: 5) { row in
+      text(row.last?.result.elevation.valid) { "\(fixed($0, 1))°" }
+    },
+    Column(title: "RSSI", width: 9, rank: 3) { row in
+      text(row.last?.rssi) { "\(fixed($0, 1)) dBm" }
+    },
+    Column(title: "path", width: 4, rank: 4) { row in
+      text(row.last?.nonLineOfSight) { $0 ? "NLoS" : "LoS" }
+    },
+    Column(title: "ok/failed", width: 9, rank: 0) { row in
+      "\(row.peer?.measured ?? 0)/\(row.peer?.failed ?? 0)"
+    },
+  ]
+
+  private static let gap = 2
+  /// `silent 59 min`
+  private static let noteWidth = 13
+
+  /// The widest cells so far: columns that have grown do not shrink again.
+  private var widths = columns.map { max($0.title.count, $0.width) }
+
+  /// The header and a line for each row, without the line ends.
+  mutating func lines(_ rows: [Row], columns available: Int) -> [String] {
+    let cells = rows.map { row in Self.columns.map { $0.cell(row) } }
+    for line in cells {
+      for (index, cell) in line.enumerated() { widths[index] = max(widths[index], cell.count) }
+    }
+    let shown = shown(in: available)
+    func line(_ cells: [String]) -> String {
+      shown.map { index in
+        // The first one names the row.
+        index == 0 ? cells[0].left(widths[0]) : cells[index].right(widths[index] + Self.gap)
+      }.joined()
+    }
+    let used = line(Self.columns.map(\.title)).count
+    return [line(Self.columns.map(\.title))]
+      + zip(rows, cells).map { row, cells in
+        let note = row.note(room: available - used - Self.gap)
+        return line(cells) + (note.isEmpty ? "" : String(repeating: " ", count: Self.gap) + note)
+      }
+  }
+
+  /// The columns that fit, in their order, beside the note at the end of a row.
+  private func shown(in available: Int) -> [Int] {
+    let order = Self.columns.indices.sorted {
+      (Self.columns[$0].rank, $0) < (Self.columns[$1].rank, $1)
+    }
+    var left = available - Self.gap - Self.noteWidth + Self.gap
+    var chosen: [Int] = []
+    for index in order {
+      let needed = widths[index] + Self.gap
+      guard Self.columns[index].rank == 0 || needed <= left else { continue }
+      chosen.append(index)
+      left -= needed
+    }
+    return chosen.sorted()
+  }
+
+  private static func text<Value>(_ value: Value?, _ words: (Value) -> String) -> String {
+    value.map(words) ?? "–"
+  }
+}
+
+extension RangeTable.Row {
+  fileprivate var last: RangeRow? { peer?.last }
+
+  /// `silent 12 s`, with the reason where there is room; the reason of a round that failed.
+  fileprivate func note(room: Int) -> String {
+    let status = last.flatMap { $0.result.status.isSuccess ? nil : "\($0.result.status)" }
+    guard let silence else { return status ?? "" }
+    let words = "silent " + Self.duration(silence)
+    let both = words + (status.map { ", \($0)" } ?? "")
+    return both.count <= room ? both : words
+  }
+
+  private static func duration(_ seconds: Double) -> String {
+    switch seconds {
+    case ..<60: "\(Int(seconds)) s"
+    case ..<3_600: "\(Int(seconds / 60)) min"
+    default: "\(Int(min(seconds, 1e9) / 3_600)) h"
+    }
+  }
+}

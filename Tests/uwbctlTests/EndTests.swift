@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Synchronization
+import SystemPackage
+import Testing
+import UCI
+import UWB
+import UWBLink
+import UWBSimulator
+import UWBTestSupport
+
+@testable import uwbctl
+
+/// How `range` ends, and what it says of rounds in which nobody was heard.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct EndTests {
+  /// Runs the program to its end.
+  private func run(
+    _ arguments: [String], meanwhile: (FileHandle) async throws -> Void = { _ in }
+  ) async throws -> (status: Int32, output: String, complaints: String) {
+    let process = Process()
+    let (output, complaints) = (Pipe(), Pipe())
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["--default-signal=HUP,INT,TERM", ChildProcess.program.path] + arguments
+    (process.standardOutput, process.standardError) = (output, complaints)
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    try await meanwhile(output.fileHandleForReading)
+    let (said, complained) = await Task.detached {
+      // Neither fills its pipe.
+      (
+        output.fileHandleForReading.readDataToEndOfFile(),
+        complaints.fileHandleForReading.readDataToEndOfFile()
+      )
+    }.value
+    process.waitUntilExit()
+    return (
+      process.terminationStatus, String(decoding: said, as: UTF8.self),
+      String(decoding: complained, as: UTF8.self)
+    )
+  }
+
+  private func profile(_ parameters: String, _ folder: TemporaryFolder) throws -> String {
+    try folder.write(
+      """
+      {
+        "session_id": 42,
+        "parameters": {
+          "DEVICE_TYPE": "controller", "DEVICE_ROLE": "initiator", "MULTI_NODE_MODE": "unicast",
+          "DEVICE_MAC_ADDRESS": "0x0000", "NUMBER_OF_CONTROLEES": 1, "DST_MAC_ADDRESS": "0x0001",
+          "CHANNEL_NUMBER": 9, "RANGING_DURATION": "50 ms", "SLOTS_PER_RR": 6,
+          "VENDOR_ID": "08:07", "STATIC_STS_IV": "01:02:03:04:05:06", \(parameters)
+        }
+      }
+      """, to: "session.json")
+  }
+
+  @Test func theChipsEndIsToldWithItsReason() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try profile(#""MAX_NUMBER_OF_MEASUREMENTS": 5"#, folder)
+    let (status, _, complaints) = try await run(["range", "--profile", file, "-t", "30"])
+    #expect(status == 85, "\(complaints)")
+    #expect(complaints.hasPrefix("5 rounds, "), "\(complaints)")
+    #expect(complaints.contains("(0x2)"), "\(complaints)")
+    #expect(complaints.contains("\n  try: "), "\(complaints)")
+  }
+
+  @Test func theTimeLimitIsNoSuchEnd() async throws {
+    let (status, _, complaints) = try await run(["range", "--interval", "50", "-t", "0.5"])
+    #expect(status == 0)
+    #expect(complaints.contains(" rounds, "), "\(complaints)")
+    #expect(!complaints.contains("uwbctl range:"), "\(complaints)")
+  }
+
+  @Test func thePeersEndIsToldWithItsReason() async throws {
+    let bench = SimulatedBench(scene: Scene(seed: 5))
+    let own = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
+    let other = try bench.add(profile: .qm33, at: SIMD3(3, 0, 1))
+    bench.start()
+    var configuration = SessionConfiguration(
+      role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])
+    configuration.additional = [TLV(0x2F, [3])]
+    let controller = try await UWBDevice.open(.serial(path: FilePath(own.path)))
+    let (status, _, complaints) = try await run([
+      "range", "--device", other.path, "--role", "controlee",
+    ]) { _ in
+      let session = try await controller.makeSession(configuration)
+      let stream = session.measurements()
+      try await session.start()
+      for try await measurement in stream where measurement.result.status.isSuccess { break }
+      try await session.close()
+    }
+    await controller.close()
+    bench.stop()
+    #expect(status == 85, "\(complaints)")
+    #expect(complaints.contains("(0x5)"), "\(complaints)")
+    #expect(complaints.contains(" rounds, "), "\(complaints)")
+  }
+
+  @Test func theSummaryIsPrintedWhenTheDeviceIsLost() async throws {
+    let bench = SimulatedBench(scene: Scene(seed: 6))
+    let own = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
+    bench.start()
+    let (status, _, complaints) = try await run([
+      "range", "--device", own.path, "--recover", "0", "--format", "json",
+    ]) { output in
+      #expect(!output.availableData.isEmpty, "the first round")
+      own.unplug()
+    }
+    bench.stop()
+    #expect(status == 74, "\(complaints)")
+    #expect(complaints.contains(" rounds, "), "\(complaints)")
+    #expect(complaints.contains("uwbctl range: "), "\(complaints)")
+  }
+
+  /// A chip that fails once when it is to start, and is slow to come back.
+  private func failingChip(mute isMute: Bool) throws -> ScriptedTerminal {
+    let starts = Mutex(0)
+    return try ScriptedTerminal { packet in
+      switch (packet[0], packet[1]) {
+      case (0x20, 0x00):
+        if isMute, starts.withLock({ $0 }) > 0 { return [] }
+        return hexBytes("40 00 00 01 00 60 01 00 01 01")
+      case (0x20, 0x02): return hexBytes("40 02 00 0A 00 00 02 00 02 00 02 01 10 00")
+      case (0x20, 0x03): return hexBytes("40 03 00 02 00 00")
+      case (0x21, 0x00):
+        return hexBytes("41 00 00 05 00 01 00 00 00 61 02 00 06 01 00 00 00 00 00")
+      case (0x21, 0x03): return hexBytes("41 03 00 02 00 00 61 02 00 06 01 00 00 00 03 00")
+      case (0x22, 0x00):
+        let count = starts.withLock {
+          $0 += 1
+          return $0
+        }
+        if count == 1 { return hexBytes("60 01 00 01 FF") }
+        return hexBytes("42 00 00 01 00 61 02 00 06 01 00 00 00 02 00")
+          + hexBytes("62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00")
+      case (0x22, 0x01): return hexBytes("42 01 00 01 00 61 02 00 06 01 00 00 00 03 00")
+      case (0x21, 0x01): return hexBytes("41 01 00 01 00 61 02 00 06 01 00 00 00 01 00")
+      default: return [packet[0] & 0x0F | 0x40, packet[1], 0, 1, 0x08]
+      }
+    }
+  }
+
+  @Test func aLossAtTheStartIsRecovered() async throws {
+    let terminal = try failingChip(mute: false)
+    let (status, _, complaints) = try await run(["range", "--device", terminal.path, "-n", "1"])
+    terminal.hangUp()
+    #expect(status == 82, "\(complaints)")
+    #expect(complaints.contains("The device is back"), "\(complaints)")
+    #expect(complaints.contains("1 rounds, ") && complaints.contains("1 empty"), "\(complaints)")
+  }
+
+  @Test func theTimeLimitHoldsDuringALossAtTheStart() async throws {
+    let terminal = try failingChip(mute: true)
+    let (status, _, complaints) = try await run(["range", "--device", terminal.path, "-t", "1"])
+    terminal.hangUp()
+    #expect(status == 82, "\(complaints)")
+    #expect(complaints.contains("0 rounds, "), "\(complaints)")
+  }
+
+  // MARK: rounds without a measurement
+
+  private func quietBench() throws -> (SimulatedBench, SimulatedBench.Chip) {
+    var profile = ChipProfile.qm33
+    profile.reportsFailures = false
+    return try DoctorTests.bench(profile)
+  }
+
+  @Test func emptyRoundsAreRounds() async throws {
+    let (bench, chip) = try quietBench()
+    defer { bench.stop() }
+    let (status, output, complaints) = try await run([
+      "range", "--device", chip.path, "-n", "5", "--interval", "50",
+    ])
+    #expect(status == 82, "\(complaints)")
+    #expect(
+      complaints.hasPrefix("5 rounds, ") && complaints.contains(", 5 empty, 0 lost, 0 dropped"),
+      "\(complaints)")
+    #expect(output.split(separator: "\n").count == 5, "\(output)")
+    #expect(output.contains("#4  nobody was measured"), "\(output)")
+  }
+
+  @Test func doctorSeesEmptyRounds() async throws {
+    let (bench, chip) = try quietBench()
+    let found = try await DoctorTests.findings(chip.path)
+    bench.stop()
+    #expect(found[.selfTest]?.verdict == .ok)
+    #expect(found[.selfTest]?.text.contains("3 rounds without an entry") == true)
+  }
+
+  @Test func theTableSaysWhoIsSilent() throws {
+    let (bench, chip) = try quietBench()
+    defer { bench.stop() }
+    let session = try TerminalSession([
+      "range", "--device", chip.path, "--interval", "50", "--peer", "0001,0002",
+    ])
+    try session.expect("silent 2 s")
+    let lines = session.screen.lines
+    #expect(lines.contains { $0.hasPrefix("0x0001") && $0.contains("silent ") }, "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("0x0002") }, "\(lines)")
+    session.interrupt()
+    #expect(try session.status() == 82)
+  }
+
+  @Test func gapsBetweenEmptyRoundsAreLost() {
+    var summary = RangeSummary()
+    func empty(_ sequence: UInt32) -> EmptyRound {
+      EmptyRound(sessionToken: 1, sequenceNumber: sequence, receivedAt: UInt64(sequence))
+    }
+    #expect(summary.add(RangeTests.row(0, 1)) == 0)
+    for number: UInt32 in 1...17 { summary.add(empty(number)) }
+    #expect(summary.add(RangeTests.row(18, 1)) == 0)
+    #expect(summary.missing == 0)
+    summary.add(empty(21))
+    #expect(summary.add(RangeTests.row(24, 1)) == 2)
+    #expect(summary.missing == 4)
+    #expect(summary.rounds == 21 && summary.empty == 18)
+  }
+
+  // MARK: noise
+
+  private final class Flag: Sendable { let value = Atomic(false) }
+
+  @Test(arguments: [
+    (["range"], 76), (["send", "21", "05", "00", "00"], 76), (["caps"], 76), (["doctor"], 76),
+    (["monitor", "-t", "1", "--only", "data", "--not", "data"], 0),
+  ])
+  func noiseIsNotAnUnpluggedDevice(_ arguments: [String], _ expected: Int) async throws {
+    let terminal = try ScriptedTerminal { _ in [] }
+    let isOver = Flag()
+    // Left behind where the terminal takes no more.
+    let thread = Thread {
+      var generator = SystemRandomNumberGenerator()
+      while !isOver.value.load(ordering: .relaxed) {
+        terminal.say((0..<512).map { _ in UInt8.random(in: 0...255, using: &generator) })
+      }
+    }
+    thread.start()
+    let path = arguments == ["doctor"] ? [terminal.path] : ["--device", terminal.path]
+    let (status, output, complaints) = try await run(arguments + path)
+    isOver.value.store(true, ordering: .relaxed)
+    #expect(Int(status) == expected, "\(complaints)")
+    if expected == 76 {
+      #expect((output + complaints).contains("not UCI"), "\(output)\(complaints)")
+    } else {
+      #expect(!complaints.contains(" 0 bytes skipped"), "\(complaints)")
+    }
+  }
+}
