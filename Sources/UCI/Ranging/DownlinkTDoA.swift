@@ -18,7 +18,8 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   public var azimuth = Angle.none
   /// Where the anchor is, seen from this device.
   public var elevation = Angle.none
-  /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0: not available.
+  /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0 and 255: not
+  /// available.
   public var rawRSSI: UInt8 = 0
   /// Clock offset between the responder and the initiator in Q6.10 ppm.
   public var rawAnchorClockOffset: Int16 = 0
@@ -38,7 +39,7 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   /// Clock offset measured by the tag in ppm.
   public var clockOffsetPPM: Double { Double(rawClockOffset) / 1024 }
   /// Received power in dBm; nil when the chip gave none.
-  public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
+  public var rssiDBm: Double? { rawRSSI == 0 || rawRSSI == 0xFF ? nil : -Double(rawRSSI) / 2 }
 }
 
 /// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its first version (measurement

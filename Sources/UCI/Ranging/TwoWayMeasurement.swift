@@ -32,6 +32,10 @@ public struct Angle: Hashable, Sendable {
   }
 
   /// Degrees; azimuth -180…180, elevation -90…90.
+  ///
+  /// As the specification has it, 128 steps to a degree. A chip that sends whole degrees in this field
+  /// (Google's pica does) cannot be told from one that measures small angles by a handful of values, nor
+  /// one that rounds to whole degrees from one that is as precise as its values look.
   @inlinable public var degrees: Double { Double(raw) / 128 }
 }
 
@@ -59,7 +63,7 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
   public var destinationElevation: Angle
   /// On failure the slot in which the error was detected, otherwise 0.
   public var slotIndex: UInt8
-  /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0: not available.
+  /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0 and 255: not available.
   /// Reserved in FiRa 1.x.
   public var rawRSSI: UInt8
 
@@ -92,7 +96,9 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
   }
 
   /// Received power in dBm; nil when the chip gave none.
-  @inlinable public var rssiDBm: Double? { rawRSSI == 0 ? nil : -Double(rawRSSI) / 2 }
+  @inlinable public var rssiDBm: Double? {
+    rawRSSI == 0 || rawRSSI == 0xFF ? nil : -Double(rawRSSI) / 2
+  }
 
   package init() { self.init(peer: MACAddress(0), status: .ok) }
 
