@@ -11,10 +11,33 @@ struct Port {
   private var queue = Deque<UInt8>()
   /// The greatest number of queued bytes.
   private let limit: Int
+  /// Whether `hostHasGone` is asked.
+  private let watchesHosts: Bool
+  /// Says when a host closes the terminal (inotify).
+  private var closings: Int32?
 
-  init(terminal: PseudoTerminal, limit: Int) {
+  init(terminal: PseudoTerminal, limit: Int, watchesHosts: Bool = false) {
     self.terminal = terminal
     self.limit = limit
+    self.watchesHosts = watchesHosts
+    watch(terminal)
+  }
+
+  private mutating func watch(_ terminal: PseudoTerminal) {
+    guard watchesHosts else { return }
+    let events = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    inotify_add_watch(events, terminal.path, UInt32(IN_CLOSE_WRITE))
+    closings = events
+  }
+
+  /// Whether a host has closed the terminal since the last call. What it did not read is discarded.
+  mutating func hostHasGone() -> Bool {
+    guard let closings else { return false }
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    guard Glibc.read(closings, &buffer, buffer.count) > 0 else { return false }
+    queue.removeAll()
+    if let terminal { tcflush(terminal.slave.rawValue, TCIFLUSH) }
+    return true
   }
 
   /// Queues packets. Like the firmware, drops whole packets that do not fit and keeps the oldest.
@@ -35,13 +58,12 @@ struct Port {
     }
   }
 
-  /// The poll request; nil while unplugged.
-  var waiting: pollfd? {
-    terminal.map { terminal in
-      pollfd(
-        fd: terminal.master.rawValue, events: Int16(queue.isEmpty ? POLLIN : POLLIN | POLLOUT),
-        revents: 0)
-    }
+  /// The poll requests; none while unplugged.
+  var waiting: [pollfd] {
+    guard let terminal else { return [] }
+    let events = queue.isEmpty ? POLLIN : POLLIN | POLLOUT
+    return [pollfd(fd: terminal.master.rawValue, events: Int16(events), revents: 0)]
+      + (closings.map { [pollfd(fd: $0, events: Int16(POLLIN), revents: 0)] } ?? [])
   }
 
   /// Creates a symbolic link to the terminal, replacing an existing link.
@@ -52,8 +74,9 @@ struct Port {
 
   /// Replaces the terminal; the link follows.
   mutating func plug(_ new: PseudoTerminal) throws(Errno) {
-    terminal?.hangUp()
+    close()
     terminal = new
+    watch(new)
     if let link { try makeLink(at: link) }
   }
 
@@ -64,7 +87,8 @@ struct Port {
     terminal = nil
   }
 
-  func close() {
+  mutating func close() {
+    if let events = closings.take() { Glibc.close(events) }
     // The link first: once the terminal is closed its number may be reused, and a host that waits for
     // this device would open the wrong one.
     if let link { unlink(link) }

@@ -31,7 +31,7 @@ final class PortServer<Chips: Served>: Sendable {
 
   deinit {
     state.withLock { state in
-      for port in state.chips.ports { port.close() }
+      for var port in state.chips.ports { port.close() }
     }
   }
 

@@ -39,7 +39,9 @@ public final class SimulatedBench: Sendable {
     let id = server.change { chips in
       let id = chips.simulation.add(profile, placement: placement, name: name)
       chips.simulation.powerUp(id)
-      chips.ports.append(Port(terminal: terminal, limit: profile.transmitQueue))
+      chips.ports.append(
+        Port(
+          terminal: terminal, limit: profile.transmitQueue, watchesHosts: profile.forgetsHosts))
       return id
     }
     return Chip(server: server, id: id)
@@ -93,6 +95,9 @@ public final class SimulatedBench: Sendable {
       nonmutating set { change { $0[id].chip.faults = newValue } }
     }
 
+    /// Commands that came earlier or more often than the chip's state allowed.
+    package var disorderlyCommands: Int { change { $0[id].chip.disorderlyCommands } }
+
     /// Sends arbitrary bytes to the host, after the packets that the chip itself has sent.
     package func chatter(_ bytes: [UInt8]) {
       server.change { $0.ports[id.index].enqueue($0.simulation.takeOutput(of: id) + [bytes]) }
@@ -136,10 +141,13 @@ private struct SimulatedChips: Served {
     var descriptors: [pollfd] = []
     for id in simulation.chips {
       guard let terminal = ports[id.index].terminal else { continue }
+      if simulation[id].chip.profile.forgetsHosts, ports[id.index].hostHasGone() {
+        simulation.restart(id)
+      }
       for bytes in terminal.read(&buffer) { simulation.receive(bytes, by: id) }
       ports[id.index].enqueue(simulation.takeOutput(of: id))
       ports[id.index].flush()
-      if let waiting = ports[id.index].waiting { descriptors.append(waiting) }
+      descriptors += ports[id.index].waiting
     }
     return (descriptors, simulation.nextDeadline)
   }

@@ -7,6 +7,7 @@ extension SimulatedChip {
   mutating func configure(_ command: SetAppConfig) throws(Refusal) {
     let opcode = Opcode.sessionSetAppConfig
     let index = try known(command.sessionToken)
+    if sessions[index].state == .initialised { try checkOrder(command.sessionToken, .rejected) }
     let isActive = sessions[index].state == .active
     var changed = sessions[index].parameters
     var refused: [RefusedParameter] = []
@@ -25,6 +26,9 @@ extension SimulatedChip {
       }
     }
     guard refused.isEmpty else {
+      if profile.cutsRefusals {
+        return respond(opcode, [Status.invalidParameter.rawValue, UInt8(refused.count)])
+      }
       let isActive = refused.allSatisfy { $0.status == .sessionActive }
       return respond(
         opcode,

@@ -7,6 +7,10 @@ extension SimulatedChip {
     if faults.onlyRetries { return askAgain() }
     if opcode == NXPDeviceInit.opcode, profile.needsDeviceInit { return initialiseDevice(payload) }
     guard boot.isInitialised else { return }
+    guard now >= boot.busyUntil else {
+      disorderlyCommands += 1
+      return
+    }
     if deviceState == .error, opcode != .coreDeviceReset {
       return notify(.coreDeviceStatus, [deviceState.rawValue])
     }
@@ -110,7 +114,8 @@ extension SimulatedChip {
     deviceState = .ready
     if profile.readyBeforeResetResponse { notify(.coreDeviceStatus, [deviceState.rawValue]) }
     respond(.coreDeviceReset, .ok)
-    notify(.coreDeviceStatus, [deviceState.rawValue])
+    announce(.coreDeviceStatus, [deviceState.rawValue])
+    boot.busyUntil = now + profile.reportDelay
     boot.owesNotification = !profile.notificationAfterReset.isEmpty
   }
 

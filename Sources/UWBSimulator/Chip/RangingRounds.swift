@@ -53,9 +53,12 @@ extension SimulatedChip {
   private mutating func report(
     _ entries: [TwoWayMeasurement], _ seen: [Observation], _ index: Int, _ setup: RangingSetup
   ) {
+    let entries =
+      profile.reportsSilentPeers ? entries : entries.filter { $0.status.isSuccess }
     let info = SessionInfo(
       sequenceNumber: sessions[index].sequenceNumber, sessionToken: sessions[index].token,
-      intervalMilliseconds: UInt32(setup.rangingDuration), twoWay: entries,
+      intervalMilliseconds: profile.reportsInterval ? UInt32(setup.rangingDuration) : 0,
+      twoWay: entries,
       extendedAddresses: setup.address.isExtended)
     sessions[index].sequenceNumber &+= 1
     let tail = hasExtendedNotifications ? measurementTail(index, entries, seen) : []

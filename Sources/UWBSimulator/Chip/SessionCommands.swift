@@ -77,11 +77,19 @@ extension SimulatedChip {
     if profile.ready == .afterStop, isQuiet { report(.ready) }
   }
 
+  /// Throws when the host does not know yet in which state the session is.
+  mutating func checkOrder(_ token: UInt32, _ status: Status) throws(Refusal) {
+    guard unreported.contains(where: { $0.token == token }) else { return }
+    disorderlyCommands += 1
+    throw Refusal(status)
+  }
+
   private mutating func start(_ token: UInt32, at now: UInt64) throws(Refusal) {
     let index = try known(token)
     let session = sessions[index]
     if session.state == .active { throw Refusal(.sessionActive) }
     guard session.state == .idle else { throw Refusal(.sessionNotConfigured) }
+    try checkOrder(token, .sessionNotConfigured)
     let setup = RangingSetup(session)
     var first = now
     let initiation = session.number(.uwbInitiationTime)
@@ -113,7 +121,9 @@ extension SimulatedChip {
     switch sessions[index].state {
     case .active: break
     case .initialised: throw Refusal(.sessionNotConfigured)
-    default: throw Refusal(.rejected)
+    default:
+      disorderlyCommands += 1
+      throw Refusal(.rejected)
     }
     stops += 1
     if profile.stopRetryPeriod > 0, stops.isMultiple(of: profile.stopRetryPeriod) {

@@ -31,6 +31,12 @@ package struct SimulatedChip: Sendable {
   var poweredAt: UInt64 = 0
   var boot = BootProgress()
   var lastCommand: UInt64 = 0
+  /// The time of the last bytes from the host, in nanoseconds.
+  private(set) var now: UInt64 = 0
+  /// Changes of state that the host does not know yet, in their order.
+  private(set) var unreported: [Unreported] = []
+  /// Commands that came earlier or more often than the chip's state allowed.
+  package internal(set) var disorderlyCommands = 0
   var stops = 0
   /// Ended sessions whose controlees have not been told yet.
   var terminations: [Termination] = []
@@ -45,6 +51,18 @@ package struct SimulatedChip: Sendable {
     var initsToRefuse = 0
     var resetsToRefuse = 0
     var owesNotification = false
+    /// When a reset is over, in nanoseconds.
+    var busyUntil: UInt64 = 0
+  }
+
+  /// A notification that is due later.
+  struct Unreported: Sendable {
+    /// Nanoseconds.
+    var due: UInt64
+    var opcode: Opcode
+    var payload: [UInt8]
+    /// nil: it concerns the chip.
+    var token: UInt32?
   }
 
   /// A controller's last message on the air.
@@ -86,6 +104,7 @@ package struct SimulatedChip: Sendable {
     isPowered = false
     sessions = []
     output = []
+    unreported = []
     terminations = []
     radioTest = nil
     transmissions = []
@@ -106,6 +125,7 @@ package struct SimulatedChip: Sendable {
   /// - Returns: the packets the chip sends, header included, faults applied.
   package mutating func receive(_ bytes: [UInt8], at now: UInt64) -> [[UInt8]] {
     guard isPowered else { return [] }
+    self.now = now
     for packet in receiver.take(bytes, at: now) { take(packet, at: now) }
     return takeOutput()
   }
@@ -156,7 +176,22 @@ package struct SimulatedChip: Sendable {
   mutating func report(_ state: DeviceState) {
     guard state != deviceState else { return }
     deviceState = state
-    notify(.coreDeviceStatus, [state.rawValue])
+    announce(.coreDeviceStatus, [state.rawValue])
+  }
+
+  /// Notifies the host of a change of state, some chips only later.
+  mutating func announce(_ opcode: Opcode, _ payload: [UInt8], of token: UInt32? = nil) {
+    guard profile.reportDelay > 0 else { return notify(opcode, payload) }
+    unreported.append(
+      Unreported(due: now + profile.reportDelay, opcode: opcode, payload: payload, token: token))
+  }
+
+  /// Sends the notifications that are due.
+  mutating func sendReports(until time: UInt64) {
+    while let first = unreported.first, first.due <= time {
+      unreported.removeFirst()
+      notify(first.opcode, first.payload)
+    }
   }
 
   /// Moves a session to a state and tells the host.
@@ -164,8 +199,11 @@ package struct SimulatedChip: Sendable {
     _ index: Int, to state: SessionState, reason: StateChangeReason = .managementCommand
   ) {
     sessions[index].state = state
-    notify(
-      SessionStatusNotification(sessionToken: sessions[index].token, state: state, reason: reason))
+    guard state != .deinitialised || profile.reportsRemoval else { return }
+    let status = SessionStatusNotification(
+      sessionToken: sessions[index].token, state: state, reason: reason)
+    announce(
+      .sessionStatus, status.encoded(dialect: profile.dialect), of: sessions[index].token)
   }
 
   /// Whether the host has enabled vendor bytes after measurements.

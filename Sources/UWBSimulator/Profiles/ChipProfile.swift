@@ -50,6 +50,11 @@ public struct ChipProfile: Sendable {
   package var needsDeviceInit = false
   /// The number of CORE_DEVICE_INIT, and of RESET, that are answered with a retry after power-up.
   package var retriesAfterBoot = 0
+  /// It is powered up anew whenever a host closes its port.
+  package var forgetsHosts = false
+  /// How many nanoseconds later than the response a change of state is reported. Until then, what
+  /// depends on it is refused, and after a reset nothing is answered.
+  package var reportDelay: UInt64 = 0
   /// A command after the configured time of silence finds the chip asleep and has to be repeated.
   package var sleeps = false
   /// READY is also sent before the response to a reset.
@@ -57,6 +62,10 @@ public struct ChipProfile: Sendable {
   /// Sent once before the first response after a reset; NXP: state of the secure element.
   package var notificationAfterReset: [UInt8] = []
 
+  /// A session that is removed reports that.
+  package var reportsRemoval = true
+  /// Sessions are named by their id although the chip says FiRa 2.0.
+  package var lacksHandles = false
   /// The first session handle; the next one is one more.
   package var firstHandle: UInt32 = 1
   package var maximumSessions = 5
@@ -92,8 +101,18 @@ public struct ChipProfile: Sendable {
   package var reportsFailures = true
   /// Failed measurements say in which slot.
   package var reportsErrorSlot = true
+  /// Peers that did not answer have an entry in the measurements of a round.
+  package var reportsSilentPeers = true
+  /// Measurements say the ranging interval.
+  package var reportsInterval = true
+  /// Angles are in whole degrees instead of 128 steps to each.
+  package var anglesInDegrees = false
+  /// The list of refused parameters is announced, but missing.
+  package var cutsRefusals = false
   /// RSSI_REPORTING is honoured.
   package var reportsRSSI = true
+  /// The RSSI of measurements that have none.
+  package var unknownRSSI: UInt8 = 0
   /// Bytes after the measurements if the host has enabled extended notifications and no diagnostics
   /// are there.
   package var measurementTail: [UInt8] = []
@@ -117,10 +136,10 @@ public struct ChipProfile: Sendable {
   package var transmitQueue = 32_768
 
   /// Sessions are named by a handle rather than by their id.
-  var usesHandles: Bool { dialect.generation >= .fira2 }
+  var usesHandles: Bool { dialect.generation >= .fira2 && !lacksHandles }
 
   /// All profiles, by name.
-  public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1]
+  public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1, .pica]
 
   /// The profile with this name.
   public static func named(_ name: String) -> ChipProfile? {

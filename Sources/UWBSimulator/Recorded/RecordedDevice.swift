@@ -61,6 +61,6 @@ private struct RecordedPort: Served {
     for bytes in port?.terminal?.read(&buffer) ?? [] { chip.receive(bytes, at: now) }
     port?.enqueue(chip.takeOutput(at: now))
     port?.flush()
-    return (port?.waiting.map { [$0] } ?? [], chip.nextDeadline)
+    return (port?.waiting ?? [], chip.nextDeadline)
   }
 }

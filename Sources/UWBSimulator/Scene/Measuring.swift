@@ -16,7 +16,8 @@ extension Simulation {
     let centimetres = (metres * 100).rounded()
     var result = TwoWayMeasurement(
       peer: other.address, status: centimetres < 0 ? .okNegativeDistance : .ok,
-      lineOfSight: profile.lineOfSight, rawDistance: UInt16(min(abs(centimetres), 65_534)))
+      lineOfSight: profile.lineOfSight, rawDistance: UInt16(min(abs(centimetres), 65_534)),
+      rawRSSI: profile.unknownRSSI)
     // The first ranging frame that this end received.
     let heard = frames.first {
       $0.receiver == own
@@ -35,15 +36,16 @@ extension Simulation {
       result.elevation = angle(elevation, quality: cos(elevation * .pi / 180), profile)
     }
     if profile.reportsRSSI, setup.reportsRSSI {
-      result.rawRSSI = UInt8(max(1, min(255, (-2 * heard.level).rounded())))
+      result.rawRSSI = UInt8(max(1, min(254, (-2 * heard.level).rounded())))
     }
     return result
   }
 
   private func angle(_ degrees: Double, quality: Double, _ profile: ChipProfile) -> Angle {
     let merit = profile.angles.contains(.figureOfMerit) ? 50 + 50 * max(0, quality) : 0
+    let steps: Double = profile.anglesInDegrees ? 1 : 128
     return Angle(
-      raw: Int16(nearest: degrees * 128), figureOfMerit: UInt8(nearest: merit))
+      raw: Int16(nearest: degrees * steps), figureOfMerit: UInt8(nearest: merit))
   }
 }
 

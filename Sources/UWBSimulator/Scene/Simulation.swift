@@ -127,6 +127,7 @@ package struct Simulation: Sendable {
     case termination(chip: Int, index: Int)
     case round(chip: Int, session: Int)
     case radioTest(chip: Int)
+    case report(chip: Int)
   }
 
   /// The time of the next scheduled event in nanoseconds; nil if there is none.
@@ -141,6 +142,7 @@ package struct Simulation: Sendable {
         terminate(members[chip].chip.terminations.remove(at: index), from: chip)
       case .round(let chip, let session): runRound(chip: chip, session: session)
       case .radioTest(let chip): finishRadioTest(of: chip)
+      case .report(let chip): members[chip].chip.sendReports(until: now)
       }
       for index in members.indices where !members[index].chip.output.isEmpty {
         members[index].output += members[index].chip.takeOutput()
@@ -159,6 +161,7 @@ package struct Simulation: Sendable {
         offer(.termination(chip: chip, index: index), termination.time)
       }
       if let due = radioTestDeadline(of: chip) { offer(.radioTest(chip: chip), due) }
+      if let report = members[chip].chip.unreported.first { offer(.report(chip: chip), report.due) }
       for (index, session) in members[chip].chip.sessions.enumerated()
       where session.setup != nil {
         offer(.round(chip: chip, session: index), session.deadline)
