@@ -163,7 +163,7 @@ struct ConfigurationOddityTests {
   private let qorvo = Dialect(vendor: .qorvo)
   private let nxp = Dialect(generation: .fira3, vendor: .nxp)
 
-  @Test("A capability known to be overstated is only a hint")
+  @Test("A capability is what the chip says of itself, and one known to be overstated only a hint")
   func capabilities() throws {
     // Channels 5 and 9 only, no angles, static STS only.
     let list = [
@@ -171,7 +171,9 @@ struct ConfigurationOddityTests {
     ]
     let capabilities = Capabilities(list)
     let other = try problems(["CHANNEL_NUMBER=6"], capabilities: capabilities)
-    #expect(other.map(\.severity) == [.refusedByChip])
+    #expect(other.map(\.severity) == [.warning])
+    #expect(other.errors.isEmpty && other.warnings == other)
+    #expect(other.allSatisfy { $0.recoverySuggestion != nil }, "there is a way out")
     let ours = try problems(["CHANNEL_NUMBER=6"], dialect: nxp, capabilities: capabilities)
     #expect(ours.map(\.severity) == [.advice])
     let ten = try problems(
@@ -183,7 +185,13 @@ struct ConfigurationOddityTests {
     let sts = try problems(
       ["STS_CONFIG=3", "SESSION_KEY=" + String(repeating: "01", count: 16)],
       capabilities: capabilities)
-    #expect(sts.errors.map(\.parameters) == [[.stsConfig]])
+    #expect(sts.warnings.map(\.parameters) == [[.stsConfig]])
+    // The shortest slot and interval.
+    let said = Capabilities([
+      TLV(0x02, [2, 0, 2, 0]), TLV(0xE4, [0xF4, 0x01, 0, 0]), TLV(0xE8, [0x60, 0x09, 0, 0]),
+    ])
+    let short = try problems(["SLOT_DURATION=1ms", "RANGING_DURATION=100ms"], capabilities: said)
+    #expect(short.errors.isEmpty && short.warnings.count == 2, "\(short)")
   }
 
   @Test("A session with only the formally mandatory parameters does not start")

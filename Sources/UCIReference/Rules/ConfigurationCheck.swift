@@ -8,7 +8,11 @@ public struct ConfigurationProblem: Hashable, Sendable {
   public enum Severity: Int, Hashable, Sendable, Comparable, CaseIterable {
     /// Works, but is worth knowing.
     case advice
-    /// The chip refuses the parameter, and usually the whole command with it.
+    /// The chip does not list this among its capabilities, or says a version that does not have it. What
+    /// chips say of themselves is not always right: only the chip itself decides.
+    case warning
+    /// The parameter cannot be encoded, or no chip takes it: the chip refuses it, and usually the
+    /// whole command with it.
     case refusedByChip
     /// The chip may take it, but no distance will be measured.
     case preventsRanging
@@ -44,7 +48,10 @@ extension ConfigurationProblem: CustomStringConvertible {
 
 extension [ConfigurationProblem] {
   /// Those for which the parameters should not be sent.
-  public var errors: [ConfigurationProblem] { filter { $0.severity > .advice } }
+  public var errors: [ConfigurationProblem] { filter { $0.severity > .warning } }
+
+  /// Those that only the chip can decide on.
+  public var warnings: [ConfigurationProblem] { filter { $0.severity == .warning } }
 }
 
 /// Looks at the parameters of a session before they are sent: against the table of parameters,

@@ -13,9 +13,10 @@ extension ConfigurationCheck {
       else { continue }
       let isHint = row.isHint || isKnownToLie(row.capability)
       add(
-        isHint ? .advice : .refusedByChip,
+        isHint ? .advice : .warning,
         "This chip does not list \(name(row.parameter)) \(text(row.parameter)) among its "
-          + "capabilities\(isHint ? ", which are not always right" : "").", [row.parameter])
+          + "capabilities, which are not always right.", [row.parameter],
+        try: isHint ? nil : "If the chip refuses it, change \(name(row.parameter)).")
     }
     if isKnownToLie(.channels), given(.channelNumber) == 10 {
       add(

@@ -105,7 +105,9 @@ extension ConfigurationCheck {
     let longKey = [AppConfigID.sessionKey, .subSessionKey].filter { parameters[$0]?.count == 32 }
     if !longKey.isEmpty, let said = capabilities?[.sessionKeyLength]?.first {
       if said & (config >= 3 ? 0b10 : 0b01) == 0 {
-        add(.refusedByChip, "This chip takes session keys of 16 bytes only.", longKey)
+        add(
+          .warning, "This chip lists session keys of 16 bytes only.", longKey,
+          try: "If the chip refuses it, use a key of 16 bytes at both ends.")
       }
     }
   }

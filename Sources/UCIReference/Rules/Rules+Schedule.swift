@@ -19,9 +19,9 @@ extension ConfigurationCheck {
     }
     if let slot = given(.slotDuration), slot > 0, slot < leastSlot.rstu {
       add(
-        leastSlot.isSaid ? .refusedByChip : .advice,
-        "Slots of \(slot) RSTU are shorter than \(leastSlot.rstu), which is the least for "
-          + (leastSlot.isSaid ? "this chip." : "many chips."), [.slotDuration],
+        leastSlot.isSaid ? .warning : .advice,
+        "Slots of \(slot) RSTU are shorter than \(leastSlot.rstu), which is the least "
+          + (leastSlot.isSaid ? "that this chip lists." : "for many chips."), [.slotDuration],
         try: "Use 2400 RSTU (2 ms), which every chip takes.")
     }
   }
@@ -60,8 +60,9 @@ extension ConfigurationCheck {
     }
     if let least = capabilities?.minRangingIntervalMilliseconds, Int(clamping: interval) < least {
       add(
-        .refusedByChip, "The interval of \(interval) ms is shorter than this chip's \(least) ms.",
-        [.rangingDuration], try: "Lengthen it.")
+        .warning,
+        "The interval of \(interval) ms is shorter than the \(least) ms that this chip lists.",
+        [.rangingDuration], try: "If the chip refuses it, lengthen it.")
     }
   }
 

@@ -67,11 +67,11 @@ extension ConfigurationCheck {
       }
       let isGone = row.generations.upperBound < dialect.generation
       add(
-        .refusedByChip,
+        isGone ? .refusedByChip : .warning,
         isGone
           ? "\(row.name) was removed in FiRa 2.0; newer firmware refuses the whole command for it."
           : "\(row.name) does not exist before FiRa \(row.generations.lowerBound.rawValue).0.",
-        [id], try: "Leave it out.")
+        [id], try: isGone ? "Leave it out." : "If the chip refuses it, leave it out.")
     }
   }
 

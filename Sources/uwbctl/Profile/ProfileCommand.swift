@@ -59,6 +59,7 @@ struct ProfileCheck: ReportingCommand {
     name: .shortAndLong, help: "Check against the chip of this device, or sim.")
   var device: String?
   @OptionGroup(title: "Chip") var chip: ChipOptions
+  @Flag(help: "Fail on warnings too: on what only the chip can decide.") var strict = false
   @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
@@ -75,7 +76,9 @@ struct ProfileCheck: ReportingCommand {
     ).problems()
     format.print(problems, ConfigurationProblem.json, text: \.text)
     if format == .text, problems.isEmpty { standardOutput.write("No problems found.\n") }
-    if !problems.errors.isEmpty { throw Failure(.configuration) }
+    if !problems.errors.isEmpty || strict && !problems.warnings.isEmpty {
+      throw Failure(.configuration)
+    }
   }
 }
 
@@ -85,7 +88,25 @@ extension ConfigurationProblem.Severity {
     switch self {
     case .preventsRanging: "prevents ranging"
     case .refusedByChip: "refused"
+    case .warning: "warning"
     case .advice: "advice"
+    }
+  }
+}
+
+extension [ConfigurationProblem] {
+  /// Says what only the chip can decide.
+  ///
+  /// - Throws: `Failure` where the user does not want the chip to be asked.
+  func report(strictly isStrict: Bool) throws {
+    guard !isEmpty else { return }
+    guard !isStrict else {
+      throw Failure(
+        .configuration, map(\.sentence).joined(separator: " "),
+        try: "Leave out --strict, and the chip decides.")
+    }
+    for problem in self {
+      note("\(problem.severity.word): \(problem.sentence)", try: problem.recoverySuggestion)
     }
   }
 }
@@ -97,7 +118,7 @@ extension ConfigurationProblem {
   }
 
   static let json = JSONTable<ConfigurationProblem>("profile check", each: "problem") {
-    $0.key("severity", "prevents ranging, refused or advice") { $0.severity.word }
+    $0.key("severity", "prevents ranging, refused, warning or advice") { $0.severity.word }
     $0.key("sentence", "description") { $0.sentence }
     $0.key("parameters", "names of the parameters concerned") { $0.parameters.map(\.name) }
     $0.key("next_step", "what to do") { $0.recoverySuggestion }
