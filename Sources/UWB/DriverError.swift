@@ -30,6 +30,9 @@ public struct DriverError: Error, Sendable, Hashable {
     case malformedAnswer
     /// The chip reported during a command that it lost everything (DEVICE_STATUS ERROR).
     case deviceError
+    /// The chip answers only with errors until it is reset. It was opened without
+    /// (`UWBDevice.ResetPolicy.keepState`).
+    case needsReset
     /// The chip reported by itself that it lost everything; its sessions are gone.
     case deviceFailed
     /// The chip restarted by itself, after a loss of power for example; its sessions are gone.
@@ -141,6 +144,10 @@ extension DriverError {
       sentence: "The device reported an error of its own (DEVICE_STATUS ERROR) during \(command).",
       suggestion: resetIt)
   }
+  package static let needsReset = DriverError(
+    code: .needsReset,
+    sentence: "The device answers only with errors (DEVICE_STATUS ERROR); it must be reset.",
+    suggestion: "Open it with a reset, which ends its sessions.")
   package static func deviceFailed(_ state: DeviceState) -> DriverError {
     let value = String(state.rawValue, radix: 16)
     return DriverError(

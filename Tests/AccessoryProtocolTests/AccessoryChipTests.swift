@@ -65,43 +65,42 @@ import UWBSimulator
     await chips.end()
   }
 
+  /// The role is the one that the chip lists, and any other that is asked for: only the chip decides.
   @Test func chipsHaveTheirReportedRoles() async throws {
     let plain = try await ChipFixture(phones: [])
     let types = try #require(number(.deviceType, of: plain))
     let roles = try #require(number(.deviceRoles, of: plain))
     await plain.end()
     // Types: controller 1, controlee 2. Roles: responder 1, initiator 2.
-    let cases: [([UInt8], [UInt8], SessionConfiguration.Role?)] = [
+    let cases: [([UInt8], [UInt8], SessionConfiguration.Role)] = [
       ([3], [3, 0], .controller), ([2], [3, 0], .controlee), ([3], [1, 0], .controlee),
-      ([1], [3, 0], .controller), ([1], [1, 0], nil), ([2], [2, 0], nil),
+      ([1], [3, 0], .controller), ([1], [1, 0], .controller), ([2], [2, 0], .controller),
     ]
-    for (type, role, expected) in cases {
+    for (index, (type, role, expected)) in cases.enumerated() {
       let chips = try await ChipFixture(profile([types: type, roles: role]), phones: [])
-      let data = try? Accessory(chips.device).configurationData()
-      #expect(data?.uwb.role == expected, "\(type) \(role)")
-      if let expected {
-        var options = Accessory.Options()
-        options.role = expected == .controller ? .controlee : .controller
-        let isPossible = type == [3] && role == [3, 0]
-        #expect(((try? Accessory(chips.device, options: options)) != nil) == isPossible)
-      }
-      if expected == nil {
-        let error = #expect(throws: AccessoryError.self) { try Accessory(chips.device) }
-        #expect(error?.description.contains("neither be a controller nor a controlee") == true)
-      }
+      let accessory = try Accessory(chips.device)
+      let data = try accessory.configurationData()
+      #expect(data.uwb.role == expected, "\(type) \(role)")
+      #expect(try accessory.warnings.isEmpty == (index < 4), "\(type) \(role)")
+      var options = Accessory.Options()
+      options.role = expected == .controller ? .controlee : .controller
+      let other = try Accessory(chips.device, options: options)
+      #expect(try other.configurationData().uwb.role == options.role)
+      #expect(try other.warnings.isEmpty == (type == [3] && role == [3, 0]))
       await chips.end()
     }
   }
 
   /// iPhones range on channel 9.
-  @Test func chipsWithoutTheChannelAreUnsuitable() async throws {
+  @Test func chipsThatDoNotListTheChannelAreAsked() async throws {
     let plain = try await ChipFixture(phones: [])
     let channels = try #require(number(.channels, of: plain))
     await plain.end()
     // Bits: channel 5 is the first, 9 the fourth.
-    for (mask, isSuitable) in [(1, false), (8, true)] as [(UInt8, Bool)] {
+    for (mask, isListed) in [(1, false), (8, true)] as [(UInt8, Bool)] {
       let chips = try await ChipFixture(profile([channels: [mask]]), phones: [])
-      #expect(((try? Accessory(chips.device)) != nil) == isSuitable)
+      let warnings = try Accessory(chips.device).warnings
+      #expect(warnings.map(\.parameters) == (isListed ? [] : [[.channelNumber]]))
       await chips.end()
     }
   }

@@ -63,9 +63,15 @@ import UWBTestSupport
     /// Of SESSION_UPDATE_DT_TAG_RANGING_ROUNDS_RSP.
     let roundStatus: UInt8
 
-    init(roles: [UInt8] = [0x00, 0x01], roundStatus: UInt8 = 0) {
+    /// Of SESSION_SET_APP_CONFIG_RSP.
+    let configurationStatus: UInt8
+
+    init(
+      roles: [UInt8] = [0x00, 0x01], roundStatus: UInt8 = 0, configurationStatus: UInt8 = 0
+    ) {
       self.roles = roles
       self.roundStatus = roundStatus
+      self.configurationStatus = configurationStatus
     }
 
     var commands: [[UInt8]] { state.withLock { $0.commands } }
@@ -101,6 +107,8 @@ import UWBTestSupport
       // Versions of FiRa 2.0, and the roles.
       case (0, 3): return ok([2, 2, 4, 2, 0, 2, 0, 5, 2] + roles)
       case (1, 0): return ok([7, 0, 0, 0]) + Self.session(0)
+      case (1, 3) where configurationStatus != 0:
+        return Self.packet(2, 1, 3, [configurationStatus, 0])
       case (1, 3): return ok([0]) + Self.session(3)
       case (1, 9): return Self.packet(2, 1, 9, [roundStatus, 0])
       case (2, 0): return ok() + Self.session(2)
@@ -183,12 +191,16 @@ import UWBTestSupport
     return (recorder.calls, chip.commands.contains { $0[0] == 0x21 && $0[1] == 9 })
   }
 
-  @Test func chipsThatAreNoTagsAreNotConfigured() async throws {
+  /// Only the chip decides what it can do.
+  @Test func chipsThatDoNotListTheTagsRoleAreAsked() async throws {
     // Initiator and responder.
-    let chip = TagChip(roles: [0x03, 0x00])
-    let calls = try await run(on: chip) { !$0.isEmpty }.calls
+    let refusing = TagChip(roles: [0x03, 0x00], configurationStatus: 4)
+    let calls = try await run(on: refusing) { !$0.isEmpty }.calls
     #expect(calls == [.invalidated(.unsupportedPlatform)])
-    #expect(!chip.commands.contains { $0[0] == 0x21 && $0[1] == 0 })
+    let taking = try await run(on: TagChip(roles: [0x03, 0x00])) { !$0.isEmpty }
+    #expect(taking.calls == [.started])
+    let listed = try await run(on: TagChip(configurationStatus: 4)) { !$0.isEmpty }.calls
+    #expect(listed == [.invalidated(.invalidConfiguration)])
   }
 
   @Test func refusedRoundsEndTheSession() async throws {

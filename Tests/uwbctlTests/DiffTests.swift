@@ -190,7 +190,8 @@ struct DiffDeviceTests {
     let options = try ChipOptions.parse([])
     for _ in 0..<2 {
       let side = try await DiffSide(
-        device: chip.path, options, capabilities: false, session: token, ids: [7])
+        device: chip.path, options, capabilities: false, resets: false, session: token,
+        ids: [7])
       guard case .sessions(let ends) = side.content else { throw CancellationError() }
       let read = try #require(ends.first)
       #expect(ends.count == 1 && read.isReadBack)
@@ -208,7 +209,8 @@ struct DiffDeviceTests {
   func capabilities() async throws {
     let (bench, chip) = try DoctorTests.bench()
     let side = try await DiffSide(
-      device: chip.path, ChipOptions.parse([]), capabilities: true, session: nil, ids: [])
+      device: chip.path, ChipOptions.parse([]), capabilities: true, resets: false,
+      session: nil, ids: [])
     bench.stop()
     guard case .capabilities(let list, let dialect) = side.content else {
       throw CancellationError()
@@ -219,7 +221,7 @@ struct DiffDeviceTests {
     }
     #expect(try found([]).isEmpty)
     let channel = try #require(try found(["CHANNEL_NUMBER=6"]).first)
-    #expect(channel.effect == .preventsRanging && channel.name == "CHANNEL_NUMBER")
+    #expect(channel.effect == .notKnown && channel.name == "CHANNEL_NUMBER")
     #expect(channel.first == "6" && channel.second == nil)
     // The same chip with other channels: some in common, none.
     for (mask, effect) in [
@@ -367,7 +369,7 @@ struct DiffCommandTests {
     }
   }
 
-  @Test("A capability that a chip does not list prevents ranging")
+  @Test("Whether a chip has what it does not list is not known")
   func capabilities() throws {
     let caps = CapabilityList([TLV(0x0E, [0b1001])], dialect: .assumed)
     #expect(caps.rows.map(\.name) == ["CHANNELS"])
@@ -377,8 +379,8 @@ struct DiffCommandTests {
     ]) { paths in
       for arguments in [paths, paths.reversed()] {
         let result = try Self.run(arguments)
-        #expect(result.status == 83)
-        #expect(result.text.hasPrefix("prevents ranging: CHANNEL_NUMBER: 6\n"), "\(result.text)")
+        #expect(result.status == 0)
+        #expect(result.text.hasPrefix("not known: CHANNEL_NUMBER: 6\n"), "\(result.text)")
       }
       #expect(try Self.run([paths[0], paths[0]]).status == 0)
     }

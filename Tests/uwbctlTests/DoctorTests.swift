@@ -38,6 +38,18 @@ import UWBTestSupport
     return (bench, chip)
   }
 
+  @Test func whatAChipDoesNotListIsAWarning() async throws {
+    let (bench, chip) = try Self.bench(.pica)
+    let found = try await Self.findings(chip.path)
+    #expect(chip.disorderlyCommands == 0)
+    bench.stop()
+    #expect(found.values.filter { $0.verdict == .fail } == [])
+    #expect(found[.capabilities]?.verdict == .warn)
+    #expect(found[.capabilities]?.text.contains("SCHEDULE_MODE time scheduled") == true)
+    #expect(found[.sessions]?.text == "the chip answers only with errors before its reset")
+    #expect(found[.selfTest]?.text.hasPrefix("session created, configured, started") == true)
+  }
+
   @Test(arguments: [ChipProfile.qm33, .sr250, .fira1])
   func aGoodChipHasNoFailure(_ profile: ChipProfile) async throws {
     let (bench, chip) = try Self.bench(profile)

@@ -42,6 +42,24 @@ import UWBTestSupport
     return (output.text.withLock { $0 }.split(separator: "\n").map(String.init), summary)
   }
 
+  @Test func nothingIsSentBetweenAResetAndREADY() async throws {
+    let (bench, chip) = try DoctorTests.bench(.pica)
+    let (lines, summary) = try await Self.lines(
+      .serial(path: FilePath(chip.path)), until: "CORE_GET_DEVICE_INFO_RSP", resets: true)
+    // Said when the port was opened.
+    let words = lines.filter { !$0.hasSuffix("state ERROR") }.map {
+      $0.split(separator: " ").dropFirst().prefix(2).joined(separator: " ")
+    }
+    #expect(
+      words.suffix(5) == [
+        "> CORE_DEVICE_RESET_CMD", "< CORE_DEVICE_RESET_RSP", "< CORE_DEVICE_STATUS_NTF",
+        "> CORE_GET_DEVICE_INFO_CMD", "< CORE_GET_DEVICE_INFO_RSP",
+      ], "\(lines)")
+    #expect(summary.contains(" 2 to it"))
+    #expect(chip.disorderlyCommands == 0)
+    bench.stop()
+  }
+
   @Test func listeningSendsNothing() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     terminal.say(hexBytes("60 01 00 01 01 61 02 00 06 01 00 00 00 02 00"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
 internal import UCI
-internal import UCIReference
+package import UCIReference
 public import UWB
 
 /// A Nearby Interaction accessory: a UWB chip with which apps on phones, or on other Linux machines,
@@ -51,6 +51,11 @@ public final class Accessory: Sendable {
     self.device = device
     self.options = options
     _ = try configurationData()
+  }
+
+  /// What the chip does not list among its capabilities; only the chip itself decides.
+  package var warnings: [ConfigurationProblem] {
+    get throws(AccessoryError) { try configurationData().uwb.problems(on: device).warnings }
   }
 
   /// The configuration data that an app would get now; each call has another address.

@@ -198,7 +198,7 @@ struct AccessoryAppSession {
       runs += 1
       let watches = watch(session, run: runs)
       running = Running(run: runs, session: session, data: data, watches: watches)
-      try await session.start()
+      try await session.start(awaitsRecovery: false)
     } catch {
       await abandon()
       throw AccessoryError(.device(error))
@@ -211,7 +211,7 @@ struct AccessoryAppSession {
     _ configuration: SessionConfiguration, _ data: [UInt8]
   ) async throws(DriverError) -> UWBSession {
     guard accessory.options.leavesDataToChip else {
-      return try await accessory.device.makeSession(configuration)
+      return try await accessory.device.makeSession(configuration, awaitsRecovery: false)
     }
     let role = configuration.role.rawValue
     let profile = NXPSetProfile(

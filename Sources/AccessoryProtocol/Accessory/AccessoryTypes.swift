@@ -9,7 +9,7 @@ extension Accessory {
     /// The version of the UWB configuration data; iPhones are seen to use 1.1.
     public var version: ConfigurationVersion = .v11
     /// The accessory's role; nil: controller and initiator, as in Qorvo's and NXP's demonstrations,
-    /// or controlee where the chip can only be that.
+    /// or controlee where the chip lists only that.
     public var role: SessionConfiguration.Role?
     /// The session that the accessory asks for, in version 2.0.
     public var request = UWBConfigurationData.Request(slotsPerRound: 6)

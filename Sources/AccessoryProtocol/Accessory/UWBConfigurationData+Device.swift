@@ -14,41 +14,36 @@ extension UWBConfigurationData {
       throw AccessoryError(
         .unsuitableChip("only NXP chips decode shareable data, and only up to version 1.1"))
     }
-    let chip = Capabilities(device.capabilities)
     let maker = Maker(device.info)
     self.init(
-      version: options.version, role: try Self.role(chip, options.role),
+      version: options.version,
+      role: options.role ?? Self.role(Capabilities(device.capabilities)),
       address: .shortAddress(except: taken))
     manufacturer = options.manufacturer ?? maker.manufacturer
     model = options.model ?? maker.model
     middleware = maker.middleware
     clockDrift = maker.clockDrift
     request = options.request
-    // An iPhone's session with this role shows whether the chip could do it at all.
-    let sample = ShareableConfigurationData(sessionID: 1, address: .shortAddress(except: address))
-    let problems = try sample.session(of: .accessory, with: self)
-      .problems(for: device.dialect, capabilities: chip).errors
+    let problems = try problems(on: device).errors
     guard problems.isEmpty else {
       throw AccessoryError(.unsuitableChip(problems.map(\.sentence).joined(separator: " ")))
     }
   }
 
-  /// The role that is asked for, or else the first that the chip can take.
-  private static func role(
-    _ chip: Capabilities, _ wanted: SessionConfiguration.Role?
-  ) throws(AccessoryError) -> SessionConfiguration.Role {
+  /// What is wrong with an iPhone's session on this chip, which shows whether it can do it at all.
+  func problems(on device: UWBDevice) throws(AccessoryError) -> [ConfigurationProblem] {
+    let sample = ShareableConfigurationData(sessionID: 1, address: .shortAddress(except: address))
+    return try sample.session(of: .accessory, with: self)
+      .problems(for: device.dialect, capabilities: Capabilities(device.capabilities))
+  }
+
+  /// Controller, unless the chip lists only the other role.
+  private static func role(_ chip: Capabilities) -> SessionConfiguration.Role {
     let types = chip.deviceTypes ?? [.controller, .controlee]
     let roles = chip.roles ?? [.initiator, .responder]
-    let possible: [SessionConfiguration.Role] =
-      (types.contains(.controller) && roles.contains(.initiator) ? [.controller] : [])
-      + (types.contains(.controlee) && roles.contains(.responder) ? [.controlee] : [])
-    guard let role = wanted ?? possible.first else {
-      throw AccessoryError(.unsuitableChip("it can neither be a controller nor a controlee"))
-    }
-    guard possible.contains(role) else {
-      throw AccessoryError(.unsuitableChip("it cannot be a \(role)"))
-    }
-    return role
+    let canControl = types.contains(.controller) && roles.contains(.initiator)
+    return !canControl && types.contains(.controlee) && roles.contains(.responder)
+      ? .controlee : .controller
   }
 }
 

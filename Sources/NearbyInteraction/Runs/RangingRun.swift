@@ -93,7 +93,8 @@ final class RangingRun: Sendable {
     _ made: SessionPlan.Made, on device: UWBDevice
   ) async -> Result<(UWBSession, SessionPlan.Made), DriverError> {
     let built = await attempt { () async throws(DriverError) in
-      try await device.makeSession(made.configuration, checked: plan.isChecked)
+      try await device.makeSession(
+        made.configuration, checked: plan.isChecked, awaitsRecovery: false)
     }
     guard case .failure(let error) = built, error.code == .parametersRefused,
       let plain = made.without(error.refusedParameters)
@@ -105,7 +106,7 @@ final class RangingRun: Sendable {
     let measuring = measure(session)
     let started = await attempt { () async throws(DriverError) in
       try await plan.prepare(session)
-      try await session.start()
+      try await session.start(awaitsRecovery: false)
     }
     let ending: Ending
     switch started {
@@ -173,7 +174,7 @@ final class RangingRun: Sendable {
     do throws(DriverError) { return try await session.configure(parameters) } catch {}
     try await session.stop()
     try await session.configure(parameters)
-    try await session.start()
+    try await session.start(awaitsRecovery: false)
   }
 
   /// Reports a failure; waits for the device where it is transient.
@@ -181,7 +182,7 @@ final class RangingRun: Sendable {
     _ error: DriverError, of device: UWBDevice, hasStarted: Bool
   ) async {
     if error.endReason == .stoppedInBand { return report(.peerEnded) }
-    let cause = NIError(error, in: device.dialect)
+    let cause = plan.failure(error, of: device)
     guard error.isTransient else { return report(.failed(cause)) }
     await waitForRecovery(cause, hasStarted: hasStarted)
   }

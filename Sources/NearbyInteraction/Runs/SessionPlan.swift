@@ -69,15 +69,25 @@ struct SessionPlan: Sendable {
         return .failure(NIError(.invalidConfiguration, error))
       }
     case .peer(let session): return .success(Made(session))
-    case .anchors(let id, let radio):
-      guard Capabilities(device.capabilities).roles?.contains(.dtTag) ?? true else {
-        return .failure(
-          NIError(
-            .unsupportedPlatform, reason: "The chip receives no downlink TDoA.",
-            recovery: "Check NISession.deviceCapabilities.supportsDLTDOAMeasurement first."))
-      }
-      return .success(Made(anchors: radio.configuration(id: id)))
+    case .anchors(let id, let radio): return .success(Made(anchors: radio.configuration(id: id)))
     }
+  }
+
+  /// The error that the app gets for a failure of the driver: what a chip does not list and then
+  /// refuses is not supported.
+  func failure(_ error: DriverError, of device: UWBDevice) -> NIError {
+    let isRefusal: Bool =
+      switch error.code {
+      case .refused, .parametersRefused, .sessionEnded, .stateNotReached: true
+      default: false
+      }
+    guard case .anchors = target, isRefusal,
+      Capabilities(device.capabilities).roles?.contains(.dtTag) == false
+    else { return NIError(error, in: device.dialect) }
+    return NIError(
+      .unsupportedPlatform, reason: "The chip receives no downlink TDoA.",
+      recovery: "Check NISession.deviceCapabilities.supportsDLTDOAMeasurement first.",
+      underlying: error)
   }
 }
 

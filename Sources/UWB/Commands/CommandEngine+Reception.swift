@@ -20,8 +20,10 @@ extension CommandEngine {
     case (.notification, .sessionStatus):
       guard let status = read(SessionStatusNotification.self, payload) else { return }
       update { chip in
+        // Of sessions that are gone, nothing is kept.
         guard
-          chip.sessions[status.sessionToken] != nil || chip.sessions.count < Self.sessionLimit
+          chip.sessions[status.sessionToken] != nil
+            || (status.state != .deinitialised && chip.sessions.count < Self.sessionLimit)
         else { return }
         chip.sessions[status.sessionToken] = status
         if status.state != .active {
@@ -93,7 +95,9 @@ extension CommandEngine {
     switch device {
     case .wokenUp: resend(because: "woke up")
     case .error, .hardwareReset:
-      failOutstanding { .deviceError(command: $0) }
+      // Said before the reset that ends it; a chip in this state may say it whenever it is opened.
+      let isReset = state.withLock { $0.outstanding?.request.opcode == .coreDeviceReset }
+      if !(isReset && isResetting) { failOutstanding { .deviceError(command: $0) } }
       if !isResetting { callbacks.deviceLost(.deviceFailed(device)) }
     case .initialising where !isResetting:
       callbacks.deviceLost(.deviceRestarted)
@@ -119,7 +123,8 @@ extension CommandEngine {
       report(.unexpectedResponse(opcode))
       return
     }
-    if payload == [Status.commandRetry.rawValue] {
+    // Some chips append the empty list that the response has otherwise.
+    if payload.first == Status.commandRetry.rawValue {
       resend(because: "asked to")
     } else {
       complete(id, .answer(payload))

@@ -71,12 +71,22 @@ extension CommandEngine {
         command: request.name, milliseconds: request.milliseconds,
         garbage: statistics.bytesSkipped - skipped)
     }
-    var reader = unsafe PayloadReader(payload.span.bytes)
-    do {
-      return try C.Response(from: &reader, dialect: dialect)
+    do throws(PayloadError) {
+      return try read(payload, dialect)
     } catch {
-      throw .malformedAnswer(command: request.name, error)
+      // A refusal is one, whatever is wrong with the rest of it.
+      guard payload.first != Status.ok.rawValue,
+        let refusal: C.Response = try? read(Array(payload.prefix(1)), dialect)
+      else { throw .malformedAnswer(command: request.name, error) }
+      return refusal
     }
+  }
+
+  private func read<R: UCIResponse>(
+    _ payload: [UInt8], _ dialect: Dialect
+  ) throws(PayloadError) -> R {
+    var reader = unsafe PayloadReader(payload.span.bytes)
+    return try R(from: &reader, dialect: dialect)
   }
 
   /// Sends one packet as it is, whatever is outstanding, and returns the payload of the first answer
@@ -155,7 +165,7 @@ extension CommandEngine {
     let late = state.withLock { $0.responses.late }
     guard let late, late.opcode == request.opcode else { return nil }
     // Asked to repeat it: the chip has not done it.
-    if late.payload == [Status.commandRetry.rawValue] { return try await exchange(request) }
+    if late.payload.first == Status.commandRetry.rawValue { return try await exchange(request) }
     return late.payload
   }
 

@@ -124,8 +124,11 @@ final class MessageRouter: @unchecked Sendable {
     {
       return
     }
-    if header.type == .notification, header.opcode == .sessionStatus { sessionStatus(payload) }
+    let isSessionStatus = header.type == .notification && header.opcode == .sessionStatus
+    let before = isSessionStatus ? engine.chip.sessions : [:]
+    // Streams end when the state is known: whoever sees the end may go by it.
     engine.receive(type: header.type, opcode: header.opcode, payload: payload)
+    if isSessionStatus { sessionStatus(payload, before) }
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
@@ -182,7 +185,9 @@ final class MessageRouter: @unchecked Sendable {
 
   // A session that leaves ACTIVE ends its streams here, after its last measurement; one that ranges
   // again after an interruption goes on here, ahead of its first.
-  private func sessionStatus(_ payload: RawSpan) {
+  private func sessionStatus(
+    _ payload: RawSpan, _ before: [UInt32: SessionStatusNotification]
+  ) {
     var reader = PayloadReader(payload)
     guard let status = try? SessionStatusNotification(from: &reader, dialect: .assumed) else {
       return
@@ -191,7 +196,7 @@ final class MessageRouter: @unchecked Sendable {
     if status.state == .active {
       refresh()
       for entry in current where entry.token == token { entry.subscription.resume() }
-    } else if engine.chip.sessions[token]?.state == .active {
+    } else if before[token]?.state == .active {
       sessionEnded(status)
       finish(nil) { $0.session.tokenOnChip == token }
     }

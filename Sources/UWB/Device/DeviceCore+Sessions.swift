@@ -7,8 +7,6 @@ internal import UCI
 extension DeviceCore {
   var profile: DeviceProfile { engine.profile }
 
-  func register(_ record: SessionRecord) { state.withLock { $0.sessions.append(record) } }
-
   /// What there is to do about a session that is no longer wanted.
   enum SessionRemoval { case nothing, removeFromChip, leaveToRecovery }
 
@@ -39,6 +37,11 @@ extension DeviceCore {
     }
     record.assign(token: token)
     router.sessionsChanged()
+    // Strict firmware refuses parameters before it has said that the session is there.
+    let said = try await engine.wait(milliseconds: profile.stateTimeout) {
+      $0.sessions[token].map { $0.state != .deinitialised } ?? false
+    }
+    if said == nil { logger.warning("the chip did not report the new session") }
     if record.profile == nil {
       try await configure(record, record.parameters(for: engine.dialect.generation), sender)
     }
@@ -82,9 +85,40 @@ extension DeviceCore {
     }
   }
 
-  /// Starts ranging and waits until the chip reports ACTIVE.
+  /// The same for a caller.
+  ///
+  /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for.
+  func make(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
+    state.withLock { $0.sessions.append(record) }
+    while true {
+      let losses = state.withLock { $0.losses }
+      do throws(DriverError) { return try await build(record) } catch {
+        guard awaitsRecovery else { throw error }
+        try await waitForRecovery(of: record, losses, error)
+      }
+      // The recovery has built it, unless it began before this did.
+      if record.isOnChip { return }
+    }
+  }
+
+  /// Starts ranging for a caller and waits until the chip reports ACTIVE.
+  ///
+  /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for.
+  func start(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
+    // One that was ranging is started by the recovery.
+    if recovery != nil, record.shouldResume { throw .recovering }
+    while true {
+      let losses = state.withLock { $0.losses }
+      do throws(DriverError) { return try await start(record, from: .caller) } catch {
+        guard awaitsRecovery else { throw error }
+        try await waitForRecovery(of: record, losses, error)
+      }
+      if engine.chip.sessions[record.token]?.state == .active { return }
+    }
+  }
+
   func start(
-    _ record: SessionRecord, from sender: CommandEngine.Sender = .caller
+    _ record: SessionRecord, from sender: CommandEngine.Sender
   ) async throws(DriverError) {
     let token = record.token
     record.willStart()
@@ -119,6 +153,9 @@ extension DeviceCore {
   func stop(_ record: SessionRecord) async throws(DriverError) {
     // Streams that wait for the device to come back would wait for ever.
     if record.cancelResume() { router.finish(record, nil) }
+    // Several may stop it, and strict firmware refuses to stop what it has stopped.
+    await record.stopping.lock()
+    defer { record.stopping.unlock() }
     let token = record.token
     guard engine.chip.sessions[token]?.state == .active else { return }
     record.willStop()
@@ -149,6 +186,9 @@ extension DeviceCore {
     try await remove(record.token)
   }
 
+  /// How long a chip that has removed a session may take to report it.
+  private static let removalMilliseconds = 500
+
   /// SESSION_DEINIT. A session that is no longer there is removed as well.
   func remove(
     _ token: UInt32, from sender: CommandEngine.Sender = .caller
@@ -167,7 +207,8 @@ extension DeviceCore {
       throw .refused(command: "SESSION_DEINIT_CMD", status)
     }
     if status == .ok {
-      _ = try await engine.wait(milliseconds: profile.stateTimeout) {
+      // It is gone. Google's pica does not report that.
+      _ = try await engine.wait(milliseconds: Self.removalMilliseconds) {
         $0.sessions[token]?.state == .deinitialised
       }
     }

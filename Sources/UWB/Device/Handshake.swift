@@ -91,11 +91,13 @@ struct Handshake {
     // The silence in which the link finds the boundary between frames.
     _ = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
     do throws(DriverError) {
-      return try await engine.send(
+      let answer = try await engine.send(
         GetDeviceInfo(), timeout: Self.identityMilliseconds, patience: Self.backlogMilliseconds,
-        from: .recovery
-      ).body
+        from: .recovery)
+      guard answer.status == .ok else { throw .needsReset }
+      return answer.body
     } catch {
+      if error.code == .deviceError { throw .needsReset }
       guard error.code == .noAnswer else { throw error }
       // Should it come after all, it is what will be asked again after the reset.
       engine.state.withLock { $0.responses.removeAll() }

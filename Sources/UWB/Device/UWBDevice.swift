@@ -203,19 +203,32 @@ public final class UWBDevice: Sendable {
 
   // MARK: sessions
 
-  /// Creates a session and configures it; the chip reports IDLE when it could start.
+  /// Creates a session and configures it; the chip reports IDLE when it could start. A device that is
+  /// lost meanwhile and recovered (`Options.recovery`) is waited for.
   ///
   /// - Parameter checked: whether the configuration is looked at first, against the rules of the
-  ///   protocol and the chip's capabilities; false: it is sent as it is.
+  ///   protocol and the chip's capabilities; false: it is sent as it is. What the chip merely does not
+  ///   list among its capabilities is logged as a warning and sent.
   /// - Throws: `DriverError`, with the session removed from the chip again;
   ///   `.configurationProblems` with everything that was found before anything was sent.
   public func makeSession(
     _ configuration: SessionConfiguration, checked: Bool = true
   ) async throws(DriverError) -> UWBSession {
+    try await makeSession(configuration, checked: checked, awaitsRecovery: true)
+  }
+
+  /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for; false: the loss
+  ///   is thrown at once.
+  package func makeSession(
+    _ configuration: SessionConfiguration, checked: Bool = true, awaitsRecovery: Bool
+  ) async throws(DriverError) -> UWBSession {
     if checked {
-      try configuration.validate(for: dialect, capabilities: Capabilities(capabilities))
+      let problems = configuration.problems(
+        for: dialect, capabilities: Capabilities(capabilities))
+      guard problems.errors.isEmpty else { throw .configurationProblems(problems.errors) }
+      for warning in problems.warnings { core.logger.warning("\(warning)") }
     }
-    return try await makeSession(SessionRecord(configuration: configuration))
+    return try await makeSession(SessionRecord(configuration: configuration), awaitsRecovery)
   }
 
   /// Lets an NXP chip make a session from what an app sent (SET_PROFILE); the chip decodes it itself
@@ -228,15 +241,14 @@ public final class UWBDevice: Sendable {
   package func makeSession(
     from profile: NXPSetProfile, as configuration: SessionConfiguration
   ) async throws(DriverError) -> UWBSession {
-    try await makeSession(SessionRecord(configuration: configuration, profile: profile))
+    try await makeSession(SessionRecord(configuration: configuration, profile: profile), false)
   }
 
-  private func makeSession(_ record: SessionRecord) async throws(DriverError) -> UWBSession {
+  private func makeSession(
+    _ record: SessionRecord, _ awaitsRecovery: Bool
+  ) async throws(DriverError) -> UWBSession {
     let session = UWBSession(device: self, record: record)
-    do throws(DriverError) {
-      defer { core.register(record) }
-      try await core.build(record)
-    } catch {
+    do throws(DriverError) { try await core.make(record, awaitsRecovery: awaitsRecovery) } catch {
       try? await session.close()
       throw error
     }

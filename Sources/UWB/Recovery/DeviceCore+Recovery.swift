@@ -212,6 +212,48 @@ extension DeviceCore {
     }
   }
 
+  // MARK: callers who wait for it
+
+  /// Waits until a device that was lost during a caller's command is back, with the session.
+  ///
+  /// - Parameters:
+  ///   - losses: how often the device had been lost before the command.
+  ///   - error: how the command failed.
+  /// - Throws: `error` where nothing was lost or the device does not come back; why the session did
+  ///   not come back; `cancelled`.
+  func waitForRecovery(
+    of record: SessionRecord, _ losses: Int, _ error: DriverError
+  ) async throws(DriverError) {
+    guard recovery != nil else { throw error }
+    let events = broadcast.subscribe(.bufferingNewest(256))
+    // A write can fail before the reader has seen that the link is gone.
+    if error.code == .link, state.withLock({ $0.losses == losses && $0.home?.canReturn ?? false }) {
+      await handleLossOnReader(error)
+    }
+    var isBack = state.withLock { state in
+      guard case .running = state.phase else { return false }
+      return state.losses != losses || error == .recovering
+    }
+    if !isBack {
+      guard state.withLock({ if case .recovering = $0.phase { true } else { false } }) else {
+        throw error
+      }
+      waiting: for await event in events {
+        switch event {
+        case .recovered:
+          isBack = true
+          break waiting
+        case .sessionLost(record.configuration.sessionID, let cause): throw cause
+        default: break
+        }
+      }
+    }
+    if Task.isCancelled {
+      throw .link(LinkError(.cancelled, endpoint: "the device"))
+    }
+    guard isBack, sessions.contains(where: { $0 === record }) else { throw error }
+  }
+
   // MARK: chips that may have lost their sessions without saying so
 
   /// How long a chip that may have restarted may take to say that it still has a session, in milliseconds; chips in

@@ -83,10 +83,8 @@ extension SessionConfiguration {
 
   /// - Throws: `DriverError.configurationProblems` with all that prevents ranging or would be
   ///   refused.
-  package func validate(
-    for dialect: Dialect = .assumed, capabilities: Capabilities? = nil
-  ) throws(DriverError) {
-    let errors = problems(for: dialect, capabilities: capabilities).errors
+  package func validate() throws(DriverError) {
+    let errors = problems().errors
     guard errors.isEmpty else { throw .configurationProblems(errors) }
   }
 

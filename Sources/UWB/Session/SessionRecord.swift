@@ -31,6 +31,8 @@ final class SessionRecord: Sendable {
 
   private let state: Locked<State>
   private let subscribers = Broadcast<ReceivedData>()
+  /// Held while the session is being stopped.
+  let stopping = AsyncMutex()
 
   init(configuration: SessionConfiguration, profile: NXPSetProfile? = nil) {
     self.configuration = configuration

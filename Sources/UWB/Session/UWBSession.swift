@@ -37,11 +37,18 @@ public final class UWBSession: Sendable {
     record.unexpectedEnd.map { .sessionEnded($0.state, $0.reason) }
   }
 
-  /// Starts ranging and waits until the chip reports ACTIVE.
+  /// Starts ranging and waits until the chip reports ACTIVE. A device that is lost before that and
+  /// recovered (`UWBDevice.Options.recovery`) is waited for.
   ///
   /// - Throws: `DriverError`; `.sessionEnded` with the reason when the chip accepts the command and
-  ///   then finds the parameters unusable.
-  public func start() async throws(DriverError) { try await device.core.start(record) }
+  ///   then finds the parameters unusable; `.recovering` for a session that ranged when the device was
+  ///   lost and ranges again by itself.
+  public func start() async throws(DriverError) { try await start(awaitsRecovery: true) }
+
+  /// - Parameter awaitsRecovery: false: the loss of the device is thrown at once.
+  package func start(awaitsRecovery: Bool) async throws(DriverError) {
+    try await device.core.start(record, awaitsRecovery: awaitsRecovery)
+  }
 
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   ///

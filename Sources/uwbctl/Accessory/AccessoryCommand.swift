@@ -47,6 +47,7 @@ struct AccessoryCommand: Command {
 
   private func serve(_ device: UWBDevice, _ simulated: SimulatedPeers?) async throws {
     let accessory = try Accessory(device, options: accessory.options)
+    try accessory.warnings.report(strictly: self.accessory.strict)
     let listener = try await SocketListener(try ChannelEndpoint(self.accessory.listen))
     let printer = AccessoryPrinter(format)
     printer.print(listening: listener)
@@ -106,7 +107,7 @@ struct AccessoryOptions: ParsableArguments {
       """
   )
   var listen = "tcp:7700"
-  @Option(help: "controller or controlee (default: controller, if the chip supports it).")
+  @Option(help: "controller or controlee (default: controller, if the chip lists it).")
   var role: RangeOptions.Role?
   @Option(help: "The preferred update rate: automatic, infrequent or user-interactive.")
   var rate = AccessoryCommand.Rate.userInteractive
@@ -122,6 +123,8 @@ struct AccessoryOptions: ParsableArguments {
 
   @Flag(help: "Let the chip decode the data of the app (NXP).")
   var dataToChip = false
+  @Flag(help: "Fail if the chip does not list what apps need among its capabilities.")
+  var strict = false
 
   func validate() throws {
     try Self.check(listen)

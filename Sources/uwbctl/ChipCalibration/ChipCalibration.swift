@@ -229,10 +229,10 @@ extension CalibrationChange {
           .usage, "Nothing was written: no terminal to prompt on.", try: "Confirm with --yes.")
       }
       let count = changes.count == 1 ? "1 value" : "\(changes.count) values"
-      let question = "Write \(count) to \(printable(device.endpoint.description))? [y/N] "
-      guard let answer = try await Prompt.ask(question),
-        ["y", "yes"].contains(answer.lowercased())
-      else { throw Failure(.usage, "Nothing was written.") }
+      let question = "Write \(count) to \(printable(device.endpoint.description))?"
+      guard try await Prompt.confirm(question) else {
+        throw Failure(.usage, "Nothing was written.")
+      }
     }
     try Task.checkCancellation()
     try await write(isAtomic: isAtomic)

@@ -127,7 +127,12 @@ struct ConfigAccess: ParsableArguments {
   /// Opens the chip, lends its parameters to `body`, and closes the chip again.
   func withParameters(_ body: (ChipParameters) async throws -> Void) async throws {
     let session = session
-    try await options.withDevice(capture, resetPolicy: reset ? .reset : .keepState) { chip, _ in
+    try await options.withDevice(
+      capture, resetPolicy: reset ? .reset : .keepState,
+      resetAdvice: session.map { _ in
+        "Its sessions are lost: leave out --session, and give --reset."
+      }
+    ) { chip, _ in
       do {
         try await body(ChipParameters(chip: chip, session: session))
       } catch let error as ParameterTextError {

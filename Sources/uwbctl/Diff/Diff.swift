@@ -29,8 +29,14 @@ struct Diff: Command {
   var session: [UInt32] = []
   @Flag(help: "Compare the capabilities of devices instead of their sessions.")
   var capabilities = false
+  @Flag(help: "With --capabilities: reset the devices first, which ends their sessions.")
+  var reset = false
   @OptionGroup(title: "Device") var chip: ChipOptions
   @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
+
+  func validate() throws {
+    try require(!reset || capabilities, "--reset ends the sessions; it needs --capabilities.")
+  }
 
   func execute() async throws {
     let sides = try await sides()
@@ -73,8 +79,8 @@ struct Diff: Command {
     var wanted = session[...]
     for index in sides.indices where sides[index] == nil {
       sides[index] = try await DiffSide(
-        device: names[index], chip, capabilities: capabilities, session: wanted.popFirst(), ids: ids
-      )
+        device: names[index], chip, capabilities: capabilities, resets: reset,
+        session: wanted.popFirst(), ids: ids)
     }
     return sides.compactMap(\.self)
   }
@@ -143,7 +149,9 @@ enum CapabilityComparison {
           parameters[id].map { id.isSecret ? "(hidden)" : id.form().text($0) }
         }
         return SessionDifference(
-          problem.severity > .advice ? .preventsRanging : .doesNotMatter, id?.name ?? "",
+          problem.severity > .warning
+            ? .preventsRanging : problem.severity == .warning ? .notKnown : .doesNotMatter,
+          id?.name ?? "",
           isSwapped ? nil : wanted, isSwapped ? wanted : nil, problem.description)
       }
   }

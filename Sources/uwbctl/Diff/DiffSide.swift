@@ -89,17 +89,21 @@ extension DiffSide {
     return status.st_mode & S_IFMT == S_IFCHR
   }
 
-  /// Reads from a device, which is not reset, so that its sessions continue.
+  /// Reads from a device, which is not reset unless wanted, so that its sessions continue.
   ///
   /// - Parameters:
   ///   - session: the handle or id of the session on the chip; nil: search for it.
   ///   - ids: of the sessions of the other side, which older chips use as handles.
   init(
-    device: String, _ chip: ChipOptions, capabilities: Bool, session: UInt32?, ids: [UInt32]
+    device: String, _ chip: ChipOptions, capabilities: Bool, resets: Bool, session: UInt32?,
+    ids: [UInt32]
   ) async throws {
     name = device
-    content = try await DeviceOptions.naming(device, chip).withDevice(resetPolicy: .keepState) {
-      chip, _ in
+    content = try await DeviceOptions.naming(device, chip).withDevice(
+      resetPolicy: resets ? .reset : .keepState,
+      resetAdvice: capabilities
+        ? nil : "Its sessions are lost; its capabilities can be compared: --capabilities --reset."
+    ) { chip, _ in
       capabilities
         ? .capabilities(chip.capabilities, chip.dialect)
         : Content.sessions(try await Self.sessions(on: chip, session, ids))

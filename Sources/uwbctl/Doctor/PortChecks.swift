@@ -329,8 +329,16 @@ extension Checkup {
 
   private func leftovers(_ link: PacketLink) async throws -> Finding {
     let command = Segmentation.packets(GetSessionCount())
-    guard let payload = try await link.ask(command, timeout: Self.answer) else {
-      return .skipped(.sessions, "the chip does not answer before its reset")
+    var hasFailed = false
+    let answer = try await link.ask(command, timeout: Self.answer) {
+      if $0.deviceState == .error { hasFailed = true }
+    }
+    guard let payload = answer else {
+      return .skipped(
+        .sessions,
+        hasFailed
+          ? "the chip answers only with errors before its reset"
+          : "the chip does not answer before its reset")
     }
     var reader = PayloadReader(payload.span.bytes)
     guard

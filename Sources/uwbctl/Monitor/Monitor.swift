@@ -126,6 +126,8 @@ struct Monitoring {
   private(set) var shown = 0
   /// Packets that the other program did not read.
   private(set) var undelivered = 0
+  /// How long the response to a reset may take.
+  private static let resetTimeout = Duration.seconds(2)
   /// Packets that arrived too fast to be shown.
   private(set) var dropped = 0
 
@@ -150,6 +152,15 @@ struct Monitoring {
   private nonisolated(nonsending) mutating func run(
     _ chip: PacketLink, resets: Bool, limit: Duration?
   ) async throws {
+    let start = ContinuousClock.now
+    if resets {
+      let isReady = try await chip.reset(timeout: Self.resetTimeout) { show($0, chip) }
+      if isReady {
+        for packet in Segmentation.packets(GetDeviceInfo()) { try await chip.send(packet) }
+      } else {
+        note("The chip did not say READY after its reset.")
+      }
+    }
     var framing = Link.Framing()
     framing.fromHost = true
     // Packets of the host are shown and recorded when they are sent to the chip.
@@ -170,17 +181,13 @@ struct Monitoring {
       host?.close()
       passing.cancel()
     }
-    if resets {
-      for packet in Segmentation.packets(DeviceReset()) + Segmentation.packets(GetDeviceInfo()) {
-        try await chip.send(packet)
-      }
-    }
-    let end = limit.map { chip.timer(after: $0) }
+    if let count, shown >= count { return }
+    let end = limit.map { chip.timer(after: max(.zero, $0 - (ContinuousClock.now - start))) }
     for await event in chip.events {
       switch event {
       case .packet(let packet):
         await take(packet, chip, host)
-        if shown == count { return }
+        if let count, shown >= count { return }
       case .timer(let number): if number == end { return }
       case .ended(let error): throw error
       }
@@ -198,6 +205,10 @@ struct Monitoring {
         proxy?.discard()
       }
     }
+    show(packet, chip)
+  }
+
+  private mutating func show(_ packet: WirePacket, _ chip: PacketLink) {
     let before = printer.profile
     let text = printer.text(packet)
     if let profile = printer.profile, before == nil { chip.adopt(profile) }

@@ -24,7 +24,7 @@ struct ChipOptions: ParsableArguments {
   }
 
   enum SimulatedChip: String, ExpressibleByArgument, CaseIterable {
-    case qm33, qm33pdoa, sr250, fira1
+    case qm33, qm33pdoa, sr250, fira1, pica
     var profile: ChipProfile { ChipProfile.named(rawValue) ?? .qm33 }
   }
 
@@ -244,10 +244,12 @@ extension DeviceOptions {
   ///   - capture: where packets are recorded.
   ///   - peers: the number of other simulated chips.
   ///   - resetPolicy: what happens to the sessions on the chip.
+  ///   - resetAdvice: what to do about a chip that answers only with errors; nil: the user is asked,
+  ///     or told to give `--reset`.
   ///   - recovery: whether to wait for a device that was lost.
   func withDevice<R: Sendable>(
     _ capture: CaptureOptions? = nil, peers count: Int = 0,
-    resetPolicy: UWBDevice.ResetPolicy = .reset,
+    resetPolicy: UWBDevice.ResetPolicy = .reset, resetAdvice: String? = nil,
     recovery: RecoveryPolicy? = nil, _ body: (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R {
     let target = try OpenTarget(device, chip, capture, peers: count)
@@ -255,8 +257,19 @@ extension DeviceOptions {
     var driverOptions = chip.driverOptions
     (driverOptions.tap, driverOptions.recovery) = (target.tap, recovery)
     driverOptions.resetPolicy = resetPolicy
-    let device = try await UWBDevice.open(target.endpoint, options: driverOptions)
-    if resetPolicy == .keepState, device.wasReset {
+    let device: UWBDevice
+    do throws(DriverError) {
+      device = try await UWBDevice.open(target.endpoint, options: driverOptions)
+    } catch {
+      guard error.code == .needsReset else { throw error }
+      if let resetAdvice {
+        throw Failure(.deviceFailure, "\(error)", try: resetAdvice)
+      }
+      try await Prompt.confirmReset()
+      driverOptions.resetPolicy = .reset
+      device = try await UWBDevice.open(target.endpoint, options: driverOptions)
+    }
+    if driverOptions.resetPolicy == .keepState, device.wasReset {
       note("The chip did not answer without a reset, so it was reset.")
     }
     return try await lending {

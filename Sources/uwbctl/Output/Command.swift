@@ -68,6 +68,9 @@ struct Failure: Error {
       "This firmware may not have it; uwbctl calibrate get shows what it has."
     case CaptureError.notACapture:
       "Record with uwbctl range --capture FILE, or give packets in hexadecimal."
+    case let error as DriverError where error.code == .configurationProblems:
+      (error.recoverySuggestion.map { $0 + " " } ?? "")
+        + "uwbctl range --force starts the session all the same."
     case let error as ProfileError where error.recoverySuggestion != nil:
       "uwbctl profile prints a complete one with comments."
     case let error as NIError: error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
@@ -262,7 +265,7 @@ enum ExitStatus: Int32, CaseIterable {
     switch error.code {
     case .noAnswer where error.garbage == 0: self = .silent
     case .noAnswer, .malformedAnswer: self = .protocolError
-    case .link, .firmware, .retriesExhausted, .deviceError, .stateNotReached, .closed,
+    case .link, .firmware, .retriesExhausted, .deviceError, .needsReset, .stateNotReached, .closed,
       .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
     case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong,

@@ -5,6 +5,7 @@ import Dispatch
 import Glibc
 import Synchronization
 import SystemPackage
+import UWB
 import UWBLab
 
 /// A stream of the program.
@@ -141,6 +142,30 @@ enum Prompt {
     return answer.map { line in
       let rest = line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
       return String(rest.reversed())
+    }
+  }
+}
+
+extension Prompt {
+  /// Asks a question that only `y` or `yes` affirms.
+  static func confirm(_ question: String) async throws -> Bool {
+    let answer = try await ask(question + " [y/N] ")
+    return ["y", "yes"].contains(answer?.lowercased())
+  }
+
+  /// Asks whether a chip that answers only with errors may be reset.
+  ///
+  /// - Parameter advice: what to do where nobody can answer.
+  /// - Throws: `Failure` where it may not.
+  static func confirmReset(
+    else advice: String = "Give --reset as well, which ends the sessions on the chip."
+  ) async throws {
+    guard standardInput.isTerminal, standardError.isTerminal else {
+      throw Failure(.deviceFailure, "\(DriverError.needsReset)", try: advice)
+    }
+    note("\(DriverError.needsReset)")
+    guard try await confirm("Reset it, which ends the sessions on the chip?") else {
+      throw Failure(.deviceFailure, "The device was not reset.", try: advice)
     }
   }
 }

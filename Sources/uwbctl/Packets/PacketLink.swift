@@ -168,13 +168,51 @@ final class PacketLink: Sendable {
   }
 }
 
+extension WirePacket {
+  /// The state that a chip reports with this packet; nil for any other packet.
+  var deviceState: DeviceState? {
+    guard direction == .inbound, bytes.count > PacketHeader.length,
+      let header = try? PacketHeader(parsing: bytes.span.bytes),
+      header.type == .notification, header.opcode == .coreDeviceStatus
+    else { return nil }
+    return DeviceState(rawValue: bytes[PacketHeader.length])
+  }
+}
+
 extension PacketLink {
+  /// How long READY may take after a reset; NXP's Android service waits as long. Where it came before
+  /// the response already, a second one is awaited for a shorter time.
+  private static let ready = (patience: Duration.seconds(3), again: Duration.milliseconds(500))
+
+  /// Resets the chip and waits for its READY: some firmware drops what is sent before.
+  ///
+  /// - Parameter seen: called with every packet.
+  /// - Returns: whether the chip is ready.
+  nonisolated(nonsending) func reset(
+    timeout: Duration, seen: (WirePacket) throws -> Void
+  ) async throws -> Bool {
+    var isReady = false
+    func take(_ packet: WirePacket) throws {
+      try seen(packet)
+      if packet.deviceState == .ready { isReady = true }
+    }
+    let response = try await ask(
+      Segmentation.packets(DeviceReset()), timeout: timeout, seen: take)
+    guard response?.first == Status.ok.rawValue else { return false }
+    let patience = isReady ? Self.ready.again : Self.ready.patience
+    try await receive(for: patience) { packet in
+      try take(packet)
+      return packet.deviceState == .ready
+    }
+    return isReady
+  }
+
   /// Receives packets for a time, or until `wanted` returns true.
   ///
   /// - Returns: whether `wanted` returned true.
   /// - Throws: `LinkError` when the link ends; `CancellationError`.
   @discardableResult
-  func receive(
+  nonisolated(nonsending) func receive(
     for time: Duration, until wanted: (WirePacket) throws -> Bool
   ) async throws -> Bool {
     let end = timer(after: time)
@@ -194,7 +232,7 @@ extension PacketLink {
   ///
   /// - Parameter seen: called with every packet, including those of the response.
   /// - Returns: the payload of the response; nil when none arrived in time.
-  func ask(
+  nonisolated(nonsending) func ask(
     _ packets: [[UInt8]], timeout: Duration, seen: (WirePacket) throws -> Void = { _ in }
   ) async throws -> [UInt8]? {
     guard let first = packets.first, first.count >= PacketHeader.length else { return nil }

@@ -4,6 +4,7 @@ import ArgumentParser
 import Locking
 import Ranging
 import UCI
+import UCIReference
 import UWB
 import UWBLab
 import UWBLink
@@ -42,6 +43,11 @@ struct RangeCommand: Command {
     let measured = try await options.withDevice(
       capture, peers: configuration.peers.count, recovery: end.recovery
     ) { [configuration] device, simulated in
+      if !session.force {
+        try configuration.problems(
+          for: device.dialect, capabilities: Capabilities(device.capabilities)
+        ).warnings.report(strictly: session.strict)
+      }
       let others = try await simulated?.start(RangeOptions.mirrored(configuration)) ?? []
       return try await lending {
         try await device.withSession(configuration, checked: !session.force) {
@@ -231,6 +237,12 @@ struct RangeOptions: ParsableArguments {
     completion: .file())
   var profile: String?
   @Flag(help: "Start the session even if it cannot work.") var force = false
+  @Flag(
+    help: """
+      Do not start a session with anything that the chip does not list among its capabilities, \
+      instead of warning and letting the chip decide.
+      """)
+  var strict = false
 
   /// The session of this end.
   func configuration() throws -> SessionConfiguration {
@@ -290,7 +302,10 @@ struct RangeOptions: ParsableArguments {
     return (UInt8(count), slot ?? UInt16(clamping: max(1, min(wanted, longest))))
   }
 
-  func validate() throws { if profile == nil { _ = try configuration() } }
+  func validate() throws {
+    try require(!(force && strict), "Give either --force or --strict.")
+    if profile == nil { _ = try configuration() }
+  }
 
   /// The other end of a session, for each peer.
   static func mirrored(_ configuration: SessionConfiguration) -> [SessionConfiguration] {

@@ -89,20 +89,37 @@ struct Send: Command {
       }
     }
     let timeout = timeout.duration
+    func resetChip() async throws {
+      if try await !link.reset(timeout: timeout, seen: show) {
+        note("The chip did not say READY after its reset.")
+      }
+    }
+    /// Returns how many commands were not answered, and whether the chip reported errors instead.
+    func sendAll() async throws -> (silent: Int, hasFailed: Bool) {
+      var silent = 0
+      var hasFailed = false
+      for message in plan.messages {
+        guard message[0][0] >> 5 == MessageType.command.rawValue else {
+          for packet in message { try await link.send(packet) }
+          continue
+        }
+        let answer = try await link.ask(message, timeout: timeout) { packet in
+          show(packet)
+          if packet.deviceState == .error { hasFailed = true }
+        }
+        if answer == nil { silent += 1 }
+      }
+      return (silent, hasFailed)
+    }
     // Packets that were waiting do not answer anything.
     try await listen(.milliseconds(30))
     let skipped = link.statistics?.bytesSkipped ?? 0
-    if reset {
-      _ = try await link.ask(Segmentation.packets(DeviceReset()), timeout: timeout, seen: show)
-      try await listen(.milliseconds(200))
-    }
-    var silent = 0
-    for message in plan.messages {
-      guard message[0][0] >> 5 == MessageType.command.rawValue else {
-        for packet in message { try await link.send(packet) }
-        continue
-      }
-      if try await link.ask(message, timeout: timeout, seen: show) == nil { silent += 1 }
+    if reset { try await resetChip() }
+    var (silent, hasFailed) = try await sendAll()
+    if silent > 0, hasFailed, !reset {
+      try await Prompt.confirmReset()
+      try await resetChip()
+      (silent, hasFailed) = try await sendAll()
     }
     try await listen(wait.duration)
     guard silent > 0 else { return }

@@ -135,6 +135,63 @@ import UWBSimulator
     board.remove()
   }
 
+  /// Commands after which a device is lost that has not ranged yet.
+  @Test(arguments: [[0x21, 0x00], [0x21, 0x03], [0x22, 0x00], []] as [[UInt8]])
+  func aLossBeforeTheStartIsLikeAnyOther(_ last: [UInt8]) async throws {
+    let board = try Board()
+    let isLost = Atomic(false)
+    let device = try await UWBDevice.open(
+      .serial(path: FilePath(board.path)),
+      options: .init(
+        tap: { direction, packet, _ in
+          let opcode = packet.withUnsafeBytes { Array($0.prefix(2)) }
+          guard direction == .outbound, opcode == last,
+            !isLost.exchange(true, ordering: .relaxed)
+          else { return }
+          board.chip.unplug()
+          try? board.chip.replug()
+        }, recovery: RecoveryPolicy()))
+    let session = try await device.makeSession(Ends.configurations().controller)
+    #expect(session.state == .idle)
+    let stream = session.measurements()
+    if last.isEmpty {
+      board.chip.unplug()
+      try board.chip.replug()
+    }
+    try await session.start()
+    var iterator = stream.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+    #expect(session.state == .active)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func waitingForADeviceToStartOnCanBeCancelled() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let session = try await device.makeSession(Ends.configurations().controller)
+    let reports = device.events
+    board.chip.unplug()
+    for await event in reports { if case .lost = event { break } }
+    let start = Task { try await session.start() }
+    start.cancel()
+    let error = await #expect(throws: DriverError.self) { try await start.value }
+    #expect(error?.linkError?.code == .cancelled)
+    await device.close()
+    board.remove()
+  }
+
+  @Test func aDeviceThatDoesNotComeBackFailsTheStart() async throws {
+    let board = try Board()
+    let device = try await board.open(RecoveryPolicy(limit: .milliseconds(200)))
+    let session = try await device.makeSession(Ends.configurations().controller)
+    board.chip.unplug()
+    let error = await #expect(throws: DriverError.self) { try await session.start() }
+    #expect(error?.code == .link || error?.code == .recovering, "\(String(describing: error))")
+    await device.close()
+    board.remove()
+  }
+
   @Test func allSessionsResumeAfterASecondLossDuringRecovery() async throws {
     let board = try Board()
     // Pulled out again when the first session ranges again and the second is about to.
