@@ -45,7 +45,7 @@ import UWBTestSupport
   }
 
   @Test func invalidNamesAreErrors() {
-    let choice = DeviceChoice.endpoint(named: "nonsense")
+    let choice = DeviceChoice.endpoint(named: "tcp:nonsense")
     guard case .failure(let error) = choice else {
       Issue.record("\(choice)")
       return

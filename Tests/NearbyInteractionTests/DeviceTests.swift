@@ -120,7 +120,7 @@ import UWBSimulator
       [1, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 10) + [21, 1, 0, 1, 0]
         + [UInt8](repeating: 0, count: 12) + [1, 1, 1, 25, 0])
     let recorder = Recorder()
-    let session = recorder.session(on: "nonsense")
+    let session = recorder.session(on: "tcp:nonsense")
     session.run(try NINearbyAccessoryConfiguration(data: data))
     #expect(await recorder.wait { $0 == [.invalidated(.invalidConfiguration)] })
     let missing = Recorder()

@@ -33,7 +33,7 @@ import UCITestSupport
 
   @Test("RSSI is a magnitude without sign")
   func rssi() throws {
-    for (raw, expected) in [("98", -76.0), ("ff", -127.5), ("01", -0.5)] {
+    for (raw, expected) in [("98", -76.0), ("fe", -127), ("ff", nil), ("01", -0.5)] {
       let packet = Vectors.header + "0100 00 00 7b00" + Vectors.zeros(12) + "00 \(raw)"
       let list = try twoWay(packet + Vectors.zeros(11))
       #expect(list.first?.rssiDBm == expected)

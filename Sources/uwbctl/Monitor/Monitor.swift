@@ -209,6 +209,8 @@ struct Monitoring {
   }
 
   private mutating func show(_ packet: WirePacket, _ chip: PacketLink) {
+    // A reset is completed also where fewer packets are asked for.
+    if let count, shown >= count { return }
     let before = printer.profile
     let text = printer.text(packet)
     if let profile = printer.profile, before == nil { chip.adopt(profile) }
