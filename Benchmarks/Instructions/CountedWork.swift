@@ -41,7 +41,9 @@ enum CountedWork: String, CaseIterable {
   /// Bytes as a busy line delivers them, sixteen frames with each read(2).
   private static func frame(_ count: Int) -> Int {
     let frames = Frames(measurements: 1)
-    guard let framer = cuwb_framer_create(cuwb_framing_default(), 0) else { fatalError("no memory") }
+    guard let framer = cuwb_framer_create(cuwb_framing_default(), 0) else {
+      fatalError("no memory")
+    }
     defer { cuwb_framer_destroy(framer) }
     let piece = 16 * frames.length
     var (taken, now, at) = (0, UInt64(0), 0)
