@@ -4,9 +4,11 @@
 
     Tests/Mutants/mutants.py Sources/Ranging --target RangingTests --count 100 --seed 1
 
-Copies the tree (without build products) to a scratch folder, reduces the package there to the given
-test targets and what they depend on, builds once, and then, for each mutant, applies one change to
-one source file of the given folder, builds, and runs the tests. A mutant is
+Copies the tree (without build products) to a scratch folder, and reduces the package there to the
+given test targets and what they depend on. As many mutants as can be are built together, each behind
+a switch that an environment variable turns; those that do not compile this way, because they are in
+inlinable code or in a place that takes no call, are built one by one, unless --together leaves them
+out. The tests run once for each mutant. A mutant is
 
     killed     a test fails, crashes or does not end in time
     unbuilt    it does not compile, and does not count
@@ -112,11 +114,117 @@ def mutants(path, text):
     return found
 
 
-def run(command, folder, timeout, log):
-    """Runs a command in a process group of its own; returns its status, or None after a time-out."""
+COMPARABLE = "<T: Comparable>(a: T, b: T) -> Bool"
+EQUATABLE = "<T: Equatable>(a: T, b: T) -> Bool"
+ADDITIVE = ["<T: AdditiveArithmetic>(a: T, b: T) -> T"]
+NUMERIC = ["<T: BinaryInteger>(a: T, b: T) -> T", "<T: FloatingPoint>(a: T, b: T) -> T"]
+BITS = ["<T: BinaryInteger>(a: T, b: T) -> T"]
+SHIFT = ["<T: BinaryInteger, U: BinaryInteger>(a: T, b: U) -> T"]
+LOGIC = ["(a: Bool, b: @autoclosure () throws -> Bool) rethrows -> Bool"]
+# For the infix operators: precedence, and the signatures of what stands in for them.
+INFIX = {
+    **{name: ("Comparison", [COMPARABLE]) for name in ("<", ">", "<=", ">=")},
+    **{name: ("Comparison", [EQUATABLE]) for name in ("==", "!=")},
+    **{name: ("Addition", ADDITIVE) for name in ("+", "-")},
+    **{name: ("Multiplication", NUMERIC) for name in ("*", "/")},
+    "&&": ("LogicalConjunction", LOGIC), "||": ("LogicalDisjunction", LOGIC),
+    "<<": ("BitwiseShift", SHIFT), ">>": ("BitwiseShift", SHIFT),
+    "&": ("Multiplication", BITS), "|": ("Addition", BITS),
+    "+=": ("Assignment", ["<T: AdditiveArithmetic>(a: inout T, b: T)"]),
+    "-=": ("Assignment", ["<T: AdditiveArithmetic>(a: inout T, b: T)"]),
+    "*=": ("Assignment", ["<T: Numeric>(a: inout T, b: T)"]),
+}
+SWITCHES = """// What stands in for the changed expressions.
+import Glibc
+
+let activeMutant: Int = unsafe getenv("UWB_MUTANT").flatMap { unsafe Int(String(cString: $0)) } ?? -1
+func mutated<T>(_ number: Int, _ original: T, _ changed: T) -> T {
+  activeMutant == number ? changed : original
+}
+"""
+
+
+def switched(number, old, new):
+    """What stands in for an expression, and the declarations that this needs; None if there is none."""
+    name = "".join("~^"[number >> bit & 1] for bit in range(12))
+    o, n = old.strip(), new.strip()
+    if o in INFIX:
+        precedence, signatures = INFIX[o]
+        declared = f"infix operator {name}: {precedence}Precedence\n"
+        for signature in signatures:
+            body = f"a {n} b" if o not in ("&&", "||") else f"try a {n} b()"
+            other = f"a {o} b" if o not in ("&&", "||") else f"try a {o} b()"
+            declared += (
+                f"func {name} {signature} "
+                f"{{ if activeMutant == {number} {{ return {body} }}; return {other} }}\n")
+        return f" {name} ", declared
+    if o == "..<":
+        return f" {name} ", (
+            f"infix operator {name}: RangeFormationPrecedence\n"
+            f"func {name} <T: FixedWidthInteger>(a: T, b: T) -> Range<T> "
+            f"{{ a..<(activeMutant == {number} ? b + 1 : b) }}\n")
+    if o in ("min(", "max("):
+        return f"mutated{number}(", (
+            f"func mutated{number}<T: Comparable>(_ a: T, _ b: T) -> T "
+            f"{{ activeMutant == {number} ? {n}a, b) : {o}a, b) }}\n")
+    if o == "!":
+        return f"!{name}", (
+            f"prefix operator !{name}\nprefix func !{name} (a: Bool) -> Bool "
+            f"{{ activeMutant == {number} ? a : !a }}\n")
+    if new == "()":
+        return f"if activeMutant != {number} {{ {old} }}", ""
+    return f"mutated({number}, {o}, {n})", ""
+
+
+def build_together(scratch, folder, chosen, build, log):
+    """Builds as many mutants as can be with switches; returns their numbers, or None if none can."""
+    sources = {mutant[0]: (scratch / mutant[0]).read_text() for mutant in chosen}
+    inside, taken = set(), set()
+    for number, (path, start, end, _) in enumerate(chosen):
+        if not any((path, place) in taken for place in range(start, end)):
+            inside.add(number)
+            taken |= {(path, place) for place in range(start, end)}
+    switches = scratch / folder / "Mutants.swift"
+    while inside:
+        declared = SWITCHES
+        for path, text in sources.items():
+            here = sorted(
+                (n for n in inside if chosen[n][0] == path), key=lambda n: -chosen[n][1])
+            for number in here:
+                _, start, end, new = chosen[number]
+                standin, more = switched(number, text[start:end], new)
+                text = text[:start] + standin + text[end:]
+                declared += more
+            (scratch / path).write_text(text)
+        switches.write_text(declared)
+        if run(build, scratch, None, log) == 0:
+            return inside
+        lines = {
+            (str(pathlib.Path(found[1]).relative_to(scratch)), int(found[2]))
+            for found in re.finditer(
+                r"^(/\S+\.swift):(\d+):\d+: error:", log.read_text(errors="replace"), re.M)
+            if pathlib.Path(found[1]).is_relative_to(scratch)}
+        files = {path for path, _ in lines}
+        wrong = {
+            number for number in inside
+            if (str(chosen[number][0]),
+                sources[chosen[number][0]].count("\n", 0, chosen[number][1]) + 1) in lines}
+        # An error that is on no changed line comes from one of the file, and any other from anywhere.
+        wrong = wrong or {n for n in inside if str(chosen[n][0]) in files} or set(inside)
+        inside -= wrong
+    for path, text in sources.items():
+        (scratch / path).write_text(text)
+    switches.unlink(missing_ok=True)
+    return None
+
+
+def run(command, folder, timeout, log, mutant=None):
+    """Runs a command in a session of its own; returns its status, or None after a time-out."""
+    environment = {**os.environ, **({} if mutant is None else {"UWB_MUTANT": str(mutant)})}
     with open(log, "wb") as output:
         process = subprocess.Popen(
-            command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+            command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            env=environment)
         try:
             return process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -198,6 +306,8 @@ def arguments():
     parser.add_argument("--minutes", type=float, help="stop after this many minutes")
     parser.add_argument("--scratch", default="/tmp/swift-uwb-mutants", help="folder of the copy")
     parser.add_argument("--prefix", default="", help="command in front of each swift command")
+    parser.add_argument(
+        "--together", action="store_true", help="leave out what cannot be built with the others")
     parser.add_argument("--list", action="store_true", help="print the chosen mutants, and stop")
     return parser.parse_args()
 
@@ -246,27 +356,44 @@ def main():
         return 2
 
     counts = {"killed": 0, "SURVIVED": 0, "unbuilt": 0}
-    start = time.monotonic()
-    for number, mutant in enumerate(chosen, 1):
-        if options.minutes and time.monotonic() - start > 60 * options.minutes:
-            print(f"stopped after {options.minutes:g} minutes, {number - 1} mutants")
+    begin = time.monotonic()
+
+    def judge(number, status):
+        verdict = "SURVIVED" if status == 0 else "killed"
+        counts[verdict] += 1
+        if verdict == "SURVIVED":
+            print(f"SURVIVED {describe(chosen[number])}", flush=True)
+        elif sum(counts.values()) % 10 == 0:
+            print(f"{sum(counts.values())}: {counts}", flush=True)
+
+    def is_late():
+        return options.minutes and time.monotonic() - begin > 60 * options.minutes
+
+    together = build_together(scratch, folder, chosen, build, log) or set()
+    print(f"{len(together)} built together", flush=True)
+    for number in sorted(together):
+        if is_late():
             break
-        path, first, last, replacement = mutant
+        judge(number, run(test, scratch, options.timeout, log, mutant=number))
+    copy_tree(root, scratch)
+    reduce_package(scratch, options.target)
+    apart = [] if options.together else [n for n in range(len(chosen)) if n not in together]
+    for number in apart:
+        if is_late():
+            break
+        path, first, last, replacement = chosen[number]
         target = scratch / path
         original = target.read_text()
         try:
             target.write_text(original[:first] + replacement + original[last:])
             if run(build, scratch, 900, log) != 0:
-                verdict = "unbuilt"
-            else:
-                verdict = "SURVIVED" if run(test, scratch, options.timeout, log) == 0 else "killed"
+                counts["unbuilt"] += 1
+                continue
+            judge(number, run(test, scratch, options.timeout, log))
         finally:
             target.write_text(original)
-        counts[verdict] += 1
-        if verdict == "SURVIVED":
-            print(f"SURVIVED {describe(mutant)}", flush=True)
-        elif number % 10 == 0:
-            print(f"{number}: {counts}", flush=True)
+    if is_late():
+        print(f"stopped after {options.minutes:g} minutes, {sum(counts.values())} mutants")
     print(f"{counts['killed']} killed, {counts['SURVIVED']} survived, {counts['unbuilt']} unbuilt")
     return 1 if counts["SURVIVED"] else 0
 

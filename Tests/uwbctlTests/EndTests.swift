@@ -14,7 +14,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// How `range` ends, and what it says of rounds in which nobody was heard.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct EndTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct EndTests {
   /// Runs the program to its end.
   private func run(
     _ arguments: [String], meanwhile: (FileHandle) async throws -> Void = { _ in }

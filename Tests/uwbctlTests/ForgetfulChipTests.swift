@@ -7,7 +7,7 @@ import UWBSimulator
 
 /// The program against a chip that answers only with errors until it is reset, forgets each host, and
 /// lists only schedules that it does not use.
-@Suite(.timeLimit(.minutes(3))) struct ForgetfulChipTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct ForgetfulChipTests {
   private struct Result {
     var status: Int32
     var output: String

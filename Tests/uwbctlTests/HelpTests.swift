@@ -8,7 +8,7 @@ import UWBSimulator
 @testable import uwbctl
 
 /// What a person meets who types a command: help, mistakes and messages.
-@Suite(.timeLimit(.minutes(1))) struct HelpTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct HelpTests {
   /// What a program said until it ended.
   struct Outcome {
     var status: Int32

@@ -8,7 +8,7 @@ import UWB
 import UWBTestSupport
 
 /// Files as a stranger gives them to the program, in a process of its own.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct HostileFileTests {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct HostileFileTests {
   struct Run {
     var status: Int32
     var output: String

@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// Scenes as files, and what `range` computes in them.
-@Suite struct SceneTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct SceneTests {
   private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "uwbctl")
 
