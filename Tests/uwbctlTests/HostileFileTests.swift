@@ -126,7 +126,8 @@ import UWBTestSupport
   @Test(arguments: [
     #"'{"a\xff": 1}'"#, #"'{"delay_m": "\xc3"}'"#, #"'\xff\xfe{\x00}\x00'"#, "'\\x00'", "''",
     #"'{"delay_m": NaN}'"#, #"'{"delay_m": -Infinity}'"#, #"'{"delay_m": 1e999}'"#,
-    #"'{"delay_m": 1e19}'"#, #"'{"clock_ppm": 10000000000000000000}'"#, #"'{"dellay_m": 1}'"#,
+    #"'{"delay_m": 1e19}'"#, #"'{"delay_m": 1e+}'"#, #"'[1.e- , 2]'"#,
+    #"'{"clock_ppm": 10000000000000000000}'"#, #"'{"dellay_m": 1}'"#,
     #"'{"anchors": {"A": [0, 0, 1]}, "hight_m": 1}'"#,
     #"'{"power_bias": [{"rx_power_dbm": -80, "bias_m": 0.1, "bias": 1}]}'"#,
   ])

@@ -29,6 +29,9 @@ package enum JSONFile {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw .badFile(path, "not \(what): the encoding is not UTF-8.")
     }
+    if hasOpenExponent(bytes) {
+      throw .badFile(path, "not \(what): a number ends with the sign of its exponent.")
+    }
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = true
     let value: T
@@ -43,6 +46,26 @@ package enum JSONFile {
       throw .badFile(path, "not \(what): \(problem(error))")
     }
     return value
+  }
+
+  /// Whether there is a number such as `1e+`, which ends the program in the decoder of JSON5.
+  private static func hasOpenExponent(_ bytes: [UInt8]) -> Bool {
+    var (quote, last, isEscaped) = (UInt8(0), (UInt8(0), UInt8(0), UInt8(0)), false)
+    for byte in bytes + [0x0A] {
+      if quote != 0 {
+        if byte == quote, !isEscaped { quote = 0 }
+        isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+        continue
+      }
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") { quote = byte }
+      let isNumber = 0x30...0x39 ~= last.0 || last.0 == UInt8(ascii: ".")
+      let isSign = last.2 == UInt8(ascii: "+") || last.2 == UInt8(ascii: "-")
+      if isNumber, last.1 | 0x20 == UInt8(ascii: "e"), isSign, !(0x30...0x39 ~= byte) {
+        return true
+      }
+      last = (last.1, last.2, byte)
+    }
+    return false
   }
 
   /// Writes a file completely or not at all.
