@@ -10,7 +10,7 @@ import UWBLink
 import UWBSimulator
 
 /// `uwbctl accessory` in a process of its own, and an app in this one: a chip for each, in one scene.
-@Suite(.ownThreads, .timeLimit(.minutes(5))) struct AccessoryTests {
+@Suite struct AccessoryTests {
   /// A bench with the accessory's chip and the phone's.
   private struct Stage {
     let bench = SimulatedBench(scene: Scene(seed: 21))

@@ -13,7 +13,7 @@ import UWBSimulator
 @testable import uwbctl
 
 /// How `uwbctl find` ends when something is not as it should be.
-@Suite(.ownThreads, .timeLimit(.minutes(5))) struct FindTests {
+@Suite struct FindTests {
   /// The app's end of a channel, and the other one.
   private func channels() throws -> (SocketChannel, SocketChannel) {
     var ends: [Int32] = [0, 0]

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Testing
+import UWBLink
 
 /// Runs tests that wait for other programs on two threads of their own. On the threads that run tasks,
-/// as many of them as there are processors would keep all other tests from running.
+/// as many of them as there are processors would keep all other tests from running. Only for tests
+/// whose own tasks the programs do not wait for.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
   private final class Executor: TaskExecutor {
-    private let queue = OperationQueue()
-
-    init() { queue.maxConcurrentOperationCount = 2 }
+    private let threads = BlockingThreads(limit: 2)
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      queue.addOperation { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+      Task.detached {
+        try await runBlocking(on: self.threads) {
+          job.runSynchronously(on: self.asUnownedTaskExecutor())
+        }
+      }
     }
   }
 
