@@ -60,14 +60,15 @@ import UWBTestSupport
     try session.expect(" 2/0")
     session.resize(columns: 60, rows: 24)
     // What was drawn for the old size may still come.
-    while session.screen.lines.first?.hasSuffix("ok/failed") != true
-      || session.screen.lines[0].contains("azimuth")
-    { try session.expect("ok/failed") }
+    func header() -> String { session.screen.lines.first ?? "" }
+    for _ in 0..<100 where !header().hasSuffix("ok/failed") { try session.expect("ok/failed") }
+    #expect(header().hasSuffix("ok/failed") && header().count < 60, "\(session.screen.lines)")
     let wraps = session.screen.wraps
     try session.expect("lost")
     #expect(session.screen.lines.count == 5, "\(session.screen.lines)")
     session.resize(columns: 100, rows: 10)
-    while session.screen.lines.first?.contains("RSSI") != true { try session.expect("ok/failed") }
+    for _ in 0..<100 where !header().contains("RSSI") { try session.expect("ok/failed") }
+    #expect(header().contains("RSSI"), "\(session.screen.lines)")
     try session.expect("lost")
     #expect(session.screen.lines.count == 5, "\(session.screen.lines)")
     #expect(session.screen.wraps == wraps)

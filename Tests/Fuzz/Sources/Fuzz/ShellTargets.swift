@@ -266,14 +266,18 @@ enum ShellTarget: Target {
     let capture = try CaptureReader.read(file: InputPath.holding(bytes))
     var measurements = CapturedMeasurements()
     var summary = RangeSummary()
-    var rows: [EstimatedMeasurement] = []
-    for packet in capture.packets { rows += measurements.estimates(packet, EstimationSettings()) }
-    for estimate in rows + measurements.remaining() {
-      let row = RangeRow(
-        seconds: 0, measurement: estimate.measurement, computed: estimate,
-        hasRSSI: measurements.hasRSSI)
-      summary.add(row)
-      _ = RangeRow.json.line(row)
+    var rounds: [EstimatedRound] = []
+    for packet in capture.packets { rounds += measurements.rounds(packet, EstimationSettings()) }
+    for round in rounds + measurements.remaining() {
+      switch round {
+      case .estimate(let estimate):
+        let row = RangeRow(
+          seconds: 0, measurement: estimate.measurement, computed: estimate,
+          hasRSSI: measurements.hasRSSI)
+        _ = summary.add(row)
+        _ = RangeRow.json.line(row)
+      case .empty(let empty): summary.add(empty)
+      }
     }
     _ = summary.text("")
   }
