@@ -11,17 +11,17 @@ public struct MessageType: RawRepresentable, Hashable, Sendable {
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue & 7 }
 
   /// Application data, either way.
-  public static let data = MessageType(rawValue: 0)
+  @inlinable public static var data: Self { Self(rawValue: 0) }
   /// Host to chip.
-  public static let command = MessageType(rawValue: 1)
+  @inlinable public static var command: Self { Self(rawValue: 1) }
   /// Chip to host, exactly one for every command.
-  public static let response = MessageType(rawValue: 2)
+  @inlinable public static var response: Self { Self(rawValue: 2) }
   /// Chip to host, at any time.
-  public static let notification = MessageType(rawValue: 3)
+  @inlinable public static var notification: Self { Self(rawValue: 3) }
   /// Reserved for testing; Qorvo: secure-element test command.
-  public static let testCommand = MessageType(rawValue: 4)
+  @inlinable public static var testCommand: Self { Self(rawValue: 4) }
   /// Reserved for testing; Qorvo: secure-element test response.
-  public static let testResponse = MessageType(rawValue: 5)
+  @inlinable public static var testResponse: Self { Self(rawValue: 5) }
 
   /// Whether packets of this type have a group, an opcode and a length of one byte.
   @inlinable public var isControl: Bool { (1...3).contains(rawValue) }

@@ -9,14 +9,14 @@ public struct GroupID: RawRepresentable, Hashable, Sendable {
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue & 15 }
 
   /// Reset, device information, capabilities, device configuration.
-  package static let core = GroupID(rawValue: 0x0)
+  @inlinable package static var core: Self { Self(rawValue: 0x0) }
   /// Sessions: creation, configuration, state.
-  package static let sessionConfig = GroupID(rawValue: 0x1)
+  @inlinable package static var sessionConfig: Self { Self(rawValue: 0x1) }
   /// Sessions: start, stop, ranging results.
-  package static let sessionControl = GroupID(rawValue: 0x2)
+  @inlinable package static var sessionControl: Self { Self(rawValue: 0x2) }
   /// Android's vendor group since 2022.
-  package static let android = GroupID(rawValue: 0xC)
-  package static let test = GroupID(rawValue: 0xD)
+  @inlinable package static var android: Self { Self(rawValue: 0xC) }
+  @inlinable package static var test: Self { Self(rawValue: 0xD) }
 
   /// Whether what a message of this group means depends on who made the chip.
   package var isVendor: Bool { [0x9, 0xA, 0xB, 0xC, 0xE, 0xF].contains(rawValue) }
@@ -58,7 +58,7 @@ public struct Opcode: Hashable, Sendable {
 
   // A number can have another meaning as a notification.
   package static let sessionStart = Opcode(.sessionControl, 0x00)
-  package static let sessionInfo = Opcode(.sessionControl, 0x00)
+  @inlinable package static var sessionInfo: Self { Self(.sessionControl, 0x00) }
   package static let sessionStop = Opcode(.sessionControl, 0x01)
   package static let sessionGetRangingCount = Opcode(.sessionControl, 0x03)
   package static let sessionDataCredit = Opcode(.sessionControl, 0x04)

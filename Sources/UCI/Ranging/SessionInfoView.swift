@@ -8,15 +8,15 @@ public struct MeasurementType: RawRepresentable, Hashable, Sendable, WireCode {
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// One-way ranging, uplink TDoA (at an anchor).
-  public static let uplinkTDoA = MeasurementType(rawValue: 0)
+  @inlinable public static var uplinkTDoA: Self { Self(rawValue: 0) }
   /// Two-way ranging.
-  public static let twoWay = MeasurementType(rawValue: 1)
+  @inlinable public static var twoWay: Self { Self(rawValue: 1) }
   /// One-way ranging, downlink TDoA (at a tag).
-  public static let downlinkTDoA = MeasurementType(rawValue: 2)
+  @inlinable public static var downlinkTDoA: Self { Self(rawValue: 2) }
   /// One-way ranging, angle of arrival only.
-  public static let oneWayAoA = MeasurementType(rawValue: 3)
+  @inlinable public static var oneWayAoA: Self { Self(rawValue: 3) }
   /// One-way ranging, downlink TDoA in its second version (at a tag), FiRa 3.0.
-  public static let downlinkTDoAV2 = MeasurementType(rawValue: 6)
+  @inlinable public static var downlinkTDoAV2: Self { Self(rawValue: 6) }
 }
 
 /// A SESSION_INFO_NTF (FiRa 1.x: RANGE_DATA_NTF) read in place, without copying or allocating.
@@ -97,22 +97,26 @@ public struct SessionInfoView: ~Escapable {
     let start = Self.headerLength &+ index &* TwoWayMeasurement.length
     // Behind the address both forms are the same.
     let o = start &+ (extended ? 8 : 2)
+    let fields = unsafe payload.extracting(unchecked: o..<o &+ 18)
+    func load<T: BitwiseCopyable & FixedWidthInteger>(_ offset: Int, as: T.Type) -> T {
+      T(
+        littleEndian: unsafe fields.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self)
+      )
+    }
+    func angle(_ offset: Int) -> Angle {
+      Angle(raw: load(offset, as: Int16.self), figureOfMerit: load(offset &+ 2, as: UInt8.self))
+    }
     return TwoWayMeasurement(
       peer: extended
-        ? MACAddress(extended: load(start, as: UInt64.self))
-        : MACAddress(load(start, as: UInt16.self)),
-      status: Status(rawValue: load(o, as: UInt8.self)),
-      lineOfSight: LineOfSight(rawValue: load(o &+ 1, as: UInt8.self)),
-      rawDistance: load(o &+ 2, as: UInt16.self),
-      azimuth: angle(o &+ 4), elevation: angle(o &+ 7),
-      destinationAzimuth: angle(o &+ 10), destinationElevation: angle(o &+ 13),
-      slotIndex: load(o &+ 16, as: UInt8.self),
-      rawRSSI: load(o &+ 17, as: UInt8.self))
-  }
-
-  @inlinable @inline(__always)
-  func angle(_ offset: Int) -> Angle {
-    Angle(raw: load(offset, as: Int16.self), figureOfMerit: load(offset &+ 2, as: UInt8.self))
+        ? MACAddress(extended: self.load(start, as: UInt64.self))
+        : MACAddress(self.load(start, as: UInt16.self)),
+      status: Status(rawValue: load(0, as: UInt8.self)),
+      lineOfSight: LineOfSight(rawValue: load(1, as: UInt8.self)),
+      rawDistance: load(2, as: UInt16.self),
+      azimuth: angle(4), elevation: angle(7),
+      destinationAzimuth: angle(10), destinationElevation: angle(13),
+      slotIndex: load(16, as: UInt8.self),
+      rawRSSI: load(17, as: UInt8.self))
   }
 
   /// Calls `body` with each two-way measurement in order; not at all for other types.
