@@ -63,6 +63,8 @@ final class TerminalSession {
   /// Waits until something is on the screen that was not there at the last call.
   func expect(_ text: String) throws {
     while !seen.contains(text) {
+      // A command that writes for ever and never this.
+      try #require(seen.utf8.count < 1_000_000, "no '\(text)' in: \(seen.suffix(2_000))")
       try #require(try read(), "ended without '\(text)': \(seen)")
     }
     if let range = seen.range(of: text) { seen = String(seen[range.upperBound...]) }
