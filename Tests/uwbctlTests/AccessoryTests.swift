@@ -123,7 +123,7 @@ import UWBSimulator
         try stage.accessory.replug()
         continue
       }
-      let found = try finder.lines().filter { $0["event"] as? String == "found" }
+      let found = try finder.outcome().objects().filter { $0["event"] as? String == "found" }
       #expect(finder.process.terminationStatus == 0 && found.count == 12)
       let distances = found.compactMap { $0["distance_m"] as? Double }
       let azimuths = found.compactMap { $0["azimuth_deg"] as? Double }
@@ -181,12 +181,12 @@ import UWBSimulator
   /// Who can connect is said where it is everybody.
   @Test func listeningOnAllInterfacesSaysSo() throws {
     for (address, isOpen) in [("tcp:0.0.0.0:0", true), ("tcp:0", false)] {
-      let child = try ChildProcess([
+      let outcome = try ChildProcess.run([
         "accessory", "--listen", address, "-n", "1", "--format", "json",
       ])
-      let listening = try #require(try child.lines().first)
+      let listening = try #require(try outcome.objects().first)
       #expect(listening["all_interfaces"] as? Bool == isOpen)
-      #expect(child.errors().contains("Everybody in every network") == isOpen)
+      #expect(outcome.complaints.contains("Everybody in every network") == isOpen)
     }
   }
 

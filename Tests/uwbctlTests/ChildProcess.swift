@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// `uwbctl` in a process of its own.
 final class ChildProcess {
@@ -16,14 +17,29 @@ final class ChildProcess {
   static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "uwbctl")
 
-  init(_ arguments: [String]) throws {
+  /// - Parameters:
+  ///   - input: For its standard input.
+  ///   - columns: The width of its terminal, where it is not the default.
+  ///   - program: Another one than `uwbctl`.
+  init(
+    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
+    program: String = ChildProcess.program.path
+  ) throws {
     // Commands in this process, and nohup, ignore signals, which a child would inherit.
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["--default-signal=HUP,INT,TERM", Self.program.path] + arguments
+    process.arguments =
+      ["--default-signal=HUP,INT,TERM,PIPE", "--unset=COLUMNS"]
+      + (columns.map { ["COLUMNS=\($0)"] } ?? []) + [program] + arguments
+    process.currentDirectoryURL = folder.map { URL(filePath: $0) }
     process.standardOutput = output
     process.standardError = complaints
-    process.standardInput = FileHandle.nullDevice
+    let stdin = Pipe()
+    process.standardInput = input.isEmpty ? FileHandle.nullDevice : stdin
     try process.run()
+    DispatchQueue(label: "input").async {
+      try? stdin.fileHandleForWriting.write(contentsOf: input)
+      try? stdin.fileHandleForWriting.close()
+    }
   }
 
   deinit { end() }
@@ -61,15 +77,49 @@ final class ChildProcess {
     String(decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   }
 
-  /// All that it says until it ends by itself, one JSON object a line.
-  func lines() throws -> [[String: Any]] {
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return try String(decoding: data, as: UTF8.self).split(separator: "\n").map { line in
-      guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-      else { throw Failure(what: "no object: \(line)") }
-      return object
+  /// What a program said until it ended by itself.
+  struct Outcome {
+    /// As shells have it: 128 and the signal for a program that a signal ended.
+    var status: Int32
+    var bytes: Data
+    var complaints: String
+
+    var output: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The output, one JSON object a line.
+    func objects() throws -> [[String: Any]] {
+      try output.split(separator: "\n").map { line in
+        guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        else { throw Failure(what: "no object: \(line)") }
+        return object
+      }
     }
+  }
+
+  /// Waits for its end.
+  func outcome() -> Outcome {
+    // Both at once: either may be more than a pipe holds.
+    let said = Mutex(Data())
+    let reading = DispatchGroup()
+    let complaints = complaints.fileHandleForReading
+    DispatchQueue(label: "complaints").async(group: reading) {
+      let data = complaints.readDataToEndOfFile()
+      said.withLock { $0 = data }
+    }
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    reading.wait()
+    process.waitUntilExit()
+    let signal: Int32 = process.terminationReason == .exit ? 0 : 128
+    return Outcome(
+      status: signal + process.terminationStatus, bytes: bytes,
+      complaints: String(decoding: said.withLock { $0 }, as: UTF8.self))
+  }
+
+  /// Runs it to its end.
+  static func run(
+    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil
+  ) throws -> Outcome {
+    try ChildProcess(arguments, input: input, columns: columns, in: folder).outcome()
   }
 
   func kill() {

@@ -256,21 +256,9 @@ struct DiffDeviceTests {
 /// The program, with files.
 @Suite("uwbctl diff")
 struct DiffCommandTests {
-  private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "uwbctl")
-
   static func run(_ arguments: [String]) throws -> (status: Int32, text: String) {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = program
-    process.arguments = ["diff"] + arguments
-    process.standardOutput = output
-    process.standardError = output
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    let outcome = try ChildProcess.run(["diff"] + arguments)
+    return (outcome.status, outcome.output + outcome.complaints)
   }
 
   /// Writes files, lends their paths, and removes them again.

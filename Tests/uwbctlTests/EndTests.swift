@@ -15,32 +15,6 @@ import UWBTestSupport
 
 /// How `range` ends, and what it says of rounds in which nobody was heard.
 @Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct EndTests {
-  /// Runs the program to its end.
-  private func run(
-    _ arguments: [String], meanwhile: (FileHandle) async throws -> Void = { _ in }
-  ) async throws -> (status: Int32, output: String, complaints: String) {
-    let process = Process()
-    let (output, complaints) = (Pipe(), Pipe())
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["--default-signal=HUP,INT,TERM", ChildProcess.program.path] + arguments
-    (process.standardOutput, process.standardError) = (output, complaints)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    try await meanwhile(output.fileHandleForReading)
-    let (said, complained) = await Task.detached {
-      // Neither fills its pipe.
-      (
-        output.fileHandleForReading.readDataToEndOfFile(),
-        complaints.fileHandleForReading.readDataToEndOfFile()
-      )
-    }.value
-    process.waitUntilExit()
-    return (
-      process.terminationStatus, String(decoding: said, as: UTF8.self),
-      String(decoding: complained, as: UTF8.self)
-    )
-  }
-
   private func profile(_ parameters: String, _ folder: TemporaryFolder) throws -> String {
     try folder.write(
       """
@@ -60,18 +34,18 @@ import UWBTestSupport
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = try profile(#""MAX_NUMBER_OF_MEASUREMENTS": 5"#, folder)
-    let (status, _, complaints) = try await run(["range", "--profile", file, "-t", "30"])
-    #expect(status == 85, "\(complaints)")
-    #expect(complaints.hasPrefix("5 rounds, "), "\(complaints)")
-    #expect(complaints.contains("(0x2)"), "\(complaints)")
-    #expect(complaints.contains("\n  try: "), "\(complaints)")
+    let end = try ChildProcess.run(["range", "--profile", file, "-t", "30"])
+    #expect(end.status == 85, "\(end.complaints)")
+    #expect(end.complaints.hasPrefix("5 rounds, "), "\(end.complaints)")
+    #expect(end.complaints.contains("(0x2)"), "\(end.complaints)")
+    #expect(end.complaints.contains("\n  try: "), "\(end.complaints)")
   }
 
   @Test func theTimeLimitIsNoSuchEnd() async throws {
-    let (status, _, complaints) = try await run(["range", "--interval", "50", "-t", "0.5"])
-    #expect(status == 0)
-    #expect(complaints.contains(" rounds, "), "\(complaints)")
-    #expect(!complaints.contains("uwbctl range:"), "\(complaints)")
+    let end = try ChildProcess.run(["range", "--interval", "50", "-t", "0.5"])
+    #expect(end.status == 0)
+    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
+    #expect(!end.complaints.contains("uwbctl range:"), "\(end.complaints)")
   }
 
   @Test func thePeersEndIsToldWithItsReason() async throws {
@@ -83,36 +57,34 @@ import UWBTestSupport
       role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])
     configuration.additional = [TLV(0x2F, [3])]
     let controller = try await UWBDevice.open(.serial(path: FilePath(own.path)))
-    let (status, _, complaints) = try await run([
-      "range", "--device", other.path, "--role", "controlee",
-    ]) { _ in
-      let session = try await controller.makeSession(configuration)
-      let stream = session.measurements()
-      try await session.start()
-      for try await measurement in stream where measurement.result.status.isSuccess { break }
-      try await session.close()
-    }
+    let child = try ChildProcess(["range", "--device", other.path, "--role", "controlee"])
+    let session = try await controller.makeSession(configuration)
+    let stream = session.measurements()
+    try await session.start()
+    for try await measurement in stream where measurement.result.status.isSuccess { break }
+    try await session.close()
+    let end = child.outcome()
     await controller.close()
     bench.stop()
-    #expect(status == 85, "\(complaints)")
-    #expect(complaints.contains("(0x5)"), "\(complaints)")
-    #expect(complaints.contains(" rounds, "), "\(complaints)")
+    #expect(end.status == 85, "\(end.complaints)")
+    #expect(end.complaints.contains("(0x5)"), "\(end.complaints)")
+    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
   }
 
   @Test func theSummaryIsPrintedWhenTheDeviceIsLost() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 6))
     let own = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
     bench.start()
-    let (status, _, complaints) = try await run([
+    let child = try ChildProcess([
       "range", "--device", own.path, "--recover", "0", "--format", "json",
-    ]) { output in
-      #expect(!output.availableData.isEmpty, "the first round")
-      own.unplug()
-    }
+    ])
+    _ = try child.read(until: "\n")
+    own.unplug()
+    let end = child.outcome()
     bench.stop()
-    #expect(status == 74, "\(complaints)")
-    #expect(complaints.contains(" rounds, "), "\(complaints)")
-    #expect(complaints.contains("uwbctl range: "), "\(complaints)")
+    #expect(end.status == 74, "\(end.complaints)")
+    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
+    #expect(end.complaints.contains("uwbctl range: "), "\(end.complaints)")
   }
 
   /// A chip that fails once when it is to start, and is slow to come back.
@@ -145,19 +117,21 @@ import UWBTestSupport
 
   @Test func aLossAtTheStartIsRecovered() async throws {
     let terminal = try failingChip(mute: false)
-    let (status, _, complaints) = try await run(["range", "--device", terminal.path, "-n", "1"])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-n", "1"])
     terminal.hangUp()
-    #expect(status == 82, "\(complaints)")
-    #expect(complaints.contains("The device is back"), "\(complaints)")
-    #expect(complaints.contains("1 rounds, ") && complaints.contains("1 empty"), "\(complaints)")
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.complaints.contains("The device is back"), "\(end.complaints)")
+    #expect(
+      end.complaints.contains("1 rounds, ") && end.complaints.contains("1 empty"),
+      "\(end.complaints)")
   }
 
   @Test func theTimeLimitHoldsDuringALossAtTheStart() async throws {
     let terminal = try failingChip(mute: true)
-    let (status, _, complaints) = try await run(["range", "--device", terminal.path, "-t", "1"])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "1"])
     terminal.hangUp()
-    #expect(status == 82, "\(complaints)")
-    #expect(complaints.contains("0 rounds, "), "\(complaints)")
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.complaints.contains("0 rounds, "), "\(end.complaints)")
   }
 
   // MARK: rounds without a measurement
@@ -171,15 +145,16 @@ import UWBTestSupport
   @Test func emptyRoundsAreRounds() async throws {
     let (bench, chip) = try quietBench()
     defer { bench.stop() }
-    let (status, output, complaints) = try await run([
+    let end = try ChildProcess.run([
       "range", "--device", chip.path, "-n", "5", "--interval", "50",
     ])
-    #expect(status == 82, "\(complaints)")
+    #expect(end.status == 82, "\(end.complaints)")
     #expect(
-      complaints.hasPrefix("5 rounds, ") && complaints.contains(", 5 empty, 0 lost, 0 dropped"),
-      "\(complaints)")
-    #expect(output.split(separator: "\n").count == 5, "\(output)")
-    #expect(output.contains("#4  nobody was measured"), "\(output)")
+      end.complaints.hasPrefix("5 rounds, ")
+        && end.complaints.contains(", 5 empty, 0 lost, 0 dropped"),
+      "\(end.complaints)")
+    #expect(end.output.split(separator: "\n").count == 5, "\(end.output)")
+    #expect(end.output.contains("#4  nobody was measured"), "\(end.output)")
   }
 
   @Test func doctorSeesEmptyRounds() async throws {
@@ -239,13 +214,13 @@ import UWBTestSupport
     }
     thread.start()
     let path = arguments == ["doctor"] ? [terminal.path] : ["--device", terminal.path]
-    let (status, output, complaints) = try await run(arguments + path)
+    let end = try ChildProcess.run(arguments + path)
     isOver.value.store(true, ordering: .relaxed)
-    #expect(Int(status) == expected, "\(complaints)")
+    #expect(Int(end.status) == expected, "\(end.complaints)")
     if expected == 76 {
-      #expect((output + complaints).contains("not UCI"), "\(output)\(complaints)")
+      #expect((end.output + end.complaints).contains("not UCI"), "\(end.output)\(end.complaints)")
     } else {
-      #expect(!complaints.contains(" 0 bytes skipped"), "\(complaints)")
+      #expect(!end.complaints.contains(" 0 bytes skipped"), "\(end.complaints)")
     }
   }
 }

@@ -8,29 +8,6 @@ import UWBSimulator
 /// The program against a chip that answers only with errors until it is reset, forgets each host, and
 /// lists only schedules that it does not use.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct ForgetfulChipTests {
-  private struct Result {
-    var status: Int32
-    var output: String
-    var complaints: String
-  }
-
-  private func run(_ arguments: [String]) throws -> Result {
-    let process = Process()
-    let (output, complaints) = (Pipe(), Pipe())
-    process.executableURL = ChildProcess.program
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardError = complaints
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let said = complaints.fileHandleForReading.readDataToEndOfFile()
-    let written = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
-      complaints: String(decoding: said, as: UTF8.self))
-  }
-
   @Test func everyCommandSaysResetAndWorksAfterIt() throws {
     let (bench, chip) = try DoctorTests.bench(.pica)
     let device = ["--device", chip.path]
@@ -38,11 +15,11 @@ import UWBSimulator
       ["caps"] + device, ["config", "get"] + device, ["send", "20020000"] + device,
       ["diff", "--capabilities", chip.path, chip.path],
     ] {
-      let refused = try run(command)
+      let refused = try ChildProcess.run(command)
       #expect(refused.status == 81, "\(command)")
       #expect(refused.complaints.contains("must be reset"), "\(refused.complaints)")
       #expect(refused.complaints.contains("  try: Give --reset"), "\(refused.complaints)")
-      let done = try run(command + ["--reset"])
+      let done = try ChildProcess.run(command + ["--reset"])
       #expect(done.status == 0, "\(command): \(done.complaints)")
       #expect(!done.output.isEmpty)
     }
@@ -51,10 +28,10 @@ import UWBSimulator
       (["config", "get", "--session", "1"] + device, "leave out --session"),
       (["diff", chip.path, chip.path], "--capabilities --reset"),
     ] {
-      let refused = try run(command)
+      let refused = try ChildProcess.run(command)
       #expect(refused.status == 81 && refused.complaints.contains(words), "\(refused.complaints)")
     }
-    #expect(try run(["reset"] + device).status == 0)
+    #expect(try ChildProcess.run(["reset"] + device).status == 0)
     #expect(chip.disorderlyCommands == 0)
     bench.stop()
   }
@@ -63,12 +40,12 @@ import UWBSimulator
     let bench = SimulatedBench(scene: Scene(seed: 3))
     let chips = try (0..<2).map { try bench.add(profile: .pica, at: SIMD3(Double($0), 0, 1)) }
     bench.start()
-    let strict = try run(["range", "--device", chips[0].path, "--strict"])
+    let strict = try ChildProcess.run(["range", "--device", chips[0].path, "--strict"])
     #expect(strict.status == 78)
     #expect(strict.complaints.contains("  try: Leave out --strict"))
     let other = try ChildProcess(
       ["range", "--device", chips[1].path, "--role", "controlee", "-t", "60"])
-    let ranged = try run([
+    let ranged = try ChildProcess.run([
       "range", "--device", chips[0].path, "-n", "3", "-t", "60", "--format", "json",
     ])
     #expect(ranged.status == 0, "\(ranged.complaints)")

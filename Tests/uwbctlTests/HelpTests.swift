@@ -9,54 +9,6 @@ import UWBSimulator
 
 /// What a person meets who types a command: help, mistakes and messages.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct HelpTests {
-  /// What a program said until it ended.
-  struct Outcome {
-    var status: Int32
-    var output: String
-    var complaints: String
-  }
-
-  /// Runs `uwbctl` to its end.
-  static func run(
-    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil
-  ) throws -> Outcome {
-    let (status, output, complaints) = try runBytes(
-      arguments, input: input, columns: columns, in: folder)
-    return Outcome(
-      status: status, output: String(decoding: output, as: UTF8.self), complaints: complaints)
-  }
-
-  static func runBytes(
-    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil
-  ) throws -> (status: Int32, output: Data, complaints: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      ["--default-signal=HUP,INT,TERM,PIPE", "--unset=COLUMNS"]
-      + (columns.map { ["COLUMNS=\($0)"] } ?? []) + [ChildProcess.program.path] + arguments
-    process.currentDirectoryURL = folder.map { URL(filePath: $0) }
-    let (stdin, stdout) = (Pipe(), Pipe())
-    // A file rather than a second pipe, which could fill up while the first is read.
-    let complaints = FileManager.default.temporaryDirectory
-      .appending(path: "uwbctl-test-\(UUID().uuidString)")
-    try Data().write(to: complaints)
-    defer { try? FileManager.default.removeItem(at: complaints) }
-    process.standardInput = stdin
-    process.standardOutput = stdout
-    process.standardError = try FileHandle(forWritingTo: complaints)
-    try process.run()
-    DispatchQueue(label: "input").async {
-      try? stdin.fileHandleForWriting.write(contentsOf: input)
-      try? stdin.fileHandleForWriting.close()
-    }
-    let output = stdout.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (
-      process.terminationStatus, output,
-      String(decoding: try Data(contentsOf: complaints), as: UTF8.self)
-    )
-  }
-
   // MARK: help
 
   @Test(arguments: [80, 72, 100])
@@ -73,7 +25,7 @@ import UWBSimulator
     }
     // A process of its own takes the width from its surroundings.
     for words in [["--help"], ["multicast", "add", "--help"]] {
-      let outcome = try Self.run(words, columns: columns == 80 ? nil : "\(columns)")
+      let outcome = try ChildProcess.run(words, columns: columns == 80 ? nil : "\(columns)")
       #expect(outcome.status == 0)
       check(outcome.output, words)
     }
@@ -81,7 +33,7 @@ import UWBSimulator
 
   @Test(arguments: ["0", "1", "26", "x", "-5", "100000", "99999999999999999999"])
   func helpSurvivesAnyWidth(_ columns: String) throws {
-    let outcome = try Self.run(["range", "--help"], columns: columns)
+    let outcome = try ChildProcess.run(["range", "--help"], columns: columns)
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("--session-id"))
     let words = outcome.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -89,7 +41,7 @@ import UWBSimulator
   }
 
   @Test func theHelpGroupsTheCommands() throws {
-    let help = try Self.run(["--help"]).output
+    let help = try ChildProcess.run(["--help"]).output
     for group in ["BOARD", "RANGING", "CHIP", "PACKET"] {
       #expect(help.contains("\n\(group) SUBCOMMANDS:\n"), "\(group)")
     }
@@ -97,13 +49,13 @@ import UWBSimulator
       #expect(help.contains("\n  \(path[1]) "), "\(path[1])")
     }
     #expect(!help.contains("calibration "))
-    #expect(try Self.run([]).output == help)
-    #expect(try Self.run(["help"]).output == help)
+    #expect(try ChildProcess.run([]).output == help)
+    #expect(try ChildProcess.run(["help"]).output == help)
   }
 
   @Test func theVersionNamesTheLicence() throws {
     for arguments in [["--version"], ["range", "--version"]] {
-      let outcome = try Self.run(arguments)
+      let outcome = try ChildProcess.run(arguments)
       #expect(outcome.status == 0)
       #expect(outcome.output.hasPrefix("uwbctl \(Program.version)"))
       #expect(outcome.output.contains("Apache-2.0"))
@@ -115,24 +67,27 @@ import UWBSimulator
   @Test func everythingThatRunsCanBeLimited() throws {
     let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let monitored = try Self.run(["monitor", "--reset", "-n", "3"])
+    let monitored = try ChildProcess.run(["monitor", "--reset", "-n", "3"])
     #expect(monitored.output.split(separator: "\n").count == 3)
-    let captured = try Self.run(["capture", "few.pcapng", "--reset", "-n", "2"], in: folder)
+    let captured = try ChildProcess.run(
+      ["capture", "few.pcapng", "--reset", "-n", "2"], in: folder)
     #expect(captured.status == 0, "\(captured.complaints)")
-    let ranged = try Self.run(
+    let ranged = try ChildProcess.run(
       ["range", "-n", "6", "--interval", "50", "--capture", "walk.pcapng"], in: folder)
     #expect(ranged.status == 0)
     let replay = ["replay", "walk.pcapng", "--format", "json"]
-    let some = try Self.run(replay + ["--speed", "max", "-n", "2"], in: folder)
+    let some = try ChildProcess.run(replay + ["--speed", "max", "-n", "2"], in: folder)
     #expect(some.output.split(separator: "\n").count == 2)
     #expect(some.status == 0)
     // At this speed the second round comes after five seconds.
-    let first = try Self.run(replay + ["--speed", "0.01", "-t", "0.1"], in: folder)
+    let first = try ChildProcess.run(replay + ["--speed", "0.01", "-t", "0.1"], in: folder)
     #expect(first.output.split(separator: "\n").count == 1)
     #expect(first.status == 0)
-    let sent = try Self.run(["test", "periodic-tx", "-n", "1000000", "-t", "0.1"])
+    let sent = try ChildProcess.run(["test", "periodic-tx", "-n", "1000000", "-t", "0.1"])
     #expect(sent.status == 0)
-    let calibrated = try Self.run(["calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2"])
+    let calibrated = try ChildProcess.run([
+      "calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2",
+    ])
     #expect(calibrated.complaints.contains("every distance"), "\(calibrated.complaints)")
   }
 
@@ -162,29 +117,31 @@ import UWBSimulator
   @Test func filesMayBeStandardInputAndOutput() throws {
     let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let profile = try Self.run(["profile"])
-    #expect(try Self.run(["profile", "check", "-"], input: Data(profile.output.utf8)).status == 0)
-    let range = try Self.run(
+    let profile = try ChildProcess.run(["profile"])
+    #expect(
+      try ChildProcess.run(["profile", "check", "-"], input: Data(profile.output.utf8)).status == 0)
+    let range = try ChildProcess.run(
       ["range", "-n", "3", "--interval", "50", "--profile", "-", "--capture", "-"],
       input: Data(profile.output.utf8))
     #expect(range.status == 0, "\(range.complaints)")
     #expect(range.complaints.contains(" m  ("), "measurements go to standard error")
-    let capture = try Self.runBytes(["capture", "-", "--reset", "-n", "4"]).output
+    let capture = try ChildProcess.run(["capture", "-", "--reset", "-n", "4"]).bytes
     #expect(capture.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]), "a pcapng file begins so")
     for command in [["decode", "--file", "-"], ["replay", "-"], ["diff", "-", "sim"]] {
-      let outcome = try Self.run(command, input: capture)
+      let outcome = try ChildProcess.run(command, input: capture)
       #expect(![66, 71, 74].contains(outcome.status), "\(command): \(outcome.complaints)")
     }
-    let backup = try Self.run(["calibrate", "backup", "-"])
+    let backup = try ChildProcess.run(["calibrate", "backup", "-"])
     #expect(backup.status == 0 && backup.output.hasPrefix("{"))
-    let restored = try Self.run(["calibrate", "restore", "-"], input: Data(backup.output.utf8))
+    let restored = try ChildProcess.run(
+      ["calibrate", "restore", "-"], input: Data(backup.output.utf8))
     #expect(restored.status == 0, "\(restored.complaints)")
     let table = Data("time_s,range_m\n0,3.02\n0.2,3.05\n0.4,3.1\n".utf8)
-    let plot = try Self.run(
+    let plot = try ChildProcess.run(
       ["compute", "filter", "-", "--output", "table.csv", "--plot", "-"], input: table, in: folder)
     #expect(plot.output.hasPrefix("<?xml") && plot.status == 0)
-    #expect(try Self.run(["compute", "filter", "--plot", "-"], input: table).status == 64)
-    let delays = try Self.run([
+    #expect(try ChildProcess.run(["compute", "filter", "--plot", "-"], input: table).status == 64)
+    let delays = try ChildProcess.run([
       "calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2", "--pair", "A,C=2", "--pair",
       "B,C=2", "--output", "-",
     ])
@@ -209,10 +166,10 @@ import UWBSimulator
       ["info", "--device", "chip"], ["info", "--device", "./chip"], ["doctor", "chip"],
       ["diff", "--capabilities", "chip", "./chip"],
     ] {
-      let outcome = try Self.run(arguments, in: folder)
+      let outcome = try ChildProcess.run(arguments, in: folder)
       #expect(outcome.status == 0, "\(arguments): \(outcome.complaints)")
     }
-    let missing = try Self.run(["info", "--device", "null"], in: folder)
+    let missing = try ChildProcess.run(["info", "--device", "null"], in: folder)
     #expect(missing.complaints.contains("try: Name it with its folder: /dev/null."))
     #expect(missing.status == 69)
   }
@@ -245,14 +202,14 @@ import UWBSimulator
     ),
   ])
   func aMistypedCommandGetsASuggestion(_ arguments: [String], _ expected: String) throws {
-    let outcome = try Self.run(arguments)
+    let outcome = try ChildProcess.run(arguments)
     #expect(outcome.complaints == expected)
     #expect(outcome.output.isEmpty)
     #expect(outcome.status == 64)
   }
 
   @Test func aMistypedOptionGetsASuggestion() throws {
-    let outcome = try Self.run(["range", "--devcie", "/dev/ttyACM0"])
+    let outcome = try ChildProcess.run(["range", "--devcie", "/dev/ttyACM0"])
     #expect(
       outcome.complaints.hasPrefix(
         "uwbctl range: Unknown option '--devcie'. Did you mean '--device'?\n"))
@@ -274,20 +231,21 @@ import UWBSimulator
   func messagesNameTheCommand(
     _ arguments: [String], _ beginning: String, _ status: Int32
   ) throws {
-    let outcome = try Self.run(arguments)
+    let outcome = try ChildProcess.run(arguments)
     #expect(outcome.complaints.hasPrefix(beginning), "\(outcome.complaints)")
     #expect(outcome.status == status)
   }
 
   @Test func calibrationIsTheFormerNameOfCalibrate() throws {
-    let present = try Self.run(["calibrate", "get", "--format", "json"])
-    let former = try Self.run(["calibration", "get", "--format", "json"])
+    let present = try ChildProcess.run(["calibrate", "get", "--format", "json"])
+    let former = try ChildProcess.run(["calibration", "get", "--format", "json"])
     #expect(present.status == 0)
     #expect(former.output == present.output)
     #expect(
-      try Self.run(["json", "calibration", "get"]).output
-        == Self.run(["json", "calibrate", "get"]).output)
+      try ChildProcess.run(["json", "calibration", "get"]).output
+        == ChildProcess.run(["json", "calibrate", "get"]).output)
     #expect(
-      try Self.run(["help", "calibration"]).output == Self.run(["calibrate", "--help"]).output)
+      try ChildProcess.run(["help", "calibration"]).output
+        == ChildProcess.run(["calibrate", "--help"]).output)
   }
 }

@@ -9,46 +9,14 @@ import UWBTestSupport
 
 /// Files as a stranger gives them to the program, in a process of its own.
 @Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct HostileFileTests {
-  struct Run {
-    var status: Int32
-    var output: String
-    var complaints: String
-  }
-
   /// Runs a line of the shell, in which `uwbctl` is the program.
-  static func sh(_ line: String, in folder: TemporaryFolder) async throws -> Run {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Result { try wait(for: line, in: folder) })
-      }
-    }
-  }
-
-  private static func wait(for line: String, in folder: TemporaryFolder) throws -> Run {
-    let process = Process()
-    let output = Pipe()
-    // A file: it may be more than a pipe holds while the output is read.
-    let said = folder.path("said")
-    _ = try folder.write("", to: "said")
-    // Commands in this process ignore signals, which a child would inherit.
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [
-      "--default-signal=HUP,INT,TERM,PIPE", "bash", "-c",
-      "cd \"$1\"; uwbctl() { \"$program\" \"$@\"; }; program=$2; \(line)", "bash",
-      folder.path(""), ChildProcess.program.path,
-    ]
-    process.standardOutput = output
-    process.standardError = FileHandle(forWritingAtPath: said)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Run(
-      // A program that crashed: as the shell tells it.
-      status: process.terminationReason == .exit
-        ? process.terminationStatus : 128 + process.terminationStatus,
-      output: String(decoding: text, as: UTF8.self),
-      complaints: try folder.read("said"))
+  static func sh(_ line: String, in folder: TemporaryFolder) throws -> ChildProcess.Outcome {
+    try ChildProcess(
+      [
+        "-c", "uwbctl() { \"$program\" \"$@\"; }; program=$1; \(line)", "bash",
+        ChildProcess.program.path,
+      ], in: folder.path(""), program: "bash"
+    ).outcome()
   }
 
   /// Every command that reads a file, with the file at the end.
@@ -75,16 +43,16 @@ import UWBTestSupport
     "/dev/zero", ".", "socket", "tty", "missing", "<(yes x)", "<(head -c 3M /dev/urandom)",
     "/dev/full", "/dev/null",
   ])
-  func whatIsNoFileIsRefused(_ file: String) async throws {
+  func whatIsNoFileIsRefused(_ file: String) throws {
     let folder = try folder()
     defer { folder.remove() }
-    let made = try await Self.sh(
+    let made = try Self.sh(
       "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")' && "
         + "ln -s /dev/tty tty", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
     // An empty file has no frame that is wrong.
     for reader in Self.readers where file != "/dev/null" || !reader.hasPrefix("decode") {
-      let run = try await Self.sh(
+      let run = try Self.sh(
         "ulimit -v 3000000; timeout 60 \"$program\" \(reader) \(file)", in: folder)
       #expect(
         [64, 65, 66, 69, 78].contains(run.status),
@@ -95,18 +63,18 @@ import UWBTestSupport
   }
 
   /// Nobody ever writes to it: the command waits, and ends when it is told to.
-  @Test func waitingForAPipeCanBeEnded() async throws {
+  @Test func waitingForAPipeCanBeEnded() throws {
     let folder = try folder()
     defer { folder.remove() }
     for reader in ["replay", "compute filter", "range --profile", "decode --file"] {
-      let run = try await Self.sh(
+      let run = try Self.sh(
         "mkfifo -m 600 p-$RANDOM; timeout -s INT 0.5 \"$program\" \(reader) p-*; s=$?; rm p-*; exit $s",
         in: folder)
       #expect([124, 130, 0].contains(run.status), "\(reader): \(run.status) \(run.complaints)")
     }
   }
 
-  @Test func pipesAndStandardInputAreFiles() async throws {
+  @Test func pipesAndStandardInputAreFiles() throws {
     let folder = try folder()
     defer { folder.remove() }
     let table = "printf 'time_s,range_m\\n0,3\\n1,3\\n'"
@@ -115,11 +83,11 @@ import UWBTestSupport
       "\(table) | uwbctl compute filter -", "\(table) | uwbctl compute filter /dev/stdin",
       "mkfifo p; (\(table) > p) & uwbctl compute filter p",
     ] {
-      let run = try await Self.sh(line, in: folder)
+      let run = try Self.sh(line, in: folder)
       #expect(run.status == 0 && run.output.split(separator: "\n").count == 3, "\(line)")
     }
-    #expect(try await Self.sh("uwbctl profile check - < p.json", in: folder).status == 0)
-    #expect(try await Self.sh("echo 6001000101 | uwbctl decode --file -", in: folder).status == 0)
+    #expect(try Self.sh("uwbctl profile check - < p.json", in: folder).status == 0)
+    #expect(try Self.sh("echo 6001000101 | uwbctl decode --file -", in: folder).status == 0)
   }
 
   /// Bytes that crash the decoder of JSON, and nesting that would exhaust the stack.
@@ -131,25 +99,25 @@ import UWBTestSupport
     #"'{"anchors": {"A": [0, 0, 1]}, "hight_m": 1}'"#,
     #"'{"power_bias": [{"rx_power_dbm": -80, "bias_m": 0.1, "bias": 1}]}'"#,
   ])
-  func badJSONIsRefusedEverywhere(_ text: String) async throws {
+  func badJSONIsRefusedEverywhere(_ text: String) throws {
     let folder = try folder()
     defer { folder.remove() }
     for reader in Self.readers
     where reader.hasSuffix("s") || reader.hasSuffix("y")
       || reader.hasSuffix("calibration") || reader.hasSuffix("scene") || reader.hasSuffix("restore")
     {
-      let run = try await Self.sh("printf \(text) > x; uwbctl \(reader) x", in: folder)
+      let run = try Self.sh("printf \(text) > x; uwbctl \(reader) x", in: folder)
       #expect(run.status == 65, "\(reader): \(run.status) \(run.complaints)")
     }
   }
 
-  @Test func nestingIsRefused() async throws {
+  @Test func nestingIsRefused() throws {
     let folder = try folder()
     defer { folder.remove() }
     for reader in [
       "simulate -t 0.1 --scene", "compute locate t.csv --anchors", "profile check", "diff p.json",
     ] {
-      let run = try await Self.sh(
+      let run = try Self.sh(
         "printf '[%.0s' $(seq 200000) > x; printf '{\"a\":%.0s' $(seq 20000) > y; "
           + "uwbctl \(reader) x; a=$?; uwbctl \(reader) y; echo $a $?", in: folder)
       #expect(run.output == "65 65\n", "\(reader): \(run.output) \(run.complaints)")
@@ -157,11 +125,11 @@ import UWBTestSupport
   }
 
   /// The file exists, as something that must stay what it is.
-  @Test func onlyRegularFilesAreReplaced() async throws {
+  @Test func onlyRegularFilesAreReplaced() throws {
     let folder = try folder()
     defer { folder.remove() }
     let table = "printf 'time_s,range_m\\n0,3\\n1,3\\n' |"
-    let made = try await Self.sh(
+    let made = try Self.sh(
       """
       ln -s /dev/full full; ln -s target link; echo old > target; chmod 640 target; mkfifo pipe
       \(table) uwbctl compute filter --plot full -o out.csv; echo "full $? $(stat -c %F full)"
@@ -192,10 +160,10 @@ import UWBTestSupport
   }
 
   /// A capture may hold keys: others must not read it, not even if they could read what was there.
-  @Test func capturesBecomePrivate() async throws {
+  @Test func capturesBecomePrivate() throws {
     let folder = try folder()
     defer { folder.remove() }
-    let run = try await Self.sh(
+    let run = try Self.sh(
       "echo old > c; chmod 644 c; uwbctl range -n 2 --interval 20 --capture c > /dev/null 2>&1; "
         + "echo $?; stat -c '%a' c; ln -s /dev/full f; "
         + "uwbctl range -n 2 --capture f > /dev/null; echo $?; stat -c %F f", in: folder)
@@ -207,12 +175,12 @@ import UWBTestSupport
   }
 
   @Test(arguments: ["+001", "-001", "0x+01", "0x-1", "+", "00+1"])
-  func aNumberWithASignIsNoAddress(_ text: String) async throws {
+  func aNumberWithASignIsNoAddress(_ text: String) throws {
     #expect(MACAddress(text) == nil)
     let folder = try folder()
     defer { folder.remove() }
-    #expect(try await Self.sh("uwbctl range -n 1 --peer \(text)", in: folder).status == 64)
-    #expect(try await Self.sh("uwbctl multicast add -- \(text)", in: folder).status == 64)
+    #expect(try Self.sh("uwbctl range -n 1 --peer \(text)", in: folder).status == 64)
+    #expect(try Self.sh("uwbctl multicast add -- \(text)", in: folder).status == 64)
   }
 
   // MARK: lost output
@@ -230,16 +198,16 @@ import UWBTestSupport
     "profile print --from p.json", "diff p.json q.json", "simulate -t 0.2", "json", "json range",
     "compute locate t.csv --anchors a.json",
   ])
-  func lostOutputIsAnError(_ line: String) async throws {
+  func lostOutputIsAnError(_ line: String) throws {
     let folder = try folder()
     defer { folder.remove() }
-    let made = try await Self.sh(
+    let made = try Self.sh(
       "uwbctl range -n 2 --interval 20 --capture c >/dev/null 2>&1; head -c 5000 /dev/urandom > fw; "
         + "uwbctl profile --preset android > q.json; echo '{A: [0, 0, 1]}' > a.json", in: folder)
     #expect(made.status == 0)
     for (place, status) in [("> /dev/full", 71), (">&-", 71), ("| exec true", 141)] as [(_, Int32)]
     {
-      let run = try await Self.sh("uwbctl \(line) \(place); exit ${PIPESTATUS[0]}", in: folder)
+      let run = try Self.sh("uwbctl \(line) \(place); exit ${PIPESTATUS[0]}", in: folder)
       // A short text may be in the pipe before its reader goes away.
       #expect(
         run.status == status || status == 141 && !run.complaints.contains("Cannot write"),
@@ -252,7 +220,7 @@ import UWBTestSupport
   }
 
   /// In a disk of 16 kB, where this user may make one.
-  @Test func fullDisksAreSaid() async throws {
+  @Test func fullDisksAreSaid() throws {
     let folder = try folder()
     defer { folder.remove() }
     let line = """
@@ -273,7 +241,7 @@ import UWBTestSupport
       try 16384 calibration backup m/b
       try 16384 calibrate delay --from b.csv --output m/d'
       """
-    let run = try await Self.sh(line, in: folder)
+    let run = try Self.sh(line, in: folder)
     if run.output.contains("skipped") { return }
     let statuses = run.output.split(separator: "\n")
     #expect(
@@ -283,47 +251,47 @@ import UWBTestSupport
 
   // MARK: mistakes that were silent
 
-  @Test func missingThingsAreSaidWithAStatus() async throws {
+  @Test func missingThingsAreSaidWithAStatus() throws {
     let folder = try folder()
     defer { folder.remove() }
-    func run(_ line: String, _ status: Int32, _ words: String...) async throws {
-      let run = try await Self.sh(line, in: folder)
+    func run(_ line: String, _ status: Int32, _ words: String...) throws {
+      let run = try Self.sh(line, in: folder)
       #expect(run.status == status, "\(line): \(run.status)\n\(run.complaints)")
       for word in words { #expect(run.complaints.contains(word), "\(line): \(run.complaints)") }
     }
     // 32 bits, wrapped at the second stamp of the responder.
     let stamps = "t1,t2,t3,t4,t5,t6\\n100,4294960000,127791000,127799464,638980264,638974700\\n"
-    try await run(
+    try run(
       "printf '\(stamps)' | uwbctl compute ds-twr", 65, "Line 2", "32 bits", "--counter-bits 32")
-    try await run("printf '\(stamps)' | uwbctl compute ds-twr --counter-bits 32", 0)
+    try run("printf '\(stamps)' | uwbctl compute ds-twr --counter-bits 32", 0)
     let ranges = "time_s,anchor,range_m\\n0,A,1\\n0,B,2\\n0,C,3\\n0,D,3\\n1,A,1\\n1,B,2\\n1,C,3\\n"
-    try await run(
+    try run(
       "echo '{A: [0, 0, 1], B: [3, 0, 1], C: [0, 3, 2]}' > a.json; printf '\(ranges)' | "
         + "uwbctl compute locate --anchors a.json", 65, "D (1 rows)", "--anchors")
-    try await run("echo time_s,range_m | uwbctl compute filter", 65, "no rows")
-    try await run(
+    try run("echo time_s,range_m | uwbctl compute filter", 65, "no rows")
+    try run(
       "printf 'truth_m,range_m,rx_power_dbm\\n' | uwbctl calibrate power --from -", 65, "no rows")
     // Two pairs that have no board in common.
     let pairs = "for i in 1 2 3 4 5 6 7 8 9; do echo A,B,2,2.3; echo C,D,2,2.2; done"
-    try await run(
+    try run(
       "(echo board_a,board_b,truth_m,range_m; \(pairs)) | uwbctl calibrate delay --from - --output d.json; "
         + "s=$?; test ! -e d.json && exit $s", 65, "only sums", "--known")
     // Noise, degrees where radians are expected, and two angles only.
-    try await run(
+    try run(
       "python3 -c 'import random; random.seed(3); print(\"angle_deg,pdoa_rad\"); [print(a, random.uniform"
         + "(-3.1, 3.1), sep=\",\") for a in range(-60, 61, 5) for _ in range(5)]' | "
         + "uwbctl calibrate angle --from - --output p.out; s=$?; test ! -e p.out && exit $s", 65)
-    try await run(
+    try run(
       "python3 -c 'import math; print(\"angle_deg,pdoa_rad\"); [print(a, 150 * math.sin(math.radians(a)), "
         + "sep=\",\") for a in range(-60, 61, 5)]' | uwbctl calibrate angle --from - --output p.out; "
         + "s=$?; test ! -e p.out && exit $s", 65, "degrees")
-    try await run(
+    try run(
       "python3 -c 'import math; print(\"angle_deg,pdoa_rad\"); [print(a, 3 * math.sin(math.radians(a)), "
         + "sep=\",\") for a in (-75, 75) for _ in range(8)]' | uwbctl calibrate angle --from - "
         + "--output p.out; s=$?; test ! -e p.out && exit $s", 65)
   }
 
-  @Test func absurdNumbersInTablesAreNoCrash() async throws {
+  @Test func absurdNumbersInTablesAreNoCrash() throws {
     let folder = try folder()
     defer { folder.remove() }
     for number in ["nan", "inf", "1e19", "1e300", "-1e308", "9223372036854775808", "1e-320"] {
@@ -335,7 +303,7 @@ import UWBTestSupport
         ("compute find", "time_s,x,y,z,qw,qx,qy,qz,range_m"),
       ] {
         let cells = header.split(separator: ",").map { _ in number }.joined(separator: ",")
-        let run = try await Self.sh(
+        let run = try Self.sh(
           "(echo \(header); for i in 1 2 3 4 5 6 7 8 9; do echo \(cells); done) | uwbctl \(command)",
           in: folder)
         #expect(

@@ -8,7 +8,7 @@ import Testing
 /// The keys that are documented are those that are printed.
 @Suite struct JSONTests {
   private static func lines(_ arguments: [String]) throws -> [[String: Any]] {
-    try ChildProcess(arguments).lines()
+    try ChildProcess.run(arguments).objects()
   }
 
   /// `receivers[].antenna` and so on.

@@ -9,25 +9,8 @@ import UWBTestSupport
 
 /// Scenes as files, and what `range` computes in them.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct SceneTests {
-  private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "uwbctl")
-
-  /// The objects that a command prints, and its status.
-  private static func run(_ arguments: [String]) throws -> (rows: [[String: Any]], status: Int32) {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = program
-    process.arguments = arguments + ["--format", "json"]
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let rows = try String(decoding: data, as: UTF8.self).split(separator: "\n").map { line in
-      try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-    }
-    return (rows, process.terminationStatus)
+  private static func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
+    try ChildProcess.run(arguments + ["--format", "json"])
   }
 
   private static let scene = """
@@ -56,10 +39,11 @@ import UWBTestSupport
       "range", "-n", "20", "--interval", "20", "--scene", scene, "--diagnostics",
       "--calibration", calibration,
     ])
-    #expect(run.status == 0 && run.rows.count == 20)
+    let rows = try run.objects()
+    #expect(run.status == 0 && rows.count == 20)
     func mean(_ key: String) -> Double {
-      let values = run.rows.compactMap { $0[key] as? Double }
-      #expect(values.count == run.rows.count, "\(key)")
+      let values = rows.compactMap { $0[key] as? Double }
+      #expect(values.count == rows.count, "\(key)")
       return values.reduce(0, +) / Double(values.count)
     }
     // 5 m away, 36.9 degrees to the right; the chip knows neither its delays nor its antennas.
@@ -67,13 +51,14 @@ import UWBTestSupport
     #expect(abs(mean("computed_m") - 5) < 0.04)
     #expect(abs(mean("computed_azimuth_deg") - 36.87) < 2)
     #expect(abs(mean("azimuth_deg") - 36.87) > 4)
-    #expect(run.rows.allSatisfy { $0["diagnostics"] as? String == "used" })
+    #expect(rows.allSatisfy { $0["diagnostics"] as? String == "used" })
     #expect(mean("nlos_probability") < 0.2 && mean("computed_sd_m") < 0.1)
     #expect(abs(mean("cfo_ppm")) < 41)
   }
 
   @Test func withoutPhasesTheReasonIsGiven() throws {
-    let row = try #require(try Self.run(["range", "-n", "1", "--sim-chip", "fira1"]).rows.first)
+    let row = try #require(
+      try Self.run(["range", "-n", "1", "--sim-chip", "fira1"]).objects().first)
     #expect(row["computed_m"] as? Double != nil && row["computed_azimuth_deg"] is NSNull)
     #expect(row["no_computed_azimuth"] as? String == "no_antenna_table")
     #expect(row["diagnostics"] as? String == "none")
