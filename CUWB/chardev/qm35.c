@@ -24,6 +24,7 @@ static cuwb_result qm35_read(cuwb_link *link, void *memory, size_t capacity, int
       *frame = (cuwb_frame){.length = (uint32_t)count, .received_ns = cuwb_monotonic_ns()};
       cuwb_count(&link->stats.reads, 1);
       cuwb_count(&link->stats.bytes_read, (uint64_t)count);
+      cuwb_count(&link->stats.frames_read, 1);
       return cuwb_outcome_of(CUWB_OK);
     }
     if (count == 0) return cuwb_outcome_of(CUWB_GONE);

@@ -61,6 +61,7 @@ static cuwb_result srxxx_read(cuwb_link *link, void *memory, size_t capacity, in
     if (result.outcome == CUWB_OK) pthread_cond_broadcast(&device->changed);
     if (result.outcome == CUWB_TIMEOUT && device->phase == PHASE_ENDED) result = device->end;
     pthread_mutex_unlock(&device->lock);
+    if (result.outcome == CUWB_OK) cuwb_count(&link->stats.frames_read, 1);
     if (result.outcome != CUWB_TIMEOUT) return result;
 
     short seen;

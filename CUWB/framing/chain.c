@@ -107,7 +107,7 @@ bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain) {
 // before it.
 static bool is_segment_of_data(const cuwb_framer *framer) {
   uint8_t before;
-  memcpy(&before, &framer->known[(framer->known_next - 1) % CUWB_KNOWN_HEADERS], 1);
+  memcpy(&before, &framer->last_header, 1);
   uint8_t first = framer->staging[framer->head];
   return first & 0x10 || before == (first | 0x10);
 }

@@ -192,9 +192,7 @@ static bool is_one_frame(const cuwb_framer *framer) {
   unsigned type = bytes[0] >> 5;
   return (type == 2 || type == 3) && (framer->rules.message_types >> type & 1) &&
          !(bytes[1] & 0xC0) && bytes[2] == 0 && bytes[3] == length - CUWB_HEADER_LENGTH &&
-         (framer->sync_confirmed ||
-          cuwb_header_value(bytes) ==
-              framer->known[(framer->known_next - 1) % CUWB_KNOWN_HEADERS]);
+         (framer->sync_confirmed || cuwb_header_value(bytes) == framer->last_header);
 }
 
 // Returns whether a frame was found at `head`.
@@ -238,8 +236,8 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found) {
 }
 
 void cuwb_framer_take(cuwb_framer *framer) {
-  framer->known[framer->known_next++ % CUWB_KNOWN_HEADERS] =
-      cuwb_header_value(framer->staging + framer->head);
+  framer->last_header = cuwb_header_value(framer->staging + framer->head);
+  framer->known[framer->known_next++ % CUWB_KNOWN_HEADERS] = framer->last_header;
   framer->previous = framer->head;
   framer->head += framer->found;
   framer->found = 0;
@@ -280,16 +278,17 @@ void cuwb_framer_arrived(cuwb_framer *framer, size_t count, uint64_t now_ns) {
       framer->previous = framer->head;
       framer->sync_confirmed = true;
     }
+  } else {
+    if (framer->mark_count == CUWB_MARKS) {
+      memmove(framer->marks, framer->marks + 1, sizeof(framer->marks) - sizeof(framer->marks[0]));
+      framer->mark_count--;
+    }
+    framer->marks[framer->mark_count++] = (struct cuwb_mark){framer->tail, framer->arrived_ns};
   }
   framer->tail += count;
   framer->never_received = false;
   framer->arrived_ns = now_ns;
   framer->silence_ns = 0;
-  if (framer->mark_count == CUWB_MARKS) {
-    memmove(framer->marks, framer->marks + 1, sizeof(framer->marks) - sizeof(framer->marks[0]));
-    framer->mark_count--;
-  }
-  framer->marks[framer->mark_count++] = (struct cuwb_mark){framer->tail, now_ns};
 }
 
 void cuwb_framer_quiet(cuwb_framer *framer, uint64_t now_ns) {
@@ -312,8 +311,10 @@ uint64_t cuwb_framer_deadline(const cuwb_framer *framer) {
 // ------------------------------------------------------------------------------------------- rest
 
 cuwb_framer *cuwb_framer_create(cuwb_framing framing, uint64_t now_ns) {
-  cuwb_framer *framer = malloc(sizeof(*framer));
-  if (!framer) return NULL;
+  // At the beginning of a cache line.
+  void *memory;
+  if (posix_memalign(&memory, 64, sizeof(cuwb_framer)) != 0) return NULL;
+  cuwb_framer *framer = memory;
   // All but the staging memory, which is read only where it has been written.
   memset(framer, 0, offsetof(struct cuwb_framer, staging));
   cuwb_framer_set_framing(framer, framing);

@@ -69,7 +69,8 @@ struct cuwb_mark {
 };
 
 struct cuwb_framer {
-  cuwb_framing rules;
+  // What the way of an ordinary frame touches comes first, in two cache lines: what ran while the
+  // reader slept has displaced the others.
 
   // Positions count from the start of `staging`; previous <= head <= tail.
   //
@@ -83,31 +84,38 @@ struct cuwb_framer {
   // The length of the frame found at `head`, until it is taken.
   size_t found;
 
+  // When bytes arrived last, and how long it has been silent since.
+  uint64_t arrived_ns;
+  uint64_t silence_ns;
+
+  // Skipped bytes since the last frame.
+  uint64_t skipped_now;
+
+  cuwb_framing rules;
+
   // Whether the byte at `head` is known to begin a frame.
   bool in_sync;
   // Whether that is known from a silence, and not only from the frame before.
   bool sync_confirmed;
   bool never_received;
 
-  // When bytes arrived last, and how long it has been silent since.
-  uint64_t arrived_ns;
-  uint64_t silence_ns;
+  // The header of the frame taken last.
+  uint32_t last_header;
+  size_t known_next;
+  size_t mark_count;
+
+  // Totals; any thread may read them.
+  uint64_t skipped_total;
+  uint64_t resynchronisations;
 
   // The headers of the frames taken last, in a ring; the most recent one is before `known_next`.
   uint32_t known[CUWB_KNOWN_HEADERS];
-  size_t known_next;
 
   // Which bytes can be the first of a frame, so that a search can pass over nearly all the others.
   bool begins[256];
 
+  // The reads before the last one that a frame may end with.
   struct cuwb_mark marks[CUWB_MARKS];
-  size_t mark_count;
-
-  // Skipped bytes since the last frame.
-  uint64_t skipped_now;
-  // Totals; any thread may read them.
-  uint64_t skipped_total;
-  uint64_t resynchronisations;
 
   uint8_t staging[CUWB_STAGING_LENGTH];
 };

@@ -61,9 +61,7 @@ cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int3
   *frame = (cuwb_frame){0};
   // Before any frame: otherwise a line that is never silent would hide the wake.
   if (cuwb_link_consume_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
-  cuwb_result result = link->ops->read_frame(link, memory, capacity, timeout_ms, frame);
-  if (result.outcome == CUWB_OK) cuwb_count(&link->stats.frames_read, 1);
-  return result;
+  return link->ops->read_frame(link, memory, capacity, timeout_ms, frame);
 }
 
 void cuwb_link_set_framing(cuwb_link *link, cuwb_framing framing) {

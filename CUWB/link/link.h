@@ -18,7 +18,7 @@
 // each kind of character device has its own (chardev/).
 struct cuwb_link_ops {
   // A wake from before the call has been reported already; one that arrives during the call ends it
-  // with CUWB_WOKEN.
+  // with CUWB_WOKEN. Counts the frames.
   cuwb_result (*read_frame)(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
   // NULL where the device says how long a packet is.
@@ -43,22 +43,26 @@ enum cuwb_medium {
 };
 
 struct cuwb_link {
+  // What each frame of a byte stream touches comes first, in two cache lines.
+
   const struct cuwb_link_ops *ops;
+  // Byte streams only.
+  cuwb_framer *framer;
   int fd;
   // An eventfd for the poll, and a flag so that a read need not ask the kernel for wakes.
   int wake_fd;
   uint32_t wake_pending;
-  cuwb_framing framing;
+  // Byte streams only: whether the last read has emptied the kernel's buffer.
+  bool drained;
   // Each counter has one writing thread; any thread may read it.
   cuwb_stats stats;
+
+  cuwb_framing framing;
 
   // Byte streams only.
   enum cuwb_medium medium;
   // Gives up what the opener has locked, before the descriptor is closed; NULL: nothing.
   void (*unlock)(int fd);
-  // Whether the last read has emptied the kernel's buffer.
-  bool drained;
-  cuwb_framer *framer;
   // Not 0: every written frame is preceded by this byte and the frame's 16-bit big-endian length.
   uint8_t wrapper;
 

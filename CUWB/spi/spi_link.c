@@ -31,6 +31,7 @@ static cuwb_result spi_read(cuwb_link *link, void *memory, size_t capacity, int3
       }
     }
     pthread_mutex_unlock(&chip->lock);
+    if (result.outcome == CUWB_OK) cuwb_count(&link->stats.frames_read, 1);
     if (result.outcome != CUWB_TIMEOUT) return result;
 
     if (cuwb_link_consume_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
