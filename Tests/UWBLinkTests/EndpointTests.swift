@@ -17,6 +17,9 @@ struct EndpointTests {
       lines: [.interrupt: "GPIO24", .readIndication: "gpiochip0:23", .power: "0:18"],
       speed: 20_000_000, start: .cycle, firmware: "/lib/firmware/uwb.bin", board: "murata-2bp")
     #expect(endpoint == .spi(expected))
+    // Equality cannot see what neither of the two keeps.
+    #expect(expected.board == "murata-2bp" && expected.firmware == "/lib/firmware/uwb.bin")
+    #expect(expected.speed == 20_000_000 && expected.start == .cycle)
     #expect(endpoint.firmware == "/lib/firmware/uwb.bin")
     #expect(endpoint.path == "/dev/spidev0.0")
     #expect(
@@ -38,6 +41,9 @@ struct EndpointTests {
     #expect(
       try LinkEndpoint("sr1xx:/dev/sr1xx?start=cycle&fw=/f.bin")
         == .srxxx(SRxxxEndpoint(path: "/dev/sr1xx", start: .cycle, firmware: "/f.bin")))
+    let device = SRxxxEndpoint(
+      path: "/dev/sr1xx", start: .cycle, firmware: "/f.bin", board: "murata-2bp")
+    #expect(device.start == .cycle && device.firmware == "/f.bin" && device.board == "murata-2bp")
     #expect(try LinkEndpoint("uci:/dev/uci0") == .qorvoCharacterDevice(path: "/dev/uci0"))
     #expect(
       try LinkEndpoint("nxp-usb:/dev/ttyACM0")
@@ -46,6 +52,11 @@ struct EndpointTests {
       try LinkEndpoint("nxp-usb:/dev/ttyACM0?chip=sr150&start=keep")
         == .nxpBoard(
           NXPBoardEndpoint(path: "/dev/ttyACM0", start: .keep, startsInLoader: false)))
+    let board = NXPBoardEndpoint(
+      path: "/dev/ttyACM0", baud: 115_200, hardwareFlowControl: false, start: .keep,
+      startsInLoader: false, board: "murata-2bp")
+    #expect(board.baud == 115_200 && !board.hardwareFlowControl && board.start == .keep)
+    #expect(!board.startsInLoader && board.board == "murata-2bp")
   }
 
   @Test(

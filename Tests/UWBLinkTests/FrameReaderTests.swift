@@ -48,6 +48,38 @@ struct FrameReaderTests {
     #expect(collected.frames.withLock { $0 } == [Self.notification, long, Self.notification])
   }
 
+  /// As between another program and a chip.
+  @Test("What a host sends is read where the other end is one")
+  func host() async throws {
+    let (ours, theirs) = try Self.pair()
+    let collected = Collected()
+    let reader = FrameReader(
+      try Link(.descriptor(ours)),
+      handler: { bytes, _ in
+        collected.frames.withLock { $0.append(bytes.withUnsafeBytes { Array($0) }) }
+        collected.arrival.yield(1)
+      }, ended: { _ in })
+    var framing = Link.Framing()
+    framing.fromHost = true
+    reader.setFraming(framing)
+    try reader.start()
+    let data = [0x00, 0x0C, 0x00] + [UInt8](repeating: 1, count: 12)
+    let frames: [[UInt8]] = [
+      // A command without and one with a payload, data for a peer, data for a logical link, a test.
+      [0x20, 0x03, 0x00, 0x00], [0x21, 0x01, 0x00, 0x01, 0x2A], [0x01] + data, [0x03] + data,
+      [0x80, 0x00, 0x01, 0x00, 0x2A], [0x20, 0x00, 0x00, 0x01, 0x00],
+    ]
+    var arrivals = collected.arrivals.makeAsyncIterator()
+    for frame in frames {
+      _ = try theirs.writeAll(frame)
+      _ = await arrivals.next()
+    }
+    reader.stop()
+    await reader.stopped.wait()
+    #expect(collected.frames.withLock { $0 } == frames)
+    try theirs.close()
+  }
+
   @Test("stop() ends a reader that waits")
   func stop() async throws {
     let (ours, theirs) = try Self.pair()

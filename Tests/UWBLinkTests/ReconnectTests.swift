@@ -3,7 +3,8 @@ import Foundation
 import Glibc
 import SystemPackage
 import Testing
-import UWBLink
+
+@testable import UWBLink
 
 @Suite("Waiting for a device that went away", .timeLimit(.minutes(1)))
 struct ReconnectTests {
@@ -57,6 +58,23 @@ struct ReconnectTests {
     try folder.link("later/board", to: name)
     #expect(await link.value != nil)
     try master.close()
+  }
+
+  /// Without the watch, only the time limit would end each wait.
+  @Test("Folders that do not exist yet are noticed as they are made, one after the other")
+  func folders() async throws {
+    let folder = try Folder()
+    let path = FilePath(folder.path + "/by-id/usb/board")
+    let watch = try await runBlocking { PathWatch([path]) }
+    for part in ["by-id", "by-id/usb"] {
+      try FileManager.default.createDirectory(
+        atPath: folder.path + "/" + part, withIntermediateDirectories: false)
+      await watch.wait(milliseconds: 3_600_000)
+    }
+    // What the second folder's maker has done in the first may still be in the queue.
+    await watch.wait(milliseconds: 0)
+    try folder.link("by-id/usb/board", to: "/dev/null")
+    await watch.wait(milliseconds: 3_600_000)
   }
 
   @Test("A device that is only asked for can be opened afterwards")

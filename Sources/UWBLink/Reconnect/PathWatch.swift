@@ -15,7 +15,7 @@ final class PathWatch: @unchecked Sendable {
 
   init(_ paths: [FilePath]) {
     self.paths = paths
-    // -1 where there are none left: then only the time passes.
+    // -1 where there are none left: then every call below fails, and only the time passes.
     events = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     let ends = try? FileDescriptor.pipe()
     (interruption, interrupt) = (ends?.readEnd.rawValue ?? -1, ends?.writeEnd.rawValue ?? -1)
@@ -55,11 +55,10 @@ final class PathWatch: @unchecked Sendable {
     ]
     unsafe _ = Glibc.poll(&polled, 2, milliseconds)
     var drained = [UInt8](repeating: 0, count: 4_096)
-    while events >= 0, unsafe read(events, &drained, drained.count) > 0 {}
+    while unsafe read(events, &drained, drained.count) > 0 {}
   }
 
   private func look() {
-    guard events >= 0 else { return }
     for path in paths {
       var folder = path.removingLastComponent()
       if folder.isEmpty { folder = "." }
