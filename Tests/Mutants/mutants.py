@@ -105,9 +105,13 @@ def mutants(path, text):
         for replacement in constants(match.group(1)):
             add(match.start(), match.end(), replacement)
     offset = 0
+    before = ""
     for line in text.splitlines(keepends=True):
         body = line.rstrip("\n")
-        if STATEMENT.match(body):
+        # A case that does nothing leaves the switch with and without its `break`.
+        is_whole_case = body.strip() == "break" and before.endswith(":")
+        before = body
+        if STATEMENT.match(body) and not is_whole_case:
             indent = len(body) - len(body.lstrip())
             add(offset + indent, offset + len(body), "()")
         offset += len(line)
@@ -134,6 +138,8 @@ INFIX = {
     "-=": ("Assignment", ["<T: AdditiveArithmetic>(a: inout T, b: T)"]),
     "*=": ("Assignment", ["<T: Numeric>(a: inout T, b: T)"]),
 }
+# What Swift Testing prints at the first failure: there is no need to wait for the others.
+FAILED = b" recorded an issue "
 SWITCHES = """// What stands in for the changed expressions.
 import Glibc
 
@@ -218,16 +224,21 @@ def build_together(scratch, folder, chosen, build, log):
     return None
 
 
-def run(command, folder, timeout, log, mutant=None):
-    """Runs a command in a session of its own; returns its status, or None after a time-out."""
+def run(command, folder, timeout, log, mutant=None, enough=None):
+    """Runs a command in a session of its own; returns its status, or None after a time-out or as
+    soon as `enough` stands in what it prints."""
     environment = {**os.environ, **({} if mutant is None else {"UWB_MUTANT": str(mutant)})}
     with open(log, "wb") as output:
         process = subprocess.Popen(
             command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
             env=environment)
+        end = time.monotonic() + (timeout or float("inf"))
         try:
-            return process.wait(timeout)
-        except subprocess.TimeoutExpired:
+            while time.monotonic() < end and not (enough and enough in log.read_bytes()):
+                try:
+                    return process.wait(0.25)
+                except subprocess.TimeoutExpired:
+                    pass
             kill_session(process.pid)
             process.wait()
             return None
@@ -374,7 +385,7 @@ def main():
     for number in sorted(together):
         if is_late():
             break
-        judge(number, run(test, scratch, options.timeout, log, mutant=number))
+        judge(number, run(test, scratch, options.timeout, log, mutant=number, enough=FAILED))
     copy_tree(root, scratch)
     reduce_package(scratch, options.target)
     apart = [] if options.together else [n for n in range(len(chosen)) if n not in together]
@@ -389,7 +400,7 @@ def main():
             if run(build, scratch, 900, log) != 0:
                 counts["unbuilt"] += 1
                 continue
-            judge(number, run(test, scratch, options.timeout, log))
+            judge(number, run(test, scratch, options.timeout, log, enough=FAILED))
         finally:
             target.write_text(original)
     if is_late():
