@@ -192,6 +192,11 @@ final class CommandEngine: Sendable {
 
 // The states of the chip and its sessions, as it reports them, and waiting for one.
 extension CommandEngine {
+  /// Whether the chip last reported that a session ranges.
+  func isActive(_ token: UInt32) -> Bool {
+    state.withLock { $0.chip.sessions[token]?.state == .active }
+  }
+
   func update(_ change: (inout ChipState) -> Void) {
     let (chip, ready) = state.withLock { state in
       change(&state.chip)

@@ -124,11 +124,15 @@ final class MessageRouter: @unchecked Sendable {
     {
       return
     }
-    let isSessionStatus = header.type == .notification && header.opcode == .sessionStatus
-    let before = isSessionStatus ? engine.chip.sessions : [:]
+    var status: SessionStatusNotification?
+    if header.type == .notification, header.opcode == .sessionStatus {
+      var reader = PayloadReader(payload)
+      status = try? SessionStatusNotification(from: &reader, dialect: .assumed)
+    }
+    let wasActive = status.map { engine.isActive($0.sessionToken) } ?? false
     // Streams end when the state is known: whoever sees the end may go by it.
     engine.receive(type: header.type, opcode: header.opcode, payload: payload)
-    if isSessionStatus { sessionStatus(payload, before) }
+    if let status { sessionChanged(status, wasActive: wasActive) }
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
@@ -185,18 +189,12 @@ final class MessageRouter: @unchecked Sendable {
 
   // A session that leaves ACTIVE ends its streams here, after its last measurement; one that ranges
   // again after an interruption goes on here, ahead of its first.
-  private func sessionStatus(
-    _ payload: RawSpan, _ before: [UInt32: SessionStatusNotification]
-  ) {
-    var reader = PayloadReader(payload)
-    guard let status = try? SessionStatusNotification(from: &reader, dialect: .assumed) else {
-      return
-    }
+  private func sessionChanged(_ status: SessionStatusNotification, wasActive: Bool) {
     let token = status.sessionToken
     if status.state == .active {
       refresh()
       for entry in current where entry.token == token { entry.subscription.resume() }
-    } else if before[token]?.state == .active {
+    } else if wasActive {
       sessionEnded(status)
       finish(nil) { $0.session.tokenOnChip == token }
     }

@@ -157,7 +157,7 @@ extension DeviceCore {
     await record.stopping.lock()
     defer { record.stopping.unlock() }
     let token = record.token
-    guard engine.chip.sessions[token]?.state == .active else { return }
+    guard engine.isActive(token) else { return }
     record.willStop()
     let response = try await engine.send(SessionStop(sessionToken: token))
     let chip = try await engine.wait(milliseconds: profile.stateTimeout) {

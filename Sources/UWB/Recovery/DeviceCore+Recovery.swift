@@ -45,7 +45,7 @@ extension DeviceCore {
       // In the middle of a recovery it is known already which of them are to range again.
       guard case .running = state.phase else { return false }
       for record in state.sessions {
-        record.markLost(wasRanging: engine.chip.sessions[record.token]?.state == .active)
+        record.markLost(wasRanging: engine.isActive(record.token))
       }
       if recovery != nil {
         // The task begins by taking the lock, so it finds itself in place.
