@@ -90,14 +90,8 @@ extension DeviceCore {
   /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for.
   func make(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
     state.withLock { $0.sessions.append(record) }
-    while true {
-      let losses = state.withLock { $0.losses }
-      do throws(DriverError) { return try await build(record) } catch {
-        guard awaitsRecovery else { throw error }
-        try await waitForRecovery(of: record, losses, error)
-      }
-      // The recovery has built it, unless it began before this did.
-      if record.isOnChip { return }
+    try await attempt(record, awaitsRecovery: awaitsRecovery, isDone: { record.isOnChip }) {
+      () async throws(DriverError) in try await self.build(record)
     }
   }
 
@@ -107,14 +101,26 @@ extension DeviceCore {
   func start(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
     // One that was ranging is started by the recovery.
     if recovery != nil, record.shouldResume { throw .recovering }
-    while true {
+    try await attempt(
+      record, awaitsRecovery: awaitsRecovery, isDone: { engine.isActive(record.token) }
+    ) { () async throws(DriverError) in try await self.start(record, from: .caller) }
+  }
+
+  /// Calls `body`, and again each time the device was lost meanwhile and has been recovered.
+  ///
+  /// - Parameter isDone: whether the recovery has done the same, which it has not if it began before
+  ///   `body` did.
+  private func attempt(
+    _ record: SessionRecord, awaitsRecovery: Bool, isDone: () -> Bool,
+    _ body: () async throws(DriverError) -> Void
+  ) async throws(DriverError) {
+    repeat {
       let losses = state.withLock { $0.losses }
-      do throws(DriverError) { return try await start(record, from: .caller) } catch {
+      do throws(DriverError) { return try await body() } catch {
         guard awaitsRecovery else { throw error }
         try await waitForRecovery(of: record, losses, error)
       }
-      if engine.chip.sessions[record.token]?.state == .active { return }
-    }
+    } while !isDone()
   }
 
   func start(
