@@ -97,8 +97,6 @@ public final class UWBDevice: Sendable {
   public static func open(
     _ endpoint: LinkEndpoint, options: Options = Options()
   ) async throws(DriverError) -> UWBDevice {
-    // A board that is not known costs the chip nothing.
-    _ = try endpoint.namedBoard()
     guard endpoint.firmware != nil, options.resetPolicy == .keepState else {
       return try await open(endpoint, options, loadsFirmware: true)
     }
@@ -139,6 +137,7 @@ public final class UWBDevice: Sendable {
   private static func start(
     _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> DeviceCore {
+    // First: a board that is not known costs the chip nothing.
     let named = try endpoint.namedBoard()
     let link = try await endpoint.openLink(
       loadsFirmware: loadsFirmware, progress: options.firmwareProgress)
