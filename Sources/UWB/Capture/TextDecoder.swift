@@ -38,11 +38,11 @@ struct TextDecoder {
   private static func takeLog(
     _ line: ArraySlice<UInt8>, _ clock: inout LogClock, _ capture: inout Capture
   ) -> Bool {
-    guard let (direction, end) = direction(of: line) else { return true }
+    guard let (direction, tag) = direction(of: line) else { return true }
     let arrows: [UInt8] = Array("<>=".utf8)
     // Under the same tags the stacks write sentences too.
-    guard let arrow = line[end...].lastIndex(where: arrows.contains) else { return true }
-    return take(line[(arrow + 1)...], time: clock.time(of: line[..<end]), &capture) { _ in
+    guard let arrow = line[tag...].lastIndex(where: arrows.contains) else { return true }
+    return take(line[(arrow + 1)...], time: clock.time(of: line[..<tag]), &capture) { _ in
       direction
     }
   }
@@ -60,7 +60,7 @@ struct TextDecoder {
     return true
   }
 
-  /// The direction that the tag of a line names, and where the tag ends.
+  /// The direction that the tag of a line names, and where the tag is.
   private static func direction(of line: ArraySlice<UInt8>) -> (PacketDirection, Int)? {
     var index = line.startIndex
     while line.endIndex - index > tag.count {
@@ -69,8 +69,8 @@ struct TextDecoder {
         zip(line[index...], tag).allSatisfy({ $0 | 0x20 == $1 })
       {
         switch line[index + tag.count] | 0x20 {
-        case UInt8(ascii: "x"): return (.outbound, index + tag.count + 1)
-        case UInt8(ascii: "r"): return (.inbound, index + tag.count + 1)
+        case UInt8(ascii: "x"): return (.outbound, index)
+        case UInt8(ascii: "r"): return (.inbound, index)
         default: break
         }
       }

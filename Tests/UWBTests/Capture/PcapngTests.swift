@@ -64,6 +64,40 @@ import UWB
     #expect(capture.problems.last == .otherLinkType(1, count: 1))
   }
 
+  /// if_tsresol: powers of ten, or of two with bit 7.
+  @Test(
+    arguments: [
+      (0, 3, 3_000_000_000), (6, 3, 3_000), (9, 3, 3), (12, 5_999, 5), (0x7F, 5, 0),
+      (0x80, 3, 3_000_000_000), (0x80 | 1, 3, 1_500_000_000), (0x80 | 30, 1 << 29, 500_000_000),
+      (0x80 | 63, 1 << 62, 500_000_000), (0x80 | 63, 3 << 62, 1_500_000_000), (0x80 | 64, 5, 0),
+    ] as [(UInt8, UInt64, UInt64)])
+  func everyUnitOfTime(_ resolution: UInt8, _ ticks: UInt64, _ nanoseconds: UInt64) throws {
+    var blocks = Blocks(bigEndian: false)
+    blocks.section()
+    blocks.interface(options: blocks.option(9, [resolution]) + blocks.option(0, []))
+    blocks.packet(Samples.ready, ticks: ticks)
+    #expect(try CaptureReader.read(blocks.bytes).packets.map(\.time) == [nanoseconds])
+  }
+
+  /// A packet block of old, which has 16 bits of interface, and a simple one cut by the interface.
+  @Test func olderBlocksOfPackets() throws {
+    var blocks = Blocks(bigEndian: false)
+    blocks.section()
+    blocks.interface(snapLength: 4)
+    let lengths = blocks.number(UInt32(5)) + blocks.number(UInt32(5))
+    let time = blocks.number(UInt32(0)) + blocks.number(UInt32(7))
+    let padded = Samples.ready + [0, 0, 0]
+    blocks.block(2, blocks.number(UInt16(0)) + blocks.number(UInt16(3)) + time + lengths + padded)
+    let simple = blocks.bytes.count
+    blocks.block(3, blocks.number(UInt32(5)) + Samples.ready.prefix(4))
+    let damaged = blocks.bytes.count
+    blocks.block(2, blocks.number(UInt16(1)) + blocks.number(UInt16(0)) + time + lengths + padded)
+    let capture = try CaptureReader.read(blocks.bytes)
+    #expect(
+      capture.packets == [CapturedPacket(time: 7_000, direction: .inbound, bytes: Samples.ready)])
+    #expect(capture.problems == [.cutPacket(offset: simple), .damaged(offset: damaged)])
+  }
+
   @Test func sectionsOfDifferentByteOrders() throws {
     var first = Blocks(bigEndian: true)
     first.section()
