@@ -91,6 +91,57 @@ import UCI
     #expect(rounds.given.count == 12)
   }
 
+  @Test func requestedDiagnosticsThatNeverComeAreGivenUpLater() {
+    var settings = EstimationSettings()
+    settings.expectsDiagnostics = true
+    var rounds = Rounds(settings)
+    for sequence in 0..<30 as Range<UInt32> { rounds.info(sequence) }
+    #expect(rounds.given.count == 30 && rounds.pipeline.missing == 20)
+    // Those of a session that did not ask for any are given up after three: see above.
+    settings.expectsDiagnostics = false
+    var others = Rounds(settings)
+    others.diagnostics(0, [Rounds.frame()])
+    for sequence in 0..<30 as Range<UInt32> { others.info(sequence) }
+    #expect(others.pipeline.missing == 3)
+  }
+
+  @Test func whatTheChipSaysOfThePathCountsWhereNothingElseTells() {
+    var rounds = Rounds()
+    for (path, probability) in [
+      (.nonLineOfSight, 0.9), (.lineOfSight, 0.1), (.notDetermined, nil),
+    ] as [(LineOfSight, Double?)] {
+      var entry = Rounds.entry(1)
+      entry.lineOfSight = path
+      rounds.info(UInt32(rounds.given.count), [entry])
+      #expect(rounds.given.last?.nonLineOfSight == probability)
+    }
+  }
+
+  @Test func roundsWithoutAnyMeasurementAreReported() throws {
+    var estimator = RoundEstimator(EstimationSettings())
+    var seen: [EstimatedRound] = []
+    func round(_ sequence: UInt32, _ entries: [TwoWayMeasurement]) throws {
+      let payload = SessionInfo(
+        sequenceNumber: sequence, sessionToken: 1, intervalMilliseconds: 200, twoWay: entries
+      ).encoded()
+      let view = try SessionInfoView(payload.span.bytes)
+      let info = FrameInfo(receivedAt: 7 + UInt64(sequence))
+      estimator.take(RoundNotification(.measurements(view), info)) { seen.append($0) }
+    }
+    try round(0, [Rounds.entry(1)])
+    try round(1, [])
+    let info = FrameInfo(receivedAt: 0)
+    estimator.take(RoundNotification(.interrupted(.deviceRestarted), info)) { seen.append($0) }
+    for sequence in 0..<3 as Range<UInt32> { try round(sequence, []) }
+    #expect(seen.map(\.sequenceNumber) == [0, 1, 0, 1, 2])
+    #expect(seen.map(\.receivedAt) == [7, 8, 7, 8, 9])
+    let follows = seen.map { round -> Bool? in
+      guard case .empty(let empty) = round else { return nil }
+      return empty.followsInterruption
+    }
+    #expect(follows == [nil, false, true, false, false])
+  }
+
   @Test func roundsWithoutAPeerDoNotEndTheWaiting() {
     var settings = EstimationSettings()
     settings.expectsDiagnostics = true

@@ -69,6 +69,47 @@ import UCI
     }
   }
 
+  @Test(
+    "a level is one only up to -20 dBm",
+    arguments: [
+      ("8013", nil), ("8014", -20.5), ("007f", -127), ("0080", -128), ("80ff", nil),
+      ("80eb", -20.5),
+      ("0000", nil),
+    ] as [(String, Double?)])
+  func levelLimits(_ raw: String, _ level: Double?) {
+    var rounds = Rounds()
+    let metrics = "09 00a1 \(raw) e102 004b 40b8 e602 003e 80b9"
+    rounds.feed(
+      RangeDiagnosticsNotification.qorvoOpcode,
+      bytes("01000000 00000000 01 01 00 00 01 06 1100 \(metrics)"))
+    rounds.info(0)
+    #expect(rounds.given[0].receivedPower == level)
+  }
+
+  @Test("frames of NXP's log: only those decoded count, and only levels that are some")
+  func receivedFrames() {
+    var frame = NXPReceivedFrame()
+    frame.rawClockOffset = 2_048
+    frame.rawRSSI = -60 * 256
+    (frame.snrFirstPath, frame.snrMainPath) = (20, 23)
+    (frame.rawFirstPath, frame.rawMainPath) = (64, 192)
+    var seen = PeerDiagnostics()
+    seen.take(frame)
+    #expect(seen.frames == 0, "not decoded")
+    frame.decodeStatus = 4
+    seen.take(frame)
+    #expect(seen.frames == 1 && seen.carrier.value == 1 && seen.level.value == -60)
+    #expect(seen.firstPathSNR.value == 20 && seen.peakOverFirstPath.value == 3)
+    #expect(seen.peakDelay.value == 2 && seen.isBlocked == nil)
+    frame.rawRSSI = 0
+    frame.rawFirstPath = 193
+    frame.lineOfSight = .nonLineOfSight
+    seen.take(frame)
+    #expect(seen.frames == 2 && seen.level.count == 1, "0 is none")
+    #expect(seen.peakDelay.count == 1, "the first path is behind the main one")
+    #expect(seen.isBlocked == true)
+  }
+
   @Test("a published log of an SR250: nothing measured, nothing said")
   func publishedLog() {
     var rounds = Rounds()
@@ -97,6 +138,10 @@ import UCI
     #expect(abs(degrees - asin(0.25) * 180 / .pi) < 0.01)
     #expect(abs(estimate.elevation?.angle ?? 1) < 1e-6)
     #expect((estimate.nonLineOfSight ?? 1) < 0.1)
+    // Receivers that saw nothing: the angles alone are of one frame.
+    let deaf = bytes(text.replacing("14 14", with: "00 00").replacing("16 16", with: "00 00"))
+    rounds.info(1, tail: [UInt8(deaf.count), 0] + deaf + [0])
+    #expect(rounds.uses == [.used(2), .used(1)] && rounds.given[1].nonLineOfSight == nil)
   }
 
   @Test func windowsOfSixteenAndOfTwentyFourBits() {
@@ -111,7 +156,9 @@ import UCI
     let parts = window("09", "02", "00000000 64000000") + window("11", "02", "00000000 00006400")
     var settings = EstimationSettings()
     settings.azimuth = PhaseTable(spacing: 0.5)
-    for text in [wide, short, parts] {
+    // A third receiver with a single sample says nothing, and ends with the item.
+    let third = short + "21 00 01 04 64000000"
+    for text in [wide, short, parts, third] {
       var rounds = Rounds(settings)
       let item = bytes(text)
       rounds.feed(
@@ -120,6 +167,18 @@ import UCI
       rounds.info(0)
       let degrees = (rounds.given[0].azimuth?.angle ?? 0) * 180 / .pi
       #expect(abs(degrees - 30) < 0.01, "\(text)")
+    }
+    // Half a turn at the first receiver, of the greatest negative number.
+    let negative = window("09", "04", "00000000 00800000") + window("11", "04", "00000000 0000ff7f")
+    for (text, expected) in [(negative, -30.0), (short + "00", nil)] as [(String, Double?)] {
+      var rounds = Rounds(settings)
+      let item = bytes(text)
+      rounds.feed(
+        RangeDiagnosticsNotification.qorvoOpcode,
+        bytes("01000000 00000000 01 01 00 00 01 07") + [UInt8(item.count), 0] + item)
+      rounds.info(0)
+      let degrees = rounds.given[0].azimuth.map { ($0.angle * 180 / .pi).rounded() }
+      #expect(degrees == expected, "\(text)")
     }
   }
 }

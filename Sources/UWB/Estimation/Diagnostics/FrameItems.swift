@@ -79,11 +79,11 @@ struct FrameItems {
   private static let sample = 1.0016
 
   /// dBm out of a raw level. Qorvo's are magnitudes of negative dBm, AOSP's signed, both with 8 bits
-  /// of fraction: a receiver's levels are between -20 and -128 dBm, so the sign tells which it is.
+  /// of fraction: a receiver's levels are below -20 dBm, so the sign tells which it is.
   private static func level(_ raw: UInt16) -> Double? {
     let signed = Double(Int16(bitPattern: raw)) / 256
     let dBm = signed < 0 ? signed : -signed
-    return -128 ... -20 ~= dBm ? dBm : nil
+    return dBm <= -20 ? dBm : nil
   }
 
   /// Nanoseconds between two paths: their times where they go with their indices, as on Qorvo's

@@ -115,7 +115,7 @@ extension PeerDiagnostics {
       }
     }
     for index in 0..<tail.receiverCount { take(tail.receiver(index, of: measurement)) }
-    if tail.angleCount > 0, azimuth.count + elevation.count > 0 { frames = max(frames, 1) }
+    if azimuth.count + elevation.count > 0 { frames = max(frames, 1) }
     millimetres = tail.distanceMillimetres(of: measurement)
   }
 

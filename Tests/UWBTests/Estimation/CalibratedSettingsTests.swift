@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Ranging
+import Testing
+import UCI
+
+@testable import UWB
+
+/// What a calibration file says of antennas, as estimates use it.
+@Suite struct CalibratedSettingsTests {
+  private static func settings(
+    _ json: String, board: String? = nil, peers: [MACAddress] = []
+  ) throws -> EstimationSettings {
+    let calibration = try JSONDecoder().decode(RangingCalibration.self, from: Data(json.utf8))
+    return EstimationSettings(calibration, board: board, peers: peers)
+  }
+
+  /// Half a wavelength apart, angles counted as FiRa does.
+  private static func ideal(_ angle: Double) -> Double { .pi * sin(angle) }
+
+  private static func agree(_ table: PhaseTable?, _ phase: (Double) -> Double) -> Bool {
+    guard let table else { return false }
+    return [-0.9, -0.2, 0, 0.3, 1.1].allSatisfy {
+      abs(remainder(table.phase(at: $0) - phase($0), 2 * .pi)) < 0.01
+    }
+  }
+
+  // The device's y points to the left, its z upwards; FiRa counts to the right and upwards.
+  @Test(
+    arguments: [
+      ("[0, 1, 0]", -1, nil), ("[0, -1, 0]", 1, nil), ("[0.9, 1, 0]", -1, nil),
+      ("[0, -1, 1]", 1, nil), ("[0, 0, 1]", nil, 1), ("[0, 0, -1]", nil, -1),
+      ("[0, 0.9, 1]", nil, 1), ("[1, 0, 0]", nil, nil), ("[1, 1, 0]", nil, nil),
+      ("[0, 1]", nil, nil), ("null", -1, nil),
+    ] as [(String, Double?, Double?)])
+  func axes(_ axis: String, _ azimuth: Double?, _ elevation: Double?) throws {
+    let settings = try Self.settings(
+      #"{"pairs": [{"column": "a", "axis": \#(axis), "spacing_wavelengths": 0.5}]}"#)
+    for (table, sign) in [(settings.azimuth, azimuth), (settings.elevation, elevation)] {
+      #expect((table != nil) == (sign != nil))
+      if let sign { #expect(Self.agree(table) { sign * Self.ideal($0) }) }
+    }
+  }
+
+  @Test("Antennas by their places, spacings in metres, and tables; with an offset")
+  func geometry() throws {
+    for pair in [
+      #""antennas": ["a", "b"]"#, #""axis": [0, -1, 0], "spacing_m": 0.02"#,
+      #""axis": [0, -1, 0], "spacing_wavelengths": 0.5"#,
+    ] {
+      for offset in [0, 0.25] {
+        let settings = try Self.settings(
+          """
+          {"wavelength_m": 0.04, "antennas": {"a": [0, -0.01, 0], "b": [0, 0.01, 0]},
+           "pairs": [{"column": "x", "offset_rad": \(offset), \(pair)}]}
+          """)
+        #expect(Self.agree(settings.azimuth) { Self.ideal($0) + offset }, "\(pair)")
+      }
+    }
+    let points = stride(from: -60, through: 60, by: 30).map {
+      #"{"angle_deg": \#($0), "phase_deg": \#($0 * 2)}"#
+    }
+    let table = try Self.settings(
+      """
+      {"pairs": [{"column": "x", "axis": [0, -1, 0], "offset_rad": 0.5,
+       "table": [\(points.joined(separator: ", "))]}]}
+      """)
+    #expect(abs((table.azimuth?.phase(at: .pi / 6) ?? 0) - (.pi / 3 + 0.5)) < 1e-9)
+    // Not enough is said: no wavelength, an antenna that is none, one without a place.
+    for pair in [
+      #"{"antennas": {"a": [0, 0, 0], "b": [0, 1, 0]}, "pairs": [{"column": "x", "antennas": ["a", "b"]}]}"#,
+      #"{"channel": 9, "antennas": {"a": [0, 0, 0]}, "pairs": [{"column": "x", "antennas": ["a", "b"]}]}"#,
+      #"{"channel": 9, "antennas": {"a": [0, 0], "b": [0, 1, 0]}, "pairs": [{"column": "x", "antennas": ["a", "b"]}]}"#,
+      #"{"channel": 9, "antennas": {"a": [0, 0, 0]}, "pairs": [{"column": "x", "antennas": ["a"]}]}"#,
+      #"{"pairs": [{"column": "x", "spacing_m": 0.02}]}"#, #"{"pairs": [{"column": "x"}]}"#,
+      #"{"pairs": [{"column": "x", "spacing_wavelengths": 0}]}"#,
+    ] {
+      #expect(try Self.settings(pair).azimuth == nil, "\(pair)")
+    }
+  }
+
+  @Test("The first pair of each kind is taken, with its noise")
+  func firstOfEach() throws {
+    func pair(_ axis: String, _ noise: Double) -> String {
+      #"{"column": "x", "axis": \#(axis), "spacing_wavelengths": 0.5, "noise_rad": \#(noise)}"#
+    }
+    let pairs = [pair("[0, 0, 1]", 0.4), pair("[0, -1, 0]", 0.1), pair("[0, 1, 0]", 0.2)]
+    let settings = try Self.settings(
+      #"{"noise_rad": 0.3, "pairs": [\#(pairs.joined(separator: ", "))]}"#)
+    #expect(settings.phaseDeviation == 0.1)
+    #expect(Self.agree(settings.azimuth, Self.ideal))
+    #expect(Self.agree(settings.elevation, Self.ideal))
+    let common = try Self.settings(
+      #"{"noise_rad": 0.3, "elevation_deg": 90, "pairs": [{"column": "x", "spacing_wavelengths": 1}]}"#
+    )
+    #expect(common.phaseDeviation == 0.3 && common.assumedElevation == .pi / 2)
+    let none = try Self.settings(#"{"pairs": [\#(pair("[0, 1, 0]", 0))]}"#)
+    #expect(none.phaseDeviation == EstimationSettings().phaseDeviation)
+  }
+
+  @Test("An antenna's own delay goes before that of a peer, and this before the common one")
+  func delays() throws {
+    var calibration = RangingCalibration()
+    calibration.delay = 0.5
+    calibration.peerDelays = ["0001": 0.1, "0002": 0.2, "nobody": 9]
+    calibration.antennaDelays = [("own", 0.01), ("0001", 0.03), ("0x0003", 0.05)].map {
+      .init(BoardAntenna($0.0), .init(metres: $0.1, standardDeviation: 0.001))
+    }
+    let peers = (1...4).map { MACAddress(UInt16($0)) }
+    let settings = EstimationSettings(calibration, board: "own", peers: peers)
+    #expect(settings.delay == 0.5)
+    #expect(settings.delays.mapValues { ($0 * 100).rounded() } == [1: 4, 2: 20, 3: 6])
+    let stranger = EstimationSettings(calibration, board: "other", peers: peers)
+    #expect(stranger.delays == [1: 0.1, 2: 0.2])
+  }
+}
