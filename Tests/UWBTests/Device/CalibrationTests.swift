@@ -85,7 +85,7 @@ import UWBSimulator
 
   // MARK: on chips
 
-  private static func withDevice(
+  static func withDevice(
     _ profile: ChipProfile, _ body: (UWBDevice) async throws -> Void
   ) async throws {
     let bench = SimulatedBench()
@@ -146,6 +146,12 @@ import UWBSimulator
       await #expect(
         throws: CalibrationError.unknownName("xtal_trimm", nearest: ["xtal_trim"])
       ) { try await device.calibration(["xtal_trimm"]) }
+    }
+    try await Self.withDevice(.sr250) { device in
+      await #expect(
+        throws: CalibrationError.refused(
+          name: "ch9.0x5C", status: "INVALID_PARAM", code: 0x04)
+      ) { try await device.calibration(["ch9.0x5C"]) }
     }
     try await Self.withDevice(.fira1) { device in
       await #expect(throws: CalibrationError.unsupported(chip: "UCI device")) {
