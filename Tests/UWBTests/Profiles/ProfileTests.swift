@@ -50,6 +50,10 @@ struct ProfileTests {
       guard parameter.applies(to: .assumed), parameter.vendors.isEmpty else { continue }
       #expect(text.contains("\"\(parameter.name)\""), "\(parameter.name)")
     }
+    // Each has its explanation above it, and only a complete profile has what is not set.
+    #expect(text.contains("Equal on both ends. Default: 9.\n    \"CHANNEL_NUMBER\": 9,"))
+    let short = Preset.firaStatic.profile().text(includingSecrets: true)
+    #expect(!short.contains("// \"") && short.contains("\"CHANNEL_NUMBER\": 9,"))
     // Every default that is printed behind slashes is a value the parameter takes.
     for line in text.split(separator: "\n") where line.hasPrefix("    // \"") {
       let parts = line.dropFirst(7).split(separator: "\"")
@@ -141,6 +145,60 @@ struct ProfileTests {
   func notJSON(text: String, sentence: String) {
     let error = #expect(throws: ProfileError.self) { try read(text) }
     #expect(error?.description == sentence)
+  }
+
+  @Test(
+    "What people write beside plain JSON",
+    arguments: [
+      ("{session_id: 42, parameters: {CHANNEL_NUMBER: 5}}", 5),
+      ("\u{FEFF}{'session_id': 0x2a, 'parameters': {'CHANNEL_NUMBER': '0x09'}}", 9),
+      ("{\"session_\\id\": 1}", nil), ("{\"session\\/id\": 1}", nil),
+      ("{session_id: 42, /* { \" */ parameters: {CHANNEL_NUMBER: \"5\"}} // }", 5),
+      (
+        "{session_id: 42, session_type: 0, parameters: {CHANNEL_NUMBER: 5, CHANNEL_NUMBER: 9}}", nil
+      ),
+      ("{session_id: 42, parameters: {CHANNEL_NUMBER: 5, '0x04': 9}}", nil),
+      ("{session_id: 42, parameters: {CHANNEL_NUMBER: null}}", nil),
+      ("{session_id: 42, parameters: {CHANNEL_NUMBER: [[[5]]]}}", 5),
+      ("{session_id: 42, parameters: {CHANNEL_NUMBER: [[[[[[5]]]]]]}}", nil),
+      ("{session_id: 42, parameters: {CHANNEL_NUMBER: [{}]}}", nil),
+      ("{session_id: 4294967296, parameters: {CHANNEL_NUMBER: 5}}", nil),
+    ] as [(String, UInt8?)])
+  func liberties(_ text: String, _ channel: UInt8?) {
+    let profile = try? read(text)
+    #expect(profile?.sessionID == (channel == nil ? nil : 42))
+    #expect(profile?.parameters == channel.map { [TLV(.channelNumber, [$0])] })
+  }
+
+  @Test("Escapes of text are those that profiles need")
+  func escapes() throws {
+    let name = #"{"a\\\"\'\/b": 1}"#
+    #expect(throws: ProfileError.unknownField("a\\\"'/b", nearest: [], line: 1)) {
+      try read(name)
+    }
+    #expect(throws: ProfileError.notJSON(line: 2, "there is an escape that profiles do not have")) {
+      try read("{\n\"\\n\": 1}")
+    }
+  }
+
+  @Test("Both ends of each preset, as its source has them")
+  func values() {
+    for preset in Preset.allCases {
+      let own = preset.profile()
+      #expect(own == preset.profile(preset == .nearbyInteraction ? .controlee : .controller))
+      #expect(own.sessionID == (preset == .nearbyInteraction ? 24_488 : 42))
+    }
+    let android = Preset.android.profile().parameters
+    for tlv in [
+      TLV(.preambleCodeIndex, [9]), TLV(.slotsPerRR, [6]), TLV(.rangingDuration, [120, 0, 0, 0]),
+      TLV(.hoppingMode, [1]), TLV(.resultReportConfig, [0x0B]), TLV(.slotDuration, [0x60, 0x09]),
+    ] { #expect(android.contains(tlv)) }
+    let iPhone = Preset.nearbyInteraction.profile().parameters
+    for tlv in [
+      TLV(.preambleCodeIndex, [11]), TLV(.slotsPerRR, [6]), TLV(.slotDuration, [0x10, 0x0E]),
+      TLV(.rangingDuration, [198, 0, 0, 0]), TLV(.vendorID, [0x4C, 0x00]),
+      TLV(.rangingRoundControl, [3]), TLV(.deviceMACAddress, [1, 0]), TLV(.dstMACAddress, [0, 0]),
+    ] { #expect(iPhone.contains(tlv)) }
   }
 
   @Test("Whatever the bytes, reading ends with a profile or an error")
