@@ -43,6 +43,19 @@ struct ErrorTextTests {
     #expect(error.recoverySuggestion(in: qorvo) == "Use channel 9, or set AOA_RESULT_REQ to 0.")
   }
 
+  @Test("A session that stays INITIALISED lacks parameters, and only then")
+  func stateNotReached() {
+    let error = DriverError.stateNotReached(expected: .idle, last: .initialised)
+    #expect(error.description == "The session did not become IDLE; it is INIT.")
+    #expect(error.recoverySuggestion?.hasPrefix("Set every parameter") == true)
+    for (expected, last) in [
+      (.active, .initialised), (.idle, .active), (.idle, nil),
+    ] as [(SessionState, SessionState?)] {
+      let other = DriverError.stateNotReached(expected: expected, last: last)
+      #expect(other.recoverySuggestion == nil)
+    }
+  }
+
   @Test("A reason nobody explains keeps its number")
   func unknown() {
     let error = DriverError.sessionEnded(.idle, StateChangeReason(rawValue: 0xE7))

@@ -168,6 +168,26 @@ struct FirmwareImageTests {
     }
   }
 
+  /// The lists of AOSP's HAL and of NXP's middleware.
+  @Test("Every published code of the loaders has a meaning, and no other has")
+  func meanings() {
+    let all = (0...255) as ClosedRange<UInt8>
+    #expect(all.filter { HBCI.meaning(ofAcknowledgement: $0) != nil } == [0x81, 0x82, 0x83, 0x84])
+    #expect(all.filter(HBCI.isTransmissionError) == [0x81, 0x82, 0x83, 0x84])
+    #expect(
+      all.filter { HBCI.meaning(ofGeneral: $0) != nil }
+        == [0xD1, 0xD2, 0xD3, 0xD4, 0xE1, 0xE3, 0xE4, 0xE5])
+    #expect(all.filter { HBCI.meaning(ofImage: $0) != nil } == Array(0x81...0x95))
+    #expect(
+      all.filter { HDLL.meaning(of: $0) != nil }
+        == Array(0x80...0x84) + Array(0x90...0x99)
+        + [0xA0, 0xA1, 0xA2, 0xB0, 0xB1, 0xB2, 0xC0, 0xC1])
+    #expect(HBCI.meaning(ofImage: 0x8A) == HBCI.meaning(ofImage: 0x8B))
+    #expect(HBCI.meaning(ofImage: 0x8D)?.contains("signed") == true)
+    #expect(HDLL.meaning(of: 0x92)?.contains("signature") == true)
+    #expect(HDLL.meaning(of: 0x95)?.contains("another chip") == true)
+  }
+
   @Test("A file that is not there")
   func missing() {
     let error = #expect(throws: FirmwareError.self) {
@@ -186,6 +206,7 @@ struct FirmwareImageTests {
     #expect(!HDLL.isIntact([0x00, 0x04, 0x81, 0x03, 0x02, 0x00, 0x13, 0xA9]))
     #expect(
       HDLL.word(of: HDLL.ready) == HDLL.Word(kind: .notification, group: 1, operation: 1))
+    #expect(HDLL.word(of: ScriptedFlash.frame([0x43])) == nil, "its check is no part of a word")
   }
 }
 

@@ -29,6 +29,28 @@ let hasty: DeviceProfile = {
     #expect(chip.opcodes == [[0x20, 0x00], [0x20, 0x02], [0x20, 0x03]])
   }
 
+  @Test("Vendor information decides on the profile, however damaged it is")
+  func profiles() throws {
+    func profile(_ vendorInfo: [UInt8]) -> DeviceProfile {
+      var info = DeviceInfo()
+      info.vendorInfo = vendorInfo
+      return .matching(info)
+    }
+    let qorvo = Array(DWM3001CDK.deviceInfo[14...])
+    #expect(profile(qorvo) == .qorvo && profile(qorvo.dropLast()) == .qorvo)
+    // The older layout is one byte shorter, and so is its place.
+    #expect(profile(Array(qorvo.dropFirst())) == .qorvo)
+    for wrong in [qorvo.dropLast(2), qorvo + [0], qorvo.map { $0 == 0xDE ? 0xDF : $0 }] {
+      #expect(profile(Array(wrong)) == .generic)
+    }
+    #expect(profile([0, 2] + Array("SR".utf8) + [0]) == .nxp)
+    #expect(profile([0, 6] + Array("SR250X".utf8)) == .nxp)
+    for wrong in [
+      [], [0], [0, 200] + Array("SR250".utf8), [0, 1] + Array("SR250".utf8),
+      [1, 2] + Array("SR250".utf8), [0, 5] + Array("DW250".utf8), [0, 0, 0, 0, 0],
+    ] as [[UInt8]] { #expect(profile(wrong) == .generic, "\(wrong)") }
+  }
+
   @Test func cancellationEndsTheOpeningOfASilentChip() async throws {
     // Only cancellation can end it within the time limit of the suite.
     var patient = hasty

@@ -165,6 +165,69 @@ import UWBSimulator
     configuration = .init()
     configuration.packets = 0
     #expect(throws: DriverError.self) { try configuration.validate() }
+    configuration = .init()
+    configuration.gap = 0
+    #expect(throws: DriverError.self) { try configuration.validate() }
+    configuration.gap = 1
+    configuration.packets = 1
+    #expect(throws: Never.self) { try configuration.validate() }
+  }
+
+  /// As the tables of FiRa's and AOSP's radio tests number them.
+  @Test func whatAChipIsToldOfATest() {
+    let configuration = RadioTestConfiguration()
+    let common: [TLV] = [
+      TLV(AppConfigID.channelNumber, [9]), TLV(AppConfigID.numberOfControlees, [1]),
+      TLV(AppConfigID.deviceMACAddress, [0, 0]), TLV(AppConfigID.dstMACAddress, [1, 0]),
+      TLV(AppConfigID.macFCSType, [0]), TLV(AppConfigID.rframeConfig, [0]),
+      TLV(AppConfigID.preambleCodeIndex, [9]), TLV(AppConfigID.sfdID, [2]),
+      TLV(AppConfigID.bprfPHRDataRate, [0]), TLV(AppConfigID.prfMode, [0]),
+      TLV(AppConfigID.numberOfSTSSegments, [0]), TLV(AppConfigID.stsLength, [1]),
+    ]
+    #expect(configuration.parameters(of: .perRX(psdu: [])) == common)
+    let responder = configuration.parameters(of: .ssTWR(isResponder: true))
+    #expect(
+      responder.prefix(2) == [
+        TLV(AppConfigID.deviceRole, [0]), TLV(AppConfigID.slotDuration, [0x60, 0x09]),
+      ])
+    for tlv in [
+      TLV(AppConfigID.deviceMACAddress, [1, 0]), TLV(AppConfigID.dstMACAddress, [0, 0]),
+      TLV(AppConfigID.rframeConfig, [3]), TLV(AppConfigID.numberOfSTSSegments, [1]),
+    ] { #expect(responder.contains(tlv)) }
+    #expect(
+      configuration.parameters(of: .ssTWR(isResponder: false)).first
+        == TLV(AppConfigID.deviceRole, [1]))
+
+    let frames = [
+      TLV(0x00, [0xE8, 0x03, 0, 0]), TLV(0x01, [0xD0, 0x07, 0, 0]),
+      TLV(0x02, [0xC2, 0x01, 0, 0]), TLV(0x03, [0xEE, 0x02, 0, 0]),
+    ]
+    let start = [TLV(0x06, [0, 0, 0, 0]), TLV(0x07, [0, 0, 0, 0])]
+    #expect(
+      configuration.testParameters(of: .periodicTX(psdu: []))
+        == frames + [TLV(0x04, [0]), TLV(0x05, [0])] + start)
+    #expect(
+      configuration.testParameters(of: .srRX) == frames + [TLV(0x08, [0]), TLV(0x09, [1])])
+    var other = configuration
+    (other.isRandom, other.rangingBit, other.incrementsSTSIndex) = (true, true, true)
+    #expect(
+      other.testParameters(of: .perRX(psdu: []))
+        == frames + [TLV(0x04, [1]), TLV(0x05, [1])] + start + [TLV(0x08, [1])])
+    #expect(other.testParameters(of: .ssTWR(isResponder: true)) == start + [TLV(0x08, [1])])
+    other.additional = [TLV(AppConfigID.sfdID, [0])]
+    let replaced = other.parameters(of: .rx())
+    #expect(replaced.filter { $0.id == AppConfigID.sfdID.rawValue } == other.additional)
+    #expect(replaced.count == common.count)
+  }
+
+  @Test func aTestMayTakeTheTimeOfItsFramesAndMore() {
+    var configuration = RadioTestConfiguration()
+    #expect(configuration.timeout(of: .perRX(psdu: [])) == 2_000 + 3_000)
+    #expect(configuration.timeout(of: .rx()) == 3_000)
+    configuration.limit = 1_000
+    #expect(configuration.timeout(of: .srRX) == 1_000 && configuration.timeout(of: .rx()) == 1_000)
+    (configuration.packets, configuration.gap, configuration.limit) = (.max, .max, nil)
+    #expect(configuration.timeout(of: .srRX) == (1 << 40) + 3_000)
   }
 
   @Test func aFrameWithBothFaultsIsCountedOnce() {
@@ -175,5 +238,8 @@ import UWBSimulator
     #expect(abs((reception.packetErrorRate ?? 0) - 0.15) < 1e-12)
     let short = RadioReception(names: ["attempts"], counts: [100], isSTSOnly: false)
     #expect(short.good == nil && short.packetErrorRate == nil)
+    let none = RadioReception(
+      names: ["attempts", "end_of_frame"], counts: [0, 0], isSTSOnly: false)
+    #expect(none.good == 0 && none.packetErrorRate == nil)
   }
 }

@@ -57,6 +57,35 @@ import UWBLink
     #expect(cause.code == .invalidEndpoint)
   }
 
+  @Test func aSessionThatCannotWorkIsNotMadeUnlessItIsForced() async throws {
+    let (device, chip) = try await Self.open()
+    var configuration = Self.configuration
+    configuration.slotsPerRound = 1
+    let before = chip.packets.count
+    let wrong = configuration
+    let error = await #expect(throws: DriverError.self) {
+      try await device.withSession(wrong) { _ in Issue.record("it was made") }
+    }
+    #expect(error?.code == .configurationProblems)
+    await #expect(throws: DriverError.self) { try await device.makeSession(wrong) }
+    #expect(chip.packets.count == before)
+    let token = try await device.withSession(wrong, checked: false) { $0.token }
+    #expect(token == 1)
+    await device.close()
+  }
+
+  @Test func aCommandOfAnyKindHasAnAnswerOfAnyKind() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet[0] == 0x2C ? [[0x4C, packet[1], 0, 3, 0, 7, 8]] : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let group = GroupID(rawValue: 0xC)
+    #expect(try await device.send(Opcode(group, 0x11), payload: []) == [0, 7, 8])
+    #expect(try await device.send(Opcode(group, 0x12), payload: [1, 2]) == [0, 7, 8])
+    #expect(chip.packets.suffix(2) == [[0x2C, 0x11, 0, 0], [0x2C, 0x12, 0, 2, 1, 2]])
+    await device.close()
+  }
+
   struct Trouble: Error {}
 
   @Test func anErrorInTheBodyStopsAndDeinitialises() async throws {
@@ -225,6 +254,20 @@ import UWBLink
           .invalidParameter, [RefusedParameter(id: 0x0D, status: .invalidParameter)]))
     #expect(chip.packets.last == bytes("21 01 00 04 01 00 00 00"))
     await device.close()
+  }
+
+  @Test func aSessionThatTheChipDidNotMakeIsNotRemoved() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet.starts(with: [0x21, 0x00])
+        ? [bytes("41 00 00 01 13")] : DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    let error = await #expect(throws: DriverError.self) {
+      try await device.makeSession(Self.configuration)
+    }
+    #expect(error?.code == .refused && error?.command == "SESSION_INIT_CMD")
+    await device.close()
+    #expect(chip.packets.last?.prefix(2) == [0x21, 0x00])
   }
 
   @Test(arguments: [
