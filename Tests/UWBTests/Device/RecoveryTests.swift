@@ -296,6 +296,60 @@ import UWBSimulator
     board.remove()
   }
 
+  @Test("A session that the chip no longer takes ends with its reason, and the others go on")
+  func oneSessionIsLost() async throws {
+    // After its restart it refuses the parameters of its first session; it has a handle for each.
+    let isRestarted = Atomic(false)
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      let isSecond = packet.count > 4 && packet[4] == (packet[1] == 0 ? 43 : 2)
+      let answers: [[UInt8]]
+      if isRestarted.load(ordering: .relaxed), !isSecond, packet.starts(with: [0x21, 0x03]) {
+        answers = [bytes("41 03 00 04 04 01 1b 04")]
+      } else {
+        answers = DWM3001CDK.answers(packet)
+      }
+      guard isSecond, packet[0] != 0x20 else { return answers }
+      // The same with the other handle, which is the first field but for a status.
+      return answers.map { answer in
+        var answer = answer
+        if let place = answer.firstIndex(of: 1).map({ Int($0) }), answer[0] == 0x61 {
+          answer[max(place, 4)] = 2
+        } else if answer.starts(with: [0x41, 0x00]) {
+          answer[5] = 2
+        }
+        return answer
+      }
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(recovery: .init()))
+    let reports = device.events
+    var sessions: [UWBSession] = []
+    for id in [42, 43] as [UInt32] {
+      var configuration = SessionTests.configuration
+      configuration.sessionID = id
+      sessions.append(try await device.makeSession(configuration))
+    }
+    #expect(sessions.map(\.token) == [1, 2])
+    let stream = sessions[0].measurements()
+    isRestarted.store(true, ordering: .relaxed)
+    chip.say(bytes("60 01 00 01 ff"))
+    var lost: [UInt32] = []
+    for await event in reports {
+      if case .sessionLost(let id, let error) = event {
+        lost.append(id)
+        #expect(error.code == .parametersRefused)
+        #expect(error.refusedParameters.map(\.id) == [0x1B])
+      }
+      if case .recovered = event { break }
+    }
+    #expect(lost == [42])
+    let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
+    #expect(error?.code == .parametersRefused)
+    #expect(sessions[0].state == nil && sessions[1].state == .idle)
+    // What the chip had made of it was removed.
+    #expect(chip.packets.contains(bytes("21 01 00 04 01 00 00 00")))
+    await device.close()
+  }
+
   @Test func closingWorksWhileTheDeviceIsAway() async throws {
     let board = try Board()
     let device = try await board.open()
@@ -437,6 +491,22 @@ import UWBSimulator
     #expect(try await Self.events(&events, until: Self.isMeasurement).first == .resumed)
     await device.close()
     board.remove()
+  }
+
+  @Test func aChipThatMayHaveRestartedIsAskedOnceHoweverOftenItSaysSo() async throws {
+    let (device, chip) = try await CommandTests.open { packet, _ in
+      packet.starts(with: [0x21, 0x06])
+        ? [bytes("41 06 00 02 00 03")] : DWM3001CDK.answers(packet)
+    }
+    let session = try await device.makeSession(SessionTests.configuration)
+    let events = device.events
+    chip.say(Array([DWM3001CDK.ready, DWM3001CDK.ready, DWM3001CDK.ready].joined()))
+    for await event in events { if case .deviceStatus = event { break } }
+    while !chip.sent.contains(where: { $0.starts(with: [0x21, 0x06]) }) { await Task.yield() }
+    for _ in 0..<5 { _ = try await device.send(GetSessionCount()) }
+    #expect(chip.sent.count { $0.starts(with: [0x21, 0x06]) } == 1)
+    #expect(session.state == .idle, "it still has the session")
+    await device.close()
   }
 
   @Test func aPortIsFreeOnceItsDeviceIsClosed() async throws {
