@@ -330,9 +330,11 @@ def main():
         text=True).stdout.strip())
     folder = pathlib.Path(options.folder)
     sources = sorted((root / folder).rglob("*.swift"))
+    # Kept, because they may be worked on meanwhile.
+    texts = {source.relative_to(root): source.read_text() for source in sources}
     everything = []
-    for source in sources:
-        everything += mutants(source.relative_to(root), source.read_text())
+    for path, text in texts.items():
+        everything += mutants(path, text)
     if not everything:
         sys.exit(f"no mutants in {folder}")
     chosen = random.Random(options.seed).sample(
@@ -340,7 +342,7 @@ def main():
 
     def describe(mutant):
         path, start, end, replacement = mutant
-        text = (root / path).read_text()
+        text = texts[path]
         number = text.count("\n", 0, start) + 1
         before = text[start:end].strip()
         after = "(dropped)" if replacement == "()" else replacement.strip() or "(nothing)"
