@@ -143,7 +143,7 @@ struct PcapngDecoder {
       let scaled = fraction.multipliedFullWidth(by: 1_000_000_000)
       time = (ticks >> exponent) &* 1_000_000_000
       time &+= scaled.low >> exponent
-      if exponent > 0 { time &+= scaled.high << (64 - exponent) }
+      time &+= scaled.high << (64 - exponent)
     } else {
       time = ticks
       for _ in 0..<max(0, 9 - Int(exponent)) { time = time &* 10 }

@@ -79,6 +79,16 @@ import UWB
     #expect(try CaptureReader.read(blocks.bytes).packets.map(\.time) == [nanoseconds])
   }
 
+  /// What follows the options is the length of the block, 28.
+  @Test func anOptionThatIsLongerThanItsBlockIsNone() throws {
+    var blocks = Blocks(bigEndian: false)
+    blocks.section()
+    blocks.interface(options: blocks.number(UInt16(9)) + blocks.number(UInt16(1)))
+    blocks.packet(Samples.ready, ticks: 3)
+    let capture = try CaptureReader.read(blocks.bytes)
+    #expect(capture.packets.map(\.time) == [3_000] && capture.problems.isEmpty)
+  }
+
   /// A packet block of old, which has 16 bits of interface, and a simple one cut by the interface.
   @Test func olderBlocksOfPackets() throws {
     var blocks = Blocks(bigEndian: false)
