@@ -83,6 +83,40 @@ import UWBSimulator
     }
   }
 
+  @Test("Parameters of NXP's chips by name and by number")
+  func numbers() {
+    for (name, channel, parameter) in [
+      ("rf_clk_accuracy", 0, 0x01), ("ch5.rx_ant_delay", 5, 0x02), ("ch9.pdoa_offset", 9, 0x03),
+      ("ch9.tx_power_per_ant", 9, 0x04), ("ch9.aoa_antennas_pdoa_calib", 9, 0x62),
+      ("ch5.tx_ant_delay", 5, 0x64), ("ch5.pdoa_manufact_zero_offset", 5, 0x65),
+      ("ch9.aoa_threshold_pdoa", 9, 0x66), ("ch9.tx_temperature_comp_per_ant", 9, 0x67),
+      ("ch9.rssi_calib_constant_per_ant", 9, 0x69), ("ch255.0xfe", 255, 0xFE), ("0x5C", 0, 0x5C),
+    ] as [(String, UInt8, UInt8)] {
+      let wire = NXPCalibrationTable.wire(name)
+      #expect(wire?.channel == channel && wire?.parameter == parameter, "\(name)")
+    }
+  }
+
+  @Test func namesAreAskedForInCommandsThatAFirmwareTakesWhole() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      guard packet.starts(with: [0x2E, 0x2B]) else { return DWM3001CDK.answers(packet) }
+      return [[0x4E, 0x2B, 0x00, 0x03, 0x00, 0x00, 0x00]]
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    // No "all", and none of the names either.
+    #expect(try await device.calibration().isEmpty)
+    let asked = chip.packets.filter { $0.starts(with: [0x2E, 0x2B]) }.dropFirst()
+    #expect(asked.allSatisfy { $0.count <= 4 + 2 + 200 })
+    // Another name of at most 40 bytes would not have fitted.
+    #expect(asked.dropLast().allSatisfy { $0.count > 4 + 2 + 200 - 41 })
+    let names = asked.reduce(0) { $0 + Int($1[4]) }
+    #expect(names == CalibrationScheme.namedKeys.values.count)
+    await #expect(
+      throws: CalibrationError.refused(name: "xtal_trim", status: "FAILED", code: 0x02)
+    ) { try await device.calibration(["xtal_trim"]) }
+    await device.close()
+  }
+
   // MARK: on chips
 
   static func withDevice(

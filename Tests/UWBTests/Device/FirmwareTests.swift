@@ -33,6 +33,19 @@ struct HBCITests {
     #expect(report.isProduction == true && report.revision == 0xB1)
   }
 
+  @Test("Only revision B2 is given time between a segment's header and its data")
+  func pauses() async throws {
+    for (revision, segments) in [(0xB1, 0), (0xB2, 3), (0xB3, 3)] as [(UInt8, Int)] {
+      let loader = ScriptedLoader()
+      loader.state.withLock { $0.revision = revision }
+      let pauses = Locked<[Int]>([])
+      _ = try await Firmware.load(
+        try Self.image(5_000), through: loader, progress: { _ in },
+        pause: { milliseconds in pauses.withLock { $0.append(milliseconds) } })
+      #expect(pauses.withLock { $0 } == Array(repeating: 1, count: segments) + [100])
+    }
+  }
+
   @Test("A full segment that others follow has the length 8000; the check byte makes the sum 0")
   func segments() {
     let full = HBCI.segment(ArraySlice(repeatElement(7, count: 2_048)), moreFollow: true)
@@ -152,8 +165,10 @@ struct FirmwareImageTests {
     #expect(why(Array("version https://git-lfs".utf8), .hbci).contains("LFS"))
     #expect(why([0x1F, 0x8B, 0, 0], .hbci).contains("compressed"))
     #expect(why(Array("just some text\n".utf8), .hbci).contains("text"))
+    #expect(why([0x7F, 0x45, 0x4C, 0x46, 0x02], .hbci).contains("ELF"))
     #expect(
       why((0..<262_145).map { UInt8($0 & 0xFF) }, .hbci).contains("262145"))
+    #expect(why((0..<262_144).map { UInt8($0 & 0xFF) }, .hbci).isEmpty)
     let frames =
       ScriptedFlash.frame([0x03, 0x01, 9, 9]) + ScriptedFlash.frame([0x03, 0x02, 41, 4, 7])
     #expect(why(frames, .hbci).contains("SR2xx"))

@@ -86,6 +86,29 @@ import UCI
     #expect(rounds.given[0].receivedPower == level)
   }
 
+  @Test(
+    "a frame that was not received well says nothing", arguments: [(0, 0), (1, 1), (2, 0), (3, 1)])
+  func frameStatus(_ status: UInt8, _ frames: Int) {
+    var items = FrameItems()
+    items.take(4, [0, 0, 0, 0].span.bytes)
+    items.take(3, [status, 0].span.bytes)
+    #expect((items.finished()?.frames ?? 0) == frames)
+  }
+
+  @Test("how far the first paths of Ipatov and STS are apart, at the primary receiver")
+  func disagreement() {
+    // 400 and 401 samples of 1.0016 ns; other receivers do not count, nor a second STS.
+    let levels = "00a1 003c e102 004b", peak = "e602 003e 80b9"
+    let segments = [
+      "00 \(levels) 0000 \(peak)", "08 \(levels) 0064 \(peak)", "09 \(levels) 4064 \(peak)",
+      "0a \(levels) 0000 \(peak)",
+    ]
+    var items = FrameItems()
+    for segment in segments { items.take(6, bytes(segment).span.bytes) }
+    let value = items.finished()?.segmentDisagreement.value
+    #expect(abs((value ?? 0) - 1.0016) < 1e-9)
+  }
+
   @Test("frames of NXP's log: only those decoded count, and only levels that are some")
   func receivedFrames() {
     var frame = NXPReceivedFrame()

@@ -152,6 +152,13 @@ struct ConfigurationTests {
     #expect(configuration.slotMilliseconds == 1.5)
   }
 
+  @Test("What the ends report are the bits of RESULT_REPORT_CONFIG")
+  func reports() {
+    typealias Report = SessionConfiguration.ResultReport
+    #expect(
+      [Report.timeOfFlight, .azimuth, .elevation, .figureOfMerit].map(\.rawValue) == [1, 2, 4, 8])
+  }
+
   @Test("Mixed addresses, and more peers than there is room for")
   func peers() {
     var configuration = Self.usual

@@ -192,6 +192,7 @@ struct ProfileTests {
     for tlv in [
       TLV(.preambleCodeIndex, [9]), TLV(.slotsPerRR, [6]), TLV(.rangingDuration, [120, 0, 0, 0]),
       TLV(.hoppingMode, [1]), TLV(.resultReportConfig, [0x0B]), TLV(.slotDuration, [0x60, 0x09]),
+      TLV(.aoaResultRequest, [1]), TLV(.rssiReporting, [1]),
     ] { #expect(android.contains(tlv)) }
     let iPhone = Preset.nearbyInteraction.profile().parameters
     for tlv in [
