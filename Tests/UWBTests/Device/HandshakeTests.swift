@@ -98,6 +98,18 @@ let hasty: DeviceProfile = {
       ])
   }
 
+  @Test func aChipThatTakesItsTimeAfterTheResponseToAResetIsWaitedFor() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      packet.starts(with: [0x20, 0x00])
+        ? [bytes("40 00 00 01 00"), DWM3001CDK.ready] : DWM3001CDK.answers(packet)
+    } pace: { packet, _ in
+      packet == DWM3001CDK.ready ? 700_000 : 0
+    }
+    let device = try await UWBDevice.open(chip.endpoint)
+    #expect(device.state == .ready)
+    await device.close()
+  }
+
   @Test func staleNotificationsAndHalfAFrameBeforeTheAnswerDoNoHarm() async throws {
     let stale = (0..<20).flatMap { DWM3001CDK.rxTimeout(sequence: $0) }
     let chip = try ScriptedChip(greeting: [Array(stale[17...])]) { packet, _ in

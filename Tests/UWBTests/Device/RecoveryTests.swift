@@ -350,6 +350,48 @@ import UWBSimulator
     await device.close()
   }
 
+  /// It says so after each reset as well, where it is no news.
+  @Test func aChipThatSaysThatItHasBootedHasLostItsSessions() async throws {
+    let boot = bytes("6b 31 00 01 01")
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      (packet.starts(with: [0x20, 0x00]) ? [boot] : []) + DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(recovery: .init()))
+    let session = try await device.makeSession(SessionTests.configuration)
+    let reports = device.events
+    var events = session.rounds().makeAsyncIterator()
+    try await session.start()
+    chip.say(boot)
+    let before = try await Self.events(&events) { !Self.isMeasurement($0) }
+    #expect(before.last == .interrupted(.deviceRestarted))
+    for await event in reports {
+      if case .notRecovered(let error) = event { Issue.record(error) }
+      if case .recovered = event { break }
+    }
+    #expect(session.state == .active)
+    await device.close()
+  }
+
+  @Test func whatStillComesOfALostSessionIsNoSignOfItsReturn() async throws {
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(recovery: .init()))
+    let session = try await device.makeSession(SessionTests.configuration)
+    var events = session.rounds().makeAsyncIterator()
+    try await session.start()
+    chip.say(bytes("60 01 00 01 ff") + DWM3001CDK.rxTimeout(sequence: 99))
+    let before = try await Self.events(&events) { !Self.isMeasurement($0) }
+    #expect(before.last == .interrupted(.deviceFailed(.error)))
+    let after = try await Self.events(&events, until: Self.isMeasurement)
+    guard case .resumed? = after.first, case .measurement(let first)? = after.last else {
+      Issue.record("\(after)")
+      return
+    }
+    #expect(first.followsInterruption && first.sequenceNumber == 0)
+    await device.close()
+  }
+
   @Test func closingWorksWhileTheDeviceIsAway() async throws {
     let board = try Board()
     let device = try await board.open()
