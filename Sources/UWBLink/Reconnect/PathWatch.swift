@@ -61,11 +61,10 @@ final class PathWatch: @unchecked Sendable {
   private func look() {
     for path in paths {
       var folder = path.removingLastComponent()
-      if folder.isEmpty { folder = "." }
       while unsafe inotify_add_watch(
-        events, folder.string,
+        events, folder.isEmpty ? "." : folder.string,
         UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)) < 0,
-        folder.components.count > 1 || (folder.isAbsolute && !folder.components.isEmpty)
+        !folder.components.isEmpty
       {
         folder.removeLastComponent()
       }
