@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 import UWBLink
@@ -57,6 +58,25 @@ struct RingWaitTests {
     ends.producer.finish()
     #expect(ends.consumer.wait(timeout: .zero) == .finished)
     #expect(ends.consumer.wait(timeout: nil) == .finished)
+  }
+
+  @Test("A thread that waits takes no time of a processor")
+  func sleeps() async throws {
+    let ends = FrameRing.make(capacity: 4)
+    let box = Box(ends.consumer)
+    let used = try await runBlocking {
+      func time() -> Duration {
+        var now = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+        return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
+      }
+      let before = time()
+      #expect(box.value.wait(timeout: .milliseconds(500)) == .timedOut)
+      return time() - before
+    }
+    // Its own time only: that others keep it from running does not count.
+    #expect(used < .milliseconds(10))
+    ends.producer.finish()
   }
 
   @Test("What was put in before the end comes before the end")
