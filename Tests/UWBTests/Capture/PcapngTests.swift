@@ -23,6 +23,20 @@ import UWB
           0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffffffffffff 1c000000
           01000000 20000000 2b01 0000 00000000 0900 0100 09000000 0000 0000 20000000
           """))
+    // shb_hardware, shb_os, shb_userappl; if_name, if_description, if_tsresol.
+    let described = PcapngEncoder.preamble(
+      .init(
+        hardware: "ab", os: "c", userApplication: "defg", interfaceName: "h",
+        interfaceDescription: "ij"))
+    #expect(
+      described
+        == bytes(
+          """
+          0a0d0d0a 38000000 4d3c2b1a 01000000 ffffffffffffffff
+          0200 0200 61620000 0300 0100 63000000 0400 0400 64656667 0000 0000 38000000
+          01000000 30000000 2b01 0000 00000000
+          0200 0100 68000000 0300 0200 696a0000 0900 0100 09000000 0000 0000 30000000
+          """))
     var encoder = PcapngEncoder()
     #expect(
       encoder.packet(.outbound, Samples.reset, time: 0x1_0000_0002)
@@ -87,6 +101,18 @@ import UWB
     blocks.packet(Samples.ready, ticks: 3)
     let capture = try CaptureReader.read(blocks.bytes)
     #expect(capture.packets.map(\.time) == [3_000] && capture.problems.isEmpty)
+  }
+
+  /// The flags stand behind it, and say something else than its type.
+  @Test(arguments: 1...8) func packetsOfAnyLengthArePadded(_ count: Int) throws {
+    let packet = [0x60, 0x01, 0x00, UInt8(count)] + [UInt8](repeating: 1, count: count)
+    var blocks = Blocks(bigEndian: false)
+    blocks.section()
+    blocks.interface()
+    blocks.packet(packet, flags: 2)
+    let capture = try CaptureReader.read(blocks.bytes)
+    #expect(capture.packets.map(\.bytes) == [packet])
+    #expect(capture.packets.map(\.direction) == [.outbound])
   }
 
   /// A packet block of old, which has 16 bits of interface, and a simple one cut by the interface.

@@ -94,6 +94,8 @@ import UWBSimulator
     ] as [(String, UInt8, UInt8)] {
       let wire = NXPCalibrationTable.wire(name)
       #expect(wire?.channel == channel && wire?.parameter == parameter, "\(name)")
+      let isListed = CalibrationScheme.numberedParameters.values.contains { $0.name == name }
+      #expect(isListed == !name.contains("0x"), "\(name)")
     }
   }
 

@@ -230,6 +230,21 @@ import UWBSimulator
     await session.device.close()
   }
 
+  @Test func aSegmentIsNotSentAgainWithoutEnd() async throws {
+    var profile = DeviceProfile.qorvo
+    (profile.retryLimit, profile.dataTimeout) = (3, 200)
+    let (session, chip) = try await Self.ranging(profile: profile) { _, _ in
+      [bytes("60 07 00 01 0a")]
+    }
+    let error = await #expect(throws: DriverError.self) {
+      try await session.sendData([1], to: MACAddress(1))
+    }
+    #expect(error?.code == .noAnswer)
+    _ = try await session.device.send(GetSessionCount())
+    #expect(Self.segments(chip).count == 1 + 3)
+    await session.device.close()
+  }
+
   @Test func refusedInTheMiddleTheRestIsNotSent() async throws {
     let (session, chip) = try await Self.ranging { _, _ in
       [bytes("62 05 00 08 01 00 00 00 00 00 03 00")]

@@ -201,6 +201,8 @@ struct FirmwareImageTests {
     #expect(HBCI.meaning(ofImage: 0x8D)?.contains("signed") == true)
     #expect(HDLL.meaning(of: 0x92)?.contains("signature") == true)
     #expect(HDLL.meaning(of: 0x95)?.contains("another chip") == true)
+    let error = FirmwareError.wrongAnswer(step: .entering, [0x0A, 0xFF, 0x00])
+    #expect(error.description.hasPrefix("The chip's loader answered 0A FF 00 while "))
   }
 
   @Test("A file that is not there")

@@ -350,6 +350,22 @@ import UWBSimulator
     await device.close()
   }
 
+  /// Eight peers: two packets.
+  @Test func measurementsInSeveralPacketsAreJoinedOnTheNextLinkAsWell() async throws {
+    let board = try Board()
+    let device = try await board.open()
+    let session = try await device.makeSession(Ends.configurations(peers: 8).controller)
+    let stream = session.measurements()
+    try await session.start()
+    _ = try await stream.first { _ in true }
+    board.chip.unplug()
+    try board.chip.replug()
+    let again = try await stream.first { $0.followsInterruption }
+    #expect(again?.sequenceNumber == 0)
+    await device.close()
+    board.remove()
+  }
+
   /// It says so after each reset as well, where it is no news.
   @Test func aChipThatSaysThatItHasBootedHasLostItsSessions() async throws {
     let boot = bytes("6b 31 00 01 01")
@@ -429,6 +445,7 @@ import UWBSimulator
     let device = try await board.open()
     let reports = device.events
     var (session, events) = try await Self.interrupted(board, device)
+    #expect(device.state == nil && session.state == nil)
     try await session.stop()
     #expect(try await events.next() == nil)
     try board.chip.replug()

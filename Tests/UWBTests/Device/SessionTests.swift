@@ -74,6 +74,58 @@ import UWBLink
     await device.close()
   }
 
+  @Test func whatAChipSaysByItselfIsReported() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    try await session.start()
+    let events = device.events
+    let messages = [
+      bytes("61 07 00 08 01 00 00 00 01 34 12 00"), bytes("62 04 00 05 01 00 00 00 01"),
+      bytes("62 05 00 08 01 00 00 00 00 00 01 01"),
+      bytes("02 00 00 11 01 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00"),
+      bytes("6c 22 00 01 07"),
+    ]
+    for message in messages { chip.say(message) }
+    chip.say(bytes("41 06 00 02 00 03"))
+    chip.say(bytes("60 07 00 01 03"))
+    var seen: [[UInt8]] = []
+    reading: for await event in events {
+      switch event {
+      case .message(let message):
+        seen.append([
+          message.type.rawValue << 5 | message.opcode.group.rawValue, message.opcode.oid,
+        ])
+      case .unexpectedResponse(let opcode): seen.append([0x40 | opcode.group.rawValue, opcode.oid])
+      case .genericError(let status):
+        #expect(status == .syntaxError)
+        break reading
+      default: break
+      }
+    }
+    // The opcode of data is the format in its first byte.
+    #expect(
+      seen == [
+        [0x61, 0x07], [0x62, 0x04], [0x62, 0x05], [0x02, 0x00], [0x6C, 0x22], [0x41, 0x06],
+      ])
+    await device.close()
+  }
+
+  @Test func whyASessionEndedIsKeptUnlessItWasStopped() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    try await session.start()
+    try await session.stop()
+    #expect(session.unexpectedEnd == nil)
+    let stream = session.measurements()
+    try await session.start()
+    chip.say(bytes("61 02 00 06 01 00 00 00 03 02"))
+    for try await _ in stream {}
+    #expect(session.unexpectedEnd == .sessionEnded(.idle, StateChangeReason(rawValue: 2)))
+    try await session.start()
+    #expect(session.unexpectedEnd == nil)
+    await device.close()
+  }
+
   @Test func aCommandOfAnyKindHasAnAnswerOfAnyKind() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x2C ? [[0x4C, packet[1], 0, 3, 0, 7, 8]] : DWM3001CDK.answers(packet)

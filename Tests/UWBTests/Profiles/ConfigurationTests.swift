@@ -73,6 +73,22 @@ struct ConfigurationTests {
     #expect(configuration.wantsAngles, "also where another number than 1 asks for them")
   }
 
+  @Test("An STS that cannot be filled in stays as it is written, once")
+  func unknownSTS() throws {
+    let list = Self.usual.parameters(for: .fira2).filter {
+      ![.stsConfig, .vendorID, .staticSTSIV].contains(AppConfigID(rawValue: $0.id))
+    }
+    for (own, config) in [
+      ([TLV(.stsConfig, [1])], 1), ([TLV(.stsConfig, [0])], 0), ([TLV(.stsConfig, [3])], 3),
+      ([], 0),
+    ] as [([TLV], UInt8)] {
+      let configuration = try Self.read(list + own)
+      #expect(configuration.additional == [TLV(.stsConfig, [config])])
+      let sent = configuration.parameters(for: .fira2).filter { $0.id == 0x02 }
+      #expect(sent == configuration.additional)
+    }
+  }
+
   @Test("Who takes part has to be said, and what is missing is named")
   func missing() throws {
     let list = Self.usual.parameters(for: .fira2)

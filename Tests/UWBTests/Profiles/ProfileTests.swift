@@ -181,6 +181,15 @@ struct ProfileTests {
     }
   }
 
+  @Test("Objects may be seven deep")
+  func depth() {
+    let seven = String(repeating: "{a: ", count: 7) + "1" + String(repeating: "}", count: 7)
+    #expect(throws: ProfileError.unknownField("a", nearest: [], line: 1)) { try read(seven) }
+    #expect(throws: ProfileError.notJSON(line: 1, "it is nested too deeply")) {
+      try read("{a: \(seven)}")
+    }
+  }
+
   @Test("Both ends of each preset, as its source has them")
   func values() {
     for preset in Preset.allCases {
@@ -198,6 +207,7 @@ struct ProfileTests {
     for tlv in [
       TLV(.preambleCodeIndex, [11]), TLV(.slotsPerRR, [6]), TLV(.slotDuration, [0x10, 0x0E]),
       TLV(.rangingDuration, [198, 0, 0, 0]), TLV(.vendorID, [0x4C, 0x00]),
+      TLV(.staticSTSIV, [0x39, 0x7B, 0x28, 0xD4, 0xB8, 0xD7]), TLV(.resultReportConfig, [1]),
       TLV(.rangingRoundControl, [3]), TLV(.deviceMACAddress, [1, 0]), TLV(.dstMACAddress, [0, 0]),
     ] { #expect(iPhone.contains(tlv)) }
   }
