@@ -148,7 +148,7 @@ extension UWBDevice {
     var points = (0..<31).map { index -> (angle: Double, phase: Double) in
       let angle = low + (high - low) * Double(index) / 30
       let after = table.firstIndex { $0.angle >= angle } ?? table.count - 1
-      let (b, a) = (table[max(1, after)], table[max(1, after) - 1])
+      let (b, a) = (table[after], table[max(0, after - 1)])
       let part = b.angle > a.angle ? (angle - a.angle) / (b.angle - a.angle) : 0
       return (angle, a.phase + max(0, min(1, part)) * (b.phase - a.phase))
     }

@@ -200,10 +200,10 @@ import UWBSimulator
     try await CalibrationTests.withDevice(.sr250) { device in
       // A quarter of the delay are centimetres of distance.
       for (antennas, bytes) in [
-        ([], "04 01 a048 02 9a48 03 9e48 04 9148"), ([2], "04 01 7848 02 9a48 03 7648 04 6948"),
+        ([], "04 01 084a 02 024a 03 064a 04 f949"), ([2], "04 01 7848 02 024a 03 7648 04 6948"),
       ] as [([UInt8], String)] {
         let list = try await device.antennaDelays(
-          channel: 5, shorteningBy: 0.1, antennas: antennas)
+          channel: 5, shorteningBy: 1, antennas: antennas)
         #expect(list.map(\.bytes) == [UWBTests.bytes(bytes)])
       }
       let degree = Double.pi / 180
