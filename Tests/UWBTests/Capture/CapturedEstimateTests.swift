@@ -24,6 +24,19 @@ import UWB
     return CapturedPacket(time: nil, direction: .inbound, bytes: header.encoded() + payload)
   }
 
+  @Test func packetsThatAreNotWholeAreCounted() {
+    var measurements = CapturedMeasurements()
+    var packet = Self.packet(0, session: 1, nil)
+    packet.bytes.removeLast()
+    for count in 1...2 {
+      #expect(measurements.take(packet).isEmpty)
+      #expect(measurements.unreadable == count)
+    }
+    packet.direction = .outbound
+    _ = measurements.take(packet)
+    #expect(measurements.unreadable == 2, "the host's own are nobody's measurements")
+  }
+
   @Test func estimatesOfARecordingAreThoseOfItsSessions() {
     var capture = Capture(format: .pcapng)
     capture.packets = [

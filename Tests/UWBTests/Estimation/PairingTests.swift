@@ -91,6 +91,22 @@ import UCI
     #expect(rounds.given.count == 12)
   }
 
+  @Test func diagnosticsThatComeNowAndThenAreAwaited() {
+    var rounds = Rounds()
+    rounds.diagnostics(0, [Rounds.frame()])
+    rounds.info(0)
+    // Two rounds without, one with: never three in a row.
+    for sequence in 1..<13 as Range<UInt32> {
+      rounds.info(sequence)
+      if sequence % 3 == 0 { rounds.diagnostics(sequence, [Rounds.frame()]) }
+    }
+    for estimate in rounds.given {
+      let isThere = estimate.measurement.sequenceNumber % 3 == 0
+      #expect(estimate.diagnostics == (isThere ? .used(1) : .missing))
+    }
+    #expect(rounds.given.count == 13 && rounds.pipeline.missing == 8 && rounds.pipeline.late == 0)
+  }
+
   @Test func requestedDiagnosticsThatNeverComeAreGivenUpLater() {
     var settings = EstimationSettings()
     settings.expectsDiagnostics = true

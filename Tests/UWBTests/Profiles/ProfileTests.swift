@@ -196,6 +196,12 @@ struct ProfileTests {
       let own = preset.profile()
       #expect(own == preset.profile(preset == .nearbyInteraction ? .controlee : .controller))
       #expect(own.sessionID == (preset == .nearbyInteraction ? 24_488 : 42))
+      for tlv in [
+        TLV(.multiNodeMode, [0]), TLV(.rangingRoundUsage, [2]), TLV(.scheduleMode, [1]),
+        TLV(.macAddressMode, [0]), TLV(.channelNumber, [9]), TLV(.sfdID, [2]),
+        TLV(.rframeConfig, [3]), TLV(.stsConfig, [0]), TLV(.stsLength, [1]),
+        TLV(.numberOfControlees, [1]),
+      ] { #expect(own.parameters.contains(tlv), "\(preset)") }
     }
     let android = Preset.android.profile().parameters
     for tlv in [
