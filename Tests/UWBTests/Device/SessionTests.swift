@@ -110,6 +110,26 @@ import UWBLink
     await device.close()
   }
 
+  @Test func subscribersComeAndGoWhileASessionRanges() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let calls = Mutex(0)
+    let callback = session.onRounds { _ in calls.withLock { $0 += 1 } }
+    var first = session.measurements().makeAsyncIterator()
+    try await session.start()
+    for _ in 0..<3 { _ = try await first.next() }
+    #expect(calls.withLock { $0 } == 3)
+    callback.cancel()
+    chip.say(DWM3001CDK.rxTimeout(sequence: 3))
+    #expect(try await first.next()?.sequenceNumber == 3)
+    #expect(calls.withLock { $0 } == 3)
+    let late = session.measurements()
+    chip.say(DWM3001CDK.rxTimeout(sequence: 4))
+    #expect(try await first.next()?.sequenceNumber == 4)
+    #expect(try await late.first { _ in true }?.sequenceNumber == 4)
+    await device.close()
+  }
+
   @Test func whyASessionEndedIsKeptUnlessItWasStopped() async throws {
     let (device, chip) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)
