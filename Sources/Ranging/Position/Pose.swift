@@ -29,6 +29,15 @@ public struct Pose: Sendable, Hashable {
     return v + twice * (w / norm) + q.cross(twice)
   }
 
+  /// The device's x and y axes in the world.
+  var axes: (x: SIMD3<Double>, y: SIMD3<Double>) {
+    let twice = 2 / (w * w + x * x + y * y + z * z)
+    return (
+      SIMD3(1 - twice * (y * y + z * z), twice * (x * y + w * z), twice * (x * z - w * y)),
+      SIMD3(twice * (x * y - w * z), 1 - twice * (x * x + z * z), twice * (y * z + w * x))
+    )
+  }
+
   /// The azimuth of a point of the world in radians, from the device's x towards its y.
   public func azimuth(of point: SIMD3<Double>) -> Double {
     let seen = toDevice(point - position)

@@ -119,14 +119,14 @@ public struct TargetFinder: Sendable {
     /// Mean of the ranges measured here.
     var range: Double
     var count: Double
-    var azimuth: Double?
+    var azimuth: TargetProblem.Azimuth?
     /// Metres moved until here.
     var travelled: Double
   }
   private(set) var sightings: [Sighting] = []
   private var travelled = 0.0
   private var last: SIMD3<Double>?
-  private var candidates: [SIMD3<Double>] = []
+  private var candidates: [TargetProblem.Minimum] = []
   private var sinceSearch = 0
   private var filter: RangeEstimator
 
@@ -186,7 +186,8 @@ public struct TargetFinder: Sendable {
     }
     sightings.append(
       Sighting(
-        pose: sighting.pose, range: max(0, sighting.range), count: 1, azimuth: azimuth,
+        pose: sighting.pose, range: max(0, sighting.range), count: 1,
+        azimuth: azimuth.map { TargetProblem.Azimuth($0, from: sighting.pose) },
         travelled: travelled))
     if sightings.count > parameters.capacity { thin() }
     return true
@@ -206,42 +207,35 @@ public struct TargetFinder: Sendable {
   private mutating func solve(from pose: Pose) {
     guard let latest = sightings.last else { return }
     let problem = TargetProblem(sightings, parameters, travelled: travelled)
-    sinceSearch += 1
-    var starts = candidates
-    let isYoung = sightings.count < 12
-    if candidates.count < 2 || isYoung || sinceSearch >= 8 {
-      sinceSearch = 0
-      let middle = sightings[sightings.count / 2]
-      for from in [latest, middle] {
-        for turn in 0..<12 {
-          let angle = Double(turn) * .pi / 6
-          starts.append(
-            from.pose.position
-              + SIMD3<Double>(cos(angle), sin(angle), 0) * from.range)
-        }
-      }
-    }
+    let near = max(0.15, 0.05 * latest.range)
     var found: [TargetProblem.Minimum] = []
-    func search(from start: SIMD3<Double>) {
-      guard let minimum = problem.descend(from: start) else { return }
-      let near = max(0.15, 0.05 * latest.range)
+    func search(from start: SIMD3<Double>, bias: Double) {
+      guard
+        let minimum = problem.descend(from: start, bias: bias, known: found, near: near / 2)
+      else { return }
       if let same = found.firstIndex(where: { ($0.position - minimum.position).length < near }) {
         if minimum.cost < found[same].cost { found[same] = minimum }
       } else {
         found.append(minimum)
       }
     }
-    for start in starts { search(from: start) }
+    for candidate in candidates { search(from: candidate.position, bias: candidate.bias) }
+    sinceSearch += 1
+    if candidates.count < 2 || sightings.count < 12 || sinceSearch >= 8 {
+      sinceSearch = 0
+      for side in sides(near) { search(from: side.position, bias: side.bias) }
+    }
     // Movement at one height leaves a mirror image, and between both a point where no step leads up or
     // down.
-    if let best = found.min(by: { $0.cost < $1.cost })?.position {
-      let height = max(0.5, abs(best.z - problem.height))
+    if let best = found.min(by: { $0.cost < $1.cost }) {
+      let (position, height) = (best.position, max(0.5, abs(best.position.z - problem.height)))
       for side in [-height, height] {
-        search(from: SIMD3<Double>(best.x, best.y, problem.height + side))
+        search(
+          from: SIMD3<Double>(position.x, position.y, problem.height + side), bias: best.bias)
       }
     }
     found.sort { $0.cost < $1.cost }
-    candidates = found.prefix(4).map(\.position)
+    candidates = Array(found.prefix(4))
     guard let best = found.first else { return }
     // Ranges from one position leave a sphere: the prior keeps the covariance within 100 m.
     var information = best.information
@@ -254,6 +248,30 @@ public struct TargetFinder: Sendable {
       position: best.position, covariance: covariance, horizontalAngle: 0, angleDeviation: .pi,
       vertical: .unknown, isConverged: false, reasons: [])
     estimate = judged(fresh, found, problem, misfit, pose)
+  }
+
+  /// Where minima may be, from all sides and with few of the sightings: enough to tell where one is,
+  /// not how deep.
+  private func sides(_ near: Double) -> [TargetProblem.Minimum] {
+    let step = (sightings.count + 23) / 24
+    let some = stride(from: sightings.count - 1, through: 0, by: -step).map { sightings[$0] }
+    let sketch = TargetProblem(some.reversed(), parameters, travelled: travelled)
+    var minima: [TargetProblem.Minimum] = []
+    for from in [sightings[sightings.count - 1], sightings[sightings.count / 2]] {
+      let circle = (0..<12).map { turn in
+        let angle = Double(turn) * .pi / 6
+        return from.pose.position + SIMD3<Double>(cos(angle), sin(angle), 0) * from.range
+      }
+      let costs = circle.map(sketch.cost)
+      for (turn, start) in circle.enumerated()
+      where costs[turn] <= min(costs[(turn + 1) % 12], costs[(turn + 11) % 12]) {
+        if let minimum = sketch.descend(from: start, promise: 1e-3, known: minima, near: near / 2) {
+          minima.append(minimum)
+        }
+      }
+    }
+    minima.sort { $0.cost < $1.cost }
+    return minima.filter { $0.cost < minima[0].cost + 2 * parameters.separation }
   }
 
   private func judged(
