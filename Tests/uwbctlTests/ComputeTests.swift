@@ -12,12 +12,19 @@ import UWBTestSupport
   /// Runs a command over a table and returns its output.
   private func run(
     _ arguments: [String], _ input: String, in folder: TemporaryFolder
-  ) throws -> String {
+  ) async throws -> String {
     let file = try folder.write(input, to: "in.csv")
-    var command = try Compute.parseAsRoot(
-      arguments + [file, "--output", folder.path("out.csv")])
-    try command.run()
+    try await run(arguments + [file, "--output", folder.path("out.csv")])
     return try folder.read("out.csv")
+  }
+
+  private func run(_ arguments: [String]) async throws {
+    var command = try Compute.parseAsRoot(arguments)
+    if var command = command as? any AsyncParsableCommand {
+      try await command.run()
+    } else {
+      try command.run()
+    }
   }
 
   /// Each kind of bad input ends with its status.
@@ -27,7 +34,7 @@ import UWBTestSupport
     (["locate", "--anchors", "anchors.json"], "time_s,anchor,range_m"),
     (["angle", "--geometry", "array.json"], "time_s,pdoa_rad"),
   ])
-  func badTables(_ arguments: [String], _ header: String) throws {
+  func badTables(_ arguments: [String], _ header: String) async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     _ = try folder.write(
@@ -43,29 +50,27 @@ import UWBTestSupport
       header + "\n1,\0\n",
     ]
     for text in bad {
-      #expect(throws: ExitCode(ExitStatus.data.rawValue), "\(text.debugDescription)") {
-        try run(options, text, in: folder)
+      await #expect(throws: ExitCode(ExitStatus.data.rawValue), "\(text.debugDescription)") {
+        try await run(options, text, in: folder)
       }
     }
     // A header alone is written, too, and is not taken for a result.
-    #expect(throws: ExitCode(ExitStatus.data.rawValue)) {
-      try run(options, header + "\n", in: folder)
+    await #expect(throws: ExitCode(ExitStatus.data.rawValue)) {
+      try await run(options, header + "\n", in: folder)
     }
     let names = try folder.read("out.csv").split(separator: "\n").map { $0.split(separator: ",") }
     #expect(names.count == 1 && (names.first?.count ?? 0) > columns.count)
     #expect(names.first?.last == "status")
-    #expect(throws: ExitCode(ExitStatus.noInput.rawValue)) {
-      var command = try Compute.parseAsRoot(options + [folder.path("missing.csv")])
-      try command.run()
+    await #expect(throws: ExitCode(ExitStatus.noInput.rawValue)) {
+      try await run(options + [folder.path("missing.csv")])
     }
-    #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
-      var command = try Compute.parseAsRoot(
+    await #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
+      try await run(
         options + [try folder.write(header + "\n", to: "t.csv"), "--output", "/nowhere/x.csv"])
-      try command.run()
     }
   }
 
-  @Test func optionsReachTheComputation() throws {
+  @Test func optionsReachTheComputation() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let (file, plot) = (folder.path("calibration.json"), folder.path("plot.svg"))
@@ -76,8 +81,8 @@ import UWBTestSupport
 
       """
     let options = ["ss-twr", "--counter-bits", "32"]
-    _ = try run(options + ["--learn", file, "--truth", "truth_m"], table, in: folder)
-    let text = try run(
+    _ = try await run(options + ["--learn", file, "--truth", "truth_m"], table, in: folder)
+    let text = try await run(
       options + ["--calibration", file, "--plot", plot, "--stamp-noise", "5000"], table, in: folder)
     let last = text.split(separator: "\n").last?.split(separator: ",") ?? []
     #expect(last.count == 10 && abs((Double(last[7]) ?? 0) - 9) < 0.01 && last[9] == "ok")
@@ -86,8 +91,8 @@ import UWBTestSupport
     #expect(throws: (any Error).self) {
       try Compute.parseAsRoot(options + ["--learn", file, "in.csv"])
     }
-    #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
-      try run(options + ["--plot", "/nowhere/plot.svg"], table, in: folder)
+    await #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
+      try await run(options + ["--plot", "/nowhere/plot.svg"], table, in: folder)
     }
   }
 }

@@ -98,21 +98,51 @@ public struct DirectionFinder: Sendable {
   public func directions(
     _ rows: [(time: Double, phases: [Double?])], live: Bool = false
   ) -> [Direction?] {
+    if live {
+      var track = Track()
+      return rows.map { update(&track, time: $0.time, $0.phases) }
+    }
     var finder = self
-    if !live { finder.jumps = likeliestJumps(rows.prefix(300)) }
+    finder.jumps = likeliestJumps(rows.prefix(300))
     var result: [Direction?] = []
     result.reserveCapacity(rows.count)
     // In pieces that overlap, because a row takes some kilobytes.
-    let (piece, overlap) = (2000, live ? 0 : 100)
+    let (piece, overlap) = (2000, 100)
     var carried: [Double]?
     var start = 0
     while start < rows.count {
       let end = min(rows.count, start + piece)
       let reach = min(rows.count, end + overlap)
-      result += finder.directions(rows[start..<reach], count: end - start, live: live, &carried)
+      result += finder.directions(rows[start..<reach], count: end - start, &carried)
       start = end
     }
     return result
+  }
+
+  /// What is known of a peer after a row.
+  package struct Track: Sendable {
+    private(set) var belief: [Double]?
+    private(set) var time = 0.0
+
+    package init() {}
+
+    mutating func take(_ belief: [Double], _ time: Double) {
+      (self.belief, self.time) = (belief, time)
+    }
+  }
+
+  /// Returns the direction for the next row, from it and those before; nil without a phase.
+  package func update(
+    _ track: inout Track, time: Double, _ phases: [Double?]
+  ) -> Direction? {
+    let seen = likelihood(phases)
+    var belief =
+      track.belief.map { spread($0, kernel(time - track.time)) }
+      ?? [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
+    belief = normalised(belief, seen.values)
+    track.take(belief, time)
+    guard phases.contains(where: { $0?.isFinite == true }) else { return nil }
+    return direction(belief, seen.elevations)
   }
 
   /// The likeliest jump probability: rows may be a path, or independent of each other.
@@ -145,7 +175,7 @@ public struct DirectionFinder: Sendable {
   }
 
   private func directions(
-    _ rows: ArraySlice<(time: Double, phases: [Double?])>, count: Int, live: Bool,
+    _ rows: ArraySlice<(time: Double, phases: [Double?])>, count: Int,
     _ carried: inout [Double]?
   ) -> [Direction?] {
     let uniform = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
@@ -170,10 +200,9 @@ public struct DirectionFinder: Sendable {
         rows[rows.startIndex + index].phases.contains(where: { $0?.isFinite == true })
       {
         var posterior = forward[index]
-        if !live { for bin in posterior.indices { posterior[bin] *= later[bin] } }
+        for bin in posterior.indices { posterior[bin] *= later[bin] }
         result[index] = direction(posterior, seen[index].elevations)
       }
-      if live { continue }
       later = spread(normalised(later, seen[index].values), kernels[index])
     }
     return result

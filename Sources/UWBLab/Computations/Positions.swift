@@ -180,39 +180,16 @@ extension CSVTable {
   public func filteredRanges(
     sigma: Double = 0.1, _ parameters: RangeEstimator.Parameters = .init(), live: Bool = false
   ) throws(LabError) -> ComputedTable<RangeEstimate> {
-    var reader = TableReader(self)
-    let time = try reader.require("time", .time)
-    let range = try reader.require("range", .length)
-    let sigmaColumn = reader.find("sigma", .length)
-    let received = reader.find("rx_power", .level)
-    let firstPath = reader.find("fp_power", .level)
-    let model = LineOfSightModel()
+    var measured = try MeasuredRanges(self, sigma: sigma)
+    let reader = measured.reader
     var rows: [ComputedRow<RangeEstimate>] = []
     var ranges: [Double?] = []
     var peers: [String: [(row: Int, sample: RangeSample)]] = [:]
-    var start: Double?
     for row in 0..<rowCount {
-      var status = RowStatus()
-      let seconds = reader.value(row, time, &status)
-      let measured = reader.value(row, range, &status)
-      let peer = reader.peer(row)
-      rows.append(ComputedRow(row: row, peer: peer, time: seconds, state: status))
-      ranges.append(measured)
-      guard let seconds, let measured else { continue }
-      // Squared, times since 1970 leave no room for microseconds.
-      let first = start ?? seconds
-      start = first
-      var diagnostics = ReceptionDiagnostics()
-      diagnostics.receivedPower = reader.value(row, received)
-      diagnostics.firstPathPower = reader.value(row, firstPath)
-      let deviation = model.inflated(
-        reader.deviation(row, sigmaColumn, usual: sigma),
-        probability: model.probability(diagnostics))
-      peers[peer, default: []].append(
-        (
-          row,
-          RangeSample(time: seconds - first, distance: measured, standardDeviation: deviation)
-        ))
+      let (result, range, sample) = measured.take(row, reader)
+      rows.append(result)
+      ranges.append(range)
+      if let sample { peers[result.peer, default: []].append((row, sample)) }
     }
     for samples in peers.values {
       if live {
@@ -223,16 +200,8 @@ extension CSVTable {
         for ((row, _), estimate) in zip(samples, smoothed) { rows[row].value = estimate }
       }
     }
-    for row in rows.indices where rows[row].state.isOK {
-      rows[row].state.word = rows[row].value?.disposition.word ?? "no_estimate"
-    }
-    return ComputedTable(
-      reader, rows,
-      [
-        .number("range_m", \.distance), .number("sigma_m", \.standardDeviation),
-        .flag("accepted", \.isAccepted),
-      ]
-    ) { [ranges] rows in
+    for row in rows.indices { rows[row].setStatus() }
+    return ComputedTable(reader, rows, .filteredRanges) { [ranges] rows in
       let points = rows.compactMap { row in
         row.time.map {
           Chart.RangePoint(
@@ -242,6 +211,87 @@ extension CSVTable {
       }
       return [.ranges("Filtered ranges", hasTime: true, points)]
     }
+  }
+
+  /// What `filteredRanges` computes with `live`, row by row.
+  package func liveRanges(
+    sigma: Double, _ parameters: RangeEstimator.Parameters
+  ) throws(LabError) -> RowComputation<RangeEstimate> {
+    var measured = try MeasuredRanges(self, sigma: sigma)
+    var estimators: [String: RangeEstimator] = [:]
+    return RowComputation(measured.reader, .filteredRanges) { reader, row in
+      var (result, _, sample) = measured.take(row, reader)
+      if let sample {
+        result.value = estimators[result.peer, default: RangeEstimator(parameters)].update(sample)
+      }
+      result.setStatus()
+      return result
+    }
+  }
+}
+
+/// The ranges of a table, with what is known of each.
+private struct MeasuredRanges {
+  let reader: TableReader
+  private let time: Column
+  private let range: Column
+  private let sigmaColumn: Column?
+  private let received: Column?
+  private let firstPath: Column?
+  private let sigma: Double
+  private let model = LineOfSightModel()
+  private var start: Double?
+
+  init(_ table: CSVTable, sigma: Double) throws(LabError) {
+    var reader = TableReader(table)
+    time = try reader.require("time", .time)
+    // As `uwbctl range` names what the chip reports.
+    range =
+      try reader.has("distance", .length)
+      ? reader.require("distance", .length) : reader.require("range", .length)
+    sigmaColumn = reader.find("sigma", .length)
+    received = reader.find("rx_power", .level)
+    firstPath = reader.find("fp_power", .level)
+    (self.reader, self.sigma) = (reader, sigma)
+  }
+
+  mutating func take(
+    _ row: Int, _ reader: TableReader
+  ) -> (ComputedRow<RangeEstimate>, range: Double?, RangeSample?) {
+    var status = RowStatus()
+    let seconds = reader.value(row, time, &status)
+    let measured = reader.value(row, range, &status)
+    let result = ComputedRow<RangeEstimate>(
+      row: row, peer: reader.peer(row), time: seconds, state: status)
+    guard let seconds, let measured else { return (result, measured, nil) }
+    // Squared, times since 1970 leave no room for microseconds.
+    let first = start ?? seconds
+    start = first
+    var diagnostics = ReceptionDiagnostics()
+    diagnostics.receivedPower = reader.value(row, received)
+    diagnostics.firstPathPower = reader.value(row, firstPath)
+    let deviation = model.inflated(
+      reader.deviation(row, sigmaColumn, usual: sigma),
+      probability: model.probability(diagnostics))
+    return (
+      result, measured,
+      RangeSample(time: seconds - first, distance: measured, standardDeviation: deviation)
+    )
+  }
+}
+
+extension ComputedRow<RangeEstimate> {
+  fileprivate mutating func setStatus() {
+    if state.isOK { state.word = value?.disposition.word ?? "no_estimate" }
+  }
+}
+
+extension [OutputColumn<RangeEstimate>] {
+  fileprivate static var filteredRanges: Self {
+    [
+      .number("range_m", \.distance), .number("sigma_m", \.standardDeviation),
+      .flag("accepted", \.isAccepted),
+    ]
   }
 }
 

@@ -10,6 +10,27 @@ extension CSVTable {
   public func targets(
     _ parameters: TargetFinder.Parameters = .init()
   ) throws(LabError) -> ComputedTable<TargetEstimate> {
+    let computation = try liveTargets(parameters)
+    let reader = computation.reader
+    let position = try ["x", "y", "z"].map { name throws(LabError) in
+      try reader.require(name, .length)
+    }
+    return ComputedTable(reader, computation.rows, computation.columns) { rows in
+      let path = rows.compactMap { row -> SIMD3<Double>? in
+        let p = position.compactMap { reader.value(row.row, $0) }
+        return row.value == nil ? nil : SIMD3<Double>(p[0], p[1], p[2])
+      }
+      let positions = rows.compactMap { row in
+        row.value.flatMap { $0.isConverged ? (row.peer, $0.position, $0.covariance) : nil }
+      }
+      return [.tracks("Targets located while moving", positions, path: path)]
+    }
+  }
+
+  /// What `targets` computes, row by row.
+  package func liveTargets(
+    _ parameters: TargetFinder.Parameters
+  ) throws(LabError) -> RowComputation<TargetEstimate> {
     var reader = TableReader(self)
     let time = try reader.require("time", .time)
     let range = try reader.require("range", .length)
@@ -21,8 +42,16 @@ extension CSVTable {
     }
     let azimuth = reader.find("azimuth", .angle)
     var finders: [String: TargetFinder] = [:]
-    var path: [SIMD3<Double>] = []
-    let rows = (0..<rowCount).map { row in
+    return RowComputation(
+      reader,
+      [
+        .number("target_x_m", \.position.x), .number("target_y_m", \.position.y),
+        .number("target_z_m", \.position.z),
+        .degrees("horizontal_angle_deg", \.horizontalAngle),
+        .degrees("angle_sigma_deg", \.angleDeviation), .text("vertical", \.vertical.word),
+        .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
+      ]
+    ) { reader, row in
       var status = RowStatus()
       let p = position.compactMap { reader.value(row, $0, &status) }
       let q = rotation.compactMap { reader.value(row, $0, &status) }
@@ -32,27 +61,11 @@ extension CSVTable {
         row: row, peer: reader.peer(row), time: seconds, state: status)
       guard status.isOK, let seconds, let measured else { return result }
       let pose = Pose(position: SIMD3<Double>(p[0], p[1], p[2]), w: q[0], x: q[1], y: q[2], z: q[3])
-      path.append(pose.position)
       result.value = finders[result.peer, default: TargetFinder(parameters)].update(
         TargetSighting(
           time: seconds, pose: pose, range: measured, azimuth: reader.value(row, azimuth)))
       if result.value == nil { result.state.word = "no_estimate" }
       return result
-    }
-    return ComputedTable(
-      reader, rows,
-      [
-        .number("target_x_m", \.position.x), .number("target_y_m", \.position.y),
-        .number("target_z_m", \.position.z),
-        .degrees("horizontal_angle_deg", \.horizontalAngle),
-        .degrees("angle_sigma_deg", \.angleDeviation), .text("vertical", \.vertical.word),
-        .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
-      ]
-    ) { [path] rows in
-      let positions = rows.compactMap { row in
-        row.value.flatMap { $0.isConverged ? (row.peer, $0.position, $0.covariance) : nil }
-      }
-      return [.tracks("Targets located while moving", positions, path: path)]
     }
   }
 }
@@ -93,51 +106,97 @@ extension CSVTable {
   public func directions(
     geometry: RangingCalibration, wander: Double = 30 * .pi / 180, live: Bool = false
   ) throws(LabError) -> ComputedTable<DirectionFinder.Direction> {
-    let elevation = (geometry.elevationDegrees ?? 0) * .pi / 180
-    guard var finder = DirectionFinder(try geometry.antennaPairs(), elevation: elevation) else {
-      throw LabError(.badFile, "The geometry has no pairs of antennas.")
-    }
-    finder.wander = wander
-    let reader = TableReader(self)
-    let time = try reader.require("time", .time)
-    let columns = try (geometry.pairs ?? []).map { pair throws(LabError) in
-      try reader.phaseColumn(pair.column)
-    }
+    let columns = try PhaseColumns(self, geometry, wander: wander)
+    let reader = columns.reader
     var rows: [ComputedRow<DirectionFinder.Direction>] = []
     var phases: [[Double?]] = []
     var peers: [String: [Int]] = [:]
     for row in 0..<rowCount {
-      let peer = reader.peer(row)
-      var status = RowStatus()
-      let seconds = reader.value(row, time, &status)
-      phases.append(columns.map { reader.value(row, $0) })
-      let hasPhase = phases[row].contains { $0 != nil }
-      if !hasPhase { _ = reader.value(row, columns[0], &status) }
-      rows.append(ComputedRow(row: row, peer: peer, time: seconds, state: status))
-      if status.isOK { peers[peer, default: []].append(row) }
+      let (result, measured) = columns.take(row, reader)
+      rows.append(result)
+      phases.append(measured)
+      if result.state.isOK { peers[result.peer, default: []].append(row) }
     }
     for indices in peers.values {
-      let found = finder.directions(
+      let found = columns.finder.directions(
         indices.map { (rows[$0].time ?? 0, phases[$0]) }, live: live)
-      for (row, direction) in zip(indices, found) {
-        rows[row].value = direction
-        // Another direction is nearly as likely.
-        if let direction, direction.probability < 0.7 { rows[row].state.word = "ambiguous" }
-      }
+      for (row, direction) in zip(indices, found) { rows[row].set(direction) }
     }
-    return ComputedTable(
-      reader, rows,
-      [
-        .degrees("azimuth_deg", \.azimuth), .degrees("elevation_deg", \.elevation),
-        .degrees("sigma_deg", \.standardDeviation),
-      ]
-    ) { [pairs = finder.pairs, phases] rows in
+    return ComputedTable(reader, rows, .directions) {
+      [pairs = columns.finder.pairs, phases] rows in
       Chart.directions(
-        zip(columns, pairs).map { ($0.name, $1) },
+        zip(columns.columns, pairs).map { ($0.name, $1) },
         rows.compactMap { row in
           guard let time = row.time, let direction = row.value else { return nil }
           return (time, phases[row.row], direction)
         })
     }
+  }
+
+  /// What `directions` computes with `live`, row by row.
+  package func liveDirections(
+    geometry: RangingCalibration, wander: Double
+  ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
+    let columns = try PhaseColumns(self, geometry, wander: wander)
+    var tracks: [String: DirectionFinder.Track] = [:]
+    return RowComputation(columns.reader, .directions) { reader, row in
+      var (result, phases) = columns.take(row, reader)
+      guard result.state.isOK else { return result }
+      result.set(
+        columns.finder.update(
+          &tracks[result.peer, default: DirectionFinder.Track()], time: result.time ?? 0, phases))
+      return result
+    }
+  }
+}
+
+/// The phases of a table.
+private struct PhaseColumns {
+  let reader: TableReader
+  let finder: DirectionFinder
+  let columns: [Column]
+  private let time: Column
+
+  init(
+    _ table: CSVTable, _ geometry: RangingCalibration, wander: Double
+  ) throws(LabError) {
+    let elevation = (geometry.elevationDegrees ?? 0) * .pi / 180
+    guard var finder = DirectionFinder(try geometry.antennaPairs(), elevation: elevation) else {
+      throw LabError(.badFile, "The geometry has no pairs of antennas.")
+    }
+    finder.wander = wander
+    let reader = TableReader(table)
+    time = try reader.require("time", .time)
+    columns = try (geometry.pairs ?? []).map { pair throws(LabError) in
+      try reader.phaseColumn(pair.column)
+    }
+    (self.reader, self.finder) = (reader, finder)
+  }
+
+  func take(
+    _ row: Int, _ reader: TableReader
+  ) -> (ComputedRow<DirectionFinder.Direction>, [Double?]) {
+    var status = RowStatus()
+    let seconds = reader.value(row, time, &status)
+    let phases = columns.map { reader.value(row, $0) }
+    if phases.allSatisfy({ $0 == nil }) { _ = reader.value(row, columns[0], &status) }
+    return (ComputedRow(row: row, peer: reader.peer(row), time: seconds, state: status), phases)
+  }
+}
+
+extension ComputedRow<DirectionFinder.Direction> {
+  fileprivate mutating func set(_ direction: DirectionFinder.Direction?) {
+    value = direction
+    // Another direction is nearly as likely.
+    if let direction, direction.probability < 0.7 { state.word = "ambiguous" }
+  }
+}
+
+extension [OutputColumn<DirectionFinder.Direction>] {
+  fileprivate static var directions: Self {
+    [
+      .degrees("azimuth_deg", \.azimuth), .degrees("elevation_deg", \.elevation),
+      .degrees("sigma_deg", \.standardDeviation),
+    ]
   }
 }

@@ -21,6 +21,48 @@ extension CSVTable {
     return distances.result("Double-sided two-way ranging")
   }
 
+  /// What `doubleSidedDistances` computes, row by row.
+  package func liveDoubleSidedDistances(
+    _ parameters: TwoWayParameters, calibration: RangingCalibration?
+  ) throws(LabError) -> RowComputation<TwoWayDistance> {
+    var distances = try TwoWayDistances(self, stamps: 6)
+    let correction = try calibration.map { calibration throws(LabError) in
+      try RangeCorrection(calibration, &distances.reader)
+    }
+    var responders: [String: ResponderRanging] = [:]
+    return RowComputation(distances.reader, .distances) { reader, row in
+      var (result, power) = distances.take(row, reader)
+      if let exchange = distances.exchange(row, reader, &result.state) {
+        result.setDistance(
+          of: exchange, &responders[result.peer, default: ResponderRanging(parameters)])
+      }
+      correction?.apply(to: &result, row, power: power, reader)
+      return result
+    }
+  }
+
+  /// Single-sided distances, row by row. Unlike with a whole table, those before anything is known of
+  /// a peer's clock stay as they are.
+  package func liveSingleSidedDistances(
+    _ parameters: TwoWayParameters, calibration: RangingCalibration?, powerBias: PowerBias?
+  ) throws(LabError) -> RowComputation<TwoWayDistance> {
+    var distances = try TwoWayDistances(self, stamps: 4)
+    var correction = powerBias.map(RangeCorrection.init)
+    if let calibration { correction = try RangeCorrection(calibration, &distances.reader) }
+    var clocks: [String: ClockOffsetTracker] = [:]
+    return RowComputation(distances.reader, .distances) { [correction] reader, row in
+      var (result, power) = distances.take(row, reader)
+      if let exchange = distances.exchange(row, reader, &result.state) {
+        let clock = distances.clock(
+          &clocks[result.peer, default: ClockOffsetTracker(parameters)], after: exchange, result,
+          parameters, reader)
+        result.setDistance(of: exchange, clock.offset, parameters)
+      }
+      correction?.apply(to: &result, row, power: power, reader)
+      return result
+    }
+  }
+
   /// Computes distances from the four stamps of single-sided ranging (columns `t1` to `t4`).
   ///
   /// - Parameter powerBias: what the received level adds; nil: as the calibration says.
@@ -95,7 +137,9 @@ private struct TwoWayDistances {
   private var powers: [Double?] = []
   private let stampColumns: [Column]
   private let carrierColumn: Column?
-  private let hasTime: Bool
+  private let powerColumn: Column?
+  private let timeColumn: Column?
+  private var levels: [String: LevelTracker] = [:]
 
   init(_ table: CSVTable, stamps count: Int) throws(LabError) {
     var reader = TableReader(table)
@@ -104,22 +148,33 @@ private struct TwoWayDistances {
     }
     let (time, power) = (reader.find("time", .time), reader.find("rx_power", .level))
     carrierColumn = reader.find("cfo", .ratio)
-    hasTime = time != nil
+    powerColumn = power
+    timeColumn = time
     self.reader = reader
-    var levels: [String: LevelTracker] = [:]
     for row in 0..<table.rowCount {
-      let (peer, seconds) = (reader.peer(row), reader.value(row, time))
-      powers.append(
-        reader.value(row, power).map {
-          levels[peer, default: LevelTracker()].update($0, time: seconds)
-        })
-      rows.append(ComputedRow(row: row, peer: peer, time: seconds))
+      let (result, power) = take(row, reader)
+      rows.append(result)
+      powers.append(power)
     }
   }
 
+  /// The next row before anything is computed, and the received level without the noise of single
+  /// frames.
+  mutating func take(
+    _ row: Int, _ reader: TableReader
+  ) -> (ComputedRow<TwoWayDistance>, power: Double?) {
+    let (peer, seconds) = (reader.peer(row), reader.value(row, timeColumn))
+    let power = reader.value(row, powerColumn).map {
+      levels[peer, default: LevelTracker()].update($0, time: seconds)
+    }
+    return (ComputedRow(row: row, peer: peer, time: seconds), power)
+  }
+
   /// The exchange of a row; nil without the stamps of poll and response.
-  private mutating func exchange(_ row: Int) -> TwoWayExchange? {
-    let stamps = stampColumns.map { reader.stamp(row, $0, &rows[row].state) } + [nil, nil]
+  func exchange(
+    _ row: Int, _ reader: TableReader, _ state: inout RowStatus
+  ) -> TwoWayExchange? {
+    let stamps = stampColumns.map { reader.stamp(row, $0, &state) } + [nil, nil]
     guard let t1 = stamps[0], let t2 = stamps[1], let t3 = stamps[2], let t4 = stamps[3] else {
       return nil
     }
@@ -131,17 +186,9 @@ private struct TwoWayDistances {
   mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
     var responders: [String: ResponderRanging] = [:]
     for row in rows.indices {
-      guard let exchange = exchange(row) else { continue }
-      do throws(RangingFailure) {
-        rows[row].value = try responders[
-          rows[row].peer, default: ResponderRanging(parameters)
-        ].distance(exchange, time: rows[row].time)
-        if !exchange.isDoubleSided { rows[row].state.word = "single_sided" }
-      } catch {
-        if exchange.isDoubleSided || error != .unknownClockOffset {
-          rows[row].state.word = error.word
-        }
-      }
+      guard let exchange = exchange(row, reader, &rows[row].state) else { continue }
+      rows[row].setDistance(
+        of: exchange, &responders[rows[row].peer, default: ResponderRanging(parameters)])
     }
   }
 
@@ -150,49 +197,41 @@ private struct TwoWayDistances {
     var waiting: [String: [(row: Int, exchange: TwoWayExchange)]] = [:]
     var clocks: [String: ClockOffsetTracker] = [:]
     for row in rows.indices {
-      guard let exchange = exchange(row) else { continue }
-      let (peer, time) = (rows[row].peer, rows[row].time)
-      var clock = clocks[peer] ?? ClockOffsetTracker(parameters)
-      // Without times, turns of a counter as short as 32 bits cannot be counted.
-      let canCompare = hasTime ? time != nil : parameters.counter.bits >= 40
-      let hasCompared =
-        canCompare
-        && clock.addPoll(sent: exchange.pollSent, received: exchange.pollReceived, time: time)
-      if !hasCompared, let carrier = reader.value(row, carrierColumn) {
-        clock.addCarrier(ClockOffset(carrier))
-      }
-      clocks[peer] = clock
+      guard let exchange = exchange(row, reader, &rows[row].state) else { continue }
+      let peer = rows[row].peer
+      let clock = clock(
+        &clocks[peer, default: ClockOffsetTracker(parameters)], after: exchange, rows[row],
+        parameters, reader)
       waiting[peer, default: []].append((row, exchange))
       guard let offset = clock.offset else { continue }
       for (row, exchange) in waiting.removeValue(forKey: peer) ?? [] {
-        compute(row, exchange, offset, parameters)
+        rows[row].setDistance(of: exchange, offset, parameters)
       }
     }
-    // Nothing is known of these clocks: crystals are within some ppm, and the deviation says so.
-    let guess = ClockOffset(0, standardDeviation: 10e-6)
     for (row, exchange) in waiting.values.joined() {
-      compute(row, exchange, guess, parameters)
-      if rows[row].state.isOK { rows[row].state.word = RangingFailure.unknownClockOffset.word }
+      rows[row].setDistance(of: exchange, nil, parameters)
     }
   }
 
-  private mutating func compute(
-    _ row: Int, _ exchange: TwoWayExchange, _ offset: ClockOffset,
-    _ parameters: TwoWayParameters
-  ) {
-    do throws(RangingFailure) {
-      rows[row].value = try exchange.distance(offset: offset, parameters)
-    } catch {
-      rows[row].state.word = error.word
+  /// Tells the clock of a peer what an exchange says of it.
+  func clock(
+    _ clock: inout ClockOffsetTracker, after exchange: TwoWayExchange,
+    _ row: ComputedRow<TwoWayDistance>, _ parameters: TwoWayParameters, _ reader: TableReader
+  ) -> ClockOffsetTracker {
+    // Without times, turns of a counter as short as 32 bits cannot be counted.
+    let canCompare = timeColumn != nil ? row.time != nil : parameters.counter.bits >= 40
+    let hasCompared =
+      canCompare
+      && clock.addPoll(sent: exchange.pollSent, received: exchange.pollReceived, time: row.time)
+    if !hasCompared, let carrier = reader.value(row.row, carrierColumn) {
+      clock.addCarrier(ClockOffset(carrier))
     }
+    return clock
   }
 
   mutating func apply(_ correction: RangeCorrection) {
     for index in rows.indices {
-      guard let distance = rows[index].value else { continue }
-      rows[index].value = correction.applied(
-        to: distance, index, peer: rows[index].peer, power: powers[index], reader,
-        &rows[index].state)
+      correction.apply(to: &rows[index], index, power: powers[index], reader)
     }
   }
 
@@ -212,12 +251,7 @@ private struct TwoWayDistances {
   }
 
   func result(_ title: String) -> ComputedTable<TwoWayDistance> {
-    ComputedTable(
-      reader, rows,
-      [
-        .number("distance_m", \.distance), .number("sigma_m", \.standardDeviation),
-      ]
-    ) { [hasTime] rows in
+    ComputedTable(reader, rows, .distances) { [hasTime = timeColumn != nil] rows in
       let points = rows.compactMap { row in
         row.value.map {
           Chart.RangePoint(
@@ -227,6 +261,40 @@ private struct TwoWayDistances {
       }
       return [.ranges(title, hasTime: hasTime, points)]
     }
+  }
+}
+
+extension [OutputColumn<TwoWayDistance>] {
+  fileprivate static var distances: Self {
+    [.number("distance_m", \.distance), .number("sigma_m", \.standardDeviation)]
+  }
+}
+
+extension ComputedRow<TwoWayDistance> {
+  /// Double-sided, or single-sided where only the final is missing.
+  fileprivate mutating func setDistance(
+    of exchange: TwoWayExchange, _ responder: inout ResponderRanging
+  ) {
+    do throws(RangingFailure) {
+      value = try responder.distance(exchange, time: time)
+      if !exchange.isDoubleSided { state.word = "single_sided" }
+    } catch {
+      if exchange.isDoubleSided || error != .unknownClockOffset { state.word = error.word }
+    }
+  }
+
+  /// Single-sided; without an offset crystals are taken to be within some ppm, and the deviation says
+  /// so.
+  fileprivate mutating func setDistance(
+    of exchange: TwoWayExchange, _ offset: ClockOffset?, _ parameters: TwoWayParameters
+  ) {
+    do throws(RangingFailure) {
+      value = try exchange.distance(
+        offset: offset ?? ClockOffset(0, standardDeviation: 10e-6), parameters)
+    } catch {
+      state.word = error.word
+    }
+    if offset == nil, state.isOK { state.word = RangingFailure.unknownClockOffset.word }
   }
 }
 
@@ -292,6 +360,14 @@ struct RangeCorrection {
     }
     guard !antennas.isEmpty else { return }
     if reader.find("board_a") != nil || !hasDelay { ends = try EndColumns(&reader) }
+  }
+
+  func apply(
+    to row: inout ComputedRow<TwoWayDistance>, _ index: Int, power: Double?, _ reader: TableReader
+  ) {
+    guard let distance = row.value else { return }
+    row.value = applied(
+      to: distance, index, peer: row.peer, power: power, reader, &row.state)
   }
 
   /// The corrected distance; nil when a board is unknown, and `status` then says which.

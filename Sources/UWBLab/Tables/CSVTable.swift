@@ -18,8 +18,8 @@ public struct CSVTable: Sendable {
   private var lines: [UInt32] = []
   /// Rows whose number of cells differs from the header's: how many, and the first.
   package private(set) var ragged: (count: Int, line: Int, cells: Int)?
-  private let bytes: [UInt8]
-  private let hasQuotes: Bool
+  private var bytes: [UInt8]
+  private var hasQuotes: Bool
   /// Where each cell begins and ends, `header.count` cells for each row. Missing cells are empty;
   /// surplus cells are left out.
   private var bounds: [UInt32] = []
@@ -28,7 +28,10 @@ public struct CSVTable: Sendable {
   /// Parses a table in UTF-8.
   ///
   /// - Throws: `LabError` with `.badTable`.
-  public init(_ bytes: [UInt8]) throws(LabError) {
+  public init(_ bytes: [UInt8]) throws(LabError) { try self.init(bytes, line: 1) }
+
+  /// - Parameter line: at which the bytes begin.
+  init(_ bytes: [UInt8], line first: Int) throws(LabError) {
     guard bytes.count < Int(UInt32.max) else {
       throw LabError(
         .badTable, "The input is longer than 4 GiB.",
@@ -37,13 +40,14 @@ public struct CSVTable: Sendable {
     let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
     if let zero = isUTF16 ? 0 : bytes.firstIndex(of: 0) {
       throw .table(
-        1 + bytes[..<zero].count { $0 == 10 },
+        first + bytes[..<zero].count { $0 == 10 },
         "not text: " + (isUTF16 ? "the encoding is UTF-16." : "it contains a zero byte."),
         suggestion: "Save the table as CSV in UTF-8.")
     }
     self.bytes = bytes
     hasQuotes = bytes.contains(UInt8(ascii: "\""))
-    let start = Cursor(position: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+    let start = Cursor(
+      position: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0, line: first)
     var (cursor, cells) = (start, [UInt32]())
     guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
       throw LabError(.badTable, "The input is empty: it has no header.")
@@ -63,23 +67,56 @@ public struct CSVTable: Sendable {
     // Some tools mark the header as a comment.
     if let mark = header[0].first, mark == "#" || mark == "%" { header[0].removeFirst() }
     bounds.reserveCapacity(bytes.count / 6)
-    let width = 2 * header.count
     while let line = try cursor.takeRow(of: bytes, separator, skipsComments: true, &cells) {
-      lines.append(UInt32(line))
-      bounds.append(contentsOf: cells.prefix(width))
-      if cells.count != width {
-        let (count, line, first) = ragged ?? (0, line, cells.count / 2)
-        ragged = (count + 1, line, first)
-        let end = cells[cells.count - 1]
-        bounds.append(contentsOf: repeatElement(end, count: max(0, width - cells.count)))
-      }
-      rowCount += 1
+      append(cells, line: line)
       guard rowCount <= Self.rowLimit else {
         throw LabError(
           .badTable, line: line, "The table has more than \(Self.rowLimit) rows.",
           suggestion: "Split it into parts, each with the header.")
       }
     }
+  }
+
+  private mutating func append(_ cells: [UInt32], line: Int) {
+    let width = 2 * header.count
+    lines.append(UInt32(truncatingIfNeeded: line))
+    bounds.append(contentsOf: cells.prefix(width))
+    if cells.count != width {
+      let (count, line, first) = ragged ?? (0, line, cells.count / 2)
+      ragged = (count + 1, line, first)
+      let end = cells[cells.count - 1]
+      bounds.append(contentsOf: repeatElement(end, count: max(0, width - cells.count)))
+    }
+    rowCount += 1
+  }
+
+  /// Takes a row in the place of all that were there.
+  ///
+  /// - Parameter line: where it begins.
+  /// - Returns: whether it is one, and no comment or empty line.
+  mutating func replaceRows(_ row: [UInt8], line: Int) throws(LabError) -> Bool {
+    if row.contains(0) {
+      throw .table(
+        line, "not text: it contains a zero byte.", suggestion: "Write the table as CSV in UTF-8.")
+    }
+    var (cursor, cells) = (Cursor(position: 0, line: line), [UInt32]())
+    guard try cursor.takeRow(of: row, separator, skipsComments: true, &cells) != nil else {
+      return false
+    }
+    (bytes, hasQuotes) = (row, row.contains(UInt8(ascii: "\"")))
+    lines.removeAll(keepingCapacity: true)
+    bounds.removeAll(keepingCapacity: true)
+    rowCount = 0
+    append(cells, line: line)
+    return true
+  }
+
+  /// Whether a quotation mark is open at the end of these bytes, so that the row goes on.
+  func isOpen(_ row: [UInt8]) -> Bool {
+    if row.first == UInt8(ascii: "#") { return false }
+    var quotes = QuoteState()
+    for byte in row { quotes.take(byte, separator) }
+    return quotes.isOpen
   }
 
   /// Bytes of a file, and its rows: what is computed of a row takes some 400 bytes of memory.
@@ -96,7 +133,7 @@ public struct CSVTable: Sendable {
 
   private struct Cursor {
     var position: Int
-    var line = 1
+    var line: Int
 
     /// Finds the cells of the next row that is not empty: where each begins and ends.
     ///
@@ -226,7 +263,7 @@ private func decimal(_ text: ArraySlice<UInt8>) -> Double? {
   return value
 }
 
-/// Writes rows of CSV in large pieces.
+/// Writes rows of CSV, in large pieces unless it is flushed.
 package struct CSVWriter: Sendable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool

@@ -43,7 +43,7 @@ struct RowStatus {
 
 /// Finds columns by quantity and reads cells in their units.
 struct TableReader {
-  let table: CSVTable
+  var table: CSVTable
   /// Columns that resemble one that was looked for, but have an unknown unit.
   private(set) var warnings: [String] = []
   private var peerColumn: Column?
@@ -65,6 +65,8 @@ struct TableReader {
     }
     return nil
   }
+
+  func has(_ name: String, _ quantity: Quantity) -> Bool { lookUp(name, quantity) != nil }
 
   /// The same for a column that the computation needs.
   func require(_ name: String, _ quantity: Quantity = .number) throws(LabError) -> Column {
@@ -183,12 +185,10 @@ struct TableReader {
     for row in 0..<table.rowCount {
       var status = RowStatus()
       if let value = body(row, &status), status.isOK { result.values.append(value) }
-      problems.add(status.word, row: row)
+      problems.add(status.word, line: table.line(row))
     }
-    if table.rowCount == 0 {
-      throw LabError(.badTable, line: table.headerLine, "The table has a header, but no rows.")
-    }
-    result.warnings += try problems.warnings(for: table)
+    if table.rowCount == 0 { throw .noRows(table) }
+    result.warnings += try problems.warnings(for: table, of: table.rowCount)
     return result
   }
 }
@@ -204,19 +204,20 @@ public struct LabRows<Value> {
 /// Counts the rows of a table that could not be used.
 struct RowProblems {
   private var count = 0
-  private var first: (row: Int, word: String)?
+  private var first: (line: Int, word: String)?
 
   /// Adds the status of a row. Only cells that cannot be read and unknown names are problems, not
   /// what a computation makes of the row.
-  mutating func add(_ status: String, row: Int) {
+  mutating func add(_ status: String, line: @autoclosure () -> Int) {
     let prefixes = ["missing_", "invalid_", "unknown_b", "unknown_anchor"]
     guard prefixes.contains(where: status.hasPrefix) else { return }
     count += 1
-    if first == nil { first = (row, status) }
+    if first == nil { first = (line(), status) }
   }
 
-  /// - Throws: `LabError` when no row of the table could be used.
-  func warnings(for table: CSVTable) throws(LabError) -> [String] {
+  /// - Parameter total: the number of rows.
+  /// - Throws: `LabError` when none of them could be used.
+  func warnings(for table: CSVTable, of total: Int) throws(LabError) -> [String] {
     var warnings: [String] = []
     if let ragged = table.ragged {
       let others = ragged.count > 1 ? "; \(ragged.count) rows differ from it" : ""
@@ -224,13 +225,13 @@ struct RowProblems {
         "Line \(ragged.line) has \(ragged.cells) cells, the header \(table.header.count)\(others).")
     }
     guard let first else { return warnings }
-    let example = "The first is line \(table.line(first.row)): \(first.word)."
-    if count == table.rowCount {
+    let example = "The first is line \(first.line): \(first.word)."
+    if count == total {
       throw LabError(
-        .badTable, line: table.line(first.row),
+        .badTable, line: first.line,
         "None of the \(count) rows can be used. \(example)")
     }
-    return warnings + ["\(count) of \(table.rowCount) rows cannot be used. \(example)"]
+    return warnings + ["\(count) of \(total) rows cannot be used. \(example)"]
   }
 }
 
@@ -269,9 +270,9 @@ public struct ComputedTable<Value> {
   ) {
     (input, self.rows, self.columns, self.draw) = (reader.table, rows, columns, draw)
     var problems = RowProblems()
-    for row in rows { problems.add(row.status, row: row.row) }
+    for row in rows { problems.add(row.status, line: input.line(row.row)) }
     do throws(LabError) {
-      warnings = reader.warnings + (try problems.warnings(for: input))
+      warnings = reader.warnings + (try problems.warnings(for: input, of: input.rowCount))
       problem = missing ?? Self.emptiness(input, rows)
     } catch {
       (warnings, problem) = (reader.warnings, error)
@@ -281,14 +282,10 @@ public struct ComputedTable<Value> {
   private static func emptiness(
     _ table: CSVTable, _ rows: [ComputedRow<Value>]
   ) -> LabError? {
-    guard let first = rows.first else {
-      return LabError(.badTable, line: table.headerLine, "The table has a header, but no rows.")
-    }
+    guard let first = rows.first else { return .noRows(table) }
     guard rows.allSatisfy({ $0.value == nil }) else { return nil }
-    return LabError(
-      .badTable, line: table.line(first.row),
-      "Nothing could be computed from any of the \(table.rowCount) rows. The first is line "
-        + "\(table.line(first.row)): \(first.status).")
+    return .nothingComputed(
+      of: table.rowCount, firstLine: table.line(first.row), first.status)
   }
 
   /// The results drawn.
@@ -299,25 +296,45 @@ public struct ComputedTable<Value> {
   ///
   /// - Parameter path: nil or `-` is standard output.
   public func write(to path: String?) throws(LabError) {
-    var writer = try CSVWriter(to: path, separator: input.separator)
+    var writer = try ComputedWriter(to: path, input, columns)
+    for row in rows { try writer.add(row, of: input) }
+    try writer.finish()
+  }
+}
+
+/// Writes computed rows, each behind its columns of the input.
+struct ComputedWriter<Value> {
+  private var writer: CSVWriter
+  private let columns: [OutputColumn<Value>]
+
+  /// Writes the header.
+  init(
+    to path: String?, _ input: CSVTable, _ columns: [OutputColumn<Value>]
+  ) throws(LabError) {
+    self.columns = columns
+    writer = try CSVWriter(to: path, separator: input.separator)
     let computed = Set(columns.map(\.name) + ["status"])
     for name in input.header { writer.add(computed.contains(name) ? "input_" + name : name) }
     for column in columns { writer.add(column.name) }
     writer.add("status")
     try writer.endRow()
-    for row in rows {
-      for column in input.header.indices { writer.add(raw: input.raw(row.row, column)) }
-      for column in columns {
-        switch column.cell(row) {
-        case .number(let value, let digits): writer.add(value, digits: digits)
-        case .text(let text): writer.add(text)
-        }
-      }
-      writer.add(row.status)
-      try writer.endRow()
-    }
-    try writer.finish()
   }
+
+  mutating func add(_ row: ComputedRow<Value>, of input: CSVTable) throws(LabError) {
+    for column in input.header.indices { writer.add(raw: input.raw(row.row, column)) }
+    for column in columns {
+      switch column.cell(row) {
+      case .number(let value, let digits): writer.add(value, digits: digits)
+      case .text(let text): writer.add(text)
+      }
+    }
+    writer.add(row.status)
+    try writer.endRow()
+  }
+
+  mutating func flush() throws(LabError) { try writer.flush() }
+
+  mutating func finish() throws(LabError) { try writer.finish() }
 }
 
 /// A computed column: its name, and its cell for a row.
@@ -348,5 +365,18 @@ struct OutputColumn<Value> {
 
   static func flag(_ name: String, _ isSet: @escaping (Value) -> Bool) -> OutputColumn {
     OutputColumn(name: name) { .text($0.value.map(isSet) == true ? "1" : "0") }
+  }
+}
+
+extension LabError {
+  static func noRows(_ table: CSVTable) -> LabError {
+    LabError(.badTable, line: table.headerLine, "The table has a header, but no rows.")
+  }
+
+  static func nothingComputed(of count: Int, firstLine line: Int, _ status: String) -> LabError {
+    LabError(
+      .badTable, line: line,
+      "Nothing could be computed from any of the \(count) rows. The first is line \(line): "
+        + "\(status).")
   }
 }

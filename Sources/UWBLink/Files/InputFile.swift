@@ -128,6 +128,9 @@ package struct InputLines: ~Copyable {
     self.limit = limit
   }
 
+  /// Whether the next line is here already, so that nothing waits for it.
+  package var hasLine: Bool { rest[position...].contains(0x0A) }
+
   /// The next line without its end; nil after the last.
   package mutating func next() throws(FileError) -> ArraySlice<UInt8>? {
     var searched = position

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Ranging
+import SystemPackage
 import UWBLab
 
 struct Compute: ParsableCommand {
@@ -12,6 +13,9 @@ struct Compute: ParsableCommand {
       range_m or range_cm, azimuth_rad or azimuth_deg). The output has every column of the input, \
       followed by the computed ones. A row that cannot be computed has empty cells and the reason \
       as its status.
+
+      With --live, rows are read and written one by one, so that a command can stand in a pipe that \
+      never ends: uwbctl range --format csv | uwbctl compute filter --live. Ctrl-C ends it in order.
       """,
     subcommands: [
       ComputeDSTWR.self, ComputeSSTWR.self, ComputeFilter.self, ComputeAngle.self,
@@ -63,6 +67,35 @@ struct ComputeOptions: ParsableArguments {
   }
 }
 
+/// For results that need no later rows.
+struct LiveOption: ParsableArguments {
+  @Flag(
+    help: """
+      Read and write row by row, and use only what was known at the time of each row (with --plot, \
+      the whole table is read first).
+      """)
+  var live = false
+}
+
+extension ComputeOptions {
+  /// The same row by row, until the input or a signal ends it.
+  func runLive<Value>(
+    _ begin: @escaping @Sendable (CSVTable) throws(LabError) -> RowComputation<Value>
+  ) async throws {
+    let (file, output) = (file, output)
+    try await reporting {
+      try await Ending.cancelling {
+        do throws(LabError) {
+          warn(try RowComputation.run(from: file, to: output, begin))
+        } catch {
+          guard error.code == .outputClosed else { throw error }
+          Ending.outputFailed(.brokenPipe)
+        }
+      }
+    }
+  }
+}
+
 /// Prints warnings about the rows and columns of a table.
 func warn(_ warnings: [String]) {
   for warning in warnings { note(warning) }
@@ -108,7 +141,7 @@ struct RadioOptions: ParsableArguments {
   }
 }
 
-struct ComputeAngle: ParsableCommand {
+struct ComputeAngle: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "angle",
     abstract: "Compute angles from phase differences of pairs of antennas.",
@@ -136,19 +169,25 @@ struct ComputeAngle: ParsableCommand {
       """)
 
   @OptionGroup var table: ComputeOptions
+  @OptionGroup var option: LiveOption
   @Option(help: "Antennas and calibration (JSON).") var geometry: String
   @Option(help: "How far peers move in a second, in degrees, as a random walk.")
   var wander = 30.0
-  @Flag(help: "Use only what was known at the time of each row.") var live = false
 
   func validate() throws {
     try require(wander > 0 && wander < 1e5, "--wander is greater than 0.")
   }
 
-  func run() throws {
+  func run() async throws {
+    let (file, wander) = (geometry, wander * .pi / 180)
+    if option.live, table.plot.plot == nil {
+      return try await table.runLive { table throws(LabError) in
+        try table.liveDirections(geometry: try RangingCalibration(file: file), wander: wander)
+      }
+    }
     try table.run { table throws(LabError) in
       try table.directions(
-        geometry: try RangingCalibration(file: geometry), wander: wander * .pi / 180, live: live)
+        geometry: try RangingCalibration(file: file), wander: wander, live: option.live)
     }
   }
 }
@@ -181,7 +220,9 @@ struct ComputeLocate: ParsableCommand {
       learned from the measurements).
       """)
   var acceleration: Double?
-  @Flag(help: "Use only what was known at the time of each row.") var live = false
+  @Flag(
+    help: "Use only what was known at the time of each row; the whole table is read first.")
+  var live = false
   @Flag(help: "Compute each epoch independently.") var single = false
 
   func validate() throws {
@@ -200,7 +241,7 @@ struct ComputeLocate: ParsableCommand {
   }
 }
 
-struct ComputeFind: ParsableCommand {
+struct ComputeFind: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Locate a stationary target from ranges taken while moving.",
@@ -214,6 +255,7 @@ struct ComputeFind: ParsableCommand {
       """)
 
   @OptionGroup var table: ComputeOptions
+  @OptionGroup var option: LiveOption
   @Option(help: "Noise of one range in metres, one standard deviation.") var sigma = 0.1
   @Option(help: "Noise of an azimuth in degrees, one standard deviation.") var azimuthSigma = 6.0
 
@@ -223,15 +265,20 @@ struct ComputeFind: ParsableCommand {
       "--sigma and --azimuth-sigma are greater than 0.")
   }
 
-  func run() throws {
+  func run() async throws {
     var parameters = TargetFinder.Parameters()
     parameters.rangeDeviation = sigma
     parameters.azimuthDeviation = azimuthSigma * .pi / 180
+    if option.live, table.plot.plot == nil {
+      return try await table.runLive { [parameters] table throws(LabError) in
+        try table.liveTargets(parameters)
+      }
+    }
     try table.run { [parameters] table throws(LabError) in try table.targets(parameters) }
   }
 }
 
-struct ComputeDSTWR: ParsableCommand {
+struct ComputeDSTWR: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ds-twr",
     abstract: "Compute distances from the six stamps of double-sided ranging.",
@@ -245,23 +292,27 @@ struct ComputeDSTWR: ParsableCommand {
       """)
 
   @OptionGroup var table: ComputeOptions
+  @OptionGroup var option: LiveOption
   @OptionGroup var radio: RadioOptions
   @Option(help: "Delays and power table, as written by calibrate and ss-twr --learn.")
   var calibration: String?
 
-  func run() throws {
+  func run() async throws {
+    if option.live, table.plot.plot == nil {
+      let (parameters, file) = (radio.parameters, calibration)
+      return try await table.runLive { table throws(LabError) in
+        try table.liveDoubleSidedDistances(parameters, calibration: try .read(file))
+      }
+    }
     try table.run { table throws(LabError) in
       try radio.check(table, stamps: 6)
       return try table.doubleSidedDistances(
-        radio.parameters,
-        calibration: try calibration.map { path throws(LabError) in
-          try RangingCalibration(file: path)
-        })
+        radio.parameters, calibration: try .read(calibration))
     }
   }
 }
 
-struct ComputeSSTWR: ParsableCommand {
+struct ComputeSSTWR: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ss-twr",
     abstract: "Compute distances from the four stamps of single-sided ranging.",
@@ -271,7 +322,8 @@ struct ComputeSSTWR: ParsableCommand {
       board_a, board_b, channel, antenna_a, antenna_b]. cfo_ppm tells by how much the initiator's clock \
       is faster than the responder's. It is used for rounds whose poll cannot be compared with the one \
       before; comparing needs time_s when polls are further apart than the range of the counter \
-      (17.2 s with 40 bits, 67 ms with 32).
+      (17.2 s with 40 bits, 67 ms with 32). With --live, rounds before anything is known of a peer's \
+      clock have the status unknown_clock_offset.
       Output: distance_m, sigma_m, status.
 
       --learn FILE with --truth COLUMN fits the delay of each peer and the bias that the received \
@@ -286,6 +338,7 @@ struct ComputeSSTWR: ParsableCommand {
   }
 
   @OptionGroup var table: ComputeOptions
+  @OptionGroup var option: LiveOption
   @OptionGroup var radio: RadioOptions
   @Option(help: "Write delays and power table to this file (JSON); needs --truth.")
   var learn: String?
@@ -305,10 +358,20 @@ struct ComputeSSTWR: ParsableCommand {
     try require(learn == nil || calibration == nil, "Give either --learn or --calibration.")
     try table.checkOutput("--learn", learn)
     try require(
+      !option.live || learn == nil && table.plot.plot == nil,
+      "--learn and --plot need the whole table: leave out --live.")
+    try require(
       learn != "-" || table.plot.plot != "-", "Give a file for --learn or --plot instead of -.")
   }
 
-  func run() throws {
+  func run() async throws {
+    if option.live, table.plot.plot == nil {
+      let (parameters, file, bias) = (radio.parameters, calibration, powerTable.bias)
+      return try await table.runLive { table throws(LabError) in
+        try table.liveSingleSidedDistances(
+          parameters, calibration: try .read(file), powerBias: bias)
+      }
+    }
     try table.run { table throws(LabError) in
       try radio.check(table, stamps: 4)
       var correction: RangingCalibration?
@@ -317,12 +380,20 @@ struct ComputeSSTWR: ParsableCommand {
         try learned.write(to: learn)
         standardError.write(learned.summary + "\n")
         correction = learned
-      } else if let calibration {
-        correction = try RangingCalibration(file: calibration)
+      } else {
+        correction = try .read(calibration)
       }
       return try table.singleSidedDistances(
         radio.parameters, calibration: correction, powerBias: powerTable.bias)
     }
+  }
+}
+
+extension RangingCalibration? {
+  /// The calibration in a file, where one is named.
+  fileprivate static func read(_ path: String?) throws(LabError) -> RangingCalibration? {
+    guard let path else { return nil }
+    return try RangingCalibration(file: path)
   }
 }
 
@@ -336,7 +407,7 @@ extension ComputeSSTWR.PowerTable {
   }
 }
 
-struct ComputeFilter: ParsableCommand {
+struct ComputeFilter: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "filter",
     abstract: "Filter noise and outliers out of distances.",
@@ -345,10 +416,11 @@ struct ComputeFilter: ParsableCommand {
       separately; the two levels tell how likely the direct path is blocked.
       Output: range_m, sigma_m, accepted (1 or 0), status; the measured range becomes \
       input_range_m. Rows that are not accepted have the estimate for their time. Every estimate \
-      uses the whole recording, or with --live what was known at its time.
+      uses the whole recording, or with --live what was known at its time, as with range and replay.
       """)
 
   @OptionGroup var table: ComputeOptions
+  @OptionGroup var option: LiveOption
   @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
   var sigma = 0.1
   @Option(
@@ -363,8 +435,6 @@ struct ComputeFilter: ParsableCommand {
       and antennas. It remains in sigma_m.
       """)
   var slowError = RangeEstimator.Parameters().slowDeviation
-  @Flag(help: "Use only what was known at the time of each row, as range and replay do.")
-  var live = false
 
   func validate() throws {
     let acceleration = acceleration ?? 1
@@ -374,15 +444,20 @@ struct ComputeFilter: ParsableCommand {
     try require(0..<1000 ~= slowError, "--slow-error is in metres and not negative.")
   }
 
-  func run() throws {
+  func run() async throws {
     var parameters = RangeEstimator.Parameters()
     parameters.slowDeviation = slowError
     if let acceleration {
       parameters.accelerationDensity = acceleration
       parameters.learnsAcceleration = false
     }
+    if option.live, table.plot.plot == nil {
+      return try await table.runLive { [parameters, sigma] table throws(LabError) in
+        try table.liveRanges(sigma: sigma, parameters)
+      }
+    }
     try table.run { [parameters] table throws(LabError) in
-      try table.filteredRanges(sigma: sigma, parameters, live: live)
+      try table.filteredRanges(sigma: sigma, parameters, live: option.live)
     }
   }
 }

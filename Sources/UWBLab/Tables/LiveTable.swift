@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SystemPackage
+import UWBLink
+
+/// A computation whose results need only their own row and earlier ones.
+package struct RowComputation<Value> {
+  var reader: TableReader
+  let columns: [OutputColumn<Value>]
+  /// Computes a row of the table of this reader. To be called once for each, in their order.
+  let compute: (TableReader, Int) -> ComputedRow<Value>
+
+  init(
+    _ reader: TableReader, _ columns: [OutputColumn<Value>],
+    compute: @escaping (TableReader, Int) -> ComputedRow<Value>
+  ) {
+    (self.reader, self.columns, self.compute) = (reader, columns, compute)
+  }
+
+  /// All rows of the table.
+  var rows: [ComputedRow<Value>] { (0..<reader.table.rowCount).map { compute(reader, $0) } }
+
+  /// Reads a table row by row, and writes what is computed of each before the next one is waited for.
+  /// Holds one row at a time, and ends with the table, or when the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - input: nil or `-` is standard input.
+  ///   - output: nil or `-` is standard output.
+  ///   - begin: gets a table with the header alone.
+  /// - Returns: sentences about rows and columns that could not be used.
+  /// - Throws: `LabError`, also when nothing could be computed.
+  package static func run(
+    from input: String?, to output: String?,
+    _ begin: (CSVTable) throws(LabError) -> RowComputation
+  ) throws(LabError) -> [String] {
+    var rows = try TableRows(input)
+    var computation = try begin(rows.table)
+    var writer = try ComputedWriter(to: output, rows.table, computation.columns)
+    var problems = RowProblems()
+    var (total, computed) = (0, 0)
+    var first: (line: Int, status: String)?
+    while true {
+      do throws(LabError) {
+        guard try rows.next(beforeWaiting: { () throws(LabError) in try writer.flush() }) else {
+          break
+        }
+      } catch {
+        if error.code != .outputClosed { try writer.finish() }
+        throw error
+      }
+      // The only one that holds the row, so that the next one can take its memory.
+      swap(&computation.reader.table, &rows.table)
+      let row = computation.compute(computation.reader, 0)
+      try writer.add(row, of: computation.reader.table)
+      swap(&computation.reader.table, &rows.table)
+      let line = rows.table.line(0)
+      total += 1
+      if row.value != nil { computed += 1 }
+      first = first ?? (line, row.status)
+      problems.add(row.status, line: line)
+    }
+    try writer.finish()
+    let isCut = Task.isCancelled
+    guard let first else {
+      if isCut { return computation.reader.warnings }
+      throw .noRows(rows.table)
+    }
+    let warnings = try problems.warnings(for: rows.table, of: total)
+    if computed == 0, !isCut {
+      throw .nothingComputed(of: total, firstLine: first.line, first.status)
+    }
+    return computation.reader.warnings + warnings
+  }
+}
+
+/// The rows of a table as they come.
+private struct TableRows: ~Copyable {
+  /// The header, and the last row.
+  var table: CSVTable
+  private let name: String
+  private var lines: InputLines
+  /// The last that was read.
+  private var line: Int
+
+  init(_ path: String?) throws(LabError) {
+    let name = path ?? "-"
+    var lines = try Self.open(name)
+    (table, line) = try Self.header(&lines, name)
+    self.name = name
+    self.lines = lines
+  }
+
+  private static func open(_ name: String) throws(LabError) -> InputLines {
+    do throws(FileError) { return try InputLines(name) } catch { throw unreadable(name, error) }
+  }
+
+  private static func header(
+    _ lines: inout InputLines, _ name: String
+  ) throws(LabError) -> (CSVTable, line: Int) {
+    var line = 0
+    while let text = try take(&lines, name) {
+      line += 1
+      if !text.isEmpty, text != [0x0D] { return (try CSVTable(text, line: line), line) }
+    }
+    if Task.isCancelled { throw unreadable(name, .system(.canceled)) }
+    throw LabError(.badTable, "The input is empty: it has no header.")
+  }
+
+  private static func unreadable(_ name: String, _ error: FileError) -> LabError {
+    .unreadable(name == "-" ? "standard input" : name, error)
+  }
+
+  /// Takes the next row; false after the last.
+  mutating func next(
+    beforeWaiting prepare: () throws(LabError) -> Void
+  ) throws(LabError) -> Bool {
+    while true {
+      if !lines.hasLine { try prepare() }
+      guard var row = try Self.take(&lines, name) else { return false }
+      let first = line + 1
+      line += 1
+      while table.isOpen(row), let more = try Self.take(&lines, name) {
+        row += [0x0A] + more
+        line += 1
+        guard row.count <= 1 << 20 else {
+          throw .table(first, "a quotation mark is not closed within a million bytes.")
+        }
+      }
+      if try table.replaceRows(row, line: first) { return true }
+    }
+  }
+
+  /// nil at the end of the input, and when the task is cancelled.
+  private static func take(
+    _ lines: inout InputLines, _ name: String
+  ) throws(LabError) -> [UInt8]? {
+    if Task.isCancelled { return nil }
+    do throws(FileError) { return try lines.next().map(Array.init) } catch {
+      if error.errno == .canceled { return nil }
+      throw unreadable(name, error)
+    }
+  }
+}
