@@ -11,7 +11,8 @@ struct Settings {
 /// Without arguments: everything, with three tables at the end; ends with 1 when what has to be
 /// reliable is not, or an accuracy is missed that was reached before. With `--quick`, or `UWB_QUICK=1`
 /// in the environment: the same with fewer samples. With `--reliability`: the second table only. With
-/// `accuracy [--datasets FOLDER]`: the third one only. With `work NAME COUNT`: the work whose
+/// `accuracy [--datasets FOLDER]`: the third one only. With `scale [--quick]`: many chips on one
+/// machine, and one at rest. With `work NAME COUNT`: the work whose
 /// instructions `Benchmarks/Instructions/count` counts. With any other option the batches only, by
 /// google/swift-benchmark, whose options they are (`--help` lists them).
 @main
@@ -34,7 +35,11 @@ enum UWBBenchmarks {
       print(work.run(count))
       return
     }
-    let own = ["--quick", "--reliability", "accuracy"]
+    if options.first == "scale", options.count > 2 {
+      do { try Scale.runChild(Array(options.dropFirst())) } catch { exit(1) }
+      return
+    }
+    let own = ["--quick", "--reliability", "accuracy", "scale"]
     guard options.allSatisfy(own.contains) else {
       Benchmark.main([Batches.makeSuite()])
       return
@@ -54,6 +59,7 @@ enum UWBBenchmarks {
     if parts.isEmpty || parts.contains("accuracy") {
       isWell = Accuracy.run(settings, datasets: datasets) && isWell
     }
+    if parts.contains("scale") { isWell = Scale.run(settings) && isWell }
     if !isWell { exit(1) }
   }
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Glibc
+import SystemPackage
+import UWBSimulator
+
+/// Chips on pseudo-terminals in a process of their own: simulated ones, which answer commands, but
+/// whose measurements are frames at even intervals, so that the time of each is known to the host.
+///
+/// Prints the path of each, and at the end the processor time it has taken itself.
+struct ChipProcess {
+  /// The number of the first frame: the chip's own rounds have smaller ones.
+  static let firstNumber = 1_000
+
+  private let chips: Int
+  private let frames: Int
+  private let period: UInt64
+  private let stamps: UnsafeMutablePointer<UInt64>
+  private var simulation = Simulation(scene: Scene(seed: 3))
+  private var terminals: [PseudoTerminal] = []
+  private var random = SplitMix(state: 11)
+  private var started: Set<Int> = []
+  private var buffer = [UInt8](repeating: 0, count: 4_096)
+  private let start = cuwb_test_now()
+
+  /// - Parameter stamps: where the time of each frame goes, for each chip one after the other.
+  init(chips: Int, hertz: Int, frames: Int, stamps: UnsafeMutablePointer<UInt64>) throws {
+    (self.chips, self.frames, self.stamps) = (chips, frames, stamps)
+    period = 1_000_000_000 / UInt64(hertz)
+    for _ in 0..<chips {
+      let id = simulation.add(.fira1, placement: Placement(at: SIMD3(0, 0, 1)))
+      simulation.powerUp(id)
+      terminals.append(try PseudoTerminal())
+    }
+  }
+
+  /// Until standard input ends.
+  mutating func run() {
+    for terminal in terminals { print(terminal.path) }
+    fflush(nil)
+    while started.count < chips {
+      guard serve(timeout: 10) else { return }
+    }
+    let first = cuwb_test_now() + 500_000_000
+    for step in 0..<frames * chips {
+      // Evenly over the period, as chips that know nothing of each other.
+      let (number, chip) = step.quotientAndRemainder(dividingBy: chips)
+      let due = first + UInt64(number) * period + UInt64(chip) * period / UInt64(chips)
+      let frame = Frames.frame(
+        number: UInt32(Self.firstNumber + number), measurements: 1, &random)
+      cuwb_test_sleep_until(due)
+      stamps[chip * frames + number] = cuwb_test_now()
+      write(chip, frame)
+    }
+    var usage = rusage()
+    getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
+    print(usage.microseconds)
+    fflush(nil)
+    while serve(timeout: 1_000) {}
+  }
+
+  /// Answers what has come. Returns whether there is still somebody.
+  private mutating func serve(timeout: Int32) -> Bool {
+    var entries = terminals.map {
+      pollfd(fd: $0.master.rawValue, events: Int16(POLLIN), revents: 0)
+    }
+    entries.append(pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
+    poll(&entries, nfds_t(entries.count), timeout)
+    simulation.advance(to: cuwb_test_now() - start)
+    for (chip, id) in simulation.chips.enumerated() {
+      if entries[chip].revents != 0 {
+        let count = read(terminals[chip].master.rawValue, &buffer, buffer.count)
+        if count > 1 {
+          simulation.receive(Array(buffer[..<count]), by: id)
+          // SESSION_START
+          if buffer[0] == 0x22, buffer[1] == 0x00 { started.insert(chip) }
+        }
+      }
+      for packet in simulation.takeOutput(of: id) { write(chip, packet) }
+    }
+    return entries[chips].revents == 0
+  }
+
+  private func write(_ chip: Int, _ bytes: [UInt8]) {
+    _ = Glibc.write(terminals[chip].master.rawValue, bytes, bytes.count)
+  }
+}
+
+extension rusage {
+  /// Processor time.
+  var microseconds: Int {
+    1_000_000 * (ru_utime.tv_sec + ru_stime.tv_sec) + Int(ru_utime.tv_usec + ru_stime.tv_usec)
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+
+/// Many chips on one machine, and one that hardly does anything: what the driver takes of the
+/// processor, how often it wakes, and how long an estimate takes to be there.
+///
+/// The chips are in a process of their own, so that what they take is not counted. A host's figures
+/// are those of its whole process, from the first estimate to the last.
+struct Scale {
+  /// Chips in each of some processes.
+  private var processes: Int
+  private var chips: Int
+  private var hertz: Int
+  /// Seconds without a frame at the end.
+  private var idle = 0
+
+  /// Aims: a fraction of one core for all processes together, and nothing lost.
+  private var core: Double?
+
+  private static let cases = [
+    Scale(processes: 1, chips: 1, hertz: 5, idle: 4), Scale(processes: 1, chips: 1, hertz: 100),
+    Scale(processes: 1, chips: 16, hertz: 100),
+    Scale(processes: 1, chips: 64, hertz: 100, core: 0.6),
+    Scale(processes: 8, chips: 8, hertz: 100, core: 0.6),
+  ]
+
+  private init(processes: Int, chips: Int, hertz: Int, idle: Int = 0, core: Double? = nil) {
+    (self.processes, self.chips, self.hertz) = (processes, chips, hertz)
+    (self.idle, self.core) = (idle, core)
+  }
+
+  /// Prints a table. Returns whether every frame has arrived.
+  static func run(_ settings: Settings) -> Bool {
+    print("\n" + Report.machine)
+    print(
+      "| processes x chips | Hz | us of CPU a frame | of a core | wakes a frame | p50, us | p99, us "
+        + "| threads | MB | lost | idle: wakes, ms of CPU a second | chips: of a core |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    return cases.map { $0.measure(seconds: settings.quick ? 2 : 10) }.allSatisfy { $0 }
+  }
+
+  /// A process of this program.
+  private final class Child {
+    let process = Process()
+    let input = Pipe()
+    private let output = Pipe()
+    private var pending = ""
+
+    init(_ arguments: [String]) throws {
+      process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+      process.arguments = ["scale"] + arguments
+      (process.standardInput, process.standardOutput) = (input, output)
+      try process.run()
+      try output.fileHandleForWriting.close()
+    }
+
+    func readLine() throws -> String {
+      while true {
+        if let end = pending.firstIndex(of: "\n") {
+          defer { pending = String(pending[pending.index(after: end)...]) }
+          return String(pending[..<end])
+        }
+        let data = output.fileHandleForReading.availableData
+        if data.isEmpty { throw CocoaError(.fileReadUnknown) }
+        pending += String(decoding: data, as: UTF8.self)
+      }
+    }
+
+    func end() throws {
+      try input.fileHandleForWriting.close()
+      process.waitUntilExit()
+    }
+  }
+
+  private func measure(seconds: Int) -> Bool {
+    let frames = max(20, seconds * hertz)
+    let file = NSTemporaryDirectory() + "uwb-scale-\(getpid())"
+    defer { unlink(file) }
+    do {
+      let sizes = ["\(frames)", "\(hertz)", file]
+      let simulator = try Child(["chips", "\(processes * chips)"] + sizes)
+      let paths = try (0..<processes * chips).map { _ in try simulator.readLine() }
+      let hosts = try (0..<processes).map { number in
+        try Child(
+          ["host", "\(number * chips)"] + sizes + ["\(idle)"]
+            + paths[number * chips..<(number + 1) * chips])
+      }
+      let own = Double(try simulator.readLine()) ?? 0
+      let results = try hosts.map { host in
+        defer { try? host.end() }
+        return try host.readLine().split(separator: " ").map { Double($0) ?? 0 }
+      }
+      try simulator.end()
+      return write(results, frames: frames, chipsProcessor: own)
+    } catch {
+      print("\(processes) processes with \(chips) chips: \(error)")
+      return false
+    }
+  }
+
+  private func write(_ results: [[Double]], frames: Int, chipsProcessor: Double) -> Bool {
+    func sum(_ column: Int) -> Double { results.map { $0[column] }.reduce(0, +) }
+    func most(_ column: Int) -> Double { results.map { $0[column] }.max() ?? 0 }
+    let (count, span) = (sum(0), most(1) / 1_000)
+    let lost = Double(processes * chips * frames) - count
+    let core = sum(2) / span
+    let verdict = self.core.map { " <= \($0) " + (core <= $0 ? "met" : "MISSED") } ?? ""
+    func shown(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+    let seconds = Double(max(1, idle))
+    let rest = [shown(sum(8) / seconds, 2), shown(sum(9) / 1_000 / seconds, 2)]
+    let cells = [
+      "\(processes) x \(chips)", "\(hertz)", shown(sum(2) / count, 1), shown(core, 3) + verdict,
+      shown(sum(3) / count, 2), shown(Percentiles(results.map { $0[4] }).p50, 0),
+      shown(most(5), 0), shown(sum(6), 0), shown(sum(7) / 1_024, 1), shown(lost, 0),
+      idle > 0 ? rest.joined(separator: ", ") : "", shown(chipsProcessor / span, 3),
+    ]
+    print("| " + cells.joined(separator: " | ") + " |")
+    return lost == 0
+  }
+
+  /// What the processes of `measure` do.
+  static func runChild(_ arguments: [String]) throws {
+    let numbers = arguments.dropFirst().prefix(3).compactMap { Int($0) }
+    guard arguments.count >= 5, numbers.count == 3 else { throw CocoaError(.featureUnsupported) }
+    let (first, frames, hertz) = (numbers[0], numbers[1], numbers[2])
+    let isHost = arguments[0] == "host"
+    let paths = Array(arguments.dropFirst(6))
+    let chips = isHost ? first + paths.count : first
+    let stamps = try shared(arguments[4], count: chips * frames)
+    guard isHost else {
+      var process = try ChipProcess(chips: chips, hertz: hertz, frames: frames, stamps: stamps)
+      return process.run()
+    }
+    let idle = Int(arguments[5]) ?? 0
+    let own = UnsafePointer(stamps + first * frames)
+    let stampsOfHost = UncheckedStamps(values: own)
+    waiting {
+      do {
+        try await HostProcess.run(
+          paths: paths, frames: frames, hertz: hertz, idle: idle, stamps: stampsOfHost.values)
+      } catch {
+        FileHandle.standardError.write(Data("\(error)\n".utf8))
+      }
+    }
+  }
+
+  private struct UncheckedStamps: @unchecked Sendable {
+    // Sound: written by another process, before the frame that says so.
+    let values: UnsafePointer<UInt64>
+  }
+
+  /// Memory that is shared through a file.
+  private static func shared(
+    _ path: String, count: Int
+  ) throws -> UnsafeMutablePointer<UInt64> {
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    let size = count * MemoryLayout<UInt64>.size
+    var status = stat()
+    guard file >= 0, fstat(file, &status) == 0,
+      Int(status.st_size) >= size || ftruncate(file, size) == 0,
+      let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
+      memory != MAP_FAILED
+    else { throw CocoaError(.fileWriteUnknown) }
+    return memory.bindMemory(to: UInt64.self, capacity: count)
+  }
+}
