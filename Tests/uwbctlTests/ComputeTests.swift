@@ -12,19 +12,12 @@ import UWBTestSupport
   /// Runs a command over a table and returns its output.
   private func run(
     _ arguments: [String], _ input: String, in folder: TemporaryFolder
-  ) async throws -> String {
+  ) throws -> String {
     let file = try folder.write(input, to: "in.csv")
-    try await run(arguments + [file, "--output", folder.path("out.csv")])
+    var command = try Compute.parseAsRoot(
+      arguments + [file, "--output", folder.path("out.csv")])
+    try command.run()
     return try folder.read("out.csv")
-  }
-
-  private func run(_ arguments: [String]) async throws {
-    var command = try Compute.parseAsRoot(arguments)
-    if var command = command as? any AsyncParsableCommand {
-      try await command.run()
-    } else {
-      try command.run()
-    }
   }
 
   /// Each kind of bad input ends with its status.
@@ -34,7 +27,7 @@ import UWBTestSupport
     (["locate", "--anchors", "anchors.json"], "time_s,anchor,range_m"),
     (["angle", "--geometry", "array.json"], "time_s,pdoa_rad"),
   ])
-  func badTables(_ arguments: [String], _ header: String) async throws {
+  func badTables(_ arguments: [String], _ header: String) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     _ = try folder.write(
@@ -50,27 +43,29 @@ import UWBTestSupport
       header + "\n1,\0\n",
     ]
     for text in bad {
-      await #expect(throws: ExitCode(ExitStatus.data.rawValue), "\(text.debugDescription)") {
-        try await run(options, text, in: folder)
+      #expect(throws: ExitCode(ExitStatus.data.rawValue), "\(text.debugDescription)") {
+        try run(options, text, in: folder)
       }
     }
     // A header alone is written, too, and is not taken for a result.
-    await #expect(throws: ExitCode(ExitStatus.data.rawValue)) {
-      try await run(options, header + "\n", in: folder)
+    #expect(throws: ExitCode(ExitStatus.data.rawValue)) {
+      try run(options, header + "\n", in: folder)
     }
     let names = try folder.read("out.csv").split(separator: "\n").map { $0.split(separator: ",") }
     #expect(names.count == 1 && (names.first?.count ?? 0) > columns.count)
     #expect(names.first?.last == "status")
-    await #expect(throws: ExitCode(ExitStatus.noInput.rawValue)) {
-      try await run(options + [folder.path("missing.csv")])
+    #expect(throws: ExitCode(ExitStatus.noInput.rawValue)) {
+      var command = try Compute.parseAsRoot(options + [folder.path("missing.csv")])
+      try command.run()
     }
-    await #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
-      try await run(
+    #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
+      var command = try Compute.parseAsRoot(
         options + [try folder.write(header + "\n", to: "t.csv"), "--output", "/nowhere/x.csv"])
+      try command.run()
     }
   }
 
-  @Test func optionsReachTheComputation() async throws {
+  @Test func optionsReachTheComputation() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let (file, plot) = (folder.path("calibration.json"), folder.path("plot.svg"))
@@ -81,8 +76,8 @@ import UWBTestSupport
 
       """
     let options = ["ss-twr", "--counter-bits", "32"]
-    _ = try await run(options + ["--learn", file, "--truth", "truth_m"], table, in: folder)
-    let text = try await run(
+    _ = try run(options + ["--learn", file, "--truth", "truth_m"], table, in: folder)
+    let text = try run(
       options + ["--calibration", file, "--plot", plot, "--stamp-noise", "5000"], table, in: folder)
     let last = text.split(separator: "\n").last?.split(separator: ",") ?? []
     #expect(last.count == 10 && abs((Double(last[7]) ?? 0) - 9) < 0.01 && last[9] == "ok")
@@ -91,8 +86,8 @@ import UWBTestSupport
     #expect(throws: (any Error).self) {
       try Compute.parseAsRoot(options + ["--learn", file, "in.csv"])
     }
-    await #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
-      try await run(options + ["--plot", "/nowhere/plot.svg"], table, in: folder)
+    #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
+      try run(options + ["--plot", "/nowhere/plot.svg"], table, in: folder)
     }
   }
 }
