@@ -51,7 +51,9 @@ struct Uwbctl: AsyncParsableCommand {
       let arguments = CommandPath.current(CommandLine.arguments.dropFirst())
       try CommandPath(arguments).check()
       var command = try parseAsRoot(arguments)
-      if var command = command as? any AsyncParsableCommand {
+      if let command = command as? any LiveCommand, command.isLive {
+        try await command.runLive()
+      } else if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()

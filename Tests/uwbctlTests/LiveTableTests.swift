@@ -82,7 +82,7 @@ import UWBTestSupport
     (["filter"], ranges), (["find"], sightings), (["ds-twr"], exchanges),
     (["angle", "--geometry", "array.json"], phases),
   ])
-  func eachRowIsAnsweredBeforeTheNext(_ arguments: [String], _ table: [String]) async throws {
+  func eachRowIsAnsweredBeforeTheNext(_ arguments: [String], _ table: [String]) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     _ = try folder.write(
@@ -100,11 +100,9 @@ import UWBTestSupport
     #expect(pipeline.end() == (0, ""))
     // With a chart, the table is read as a whole.
     let file = try folder.write(table.joined(separator: "\n"), to: "in.csv")
-    var command = try #require(
-      try Compute.parseAsRoot(
-        options + [file, "--output", folder.path("out.csv"), "--plot", folder.path("plot.svg")])
-        as? any AsyncParsableCommand)
-    try await command.run()
+    var command = try Compute.parseAsRoot(
+      options + [file, "--output", folder.path("out.csv"), "--plot", folder.path("plot.svg")])
+    try command.run()
     #expect(try folder.read("out.csv").split(separator: "\n").map(String.init) == lines)
   }
 

@@ -77,6 +77,18 @@ struct LiveOption: ParsableArguments {
   var live = false
 }
 
+/// A command that computes a table as a whole with `run()`, and without other threads, or row by row.
+protocol LiveCommand: ParsableCommand {
+  var table: ComputeOptions { get }
+  var option: LiveOption { get }
+  func runLive() async throws
+}
+
+extension LiveCommand {
+  /// A chart needs the whole table.
+  var isLive: Bool { option.live && table.plot.plot == nil }
+}
+
 extension ComputeOptions {
   /// The same row by row, until the input or a signal ends it.
   func runLive<Value>(
@@ -141,7 +153,7 @@ struct RadioOptions: ParsableArguments {
   }
 }
 
-struct ComputeAngle: AsyncParsableCommand {
+struct ComputeAngle: LiveCommand {
   static let configuration = CommandConfiguration(
     commandName: "angle",
     abstract: "Compute angles from phase differences of pairs of antennas.",
@@ -178,16 +190,18 @@ struct ComputeAngle: AsyncParsableCommand {
     try require(wander > 0 && wander < 1e5, "--wander is greater than 0.")
   }
 
-  func run() async throws {
+  func runLive() async throws {
     let (file, wander) = (geometry, wander * .pi / 180)
-    if option.live, table.plot.plot == nil {
-      return try await table.runLive { table throws(LabError) in
-        try table.liveDirections(geometry: try RangingCalibration(file: file), wander: wander)
-      }
+    try await table.runLive { table throws(LabError) in
+      try table.liveDirections(geometry: try RangingCalibration(file: file), wander: wander)
     }
+  }
+
+  func run() throws {
     try table.run { table throws(LabError) in
       try table.directions(
-        geometry: try RangingCalibration(file: file), wander: wander, live: option.live)
+        geometry: try RangingCalibration(file: geometry), wander: wander * .pi / 180,
+        live: option.live)
     }
   }
 }
@@ -241,7 +255,7 @@ struct ComputeLocate: ParsableCommand {
   }
 }
 
-struct ComputeFind: AsyncParsableCommand {
+struct ComputeFind: LiveCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Locate a stationary target from ranges taken while moving.",
@@ -265,20 +279,25 @@ struct ComputeFind: AsyncParsableCommand {
       "--sigma and --azimuth-sigma are greater than 0.")
   }
 
-  func run() async throws {
+  private var parameters: TargetFinder.Parameters {
     var parameters = TargetFinder.Parameters()
     parameters.rangeDeviation = sigma
     parameters.azimuthDeviation = azimuthSigma * .pi / 180
-    if option.live, table.plot.plot == nil {
-      return try await table.runLive { [parameters] table throws(LabError) in
-        try table.liveTargets(parameters)
-      }
+    return parameters
+  }
+
+  func runLive() async throws {
+    try await table.runLive { [parameters] table throws(LabError) in
+      try table.liveTargets(parameters)
     }
-    try table.run { [parameters] table throws(LabError) in try table.targets(parameters) }
+  }
+
+  func run() throws {
+    try table.run { table throws(LabError) in try table.targets(parameters) }
   }
 }
 
-struct ComputeDSTWR: AsyncParsableCommand {
+struct ComputeDSTWR: LiveCommand {
   static let configuration = CommandConfiguration(
     commandName: "ds-twr",
     abstract: "Compute distances from the six stamps of double-sided ranging.",
@@ -297,13 +316,14 @@ struct ComputeDSTWR: AsyncParsableCommand {
   @Option(help: "Delays and power table, as written by calibrate and ss-twr --learn.")
   var calibration: String?
 
-  func run() async throws {
-    if option.live, table.plot.plot == nil {
-      let (parameters, file) = (radio.parameters, calibration)
-      return try await table.runLive { table throws(LabError) in
-        try table.liveDoubleSidedDistances(parameters, calibration: try .read(file))
-      }
+  func runLive() async throws {
+    let (parameters, file) = (radio.parameters, calibration)
+    try await table.runLive { table throws(LabError) in
+      try table.liveDoubleSidedDistances(parameters, calibration: try .read(file))
     }
+  }
+
+  func run() throws {
     try table.run { table throws(LabError) in
       try radio.check(table, stamps: 6)
       return try table.doubleSidedDistances(
@@ -312,7 +332,7 @@ struct ComputeDSTWR: AsyncParsableCommand {
   }
 }
 
-struct ComputeSSTWR: AsyncParsableCommand {
+struct ComputeSSTWR: LiveCommand {
   static let configuration = CommandConfiguration(
     commandName: "ss-twr",
     abstract: "Compute distances from the four stamps of single-sided ranging.",
@@ -364,14 +384,15 @@ struct ComputeSSTWR: AsyncParsableCommand {
       learn != "-" || table.plot.plot != "-", "Give a file for --learn or --plot instead of -.")
   }
 
-  func run() async throws {
-    if option.live, table.plot.plot == nil {
-      let (parameters, file, bias) = (radio.parameters, calibration, powerTable.bias)
-      return try await table.runLive { table throws(LabError) in
-        try table.liveSingleSidedDistances(
-          parameters, calibration: try .read(file), powerBias: bias)
-      }
+  func runLive() async throws {
+    let (parameters, file, bias) = (radio.parameters, calibration, powerTable.bias)
+    try await table.runLive { table throws(LabError) in
+      try table.liveSingleSidedDistances(
+        parameters, calibration: try .read(file), powerBias: bias)
     }
+  }
+
+  func run() throws {
     try table.run { table throws(LabError) in
       try radio.check(table, stamps: 4)
       var correction: RangingCalibration?
@@ -407,7 +428,7 @@ extension ComputeSSTWR.PowerTable {
   }
 }
 
-struct ComputeFilter: AsyncParsableCommand {
+struct ComputeFilter: LiveCommand {
   static let configuration = CommandConfiguration(
     commandName: "filter",
     abstract: "Filter noise and outliers out of distances.",
@@ -444,19 +465,24 @@ struct ComputeFilter: AsyncParsableCommand {
     try require(0..<1000 ~= slowError, "--slow-error is in metres and not negative.")
   }
 
-  func run() async throws {
+  private var parameters: RangeEstimator.Parameters {
     var parameters = RangeEstimator.Parameters()
     parameters.slowDeviation = slowError
     if let acceleration {
       parameters.accelerationDensity = acceleration
       parameters.learnsAcceleration = false
     }
-    if option.live, table.plot.plot == nil {
-      return try await table.runLive { [parameters, sigma] table throws(LabError) in
-        try table.liveRanges(sigma: sigma, parameters)
-      }
+    return parameters
+  }
+
+  func runLive() async throws {
+    try await table.runLive { [parameters, sigma] table throws(LabError) in
+      try table.liveRanges(sigma: sigma, parameters)
     }
-    try table.run { [parameters] table throws(LabError) in
+  }
+
+  func run() throws {
+    try table.run { table throws(LabError) in
       try table.filteredRanges(sigma: sigma, parameters, live: option.live)
     }
   }
