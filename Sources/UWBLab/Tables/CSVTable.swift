@@ -77,6 +77,7 @@ public struct CSVTable: Sendable {
     }
   }
 
+  @inline(__always)
   private mutating func append(_ cells: [UInt32], line: Int) {
     let width = 2 * header.count
     lines.append(UInt32(truncatingIfNeeded: line))

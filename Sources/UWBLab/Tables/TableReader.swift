@@ -320,6 +320,7 @@ struct ComputedWriter<Value> {
     try writer.endRow()
   }
 
+  @inline(__always)
   mutating func add(_ row: ComputedRow<Value>, of input: CSVTable) throws(LabError) {
     for column in input.header.indices { writer.add(raw: input.raw(row.row, column)) }
     for column in columns {
