@@ -38,7 +38,9 @@ public struct NIProximityRegions: Sendable {
 
   /// Creates regions with radii in metres.
   ///
-  /// - Parameter confirmations: how many consecutive distances have to agree, at least 1.
+  /// - Parameters:
+  ///   - radii: metres, in any order.
+  ///   - confirmations: how many consecutive distances have to agree, at least 1.
   public init(_ radii: [Float], confirmations: Int = 3) {
     self.radii = radii.sorted()
     self.confirmations = confirmations

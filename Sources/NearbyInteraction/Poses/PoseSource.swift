@@ -19,7 +19,10 @@ public struct DevicePose: Sendable, Equatable {
   /// Creates a pose from the odometry of robots (ROS REP 103): a world whose z points up, a device that
   /// faces x with y to its left, and the rotation from the device to the world.
   ///
-  /// - Parameter time: CLOCK_MONOTONIC in nanoseconds.
+  /// - Parameters:
+  ///   - time: CLOCK_MONOTONIC in nanoseconds.
+  ///   - position: metres.
+  ///   - rotation: from the device to the world.
   public init(time: UInt64, position: simd_double3, rotation: simd_quatd) {
     let turned = simd_double3x3(rotation)
     // The device's axes in those of robots: right is -y, up is z, back is -x.

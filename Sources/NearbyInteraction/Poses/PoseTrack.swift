@@ -68,8 +68,9 @@ extension PoseTrack {
   /// points up, the device faces x with y to its left.
   ///
   /// - Parameters:
-  ///   - beginning: the time of the first pose, CLOCK_MONOTONIC in nanoseconds, for a recording that is
-  ///     replayed; nil: the file has times of that clock.
+  ///   - url: the file.
+  ///   - beginning: the time of the first pose, CLOCK_MONOTONIC in nanoseconds, for a recording
+  ///     that is replayed; nil: the file has times of that clock.
   ///   - validity: how long the last pose holds.
   /// - Throws: `NIError.invalidARConfiguration`, whose failure reason names the line.
   public convenience init(

@@ -33,8 +33,10 @@ public struct AngleTracker: Sendable {
 
   /// Creates a tracker.
   ///
-  /// - Parameter accelerationDensity: spectral density of the angular acceleration in rad²/s³. 0.5: a
-  ///   person walks by at two metres.
+  /// - Parameters:
+  ///   - table: the phases of the antennas in each direction.
+  ///   - accelerationDensity: spectral density of the angular acceleration in rad²/s³. 0.5: a
+  ///     person walks by at two metres.
   public init(_ table: PhaseTable, accelerationDensity: Double = 0.5) {
     self.table = table
     var parameters = RangeEstimator.Parameters()

@@ -36,7 +36,9 @@ public struct DirectionFinder: Sendable {
 
   /// Creates a finder; nil without pairs.
   ///
-  /// - Parameter elevation: radians, assumed if the antennas do not determine it.
+  /// - Parameters:
+  ///   - pairs: the pairs of antennas, each with its table of phases.
+  ///   - elevation: radians, assumed if the antennas do not determine it.
   public init?(_ pairs: [AntennaPair], elevation: Double = 0) {
     guard !pairs.isEmpty else { return nil }
     self.pairs = pairs

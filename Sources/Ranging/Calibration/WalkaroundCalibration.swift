@@ -61,7 +61,9 @@ public struct WalkaroundCalibration: Sendable {
 
   /// Estimates the lag and fits the table.
   ///
-  /// - Parameter phases: radians over seconds on a clock that may be off by a second.
+  /// - Parameters:
+  ///   - path: where the peer was, at which time.
+  ///   - phases: radians over seconds on a clock that may be off by a second.
   public init(
     path: [Point], phases: [(time: Double, phase: Double)]
   ) throws(FitFailure) {

@@ -22,7 +22,10 @@ public struct ProximityZone: Sendable, Hashable {
 
   /// Creates a zone with two boundaries in metres.
   ///
-  /// - Parameter confirmations: consecutive estimates beyond a boundary that it takes, at least 1.
+  /// - Parameters:
+  ///   - enter: a peer nearer than this has come in.
+  ///   - leave: one farther than this has gone out; at least `enter`.
+  ///   - confirmations: consecutive estimates beyond a boundary that it takes, at least 1.
   public init(enter: Double, leave: Double, confirmations: Int = 3) {
     self.enter = enter
     self.leave = max(enter, leave)
@@ -37,6 +40,7 @@ public struct ProximityZone: Sendable, Hashable {
   ///   - standardDeviation: metres.
   ///   - speed: metres per second.
   ///   - interval: seconds between two estimates.
+  ///   - confirmations: consecutive estimates beyond a boundary that it takes, at least 1.
   public init(
     around boundary: Double, standardDeviation: Double = 0.07, speed: Double = 1.0,
     interval: Double = 0.2, confirmations: Int = 3

@@ -13,8 +13,12 @@ public struct RangeSample: Sendable, Hashable {
 
   /// Creates a sample.
   ///
-  /// - Parameter standardDeviation: metres. 0.1 is usual where the chip gives none: noise is 2–5 cm,
-  ///   the rest is bias that changes with the position.
+  /// - Parameters:
+  ///   - time: seconds.
+  ///   - distance: metres.
+  ///   - standardDeviation: metres. 0.1 is usual where the chip gives none: noise is 2–5 cm, the
+  ///     rest is bias that changes with the position.
+  ///   - nonLineOfSight: whether the direct path is blocked; nil if the chip cannot tell.
   @inlinable
   public init(
     time: Double, distance: Double, standardDeviation: Double = 0.1, nonLineOfSight: Bool? = nil

@@ -45,7 +45,9 @@ public struct PositionSolver: Sendable {
 
   /// Returns the position; nil when the measurements do not determine one.
   ///
-  /// - Parameter guess: an additional starting point in metres, for example the last position.
+  /// - Parameters:
+  ///   - observations: ranges and differences of ranges, all of one time.
+  ///   - guess: an additional starting point in metres, for example the last position.
   public func solve(
     _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
   ) -> PositionEstimate? {

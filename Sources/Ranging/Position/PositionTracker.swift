@@ -65,6 +65,7 @@ public struct PositionTracker: Sendable {
   /// Creates a tracker from a first position.
   ///
   /// - Parameters:
+  ///   - start: the first position.
   ///   - time: seconds.
   ///   - sources: how many anchors there are.
   public init(at start: PositionEstimate, time: Double, sources: Int) {

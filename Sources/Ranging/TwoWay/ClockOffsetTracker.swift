@@ -9,7 +9,9 @@ public struct ClockOffset: Sendable, Hashable {
 
   /// Creates an offset.
   ///
-  /// - Parameter standardDeviation: 0.1 ppm is what carrier recovery gives for one frame.
+  /// - Parameters:
+  ///   - value: 1e-6 is one ppm.
+  ///   - standardDeviation: 0.1 ppm is what carrier recovery gives for one frame.
   @inlinable
   public init(_ value: Double, standardDeviation: Double = 0.1e-6) {
     self.value = value

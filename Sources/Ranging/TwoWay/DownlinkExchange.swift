@@ -51,8 +51,10 @@ public struct DownlinkExchange: Sendable, Hashable {
   /// with the opposite sign of the difference. With both, the flight between the anchors and half of the
   /// clock error cancel.
   ///
-  /// - Parameter clocks: (rate of an anchor's clock / rate of the tag's) - 1; `DownlinkRanging`
-  ///   estimates it.
+  /// - Parameters:
+  ///   - clocks: (rate of an anchor's clock / rate of the tag's) - 1; `DownlinkRanging` estimates
+  ///     it.
+  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
   public func difference(
     _ clocks: (initiator: ClockOffset, responder: ClockOffset),
     _ parameters: TwoWayParameters = TwoWayParameters()
@@ -114,10 +116,12 @@ public struct DownlinkRanging: Sendable, Hashable {
   /// Returns the difference for a round.
   ///
   /// - Parameters:
-  ///   - sent: the transmission times that the messages carry, in ticks of each anchor's own clock or
-  ///     of a common time base.
+  ///   - exchange: the stamps of the round.
+  ///   - sent: the transmission times that the messages carry, in ticks of each anchor's own clock
+  ///     or of a common time base.
   ///   - time: seconds, to count turns of the counter between rounds.
-  ///   - carriers: the carrier offsets that the tag measured; used until two messages can be compared.
+  ///   - carriers: the carrier offsets that the tag measured; used until two messages can be
+  ///     compared.
   /// - Throws: `.unknownClockOffset` until both clocks are known.
   public mutating func difference(
     _ exchange: DownlinkExchange, sent: (poll: TickStamp?, response: TickStamp?) = (nil, nil),

@@ -73,6 +73,7 @@ public struct ResponderRanging: Sendable, Hashable {
   /// Returns the distance of a round.
   ///
   /// - Parameters:
+  ///   - collected: the stamps of the round.
   ///   - time: seconds, to count turns of the counter between rounds.
   ///   - carrier: the carrier offset that the initiator measured, if any.
   public mutating func distance(

@@ -30,8 +30,11 @@ public struct TwoWayExchange: Sendable, Hashable {
 
   /// Returns the distance.
   ///
-  /// - Parameter offset: converts the reply to the initiator's clock in single-sided ranging, where an
-  ///   error of 0.1 ppm costs 1.5 cm for each millisecond of reply. Double-sided ranging needs none.
+  /// - Parameters:
+  ///   - offset: converts the reply to the initiator's clock in single-sided ranging, where an
+  ///     error of 0.1 ppm costs 1.5 cm for each millisecond of reply. Double-sided ranging needs
+  ///     none.
+  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
   /// - Throws: `RangingFailure`; `.unknownClockOffset` without an offset in single-sided ranging.
   public func distance(
     offset: ClockOffset? = nil, _ parameters: TwoWayParameters = TwoWayParameters()

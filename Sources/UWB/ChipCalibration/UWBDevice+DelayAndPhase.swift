@@ -11,6 +11,7 @@ extension UWBDevice {
   /// API Reference Guide).
   ///
   /// - Parameters:
+  ///   - channel: the channel whose delays are meant.
   ///   - metres: negative makes distances longer.
   ///   - antennas: only these, as the chip numbers them; none: those that it ranges with.
   /// - Throws: `CalibrationError`; `.unreadable` where a delay would be less than none.

@@ -39,6 +39,7 @@ extension EstimationSettings {
   /// What a calibration says of the antennas of this device and of distances to its peers.
   ///
   /// - Parameters:
+  ///   - calibration: the measured errors of boards and antennas.
   ///   - board: what this device is called among `antenna_delays`; peers are called by their
   ///     addresses there, like `0001`. An antenna's own delay goes before that of a peer, and this
   ///     before the common one.

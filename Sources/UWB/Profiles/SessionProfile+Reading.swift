@@ -9,7 +9,9 @@ extension SessionProfile {
 
   /// Reads a file, or standard input (`-`).
   ///
-  /// - Parameter generation: decides on the length where a parameter has more than one.
+  /// - Parameters:
+  ///   - path: the file's path, or `-`.
+  ///   - generation: decides on the length where a parameter has more than one.
   /// - Throws: `ProfileError`.
   public init(
     file path: String, for generation: Dialect.Generation = .fira2

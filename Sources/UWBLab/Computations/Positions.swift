@@ -16,8 +16,10 @@ extension CSVTable {
   /// (`time`, `anchor_a`, `anchor_b`, `tdoa`: the distance to b less that to a), each peer separately.
   ///
   /// - Parameters:
+  ///   - anchors: where the anchors are.
   ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
   ///   - height: metres, where it is known; overrides that of `anchors`.
+  ///   - motion: whether the peers move, and how.
   /// - Throws: `LabError` when a column is missing.
   public func positions(
     _ anchors: Anchors, sigma: Double = 0.15, height: Double? = nil, motion: Motion = .tracked()
@@ -175,6 +177,7 @@ extension CSVTable {
   ///
   /// - Parameters:
   ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
+  ///   - parameters: those of the filter.
   ///   - live: whether each estimate uses only what was known at its time, not the whole recording.
   /// - Throws: `LabError` when a column is missing.
   public func filteredRanges(

@@ -65,7 +65,10 @@ extension CSVTable {
 
   /// Computes distances from the four stamps of single-sided ranging (columns `t1` to `t4`).
   ///
-  /// - Parameter powerBias: what the received level adds; nil: as the calibration says.
+  /// - Parameters:
+  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
+  ///   - calibration: the measured errors of the boards.
+  ///   - powerBias: what the received level adds; nil: as the calibration says.
   /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
   public func singleSidedDistances(
     _ parameters: TwoWayParameters = TwoWayParameters(), calibration: RangingCalibration? = nil,
@@ -84,7 +87,9 @@ extension CSVTable {
   /// Fits the delays of peers and what the received level adds to single-sided distances whose truth
   /// is known.
   ///
-  /// - Parameter truth: a column in metres, or a number of metres for all rows.
+  /// - Parameters:
+  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
+  ///   - truth: a column in metres, or a number of metres for all rows.
   /// - Throws: `LabError` when a column is missing, or no row has both a distance and its truth.
   public func singleSidedCalibration(
     _ parameters: TwoWayParameters = TwoWayParameters(), truth: String

@@ -27,6 +27,8 @@ public final class SimulatedPair: Sendable {
   /// - Parameters:
   ///   - profiles: the kinds of chips, used in turn.
   ///   - controlees: the number of chips besides the controller.
+  ///   - scene: what the chips are in: walls, clocks, levels.
+  ///   - movement: how the controlees move.
   ///   - distance: metres from the controller; nil: 2 to 5, different for each.
   public init(
     profiles: [ChipProfile] = [.qm33], controlees: Int = 1, scene: Scene = Scene(),

@@ -83,7 +83,9 @@ extension TabulatedID {
 extension TLV {
   /// Reads a parameter of a session from text: `SLOT_DURATION=2ms`, `0x1B=25`.
   ///
-  /// - Parameter generation: decides on the length where a parameter has more than one.
+  /// - Parameters:
+  ///   - text: a name or number and a value, joined by `=`.
+  ///   - generation: decides on the length where a parameter has more than one.
   /// - Throws: `ParameterTextError`.
   public init(
     appConfig text: String, for generation: Dialect.Generation = .fira2
