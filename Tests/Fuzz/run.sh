@@ -35,7 +35,7 @@ sanitizers=(--sanitize fuzzer)
 flags=-fsanitize=fuzzer
 if [ "$asan" = 1 ]; then
   # The compiler heeds only the last -sanitize, and the order of SwiftPM's is another each time.
-  sanitizers+=(--sanitize address -Xswiftc -sanitize=fuzzer,address)
+  sanitizers+=(--sanitize address -Xswiftc "-sanitize=fuzzer,address")
   flags=-fsanitize=fuzzer,address,undefined
 fi
 
@@ -45,8 +45,10 @@ build() {
     tail -n 40 "$temporary/log"
     exit 1
   }
+  local sources
+  mapfile -t sources < <(find "$root/CUWB" -name '*.c')
   "${CC:-clang}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 -g -DFUZZER "$flags" \
-    -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" -I "$root/CUWB/include" $(find "$root/CUWB" -name '*.c') \
+    -fno-sanitize-recover=all -fuse-ld="${LD:-lld}" -I "$root/CUWB/include" "${sources[@]}" \
     "$root/Tests/CUWBTests/Sanitized/fuzz.c" -o "$work/framer"
 }
 

@@ -30,7 +30,7 @@ accel=${VIRTUAL_BENCH_ACCEL:-tcg}
 cpu=(-cpu host)
 # The clock of the machine counts instructions, one per nanosecond, and skips the time in which there is
 # nothing to do, so that no timeout inside depends on the speed and load of this machine.
-[ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount shift=0,sleep=off,align=off -rtc clock=vm)
+[ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=off,align=off" -rtc clock=vm)
 mkfifo "$work/lines"
 status=0
 timeout --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc -smp 1 -m 1536 \
