@@ -26,7 +26,9 @@ public final class CaptureFile: Sendable {
   /// Creates a file that only its owner may read; one that exists is overwritten, and read by its
   /// owner only from then on.
   ///
-  /// - Parameter includeSecrets: Whether keys are written as they are; otherwise as zeros.
+  /// - Parameters:
+  ///   - path: Where the file is.
+  ///   - includeSecrets: Whether keys are written as they are; otherwise as zeros.
   /// - Throws: `CaptureError`.
   public convenience init(_ path: String, includeSecrets: Bool = false) throws(CaptureError) {
     try self.init(path, description: .init(), includeSecrets: includeSecrets)
@@ -57,7 +59,10 @@ public final class CaptureFile: Sendable {
   /// Times in the file never go back: a packet from the chip that was read before, but recognised
   /// after a packet to the chip was recorded, gets the time of the latter.
   ///
-  /// - Parameter time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap gives it.
+  /// - Parameters:
+  ///   - direction: From the chip or to it.
+  ///   - packet: Header and payload.
+  ///   - time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap gives it.
   /// - Returns: The same as `failure`, without a second look.
   @discardableResult
   public func record(

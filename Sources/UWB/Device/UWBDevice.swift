@@ -193,7 +193,9 @@ public final class UWBDevice: Sendable {
   /// Sends a command that this library may not know, and returns the payload of its response, which
   /// begins with a status.
   ///
-  /// - Parameter payload: At most 255 bytes.
+  /// - Parameters:
+  ///   - opcode: The group and the number of the command.
+  ///   - payload: At most 255 bytes.
   /// - Throws: `DriverError`.
   public func send(_ opcode: Opcode, payload: [UInt8]) async throws(DriverError) -> [UInt8] {
     let header = PacketHeader(.command, opcode, payloadLength: payload.count)
@@ -205,9 +207,11 @@ public final class UWBDevice: Sendable {
   /// Creates a session and configures it; the chip reports IDLE when it could start. A device that is
   /// lost meanwhile and recovered (`Options.recovery`) is waited for.
   ///
-  /// - Parameter checked: whether the configuration is looked at first, against the rules of the
-  ///   protocol and the chip's capabilities; false: it is sent as it is. What the chip merely does not
-  ///   list among its capabilities is logged as a warning and sent.
+  /// - Parameters:
+  ///   - configuration: One end of the session.
+  ///   - checked: Whether the configuration is looked at first, against the rules of the protocol
+  ///     and the chip's capabilities; false: it is sent as it is. What the chip merely does not list
+  ///     among its capabilities is logged as a warning and sent.
   /// - Throws: `DriverError`, with the session removed from the chip again;
   ///   `.configurationProblems` with everything that was found before anything was sent.
   public func makeSession(
@@ -257,7 +261,10 @@ public final class UWBDevice: Sendable {
   /// Creates a session, lends it to `body`, and stops and removes it whatever happens in there:
   /// return, error or cancellation.
   ///
-  /// - Parameter checked: as in `makeSession`.
+  /// - Parameters:
+  ///   - configuration: One end of the session.
+  ///   - checked: As in `makeSession`.
+  ///   - body: What to do with the session.
   /// - Throws: `DriverError` as `any Error`, or what `body` throws.
   public nonisolated(nonsending) func withSession<R: Sendable>(
     _ configuration: SessionConfiguration, checked: Bool = true,
@@ -278,7 +285,10 @@ public final class UWBDevice: Sendable {
   /// Ranges in a session of its own: creates and starts it, lends a stream of its estimates to
   /// `body`, and stops and removes it whatever happens in there.
   ///
-  /// - Parameter settings: What the estimates assume, from a calibration for example.
+  /// - Parameters:
+  ///   - configuration: One end of the session.
+  ///   - settings: What the estimates assume, from a calibration for example.
+  ///   - body: What to do with the estimates.
   /// - Throws: `DriverError` as `any Error`, or what `body` throws.
   public nonisolated(nonsending) func range<R: Sendable>(
     with configuration: SessionConfiguration, settings: EstimationSettings = EstimationSettings(),

@@ -99,7 +99,9 @@ extension UWBSession {
   /// A stream of estimates from now on: each measurement with what is computed of it. Ask before
   /// `start` to get the first; with `SessionConfiguration.diagnostics` there is more to compute.
   ///
-  /// - Parameter capacity: How many notifications it holds while they are not taken.
+  /// - Parameters:
+  ///   - settings: What the estimates assume, from a calibration for example.
+  ///   - capacity: How many notifications it holds while they are not taken.
   public func estimates(
     _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
   ) -> RangingStream<EstimatedMeasurement> {
@@ -118,7 +120,9 @@ extension UWBSession {
 
   /// Calls `body` with each estimate on the reader thread, without a wake or an allocation.
   ///
-  /// - Parameter body: Must not wait for anything, above all not for this device.
+  /// - Parameters:
+  ///   - settings: What the estimates assume, from a calibration for example.
+  ///   - body: Must not wait for anything, above all not for this device.
   /// - Returns: What ends the calls; they go on when it is not kept.
   @discardableResult
   public func onEstimates(
