@@ -4,7 +4,7 @@ import CUWB
 import LineSimulation
 import Testing
 
-/// Documentation/DeviceOddities.md, "Transport".
+/// Documentation/swift-uwb.docc/DeviceOddities.md, "Transport".
 @Suite("Device oddities on the line", .timeLimit(.minutes(5)))
 struct OddityTests {
   private let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NearbyInteraction
 
-/// The README's example.
+/// The example of the page on porting an app.
 final class ReadmeApp: NSObject, NISessionDelegate {
   let session = NISession()
   var regions = NIProximityRegions([1.5, 3])  // beyond Apple: metres, with hysteresis

@@ -5,7 +5,7 @@ import UCITestSupport
 
 @testable import UCI
 
-/// Documentation/DeviceOddities.md, "Packets".
+/// Documentation/swift-uwb.docc/DeviceOddities.md, "Packets".
 @Suite struct FramingOddityTests {
   private func header(_ packet: String, byte3: Bool = false) throws -> PacketHeader {
     try PacketHeader(parsing: bytes(packet).span.bytes, dataLengthInByte3: byte3)

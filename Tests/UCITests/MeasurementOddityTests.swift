@@ -6,7 +6,7 @@ import UCITestSupport
 
 @testable import UCI
 
-/// Documentation/DeviceOddities.md, "Measurements".
+/// Documentation/swift-uwb.docc/DeviceOddities.md, "Measurements".
 @Suite struct MeasurementOddityTests {
   private typealias Vectors = TwoWayVectors
 

@@ -6,7 +6,7 @@ import UCITestSupport
 
 @testable import UCI
 
-/// Documentation/DeviceOddities.md, "Sessions and versions". Those on parameters and
+/// Documentation/swift-uwb.docc/DeviceOddities.md, "Sessions and versions". Those on parameters and
 /// capabilities are with the tests of their tables.
 @Suite struct VersionOddityTests {
   private let qorvo = Dialect(vendor: .qorvo)

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 import UWBLink
 
-/// Documentation/DeviceOddities.md, "Reading between commands".
+/// Documentation/swift-uwb.docc/DeviceOddities.md, "Reading between commands".
 @Suite("Device oddities and the reader", .timeLimit(.minutes(5)))
 struct ReaderOddityTests {
   @Test("Notifications are read while no command is pending")

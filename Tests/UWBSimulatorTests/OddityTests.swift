@@ -5,7 +5,7 @@ import UCI
 
 @testable import UWBSimulator
 
-/// Documentation/DeviceOddities.md, "Unknown messages end a simulator".
+/// Documentation/swift-uwb.docc/DeviceOddities.md, "Unknown messages end a simulator".
 @Suite("Device oddities of other simulators")
 struct SimulatorOddityTests {
   @Test(

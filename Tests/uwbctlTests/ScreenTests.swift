@@ -126,22 +126,4 @@ import UWBTestSupport
   func linesAreCutAtBlanks(_ line: String, _ width: Int, _ indent: Int, _ result: String) {
     #expect(line.wrapped(to: width, indent: indent) == result)
   }
-
-  /// For the documentation: `UWB_FILM=FOLDER swift test --filter film` writes what is on the screen
-  /// there.
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["UWB_FILM"] != nil))
-  func film() throws {
-    let folder = ProcessInfo.processInfo.environment["UWB_FILM"] ?? "."
-    var text = ""
-    for arguments in [
-      ["range", "-n", "15"], ["range", "--responders", "3", "-n", "15"], ["find", "-n", "20"],
-      ["doctor", "sim"],
-    ] {
-      let session = try TerminalSession(arguments)
-      #expect(try session.status() == 0)
-      text += "```\n$ uwbctl \(arguments.joined(separator: " "))\n"
-      text += session.screen.lines.joined(separator: "\n") + "\n```\n\n"
-    }
-    try text.write(toFile: folder + "/film.md", atomically: true, encoding: .utf8)
-  }
 }

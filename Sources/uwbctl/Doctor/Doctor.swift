@@ -16,7 +16,7 @@ struct Doctor: Command {
       in; sim is an embedded simulated chip. The reset ends the sessions on the chip.
 
       Each line is ok, warn, FAIL, or – for what does not apply to this kind of device. The exit \
-      status is that of the first FAIL, as listed in the README; warnings do not affect it.
+      status is that of the first FAIL; warnings do not affect it.
       """)
 
   @Argument(help: "The device, as for --device of other commands.") var device: String?

@@ -103,7 +103,7 @@ func reporting(_ body: () async throws -> Void) async throws {
 
 /// The exit status of the program, as in sysexits.h where it has a meaning.
 ///
-/// The README lists them; a status never changes its meaning.
+/// A page of the documentation lists them; a status never changes its meaning.
 enum ExitStatus: Int32, CaseIterable {
   case success = 0
   /// The arguments are invalid.

@@ -3,7 +3,7 @@ import Testing
 import UCI
 import UWB
 
-/// Documentation/DeviceOddities.md, "Captures".
+/// Documentation/swift-uwb.docc/DeviceOddities.md, "Captures".
 @Suite("Device oddities in captures")
 struct CaptureOddityTests {
   @Test("Data packets of a capture have 16 bits of length, as on the wire")

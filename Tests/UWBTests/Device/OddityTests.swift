@@ -6,7 +6,7 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// Documentation/DeviceOddities.md, as far as it concerns the whole driver.
+/// Documentation/swift-uwb.docc/DeviceOddities.md, as far as it concerns the whole driver.
 @Suite(.timeLimit(.minutes(5))) struct OddityTests {
   typealias Ends = EndToEndTests
 

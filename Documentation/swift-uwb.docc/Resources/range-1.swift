@@ -1,0 +1,5 @@
+import UWB
+
+let device = try await UWBDevice.open("./chip-a")
+print(device.info)
+await device.close()
