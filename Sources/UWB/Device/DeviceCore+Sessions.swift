@@ -101,6 +101,12 @@ extension DeviceCore {
   func start(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
     // One that was ranging is started by the recovery.
     if recovery != nil, record.shouldResume { throw .recovering }
+    // What it was called on the chip may now be another session.
+    let isClosed = state.withLock { state in
+      guard case .running = state.phase else { return false }
+      return !state.sessions.contains { $0 === record }
+    }
+    if isClosed { throw .sessionEnded(.deinitialised, .managementCommand) }
     try await attempt(
       record, awaitsRecovery: awaitsRecovery, isDone: { engine.isActive(record.token) }
     ) { () async throws(DriverError) in try await self.start(record, from: .caller) }

@@ -35,6 +35,17 @@ import UWBLink
     #expect(tail == [bytes("22 01 00 04 01 00 00 00"), bytes("21 01 00 04 01 00 00 00")])
   }
 
+  @Test func aSessionThatWasClosedDoesNotStartAnother() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.withSession(Self.configuration) { $0 }
+    let other = try await device.makeSession(Self.configuration)
+    #expect(other.token == session.token)
+    let error = await #expect(throws: DriverError.self) { try await session.start() }
+    #expect(error == .sessionEnded(.deinitialised, .managementCommand))
+    #expect(!chip.packets.contains { $0.starts(with: bytes("22 00")) })
+    await device.close()
+  }
+
   @Test func rangeLendsEstimatesAndLeavesNothingBehind() async throws {
     let (device, chip) = try await Self.open()
     let estimates = try await device.range(with: Self.configuration) { stream in
