@@ -40,8 +40,10 @@ if [ "$asan" = 1 ]; then
 fi
 
 build() {
-  UWB_FUZZ=1 swift build --package-path "$root" --scratch-path "$work" -c release "${sanitizers[@]}" \
-    -Xswiftc -enable-testing     --product Fuzz >"$temporary/log" 2>&1 || {
+  # Deterministic: the order of the sanitizers would otherwise be another each time, and all would
+  # be built again.
+  SWIFT_DETERMINISTIC_HASHING=1 UWB_FUZZ=1 swift build --package-path "$root" --scratch-path "$work" -c release "${sanitizers[@]}" \
+    -Xswiftc -enable-testing --product Fuzz >"$temporary/log" 2>&1 || {
     tail -n 40 "$temporary/log"
     exit 1
   }
