@@ -10,7 +10,7 @@ internal import SystemPackage
   // Safe because CUWB allows one reading and one writing thread at a time and `wake` from any: only
   // `writer` writes, and only the one FrameReader reads.
   let raw: OpaquePointer
-  private let writer: LinkWriter
+  private let writer = LinkWriter()
 
   package let endpoint: LinkEndpoint
   /// Opens when the descriptor has been closed, after the last reference to the link has gone.
@@ -78,17 +78,11 @@ internal import SystemPackage
   package convenience init(
     _ endpoint: LinkEndpoint, connectTimeout: Duration = .seconds(5)
   ) throws(LinkError) {
-    try unsafe self.init(endpoint, adopting: Self.openRaw(endpoint, connectTimeout))
+    unsafe self.init(endpoint, adopting: try Self.openRaw(endpoint, connectTimeout))
   }
 
-  /// Takes over an open link of CUWB, which is closed even when this throws.
-  init(_ endpoint: LinkEndpoint, adopting raw: OpaquePointer) throws(LinkError) {
-    do throws(LinkError) {
-      writer = try LinkWriter(for: endpoint)
-    } catch {
-      unsafe cuwb_link_close(raw)
-      throw error
-    }
+  /// Takes over an open link of CUWB.
+  init(_ endpoint: LinkEndpoint, adopting raw: OpaquePointer) {
     unsafe self.raw = unsafe raw
     self.endpoint = endpoint
   }
@@ -132,13 +126,13 @@ internal import SystemPackage
   // MARK: writing
 
   /// Writes frames, each with one write(2), after everything that was asked for before. Returns at
-  /// once; the writer thread does it.
+  /// once; a thread of its own does it.
   ///
   /// - Parameters:
   ///   - frames: Each whole, header included.
   ///   - timeout: How long to wait for each while the device takes nothing.
-  ///   - willWrite: Called on the writer thread just before each frame is written; must not wait.
-  ///   - completion: Called on the writer thread when all are written, or with the first error;
+  ///   - willWrite: Called on the writing thread just before each frame is written; must not wait.
+  ///   - completion: Called on the writing thread when all are written, or with the first error;
   ///     must not wait.
   package func write(
     _ frames: [[UInt8]], timeout: Duration = .seconds(1),

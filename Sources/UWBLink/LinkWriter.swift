@@ -4,8 +4,9 @@ internal import CUWB
 internal import DequeModule
 internal import Locking
 
-/// The thread that writes to a link, in the order of asking, and that closes it at the end: both may
-/// block, for as long as a device takes nothing.
+/// Writes to a link in the order of asking, and closes it at the end, on blocking threads: both may
+/// block, for as long as a device takes nothing. A link that has nothing to write has no thread for
+/// it.
 final class LinkWriter: Sendable {
   struct Write: Sendable {
     /// Keeps the link open until everything is written.
@@ -28,44 +29,54 @@ final class LinkWriter: Sendable {
     let raw: OpaquePointer
   }
 
-  private let work = Locked<Deque<Work>>([])
-  private let event = WakeEvent()
-
-  /// - Throws: `LinkError` with code `threadUnavailable`.
-  init(for endpoint: LinkEndpoint) throws(LinkError) {
-    try SystemThread.start("uwb-writer", for: endpoint.description) { self.run() }
+  private struct State {
+    var work: Deque<Work> = []
+    /// A thread does it, or has been asked to.
+    var isRunning = false
   }
+  private let state = Locked(State())
+  // Without a limit: devices that take nothing must not stop the others.
+  private static let threads = BlockingThreads(limit: .max)
 
   func submit(_ write: Write) { submit(.write(write)) }
 
-  /// Closes the link and ends the thread. Nothing follows.
+  /// Closes the link, after everything that was asked for before. Nothing follows.
   func close(_ raw: OpaquePointer, closed: Latch) {
     unsafe submit(.close(OpaqueHandle(raw: raw), closed))
   }
 
   private func submit(_ work: Work) {
-    self.work.withLock { $0.append(work) }
-    event.wake()
+    let starts = state.withLock { state in
+      state.work.append(work)
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard starts else { return }
+    Self.threads.run(
+      BlockingThreads.Job(
+        body: { while self.doNext(nil) {} }, fail: { error in while self.doNext(error) {} }))
   }
 
-  private func run() {
-    // In a function of its own: what was written must not be kept while the thread sleeps.
-    while let isDone = doNext() { if !isDone { event.sleep() } }
-  }
-
-  /// Returns whether there was anything to do; nil when the link has been closed.
-  private func doNext() -> Bool? {
-    switch work.withLock({ $0.popFirst() }) {
+  /// Does what comes next; returns whether there was anything.
+  ///
+  /// In a function of its own: what was written must not be kept while the thread sleeps.
+  ///
+  /// - Parameter failure: why there is no thread. Nothing is written, and the link is closed on this
+  ///   one.
+  private func doNext(_ failure: LinkError?) -> Bool {
+    let next = state.withLock { state in
+      let next = state.work.popFirst()
+      state.isRunning = next != nil
+      return next
+    }
+    switch next {
     case nil: return false
-    case .write(let write):
-      let error = Self.perform(write)
-      write.completion(error)
-      return true
+    case .write(let write): write.completion(failure ?? Self.perform(write))
     case .close(let handle, let closed):
       unsafe cuwb_link_close(handle.raw)
       closed.open()
-      return nil
     }
+    return true
   }
 
   private static func perform(_ write: Write) -> LinkError? {

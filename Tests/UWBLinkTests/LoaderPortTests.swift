@@ -46,7 +46,7 @@ private final class LoaderBus: Sendable {
     let endpoint = LinkEndpoint.spi(SPIEndpoint(device: "/dev/spidev9.0", chip: .sr250, lines: [:]))
     let result = cuwb_open_spi_bus(bus, CUWB_SPI_SR2XX, CUWB_START_KEEP, &raw)
     guard result.outcome == CUWB_OK, let raw else { throw LinkError(result, endpoint: endpoint) }
-    return try Link(endpoint, adopting: raw)
+    return Link(endpoint, adopting: raw)
   }
 
   private func transfer(_ segments: UnsafeBufferPointer<cuwb_segment>) -> Int32 {

@@ -49,7 +49,7 @@ private final class StuckBus: Sendable {
       bus.close(bus.context)
       throw LinkError(result, endpoint: endpoint)
     }
-    return try Link(endpoint, adopting: raw)
+    return Link(endpoint, adopting: raw)
   }
 
   private static func at(_ context: UnsafeMutableRawPointer?) -> StuckBus {

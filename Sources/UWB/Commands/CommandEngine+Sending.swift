@@ -230,8 +230,8 @@ extension CommandEngine {
     }
   }
 
-  /// Writes packets on the link's writer thread, after those that were written before, and tells
-  /// there why it could not. Returns at once.
+  /// Writes packets on a thread of the link's, after those that were written before, and tells there
+  /// why it could not. Returns at once.
   func write(_ packets: [[UInt8]], completion: @escaping @Sendable (LinkError?) -> Void) {
     guard let link = state.withLock({ $0.link }) else {
       return completion(LinkError(.deviceGone, endpoint: "the device"))

@@ -7,7 +7,7 @@ internal import UWBLink
 /// Sends commands, one at a time in the order of the calls, and keeps what the chip reports of its
 /// states.
 ///
-/// The link's writer thread writes; `receive` runs on the reader thread and resumes the callers. The
+/// A thread of the link's writes; `receive` runs on the reader thread and resumes the callers. The
 /// lock is taken for control messages only, never for a measurement.
 final class CommandEngine: Sendable {
   /// What the chip has said about its states so far.

@@ -27,7 +27,7 @@ public final class UWBDevice: Sendable {
   /// and when, as CLOCK_MONOTONIC in nanoseconds.
   ///
   /// A packet from the chip is seen on the reader thread when it has been read, a packet to the
-  /// chip on the writer thread just before it is written, so that a command comes before its
+  /// chip on the writing thread just before it is written, so that a command comes before its
   /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not wait
   /// for anything. The bytes are lent for the call only.
   public typealias PacketTap =

@@ -52,7 +52,7 @@ private struct BlockingCall<R: Sendable> {
   var continuation: CheckedContinuation<Void, Never>?
 }
 
-/// The threads of `runBlocking`: made when all others are busy, and gone when they are idle.
+/// Threads for what may block: made when all others are busy, and gone when they are idle.
 package final class BlockingThreads: Sendable {
   package static let shared = BlockingThreads(limit: 64)
 
@@ -61,8 +61,9 @@ package final class BlockingThreads: Sendable {
 
   package init(limit: Int) { self.limit = limit }
 
-  fileprivate struct Job: Sendable {
+  struct Job: Sendable {
     let body: @Sendable () -> Void
+    /// Called instead when the system has no thread for it.
     let fail: @Sendable (LinkError) -> Void
   }
 
@@ -73,7 +74,7 @@ package final class BlockingThreads: Sendable {
   }
   private let state = Locked(State())
 
-  fileprivate func run(_ job: Job) {
+  func run(_ job: Job) {
     let (idle, needsThread) = state.withLock { state -> (WakeEvent?, Bool) in
       state.jobs.append(job)
       if let idle = state.idle.popLast() { return (idle, false) }
