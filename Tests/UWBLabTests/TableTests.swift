@@ -69,6 +69,49 @@ import UWBTestSupport
     #expect(numbers == [0.001, nil, nil, nil, nil, 2.5, 1, -0.5, nil])
   }
 
+  @Test func numbersMayHaveADecimalComma() throws {
+    let table = try table("a;b\n1,5;x\n-0,25e1;x\n1.5;x\n1.234,5;x\n1,234,5;x\n,;x\n")
+    let numbers = (0..<table.rowCount).map { table.number($0, 0) }
+    #expect(numbers == [1.5, -2.5, 1.5, nil, nil, nil])
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    try self.table("time_s;range_m;note\n0;3,5;1.25\n1;3,5;\n").filteredRanges()
+      .write(to: folder.path("out.csv"))
+    let lines = try folder.read("out.csv").split(separator: "\n")
+    #expect(lines[0].hasPrefix("time_s;input_range_m;note;range_m;"))
+    #expect(lines[1].hasPrefix("0;3,5;1.25;3,5000;"))
+  }
+
+  @Test(arguments: [
+    ("1970-01-01T00:00:00Z", 0.0), ("2026-11-22T18:30:05.25+01:00", 1_795_368_605.25),
+    ("2026-11-22 17:30:05,25", 1_795_368_605.25), ("2024-02-29t23:59:60z", 1_709_251_200),
+    ("2000-03-01T00:00-0330", 951_881_400), ("0001-01-01T00:00Z", -62_135_596_800),
+  ])
+  func timesMayBeDates(_ text: String, seconds: Double) throws {
+    let reader = TableReader(try table("timestamp,range_m\n\"\(text)\",2\n"))
+    var status = RowStatus()
+    #expect(reader.value(0, try reader.require("time", .time), &status) == seconds)
+  }
+
+  @Test(arguments: [
+    "2023-02-29T00:00Z", "2026-13-01T00:00Z", "2026-11-22", "2026-11-22T24:00Z", "2026-11-22T1:00Z",
+    "2026-11-22T10:00:61Z", "2026-11-22T10:00:00.Z", "2026-11-22T10:00+1", "2026-11-22T10:00+01:",
+    "2026-11-22T10:00ZZ", "0000-01-01T00:00Z", "１９７０-01-01T00:00Z",
+  ])
+  func datesThatDoNotExistAreInvalid(_ text: String) throws {
+    let reader = TableReader(try table("time,range_m\n\(text),2\n"))
+    var status = RowStatus()
+    #expect(reader.value(0, try reader.require("time", .time), &status) == nil)
+    #expect(status.word == "invalid_time")
+  }
+
+  @Test func distancesAreRanges() throws {
+    let reader = TableReader(try table("distance_cm\n250\n"))
+    #expect(reader.value(0, try reader.require("range", .length)) == 2.5)
+    let both = TableReader(try table("distance_m,range_m\n1,2\n"))
+    #expect(both.value(0, try both.require("range", .length)) == 2)
+  }
+
   @Test func delaysOfBoardsAreSubtracted() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

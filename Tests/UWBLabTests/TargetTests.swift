@@ -24,4 +24,20 @@ import UWBLab
     #expect(abs(run.numbers("target_y_m")[49] + 2) < 0.2)
     #expect(run.column("status")[50] == "missing_y" && run.column("target_x_m")[50].isEmpty)
   }
+
+  /// Two dimensions and a yaw say the same as a pose that turns about the vertical axis.
+  @Test func aYawStandsForAQuaternion() throws {
+    var (flat, full) = ("time_s,x,y,yaw_deg,range_m\n", "time_s,x,y,z,qw,qx,qy,qz,range_m\n")
+    for step in 0..<50 {
+      let (x, y) = (min(Double(step) * 0.1, 2.5), max(0, Double(step) * 0.1 - 2.5))
+      let range = ((x + 1) * (x + 1) + (y + 2) * (y + 2)).squareRoot()
+      flat += "\(Double(step) * 0.1),\(x),\(y),60,\(range)\n"
+      full += "\(Double(step) * 0.1),\(x),\(y),0,\(0.75.squareRoot()),0,0,0.5,\(range)\n"
+    }
+    let runs = try [flat, full].map { try ComputedText(try CSVTable(text: $0).targets()) }
+    #expect(runs[0].column("converged")[49] == "1")
+    for name in ["target_x_m", "target_y_m", "horizontal_angle_deg", "angle_sigma_deg"] {
+      for (a, b) in zip(runs[0].numbers(name), runs[1].numbers(name)) { #expect(abs(a - b) < 0.01) }
+    }
+  }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import Ranging
 
 extension CSVTable {
   /// Locates stationary targets from ranges taken while moving (columns `time`, `x`, `y`, `z`, `qw`,
-  /// `qx`, `qy`, `qz`, `range`, and where there is one `azimuth`), each peer separately.
+  /// `qx`, `qy`, `qz`, `range`, and where there is one `azimuth`), each peer separately. `yaw` may
+  /// stand in place of the quaternion; without `z` the height is 0.
   ///
   /// - Throws: `LabError` when a column is missing.
   public func targets(
     _ parameters: TargetFinder.Parameters = .init()
   ) throws(LabError) -> ComputedTable<TargetEstimate> {
     let computation = try liveTargets(parameters)
-    let reader = computation.reader
-    let position = try ["x", "y", "z"].map { name throws(LabError) in
-      try reader.require(name, .length)
-    }
+    var reader = computation.reader
+    let pose = try PoseColumns(&reader)
     return ComputedTable(reader, computation.rows, computation.columns) { rows in
-      let path = rows.compactMap { row -> SIMD3<Double>? in
-        let p = position.compactMap { reader.value(row.row, $0) }
-        return row.value == nil ? nil : SIMD3<Double>(p[0], p[1], p[2])
+      var status = RowStatus()
+      let path = rows.compactMap { row in
+        row.value == nil ? nil : pose.value(reader, row.row, &status)?.position
       }
       let positions = rows.compactMap { row in
         row.value.flatMap { $0.isConverged ? (row.peer, $0.position, $0.covariance) : nil }
@@ -34,12 +34,7 @@ extension CSVTable {
     var reader = TableReader(self)
     let time = try reader.require("time", .time)
     let range = try reader.require("range", .length)
-    let position = try ["x", "y", "z"].map { name throws(LabError) in
-      try reader.require(name, .length)
-    }
-    let rotation = try ["qw", "qx", "qy", "qz"].map { name throws(LabError) in
-      try reader.require(name)
-    }
+    let pose = try PoseColumns(&reader)
     let azimuth = reader.find("azimuth", .angle)
     var finders: [String: TargetFinder] = [:]
     return RowComputation(
@@ -53,20 +48,52 @@ extension CSVTable {
       ]
     ) { reader, row in
       var status = RowStatus()
-      let p = position.compactMap { reader.value(row, $0, &status) }
-      let q = rotation.compactMap { reader.value(row, $0, &status) }
+      let pose = pose.value(reader, row, &status)
       let seconds = reader.value(row, time, &status)
       let measured = reader.value(row, range, &status)
       var result = ComputedRow<TargetEstimate>(
         row: row, peer: reader.peer(row), time: seconds, state: status)
-      guard status.isOK, let seconds, let measured else { return result }
-      let pose = Pose(position: SIMD3<Double>(p[0], p[1], p[2]), w: q[0], x: q[1], y: q[2], z: q[3])
+      guard status.isOK, let pose, let seconds, let measured else { return result }
       result.value = finders[result.peer, default: TargetFinder(parameters)].update(
         TargetSighting(
           time: seconds, pose: pose, range: measured, azimuth: reader.value(row, azimuth)))
       if result.value == nil { result.state.word = "no_estimate" }
       return result
     }
+  }
+}
+
+/// The columns of a device's pose in a world whose z points up.
+private struct PoseColumns {
+  private let x, y: Column
+  private let z: Column?
+  private let quaternion: [Column]
+  /// From the world's x towards its y; nil where there is a quaternion.
+  private let yaw: Column?
+
+  init(_ reader: inout TableReader) throws(LabError) {
+    x = try reader.require("x", .length)
+    y = try reader.require("y", .length)
+    z = reader.find("z", .length)
+    yaw = reader.has("qw", .number) ? nil : reader.find("yaw", .angle)
+    quaternion =
+      if yaw != nil { [] } else {
+        try ["qw", "qx", "qy", "qz"].map { name throws(LabError) in try reader.require(name) }
+      }
+  }
+
+  func value(_ reader: TableReader, _ row: Int, _ status: inout RowStatus) -> Pose? {
+    let x = reader.value(row, x, &status)
+    let y = reader.value(row, y, &status)
+    let z = z.map { reader.value(row, $0, &status) } ?? 0
+    let yaw = yaw.map { reader.value(row, $0, &status) } ?? 0
+    let q = quaternion.compactMap { reader.value(row, $0, &status) }
+    guard let x, let y, let z, let yaw, q.count == quaternion.count else { return nil }
+    let position = SIMD3<Double>(x, y, z)
+    guard !q.isEmpty else {
+      return Pose(position: position, w: cos(yaw / 2), z: sin(yaw / 2))
+    }
+    return Pose(position: position, w: q[0], x: q[1], y: q[2], z: q[3])
   }
 }
 

@@ -6,7 +6,8 @@ import UWBLink
 /// A CSV file in memory: a header, and cells that are converted on access.
 ///
 /// Cells are separated by commas, or by semicolons or tabs when the header has no comma. Quoted
-/// cells may contain line breaks. Empty lines and lines that begin with `#` are skipped.
+/// cells may contain line breaks. Empty lines and lines that begin with `#` are skipped. Where commas
+/// do not separate cells, numbers may have a decimal comma.
 public struct CSVTable: Sendable {
   /// The names of the columns, without surrounding spaces.
   public private(set) var header: [String] = []
@@ -24,6 +25,9 @@ public struct CSVTable: Sendable {
   /// surplus cells are left out.
   private var bounds: [UInt32] = []
   private(set) var separator = UInt8(ascii: ",")
+  /// Whether the first number with a fraction has a decimal comma, so that computed ones get it, too.
+  private(set) var hasDecimalCommas = false
+  private var knowsDecimals = false
 
   /// Parses a table in UTF-8.
   ///
@@ -89,6 +93,22 @@ public struct CSVTable: Sendable {
       bounds.append(contentsOf: repeatElement(end, count: max(0, width - cells.count)))
     }
     rowCount += 1
+    if !knowsDecimals, separator != UInt8(ascii: ",") { findDecimals() }
+  }
+
+  /// Looks for a number with a fraction in the last row.
+  private mutating func findDecimals() {
+    for column in header.indices {
+      let cell = bytes[unquoted(range(rowCount - 1, column))]
+      let isNumber = cell.allSatisfy {
+        48...57 ~= $0 || [.comma, .point, UInt8(ascii: "-")].contains($0)
+      }
+      guard isNumber, let mark = cell.first(where: { [.comma, .point].contains($0) }) else {
+        continue
+      }
+      (knowsDecimals, hasDecimalCommas) = (true, mark == .comma)
+      return
+    }
   }
 
   /// Takes a row in the place of all that were there.
@@ -188,7 +208,13 @@ public struct CSVTable: Sendable {
 
   /// The finite decimal number in a cell; nil when the cell holds anything else.
   public func number(_ row: Int, _ column: Int) -> Double? {
-    decimal(bytes[unquoted(range(row, column))])
+    decimal(bytes[unquoted(range(row, column))], mayHaveComma: separator != .comma)
+  }
+
+  /// The date and time in a cell, as RFC 3339 and ISO 8601 write them, in seconds since 1970; nil when
+  /// the cell holds anything else. Without an offset it is taken as UTC.
+  func date(_ row: Int, _ column: Int) -> Double? {
+    secondsSince1970(bytes[unquoted(range(row, column))])
   }
 
   /// The integer in a cell; nil when the cell holds anything else.
@@ -250,18 +276,94 @@ private struct QuoteState {
   }
 }
 
+extension UInt8 {
+  fileprivate static let comma = UInt8(ascii: ",")
+  fileprivate static let point = UInt8(ascii: ".")
+}
+
 /// The finite number that `text` consists of; nil when it is anything else.
 ///
 /// Only decimal numbers: the standard library also accepts 0x10, inf and nan.
-private func decimal(_ text: ArraySlice<UInt8>) -> Double? {
+private func decimal(_ text: ArraySlice<UInt8>, mayHaveComma: Bool) -> Double? {
+  var hasComma = false
   let isDecimal = text.allSatisfy {
-    48...57 ~= $0 || $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e")
+    if $0 == .comma, mayHaveComma, !hasComma {
+      hasComma = true
+      return true
+    }
+    return 48...57 ~= $0 || ($0 == .point && !hasComma) || $0 | 0x20 == UInt8(ascii: "e")
       || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
   }
-  guard isDecimal, let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else {
-    return nil
+  guard isDecimal, !hasComma || !text.contains(.point) else { return nil }
+  let number =
+    hasComma
+    ? Double(String(decoding: text.map { $0 == .comma ? .point : $0 }, as: UTF8.self))
+    : Double(String(decoding: text, as: UTF8.self))
+  return number.flatMap { $0.isFinite ? $0 : nil }
+}
+
+/// Reads 2026-11-22T18:30:05.25+01:00 and its like: a space for the T, a comma in the fraction, and
+/// offsets without a colon are usual, too.
+private func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
+  var rest = text
+  func isDigit(_ byte: UInt8?) -> Bool { byte.map { 48...57 ~= $0 } ?? false }
+  func take(_ count: Int, _ range: ClosedRange<Int>) -> Int? {
+    let digits = rest.prefix(count)
+    guard digits.count == count, digits.allSatisfy(isDigit) else { return nil }
+    rest = rest.dropFirst(count)
+    let number = digits.reduce(0) { 10 * $0 + Int($1 - 48) }
+    return range.contains(number) ? number : nil
   }
-  return value
+  func take(_ marks: String) -> UInt8? {
+    guard let byte = rest.first, marks.utf8.contains(byte) else { return nil }
+    rest = rest.dropFirst()
+    return byte
+  }
+
+  guard let year = take(4, 1...9999), take("-") != nil, let month = take(2, 1...12),
+    take("-") != nil, let day = take(2, 1...days(in: month, of: year)), take("Tt ") != nil,
+    let hour = take(2, 0...23), take(":") != nil, let minute = take(2, 0...59)
+  else { return nil }
+  var seconds = 0.0
+  if take(":") != nil {
+    // 60: a leap second.
+    guard let second = take(2, 0...60) else { return nil }
+    seconds = Double(second)
+    if take(".,") != nil {
+      let digits = rest.prefix(while: isDigit)
+      guard !digits.isEmpty else { return nil }
+      rest = rest.dropFirst(digits.count)
+      seconds += digits.prefix(15).reversed().reduce(0) { ($0 + Double($1 - 48)) / 10 }
+    }
+  }
+  var minutes = 60 * hour + minute
+  if let sign = take("+-") {
+    guard let hours = take(2, 0...23) else { return nil }
+    let hasColon = take(":") != nil
+    guard let more = rest.isEmpty && !hasColon ? 0 : take(2, 0...59) else { return nil }
+    minutes += (sign == UInt8(ascii: "-") ? 1 : -1) * (60 * hours + more)
+  } else {
+    _ = take("Zz")
+  }
+  guard rest.isEmpty else { return nil }
+  return 60 * Double(1440 * daysSince1970(year, month, day) + minutes) + seconds
+}
+
+private func days(in month: Int, of year: Int) -> Int {
+  let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+  return switch month {
+  case 2: isLeapYear ? 29 : 28
+  case 4, 6, 9, 11: 30
+  default: 31
+  }
+}
+
+/// Years are counted from March, so that the day of a leap year comes last.
+private func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+  let years = month > 2 ? year : year - 1
+  let months = (month + 9) % 12
+  let leapDays = years / 4 - years / 100 + years / 400
+  return 365 * years + leapDays + (153 * months + 2) / 5 + day - 719_469
 }
 
 /// Writes rows of CSV, in large pieces unless it is flushed.
@@ -269,6 +371,8 @@ package struct CSVWriter: Sendable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool
   private let separator: UInt8
+  /// Whether numbers get a decimal comma.
+  var hasDecimalCommas = false
   private var buffer: [UInt8] = []
   private var isRowEmpty = true
 
@@ -301,7 +405,7 @@ package struct CSVWriter: Sendable {
     if value < 0, number > 0 { buffer.append(UInt8(ascii: "-")) }
     append(number / scale, minimumDigits: 1)
     if digits > 0 {
-      buffer.append(UInt8(ascii: "."))
+      buffer.append(hasDecimalCommas ? .comma : .point)
       append(number % scale, minimumDigits: digits)
     }
   }

@@ -25,6 +25,8 @@ struct Column {
   /// Converts a number to seconds, metres, radians or parts.
   var factor: Double
   var name: String
+  /// Whether its cells may hold a date instead.
+  var isTime = false
 }
 
 /// Whether a row could be computed: one word for programs, which names the first cell that could
@@ -55,7 +57,8 @@ struct TableReader {
 
   // MARK: columns
 
-  /// The column `name_UNIT` with a unit of the quantity, in any case; nil when there is none.
+  /// The column `name_UNIT` with a unit of the quantity, in any case, or one with another usual name
+  /// of the same; nil when there is none.
   mutating func find(_ name: String, _ quantity: Quantity = .number) -> Column? {
     if let column = lookUp(name, quantity) { return column }
     if let other = unknownUnit(name, quantity) {
@@ -105,16 +108,21 @@ struct TableReader {
   }
 
   private func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
-    let names =
-      quantity.units.map { ("\(name)_\($0.suffix)", $0.factor) }
-      + [(name, quantity.units.first?.factor ?? 1)]
-    for (name, factor) in names {
-      if let index = table.header.firstIndex(where: { $0.lowercased() == name }) {
-        return Column(index: index, factor: factor, name: table.header[index])
+    for name in [name, Self.otherNames[name]].compactMap({ $0 }) {
+      let names =
+        quantity.units.map { ("\(name)_\($0.suffix)", $0.factor) }
+        + [(name, quantity.units.first?.factor ?? 1)]
+      for (name, factor) in names {
+        if let index = table.header.firstIndex(where: { $0.lowercased() == name }) {
+          return Column(
+            index: index, factor: factor, name: table.header[index], isTime: quantity == .time)
+        }
       }
     }
     return nil
   }
+
+  private static let otherNames = ["range": "distance", "time": "timestamp"]
 
   private func accepted(_ name: String, _ quantity: Quantity) -> String {
     quantity.units.map { "\(name)_\($0.suffix)" }.joined(separator: ", ")
@@ -146,11 +154,13 @@ struct TableReader {
     column.flatMap { number(row, $0) }
   }
 
-  /// Larger numbers measure nothing, and their squares leave no room for anything else.
   private func number(_ row: Int, _ column: Column) -> Double? {
-    table.number(row, column.index).map { $0 * column.factor }.flatMap {
-      abs($0) <= 1e12 ? $0 : nil
+    guard let number = table.number(row, column.index) else {
+      return column.isTime ? table.date(row, column.index) : nil
     }
+    let value = number * column.factor
+    // Larger numbers measure nothing, and their squares leave no room for anything else.
+    return abs(value) <= 1e12 ? value : nil
   }
 
   /// The standard deviation in a cell; `usual` where it is missing or not positive.
@@ -322,6 +332,7 @@ struct ComputedWriter<Value> {
 
   @inline(__always)
   mutating func add(_ row: ComputedRow<Value>, of input: CSVTable) throws(LabError) {
+    writer.hasDecimalCommas = input.hasDecimalCommas
     for column in input.header.indices { writer.add(raw: input.raw(row.row, column)) }
     for column in columns {
       switch column.cell(row) {

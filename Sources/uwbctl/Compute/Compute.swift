@@ -262,7 +262,8 @@ struct ComputeFind: LiveCommand {
     discussion: """
       Input: time_s,x,y,z,qw,qx,qy,qz,range_m [, azimuth_rad, peer]: the pose of the device in a \
       world whose z points up, the rotation from the device to the world, and azimuths from the \
-      device's x towards its y.
+      device's x towards its y. In place of the quaternion, yaw_deg may say where the device's x \
+      points, from the world's x towards its y; without z, the heights are 0.
       Output: target_x_m, target_y_m, target_z_m (world), horizontal_angle_deg from the device's x \
       towards its y, angle_sigma_deg, vertical (above, same, below, above_or_below, \
       unknown), converged (1 or 0), reasons (movement, horizontal_sweep, vertical_sweep, signal, joined by +), status.
