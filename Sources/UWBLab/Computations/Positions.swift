@@ -46,7 +46,9 @@ extension CSVTable {
     return ComputedTable(
       reader, epochs.rows,
       [
-        .number("x_m", \.position.x), .number("y_m", \.position.y), .number("z_m", \.position.z),
+        .length("x", \.position.x) { $0.covariance.xx.squareRoot() },
+        .length("y", \.position.y) { $0.covariance.yy.squareRoot() },
+        .length("z", \.position.z) { $0.covariance.zz.squareRoot() },
         .number("cov_xx", digits: 6, \.covariance.xx),
         .number("cov_xy", digits: 6, \.covariance.xy),
         .number("cov_xz", digits: 6, \.covariance.xz),
@@ -292,8 +294,8 @@ extension ComputedRow<RangeEstimate> {
 extension [OutputColumn<RangeEstimate>] {
   fileprivate static var filteredRanges: Self {
     [
-      .number("range_m", \.distance), .number("sigma_m", \.standardDeviation),
-      .flag("accepted", \.isAccepted),
+      .length("range", \.distance, deviation: \.standardDeviation),
+      .number("sigma_m", \.standardDeviation), .flag("accepted", \.isAccepted),
     ]
   }
 }

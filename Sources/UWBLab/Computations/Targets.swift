@@ -40,9 +40,10 @@ extension CSVTable {
     return RowComputation(
       reader,
       [
-        .number("target_x_m", \.position.x), .number("target_y_m", \.position.y),
-        .number("target_z_m", \.position.z),
-        .degrees("horizontal_angle_deg", \.horizontalAngle),
+        .length("x", as: "target_x_m", \.position.x) { $0.covariance.xx.squareRoot() },
+        .length("y", as: "target_y_m", \.position.y) { $0.covariance.yy.squareRoot() },
+        .length("z", as: "target_z_m", \.position.z) { $0.covariance.zz.squareRoot() },
+        .angle("horizontal_angle", \.horizontalAngle, deviation: \.angleDeviation),
         .degrees("angle_sigma_deg", \.angleDeviation), .text("vertical", \.vertical.word),
         .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
       ]
@@ -222,7 +223,8 @@ extension ComputedRow<DirectionFinder.Direction> {
 extension [OutputColumn<DirectionFinder.Direction>] {
   fileprivate static var directions: Self {
     [
-      .degrees("azimuth_deg", \.azimuth), .degrees("elevation_deg", \.elevation),
+      .angle("azimuth", \.azimuth, deviation: \.standardDeviation),
+      .degrees("elevation_deg", \.elevation),
       .degrees("sigma_deg", \.standardDeviation),
     ]
   }

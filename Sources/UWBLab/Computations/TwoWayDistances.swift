@@ -271,7 +271,10 @@ private struct TwoWayDistances {
 
 extension [OutputColumn<TwoWayDistance>] {
   fileprivate static var distances: Self {
-    [.number("distance_m", \.distance), .number("sigma_m", \.standardDeviation)]
+    [
+      .length("distance", \.distance, deviation: \.standardDeviation),
+      .number("sigma_m", \.standardDeviation),
+    ]
   }
 }
 

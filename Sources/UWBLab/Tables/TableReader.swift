@@ -107,11 +107,14 @@ struct TableReader {
     return column
   }
 
-  private func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
+  /// - Parameter name: may have a unit already.
+  func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
+    let name = name.lowercased()
+    let ownUnit = quantity.units.first { name.hasSuffix("_" + $0.suffix) }
     for name in [name, Self.otherNames[name]].compactMap({ $0 }) {
       let names =
         quantity.units.map { ("\(name)_\($0.suffix)", $0.factor) }
-        + [(name, quantity.units.first?.factor ?? 1)]
+        + [(name, (ownUnit ?? quantity.units.first)?.factor ?? 1)]
       for (name, factor) in names {
         if let index = table.header.firstIndex(where: { $0.lowercased() == name }) {
           return Column(
@@ -270,15 +273,16 @@ public struct ComputedTable<Value> {
   public let warnings: [String]
   /// Set when nothing could be computed, and when something that the rows name is missing in a file.
   public let problem: LabError?
-  private let input: CSVTable
-  private let columns: [OutputColumn<Value>]
+  let reader: TableReader
+  let columns: [OutputColumn<Value>]
   private let draw: ([ComputedRow<Value>]) -> [Chart]
 
   init(
     _ reader: TableReader, _ rows: [ComputedRow<Value>], _ columns: [OutputColumn<Value>],
     missing: LabError? = nil, draw: @escaping ([ComputedRow<Value>]) -> [Chart]
   ) {
-    (input, self.rows, self.columns, self.draw) = (reader.table, rows, columns, draw)
+    (self.reader, self.rows, self.columns, self.draw) = (reader, rows, columns, draw)
+    let input = reader.table
     var problems = RowProblems()
     for row in rows { problems.add(row.status, line: input.line(row.row)) }
     do throws(LabError) {
@@ -301,13 +305,20 @@ public struct ComputedTable<Value> {
   /// The results drawn.
   public var charts: [Chart] { draw(rows) }
 
+  /// The results drawn, and how often they are as wrong as they say.
+  ///
+  /// - Parameter scores: as `scores(truth:)` returns them.
+  public func charts(with scores: [Score]) -> [Chart] {
+    scores.isEmpty ? charts : charts + [.honesty(scores)]
+  }
+
   /// Writes the table as CSV, with the separator of the input. A column of the input that has the
   /// name of a computed one is renamed to `input_…`.
   ///
   /// - Parameter path: nil or `-` is standard output.
   public func write(to path: String?) throws(LabError) {
-    var writer = try ComputedWriter(to: path, input, columns)
-    for row in rows { try writer.add(row, of: input) }
+    var writer = try ComputedWriter(to: path, reader.table, columns)
+    for row in rows { try writer.add(row, of: reader.table) }
     try writer.finish()
   }
 }
@@ -349,6 +360,15 @@ struct ComputedWriter<Value> {
   mutating func finish() throws(LabError) { try writer.finish() }
 }
 
+/// A computed number with its standard deviation, in metres or radians.
+struct StatedEstimate<Value> {
+  /// Without the unit.
+  let name: String
+  let quantity: Quantity
+  let value: (Value) -> Double
+  let deviation: (Value) -> Double
+}
+
 /// A computed column: its name, and its cell for a row.
 struct OutputColumn<Value> {
   enum Cell {
@@ -358,6 +378,8 @@ struct OutputColumn<Value> {
   }
 
   let name: String
+  /// What it says, where that can be compared with a truth.
+  var estimate: StatedEstimate<Value>?
   let cell: (ComputedRow<Value>) -> Cell
 
   static func number(
@@ -369,6 +391,31 @@ struct OutputColumn<Value> {
   /// An angle, in radians, written in degrees.
   static func degrees(_ name: String, _ angle: @escaping (Value) -> Double) -> OutputColumn {
     number(name, digits: 3) { angle($0) * 180 / .pi }
+  }
+
+  /// A length with its deviation.
+  ///
+  /// - Parameters:
+  ///   - truth: what the column of its truth is called, without the unit.
+  ///   - name: of the computed column; nil: the same.
+  static func length(
+    _ truth: String, as name: String? = nil, _ value: @escaping (Value) -> Double,
+    deviation: @escaping (Value) -> Double
+  ) -> OutputColumn {
+    var column = number(name ?? truth + "_m", value)
+    column.estimate = StatedEstimate(
+      name: truth, quantity: .length, value: value, deviation: deviation)
+    return column
+  }
+
+  /// An angle with its deviation, in radians, written in degrees.
+  static func angle(
+    _ truth: String, _ value: @escaping (Value) -> Double, deviation: @escaping (Value) -> Double
+  ) -> OutputColumn {
+    var column = degrees(truth + "_deg", value)
+    column.estimate = StatedEstimate(
+      name: truth, quantity: .angle, value: value, deviation: deviation)
+    return column
   }
 
   static func text(_ name: String, _ text: @escaping (Value) -> String) -> OutputColumn {

@@ -40,8 +40,18 @@ struct ComputeOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "Where to write the table (default: standard output).")
   var output: String?
   @OptionGroup var plot: PlotOptions
+  @Option(
+    help: """
+      The column with the truth, or the beginning of its name (truth for truth_x_m, truth_y_m), or a \
+      number in metres or radians: print how far the results are from it, and how often by more than \
+      they say.
+      """)
+  var truth: String?
 
   func validate() throws { try checkOutput("--plot", plot.plot) }
+
+  /// A chart and a score need all rows.
+  var needsWholeTable: Bool { plot.plot != nil || truth != nil }
 
   /// Refuses a second file that is standard output.
   func checkOutput(_ option: String, _ file: String?) throws {
@@ -56,9 +66,11 @@ struct ComputeOptions: ParsableArguments {
   ) throws {
     do throws(LabError) {
       let result = try compute(try CSVTable(file: file))
-      try plot.write(result.charts)
+      let scores = try truth.map { name throws(LabError) in try result.scores(truth: name) } ?? []
+      try plot.write(result.charts(with: scores))
       try result.write(to: output)
       warn(result.warnings)
+      for score in scores { standardError.write("\(score)\n") }
       if let problem = result.problem { throw problem }
     } catch {
       // The reader has gone away, as `head` does.
@@ -71,8 +83,8 @@ struct ComputeOptions: ParsableArguments {
 struct LiveOption: ParsableArguments {
   @Flag(
     help: """
-      Read and write row by row, and use only what was known at the time of each row (with --plot, \
-      the whole table is read first).
+      Read and write row by row, and use only what was known at the time of each row (with --plot \
+      or --truth, the whole table is read first).
       """)
   var live = false
 }
@@ -85,8 +97,7 @@ protocol LiveCommand: ParsableCommand {
 }
 
 extension LiveCommand {
-  /// A chart needs the whole table.
-  var isLive: Bool { option.live && table.plot.plot == nil }
+  var isLive: Bool { option.live && !table.needsWholeTable }
 }
 
 extension ComputeOptions {
@@ -363,8 +374,6 @@ struct ComputeSSTWR: LiveCommand {
   @OptionGroup var radio: RadioOptions
   @Option(help: "Write delays and power table to this file (JSON); needs --truth.")
   var learn: String?
-  @Option(help: "The column with the true distance (distance_m), or a number in metres.")
-  var truth: String?
   @Option(help: "Delays and power table, as written by calibrate and --learn.")
   var calibration: String?
   @Option(
@@ -375,12 +384,12 @@ struct ComputeSSTWR: LiveCommand {
   var powerTable = PowerTable.none
 
   func validate() throws {
-    try require((learn == nil) == (truth == nil), "--learn and --truth need each other.")
+    try require(learn == nil || table.truth != nil, "--learn needs --truth.")
     try require(learn == nil || calibration == nil, "Give either --learn or --calibration.")
     try table.checkOutput("--learn", learn)
     try require(
-      !option.live || learn == nil && table.plot.plot == nil,
-      "--learn and --plot need the whole table: leave out --live.")
+      !option.live || learn == nil && !table.needsWholeTable,
+      "--learn, --plot and --truth need the whole table: leave out --live.")
     try require(
       learn != "-" || table.plot.plot != "-", "Give a file for --learn or --plot instead of -.")
   }
@@ -397,7 +406,7 @@ struct ComputeSSTWR: LiveCommand {
     try table.run { table throws(LabError) in
       try radio.check(table, stamps: 4)
       var correction: RangingCalibration?
-      if let learn, let truth {
+      if let learn, let truth = self.table.truth {
         let learned = try table.singleSidedCalibration(radio.parameters, truth: truth)
         try learned.write(to: learn)
         standardError.write(learned.summary + "\n")

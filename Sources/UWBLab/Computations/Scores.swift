@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Ranging
+
+/// How far computed values are from the truth, and whether their standard deviations say so.
+public struct Score: Sendable {
+  /// What was computed: `range`, `azimuth`, `x` and so on; `horizontal` is the distance between two
+  /// positions seen from above.
+  public let name: String
+  /// Metres or radians.
+  public let errors: [Double]
+  /// The size of each error in stated standard deviations; empty for `horizontal`.
+  public let normalized: [Double]
+  let isAngle: Bool
+
+  /// The root of the mean square error.
+  public var rmse: Double {
+    (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
+  }
+
+  /// What this part of the sizes of the errors does not exceed.
+  ///
+  /// - Parameter part: 0...1; 0.5 is the median.
+  public func quantile(_ part: Double) -> Double {
+    let sizes = errors.map { abs($0) }.sorted()
+    return sizes.isEmpty ? .nan : sizes[Int((part * Double(sizes.count - 1)).rounded())]
+  }
+
+  /// The part of the errors within so many stated standard deviations: 0.683 within one and 0.954
+  /// within two if the deviations are right and the errors are normal.
+  public func share(within deviations: Double) -> Double? {
+    guard !normalized.isEmpty else { return nil }
+    return Double(normalized.count { $0 <= deviations }) / Double(normalized.count)
+  }
+}
+
+extension Score: CustomStringConvertible {
+  /// One line for people.
+  public var description: String {
+    let (factor, unit, digits) = isAngle ? (180 / Double.pi, "°", 2) : (1, " m", 3)
+    func size(_ value: Double) -> String { fixed(value * factor, digits) + unit }
+    var text =
+      "\(name): \(errors.count) rows, RMSE \(size(rmse)), median \(size(quantile(0.5))), "
+      + "95 % \(size(quantile(0.95)))"
+    if let one = share(within: 1), let two = share(within: 2) {
+      text += "; within 1 σ \(fixed(100 * one, 0)) % (68), 2 σ \(fixed(100 * two, 0)) % (95)"
+    }
+    return text
+  }
+}
+
+extension ComputedTable {
+  /// Compares what was computed with the truth.
+  ///
+  /// - Parameter truth: the column that holds it; where several things are computed, the beginning of
+  ///   the names of the columns (`truth` for `truth_x_m` and `truth_y_m`). Or a number, in metres or
+  ///   radians, for all rows.
+  /// - Throws: `LabError` when there is no such column, or no row has both.
+  public func scores(truth: String) throws(LabError) -> [Score] {
+    let stated = columns.compactMap { column in column.estimate.map { (column.name, $0) } }
+    var scores: [Score] = []
+    for (index, (_, estimate)) in stated.enumerated() {
+      var column = reader.lookUp("\(truth)_\(estimate.name)", estimate.quantity)
+      if column == nil, index == 0 { column = reader.lookUp(truth, estimate.quantity) }
+      let constant = index == 0 ? Double(truth) : nil
+      guard column != nil || constant != nil else { continue }
+      scores.append(
+        Score(estimate, rows) { [reader] row in constant ?? reader.value(row, column) })
+    }
+    guard let first = stated.first?.1 else { return [] }
+    guard !scores.isEmpty else {
+      let unit = first.quantity.units.first.map { "_" + $0.suffix } ?? ""
+      let name = stated.count > 1 ? "\(truth)_\(first.name)\(unit)" : truth
+      throw .missingColumn(name, has: reader.table.header)
+    }
+    guard scores.contains(where: { !$0.errors.isEmpty }) else {
+      throw .insufficient("No row has both a result and its truth.")
+    }
+    return scores + Score.horizontal(scores)
+  }
+}
+
+extension Score {
+  fileprivate init<Value>(
+    _ estimate: StatedEstimate<Value>, _ rows: [ComputedRow<Value>], truth: (Int) -> Double?
+  ) {
+    var (errors, normalized): ([Double], [Double]) = ([], [])
+    let isAngle = estimate.quantity == .angle
+    for row in rows {
+      guard let value = row.value, let known = truth(row.row) else { continue }
+      var error = estimate.value(value) - known
+      if isAngle { error = error.remainder(dividingBy: 2 * .pi) }
+      guard error.isFinite else { continue }
+      errors.append(error)
+      normalized.append(abs(error) / estimate.deviation(value))
+    }
+    self.init(name: estimate.name, errors: errors, normalized: normalized, isAngle: isAngle)
+  }
+
+  /// That of x and y together, where there are both.
+  fileprivate static func horizontal(_ scores: [Score]) -> [Score] {
+    guard let x = scores.first(where: { $0.name == "x" }),
+      let y = scores.first(where: { $0.name == "y" }), x.errors.count == y.errors.count
+    else { return [] }
+    let errors = zip(x.errors, y.errors).map { hypot($0, $1) }
+    return [Score(name: "horizontal", errors: errors, normalized: [], isAngle: false)]
+  }
+}
+
+extension Chart {
+  /// How many errors are within how many stated deviations, beside how many should be.
+  static func honesty(_ scores: [Score]) -> Chart {
+    let steps = (0...40).map { Double($0) / 10 }
+    let expected = steps.map { erf($0 / 2.0.squareRoot()) }
+    let stated = scores.filter { !$0.normalized.isEmpty }
+    return Chart(
+      title: "Errors within the stated deviations",
+      x: "share that should be within (normal errors)", y: "share that is",
+      series: [
+        Series(name: "right", colour: .grey, mark: .line, points: expected.map { ($0, $0) })
+      ]
+        + stated.enumerated().map { index, score in
+          Series(
+            name: score.name, colour: .numbered(index), mark: .line,
+            points: zip(expected, steps).map { ($0, score.share(within: $1) ?? 0) })
+        })
+  }
+}
