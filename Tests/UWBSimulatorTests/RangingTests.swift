@@ -203,12 +203,17 @@ import UCI
     let packets = copy.heard(from: a)
     #expect(packets.map { $0.prefix(8) } == ["720000ff", "62000012"])
     let info = stage.infos(from: a).first
-    #expect(info?.entries.map(\.rawDistance) == (1...8).map { $0 * 100 })
-    #expect(info?.entries.map(\.peer.value) == Array(1...8))
+    let distances: [UInt16] = info?.entries.map { $0.rawDistance } ?? []
+    let expected: [UInt16] = (1...8).map { $0 * 100 }
+    #expect(distances == expected)
+    let heard = info?.entries.map { $0.peer.value } ?? []
+    #expect(heard == Array(1...8))
     for (index, peer) in peers.enumerated() {
       let entries = stage.infos(from: peer).flatMap(\.entries)
-      #expect(entries.map(\.rawDistance) == [UInt16(index + 1) * 100])
-      #expect(entries.map(\.peer.value) == [0])
+      let raw: [UInt16] = entries.map { $0.rawDistance }
+      #expect(raw == [UInt16(index + 1) * 100])
+      let from = entries.map { $0.peer.value }
+      #expect(from == [0])
     }
   }
 

@@ -158,7 +158,9 @@ import UWBTestSupport
     for step in 0..<600 {
       let power = -65 - 0.04 * Double(step)
       text += "\(step),\(2 + Double(step) / 60),"
-      text += "\(2 + Double(step) / 60 + 0.25 + 0.004 * (power + 77)),\(power)\n"
+      let truth: Double = 2 + Double(step) / 60
+      let range: Double = truth + 0.25 + 0.004 * (power + 77)
+      text += "\(range),\(power)\n"
     }
     let file = folder.path("p.json")
     try await run(["power", "--from", try folder.write(text, to: "t.csv"), "--output", file])

@@ -32,6 +32,7 @@ extension ConfigurationData {
 }
 
 extension FieldCoder where Self: ~Escapable {
+  @_lifetime(self: copy self)
   mutating func version(
     _ name: StaticString, _ value: inout ConfigurationVersion
   ) throws(PayloadError) {
@@ -44,6 +45,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// The number of bytes that a version has.
+  @_lifetime(self: copy self)
   mutating func length(
     _ name: StaticString, _ expected: UInt8, in version: ConfigurationVersion
   ) throws(PayloadError) {
@@ -53,6 +55,7 @@ extension FieldCoder where Self: ~Escapable {
       length == expected, name, "is \(length), not \(expected) as in version \(version)")
   }
 
+  @_lifetime(self: copy self)
   mutating func flag(_ name: StaticString, _ value: inout Bool) throws(PayloadError) {
     var byte: UInt8 = value ? 1 : 0
     try field(name, &byte)
@@ -61,6 +64,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// Bytes that are sent as 0 and not evaluated.
+  @_lifetime(self: copy self)
   mutating func reserved(_ count: Int) throws(PayloadError) {
     var bytes = [UInt8](repeating: 0, count: count)
     try self.bytes("reserved", &bytes, .exactly(count))

@@ -94,6 +94,7 @@ public struct ControleeStatus: Hashable, Sendable {
 }
 
 extension FieldCoder where Self: ~Escapable {
+  @_lifetime(self: copy self)
   fileprivate mutating func controlees(
     _ list: inout [ControleeStatus], withSubSessionID: Bool
   ) throws(PayloadError) {

@@ -13,33 +13,41 @@ package protocol FieldCoder: ~Escapable {
   var position: Int { get }
 
   /// A little-endian number of `width` bytes.
+  @_lifetime(self: copy self)
   mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T, width: Int, _ form: () -> FieldForm
   ) throws(PayloadError)
   /// Bytes in the order given.
+  @_lifetime(self: copy self)
   mutating func bytes(
     _ name: StaticString, _ value: inout [UInt8], _ count: FieldCount, _ form: () -> FieldForm
   ) throws(PayloadError)
   /// Elements of several fields each. `blank` is an element to read into.
+  @_lifetime(self: copy self)
   mutating func list<E>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
     _ body: (inout Self, inout E) throws(PayloadError) -> Void
   ) throws(PayloadError)
 
   /// Elements of one field each.
+  @_lifetime(self: copy self)
   mutating func values<E>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
     _ body: (inout Self, inout E) throws(PayloadError) -> Void
   ) throws(PayloadError)
   /// A value of a known set that keeps what it does not know.
+  @_lifetime(self: copy self)
   mutating func code<T: WireCode>(_ name: StaticString, _ value: inout T) throws(PayloadError)
   /// Fields that belong together under a name.
+  @_lifetime(self: copy self)
   mutating func group<G: FieldGroup>(_ name: StaticString, _ value: inout G) throws(PayloadError)
   /// An address of two or eight bytes.
+  @_lifetime(self: copy self)
   mutating func address(
     _ name: StaticString, _ value: inout MACAddress, extended: Bool
   ) throws(PayloadError)
   /// A value that may be left out: it is read where `isPresent` says so of the bytes that remain.
+  @_lifetime(self: copy self)
   mutating func optional<V>(
     _ name: StaticString, _ value: inout V?, blank: V, _ absence: FieldAbsence,
     _ isPresent: (_ remaining: Int) -> Bool,
@@ -48,31 +56,38 @@ package protocol FieldCoder: ~Escapable {
   /// What follows the status of a response: nothing where the payload ends there, unless the status
   /// is OK and the rest `isMandatory`. Chips put stray bytes behind errors, so what has not the
   /// layout expected is left alone there.
+  @_lifetime(self: copy self)
   mutating func afterStatus<V>(
     _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
   ) throws(PayloadError)
   /// Fields with one of several layouts, of which the payload does not say which. The first with
   /// which it ends where it should is read, else the first that can be read.
+  @_lifetime(self: copy self)
   mutating func form<F>(
     _ form: inout F, oneOf forms: [F], _ body: (inout Self, F) throws(PayloadError) -> Void
   ) throws(PayloadError)
   /// Fields that may have another layout: false, and nothing read, where they have.
+  @_lifetime(self: copy self)
   mutating func attempt(
     _ body: (inout Self) throws(PayloadError) -> Void
   ) throws(PayloadError) -> Bool
   /// Whether something that has no mark of its own is there: as `current` says, or when reading, as
   /// the number of bytes that remain says.
+  @_lifetime(self: copy self)
   mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool
   /// Parameters behind a byte with their number.
+  @_lifetime(self: copy self)
   mutating func parameters(
     _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
   ) throws(PayloadError)
   /// What names a parameter.
+  @_lifetime(self: copy self)
   mutating func parameterID(
     _ id: inout UInt8, _ subID: inout UInt8?, _ space: ParameterSpace, isLong: (UInt8) -> Bool
   ) throws(PayloadError)
   /// A condition without which the rest cannot be found.
+  @_lifetime(self: copy self)
   mutating func require(
     _ condition: Bool, _ field: StaticString, _ reason: @autoclosure () -> String
   ) throws(PayloadError)
@@ -163,6 +178,7 @@ extension FieldCoder where Self: ~Escapable {
   package var isReading: Bool { false }
   package var position: Int { 0 }
 
+  @_lifetime(self: copy self)
   package mutating func values<E>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
     _ body: (inout Self, inout E) throws(PayloadError) -> Void
@@ -170,6 +186,7 @@ extension FieldCoder where Self: ~Escapable {
     try list(name, &value, count, blank: blank, body)
   }
 
+  @_lifetime(self: copy self)
   package mutating func code<T: WireCode>(
     _ name: StaticString, _ value: inout T
   ) throws(PayloadError) {
@@ -178,12 +195,14 @@ extension FieldCoder where Self: ~Escapable {
     value = T(rawValue: raw)
   }
 
+  @_lifetime(self: copy self)
   package mutating func group<G: FieldGroup>(
     _ name: StaticString, _ value: inout G
   ) throws(PayloadError) {
     try value.visit(&self)
   }
 
+  @_lifetime(self: copy self)
   package mutating func address(
     _ name: StaticString, _ value: inout MACAddress, extended: Bool
   ) throws(PayloadError) {
@@ -192,6 +211,7 @@ extension FieldCoder where Self: ~Escapable {
     value = MACAddress(number, isExtended: extended)
   }
 
+  @_lifetime(self: copy self)
   package mutating func optional<V>(
     _ name: StaticString, _ value: inout V?, blank: V, _ absence: FieldAbsence,
     _ isPresent: (_ remaining: Int) -> Bool,
@@ -202,6 +222,7 @@ extension FieldCoder where Self: ~Escapable {
     value = present
   }
 
+  @_lifetime(self: copy self)
   package mutating func afterStatus<V>(
     _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
@@ -209,12 +230,14 @@ extension FieldCoder where Self: ~Escapable {
     try optional("", &value, blank: blank, .omitted, { _ in isMandatory }, body)
   }
 
+  @_lifetime(self: copy self)
   package mutating func form<F>(
     _ form: inout F, oneOf forms: [F], _ body: (inout Self, F) throws(PayloadError) -> Void
   ) throws(PayloadError) {
     try body(&self, form)
   }
 
+  @_lifetime(self: copy self)
   package mutating func attempt(
     _ body: (inout Self) throws(PayloadError) -> Void
   ) throws(PayloadError) -> Bool {
@@ -222,10 +245,12 @@ extension FieldCoder where Self: ~Escapable {
     return true
   }
 
+  @_lifetime(self: copy self)
   package mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool {
     current
   }
 
+  @_lifetime(self: copy self)
   package mutating func parameters(
     _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
   ) throws(PayloadError) {
@@ -235,6 +260,7 @@ extension FieldCoder where Self: ~Escapable {
     }
   }
 
+  @_lifetime(self: copy self)
   package mutating func parameterID(
     _ id: inout UInt8, _ subID: inout UInt8?, _ space: ParameterSpace, isLong: (UInt8) -> Bool
   ) throws(PayloadError) {
@@ -243,6 +269,7 @@ extension FieldCoder where Self: ~Escapable {
     try optional("sub_id", &subID, if: hasSubID)
   }
 
+  @_lifetime(self: copy self)
   package mutating func require(
     _ condition: Bool, _ field: StaticString, _ reason: @autoclosure () -> String
   ) throws(PayloadError) {}
@@ -251,6 +278,7 @@ extension FieldCoder where Self: ~Escapable {
 // What messages say, in the words of the requirements.
 extension FieldCoder where Self: ~Escapable {
   /// A little-endian number.
+  @_lifetime(self: copy self)
   package mutating func field<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T, _ form: @autoclosure () -> FieldForm = .plain
   ) throws(PayloadError) {
@@ -258,6 +286,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// Bytes in the order given.
+  @_lifetime(self: copy self)
   package mutating func bytes(
     _ name: StaticString, _ value: inout [UInt8], _ count: FieldCount,
     _ form: @autoclosure () -> FieldForm = .plain
@@ -266,6 +295,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// Groups of fields.
+  @_lifetime(self: copy self)
   package mutating func list<E: FieldGroup>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount = .u8
   ) throws(PayloadError) {
@@ -275,6 +305,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// Numbers.
+  @_lifetime(self: copy self)
   package mutating func numbers<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout [T], _ count: FieldCount = .u8,
     _ form: @autoclosure () -> FieldForm = .plain
@@ -285,6 +316,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// A number where there is room for one.
+  @_lifetime(self: copy self)
   package mutating func optional<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T?, _ form: @autoclosure () -> FieldForm = .plain,
     absent: FieldAbsence = .null
@@ -295,6 +327,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// A number that is there where another field says so.
+  @_lifetime(self: copy self)
   package mutating func optional<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T?, if isPresent: Bool, width: Int? = nil,
     absent: FieldAbsence = .null
@@ -308,6 +341,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// A code where there is room for one.
+  @_lifetime(self: copy self)
   package mutating func optional<T: WireCode>(
     _ name: StaticString, _ value: inout T?
   ) throws(PayloadError) {
@@ -317,6 +351,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// A list after a status.
+  @_lifetime(self: copy self)
   package mutating func afterStatus<E>(
     _ status: Status, _ value: inout [E]?,
     _ body: (inout Self, inout [E]) throws(PayloadError) -> Void
@@ -325,6 +360,7 @@ extension FieldCoder where Self: ~Escapable {
   }
 
   /// Numbers of four bytes with a name each; fewer where the payload ends before.
+  @_lifetime(self: copy self)
   package mutating func counters(
     _ names: [StaticString], _ values: inout [UInt32]
   ) throws(PayloadError) {

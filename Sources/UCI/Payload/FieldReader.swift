@@ -19,12 +19,14 @@ struct FieldReader: FieldCoder, ~Escapable {
   var isReading: Bool { true }
   var position: Int { reader.offset }
 
+  @_lifetime(self: copy self)
   mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T, width: Int, _ form: () -> FieldForm
   ) throws(PayloadError) {
     value = try reader.integer("\(name)", width: width)
   }
 
+  @_lifetime(self: copy self)
   mutating func bytes(
     _ name: StaticString, _ value: inout [UInt8], _ count: FieldCount, _ form: () -> FieldForm
   ) throws(PayloadError) {
@@ -34,11 +36,13 @@ struct FieldReader: FieldCoder, ~Escapable {
     if secrets != nil, case .secret = form() { note(start..<reader.offset) }
   }
 
+  @_lifetime(self: copy self)
   private mutating func note(_ range: Range<Int>) {
     if !range.isEmpty { secrets?.append(range) }
   }
 
   /// How many; nil for those that go on to the end.
+  @_lifetime(self: copy self)
   private mutating func number(
     _ name: StaticString, _ count: FieldCount
   ) throws(PayloadError) -> Int? {
@@ -51,6 +55,7 @@ struct FieldReader: FieldCoder, ~Escapable {
     }
   }
 
+  @_lifetime(self: copy self)
   mutating func list<E>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
     _ body: (inout Self, inout E) throws(PayloadError) -> Void
@@ -64,6 +69,7 @@ struct FieldReader: FieldCoder, ~Escapable {
     }
   }
 
+  @_lifetime(self: copy self)
   mutating func optional<V>(
     _ name: StaticString, _ value: inout V?, blank: V, _ absence: FieldAbsence,
     _ isPresent: (_ remaining: Int) -> Bool,
@@ -76,6 +82,7 @@ struct FieldReader: FieldCoder, ~Escapable {
     value = present
   }
 
+  @_lifetime(self: copy self)
   mutating func afterStatus<V>(
     _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
@@ -91,6 +98,7 @@ struct FieldReader: FieldCoder, ~Escapable {
     value = present
   }
 
+  @_lifetime(self: copy self)
   mutating func attempt(_ body: (inout Self) throws(PayloadError) -> Void) -> Bool {
     let start = reader
     if (try? body(&self)) != nil { return true }
@@ -98,6 +106,7 @@ struct FieldReader: FieldCoder, ~Escapable {
     return false
   }
 
+  @_lifetime(self: copy self)
   mutating func form<F>(
     _ form: inout F, oneOf forms: [F], _ body: (inout Self, F) throws(PayloadError) -> Void
   ) throws(PayloadError) {
@@ -116,10 +125,12 @@ struct FieldReader: FieldCoder, ~Escapable {
     try body(&self, forms[0])
   }
 
+  @_lifetime(self: copy self)
   mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool {
     reading(reader.remaining)
   }
 
+  @_lifetime(self: copy self)
   mutating func parameters(
     _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
   ) throws(PayloadError) {
@@ -133,6 +144,7 @@ struct FieldReader: FieldCoder, ~Escapable {
     list = try reader.tlvs("\(name)", longIDsFirst: longIDsFirst)
   }
 
+  @_lifetime(self: copy self)
   mutating func require(
     _ condition: Bool, _ field: StaticString, _ reason: @autoclosure () -> String
   ) throws(PayloadError) {
@@ -144,6 +156,7 @@ struct FieldReader: FieldCoder, ~Escapable {
 extension FieldReader {
   /// Which identifiers have two bytes cannot be seen: what is a secret in any reading is one. A list
   /// that ends in no reading where the payload does is one as a whole.
+  @_lifetime(self: copy self)
   private mutating func findKeys(in space: ParameterSpace) {
     var readings: [[Range<Int>]] = []
     switch space {

@@ -15,15 +15,21 @@ package struct PayloadReader: ~Escapable {
   /// Bytes that have not been read.
   package var remaining: Int { bytes.byteCount - offset }
 
+  @_lifetime(self: copy self)
   package mutating func u8(_ field: String) throws(PayloadError) -> UInt8 { try integer(field) }
+  @_lifetime(self: copy self)
   package mutating func u16(_ field: String) throws(PayloadError) -> UInt16 { try integer(field) }
   /// Two bytes, little-endian, two's complement.
+  @_lifetime(self: copy self)
   mutating func i16(_ field: String) throws(PayloadError) -> Int16 { try integer(field) }
+  @_lifetime(self: copy self)
   package mutating func u32(_ field: String) throws(PayloadError) -> UInt32 { try integer(field) }
   /// Four bytes, little-endian, two's complement.
+  @_lifetime(self: copy self)
   mutating func i32(_ field: String) throws(PayloadError) -> Int32 { try integer(field) }
 
   /// `count` bytes in the order given.
+  @_lifetime(self: copy self)
   package mutating func bytes(_ count: Int, _ field: String) throws(PayloadError) -> [UInt8] {
     let start = offset
     try skip(count, field)
@@ -31,6 +37,7 @@ package struct PayloadReader: ~Escapable {
   }
 
   /// Passes over `count` bytes.
+  @_lifetime(self: copy self)
   package mutating func skip(_ count: Int, _ field: String) throws(PayloadError) {
     guard count >= 0, remaining >= count else {
       throw PayloadError.tooShort(field: field, needed: count, available: remaining)
@@ -39,6 +46,7 @@ package struct PayloadReader: ~Escapable {
   }
 
   /// A little-endian number, of `width` bytes where that is not the size of its type.
+  @_lifetime(self: copy self)
   mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ field: @autoclosure () -> String, width: Int = MemoryLayout<T>.size
   ) throws(PayloadError) -> T {
@@ -67,6 +75,7 @@ package struct PayloadReader: ~Escapable {
 
 extension PayloadReader {
   /// Bytes after two bytes with their number.
+  @_lifetime(self: copy self)
   mutating func longCounted(_ field: String) throws(PayloadError) -> [UInt8] {
     try bytes(Int(try u16("\(field) length")), field)
   }

@@ -26,6 +26,7 @@ public struct TLV: Hashable, Sendable {
 extension PayloadReader {
   /// A count and as many parameters; those whose identifier is in `twoByteIDs` have a second
   /// byte of it.
+  @_lifetime(self: copy self)
   package mutating func tlvs(
     _ field: String, twoByteIDs: ClosedRange<UInt8>? = nil
   ) throws(PayloadError) -> [TLV] {
@@ -48,6 +49,7 @@ extension PayloadReader {
   ///
   /// Which form an identifier has cannot be seen. Where the dialect says it, that form is read;
   /// where it does not, the long form only if the short one does not end where the payload does.
+  @_lifetime(self: copy self)
   mutating func tlvs(
     _ field: String, longIDsFirst: Bool
   ) throws(PayloadError) -> [TLV] {

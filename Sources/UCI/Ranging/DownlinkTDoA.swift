@@ -200,6 +200,7 @@ public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
 }
 
 extension FieldCoder where Self: ~Escapable {
+  @_lifetime(self: copy self)
   fileprivate mutating func optionalBytes(
     _ name: StaticString, _ value: inout [UInt8]?, if isPresent: Bool
   ) throws(PayloadError) {

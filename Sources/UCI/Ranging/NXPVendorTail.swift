@@ -175,12 +175,14 @@ package struct NXPVendorTail: ~Escapable {
 
 extension PayloadReader {
   /// Where as many bytes are as the byte before them says.
+  @_lifetime(self: copy self)
   fileprivate mutating func ids(_ field: String) throws(PayloadError) -> Range<Int> {
     let count = Int(try u8(field))
     try skip(count, field)
     return offset - count..<offset
   }
 
+  @_lifetime(self: copy self)
   fileprivate mutating func angleEntry(
     hasFlag: Bool
   ) throws(PayloadError) -> NXPVendorTail.AngleEntry {
@@ -189,6 +191,7 @@ extension PayloadReader {
       fieldOfViewFlag: hasFlag ? try u8("field of view") : nil)
   }
 
+  @_lifetime(self: copy self)
   fileprivate mutating func receiverEntry(
     isLong: Bool
   ) throws(PayloadError) -> NXPVendorTail.ReceiverEntry {

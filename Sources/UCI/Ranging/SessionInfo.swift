@@ -174,11 +174,13 @@ package protocol MeasurementFields: Sendable {
 
 extension FieldCoder where Self: ~Escapable {
   /// An angle with its figure of merit.
+  @_lifetime(self: copy self)
   mutating func angle(_ name: StaticString, _ angle: inout Angle) throws(PayloadError) {
     try field(name, &angle.raw)
     try field(name, &angle.figureOfMerit)
   }
 
+  @_lifetime(self: copy self)
   mutating func measurements<M: MeasurementFields>(
     _ list: inout [M], _ count: UInt8, isExtended: Bool, blank: M = M()
   ) throws(PayloadError) {

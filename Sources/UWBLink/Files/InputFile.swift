@@ -118,14 +118,16 @@ package struct InputFile: ~Copyable {
 package struct InputLines: ~Copyable {
   private let file: InputFile
   private let limit: Int
-  private var rest: [UInt8] = []
-  private var position = 0
-  private var isAtEnd = false
+  private var rest: [UInt8]
+  private var position: Int
+  private var isAtEnd: Bool
 
   /// - Parameter limit: bytes of a line; a longer one is an error.
   package init(_ path: String, limit: Int = 1 << 20) throws(FileError) {
+    // First: Swift 6.2 destroys twice what is there already when this throws.
     file = try InputFile(path)
     self.limit = limit
+    (rest, position, isAtEnd) = ([], 0, false)
   }
 
   /// Whether the next line is here already, so that nothing waits for it.

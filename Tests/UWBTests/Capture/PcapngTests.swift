@@ -55,7 +55,7 @@ import UWB
         + blocks.option(0, []))
     blocks.interface(linkType: 293)
     blocks.interface(linkType: 1)
-    blocks.interface(options: blocks.option(9, [0x80 | 10]) + blocks.option(0, []))
+    blocks.interface(options: blocks.option(9, [UInt8(0x8A)]) + blocks.option(0, []))
     // Statistics, and a block of nobody's.
     blocks.block(5, Array(repeating: 1, count: 12))
     blocks.block(0x8000_0001, [1, 2, 3, 4])

@@ -150,6 +150,7 @@ extension PayloadReader {
       index: try u16("path index"), rawLevel: try u16("path level"), rawTime: try u16("path time"))
   }
 
+  @_lifetime(self: copy self)
   fileprivate mutating func impulseResponses(
     parts: Int
   ) throws(PayloadError) -> [DiagnosticsReading.ImpulseResponse] {
