@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
-package import Foundation
+package import FoundationEssentials
 public import SystemPackage
 
 /// Why a link could not be opened, or ended.

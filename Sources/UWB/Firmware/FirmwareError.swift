@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Foundation
+internal import FoundationEssentials
 public import UWBLink
 
 /// Why a firmware was not loaded. Switch over it with a `default`: cases may be added.
