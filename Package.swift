@@ -95,7 +95,7 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "CVersion", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
-        "NearbyInteraction", "UWBLab", "Locking", system, logging, arguments,
+        "UWBLab", "Locking", system, logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
 
@@ -213,7 +213,7 @@ let package = Package(
       name: "uwbctlTests",
       dependencies: [
         "uwbctl", "UCI", "UWB", "UWBLab", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport",
-        "AccessoryProtocol", "NearbyInteraction", arguments, system,
+        "AccessoryProtocol", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
   ],

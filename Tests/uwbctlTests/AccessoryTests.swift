@@ -104,7 +104,7 @@ import UWBSimulator
     stage.bench.stop()
   }
 
-  /// `uwbctl find` is an app with an `NISession`: two processes, two chips, one socket.
+  /// `uwbctl find` is the app: two processes, two chips, one socket.
   @Test func theAppAndTheAccessoryRangeInSeparateProcesses() async throws {
     let stage = try Stage()
     let truth = stage.phone.position

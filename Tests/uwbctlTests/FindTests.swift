@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
+import ArgumentParser
 import Foundation
-import NearbyInteraction
+import Synchronization
 import SystemPackage
 import Testing
 import UCI
@@ -26,14 +27,51 @@ import UWBSimulator
 
   @Test func aSilentAccessoryIsAFailure() async throws {
     let (near, far) = try channels()
-    let finder = AccessoryFinder(
-      chip: "/dev/does-not-exist", patience: .seconds(60), channel: near,
-      answerTime: .milliseconds(50))
+    let pair = try SimulatedPair()
+    pair.bench.start()
+    let device = try await UWBDevice.open(pair.controller.path)
+    let finder = AccessoryFinder(device: device, channel: near, answerTime: .milliseconds(50))
     let error = await #expect(throws: Failure.self) { try await finder.run(for: nil) { _ in true } }
     #expect(error?.status == .silent)
     var messages = far.messages.makeAsyncIterator()
     #expect(await messages.next() == AppMessage.initialize.bytes)
     far.close()
+    await device.close()
+    pair.bench.stop()
+  }
+
+  /// The accessory falls silent: it is asked again.
+  @Test(.timeLimit(.minutes(1)))
+  func anAccessoryThatNeverRangesIsAskedAgain() async throws {
+    let (near, far) = try channels()
+    let pair = try SimulatedPair()
+    pair.bench.start()
+    let device = try await UWBDevice.open(pair.controller.path)
+    let asked = Mutex(0)
+    let answering = Task {
+      var data = AccessoryConfigurationData(uwb: .init(role: .controlee, address: 7))
+      data.preferredUpdateRate = .infrequent
+      for await message in far.messages where message == AppMessage.initialize.bytes {
+        asked.withLock { $0 += 1 }
+        try await far.send(AccessoryMessage.accessoryConfigurationData(data.bytes).bytes)
+      }
+    }
+    let finder = AccessoryFinder(device: device, channel: near, patience: .seconds(1))
+    var words: [String] = []
+    try await finder.run(for: nil) { event in
+      switch event {
+      case .started: words.append("started")
+      case .silent: words.append("silent")
+      default: break
+      }
+      return words.count < 3
+    }
+    #expect(words == ["started", "silent", "started"])
+    #expect(asked.withLock { $0 } == 2)
+    far.close()
+    try await answering.value
+    await device.close()
+    pair.bench.stop()
   }
 
   /// The statuses are those of the other commands.
@@ -44,20 +82,13 @@ import UWBSimulator
   func aMissingDeviceIsTheCause(
     device: String, status: uwbctl.ExitStatus, cause: String
   ) async throws {
-    let (near, far) = try channels()
-    let answering = Task {
-      var data = AccessoryConfigurationData(uwb: .init(role: .controller, address: 7))
-      data.preferredUpdateRate = .userInteractive
-      for await message in far.messages where message == AppMessage.initialize.bytes {
-        try await far.send(AccessoryMessage.accessoryConfigurationData(data.bytes).bytes)
-      }
-    }
-    let finder = AccessoryFinder(chip: device, patience: .zero, channel: near)
+    let command = try FindCommand.parse([
+      "--device", device, "--accessory", "tcp:1", "--recover", "0",
+    ])
     let error = try #require(
-      await #expect(throws: NIError.self) { try await finder.run(for: nil) { _ in true } })
+      await #expect(throws: DriverError.self) { try await command.execute() })
     #expect(uwbctl.ExitStatus(error) == status)
     #expect(error.description.contains(cause), "\(error)")
-    try await answering.value
   }
 
   /// The terminal is closed: nothing is left on the chip.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 internal import UCIReference
-internal import UWB
+package import UWB
 
 /// The state of one app at an accessory, changed by the commands of its client. Used by one task.
 struct AccessoryAppSession {
@@ -268,7 +268,7 @@ struct AccessoryAppSession {
 
 extension DeviceEvent {
   /// The cause of a session's end that was not asked for here; nil for all other events.
-  fileprivate func end(of session: UWBSession) -> DriverError? {
+  package func end(of session: UWBSession) -> DriverError? {
     switch self {
     case .sessionStatus(let status):
       guard status.sessionToken == session.token, status.state != .active,

@@ -5,7 +5,6 @@ import ArgumentParser
 import Dispatch
 import FoundationEssentials
 import Glibc
-import NearbyInteraction
 import SystemPackage
 import UWB
 import UWBLab
@@ -50,7 +49,7 @@ struct Failure: Error {
     }
     guard let status = ExitStatus(of: error) else { return nil }
     self.init(
-      status, (error as? any LocalizedError)?.errorDescription ?? error.localizedDescription,
+      status, (error as? any LocalizedError)?.errorDescription ?? "\(error)",
       try: Self.suggestion(for: error))
     switch status {
     case .unavailable: suggestion? += " List devices with: uwbctl list"
@@ -73,7 +72,6 @@ struct Failure: Error {
         + "uwbctl range --force starts the session all the same."
     case let error as ProfileError where error.recoverySuggestion != nil:
       "uwbctl profile prints a complete one with comments."
-    case let error as NIError: error.userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
     default: (error as? any LocalizedError)?.recoverySuggestion
     }
   }
@@ -154,7 +152,6 @@ enum ExitStatus: Int32, CaseIterable {
     case let error as CalibrationError: self.init(error)
     case let error as AccessoryError: self.init(error)
     case let error as LabError: self.init(error)
-    case let error as NIError: self.init(error)
     default: return nil
     }
   }
@@ -221,22 +218,6 @@ enum ExitStatus: Int32, CaseIterable {
     case .system: self = .system
     case .closed, .closedHere, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
     case .invalidFraming: self = .protocolError
-    }
-  }
-
-  init(_ error: NIError) {
-    if let cause = error.userInfo[NSUnderlyingErrorKey] as? DriverError {
-      self.init(cause)
-      return
-    }
-    switch error.code {
-    case .unsupportedPlatform: self = .unavailable
-    case .userDidNotAllow: self = .permission
-    case .invalidConfiguration, .invalidARConfiguration, .incompatiblePeerDevice,
-      .activeSessionsLimitExceeded, .activeExtendedDistanceSessionsLimitExceeded:
-      self = .configuration
-    case .accessoryPeerDeviceUnavailable: self = .noPeer
-    case .sessionFailed, .resourceUsageTimeout: self = .deviceFailure
     }
   }
 
