@@ -44,7 +44,11 @@ import Testing
 
   /// What the page has to be. `UWB_PAGES=write swift test --filter PageTests` writes it.
   private static var keys: String {
-    func escaped(_ text: String) -> String { text.replacingOccurrences(of: "|", with: "\\|") }
+    // Two hyphens in prose would become a dash.
+    func escaped(_ text: String) -> String {
+      text.replacingOccurrences(of: "|", with: "\\|")
+        .replacingOccurrences(of: "--[a-z-]+", with: "`$0`", options: .regularExpression)
+    }
     var text = """
       # JSON keys
 
@@ -59,7 +63,7 @@ import Testing
 
       """
     for entry in JSONCatalog.all {
-      text += "\n## \(entry.command)\n\nOne object for each \(entry.each).\n\n"
+      text += "\n## \(escaped(entry.command))\n\nOne object for each \(entry.each).\n\n"
       text += "| key | meaning |\n|---|---|\n"
       for key in entry.keys {
         let missing = key.isOptional ? "; may be missing" : ""
