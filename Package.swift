@@ -1,4 +1,4 @@
-// swift-tools-version: 6.3
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// Settings shared by every Swift target. None of them is an unsafe flag, so that other packages
