@@ -122,6 +122,7 @@ import UWBTestSupport
     ("ok    a   text here", 12, 10, "ok    a\n          text\n          here"),
     ("/a/path/that/is/long b", 8, 2, "/a/path/that/is/long\n  b"),
     ("    do: this", 8, 4, "    do:\n    this"), ("a b", 1, 0, "a\nb"),
+    ("          do: this", 5, 2, "          do:\n  this"), ("a b", 1, 3, "a\n   b"),
   ])
   func linesAreCutAtBlanks(_ line: String, _ width: Int, _ indent: Int, _ result: String) {
     #expect(line.wrapped(to: width, indent: indent) == result)

@@ -57,13 +57,12 @@ extension String {
     var lines: [String] = []
     var rest = self[...]
     let margin = String(repeating: " ", count: indent)
-    while rest.count > width - (lines.isEmpty ? 0 : indent) {
-      let room = max(1, width - (lines.isEmpty ? 0 : indent))
+    while case let room = max(1, width - (lines.isEmpty ? 0 : indent)), rest.count > room {
       let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
       let limit = rest.index(rest.startIndex, offsetBy: room)
-      // A blank may fall on the edge.
-      let cut =
-        rest[first...limit].lastIndex(of: " ") ?? rest[limit...].firstIndex(of: " ")
+      // A blank may fall on the edge; the blanks at the beginning may reach beyond it.
+      let last = first <= limit ? rest[first...limit].lastIndex(of: " ") : nil
+      let cut = last ?? rest[max(first, limit)...].firstIndex(of: " ")
       guard let cut else { break }
       lines.append(String(rest[..<cut]).trimmingBlanks)
       rest = rest[cut...].drop { $0 == " " }
