@@ -166,6 +166,12 @@ final class CommandEngine: Sendable {
     Self.fail(outstanding, waiters, error)
   }
 
+  /// Why callers may not send for now; nil: they may.
+  var interruption: DriverError? { state.withLock { $0.interruption } }
+
+  /// Why nothing can be sent any more; nil: it can.
+  var ended: DriverError? { state.withLock { $0.end } }
+
   /// Callers may send again.
   func resume() { state.withLock { $0.interruption = nil } }
 

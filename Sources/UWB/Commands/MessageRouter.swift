@@ -53,6 +53,13 @@ final class MessageRouter: @unchecked Sendable {
       $0.append(subscription)
       version.add(1, ordering: .releasing)
     }
+    // Nothing follows on a session that has been closed, or on a device that is gone. Looked up
+    // after it is in the list, so that one of the two ends it.
+    if let end = engine.ended {
+      finish(end == .closed ? nil : end) { $0 === subscription }
+    } else if subscription.session.isOver {
+      finish(nil) { $0 === subscription }
+    }
   }
 
   func remove(_ subscription: Subscription) {

@@ -103,6 +103,7 @@ final class DeviceCore: Sendable {
 
   /// No session follows on this one.
   func finish(_ record: SessionRecord, _ error: DriverError?) {
+    record.markOver()
     router.finish(record, error)
     record.finishData()
   }

@@ -14,6 +14,8 @@ final class SessionRecord: Sendable {
     /// What the chip calls it, or called it last.
     var token: UInt32
     var isOnChip = false
+    /// Nothing follows on it: it was closed, or is lost for good.
+    var isOver = false
     /// It was ranging when it was lost, and is to range again.
     var shouldResume = false
     /// It was stopped from here.
@@ -46,6 +48,7 @@ final class SessionRecord: Sendable {
   var isOnChip: Bool { state.withLock { $0.isOnChip } }
   /// What the chip calls it now; nil when the chip does not have it.
   var tokenOnChip: UInt32? { state.withLock { $0.isOnChip ? $0.token : nil } }
+  var isOver: Bool { state.withLock { $0.isOver } }
   var shouldResume: Bool { state.withLock { $0.shouldResume } }
 
   func assign(token: UInt32) {
@@ -54,6 +57,8 @@ final class SessionRecord: Sendable {
       $0.isOnChip = true
     }
   }
+
+  func markOver() { state.withLock { $0.isOver = true } }
 
   func markRemoved() { state.withLock { $0.isOnChip = false } }
 

@@ -46,6 +46,18 @@ import UWBLink
     await device.close()
   }
 
+  @Test func aStreamThatIsTakenTooLateEnds() async throws {
+    let (device, _) = try await Self.open()
+    let closed = try await device.withSession(Self.configuration) { $0 }
+    for try await _ in closed.estimates() {}
+    let session = try await device.makeSession(Self.configuration)
+    try await session.start()
+    await device.close()
+    for try await _ in session.rounds() {}
+    try await session.close()
+    for try await _ in session.measurements() {}
+  }
+
   @Test func rangeLendsEstimatesAndLeavesNothingBehind() async throws {
     let (device, chip) = try await Self.open()
     let estimates = try await device.range(with: Self.configuration) { stream in
