@@ -84,7 +84,7 @@ public final class SocketChannel: DataChannel {
     // Half a message may have been sent, after which nothing can follow.
     inbox.end(failure == .closed ? nil : AccessoryError(failure))
     watch.cancel()
-    throw AccessoryError(failure)
+    throw inbox.failure ?? AccessoryError(failure)
   }
 
   /// Ends the channel.

@@ -69,7 +69,11 @@ struct FindCommand: Command {
       if case .found = event { found += 1 }
       return found < limit
     }
-    if found == 0, !Task.isCancelled { throw Failure(.noPeer) }
+    if found == 0, !Task.isCancelled {
+      throw Failure(
+        .noPeer, "The accessory was not measured.",
+        try: "Check that it is near, and that its chip works: uwbctl doctor DEVICE.")
+    }
   }
 }
 
