@@ -117,6 +117,20 @@ import UWBTestSupport
     #expect(lines.last == "All checks passed.")
   }
 
+  @Test(arguments: ["range", "find"])
+  func nothingIsDrawnOnADumbTerminal(_ command: String) throws {
+    let session = try TerminalSession([command, "-n", "2"], kind: "dumb")
+    #expect(try session.status() == 0)
+    #expect(!session.seen.contains("\u{1B}"), "\(session.seen)")
+    #expect(session.seen.contains(" m"), "\(session.seen)")
+  }
+
+  @Test(arguments: [1, 10, 20, 30])
+  func doctorDoesNotNeedAWideWindow(_ columns: Int) throws {
+    let session = try TerminalSession(["doctor", "sim"], columns: columns, rows: 60)
+    #expect(try session.status() == 0)
+  }
+
   @Test(arguments: [
     ("one two three", 8, 2, "one two\n  three"), ("one two", 7, 2, "one two"), ("", 5, 2, ""),
     ("ok    a   text here", 12, 10, "ok    a\n          text\n          here"),

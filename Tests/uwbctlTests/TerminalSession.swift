@@ -17,7 +17,11 @@ final class TerminalSession {
   /// - Parameters:
   ///   - columns: 0: the terminal does not tell.
   ///   - isComplete: standard error is on the terminal as well.
-  init(_ arguments: [String], columns: Int = 80, rows: Int = 24, isComplete: Bool = true) throws {
+  ///   - kind: of terminal, as TERM has it.
+  init(
+    _ arguments: [String], columns: Int = 80, rows: Int = 24, isComplete: Bool = true,
+    kind: String = "xterm"
+  ) throws {
     var slave: Int32 = -1
     var size = winsize()
     (size.ws_col, size.ws_row) = (UInt16(columns), UInt16(rows))
@@ -26,7 +30,8 @@ final class TerminalSession {
     let terminal = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments =
-      ["--default-signal=HUP,INT,TERM,QUIT", ChildProcess.program.path] + arguments
+      ["--default-signal=HUP,INT,TERM,QUIT", "TERM=\(kind)", ChildProcess.program.path]
+      + arguments
     process.standardInput = terminal
     process.standardOutput = terminal
     process.standardError = isComplete ? terminal : FileHandle.nullDevice

@@ -87,7 +87,7 @@ final class FindPrinter: Sendable {
 
   init(_ format: OutputFormat) {
     self.format = format
-    guard format == .text, standardOutput.isTerminal else { return }
+    guard format == .text, standardOutput.canRedraw else { return }
     let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
     self.live.withLock { $0 = live }
   }

@@ -65,20 +65,20 @@ struct FirmwareLoad: ReportingCommand {
       throw FirmwareError.notNeeded(chip: "\(endpoint)")
     }
     let image = try FirmwareImage(path: file, kind: kind)
-    let isTerminal = standardError.isTerminal
+    let canRedraw = standardError.canRedraw
     let last = Locked<(step: FirmwareStep, attempt: Int)?>(nil)
     let report = try await Firmware.load(image, onto: endpoint) { [verbose] progress in
       let isNew = last.withLock { last in
         defer { last = (progress.step, progress.attempt) }
         return last?.step != progress.step || last?.attempt != progress.attempt
       }
-      if isTerminal {
+      if canRedraw {
         standardError.write("\r\u{1B}[K\(progress.text)")
       } else if verbose, isNew {
         standardError.write(progress.text + "\n")
       }
     }
-    if isTerminal { standardError.write("\r\u{1B}[K") }
+    if canRedraw { standardError.write("\r\u{1B}[K") }
     standardOutput.write(report.text(kind) + "\n")
   }
 }

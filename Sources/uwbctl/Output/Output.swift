@@ -15,6 +15,12 @@ struct Output: Sendable {
   /// Whether a person is likely to be reading.
   var isTerminal: Bool { isatty(descriptor.rawValue) != 0 }
 
+  /// Whether it is a terminal on which lines can be drawn over themselves: not a dumb one, such as the
+  /// shell of an editor.
+  var canRedraw: Bool {
+    isTerminal && !["", "dumb"].contains(getenv("TERM").map { String(cString: $0) } ?? "")
+  }
+
   /// Writes all of a text. Where standard output takes no more, the command ends in order.
   func write(_ text: String) {
     do { try descriptor.writeAll(text.utf8) } catch {
@@ -179,7 +185,7 @@ final class TerminalConsole: CalibrationConsole {
 
   func showProgress(_ label: String, _ count: Int, of total: Int) {
     let step = count * 50 / max(1, total)
-    guard standardError.isTerminal, shown.exchange(step, ordering: .relaxed) != step else { return }
+    guard standardError.canRedraw, shown.exchange(step, ordering: .relaxed) != step else { return }
     let filled = min(25, step / 2)
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 25 - filled)
     standardError.write("\r  \(label) [\(bar)] \(count) of \(total)")
@@ -187,6 +193,6 @@ final class TerminalConsole: CalibrationConsole {
 
   func clearProgress() {
     shown.store(-1, ordering: .relaxed)
-    if standardError.isTerminal { standardError.write("\r\u{1B}[K") }
+    if standardError.canRedraw { standardError.write("\r\u{1B}[K") }
   }
 }

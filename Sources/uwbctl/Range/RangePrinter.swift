@@ -12,7 +12,7 @@ enum RangeFormat: String, ExpressibleByArgument, CaseIterable {
   case table, text, json, csv
 
   /// A table on a terminal, lines elsewhere.
-  static var standard: RangeFormat { standardOutput.isTerminal ? .table : .text }
+  static var standard: RangeFormat { standardOutput.canRedraw ? .table : .text }
 }
 
 /// Prints measurements with their estimates, and summarises them.
