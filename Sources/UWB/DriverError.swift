@@ -94,7 +94,7 @@ public struct DriverError: Error, Sendable, Hashable {
 
 // Each error with its cause and what to try next.
 extension DriverError {
-  private static let resetIt = "Reset the board or unplug it, then try again."
+  package static let resetIt = "Reset the board or unplug it, then try again."
 
   package static func link(_ error: LinkError) -> DriverError {
     DriverError(code: .link, cause: .link(error))
@@ -103,15 +103,22 @@ extension DriverError {
     DriverError(code: .firmware, cause: .firmware(error))
   }
   package static func noAnswer(command: String, milliseconds: Int, garbage: UInt64) -> DriverError {
-    DriverError(
+    let suggestion =
+      if garbage > 0 {
+        "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
+          + "wrong port."
+      } else if command.hasPrefix("SESSION_") {
+        // It has answered others before.
+        resetIt
+      } else {
+        "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
+          + "USB connector J20, not the J-Link); press its reset button and try again."
+      }
+    return DriverError(
       code: .noAnswer, command: command, garbage: garbage,
       sentence: "The device did not answer \(command) within \(milliseconds) ms"
         + (garbage == 0 ? "." : ", but sent \(garbage) bytes that are not UCI."),
-      suggestion: garbage == 0
-        ? "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
-          + "USB connector J20, not the J-Link); press its reset button and try again."
-        : "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
-          + "wrong port.")
+      suggestion: suggestion)
   }
   package static func retriesExhausted(command: String, attempts: Int) -> DriverError {
     DriverError(
@@ -136,7 +143,8 @@ extension DriverError {
   package static func malformedAnswer(command: String, _ error: PayloadError) -> DriverError {
     DriverError(
       code: .malformedAnswer, command: command,
-      sentence: "The answer to \(command) cannot be read. \(error)")
+      sentence: "The answer to \(command) cannot be read. \(error)",
+      suggestion: "Update the firmware of the board; record the answer in a capture and report it.")
   }
   package static func deviceError(command: String) -> DriverError {
     DriverError(
@@ -165,12 +173,15 @@ extension DriverError {
   package static let otherDevice = DriverError(
     code: .otherDevice, sentence: "A different device now answers at this address.",
     suggestion: "Plug the same board in again, or open this one as a new device.")
-  package static func stateNotReached(expected: SessionState, last: SessionState?) -> DriverError {
+  package static func stateNotReached(
+    expected: SessionState, last: SessionState?, suggestion: String = resetIt
+  ) -> DriverError {
     let isUnconfigured = expected == .idle && last == .initialised
     return DriverError(
       code: .stateNotReached,
       sentence: "The session did not become \(expected); it is "
         + "\(last.map { "\($0)" } ?? "unknown").",
+      suggestion: isUnconfigured ? nil : suggestion,
       impliedStatus: isUnconfigured ? .sessionNotConfigured : nil)
   }
   package static func sessionEnded(
@@ -267,6 +278,7 @@ extension DriverError: DescribedError {
     case .firmware(let error): error.recoverySuggestion
     case nil:
       suggestion ?? Self.joined(explanation(in: dialect ?? .assumed)?.recoverySuggestions ?? [])
+        ?? (status == nil ? nil : Self.resetIt)
     }
   }
 }

@@ -64,7 +64,7 @@ public struct StateChangeReason: RawRepresentable, Hashable, Sendable, WireCode 
   /// Creates a code from its byte.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The host asked for it.
+  /// A session command changed the state.
   public static let managementCommand = StateChangeReason(rawValue: 0x00)
   /// Too many ranging rounds in a row failed.
   public static let maxRoundRetriesReached = StateChangeReason(rawValue: 0x01)

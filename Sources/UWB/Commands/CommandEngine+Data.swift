@@ -83,7 +83,9 @@ extension CommandEngine {
       throw .noAnswer(command: notification, milliseconds: milliseconds, garbage: 0)
     }
     guard let data = chip.data[token] else {
-      throw .stateNotReached(expected: .active, last: chip.sessions[token]?.state)
+      throw .stateNotReached(
+        expected: .active, last: chip.sessions[token]?.state,
+        suggestion: "Start the session, and send while it ranges.")
     }
     return data
   }

@@ -194,7 +194,8 @@ struct RangeCommand: Command {
     let dialect = session.device.dialect
     throw Failure(
       .sessionEnded, ending.description(in: dialect),
-      try: ending.recoverySuggestion(in: dialect) ?? "Start it again when the other end is ready.")
+      try: ending.recoverySuggestion(in: dialect)
+        ?? "Start it again. If it ends again, record what the chip says with --capture FILE.")
   }
 }
 

@@ -52,7 +52,28 @@ struct ErrorTextTests {
       (.active, .initialised), (.idle, .active), (.idle, nil),
     ] as [(SessionState, SessionState?)] {
       let other = DriverError.stateNotReached(expected: expected, last: last)
-      #expect(other.recoverySuggestion == nil)
+      #expect(other.recoverySuggestion?.hasPrefix("Reset the board") == true)
+    }
+  }
+
+  @Test("A chip that has answered before is not said to have other firmware")
+  func noAnswer() {
+    for (command, words) in [
+      ("CORE_DEVICE_RESET_CMD", "runs UCI firmware"), ("SESSION_STOP_CMD", "Reset the board"),
+    ] {
+      let error = DriverError.noAnswer(command: command, milliseconds: 10, garbage: 0)
+      #expect(error.recoverySuggestion?.contains(words) == true)
+    }
+  }
+
+  @Test("Each refusal and each answer that cannot be read has a next step")
+  func nextSteps() {
+    for error in [
+      DriverError.refused(command: "SESSION_INIT_CMD", Status(rawValue: 0x40)),
+      .parametersRefused(Status(rawValue: 0x7F), []),
+      .malformedAnswer(command: "X", .tooShort(field: "status", needed: 1, available: 0)),
+    ] {
+      #expect(error.recoverySuggestion != nil)
     }
   }
 

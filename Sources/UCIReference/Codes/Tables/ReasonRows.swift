@@ -6,7 +6,7 @@ import UCI
 // reasons as published in AOSP's packet definitions and FiraParams, and in Qorvo's tools.
 extension StateChangeReason {
   static let general: [CodeExplanation] = [
-    .init(0x00, "MANAGEMENT_COMMAND", "The host asked for it."),
+    .init(0x00, "MANAGEMENT_COMMAND", "A session command changed the state."),
     .init(
       0x01, "MAX_RANGING_ROUND_RETRY_COUNT_REACHED", "Too many ranging rounds in a row failed.",
       causes: ["a peer that was never there, or went away"],
