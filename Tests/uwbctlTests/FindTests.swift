@@ -119,4 +119,11 @@ import UWBSimulator
     await device.close()
     bench.stop()
   }
+
+  @Test(.timeLimit(.minutes(1)))
+  func anEndWithoutADistanceIsTold() throws {
+    let end = try ChildProcess.run(["find", "-t", "0.01"])
+    #expect(end.status == 82)
+    #expect(end.complaints.contains("was not measured.\n  try: "), "\(end.complaints)")
+  }
 }

@@ -69,6 +69,8 @@ package final class BoardBench: Sendable {
         boards.append(Board(name: name, device: device, phases: phases))
       }
       result = .success(try await body(BoardBench(boards, options, console)))
+    } catch let error as DriverError where error.linkError?.code == .cancelled {
+      result = .failure(CancellationError())
     } catch {
       result = .failure(error)
     }
@@ -108,6 +110,15 @@ package final class BoardBench: Sendable {
     let hasPower = session.device.dialect.generation >= .fira2
     let stream = session.measurements(capacity: 256)
     try await session.start()
+    // Where half of the rounds fail there is nothing to calibrate, but what came may be shown.
+    let rounds = 2 * options.rounds + 10
+    let interval = Duration.milliseconds(session.configuration.interval)
+    // Not every chip reports rounds in which nobody was heard.
+    let timer = Task {
+      try await Task.sleep(for: .seconds(3) + interval * rounds)
+      try await session.close()
+    }
+    defer { timer.cancel() }
     for try await measurement in stream {
       let result = measurement.result
       let range = result.distanceCentimetres.map { Double($0) / 100 }
@@ -117,11 +128,11 @@ package final class BoardBench: Sendable {
           time: Double(measurement.receivedAt) / 1e9))
       if range != nil { measured += 1 }
       console.showProgress(label, measured, of: options.rounds)
-      // Where half of the rounds fail there is nothing to calibrate, but what came may be shown.
-      if measured == options.rounds || readings.count >= 2 * options.rounds + 10 { break }
+      if measured == options.rounds || readings.count >= rounds { break }
     }
     console.clearProgress()
     try Task.checkCancellation()
+    if let end = session.unexpectedEnd { throw end }
     return readings
   }
 }
@@ -131,6 +142,7 @@ extension [BoardBench.Reading] {
   func summary(truth: Double) -> String {
     let ranges = compactMap(\.range).sorted()
     guard !ranges.isEmpty else {
+      if isEmpty { return "nothing was measured: the chip reported no rounds" }
       let reasons = Set(map(\.status)).sorted().joined(separator: ", ")
       return "nothing was measured in \(count) rounds: \(printable(reasons))"
     }
