@@ -58,10 +58,10 @@ struct Uwbctl: AsyncParsableCommand {
       } else {
         try command.run()
       }
-      try Ending.checkOutput()
     } catch {
       end(error)
     }
+    do { try Ending.checkOutput() } catch { exit(withError: error) }
   }
 
   /// Ends the program with the text and the exit status of an error; help is one as well.

@@ -213,9 +213,23 @@ import UWBTestSupport
         run.status == status || status == 141 && !run.complaints.contains("Cannot write"),
         "\(line) \(place): \(run.status) \(run.complaints)")
       if status == 71 {
-        #expect(
-          run.complaints.contains("Cannot write"), "\(line) \(place): \(run.complaints)")
+        let told = run.complaints.components(separatedBy: "Cannot write").count - 1
+        #expect(told == 1, "\(line) \(place): \(run.complaints)")
       }
+    }
+  }
+
+  @Test func aValueOfAnotherKindIsSaidInPlainWords() throws {
+    let folder = try folder()
+    defer { folder.remove() }
+    for (text, words) in [
+      ("{A: 1}", "an object belongs in A"), ("1", "an object belongs at the top"),
+    ] {
+      let path = try folder.write(text, to: "anchors.json")
+      let run = try Self.sh("uwbctl compute locate t.csv --anchors \(path)", in: folder)
+      #expect(run.status == 65)
+      #expect(run.complaints.contains(words), "\(run.complaints)")
+      #expect(!run.complaints.contains("Dictionary"), "\(run.complaints)")
     }
   }
 

@@ -85,12 +85,23 @@ package enum JSONFile {
     }
     return switch error {
     case .keyNotFound(let key, let context): "\(key.stringValue) is missing \(at(context))"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "\(context.debugDescription) (\(at(context)))"
+    case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+      "\(kind(of: type)) belongs \(at(context))"
     case .dataCorrupted(let context):
       "\(context.debugDescription) (\(at(context)))"
         + (context.underlyingError.map { ": \($0)" } ?? "")
     @unknown default: "\(error)"
+    }
+  }
+
+  /// What a value of this type is in JSON.
+  private static func kind(of type: any Any.Type) -> String {
+    switch type {
+    case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "a number"
+    case is String.Type: "a string"
+    case is Bool.Type: "true or false"
+    case is any (Collection & ExpressibleByArrayLiteral).Type: "a list"
+    default: "an object"
     }
   }
 
