@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import Glibc
 import Synchronization
@@ -132,6 +133,133 @@ import UWBTestSupport
     terminal.hangUp()
     #expect(end.status == 82, "\(end.complaints)")
     #expect(end.complaints.contains("0 rounds, "), "\(end.complaints)")
+  }
+
+  /// A chip that ranges, with one empty round, and answers commands of its own in place of these.
+  private func rangingChip(_ answers: [Opcode: String]) throws -> ScriptedTerminal {
+    try ScriptedTerminal { packet in
+      if let answer = answers[Opcode(GroupID(rawValue: packet[0] & 0x0F), packet[1])] {
+        return answer.isEmpty ? [] : hexBytes(answer)
+      }
+      return switch (packet[0], packet[1]) {
+      case (0x20, 0x00): hexBytes("40 00 00 01 00 60 01 00 01 01")
+      case (0x20, 0x02): hexBytes("40 02 00 0A 00 00 02 00 02 00 02 01 10 00")
+      case (0x20, 0x03): hexBytes("40 03 00 02 00 00")
+      case (0x21, 0x00):
+        hexBytes("41 00 00 05 00 01 00 00 00 61 02 00 06 01 00 00 00 00 00")
+      case (0x21, 0x03): hexBytes("41 03 00 02 00 00 61 02 00 06 01 00 00 00 03 00")
+      case (0x21, 0x05): hexBytes("41 05 00 02 00 01")
+      case (0x22, 0x00):
+        hexBytes("42 00 00 01 00 61 02 00 06 01 00 00 00 02 00")
+          + hexBytes("62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00")
+      case (0x22, 0x01): hexBytes("42 01 00 01 00 61 02 00 06 01 00 00 00 03 00")
+      case (0x21, 0x01): hexBytes("41 01 00 01 00 61 02 00 06 01 00 00 00 01 00")
+      default: [packet[0] & 0x0F | 0x40, packet[1], 0, 1, 0x08]
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("42 01 00 01 02", 82), ("42 01 00 01 0A", 82), ("60 07 00 01 0A", 82), ("42 01 00 00", 82),
+    ("60 01 00 01 FF", 81), ("", 80),
+  ])
+  func theTimeLimitHoldsWhateverTheChipSaysToStop(_ answer: String, _ status: Int32) throws {
+    let terminal = try rangingChip([.sessionStop: answer])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "0.5"])
+    terminal.hangUp()
+    #expect(end.status == status, "\(end.complaints)")
+    #expect(end.complaints.hasPrefix("1 rounds, "), "\(end.complaints)")
+    if status == 80 {
+      #expect(end.complaints.contains("  try: It may still be ranging"), "\(end.complaints)")
+    } else if answer.hasPrefix("42") {
+      let removal = hexBytes("21 01 00 04 01 00 00 00")
+      #expect(terminal.bytes.suffix(removal.count) == removal[...])
+    }
+  }
+
+  @Test func aChipThatDoesNotAnswerToStopIsAskedToRemoveTheSession() throws {
+    let terminal = try rangingChip([.sessionStop: "", .sessionGetState: "41 06 00 02 00 02"])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-n", "1"])
+    terminal.hangUp()
+    #expect(end.status == 82, "\(end.complaints)")
+    let removal = hexBytes("21 01 00 04 01 00 00 00")
+    #expect(terminal.bytes.suffix(removal.count) == removal[...])
+  }
+
+  @Test func theTimeLimitHoldsWhileTheChipFailsToMakeTheSession() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let terminal = try rangingChip([.sessionInit: "60 01 00 01 FF"])
+    let link = folder.path("board")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
+    let end = try ChildProcess.run(["range", "--device", link, "-t", "0.5"])
+    terminal.hangUp()
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.complaints.contains("Waiting for the device"), "\(end.complaints)")
+  }
+
+  @Test(arguments: ["40 03 00 01 08", "40 03 00 03 00 05 00"])
+  func aChipThatDoesNotListItsCapabilitiesRanges(_ answer: String) throws {
+    let terminal = try rangingChip([.coreGetCapsInfo: answer])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-n", "1"])
+    terminal.hangUp()
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.complaints.hasPrefix("1 rounds, "), "\(end.complaints)")
+  }
+
+  @Test(arguments: ["62 00 00 03 01 02 03", nil])
+  func reportsThatNobodyTakesAreTold(_ report: String?) throws {
+    // Of a session that the chip has not: it may have put the id in place of the handle.
+    let report =
+      report ?? "62 00 00 19 00000000 2A000000 00 c8000000 01 00 00 00000000 00000000 00"
+    let started = "42 00 00 01 00 61 02 00 06 01 00 00 00 02 00"
+    let terminal = try rangingChip([.sessionStart: started + report])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "0.5"])
+    terminal.hangUp()
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.complaints.contains("1 reports of the chip"), "\(end.complaints)")
+  }
+
+  private func calibrate(_ chips: ScriptedTerminal...) throws -> ChildProcess {
+    let boards = zip("AB", chips).flatMap { ["--board", "\($0)=\($1.path)"] }
+    return try ChildProcess(
+      ["calibrate", "delay", "--pair", "A,B=1", "--yes", "-n", "1", "--interval", "20"] + boards)
+  }
+
+  @Test func aCalibrationDoesNotWaitForAChipThatReportsNothing() throws {
+    let chips = (try rangingChip([:]), try rangingChip([:]))
+    let end = try calibrate(chips.0, chips.1).outcome()
+    chips.0.hangUp()
+    chips.1.hangUp()
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.complaints.contains("reported no rounds"), "\(end.complaints)")
+  }
+
+  @Test func aCalibrationWhoseSessionTheChipEndsFails() throws {
+    let started = "42 00 00 01 00 61 02 00 06 01 00 00 00 02 00"
+    let chips = (
+      try rangingChip([.sessionStart: started + "61 02 00 06 01 00 00 00 03 81"]),
+      try rangingChip([:])
+    )
+    let end = try calibrate(chips.0, chips.1).outcome()
+    chips.0.hangUp()
+    chips.1.hangUp()
+    #expect(end.status == 78, "\(end.complaints)")
+    #expect(end.complaints.contains("(0x81)"), "\(end.complaints)")
+  }
+
+  @Test func aCalibrationThatIsInterruptedWhileItOpensIsUnfinished() throws {
+    let isOpening = DispatchSemaphore(value: 0)
+    let silent = try ScriptedTerminal { _ in
+      isOpening.signal()
+      return []
+    }
+    let child = try calibrate(silent, silent)
+    isOpening.wait()
+    child.process.interrupt()
+    let end = child.outcome()
+    silent.hangUp()
+    #expect(end.status == 84, "\(end.complaints)")
   }
 
   // MARK: rounds without a measurement

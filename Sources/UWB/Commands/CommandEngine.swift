@@ -203,6 +203,9 @@ extension CommandEngine {
     state.withLock { $0.chip.sessions[token]?.state == .active }
   }
 
+  /// Whether the chip has reported that session, and not its end.
+  func knows(_ token: UInt32) -> Bool { state.withLock { $0.chip.sessions[token] != nil } }
+
   func update(_ change: (inout ChipState) -> Void) {
     let (chip, ready) = state.withLock { state in
       change(&state.chip)

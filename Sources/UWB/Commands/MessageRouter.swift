@@ -144,9 +144,15 @@ final class MessageRouter: @unchecked Sendable {
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
     // Checked here, and nowhere else on its way to whoever asked for it.
-    guard let view = try? SessionInfoView(payload) else { return }
+    guard let view = try? SessionInfoView(payload) else {
+      // A message that nobody understands.
+      return engine.receive(type: .notification, opcode: .sessionInfo, payload: payload)
+    }
     refresh()
-    _ = deliver(RoundNotification(.measurements(view), info), view.sessionToken)
+    let token = view.sessionToken
+    if !deliver(RoundNotification(.measurements(view), info), token), !engine.knows(token) {
+      engine.receive(type: .notification, opcode: .sessionInfo, payload: payload)
+    }
   }
 
   /// Returns whether there was a subscriber.

@@ -146,7 +146,8 @@ extension DeviceCore {
     }
     let chip = try await engine.wait(milliseconds: profile.stateTimeout) { chip in
       guard let status = chip.sessions[token] else { return false }
-      return status.state == .active || status.reason != .managementCommand
+      return status.state == .active || status.state == .deinitialised
+        || status.reason != .managementCommand
     }
     guard let status = chip?.sessions[token] else {
       throw .stateNotReached(expected: .active, last: engine.chip.sessions[token]?.state)
@@ -172,16 +173,20 @@ extension DeviceCore {
     guard engine.isActive(token) else { return }
     record.willStop()
     let response = try await engine.send(SessionStop(sessionToken: token))
-    let chip = try await engine.wait(milliseconds: profile.stateTimeout) {
+    // It may have ended by itself just before; what counts is that it no longer ranges.
+    let patience = response.status == .ok ? profile.stateTimeout : Self.refusalMilliseconds
+    let chip = try await engine.wait(milliseconds: patience) {
       $0.sessions[token]?.state != .active
     }
-    // It may have ended by itself just before; what counts is that it no longer ranges.
     guard chip != nil else {
       throw response.status == .ok
         ? .stateNotReached(expected: .idle, last: .active)
         : .refused(command: "SESSION_STOP_CMD", response.status)
     }
   }
+
+  /// How long a chip that refuses to stop a session may take to report that it has ended.
+  private static let refusalMilliseconds = 300
 
   /// Stops ranging and removes the session from the chip. Does nothing the second time.
   func end(_ record: SessionRecord) async throws(DriverError) {
@@ -193,9 +198,16 @@ extension DeviceCore {
       record.markRemoved()
       engine.forget(record.token)
     }
-    // A chip that has just answered neither this nor a question is not asked for more.
-    if let failure, failure.code == .noAnswer { throw failure }
-    try await remove(record.token)
+    // A chip that answers neither this nor a question is not asked for more.
+    if let failure, failure.code == .noAnswer {
+      let question = GetSessionState(sessionToken: record.token)
+      do { _ = try await engine.send(question, timeout: Self.answerLimit) } catch { throw failure }
+    }
+    // A session that is removed has stopped, whatever the chip said to that.
+    do throws(DriverError) { try await remove(record.token) } catch {
+      throw failure ?? (error == .recovering ? engine.interruption ?? error : error)
+    }
+    failure = nil
   }
 
   /// How long a chip that has removed a session may take to report it.

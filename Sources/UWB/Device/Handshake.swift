@@ -55,12 +55,23 @@ struct Handshake {
     adopt(profile, dialect)
     logger.info(
       "device", metadata: ["profile": "\(profile.name)", "uci": "\(info.uciVersion)"])
-    let capabilities =
-      try await engine.request(GetCapabilities(), from: .recovery).parameters ?? []
+    let capabilities = try await capabilities()
     limitSegments(Capabilities(capabilities), profile, dialect)
     return Identity(
       info: info, capabilities: capabilities, profile: profile, dialect: dialect,
       wasReset: found == nil)
+  }
+
+  /// What the chip lists; nothing where it refuses to, or its list cannot be read. It may range all the
+  /// same, and says so when it is asked to.
+  private func capabilities() async throws(DriverError) -> [TLV] {
+    let cause: DriverError
+    do throws(DriverError) {
+      return try await engine.request(GetCapabilities(), from: .recovery).parameters ?? []
+    } catch { cause = error }
+    guard cause.code == .refused || cause.code == .malformedAnswer else { throw cause }
+    logger.warning("capabilities are not known", metadata: ["cause": "\(cause)"])
+    return []
   }
 
   /// Commands go out in packets as long as the chip says it takes them, and no longer than its

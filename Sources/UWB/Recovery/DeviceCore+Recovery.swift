@@ -258,7 +258,7 @@ extension DeviceCore {
 
   /// How long a chip that may have restarted may take to say that it still has a session, in milliseconds; chips in
   /// the field take some 10.
-  private static let answerLimit = 500
+  static let answerLimit = 500
 
   /// Asks a chip for its sessions after it did what only a restarted chip does. Any thread.
   func verifySessions() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Locking
 import Glibc
 import Logging
 import SystemPackage
@@ -215,6 +216,43 @@ struct TimeLimit: ParsableArguments {
 
   /// nil: there is no limit.
   var limit: Duration? { duration?.duration }
+
+  /// Runs `body` until it ends or the time is over: then it is cancelled as by a signal, and a chip
+  /// that does not end its sessions within two seconds is closed all the same.
+  ///
+  /// - Returns: nil if the time was over while `body` waited for the device.
+  func limiting<R: Sendable>(
+    _ device: UWBDevice, _ body: @escaping @Sendable () async throws -> R
+  ) async throws -> R? {
+    let task = Task { try await body() }
+    let isOver = Locked(false)
+    let timer = limit.map { limit in
+      Task {
+        try await Task.sleep(for: limit)
+        isOver.withLock { $0 = true }
+        task.cancel()
+        try await Task.sleep(for: .seconds(2))
+        await device.close(within: .zero)
+      }
+    }
+    defer { timer?.cancel() }
+    do {
+      return try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    } catch let error as DriverError where isOver.withLock({ $0 }) {
+      switch error.code {
+      case .link where error.linkError?.code == .cancelled: return nil
+      case .closed:
+        throw Failure(
+          .silent, "The time was over, but the chip did not end its session within two seconds.",
+          try: "It may still be ranging: uwbctl reset ends every session of a chip.")
+      default: throw error
+      }
+    }
+  }
 }
 
 /// Resolves `--device` and `--capture`: what to open, and where to record.

@@ -40,6 +40,7 @@ struct RangeCommand: Command {
     let settings = try estimation.settings(
       channel: Int(configuration.channel), peers: configuration.peers)
     if !session.force { try configuration.validate() }
+    let unread = Locked(0)
     let measured = try await options.withDevice(
       capture, peers: configuration.peers.count, recovery: end.recovery
     ) { [configuration] device, simulated in
@@ -49,13 +50,33 @@ struct RangeCommand: Command {
         ).warnings.report(strictly: session.strict)
       }
       let others = try await simulated?.start(RangeOptions.mirrored(configuration)) ?? []
-      return try await lending {
-        try await device.withSession(configuration, checked: !session.force) {
-          try await run($0, settings)
+      let printing = Locked<RangePrinter?>(nil)
+      let events = device.events
+      let watch = Task {
+        for await event in events {
+          if case .message(let message) = event, message.opcode == .sessionInfo {
+            unread.withLock { $0 += 1 }
+          }
+          guard let text = Self.announcement(of: event) else { continue }
+          if let printer = printing.withLock({ $0 }) { printer.say(text) } else { note(text) }
         }
+      }
+      defer { watch.cancel() }
+      return try await lending {
+        try await end.time.limiting(device) {
+          try await device.withSession(configuration, checked: !session.force) {
+            try await run($0, settings, printing)
+          }
+        } ?? 0
       } end: {
         for device in others { await device.close() }
       }
+    }
+    if measured == 0, case let count = unread.withLock({ $0 }), count > 0 {
+      throw Failure(
+        .noPeer,
+        "No peer was measured: \(count) reports of the chip cannot be read, or name no session.",
+        try: "Record them with --capture FILE, and see uwbctl decode --file FILE.")
     }
     if measured == 0 {
       throw Failure(
@@ -78,43 +99,23 @@ struct RangeCommand: Command {
 
   /// Ranges, and prints the summary however that ends.
   ///
+  /// - Parameter printing: what prints from now on.
   /// - Returns: how often a peer was measured.
-  private func run(_ session: UWBSession, _ settings: EstimationSettings) async throws -> Int {
+  private func run(
+    _ session: UWBSession, _ settings: EstimationSettings, _ printing: Locked<RangePrinter?>
+  ) async throws -> Int {
     let device = session.device
     let configuration = session.configuration
     let stream = session.estimatedRounds(settings, capacity: 1_024)
-    let events = device.events
     let printer = RangePrinter(
       format ?? .standard,
       showsComputed: session.hasDiagnostics || estimation.calibration != nil,
       peers: configuration.peers, interval: .milliseconds(configuration.interval),
       clock: PacketLink.now)
-    let watch = Task {
-      for await event in events {
-        if let text = Self.announcement(of: event) { printer.say(text) }
-      }
-    }
-    defer { watch.cancel() }
-    let isOver = Locked(false)
+    printing.withLock { $0 = printer }
     let starting = Task { [isRecovered = end.recovery != nil] in
       try await Self.start(session, waiting: isRecovered ? device.events : nil)
     }
-    let timer = end.time.limit.map { limit in
-      Task {
-        try await Task.sleep(for: limit)
-        isOver.withLock { $0 = true }
-        starting.cancel()
-        // A chip that does not answer must not hold the program.
-        let grace = Task {
-          try await Task.sleep(for: .seconds(1))
-          await device.close(within: .zero)
-        }
-        defer { grace.cancel() }
-        // The stream ends when the session leaves ACTIVE.
-        try? await session.stop()
-      }
-    }
-    defer { timer?.cancel() }
     let isRanging = try await withTaskCancellationHandler {
       try await starting.value
     } onCancel: {
@@ -130,10 +131,7 @@ struct RangeCommand: Command {
       standardError.write(standardError.wrapped(text, indent: 2) + "\n")
       standardError.write(summary.failuresExplained(in: device.dialect))
     }
-    // Otherwise nobody would stop it.
-    if isRanging, !isOver.withLock({ $0 }) {
-      try await measure(session, stream, printer)
-    }
+    if isRanging { try await measure(session, stream, printer) }
     return printer.summary.measured
   }
 
