@@ -89,7 +89,11 @@ extension DeviceCore {
   ///
   /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for.
   func make(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
-    state.withLock { $0.sessions.append(record) }
+    state.withLock { state in
+      state.sessions.append(record)
+      if case .ended = state.phase { return }
+      if let recovery, state.watch == nil { state.watch = watch(recovery.watchdogInterval) }
+    }
     try await attempt(record, awaitsRecovery: awaitsRecovery, isDone: { record.isOnChip }) {
       () async throws(DriverError) in try await self.build(record)
     }

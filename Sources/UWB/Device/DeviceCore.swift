@@ -91,7 +91,6 @@ final class DeviceCore: Sendable {
       state.home = home
       guard case .opening = state.phase else { return }
       state.phase = .running
-      if let recovery { state.watch = watch(recovery.watchdogInterval) }
     }
   }
 

@@ -295,14 +295,22 @@ extension DeviceCore {
     return nil
   }
 
-  /// Checks in this interval whether sessions that range are heard of.
+  /// Checks in this interval whether sessions that range are heard of, as long as there are sessions:
+  /// a device without any wakes nobody.
   func watch(_ silence: Duration) -> Task<Void, Never> {
     Task { [weak self] in
       while true {
         do { try await Task.sleep(for: silence) } catch { return }
-        guard let self else { return }
+        guard let self, self.hasSessionsToWatch() else { return }
         if self.isSilent(for: silence) { self.verifySessions() }
       }
+    }
+  }
+
+  private func hasSessionsToWatch() -> Bool {
+    state.withLock { state in
+      if state.sessions.isEmpty { state.watch = nil }
+      return state.watch != nil
     }
   }
 

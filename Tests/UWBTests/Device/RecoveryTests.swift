@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Locking
 import Synchronization
 import SystemPackage
 import Testing
 import UCI
-import UWB
 import UWBLink
 import UWBSimulator
+
+@testable import UWB
 
 /// A device that goes away, or loses its mind, and what its users see of it.
 @Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
@@ -548,6 +550,21 @@ import UWBSimulator
     let before = try await Self.events(&events) { !Self.isMeasurement($0) }
     #expect(before.last == .interrupted(.deviceRestarted))
     #expect(try await Self.events(&events, until: Self.isMeasurement).first == .resumed)
+    await device.close()
+    board.remove()
+  }
+
+  @Test(.timeLimit(.minutes(1))) func onlyADeviceWithSessionsIsWatched() async throws {
+    let board = try Board()
+    let device = try await board.open(RecoveryPolicy(watchdogInterval: .milliseconds(5)))
+    func isWatched() -> Bool { device.core.state.withLock { $0.watch != nil } }
+    #expect(!isWatched())
+    for _ in 0..<2 {
+      let session = try await device.makeSession(Ends.configurations().controller)
+      #expect(isWatched())
+      try await session.close()
+      while isWatched() { try await Task.sleep(for: .milliseconds(1)) }
+    }
     await device.close()
     board.remove()
   }
