@@ -121,13 +121,16 @@ let package = Package(
       dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/PeerRanging", swiftSettings: strict),
 
+    // Rings that the benchmark compares with; those of other libraries where they are installed.
+    .target(name: "RingPeers", dependencies: ["CUWBTestSupport"], path: "Benchmarks/RingPeers"),
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [
-        "CUWB", "CUWBTestSupport", "LineSimulation", "UCI", "UWBLink", "UWB", "Ranging",
-        "RangingScenes", "UWBSimulator", "NearbyInteraction", system, benchmark,
+        "CUWB", "CUWBTestSupport", "LineSimulation", "RingPeers", "UCI", "UWBLink", "UWB",
+        "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction", system, benchmark,
       ],
-      path: "Benchmarks", exclude: ["compare", "Instructions/count", "Instructions/Counts.txt"],
+      path: "Benchmarks",
+      exclude: ["compare", "Instructions/count", "Instructions/Counts.txt", "RingPeers"],
       swiftSettings: strict + lifetimes),
 
     // Runs inside of the virtual machine of Tests/VirtualBench/run.

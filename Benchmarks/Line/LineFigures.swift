@@ -110,7 +110,9 @@ struct LineFigures {
       let entry = measured.map {
         (handler.destination.entered.values[$0], handler.destination.received.values[$0])
       }
-      rows.append(HandOverFigures.row("read returned to handler, pseudo-terminal", entry, nil))
+      rows.append(
+        HandOverFigures.row(
+          "read returned to handler, pseudo-terminal, every 0.15 to 2 ms", entry, nil, nil))
     }
     return rows
   }

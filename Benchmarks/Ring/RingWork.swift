@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUWBTestSupport
+import RingPeers
 import UWBLink
 
 /// Both ends of a ring of the package, and what the benchmarks do with them: the same as
-/// `reference_ring.c` does with its own.
+/// `ring_loops.h` does with the others.
 struct RingWork: Sendable {
   let producer: Cell<FrameProducer>
   let consumer: Cell<FrameConsumer>

@@ -20,9 +20,8 @@ enum Batches {
     suite.benchmark("decode 1 measurement, C") { sink &+= one.c() }
     suite.benchmark("decode 8 measurements") { sink &+= eight.swift() }
     suite.benchmark("decode 8 measurements, C") { sink &+= eight.c() }
-    suite.benchmark("ring") { sink &+= ring.sameThreadSwift() }
-    suite.benchmark("ring in C that can wake") { sink &+= ring.sameThreadC(ring.waking.0) }
-    suite.benchmark("ring in C, spinning only") { sink &+= ring.sameThreadC(ring.plain.0) }
+    suite.benchmark("ring") { sink &+= ring.sameThread() }
+    for peer in ring.peers { suite.benchmark(peer.name) { sink &+= ring.sameThread(peer) } }
     suite.benchmark("range estimator") {
       for index in 0..<1024 {
         time += 0.1

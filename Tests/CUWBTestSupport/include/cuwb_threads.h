@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /// CLOCK_MONOTONIC in nanoseconds.
 uint64_t cuwb_test_now(void);
 
@@ -27,5 +31,9 @@ void cuwb_test_ping_pong(uint32_t *nanoseconds, size_t count);
 
 /// Processors the process may use.
 int cuwb_test_processors(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
