@@ -194,6 +194,27 @@ void cuwb_futex_wake(uint32_t *word);
 /// Keeps the compiler from moving accesses to memory across; the processor may still move them.
 static inline void cuwb_compiler_barrier(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
+/// Copies bytes that are read next, in pieces that do not overlap. memcpy(3) writes the end of most
+/// lengths twice, and a processor has to wait when it reads across two writes that are under way.
+static inline void cuwb_copy_to_read(void *to, const void *from, size_t count) {
+  uint8_t *out = (uint8_t *)to;
+  const uint8_t *in = (const uint8_t *)from;
+  size_t at = 0;
+  for (; count - at >= 64; at += 64) __builtin_memcpy(out + at, in + at, 64);
+#define CUWB_COPY_PIECE(size)                    \
+  if (count & (size)) {                          \
+    __builtin_memcpy(out + at, in + at, (size)); \
+    at += (size);                                \
+  }
+  CUWB_COPY_PIECE(32)
+  CUWB_COPY_PIECE(16)
+  CUWB_COPY_PIECE(8)
+  CUWB_COPY_PIECE(4)
+  CUWB_COPY_PIECE(2)
+  CUWB_COPY_PIECE(1)
+#undef CUWB_COPY_PIECE
+}
+
 /// Whether `cuwb_process_barrier` works here: asks the kernel for it, once in the life of a process.
 bool cuwb_has_process_barrier(void);
 

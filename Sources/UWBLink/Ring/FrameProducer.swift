@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Atomics
+public import CUWB
 internal import DequeModule
 internal import Locking
 
@@ -65,8 +66,7 @@ internal import Locking
     {
       unsafe frame.withUnsafeBytes { bytes in
         if let base = bytes.baseAddress {
-          unsafe (slot + FrameRingStorage.bytesOffset)
-            .copyMemory(from: base, byteCount: bytes.count)
+          unsafe cuwb_copy_to_read(slot + FrameRingStorage.bytesOffset, base, bytes.count)
         }
       }
       unsafe publish(
