@@ -152,7 +152,8 @@ let package = Package(
       name: "CUWBScenarios", dependencies: ["CUWB", "ChipModels"], path: "Tests/CUWBScenarios",
       cSettings: [.define("_GNU_SOURCE")]),
     .target(
-      name: "UWBTestSupport", dependencies: ["UWBLink", system], path: "Tests/UWBTestSupport",
+      name: "UWBTestSupport", dependencies: ["CUWBTestSupport", "UWBLink", system],
+      path: "Tests/UWBTestSupport",
       swiftSettings: strict),
     .target(
       name: "LineSimulation", dependencies: ["CUWB"], path: "Tests/LineSimulation",

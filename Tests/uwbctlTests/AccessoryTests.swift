@@ -4,6 +4,7 @@ import AccessoryProtocol
 import Foundation
 import SystemPackage
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 import UWBLink

@@ -2,12 +2,13 @@
 
 import Foundation
 import Synchronization
+import UWBTestSupport
 
 /// `uwbctl` in a process of its own.
 final class ChildProcess {
   struct Failure: Error { var what: String }
 
-  let process = Process()
+  let process: SpawnedProcess
   private let output = Pipe()
   private let complaints = Pipe()
   /// Read, but not returned yet.
@@ -25,17 +26,15 @@ final class ChildProcess {
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
     program: String = ChildProcess.program.path
   ) throws {
-    // Commands in this process, and nohup, ignore signals, which a child would inherit.
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      ["--default-signal=HUP,INT,TERM,PIPE", "--unset=COLUMNS"]
-      + (columns.map { ["COLUMNS=\($0)"] } ?? []) + [program] + arguments
-    process.currentDirectoryURL = folder.map { URL(filePath: $0) }
-    process.standardOutput = output
-    process.standardError = complaints
     let stdin = Pipe()
-    process.standardInput = input.isEmpty ? FileHandle.nullDevice : stdin
-    try process.run()
+    process = try SpawnedProcess(
+      program, arguments, environment: ["COLUMNS": columns], in: folder,
+      standardInput: input.isEmpty ? nil : stdin.fileHandleForReading.fileDescriptor,
+      standardOutput: output.fileHandleForWriting.fileDescriptor,
+      standardError: complaints.fileHandleForWriting.fileDescriptor)
+    // The child has its own.
+    for pipe in [output, complaints] { try pipe.fileHandleForWriting.close() }
+    try stdin.fileHandleForReading.close()
     DispatchQueue(label: "input").async {
       try? stdin.fileHandleForWriting.write(contentsOf: input)
       try? stdin.fileHandleForWriting.close()
@@ -48,7 +47,6 @@ final class ChildProcess {
   func waitFor(_ beginning: String) throws {
     let line = output.fileHandleForReading.availableData
     guard String(decoding: line, as: UTF8.self).hasPrefix(beginning) else {
-      process.waitUntilExit()
       let said = String(decoding: complaints.fileHandleForReading.availableData, as: UTF8.self)
       throw Failure(what: "status \(process.terminationStatus): \(said)")
     }
@@ -108,10 +106,8 @@ final class ChildProcess {
     }
     let bytes = output.fileHandleForReading.readDataToEndOfFile()
     reading.wait()
-    process.waitUntilExit()
-    let signal: Int32 = process.terminationReason == .exit ? 0 : 128
     return Outcome(
-      status: signal + process.terminationStatus, bytes: bytes,
+      status: process.terminationStatus, bytes: bytes,
       complaints: String(decoding: said.withLock { $0 }, as: UTF8.self))
   }
 
@@ -123,7 +119,7 @@ final class ChildProcess {
   }
 
   func kill() {
-    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.send(SIGKILL)
     process.waitUntilExit()
   }
 

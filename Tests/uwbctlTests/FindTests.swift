@@ -6,6 +6,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 import UWBLink
@@ -106,9 +107,8 @@ import UWBSimulator
       "find", "--device", chip.path, "--accessory", listener.endpoint.description,
     ])
     try finder.waitFor(#"{"event":"started"}"#)
-    kill(finder.process.processIdentifier, SIGHUP)
-    finder.process.waitUntilExit()
-    #expect(finder.process.terminationReason == .exit)
+    finder.process.send(SIGHUP)
+    #expect(!finder.process.wasEndedBySignal)
     var options = UWBDevice.Options()
     options.resetPolicy = .keepState
     let own = try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options)

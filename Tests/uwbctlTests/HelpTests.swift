@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Testing
+import UWBTestSupport
 import UWBSimulator
 
 @testable import uwbctl

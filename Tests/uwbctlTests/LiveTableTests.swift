@@ -11,19 +11,19 @@ import UWBTestSupport
 @Suite(.ownThreads, .serialized, .timeLimit(.minutes(1))) struct LiveTableTests {
   /// The program between two pipes.
   private final class Pipeline {
-    let process = Process()
+    let process: SpawnedProcess
     private let (input, output, complaints) = (Pipe(), Pipe(), Pipe())
     private var pending: [UInt8] = []
 
     init(_ arguments: [String]) throws {
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments =
-        ["--default-signal=HUP,INT,TERM,PIPE", ChildProcess.program.path, "compute"] + arguments
-      (process.standardInput, process.standardOutput) = (input, output)
-      process.standardError = complaints
-      try process.run()
+      process = try SpawnedProcess(
+        ChildProcess.program.path, ["compute"] + arguments,
+        standardInput: input.fileHandleForReading.fileDescriptor,
+        standardOutput: output.fileHandleForWriting.fileDescriptor,
+        standardError: complaints.fileHandleForWriting.fileDescriptor)
       // The child has its own.
-      try output.fileHandleForWriting.close()
+      for pipe in [output, complaints] { try pipe.fileHandleForWriting.close() }
+      try input.fileHandleForReading.close()
     }
 
     deinit {
@@ -53,10 +53,8 @@ import UWBTestSupport
     /// Waits for the end: what it said on standard error, and its status, for a signal as the shell
     /// has it.
     func end() -> (status: Int32, complaints: String) {
-      process.waitUntilExit()
       let said = complaints.fileHandleForReading.readDataToEndOfFile()
-      let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
-      return (signal + process.terminationStatus, String(decoding: said, as: UTF8.self))
+      return (process.terminationStatus, String(decoding: said, as: UTF8.self))
     }
   }
 

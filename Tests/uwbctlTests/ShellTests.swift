@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Testing
+import UWBTestSupport
 
 @testable import uwbctl
 
@@ -69,11 +70,6 @@ import Testing
     let file = "/tmp/uwbctl-test-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: file) }
     try Uwbctl.completionScript(for: shell).write(toFile: file, atomically: true, encoding: .utf8)
-    let process = Process()
-    process.executableURL = URL(filePath: path)
-    process.arguments = ["-n", file]
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+    #expect(try SpawnedProcess(path, ["-n", file]).terminationStatus == 0)
   }
 }

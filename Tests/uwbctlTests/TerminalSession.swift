@@ -3,10 +3,11 @@
 import Foundation
 import Glibc
 import Testing
+import UWBTestSupport
 
 /// `uwbctl` at a pseudo-terminal, as a person sees it.
 final class TerminalSession {
-  private let process = Process()
+  private let process: SpawnedProcess
   private var master: Int32 = -1
   /// Everything that came and was not expected yet.
   private(set) var seen = ""
@@ -27,17 +28,13 @@ final class TerminalSession {
     (size.ws_col, size.ws_row) = (UInt16(columns), UInt16(rows))
     screen = TerminalScreen(columns: columns == 0 ? 80 : columns, rows: rows)
     try #require(openpty(&master, &slave, nil, nil, &size) == 0)
-    let terminal = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      ["--default-signal=HUP,INT,TERM,QUIT", "TERM=\(kind)", ChildProcess.program.path]
-      + arguments
-    process.standardInput = terminal
-    process.standardOutput = terminal
-    process.standardError = isComplete ? terminal : FileHandle.nullDevice
-    try process.run()
+    let null = isComplete ? slave : open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { if !isComplete { close(null) } }
+    process = try SpawnedProcess(
+      ChildProcess.program.path, arguments, environment: ["TERM": kind], standardInput: slave,
+      standardOutput: slave, standardError: null)
     // So that reading ends when the program does.
-    try terminal.close()
+    close(slave)
   }
 
   deinit {
@@ -77,7 +74,7 @@ final class TerminalSession {
 
   func answer(_ text: String) { _ = (text + "\n").withCString { write(master, $0, strlen($0)) } }
   func interrupt() { process.interrupt() }
-  func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+  func signal(_ number: Int32) { process.send(number) }
 
   /// What a shell prints after Ctrl-Z, for example.
   func writeFromElsewhere(_ text: String) { screen.write(text) }
@@ -95,7 +92,6 @@ final class TerminalSession {
   /// Reads to the end.
   func status() throws -> Int32 {
     while try read() {}
-    process.waitUntilExit()
     return process.terminationStatus
   }
 }
