@@ -67,6 +67,8 @@ let package = Package(
       name: "AccessoryProtocol",
       dependencies: ["UCI", "UCIReference", "UWBLink", "UWB", "Locking", system],
       swiftSettings: strict + lifetimes),
+    // Bluetooth LE through bluetoothd, for whatever is said over it.
+    .target(name: "Bluetooth", dependencies: ["Locking"], swiftSettings: memorySafe),
     .target(name: "SIMDMath", swiftSettings: strict),
     .target(name: "simd", dependencies: ["SIMDMath"], swiftSettings: strict),
     .target(
@@ -136,7 +138,9 @@ let package = Package(
     // Runs inside of the virtual machine of Tests/VirtualBench/run.
     .executableTarget(
       name: "VirtualBench",
-      dependencies: ["CUWB", "ChipModels", "UCI", "UWB", "UWBLink", "UWBSimulator", "Locking"],
+      dependencies: [
+        "Bluetooth", "CUWB", "ChipModels", "UCI", "UWB", "UWBLink", "UWBSimulator", "Locking",
+      ],
       path: "Tests/VirtualBench",
       exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],
       swiftSettings: strict + lifetimes),
@@ -198,6 +202,8 @@ let package = Package(
         system,
       ],
       swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "BluetoothTests", dependencies: ["Bluetooth", "Locking"], swiftSettings: strict),
     // Like apps: the language mode and the settings that most of them have.
     .testTarget(
       name: "NearbyInteractionCompileTests", dependencies: ["NearbyInteraction", "simd"],

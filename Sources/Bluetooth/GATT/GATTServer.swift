@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A service that this machine offers.
+package struct GATTService: Sendable {
+  package let uuid: BluetoothUUID
+  package let characteristics: [GATTCharacteristic]
+
+  package init(_ uuid: BluetoothUUID, _ characteristics: [GATTCharacteristic]) {
+    self.uuid = uuid
+    self.characteristics = characteristics
+  }
+}
+
+/// A characteristic that this machine offers. Two of one UUID are different ones.
+package final class GATTCharacteristic: Sendable, Hashable {
+  /// What devices may do with it.
+  package enum Access: String, Sendable {
+    case read, write, notify, indicate
+    case writeWithoutResponse = "write-without-response"
+    /// The connection has to be encrypted, for which pairing without a comparison suffices.
+    case encryptedRead = "encrypt-read"
+    case encryptedWrite = "encrypt-write"
+  }
+
+  /// Answers a read. It may differ for each device.
+  package typealias Read = @Sendable (BluetoothDeviceID) -> Result<[UInt8], ATTError>
+
+  package let uuid: BluetoothUUID
+  package let access: [Access]
+  /// The longest value that may be written.
+  package let writeLimit: Int
+  fileprivate let read: Read
+
+  /// - Parameter read: called on the thread of `BluetoothActor`; it must not block.
+  package init(
+    _ uuid: BluetoothUUID, _ access: [Access], writeLimit: Int = 512,
+    read: @escaping Read = { _ in .failure(.readNotPermitted) }
+  ) {
+    self.uuid = uuid
+    self.access = access
+    self.writeLimit = writeLimit
+    self.read = read
+  }
+
+  package static func == (a: GATTCharacteristic, b: GATTCharacteristic) -> Bool { a === b }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// What a device is told when a read or write is refused.
+package enum ATTError: Error, Sendable, Hashable {
+  case readNotPermitted, invalidOffset, invalidLength, notAuthorized
+  /// A code of the application, 0x80 to 0x9F.
+  case application(UInt8)
+
+  var name: String {
+    switch self {
+    case .readNotPermitted: "org.bluez.Error.NotPermitted"
+    case .invalidOffset: "org.bluez.Error.InvalidOffset"
+    case .invalidLength: "org.bluez.Error.InvalidValueLength"
+    case .notAuthorized: "org.bluez.Error.NotAuthorized"
+    case .application: "org.bluez.Error.Failed"
+    }
+  }
+
+  var text: String {
+    if case .application(let code) = self { "0x" + String(code, radix: 16) } else { "" }
+  }
+}
+
+/// The services that this machine offers in one application, with handles in their order.
+@BluetoothActor package final class GATTServer {
+  package enum Event: Sendable, Hashable {
+    /// A device has written a value.
+    case written(GATTCharacteristic, BluetoothDeviceID, [UInt8])
+    /// A device takes notifications. BlueZ before 5.69 tells it of the first device only, and sends all
+    /// notifications to every device that has subscribed; before 5.76 the latter as well.
+    case subscribed(GATTCharacteristic, BluetoothDeviceID, messageLimit: Int)
+    /// It does not any longer, or bluetoothd is gone.
+    case unsubscribed(GATTCharacteristic, BluetoothDeviceID)
+  }
+
+  package nonisolated let services: [GATTService]
+  /// What devices do, in order, for one consumer.
+  package nonisolated let events: AsyncStream<Event>
+  private nonisolated let continuation: AsyncStream<Event>.Continuation
+
+  private struct Subscription {
+    let number: Int
+    let socket: PacketSocket
+    let messageLimit: Int
+  }
+  private var subscriptions: [GATTCharacteristic: [BluetoothDeviceID: Subscription]] = [:]
+
+  private var lastNumber = 0
+
+  /// Writes that can wait to be handled.
+  private nonisolated static let capacity = 256
+
+  package nonisolated init(_ services: [GATTService]) {
+    self.services = services
+    (events, continuation) = AsyncStream.makeStream(
+      bufferingPolicy: .bufferingOldest(Self.capacity))
+  }
+
+  isolated deinit {
+    endSubscriptions()
+    continuation.finish()
+  }
+
+  /// The bytes that a notification to a device can have; nil if it has not subscribed.
+  package func messageLimit(
+    _ characteristic: GATTCharacteristic, _ device: BluetoothDeviceID
+  ) -> Int? {
+    subscription(characteristic, device)?.messageLimit
+  }
+
+  /// Notifies a device of a value.
+  ///
+  /// - Throws: `BluetoothError` with the reason `messageSize` instead of sending a part of the value.
+  package func notify(
+    _ value: [UInt8], _ characteristic: GATTCharacteristic, to device: BluetoothDeviceID
+  ) throws(BluetoothError) {
+    guard let subscription = subscription(characteristic, device) else {
+      throw BluetoothError(.notSubscribed)
+    }
+    guard value.count <= subscription.messageLimit else {
+      throw BluetoothError(.messageSize(bytes: value.count, limit: subscription.messageLimit))
+    }
+    try subscription.socket.send(value)
+  }
+
+  private func subscription(
+    _ characteristic: GATTCharacteristic, _ device: BluetoothDeviceID
+  ) -> Subscription? {
+    let known = subscriptions[characteristic] ?? [:]
+    // BlueZ before 5.69 has one socket for all.
+    return known[device] ?? (known.count == 1 ? known.first?.value : nil)
+  }
+
+  // MARK: bluetoothd's calls
+
+  /// The objects below a path, in the order of their handles.
+  fileprivate func objects(below root: String) -> [(path: String, interfaces: [DBusInterface])] {
+    var objects: [(path: String, interfaces: [DBusInterface])] = [(root, [])]
+    for (number, service) in services.enumerated() {
+      let servicePath = "\(root)/service\(number)"
+      objects.append(
+        (
+          servicePath,
+          [
+            DBusInterface(
+              "org.bluez.GattService1",
+              properties: {
+                [("UUID", .string(service.uuid.description)), ("Primary", .bool(true))]
+              })
+          ]
+        ))
+      for (number, characteristic) in service.characteristics.enumerated() {
+        objects.append(
+          (
+            "\(servicePath)/characteristic\(number)",
+            [
+              DBusInterface(
+                "org.bluez.GattCharacteristic1",
+                properties: { Self.properties(characteristic, servicePath) },
+                call: { [weak self] in self?.take($0, characteristic) })
+            ]
+          ))
+      }
+    }
+    return objects
+  }
+
+  private static func properties(
+    _ characteristic: GATTCharacteristic, _ service: String
+  ) -> [(String, DBusValue)] {
+    var properties: [(String, DBusValue)] = [
+      ("UUID", .string(characteristic.uuid.description)), ("Service", .path(service)),
+      ("Flags", .strings(characteristic.access.map(\.rawValue))),
+    ]
+    if characteristic.access.contains(where: { $0 == .notify || $0 == .indicate }) {
+      // Asks for AcquireNotify, whose sockets are one for each device in newer versions.
+      properties.append(("NotifyAcquired", .bool(false)))
+    }
+    return properties
+  }
+
+  private func take(_ call: DBusCall, _ characteristic: GATTCharacteristic) {
+    let body = call.message.body
+    let options = body.last?.properties ?? [:]
+    let offset = options["offset"]?.integer ?? 0
+    guard let device = options["device"]?.path.map({ BluetoothDeviceID(path: $0) }) else {
+      // 5.66 calls StopNotify and Confirm without options.
+      switch call.message.member {
+      case "StartNotify", "StopNotify", "Confirm": return call.reply()
+      default: return call.fail("org.bluez.Error.InvalidArguments", "The device is missing.")
+      }
+    }
+    func refuse(_ error: ATTError) { call.fail(error.name, error.text) }
+    switch call.message.member {
+    case "ReadValue":
+      switch characteristic.read(device) {
+      case .success(let value):
+        guard (0...value.count).contains(offset) else { return refuse(.invalidOffset) }
+        call.reply([.bytes(Array(value[offset...]))])
+      case .failure(let error): refuse(error)
+      }
+    case "WriteValue":
+      guard let value = body.first?.bytes else { return refuse(.invalidLength) }
+      // A question in advance; or a part of a value, of which no message of ours consists.
+      guard options["prepare-authorize"]?.bool != true else { return call.reply() }
+      guard offset == 0 else { return refuse(.invalidOffset) }
+      guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }
+      if case .dropped = continuation.yield(.written(characteristic, device, value)) {
+        return refuse(.application(0x80))
+      }
+      call.reply()
+    case "AcquireNotify":
+      do throws(BluetoothError) {
+        let (ours, theirs) = try PacketSocket.pair()
+        // The smallest there is, if it is not told.
+        let unit = min(max(options["mtu"]?.integer ?? 23, 23), 517)
+        subscribe(characteristic, device, ours, unit - 3)
+        call.reply([.descriptor(theirs), .uint16(UInt16(unit))])
+      } catch {
+        call.fail("org.bluez.Error.Failed", error.description)
+      }
+    default: call.failAsUnknown()
+    }
+  }
+
+  private func subscribe(
+    _ characteristic: GATTCharacteristic, _ device: BluetoothDeviceID,
+    _ descriptor: OwnedDescriptor, _ limit: Int
+  ) {
+    lastNumber += 1
+    let number = lastNumber
+    // What comes back confirms an indication.
+    let socket = PacketSocket(descriptor) { _ in
+    } ended: { [weak self] in
+      // Another subscription of the device may have replaced it.
+      guard let self, subscriptions[characteristic]?[device]?.number == number else { return }
+      subscriptions[characteristic]?[device] = nil
+      _ = continuation.yield(.unsubscribed(characteristic, device))
+    }
+    subscriptions[characteristic]?[device]?.socket.close()
+    subscriptions[characteristic, default: [:]][device] = Subscription(
+      number: number, socket: socket, messageLimit: limit)
+    _ = continuation.yield(.subscribed(characteristic, device, messageLimit: limit))
+  }
+
+  /// Ends the sockets, whose other ends bluetoothd has or had.
+  fileprivate func endSubscriptions() {
+    for (characteristic, known) in subscriptions {
+      for (device, subscription) in known {
+        subscription.socket.close()
+        _ = continuation.yield(.unsubscribed(characteristic, device))
+      }
+    }
+    subscriptions = [:]
+  }
+}
+
+extension Bluetooth {
+  /// Offers services until `unregister`.
+  ///
+  /// - Throws: `BluetoothError`.
+  package func publish(
+    _ server: GATTServer, on adapter: BluetoothAdapter
+  ) async throws(BluetoothError) -> Registration {
+    let root = "/bluetooth/services\(next())"
+    for (path, interfaces) in server.objects(below: root) {
+      connection.export(path, interfaces)
+    }
+    do throws(BluetoothError) {
+      return try await register(.services, root, on: adapter) {
+        bluetooth, adapter throws(BluetoothError) in
+        guard let adapter else { return }
+        server.endSubscriptions()
+        do throws(BluetoothError) {
+          _ = try await bluetooth.connection.call(
+            Self.manager("RegisterApplication", adapter.path), [.path(root), .properties([])])
+        } catch {
+          guard case .unsupported = error.reason else { throw error }
+          throw BluetoothError(.noRole(adapter: adapter.name, .peripheral))
+        }
+      } unregister: {
+        server.endSubscriptions()
+        return Self.manager("UnregisterApplication", $0?.path ?? "/")
+      }
+    } catch {
+      connection.withdraw(root)
+      throw error
+    }
+  }
+
+  private nonisolated static func manager(_ member: String, _ adapter: String) -> DBusMethod {
+    DBusMethod("org.bluez", adapter, "org.bluez.GattManager1", member)
+  }
+}

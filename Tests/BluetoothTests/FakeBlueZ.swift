@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import Bluetooth
+
+/// Plays bluetoothd on a bus of a test: objects with properties, and what the tests let it answer. The
+/// real one runs on the virtual bench.
+@BluetoothActor final class FakeBlueZ {
+  let connection: DBusConnection
+  /// What a test need not keep.
+  var kept: [AnyObject] = []
+  private let bus: PrivateBus
+  private var objects: [String: [String: [(String, DBusValue)]]] = [:]
+  /// Calls, as member or member and path.
+  private(set) var calls: [DBusMessage] = []
+  private var waiting: [(String, CheckedContinuation<DBusMessage, Never>)] = []
+  /// What it answers instead of what it would.
+  var answers: [String: @BluetoothActor (DBusCall) -> Void] = [:]
+  /// With which error adapters refuse to be switched on.
+  var refusesPower: String?
+  /// What the application listed, in its order.
+  private(set) var applications: [[(path: String, uuid: String)]] = []
+
+  init(_ bus: PrivateBus) async throws {
+    self.bus = bus
+    connection = try DBusConnection(to: bus.address)
+    try connection.open()
+    connection.export("/")
+    put("/org/bluez", "org.bluez.AgentManager1", [])
+    _ = try await connection.call(.bus("RequestName"), [.string("org.bluez"), .uint32(0)])
+  }
+
+  /// Leaves the bus, as when it is killed.
+  func end() { connection.close() }
+
+  // MARK: objects
+
+  func put(_ path: String, _ interface: String, _ properties: [(String, DBusValue)]) {
+    objects[path, default: [:]][interface] = properties
+    connection.export(
+      path,
+      objects[path]!.keys.sorted().map { name in
+        DBusInterface(
+          name, properties: { [unowned self] in objects[path]?[name] ?? [] },
+          set: { [unowned self] in
+            if refusesPower == nil { change(path, name, $0, $1) }
+            return refusesPower
+          },
+          call: { [unowned self] in take($0) })
+      })
+  }
+
+  /// An adapter, told to those who listen.
+  func adapter(
+    _ name: String = "hci0", address: String = "00:AA:01:00:00:42", powered: Bool = true,
+    roles: [String] = ["central", "peripheral"], advertises: Bool = true
+  ) {
+    let path = "/org/bluez/\(name)"
+    put(
+      path, "org.bluez.Adapter1",
+      [
+        ("Address", .string(address)), ("Powered", .bool(powered)), ("Roles", .strings(roles)),
+      ])
+    put(path, "org.bluez.GattManager1", [])
+    if advertises {
+      put(path, "org.bluez.LEAdvertisingManager1", [("SupportedInstances", .byte(5))])
+    }
+    tell(path)
+  }
+
+  func device(_ name: String, _ more: [(String, DBusValue)] = [], on adapter: String = "hci0") {
+    let path = "/org/bluez/\(adapter)/dev_\(name)"
+    put(
+      path, "org.bluez.Device1",
+      [
+        ("Adapter", .path("/org/bluez/\(adapter)")),
+        ("Address", .string(name.replacing("_", with: ":"))), ("AddressType", .string("random")),
+        ("Connected", .bool(false)), ("Paired", .bool(false)), ("Bonded", .bool(false)),
+        ("ServicesResolved", .bool(false)),
+      ] + more)
+    tell(path)
+  }
+
+  func tell(_ path: String) {
+    let interfaces = objects[path]!.sorted { $0.key < $1.key }.map {
+      DBusValue.Entry(.string($0.key), .properties($0.value))
+    }
+    connection.emit(
+      "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+      [.path(path), .dictionary(interfaces, of: "sa{sv}")])
+  }
+
+  func remove(_ path: String) {
+    let interfaces = objects.removeValue(forKey: path)?.keys.sorted() ?? []
+    connection.withdraw(path)
+    connection.emit(
+      "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved",
+      [.path(path), .strings(interfaces)])
+  }
+
+  func change(_ path: String, _ interface: String, _ name: String, _ value: DBusValue) {
+    objects[path]?[interface]?.removeAll { $0.0 == name }
+    objects[path]?[interface]?.append((name, value))
+    connection.emit(
+      path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
+      [.string(interface), .properties([(name, value)]), .strings([])])
+  }
+
+  // MARK: calls
+
+  /// Waits for a call of this name that has not been waited for.
+  func called(_ member: String) async -> DBusMessage {
+    if let index = calls.firstIndex(where: { $0.member == member }) {
+      return calls.remove(at: index)
+    }
+    return await withCheckedContinuation { waiting.append((member, $0)) }
+  }
+
+  private func note(_ message: DBusMessage) {
+    if let index = waiting.firstIndex(where: { $0.0 == message.member }) {
+      waiting.remove(at: index).1.resume(returning: message)
+    } else {
+      calls.append(message)
+    }
+  }
+
+  private func take(_ call: DBusCall) {
+    let message = call.message
+    if let answer = answers[message.member] {
+      answer(call)
+      return note(message)
+    }
+    let device = message.path
+    func set(_ name: String, _ value: DBusValue) {
+      change(device, "org.bluez.Device1", name, value)
+    }
+    switch message.member {
+    case "RegisterApplication":
+      // Calls back before it answers, as the real one does.
+      let root = message.body[0].path!
+      connection.call(
+        DBusMethod(
+          message.sender, root, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
+      ) { [unowned self] in
+        guard case .success(let values) = $0 else {
+          return call.fail("org.bluez.Error.Failed", "no objects")
+        }
+        applications.append(
+          values[0].entries!.map { entry in
+            let properties = entry.value.entries!.first!.value.properties!
+            return (entry.key.path!, properties["UUID"]!.string!)
+          })
+        call.reply()
+        note(message)
+      }
+      return
+    case "RegisterAdvertisement":
+      connection.call(
+        DBusMethod(
+          message.sender, message.body[0].path!, "org.freedesktop.DBus.Properties", "GetAll"),
+        [.string("org.bluez.LEAdvertisement1")]
+      ) { [unowned self] in
+        guard case .success(let values) = $0, values[0].properties?["ServiceUUIDs"] != nil else {
+          return call.fail("org.bluez.Error.Failed", "no advertisement")
+        }
+        call.reply()
+        note(message)
+      }
+      return
+    case "Connect":
+      set("Connected", .bool(true))
+      call.reply()
+      set("ServicesResolved", .bool(true))
+    case "Disconnect":
+      call.reply()
+      set("ServicesResolved", .bool(false))
+      set("Connected", .bool(false))
+    case "Pair":
+      call.reply()
+      set("Paired", .bool(true))
+      set("Bonded", .bool(true))
+    case "RemoveDevice":
+      call.reply()
+      remove(message.body[0].path!)
+    default: call.reply()
+    }
+    note(message)
+  }
+
+  /// Calls an object of the program, as bluetoothd does.
+  func ask(
+    _ program: String, _ path: String, _ interface: String, _ member: String,
+    _ arguments: [DBusValue]
+  ) async throws(BluetoothError) -> [DBusValue] {
+    try await connection.call(DBusMethod(program, path, interface, member), arguments)
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Bluetooth
+import Foundation
+import Locking
+import Testing
+
+/// A message bus of the test's own: the real dbus-daemon at a socket in a temporary folder.
+final class PrivateBus: Sendable {
+  static let program = ["/usr/bin/dbus-daemon", "/bin/dbus-daemon", "/usr/local/bin/dbus-daemon"]
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  let address: String
+  private let folder: URL
+  private let process = Locked<Process?>(nil)
+
+  /// - Parameter policy: rules beside those that let everybody do everything.
+  init(policy: String = "") async throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "bus-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let configuration = folder.appending(path: "bus.conf")
+    try """
+    <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+      "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+    <busconfig>
+      <listen>unix:path=\(folder.path)/socket</listen>
+      <policy context="default">
+        <allow send_destination="*" eavesdrop="true"/>
+        <allow receive_sender="*"/>
+        <allow own="*"/>
+        <allow user="*"/>
+        \(policy)
+      </policy>
+    </busconfig>
+    """.write(to: configuration, atomically: true, encoding: .utf8)
+    address = "unix:path=\(folder.path)/socket"
+    try await start()
+  }
+
+  /// Starts the daemon, also after `kill()`, and waits until it listens.
+  func start() async throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [
+      "--default-signal=HUP,INT,TERM,PIPE", try #require(Self.program), "--nofork", "--nopidfile",
+      "--config-file=\(folder.path)/bus.conf", "--print-address=1",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    // It listens when it has said where.
+    let (lines, continuation) = AsyncStream<Data>.makeStream()
+    output.fileHandleForReading.readabilityHandler = { continuation.yield($0.availableData) }
+    try process.run()
+    self.process.withLock { $0 = process }
+    var line = ""
+    for await data in lines {
+      line += String(decoding: data, as: UTF8.self)
+      if data.isEmpty || line.hasSuffix("\n") { break }
+    }
+    output.fileHandleForReading.readabilityHandler = nil
+    try #require(line.hasPrefix(address), "dbus-daemon does not run")
+  }
+
+  deinit {
+    kill()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// Ends the bus; all its connections are lost.
+  func kill() {
+    guard let process = process.withLock({ $0.take() }) else { return }
+    Foundation.kill(process.processIdentifier, SIGKILL)
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// For tests that need the message bus's daemon.
+  static var bus: Self {
+    .enabled(if: PrivateBus.program != nil, "dbus-daemon is not installed")
+  }
+}
