@@ -22,10 +22,11 @@ enum VirtualBench {
     case "rounds": await Rounds.run(arguments)
     case "latency": Latency.run(arguments)
     case "image": FirmwareImage.run(arguments)
+    case "bluetooth": await BluetoothEnds.run(arguments)
     default:
       fail(
-        "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency and image are its "
-          + "commands, not '\(command)'")
+        "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency, image and bluetooth are "
+          + "its commands, not '\(command)'")
     }
   }
 }

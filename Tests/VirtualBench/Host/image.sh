@@ -4,10 +4,13 @@
 
 # Kernel modules that the stages use; those they depend on follow.
 kernel_modules=(dummy_hcd libcomposite usb_f_acm cdc-acm usbmon cuse)
+# Without a random generator the kernel has no key exchange, and says only that a test of it failed.
+bluetooth_modules=(hci_vhci bluetooth ecdh_generic cmac ecb algif_hash algif_skcipher drbg
+  jitterentropy_rng sha512_generic ctr hmac)
 
 copy_module() { # its name, into this folder
   local name=${1//-/_} line path
-  line=$(tr - _ <"$modules/modules.dep" | grep -nE "^[^:]*/$name\.ko(\.[a-z]*)?:" | cut -d: -f1)
+  line=$(tr - _ <"$modules/modules.dep" | grep -nE "^[^:]*/$name\.ko(\.[a-z]*)?:" | cut -d: -f1) || true
   # It is built in if it is not a module.
   [ -n "$line" ] || return 0
   line=$(sed -n "${line}p" "$modules/modules.dep")
@@ -27,6 +30,25 @@ copy_program() { # from, to, into
     [ -e "$3${path#"$packages"}" ] || install -D "$path" "$3${path#"$packages"}"
   done < <(LD_LIBRARY_PATH=$libraries ldd "$1" |
     awk '$2 == "=>" { print $1, $3 == "not" ? "-" : $3 } $1 ~ /^\// { print $1, $1 }')
+}
+
+# bluetoothd, the bus that it needs, and controllers to talk through.
+make_bluetooth() { # the image
+  local name
+  for name in "${bluetooth_modules[@]}"; do copy_module "$name" "$1"; done
+  copy_program "$packages/usr/libexec/bluetooth/bluetoothd" /usr/sbin/bluetoothd "$1"
+  for name in btvirt dbus-daemon; do
+    copy_program "$packages/usr/bin/$name" "/usr/bin/$name" "$1"
+  done
+  # Programs find it at run time.
+  name=usr/lib/x86_64-linux-gnu/libsystemd.so.0
+  copy_program "$packages/$name" "/$name" "$1"
+  install -D -m 644 "$packages/usr/share/dbus-1/system.conf" "$1/usr/share/dbus-1/system.conf"
+  install -D -m 644 "$packages/etc/dbus-1/system.d/bluetooth.conf" \
+    "$1/etc/dbus-1/system.d/bluetooth.conf"
+  mkdir -p "$1/var/lib/bluetooth"
+  ln -s ../run "$1/var/run"
+  echo 0123456789abcdef0123456789abcdef >"$1/etc/machine-id"
 }
 
 make_image() { # the folder to make it in
@@ -51,6 +73,7 @@ make_image() { # the folder to make it in
   cp -a "$packages/lib/udev/rules.d" "$image/usr/lib/udev/"
 
   for name in "${kernel_modules[@]}"; do copy_module "$name" "$image"; done
+  [ ! -e "$packages/usr/libexec/bluetooth/bluetoothd" ] || make_bluetooth "$image"
   cp "$modules"/modules.{builtin,order,builtin.modinfo} "$image/lib/modules/$kernel/"
   dependencies "$image"
 
@@ -62,10 +85,10 @@ make_image() { # the folder to make it in
   install "$here/Guest/init" "$image/init"
   # root, a user who is logged in, and a member of the group.
   printf '%s\n' root:x:0:0::/root:/bin/sh visitor:x:1000:1000::/home/visitor:/bin/sh \
-    member:x:1001:1001::/tmp:/bin/sh >"$image/etc/passwd"
+    member:x:1001:1001::/tmp:/bin/sh messagebus:x:100:100::/:/bin/sh >"$image/etc/passwd"
   printf '%s\n' root:x:0: tty:x:5: disk:x:6: dialout:x:20:member kmem:x:15: input:x:101: \
     video:x:44: audio:x:29: lp:x:7: sgx:x:102: kvm:x:103: render:x:104: cdrom:x:24: tape:x:26: \
-    users:x:100: plugdev:x:46: visitor:x:1000: member:x:1001: >"$image/etc/group"
+    users:x:100: bluetooth:x:105: plugdev:x:46: visitor:x:1000: member:x:1001: >"$image/etc/group"
   echo "passwd: files
 group: files" >"$image/etc/nsswitch.conf"
 }

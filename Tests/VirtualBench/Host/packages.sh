@@ -5,6 +5,7 @@
 
 # What goes into the virtual machine, or builds for it.
 guest_packages=(busybox-static systemd udev libsystemd-shared libudev1 kmod libkmod2)
+bluetooth_packages=(bluez bluez-test-tools dbus-daemon dbus-system-bus-common libdbus-1-3 libsystemd0)
 packages=$cache/root
 
 # The newest kernel that the package source knows, by its own name: linux-image-6.1.0-56-amd64.
@@ -36,11 +37,33 @@ closure() {
     awk '{ print $2 }' | sed 's/_.*//'
 }
 
+# Downloads packages, and unpacks them into a folder.
+fetch() { # the folder, their names
+  local folder=$1 deb
+  shift
+  echo "downloading $# packages into $cache"
+  mkdir -p "$cache/debs"
+  (cd "$cache/debs" && rm -f ./*.deb && printf '%s\n' "$@" | sort -u |
+    xargs "apt-get" "${private_lists[@]}" "${patience[@]}" -o APT::Sandbox::User= -qq download) \
+    >"$cache/log" 2>&1 || return 1
+  for deb in "$cache"/debs/*.deb; do dpkg-deb -x "$deb" "$folder"; done
+  rm -rf "$cache/debs"
+}
+
+# Adds what the stage for Bluetooth needs to packages that were downloaded before it existed. Without
+# it only that stage is left out.
+download_bluetooth() {
+  [ -n "$(newest_kernel)" ] || use_private_lists
+  # shellcheck disable=SC2046
+  fetch "$packages" "${bluetooth_packages[@]}" $(closure bluez bluez-test-tools dbus-daemon) ||
+    echo "Bluetooth's packages cannot be downloaded: $(tail -n 1 "$cache/log")"
+}
+
 download() {
   local version names
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
     skip "packages are downloaded with apt-get and dpkg-deb, which are not here"
-  mkdir -p "$cache/debs"
+  mkdir -p "$cache"
   version=$(newest_kernel)
   if [ -z "$version" ]; then
     use_private_lists
@@ -51,14 +74,12 @@ download() {
   names+=" ${guest_packages[*]} $(closure linux-headers-"$version" | grep '^linux-')"
   names+=" linux-image-$version linux-headers-$version"
   # Packages of this machine itself that QEMU needs anyway stay where they are.
-  echo "downloading $(wc -w <<<"$names") packages into $cache"
-  (cd "$cache/debs" && rm -f ./*.deb && printf '%s\n' $names | sort -u |
-    xargs "apt-get" "${private_lists[@]}" "${patience[@]}" -o APT::Sandbox::User= -qq download) >"$cache/log" 2>&1 ||
-    skip "packages cannot be downloaded: $(tail -n 1 "$cache/log")"
   rm -rf "$packages.new"
   mkdir -p "$packages.new"
-  for deb in "$cache"/debs/*.deb; do dpkg-deb -x "$deb" "$packages.new"; done
-  rm -rf "$packages" "$cache/debs"
+  # shellcheck disable=SC2086
+  fetch "$packages.new" $names ||
+    skip "packages cannot be downloaded: $(tail -n 1 "$cache/log")"
+  rm -rf "$packages"
   # Newer releases have everything below /usr.
   for folder in bin sbin lib; do
     [ -e "$packages.new/$folder" ] || ln -s "usr/$folder" "$packages.new/$folder"
@@ -72,6 +93,9 @@ find_packages() {
   if [ ! -s "$cache/kernel" ]; then
     [ -n "$install" ] || skip "no packages in $cache; run it with --install to download them"
     download
+  fi
+  if [ -n "$install" ] && [ ! -e "$packages/usr/libexec/bluetooth/bluetoothd" ]; then
+    (download_bluetooth) || true
   fi
   kernel=$(cat "$cache/kernel")
   modules=$packages/lib/modules/$kernel
