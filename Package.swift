@@ -65,7 +65,7 @@ let package = Package(
       swiftSettings: memorySafe + lifetimes),
     .target(
       name: "AccessoryProtocol",
-      dependencies: ["UCI", "UCIReference", "UWBLink", "UWB", "Locking", system],
+      dependencies: ["UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "Locking", system],
       swiftSettings: strict + lifetimes),
     // Bluetooth LE through bluetoothd, for whatever is said over it.
     .target(name: "Bluetooth", dependencies: ["Locking"], swiftSettings: memorySafe),

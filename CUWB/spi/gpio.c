@@ -192,3 +192,20 @@ int cuwb_gpio_edges(int descriptor, cuwb_edges *seen) {
     if (events_read < sizeof(events) / sizeof(events[0])) return 0;
   }
 }
+
+// ---------------------------------------------------------------------------- a line of its own
+
+int cuwb_output_open(const char *line, bool high, int *descriptor, cuwb_spi_error_info *info) {
+  memset(info, 0, sizeof(*info));
+  struct cuwb_gpio_line found;
+  info->step = CUWB_SPI_LINE_LOOKUP;
+  int error = cuwb_gpio_find(line, &found);
+  if (error) return error;
+  info->step = CUWB_SPI_LINE_REQUEST;
+  error = cuwb_gpio_request(found, high ? CUWB_GPIO_HIGH : CUWB_GPIO_LOW, descriptor);
+  if (error == EBUSY) cuwb_gpio_is_used(found, info->consumer);
+  cuwb_gpio_release(&found);
+  return error;
+}
+
+int cuwb_output_set(int descriptor, bool high) { return cuwb_gpio_set(descriptor, high); }

@@ -36,6 +36,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case invalidConfiguration(field: String, reason: String)
     case unknownMessage(UInt8)
     case emptyMessage
+    case damagedMessage(UInt8)
     case messageSize(bytes: Int, limit: Int)
     case notInitialized
     case tooManySessions(limit: Int)
@@ -66,7 +67,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
   public var code: Code {
     switch reason {
     case .invalidConfiguration: .invalidConfiguration
-    case .unknownMessage, .emptyMessage, .messageSize: .invalidMessage
+    case .unknownMessage, .emptyMessage, .damagedMessage, .messageSize: .invalidMessage
     case .notInitialized: .notInitialized
     case .tooManySessions: .tooManySessions
     case .unsuitableChip: .unsuitableChip
@@ -86,7 +87,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     switch reason {
     case .invalidConfiguration:
       "Check that the data is passed on completely and without the message identifier before it."
-    case .unknownMessage, .emptyMessage:
+    case .unknownMessage, .emptyMessage, .damagedMessage:
       "Check that both sides frame messages in the same way and speak the accessory protocol."
     case .messageSize: "Send one message of the accessory protocol at a time."
     case .notInitialized: "Let the app send initialize (0x0A) first."
@@ -117,6 +118,8 @@ extension AccessoryError: CustomStringConvertible {
     case .unknownMessage(let id):
       "No message has the identifier 0x\(String(id, radix: 16, uppercase: true))."
     case .emptyMessage: "The message is empty."
+    case .damagedMessage(let id):
+      "The message 0x\(String(id, radix: 16, uppercase: true)) is damaged."
     case .messageSize(let bytes, let limit):
       "A message of \(bytes) bytes cannot be sent; the limits are 1 and \(limit)."
     case .notInitialized: "The app sent shareable data without asking for configuration data first."

@@ -18,7 +18,7 @@ import UWBSimulator
       case .connected: names.append("connected")
       case .offered: names.append("offered")
       case .started: names.append("started")
-      case .measured: break
+      case .measured, .regionChanged: break
       case .stopped(_, let reason): names.append("stopped \(reason)")
       case .waiting: names.append("waiting")
       case .refused: names.append("refused")

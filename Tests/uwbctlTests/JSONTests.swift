@@ -46,7 +46,12 @@ import Testing
     ("config set", ["config", "set", "LOW_POWER_MODE=1"]), ("reset", ["reset"]),
     ("send", ["send", "20", "02", "00", "00"]), ("explain", ["explain", "0x21"]),
     ("decode", ["decode", "6001000101"]),
-    ("accessory", ["accessory", "-n", "1", "--listen", "tcp:0"]), ("find", ["find", "-n", "2"]),
+    ("accessory", ["accessory", "-n", "1", "--listen", "tcp:0"]),
+    (
+      "accessory",
+      ["accessory", "-n", "9", "--listen", "tcp:0", "--region", "near=9", "--on-enter", "true"]
+    ),
+    ("find", ["find", "-n", "2"]),
   ]
 
   @Test(arguments: runs.indices)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Ranging
 internal import UCI
 internal import UCIReference
 package import UWB
@@ -10,6 +11,7 @@ struct AccessoryAppSession {
     var run: Int
     var session: UWBSession
     var data: [UInt8]
+    var regions: RegionWatch?
     var watches: [Task<Void, Never>]
   }
 
@@ -63,7 +65,9 @@ struct AccessoryAppSession {
       stopWaiting()
       closeChannel("it is shutting down")
       isClosed = true
-    case .inactive, .ended, .settled, .idle: break
+    case .region(let run, let change) where run == running?.run:
+      await send(.regionChanged(RegionNotice(change)))
+    case .inactive, .ended, .settled, .idle, .region: break
     }
   }
 
@@ -196,8 +200,10 @@ struct AccessoryAppSession {
     do throws(DriverError) {
       let session = try await makeSession(configuration, data)
       runs += 1
-      let watches = watch(session, run: runs)
-      running = Running(run: runs, session: session, data: data, watches: watches)
+      let regions = regions(run: runs)
+      let watches = watch(session, regions, run: runs)
+      running = Running(
+        run: runs, session: session, data: data, regions: regions, watches: watches)
       try await session.start(awaitsRecovery: false)
     } catch {
       await abandon()
@@ -220,18 +226,35 @@ struct AccessoryAppSession {
     return try await accessory.device.makeSession(from: profile, as: configuration)
   }
 
+  /// Watches the regions of the accessory, if it has some.
+  private func regions(run: Int) -> RegionWatch? {
+    accessory.options.regions.map { rules in
+      RegionWatch(rules) { [client, accessory] change, measurement in
+        accessory.report(.regionChanged(client.app, change, measurement))
+        if accessory.options.tellsApps { client.post(.region(run: run, change)) }
+      }
+    }
+  }
+
   /// Watches a session until its tasks are cancelled; begins before the session, to miss nothing.
-  private func watch(_ session: UWBSession, run: Int) -> [Task<Void, Never>] {
+  private func watch(
+    _ session: UWBSession, _ regions: RegionWatch?, run: Int
+  ) -> [Task<Void, Never>] {
     let (client, accessory) = (client, accessory)
-    let (stream, events) = (session.measurements(), session.device.events)
+    let (stream, events) = (session.estimatedRounds(), session.device.events)
     let interval = Duration.milliseconds(session.configuration.interval)
     let timeout = accessory.options.inactivityTimeout
     let measuring = Task {
       var silence = Duration.zero
       do throws(DriverError) {
-        for try await measurement in stream {
-          accessory.report(.measured(client.app, measurement))
-          silence = measurement.result.status.isSuccess ? .zero : silence + interval
+        for try await round in stream {
+          var isMeasured = false
+          if case .estimate(let estimate) = round {
+            accessory.report(.measured(client.app, estimate.measurement))
+            isMeasured = estimate.measurement.result.status.isSuccess
+            regions?.take(estimate)
+          }
+          silence = isMeasured ? .zero : silence + interval
           guard let timeout, silence >= timeout else { continue }
           return client.post(.inactive(run: run))
         }
@@ -259,6 +282,7 @@ struct AccessoryAppSession {
   private mutating func abandon() async {
     if let ended = running.take() {
       for watch in ended.watches { watch.cancel() }
+      ended.regions?.end()
       // A chip that was unplugged has lost the session anyway.
       try? await ended.session.close()
     }

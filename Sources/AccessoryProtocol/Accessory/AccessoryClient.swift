@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Locking
+internal import Ranging
 internal import UCI
 internal import UWB
 
@@ -20,6 +21,7 @@ final class AccessoryClient: Sendable {
     /// The device is back, or has been given up.
     case settled(run: Int, isBack: Bool)
     case ended(run: Int, DriverError)
+    case region(run: Int, RegionChange)
     case close
   }
   typealias Acknowledgement = CheckedContinuation<Void, Never>

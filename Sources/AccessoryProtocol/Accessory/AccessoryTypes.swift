@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+public import Ranging
 public import UWB
 
 extension Accessory {
@@ -30,6 +31,12 @@ extension Accessory {
     /// 1.0 and 1.1. Otherwise the data becomes session parameters here.
     public var leavesDataToChip = false
 
+    /// Regions around the accessory that apps' phones enter and leave; nil: none are watched.
+    public var regions: RegionRules?
+    /// Tells an app of each change of its own phone with `AccessoryMessage.regionChanged`. Only for apps
+    /// that are known to expect it: those made after Apple's sample end at an unknown message.
+    public var tellsApps = false
+
     /// Creates options with the values above.
     public init() {}
   }
@@ -54,6 +61,9 @@ extension Accessory {
     case started(App, sessionID: UInt32)
     /// A ranging round with an app, measured or failed.
     case measured(App, RangingMeasurement)
+    /// The phone of an app has entered, left or stayed in one of `Options.regions`; with the last
+    /// measurement that had a distance. It leaves all of them before `stopped`.
+    case regionChanged(App, RegionChange, EstimatedMeasurement)
     /// The chip no longer ranges with an app.
     case stopped(App, StopReason)
     /// An app is to be ranged with as soon as the device, which was lost, is back.

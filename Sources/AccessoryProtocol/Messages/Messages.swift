@@ -8,6 +8,9 @@ public enum AccessoryMessage: Sendable, Hashable {
   case accessoryUwbDidStart
   /// 0x03: the accessory no longer ranges.
   case accessoryUwbDidStop
+  /// 0x40, a message of this package only: the phone has entered, left or stayed in a region of the
+  /// accessory.
+  case regionChanged(RegionNotice)
 
   /// Decodes a message.
   ///
@@ -18,6 +21,7 @@ public enum AccessoryMessage: Sendable, Hashable {
     case 0x01: self = .accessoryConfigurationData(Array(bytes.dropFirst()))
     case 0x02: self = .accessoryUwbDidStart
     case 0x03: self = .accessoryUwbDidStop
+    case RegionNotice.identifier: self = .regionChanged(try RegionNotice(bytes))
     default: throw AccessoryError(.unknownMessage(id))
     }
   }
@@ -28,6 +32,7 @@ public enum AccessoryMessage: Sendable, Hashable {
     case .accessoryConfigurationData(let data): [0x01] + data
     case .accessoryUwbDidStart: [0x02]
     case .accessoryUwbDidStop: [0x03]
+    case .regionChanged(let notice): notice.bytes
     }
   }
 }

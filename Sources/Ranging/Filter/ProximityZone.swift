@@ -52,11 +52,16 @@ public struct ProximityZone: Sendable, Hashable {
 
   /// Updates the zone with a filtered distance in metres.
   ///
+  /// - Parameters:
+  ///   - distance: metres.
+  ///   - standardDeviation: metres. The distance has to be beyond a boundary by two of them, or by half
+  ///     of `enter` where that is less, so that every zone can be entered.
   /// - Returns: the change, if there is one.
-  public mutating func update(distance: Double) -> Event? {
+  public mutating func update(distance: Double, standardDeviation: Double = 0) -> Event? {
     guard distance.isFinite else { return nil }
-    let isNear = distance < enter
-    let isFar = distance > leave
+    let margin = max(0, min(2 * standardDeviation, enter / 2))
+    let isNear = distance + margin < enter
+    let isFar = distance - margin > leave
     let wanted: Bool? = isNear ? true : isFar ? false : nil
     guard let wanted, wanted != isInside else {
       agreeing = 0

@@ -2,6 +2,7 @@
 
 public import AccessoryProtocol
 public import ArgumentParser
+import Ranging
 import UCI
 import UWB
 import UWBLab
@@ -34,6 +35,7 @@ struct AccessoryCommand: Command {
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Accessory") var accessory: AccessoryOptions
+  @OptionGroup(title: "Regions") var regions: RegionOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
 
@@ -46,11 +48,21 @@ struct AccessoryCommand: Command {
   }
 
   private func serve(_ device: UWBDevice, _ simulated: SimulatedPeers?) async throws {
-    let accessory = try Accessory(device, options: accessory.options)
+    var options = accessory.options
+    options.regions = try regions.rules
+    let accessory = try Accessory(device, options: options)
     try accessory.warnings.report(strictly: self.accessory.strict)
     let listener = try await SocketListener(try ChannelEndpoint(self.accessory.listen))
     let printer = AccessoryPrinter(format)
+    let actions = try RegionActions(regions)
+    actions.report { printer.print($0) }
     printer.print(listening: listener)
+    // Not those that are printed: where output waits, the oldest of them are lost.
+    let acting = Task { [changes = accessory.events] in
+      for await case .regionChanged(let app, let change, let measurement) in changes {
+        actions.take(change, measurement, app: app.name)
+      }
+    }
     let (events, ends) = (accessory.events, device.events)
     let this = self
     // Ends with the last round, the time limit, the device, or Ctrl-C.
@@ -71,6 +83,8 @@ struct AccessoryCommand: Command {
       let outcome = await group.nextResult()
       group.cancelAll()
       await accessory.close()
+      await acting.value
+      await actions.finish()
       try outcome?.get()
     }
   }
@@ -121,6 +135,12 @@ struct AccessoryOptions: ParsableArguments {
   @Option(help: "The maximum number of apps (default: as many as the chip supports).")
   var apps: Int?
 
+  @Flag(
+    help: """
+      Tell an app when its phone enters, stays in or leaves a region: 0x40, see the page on accessories. \
+      Apps made after Apple's sample end at messages that they do not know.
+      """)
+  var tellApp = false
   @Flag(help: "Let the chip decode the data of the app (NXP).")
   var dataToChip = false
   @Flag(help: "Fail if the chip does not list what apps need among its capabilities.")
@@ -149,6 +169,7 @@ struct AccessoryOptions: ParsableArguments {
     options.idleTimeout = idle.duration > .zero ? idle.duration : nil
     options.maximumSessions = apps
     options.leavesDataToChip = dataToChip
+    options.tellsApps = tellApp
     return options
   }
 }
@@ -207,18 +228,37 @@ struct AccessoryPrinter: Sendable {
       (format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
   }
 
+  /// Says how a command ended; as text only if it failed.
+  func print(_ ended: CommandRunner.Ended) {
+    if format == .json {
+      let line: JSONLine = [
+        "event": "command", "app": ended.job.values["UWB_APP"], "option": ended.job.option,
+        "region": ended.job.region, "change": ended.job.change.rawValue,
+        "exit_status": ended.outcome.status, "cause": ended.complaint,
+      ]
+      return standardOutput.write(line.json + "\n")
+    }
+    if let complaint = ended.complaint { standardOutput.write(complaint + "\n") }
+  }
+
   static let json = JSONEntry(
     "accessory", each: "event",
     [
       "event":
-        "listening, connected, offered, started, measured, stopped, waiting, refused, ignored, disconnected",
+        "listening, connected, offered, started, measured, region, command, stopped, waiting, refused, ignored, disconnected",
       "app": "app concerned", "endpoint?": "address of the socket",
       "all_interfaces?": "whether everybody in all networks of this machine can connect",
       "address?": "address of the accessory", "role?": "controller or controlee",
       "version?": "version of the configuration data", "session_id?": "session id",
       "status?": "status name of the measurement", "distance_cm?": "centimetres",
       "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "cause in words",
-      "next_step?": "what to do",
+      "next_step?": "what to do", "region?": "region that the phone entered, stayed in or left",
+      "change?": "entered, dwelled or left",
+      "distance_m?": "smoothed distance, metres; the last one for a phone that is silent",
+      "distance_sd_m?": "its standard deviation, metres",
+      "inside_s?": "seconds since the phone entered",
+      "option?": "option of the command that has ended",
+      "exit_status?": "its exit status, 128 and the signal that ended it; null: it was not run",
     ])
 
   /// The app, the word for programs, which never changes, the text if it is another, and the values.
@@ -249,6 +289,16 @@ struct AccessoryPrinter: Sendable {
           "status": result.status.description, "distance_cm": result.distanceCentimetres,
           "azimuth_deg": Fixed(result.azimuth.valid, 2),
           "elevation_deg": Fixed(result.elevation.valid, 2),
+        ]
+      )
+    case .regionChanged(let app, let change, _):
+      return (
+        app, "region", change.text,
+        [
+          "region": change.region.name, "change": change.kind.rawValue,
+          "cause": change.cause.rawValue, "distance_m": Fixed(change.estimate.distance, 3),
+          "distance_sd_m": Fixed(change.estimate.standardDeviation, 3),
+          "inside_s": Fixed(change.duration, 1),
         ]
       )
     case .stopped(let app, let reason):

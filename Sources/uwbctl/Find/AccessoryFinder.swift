@@ -17,6 +17,8 @@ final class AccessoryFinder {
     case accessoryStarted
     /// The accessory stopped ranging, or declined to.
     case accessoryStopped
+    /// The accessory says that this end has entered, left or stayed in a region.
+    case region(RegionNotice)
     case found(Sight)
     /// Nothing was measured for a second, or for three rounds where these take longer.
     case outOfRange
@@ -159,6 +161,7 @@ final class AccessoryFinder {
     switch message {
     case .accessoryUwbDidStart: return [.accessoryStarted]
     case .accessoryUwbDidStop: return [.accessoryStopped]
+    case .regionChanged(let notice): return [.region(notice)]
     case .accessoryConfigurationData(let bytes):
       clock?.cancel()
       let accessory = try AccessoryConfigurationData(bytes)

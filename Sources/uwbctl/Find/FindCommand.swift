@@ -84,9 +84,11 @@ final class FindPrinter: Sendable {
   /// What the updated line says; empty before the first measurement.
   private let update = Mutex("")
   private let live = Mutex<LiveLines?>(nil)
+  /// What is found, such as `the accessory`.
+  private let subject: String
 
-  init(_ format: OutputFormat) {
-    self.format = format
+  init(_ format: OutputFormat, of subject: String = "the accessory") {
+    (self.format, self.subject) = (format, subject)
     guard format == .text, standardOutput.canRedraw else { return }
     let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
     self.live.withLock { $0 = live }
@@ -100,7 +102,20 @@ final class FindPrinter: Sendable {
   }
 
   func print(_ event: AccessoryFinder.Event) {
-    let (word, text, values) = Self.described(event)
+    let (word, text, values) = described(event)
+    // Measurements overwrite the line; other events remain visible.
+    if case .found = event {
+      say(word, text, values, overwrites: true)
+    } else {
+      say(word, text, values)
+    }
+  }
+
+  /// - Parameter word: for programs, which never changes.
+  func say(
+    _ word: String, _ text: String?, _ values: KeyValuePairs<String, (any JSONValue)?>,
+    overwrites: Bool = false
+  ) {
     if case .json = format {
       var line: JSONLine = ["event": word]
       for (key, value) in values { line.add(key, value) }
@@ -108,8 +123,7 @@ final class FindPrinter: Sendable {
     }
     guard let text else { return }
     guard let live = live.withLock({ $0 }) else { return standardOutput.write(text + "\n") }
-    // Measurements overwrite the line; other events remain visible.
-    if case .found = event {
+    if overwrites {
       update.withLock { $0 = text }
       live.draw()
     } else {
@@ -124,7 +138,7 @@ final class FindPrinter: Sendable {
     "find", each: "event",
     [
       "event":
-        "started, shareable_data, accessory_started, found, out_of_range, removed, accessory_stopped, suspended, suspension_ended, invalidated",
+        "started, shareable_data, accessory_started, found, out_of_range, region, removed, accessory_stopped, suspended, suspension_ended, invalidated",
       "cause?": "timeout or peer_ended for removed, words for invalidated",
       "distance_m?": "smoothed distance, metres",
       "distance_sd_m?": "its standard deviation, metres",
@@ -132,23 +146,32 @@ final class FindPrinter: Sendable {
       "elevation_deg?": "degrees upwards", "rssi_dbm?": "received power",
       "nlos_probability?": "probability that the direct path is blocked, 0…1",
       "outlier?": "whether the distance of the chip was ignored",
-      "quality?": "good, fair or poor",
+      "quality?": "good, fair or poor", "region?": "region of the accessory",
+      "change?": "entered, left or dwelled",
     ])
 
   /// The word for programs, which never changes, the text if there is one, and the values.
-  private static func described(
+  private func described(
     _ event: AccessoryFinder.Event
   ) -> (word: String, text: String?, values: KeyValuePairs<String, (any JSONValue)?>) {
     switch event {
     case .started: ("started", nil, [:])
     case .shareableData: ("shareable_data", nil, [:])
-    case .accessoryStarted: ("accessory_started", "the accessory has started ranging", [:])
-    case .accessoryStopped: ("accessory_stopped", "the accessory has stopped ranging", [:])
+    case .accessoryStarted: ("accessory_started", "\(subject) has started ranging", [:])
+    case .accessoryStopped: ("accessory_stopped", "\(subject) has stopped ranging", [:])
+    case .region(let notice):
+      (
+        "region", "\(subject) says: \(notice.kind.rawValue) \(notice.region)",
+        [
+          "region": notice.region, "change": notice.kind.rawValue,
+          "distance_m": Fixed(notice.distance, 3),
+          "distance_sd_m": Fixed(notice.standardDeviation, 3),
+        ]
+      )
     case .found(let sight): ("found", sight.text, sight.values)
-    case .outOfRange: ("out_of_range", "the accessory is out of range", [:])
-    case .silent:
-      ("removed", "the accessory is silent; trying again", ["cause": "timeout"])
-    case .ended: ("removed", "the accessory has ended", ["cause": "peer_ended"])
+    case .outOfRange: ("out_of_range", "\(subject) is out of range", [:])
+    case .silent: ("removed", "\(subject) is silent; trying again", ["cause": "timeout"])
+    case .ended: ("removed", "\(subject) has ended", ["cause": "peer_ended"])
     case .suspended: ("suspended", "waiting for the chip", [:])
     case .suspensionEnded: ("suspension_ended", "the chip is back", [:])
     case .invalidated(let error): ("invalidated", nil, ["cause": error.description])

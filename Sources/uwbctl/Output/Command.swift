@@ -207,7 +207,8 @@ enum ExitStatus: Int32, CaseIterable {
   init(_ error: AccessoryError) {
     switch error.reason {
     case .device(let error): self.init(error)
-    case .invalidConfiguration, .unknownMessage, .emptyMessage: self = .protocolError
+    case .invalidConfiguration, .unknownMessage, .emptyMessage, .damagedMessage:
+      self = .protocolError
     case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
     case .invalidEndpoint, .messageSize: self = .usage
     case .unresolvedHost: self = .noHost

@@ -22,6 +22,7 @@ enum Ending {
     var isCaptureIncomplete = false
     var endsWithCapture = false
     var screenChanged: (@Sendable () -> Void)?
+    var exits: (@Sendable () -> Void)?
   }
   private static let state = Mutex(State())
 
@@ -90,18 +91,26 @@ enum Ending {
       return
     }
     let now = ContinuousClock.now
-    let (isSecond, cancel) = state.withLock { state in
+    let (isSecond, cancel, exits) = state.withLock { state in
       let since = state.since ?? now
       state.since = since
-      return (now - since >= secondSignalAfter, state.cancel)
+      return (now - since >= secondSignalAfter, state.cancel, state.exits)
     }
-    if isSecond { _exit(128 + number) }
+    if isSecond {
+      exits?()
+      _exit(128 + number)
+    }
     cancel?()
   }
 
   /// Calls `body` when the window has changed its size, and after Ctrl-Z and `fg`; nil: not any more.
   static func onScreenChange(_ body: (@Sendable () -> Void)?) {
     state.withLock { $0.screenChanged = body }
+  }
+
+  /// Calls `body` before a second signal ends the program at once; it must not wait. nil: not any more.
+  static func onExit(_ body: (@Sendable () -> Void)?) {
+    state.withLock { $0.exits = body }
   }
 
   /// Whether the program has been stopped since the last call: others have written to its terminal.

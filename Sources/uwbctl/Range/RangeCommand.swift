@@ -25,6 +25,7 @@ struct RangeCommand: Command {
   @OptionGroup(title: "Session") var session: RangeOptions
   @OptionGroup(title: "Diagnostics") var diagnostics: DiagnosticsOptions
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions
+  @OptionGroup(title: "Regions") var regions: RegionOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
 
@@ -41,9 +42,37 @@ struct RangeCommand: Command {
       channel: Int(configuration.channel), peers: configuration.peers)
     if !session.force { try configuration.validate() }
     let unread = Locked(0)
-    let measured = try await options.withDevice(
+    let actions = try RegionActions(regions)
+    let measured = try await lending {
+      try await range(configuration, settings, actions, unread)
+    } end: {
+      // Without a session on the chip by now.
+      await actions.finish()
+    }
+    if measured == 0, case let count = unread.withLock({ $0 }), count > 0 {
+      throw Failure(
+        .noPeer,
+        "No peer was measured: \(count) reports of the chip cannot be read, or name no session.",
+        try: "Record them with --capture FILE, and see uwbctl decode --file FILE.")
+    }
+    if measured == 0 {
+      throw Failure(
+        .noPeer, "No peer was measured.",
+        try:
+          "Check that the other end runs with the same session id, channel, preamble, slot, interval "
+          + "and STS, and with swapped addresses; uwbctl diff compares two ends.")
+    }
+  }
+
+  /// - Parameter unread: counts the reports that cannot be read.
+  /// - Returns: how often a peer was measured.
+  private func range(
+    _ configuration: SessionConfiguration, _ settings: EstimationSettings, _ actions: RegionActions,
+    _ unread: Locked<Int>
+  ) async throws -> Int {
+    try await options.withDevice(
       capture, peers: configuration.peers.count, recovery: end.recovery
-    ) { [configuration] device, simulated in
+    ) { device, simulated in
       if !session.force {
         try configuration.problems(
           for: device.dialect, capabilities: Capabilities(device.capabilities)
@@ -65,25 +94,12 @@ struct RangeCommand: Command {
       return try await lending {
         try await end.time.limiting(device) {
           try await device.withSession(configuration, checked: !session.force) {
-            try await run($0, settings, printing)
+            try await run($0, settings, actions, printing)
           }
         } ?? 0
       } end: {
         for device in others { await device.close() }
       }
-    }
-    if measured == 0, case let count = unread.withLock({ $0 }), count > 0 {
-      throw Failure(
-        .noPeer,
-        "No peer was measured: \(count) reports of the chip cannot be read, or name no session.",
-        try: "Record them with --capture FILE, and see uwbctl decode --file FILE.")
-    }
-    if measured == 0 {
-      throw Failure(
-        .noPeer, "No peer was measured.",
-        try:
-          "Check that the other end runs with the same session id, channel, preamble, slot, interval "
-          + "and STS, and with swapped addresses; uwbctl diff compares two ends.")
     }
   }
 
@@ -102,7 +118,8 @@ struct RangeCommand: Command {
   /// - Parameter printing: what prints from now on.
   /// - Returns: how often a peer was measured.
   private func run(
-    _ session: UWBSession, _ settings: EstimationSettings, _ printing: Locked<RangePrinter?>
+    _ session: UWBSession, _ settings: EstimationSettings, _ actions: RegionActions,
+    _ printing: Locked<RangePrinter?>
   ) async throws -> Int {
     let device = session.device
     let configuration = session.configuration
@@ -113,6 +130,9 @@ struct RangeCommand: Command {
       peers: configuration.peers, interval: .milliseconds(configuration.interval),
       clock: PacketLink.now)
     printing.withLock { $0 = printer }
+    actions.report { ended in
+      if let complaint = ended.complaint { printer.say(complaint) }
+    }
     let starting = Task { [isRecovered = end.recovery != nil] in
       try await Self.start(session, waiting: isRecovered ? device.events : nil)
     }
@@ -131,7 +151,14 @@ struct RangeCommand: Command {
       standardError.write(standardError.wrapped(text, indent: 2) + "\n")
       standardError.write(summary.failuresExplained(in: device.dialect))
     }
-    if isRanging { try await measure(session, stream, printer) }
+    let watched = try regions.rules.map { rules in
+      RegionWatch(rules) { change, measurement in
+        actions.take(change, measurement)
+        printer.say("\(measurement.peer) \(change.text)")
+      }
+    }
+    defer { watched?.end() }
+    if isRanging { try await measure(session, stream, watched, printer) }
     return printer.summary.measured
   }
 
@@ -168,7 +195,8 @@ struct RangeCommand: Command {
   }
 
   private func measure(
-    _ session: UWBSession, _ stream: RangingStream<EstimatedRound>, _ printer: RangePrinter
+    _ session: UWBSession, _ stream: RangingStream<EstimatedRound>, _ regions: RegionWatch?,
+    _ printer: RangePrinter
   ) async throws {
     let hasRSSI = session.device.dialect.generation >= .fira2
     // Ranging works without the socket; multicast will not find the session then.
@@ -183,6 +211,7 @@ struct RangeCommand: Command {
         return
       }
       printer.take(round, hasRSSI: hasRSSI)
+      if case .estimate(let estimate) = round { regions?.take(estimate) }
       guard let count = end.count, printer.summary.rounds == count else { continue }
       // There is no need to wait for the next round where this one has an entry for each peer, or none.
       if case .empty = round { return }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Named regions around this device, one within another, and how long it takes to have stayed in one or
+/// to have left it silently.
+public struct RegionRules: Sendable, Hashable {
+  /// Everything within a distance.
+  public struct Region: Sendable, Hashable {
+    /// 1 to 32 letters, digits, dots, hyphens and underscores of ASCII.
+    public let name: String
+    /// Metres below which a peer enters.
+    public let enter: Double
+    /// Metres beyond which it leaves.
+    public let leave: Double
+
+    /// Creates a region with two boundaries in metres.
+    public init(_ name: String, enter: Double, leave: Double) {
+      (self.name, self.enter, self.leave) = (name, enter, leave)
+    }
+
+    /// Creates a region with a radius in metres, which a peer enters 0.1 m before it and leaves 0.1 m
+    /// behind it: a step in a fifth of a second is not a change.
+    public init(_ name: String, radius: Double) {
+      self.init(name, enter: radius - 0.1, leave: radius + 0.1)
+    }
+
+    /// The name that bytes are; nil: none can be.
+    package static func name(_ bytes: some Collection<UInt8>) -> String? {
+      let isPlain = bytes.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+          UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+      return isPlain && 1...32 ~= bytes.count ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+  }
+
+  /// The regions, from the smallest to the largest.
+  public let regions: [Region]
+  /// Seconds inside a region after which a peer has stayed there.
+  public let dwell: Double
+  /// Seconds without a distance after which a peer leaves all regions.
+  public let absence: Double
+
+  /// Checks regions.
+  ///
+  /// - Parameters:
+  ///   - regions: 1 to 16, in any order.
+  ///   - dwell: seconds, greater than 0.
+  ///   - absence: seconds, greater than 0.
+  /// - Throws: `RegionError` for names and distances that cannot be, and for regions whose boundaries
+  ///   overlap.
+  public init(
+    _ regions: [Region], dwell: Double = 10, absence: Double = 5
+  ) throws(RegionError) {
+    guard 1...16 ~= regions.count else {
+      throw RegionError("There are \(regions.count) regions, not 1 to 16.")
+    }
+    self.regions = regions.sorted { ($0.enter, $0.leave) < ($1.enter, $1.leave) }
+    (self.dwell, self.absence) = (dwell, absence)
+    for region in regions { try Self.check(region) }
+    for (what, seconds) in [("staying", dwell), ("silence", absence)]
+    where !(seconds > 0 && seconds <= 1e6) {
+      throw RegionError("The time of \(what) is \(seconds) s, not above 0 and up to 1000000 s.")
+    }
+    guard Set(regions.map(\.name)).count == regions.count else {
+      throw RegionError("Two regions have the same name.")
+    }
+    for (inner, outer) in zip(self.regions, self.regions.dropFirst())
+    where inner.leave > outer.enter {
+      throw RegionError(
+        "The boundaries of the regions \(inner.name) and \(outer.name) overlap: a peer leaves the "
+          + "first beyond \(Self.metres(inner.leave)) and enters the second below "
+          + "\(Self.metres(outer.enter)). Make the second one larger.")
+    }
+  }
+
+  private static func check(_ region: Region) throws(RegionError) {
+    guard Region.name(region.name.utf8) != nil else {
+      throw RegionError(
+        "The name of a region has 1 to 32 letters, digits, dots, hyphens and underscores.")
+    }
+    // Below this the noise of a good distance is as large as the region.
+    guard 0.2 - 1e-9...1e4 ~= region.enter, region.leave <= 1e4, region.leave >= region.enter else {
+      throw RegionError(
+        "The region \(region.name) is entered below \(metres(region.enter)) and left beyond "
+          + "\(metres(region.leave)). Both are 0.2 to 10000 m, and the second is not the smaller one; "
+          + "a single radius is at least 0.3 m.")
+    }
+  }
+
+  private static func metres(_ value: Double) -> String {
+    guard abs(value) < 1e9 else { return "\(value) m" }
+    return "\((value * 100).rounded() / 100) m"
+  }
+}
+
+/// Why regions cannot be used.
+public struct RegionError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The cause and what to do, in one or two sentences.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// A peer has entered, left or stayed in a region.
+public struct RegionChange: Sendable, Hashable {
+  /// What happened.
+  public enum Kind: String, Sendable, Hashable {
+    /// The peer came in.
+    case entered
+    /// The peer has been inside for the time of the rules.
+    case dwelled
+    /// The peer is not inside any more; `cause` says how that is known.
+    case left
+  }
+
+  /// How a change was noticed.
+  public enum Cause: String, Sendable, Hashable {
+    /// By its distance.
+    case distance
+    /// The peer was not measured for the time of the rules.
+    case silence
+    /// Ranging with it has ended.
+    case ended
+  }
+
+  /// The region.
+  public let region: RegionRules.Region
+  /// What happened.
+  public let kind: Kind
+  /// How it was noticed.
+  public let cause: Cause
+  /// The last distance that was used, with its deviation.
+  public let estimate: RangeEstimate
+  /// Seconds since the peer entered.
+  public let duration: Double
+}

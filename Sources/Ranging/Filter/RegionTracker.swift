@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides which regions one peer is in.
+///
+/// ```swift
+/// var regions = RegionTracker(try RegionRules([.init("near", radius: 1.5)]))
+/// for change in regions.update(estimate, at: seconds) { print(change.kind, change.region.name) }
+/// ```
+///
+/// A region is entered and left when three estimates in a row say so, each by two of its standard
+/// deviations. What was decided is forgotten when the peer falls silent. A value without input or
+/// output: the times are given to it.
+public struct RegionTracker: Sendable {
+  private struct Presence: Sendable {
+    var zone: ProximityZone
+    /// Since when the peer is inside.
+    var since: Double?
+    var hasDwelled = false
+  }
+
+  private let rules: RegionRules
+  private var presences: [Presence]
+  private var last: RangeEstimate?
+  /// When the peer was measured last; nil: it is not there.
+  private var heard: Double?
+
+  /// Creates a tracker for a peer that has not been measured.
+  public init(_ rules: RegionRules) {
+    self.rules = rules
+    presences = Self.outside(rules)
+  }
+
+  private static func outside(_ rules: RegionRules) -> [Presence] {
+    rules.regions.map { Presence(zone: ProximityZone(enter: $0.enter, leave: $0.leave)) }
+  }
+
+  /// Takes the estimate of a measurement.
+  ///
+  /// - Parameters:
+  ///   - estimate: of the distance; one that was not accepted only shows that the peer is there.
+  ///   - time: seconds on any clock that does not go back, the same for all calls.
+  /// - Returns: the changes; a larger region is entered before a smaller one within it, and left after it.
+  public mutating func update(_ estimate: RangeEstimate, at time: Double) -> [RegionChange] {
+    var changes = advance(to: time)
+    heard = time
+    guard estimate.isAccepted else { return changes }
+    last = estimate
+    var (entered, left, dwelled): ([RegionChange], [RegionChange], [RegionChange]) = ([], [], [])
+    for index in presences.indices {
+      let event = presences[index].zone.update(
+        distance: estimate.distance, standardDeviation: estimate.standardDeviation)
+      switch event {
+      case .entered:
+        presences[index].since = time
+        entered.append(change(index, .entered, .distance, estimate, since: time, time))
+      case .left:
+        // A peer that was never inside has not left.
+        if let since = presences[index].since {
+          left.append(change(index, .left, .distance, estimate, since: since, time))
+        }
+        (presences[index].since, presences[index].hasDwelled) = (nil, false)
+      case nil: break
+      }
+      if let since = presences[index].since, !presences[index].hasDwelled,
+        time - since >= rules.dwell
+      {
+        presences[index].hasDwelled = true
+        dwelled.append(change(index, .dwelled, .distance, estimate, since: since, time))
+      }
+    }
+    changes += left + entered.reversed() + dwelled.reversed()
+    return changes
+  }
+
+  /// Lets time pass without a distance, as after a round that failed.
+  ///
+  /// - Returns: the regions that the peer leaves because of its silence, the smallest first.
+  public mutating func advance(to time: Double) -> [RegionChange] {
+    guard let heard, time - heard >= rules.absence else { return [] }
+    return leave(.silence, heard + rules.absence)
+  }
+
+  /// Ends ranging with the peer.
+  ///
+  /// - Returns: the regions that it leaves thereby, the smallest first.
+  public mutating func end(at time: Double) -> [RegionChange] { leave(.ended, time) }
+
+  /// When `advance(to:)` is to be called at the latest; nil: the peer is in no region.
+  public var deadline: Double? {
+    guard presences.contains(where: { $0.since != nil }) else { return nil }
+    return heard.map { $0 + rules.absence }
+  }
+
+  private mutating func leave(_ cause: RegionChange.Cause, _ time: Double) -> [RegionChange] {
+    var changes: [RegionChange] = []
+    for index in presences.indices {
+      guard let since = presences[index].since, let last else { continue }
+      changes.append(change(index, .left, cause, last, since: since, time))
+    }
+    presences = Self.outside(rules)
+    heard = nil
+    return changes
+  }
+
+  private func change(
+    _ index: Int, _ kind: RegionChange.Kind, _ cause: RegionChange.Cause,
+    _ estimate: RangeEstimate, since: Double, _ time: Double
+  ) -> RegionChange {
+    RegionChange(
+      region: rules.regions[index], kind: kind, cause: cause, estimate: estimate,
+      duration: max(0, time - since))
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Ranging
+import UWBLab
+
+/// `--region`, and what is done when a peer enters, stays in or leaves one.
+struct RegionOptions: ParsableArguments {
+  /// `NAME=METRES` or `NAME=ENTER:LEAVE`.
+  struct Region: ExpressibleByArgument {
+    var region: RegionRules.Region
+
+    init?(argument: String) {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { return nil }
+      let numbers = parts[1].split(separator: ":", omittingEmptySubsequences: false)
+        .map { Double($0) }
+      switch (numbers.count, numbers.first ?? nil, numbers.last ?? nil) {
+      case (1, let radius?, _): region = .init(String(parts[0]), radius: radius)
+      case (2, let enter?, let leave?):
+        region = .init(String(parts[0]), enter: enter, leave: leave)
+      default: return nil
+      }
+    }
+  }
+
+  /// `[REGION=]LINE[,active-low]`.
+  struct Line: ExpressibleByArgument {
+    /// nil: the largest.
+    var region: String?
+    var line: String
+    var isActiveLow: Bool
+
+    init?(argument: String) {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let words = parts[parts.count - 1].split(
+        separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
+      guard !words[0].isEmpty, words.count == 1 || words[1] == "active-low" else { return nil }
+      region = parts.count == 2 ? String(parts[0]) : nil
+      line = String(words[0])
+      isActiveLow = words.count == 2
+    }
+  }
+
+  @Option(
+    name: .customLong("region"),
+    help: ArgumentHelp(
+      """
+      Watch a region: NAME=METRES, or NAME=ENTER:LEAVE with a boundary for each way; repeat it for \
+      larger regions around it. Smoothed distances count, with their deviations.
+      """, valueName: "name=metres"))
+  var regions: [Region] = []
+  @Option(help: "Seconds after which a peer has stayed in a region.")
+  var dwell = Seconds(10)
+  @Option(help: "A peer leaves all regions after this many seconds without a distance.")
+  var absence = Seconds(5)
+  @Option(
+    help: ArgumentHelp(
+      """
+      Run a command of the shell when a peer enters a region. UWB_REGION, UWB_PEER, UWB_DISTANCE_M, \
+      UWB_DEVIATION_M and others are in its environment; its output goes to standard error.
+      """, valueName: "command"))
+  var onEnter: String?
+  @Option(
+    help: ArgumentHelp("The same when a peer has left a region.", valueName: "command"))
+  var onLeave: String?
+  @Option(
+    help: ArgumentHelp("The same when a peer has stayed in a region.", valueName: "command"))
+  var onDwell: String?
+  @Option(help: "End a command that takes longer than this many seconds.")
+  var commandTime = Seconds(10)
+  @Option(
+    help: ArgumentHelp(
+      """
+      Set a GPIO line while a peer is in the largest region, or in a certain one: REGION=LINE. LINE is \
+      its name or CHIP:OFFSET, with ,active-low if low means set. Repeat it for more lines.
+      """, valueName: "line"))
+  var gpio: [Line] = []
+
+  /// nil: no regions.
+  var rules: RegionRules? {
+    get throws(RegionError) {
+      guard !regions.isEmpty else { return nil }
+      return try RegionRules(
+        regions.map(\.region), dwell: dwell.duration / .seconds(1),
+        absence: absence.duration / .seconds(1))
+    }
+  }
+
+  func command(for kind: RegionChange.Kind) -> (option: String, command: String)? {
+    switch kind {
+    case .entered: onEnter.map { ("--on-enter", $0) }
+    case .left: onLeave.map { ("--on-leave", $0) }
+    case .dwelled: onDwell.map { ("--on-dwell", $0) }
+    }
+  }
+
+  func validate() throws {
+    do throws(RegionError) { _ = try rules } catch {
+      throw ValidationError("--region: \(error)")
+    }
+    let commands = [onEnter, onLeave, onDwell].compactMap { $0 }
+    try require(
+      !regions.isEmpty || commands.isEmpty && gpio.isEmpty,
+      "--on-enter, --on-leave, --on-dwell and --gpio need a --region.")
+    try require(!commands.contains { $0.allSatisfy(\.isWhitespace) }, "A command is empty.")
+    try require(
+      commandTime.duration > .zero && commandTime.duration <= .seconds(3_600),
+      "--command-time takes more than 0 and at most 3600 seconds.")
+    for line in gpio {
+      try require(
+        line.region.map { name in regions.contains { $0.region.name == name } } ?? true,
+        "--gpio: there is no region '\(printable(line.region ?? ""))'.")
+    }
+    try require(Set(gpio.map(\.line)).count == gpio.count, "--gpio: give each line once.")
+  }
+}
