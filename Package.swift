@@ -71,11 +71,18 @@ let package = Package(
     .target(name: "Bluetooth", dependencies: ["Locking"], swiftSettings: memorySafe),
     .target(name: "SIMDMath", swiftSettings: strict),
     .target(name: "simd", dependencies: ["SIMDMath"], swiftSettings: strict),
+    // Sessions between two Linux machines, which find each other in the network.
+    .target(
+      name: "Peers",
+      dependencies: [
+        "AccessoryProtocol", "UCI", "UCIReference", "UWB", "Locking", crypto, system,
+      ],
+      swiftSettings: strict + lifetimes),
     .target(
       name: "NearbyInteraction",
       dependencies: [
-        "SIMDMath", "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
-        "Locking", crypto, deque, system,
+        "SIMDMath", "AccessoryProtocol", "Peers", "UCI", "UCIReference", "UWBLink", "UWB",
+        "Ranging", "Locking", deque, system,
       ],
       swiftSettings: strict + lifetimes),
 
@@ -211,8 +218,9 @@ let package = Package(
     .testTarget(
       name: "NearbyInteractionTests",
       dependencies: [
-        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "UCI", "UCIReference", "UWBLink",
-        "UWB", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking", crypto,
+        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "Peers", "UCI", "UCIReference",
+        "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking",
+        crypto,
         system,
       ],
       swiftSettings: strict + lifetimes),
@@ -250,7 +258,7 @@ if Context.environment["UWB_FUZZ"] != nil,
       name: "Fuzz",
       dependencies: [
         "Meter", "UCI", "UCIReference", "UWB", "UWBLink", "AccessoryProtocol", "Ranging", "UWBLab",
-        "UWBSimulator", "NearbyInteraction", "uwbctl",
+        "UWBSimulator", "NearbyInteraction", "Peers", "uwbctl",
       ],
       path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
   ]

@@ -19,7 +19,7 @@ export SWIFT_BACKTRACE=enable=no
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ $# -gt 0 ] || targets=(framer message segments pcapng text secrets profile parameters accessory \
+[ $# -gt 0 ] || targets=(framer message segments pcapng text secrets profile parameters accessory peers \
   tables json shell)
 asan=${UWB_FUZZ_ASAN:-1}
 jobs=${UWB_FUZZ_JOBS:-2}
@@ -74,7 +74,7 @@ program() { if [ "$1" = framer ]; then echo "$work/framer"; else echo "$work/rel
 longest() {
   case $1 in
   framer) echo 16384 ;;
-  parameters | accessory) echo 256 ;;
+  parameters | accessory | peers) echo 256 ;;
   message) echo 1200 ;;
   pcapng | text | profile | tables | json | shell) echo 8192 ;;
   *) echo 2048 ;;

@@ -2,6 +2,7 @@
 import AccessoryProtocol
 import Foundation
 @testable import NearbyInteraction
+import Peers
 import SIMDMath
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 @testable import NearbyInteraction
+import Peers
 import SystemPackage
 import Testing
 import UCI

@@ -2,6 +2,7 @@
 public import Dispatch
 public import Foundation
 internal import Locking
+internal import Peers
 public import SIMDMath
 
 /// A session of ranging with a peer or an accessory, or of listening to anchors, on a UWB chip.

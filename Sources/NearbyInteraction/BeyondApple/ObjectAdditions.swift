@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
+internal import Peers
 
 /// Beyond Apple: what the chip measured in one round, and its quality.
 public struct NISample: Sendable, Hashable {

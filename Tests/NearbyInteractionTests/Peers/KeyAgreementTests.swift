@@ -5,6 +5,7 @@ import FoundationEssentials
 import Testing
 
 @testable import NearbyInteraction
+@testable import Peers
 
 /// Bytes from hexadecimal digits; spaces are skipped.
 func bytes(_ text: String) -> [UInt8] {

@@ -8,6 +8,7 @@ import UCIReference
 import UWB
 
 @testable import NearbyInteraction
+@testable import Peers
 
 private let both: PeerToken.Capabilities = [
   .preciseDistance, .direction, .provisionedSTS, .controller, .controlee,

@@ -8,6 +8,7 @@ import UCIReference
 import UWB
 
 @testable import NearbyInteraction
+@testable import Peers
 
 /// The session that both ends derive from two tokens, and tokens with valid checksums but invalid fields.
 @Suite struct SessionRuleTests {

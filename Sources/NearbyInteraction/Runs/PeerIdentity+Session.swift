@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Peers
+internal import UWB
+
+extension NIDiscoveryToken {
+  /// Whether received bytes can be a token.
+  static func isValid(_ kind: Kind, _ bytes: [UInt8]) -> Bool {
+    switch kind {
+    case .accessory: bytes.count == 16
+    case .peer: (try? PeerToken(bytes)) != nil
+    }
+  }
+
+  /// The capabilities of the device that made the token.
+  var capabilities: ChipCapabilities {
+    guard kind == .peer, let token = try? PeerToken(bytes) else { return .distanceOnly }
+    return ChipCapabilities(known: token.capabilities)
+  }
+}
+
+extension PeerIdentity {
+  /// Creates this host's end of a session, with the capabilities of its chip. Without a chip, or before
+  /// it has answered, they are the least of all chips.
+  static func ofDevice(named name: String?, hasPoses: Bool) -> PeerIdentity {
+    PeerIdentity(
+      of: DeviceRegistry.shared.capabilities(ofDeviceNamed: name) ?? Capabilities([]),
+      software: hasPoses ? [.cameraAssistance] : [])
+  }
+
+  func plan(
+    with token: NIDiscoveryToken, _ device: String?
+  ) -> Result<SessionPlan, NIError> {
+    guard token.kind == .peer else {
+      return .failure(
+        NIError(
+          .invalidConfiguration, reason: "The token is that of an accessory.",
+          recovery: "Use the value of the peer's NISession.discoveryToken."))
+    }
+    do throws(PeerTokenError) {
+      let session = try session(with: PeerToken(token.bytes))
+      return .success(SessionPlan(target: .peer(session), device: device))
+    } catch {
+      var code = NIError.Code.invalidConfiguration
+      if case .incompatible = error { code = .incompatiblePeerDevice }
+      return .failure(NIError(code, error))
+    }
+  }
+}

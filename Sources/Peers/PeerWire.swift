@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessoryProtocol
+internal import Locking
+
+/// A channel to one peer, message by message, each within a time.
+struct PeerWire: Sendable {
+  let channel: any DataChannel
+
+  func send(_ message: PeerMessage) async throws(NIPeerError) {
+    do throws(AccessoryError) { try await channel.send(message.bytes) } catch {
+      throw .vanished
+    }
+  }
+
+  /// Waits for a message; the channel is closed where none comes, and when the task is cancelled.
+  func next(within limit: Duration) async throws(NIPeerError) -> PeerMessage {
+    let isLate = Locked(false)
+    let timer = Task { [channel] in
+      try await Task.sleep(for: limit)
+      isLate.withLock { $0 = true }
+      channel.close()
+    }
+    defer { timer.cancel() }
+    let bytes = await withTaskCancellationHandler {
+      var messages = channel.messages.makeAsyncIterator()
+      return await messages.next()
+    } onCancel: {
+      channel.close()
+    }
+    guard let bytes else {
+      throw isLate.withLock { $0 } ? .silent : channel.failure == nil ? .vanished : .damaged
+    }
+    guard let message = PeerMessage(bytes) else { throw .damaged }
+    return message
+  }
+
+  /// Tells the peer, and ends the channel.
+  func refuse() async {
+    try? await send(.refusal)
+    channel.close()
+  }
+}
