@@ -104,7 +104,7 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "CVersion", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
-        "UWBLab", "Locking", system, logging, arguments,
+        "Peers", "UWBLab", "Locking", system, logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
 

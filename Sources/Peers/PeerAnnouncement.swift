@@ -51,7 +51,7 @@ package struct PeerAnnouncement: Sendable, Hashable {
       + [UInt8(port & 0xFF), UInt8(port >> 8), UInt8(service.utf8.count)] + service.utf8 + name.utf8
   }
 
-  static func isService(_ text: String) -> Bool {
+  package static func isService(_ text: String) -> Bool {
     1...15 ~= text.utf8.count
       && text.utf8.allSatisfy { byte in
         switch byte {
@@ -64,7 +64,7 @@ package struct PeerAnnouncement: Sendable, Hashable {
   }
 
   /// The name that bytes are; nil: none can be.
-  static func name(_ bytes: some Collection<UInt8>) -> String? {
+  package static func name(_ bytes: some Collection<UInt8>) -> String? {
     guard 1...63 ~= bytes.count, let name = String(validating: bytes, as: UTF8.self) else {
       return nil
     }

@@ -24,7 +24,8 @@ struct Uwbctl: AsyncParsableCommand {
           RangeCommand.self, Multicast.self, ProfileCommand.self, Diff.self, TestCommand.self,
         ]),
       CommandGroup(
-        name: "Nearby Interaction", subcommands: [FindCommand.self, AccessoryCommand.self]),
+        name: "Nearby Interaction",
+        subcommands: [FindCommand.self, AccessoryCommand.self, PeerCommand.self]),
       CommandGroup(
         name: "Chip",
         subcommands: [

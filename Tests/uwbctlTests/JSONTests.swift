@@ -51,7 +51,7 @@ import Testing
       "accessory",
       ["accessory", "-n", "9", "--listen", "tcp:0", "--region", "near=9", "--on-enter", "true"]
     ),
-    ("find", ["find", "-n", "2"]),
+    ("find", ["find", "-n", "2"]), ("peer", ["peer", "-n", "2"]),
   ]
 
   @Test(arguments: runs.indices)

@@ -46,11 +46,7 @@ final class AccessoryFinder {
   private struct Running {
     var session: UWBSession
     var measuring: Task<Void, Never>
-    var hasMeasured = false
-    /// How long nothing has been measured.
-    var silence = Duration.zero
-
-    var interval: Duration { .milliseconds(session.configuration.interval) }
+    var sights: SightWatch
   }
 
   private let device: UWBDevice
@@ -129,7 +125,7 @@ final class AccessoryFinder {
         guard let message = try? AccessoryMessage(bytes) else { continue }
         for event in try await take(message) where !body(event) { return }
       case .measured(let run, let estimate):
-        guard run == runs, let event = take(estimate) else { continue }
+        guard run == runs, let event = running?.sights.take(estimate) else { continue }
         guard body(event) else { return }
         if case .silent = event { try await ask() }
       case .failed(let run, let error):
@@ -203,7 +199,8 @@ final class AccessoryFinder {
         input.yield(.failed(run: run, error))
       }
     }
-    running = Running(session: session, measuring: measuring)
+    running = Running(
+      session: session, measuring: measuring, sights: SightWatch(session, patience: patience))
     try await session.start(awaitsRecovery: false)
   }
 
@@ -213,21 +210,6 @@ final class AccessoryFinder {
     ended.measuring.cancel()
     // A chip that was unplugged has lost the session anyway.
     try? await ended.session.close()
-  }
-
-  private func take(_ estimate: EstimatedMeasurement) -> Event? {
-    guard var current = running else { return nil }
-    defer { running = current }
-    if let sight = Sight(estimate) {
-      (current.silence, current.hasMeasured) = (.zero, true)
-      return .found(sight)
-    }
-    let before = current.silence
-    current.silence += current.interval
-    if current.silence >= (current.hasMeasured ? patience : patience * 2) { return .silent }
-    let limit = max(.seconds(1), current.interval * 3)
-    guard current.hasMeasured else { return nil }
-    return Int(before / limit) < Int(current.silence / limit) ? .outOfRange : nil
   }
 
   private nonisolated(nonsending) func take(
@@ -255,5 +237,33 @@ final class AccessoryFinder {
     isSuspended = true
     try? await channel.send(AppMessage.stop.bytes)
     return .suspended
+  }
+}
+
+/// Tells what is seen of a peer, and how long nothing is.
+struct SightWatch {
+  private let interval: Duration
+  private let patience: Duration
+  private var hasMeasured = false
+  /// How long nothing has been measured.
+  private var silence = Duration.zero
+
+  /// - Parameter patience: how long the peer may not be measured; twice as long at first.
+  init(_ session: UWBSession, patience: Duration) {
+    interval = .milliseconds(session.configuration.interval)
+    self.patience = patience
+  }
+
+  mutating func take(_ estimate: EstimatedMeasurement) -> AccessoryFinder.Event? {
+    if let sight = Sight(estimate) {
+      (silence, hasMeasured) = (.zero, true)
+      return .found(sight)
+    }
+    let before = silence
+    silence += interval
+    if silence >= (hasMeasured ? patience : patience * 2) { return .silent }
+    let limit = max(.seconds(1), interval * 3)
+    guard hasMeasured else { return nil }
+    return Int(before / limit) < Int(silence / limit) ? .outOfRange : nil
   }
 }

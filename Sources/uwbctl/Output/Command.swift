@@ -5,6 +5,7 @@ import ArgumentParser
 import Dispatch
 import FoundationEssentials
 import Glibc
+import Peers
 import SystemPackage
 import UWB
 import UWBLab
@@ -140,6 +141,8 @@ enum ExitStatus: Int32, CaseIterable {
   case unfinished = 84
   /// The chip or the peer ended the session.
   case sessionEnded = 85
+  /// The people at the two machines did not both confirm the code.
+  case notConfirmed = 86
 
   /// nil for errors that no library of this package throws.
   init?(of error: any Error) {
@@ -152,6 +155,7 @@ enum ExitStatus: Int32, CaseIterable {
     case let error as CalibrationError: self.init(error)
     case let error as AccessoryError: self.init(error)
     case let error as LabError: self.init(error)
+    case let error as NIPeerError: self.init(error)
     default: return nil
     }
   }
@@ -219,6 +223,19 @@ enum ExitStatus: Int32, CaseIterable {
     case .system: self = .system
     case .closed, .closedHere, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
     case .invalidFraming: self = .protocolError
+    }
+  }
+
+  init(_ error: NIPeerError) {
+    switch error.code {
+    case .noNetwork: self = .system
+    case .unreachable: self = .noPeer
+    case .invalidName: self = .usage
+    case .silent: self = .silent
+    case .vanished, .closed: self = .deviceGone
+    case .refused: self = .notConfirmed
+    case .incompatible: self = .configuration
+    default: self = .protocolError
     }
   }
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import ArgumentParser
+import Glibc
+import Peers
+import UWB
+import UWBLab
+import UWBLink
+
+struct PeerCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "peer",
+    abstract: "Find another Linux machine in the network, exchange tokens and range with it.",
+    discussion: """
+      Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, \
+      exchange tokens over TCP, and show a code, which has to be the same on both: compare it before you \
+      answer, because whoever is in the network can take any name. Answers are read from standard input. \
+      Without --device, embedded simulated chips play both sides, and nothing is asked. Stops on Ctrl-C, \
+      and when the other machine ends.
+      """)
+
+  @OptionGroup(title: "Device") var options: DeviceOptions
+  @Option(help: "What the other machine is shown (default: the name of this one).")
+  var name: String?
+  @Option(help: "Only a peer of this name (default: whoever is found first).")
+  var to: String?
+  @Option(help: "Only programs with the same service find each other.")
+  var service = "uwbctl"
+  @Option(help: "How many seconds to look for a peer; 0: until Ctrl-C.")
+  var wait = Seconds(60)
+  @Option(help: "Output format (default: text on a terminal, otherwise json).")
+  var format: OutputFormat?
+  @OptionGroup(title: "End") var end: RunOptions
+
+  func validate() throws {
+    try require(
+      PeerAnnouncement.isService(service),
+      "--service takes 1 to 15 lower-case letters, digits and hyphens.")
+    try require(
+      name.map { PeerAnnouncement.name($0.utf8) != nil } ?? true,
+      "--name takes 1 to 63 bytes without control characters.")
+  }
+
+  func execute() async throws {
+    try await options.withDevice(peers: 1, recovery: end.recovery) { device, simulated in
+      guard let chip = simulated?.others.first else {
+        return try await range(with: device, in: service, isAsked: true)
+      }
+      // No other machine finds these two.
+      let service = "sim-" + String(UInt32.random(in: 0 ... .max), radix: 16)
+      let other = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
+      let playing = Task { try await Self.playPeer(on: other, in: service) }
+      try await lending {
+        try await range(with: device, in: service, isAsked: false)
+      } end: {
+        playing.cancel()
+        _ = await playing.result
+        await other.close()
+      }
+    }
+  }
+
+  private static var hostName: String {
+    var name = utsname()
+    uname(&name)
+    let text = withUnsafeBytes(of: name.nodename) {
+      String(decoding: $0.prefix { $0 != 0 }.prefix(63), as: UTF8.self)
+    }
+    return text.isEmpty ? "uwbctl" : text
+  }
+
+  /// The other machine, on an embedded chip, until cancelled.
+  private static func playPeer(on device: UWBDevice, in service: String) async throws {
+    let identity = PeerIdentity(of: device)
+    let nearby = try await NINearbyPeers(service: service, name: "simulated peer")
+    defer { nearby.close() }
+    guard let connection = try await meet(nearby, identity, to: nil, { _ in }) else { return }
+    let session = try identity.session(with: await connection.confirmed())
+    try await device.withSession(session) { session in
+      try await session.start()
+      _ = await connection.ended()
+    }
+  }
+
+  /// Something that is said before ranging begins.
+  private enum Step {
+    case found(String)
+    case invited(String)
+    case failed(NIPeerError)
+  }
+
+  /// Meets a peer.
+  ///
+  /// - Parameter name: of the peer; nil: any.
+  /// - Returns: nil: the task was cancelled.
+  private static func meet(
+    _ nearby: NINearbyPeers, _ identity: PeerIdentity, to name: String?, _ say: (Step) -> Void
+  ) async throws -> NIPeerConnection? {
+    for await event in nearby.events {
+      do {
+        switch event {
+        case .found(let peer) where name == nil || peer.name == name:
+          say(.found(peer.name))
+          if nearby.isToInvite(peer) { return try await nearby.invite(peer, as: identity) }
+        case .invited(let invitation) where name == nil || invitation.name == name:
+          say(.invited(invitation.name))
+          return try await invitation.accept(as: identity)
+        case .invited(let invitation): await invitation.refuse()
+        default: break
+        }
+      } catch let error as NIPeerError {
+        // Another one may be the right one.
+        say(.failed(error))
+      }
+    }
+    return nil
+  }
+
+  private func range(
+    with device: UWBDevice, in service: String, isAsked: Bool
+  ) async throws {
+    let printer = FindPrinter(
+      format ?? (standardOutput.isTerminal ? .text : .json), of: "the other machine")
+    defer { printer.finish() }
+    let name = name ?? Self.hostName
+    let identity = PeerIdentity(of: device)
+    let nearby = try await NINearbyPeers(service: service, name: name)
+    defer { nearby.close() }
+    printer.say("looking", "looking for a peer, as \(printable(name))", ["name": name])
+    if !nearby.hasNetwork, isAsked {
+      note("There is no network: only programs on this machine can be found.")
+    }
+    let connection = try await find(nearby, identity, printer)
+    // Whoever comes now is not waited for.
+    nearby.close()
+    defer { connection.close() }
+    printer.say(
+      "code", "the code with \(printable(connection.name)) is \(connection.code)",
+      ["name": connection.name, "code": connection.code])
+    if isAsked, try await !isConfirmed(connection) {
+      await connection.refuse()
+      throw Failure(
+        .notConfirmed, "The code was not confirmed.",
+        try: "If the other machine shows another code, somebody in the network interferes: "
+          + "use another network. Otherwise answer y on both machines.")
+    }
+    let session = try identity.session(with: await connection.confirmed())
+    printer.say("confirmed", "both have confirmed", ["name": connection.name])
+    try await device.withSession(session) { try await follow($0, connection, printer) }
+  }
+
+  private func find(
+    _ nearby: NINearbyPeers, _ identity: PeerIdentity, _ printer: FindPrinter
+  ) async throws -> NIPeerConnection {
+    let limit = wait.duration > .zero ? wait.duration : nil
+    // The stream of events ends with it.
+    let timer = limit.map { limit in
+      Task {
+        try await Task.sleep(for: limit)
+        nearby.close()
+      }
+    }
+    defer { timer?.cancel() }
+    let connection = try await Self.meet(nearby, identity, to: to) { step in
+      switch step {
+      case .found(let name):
+        printer.say("peer_found", "found \(printable(name))", ["name": name])
+      case .invited(let name):
+        printer.say("invited", "\(printable(name)) invites", ["name": name])
+      case .failed(let error):
+        printer.say("failed", "\(error.description)", ["cause": error.description])
+      }
+    }
+    if let connection { return connection }
+    try Task.checkCancellation()
+    throw Failure(
+      .noPeer, "No peer was found.",
+      try: "Start uwbctl peer on the other machine, in the same network and with the same "
+        + "--service; no firewall may stop UDP to port 7701 or TCP.")
+  }
+
+  /// Asks the person at this machine, for as long as the other machine waits.
+  private func isConfirmed(_ connection: NIPeerConnection) async throws -> Bool {
+    let question = "Does \(printable(connection.name)) show \(connection.code), too?"
+    return try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask { try await Prompt.confirm(question) }
+      group.addTask {
+        if let error = await connection.ended() { throw error }
+        throw CancellationError()
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? false
+    }
+  }
+
+  private enum Input: Sendable {
+    case measured(EstimatedMeasurement)
+    case device(DeviceEvent)
+    /// The session is over.
+    case over(DriverError?)
+    /// The other machine is not connected any more.
+    case left
+    case timeOut
+  }
+
+  /// Ranges until there are enough distances, or the time is over.
+  private func follow(
+    _ session: UWBSession, _ connection: NIPeerConnection, _ printer: FindPrinter
+  ) async throws {
+    let peer = printable(connection.name)
+    let hasEnded = Failure(.sessionEnded, "\(peer) has ended.", try: "Start both again.")
+    let (inputs, input) = AsyncStream<Input>.makeStream()
+    var settings = EstimationSettings()
+    settings.expectsDiagnostics = false
+    let (estimates, events) = (session.estimates(settings), session.device.events)
+    var sources = [
+      Task {
+        do throws(DriverError) {
+          for try await estimate in estimates { input.yield(.measured(estimate)) }
+          input.yield(.over(session.unexpectedEnd))
+        } catch {
+          input.yield(.over(error))
+        }
+      },
+      Task { for await event in events { input.yield(.device(event)) } },
+      Task { if await connection.ended() != nil { input.yield(.left) } },
+    ]
+    if let limit = end.time.limit {
+      sources.append(
+        Task {
+          guard (try? await Task.sleep(for: limit)) != nil else { return }
+          input.yield(.timeOut)
+        })
+    }
+    defer { for source in sources { source.cancel() } }
+    try await session.start()
+    printer.print(.started)
+    var sights = SightWatch(session, patience: .seconds(10))
+    var found = 0
+    for await next in inputs {
+      switch next {
+      case .measured(let estimate):
+        switch sights.take(estimate) {
+        case .silent:
+          throw Failure(
+            .silent, "\(peer) is not measured any more.",
+            try: "Bring the two closer together, and start both again.")
+        case let event?:
+          printer.print(event)
+          if case .found = event { found += 1 }
+          if found == end.count { return }
+        case nil: break
+        }
+      case .device(.lost): printer.print(.suspended)
+      case .device(.recovered): printer.print(.suspensionEnded)
+      case .device(let event):
+        guard let error = event.end(of: session) else { continue }
+        throw error.endReason == .stoppedInBand ? hasEnded : error
+      case .over(let error?): throw error.endReason == .stoppedInBand ? hasEnded : error
+      case .left: throw hasEnded
+      case .over(nil), .timeOut:
+        guard found == 0 else { return }
+        throw Failure(
+          .noPeer, "\(peer) was not measured.",
+          try: "Check that it is near, and that both chips work: uwbctl doctor DEVICE.")
+      }
+    }
+  }
+
+  static let json: JSONEntry = {
+    var entry = FindPrinter.json.also("peer")
+    entry.keys[0].meaning =
+      "looking, peer_found, invited, failed, code, confirmed, started, found, out_of_range, suspended, suspension_ended"
+    entry.keys[1].meaning = "why a peer could not be met"
+    entry.keys.removeAll { ["region", "change"].contains($0.path) }
+    entry.keys += [
+      .init("name?", "name of the peer; with looking the own one"),
+      .init("code?", "code that people compare"),
+    ]
+    return entry
+  }()
+}
