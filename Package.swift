@@ -210,7 +210,8 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "BluetoothTests", dependencies: ["Bluetooth", "Locking"], swiftSettings: strict),
+      name: "BluetoothTests", dependencies: ["Bluetooth", "Locking", "UWBTestSupport"],
+      swiftSettings: strict),
     // Like apps: the language mode and the settings that most of them have.
     .testTarget(
       name: "NearbyInteractionCompileTests", dependencies: ["NearbyInteraction", "simd"],

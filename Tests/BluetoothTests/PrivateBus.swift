@@ -3,6 +3,7 @@ import Bluetooth
 import Foundation
 import Locking
 import Testing
+import UWBTestSupport
 
 /// A message bus of the test's own: the real dbus-daemon at a socket in a temporary folder.
 final class PrivateBus: Sendable {
@@ -11,7 +12,7 @@ final class PrivateBus: Sendable {
 
   let address: String
   private let folder: URL
-  private let process = Locked<Process?>(nil)
+  private let process = Locked<SpawnedProcess?>(nil)
 
   /// - Parameter policy: rules beside those that let everybody do everything.
   init(policy: String = "") async throws {
@@ -38,19 +39,15 @@ final class PrivateBus: Sendable {
 
   /// Starts the daemon, also after `kill()`, and waits until it listens.
   func start() async throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [
-      "--default-signal=HUP,INT,TERM,PIPE", try #require(Self.program), "--nofork", "--nopidfile",
-      "--config-file=\(folder.path)/bus.conf", "--print-address=1",
-    ]
     let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
     // It listens when it has said where.
     let (lines, continuation) = AsyncStream<Data>.makeStream()
     output.fileHandleForReading.readabilityHandler = { continuation.yield($0.availableData) }
-    try process.run()
+    let process = try SpawnedProcess(
+      try #require(Self.program),
+      ["--nofork", "--nopidfile", "--config-file=\(folder.path)/bus.conf", "--print-address=1"],
+      standardOutput: output.fileHandleForWriting.fileDescriptor)
+    try output.fileHandleForWriting.close()
     self.process.withLock { $0 = process }
     var line = ""
     for await data in lines {
@@ -69,7 +66,7 @@ final class PrivateBus: Sendable {
   /// Ends the bus; all its connections are lost.
   func kill() {
     guard let process = process.withLock({ $0.take() }) else { return }
-    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.send(SIGKILL)
   }
 }
 
