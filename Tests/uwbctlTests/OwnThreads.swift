@@ -2,12 +2,12 @@
 import Testing
 import UWBLink
 
-/// Runs tests that wait for other programs on two threads of their own. On the threads that run tasks,
+/// Runs tests that wait for other programs on four threads of their own. On the threads that run tasks,
 /// as many of them as there are processors would keep all other tests from running. Only for tests
 /// whose own tasks the programs do not wait for.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
   private final class Executor: TaskExecutor {
-    private let threads = BlockingThreads(limit: 2)
+    private let threads = BlockingThreads(limit: 4)
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
