@@ -88,6 +88,9 @@ extension DeviceCore {
       OneShotTimer(after: limit) { self.abandon(cause) }
     }
     defer { limit?.cancel() }
+    // The reader thread may still be telling of the loss, which fails every command that waits: the
+    // first one of the recovery must come later.
+    await Task(executorPreference: reader) {}.value
     var pause = 20
     var attempts = 0
     while !Task.isCancelled {

@@ -390,6 +390,30 @@ import UWBSimulator
     await device.close()
   }
 
+  /// Each loss is told before its recovery begins, and fails none of the commands of the recovery.
+  @Test func aChipThatKeepsRestartingIsRecoveredAtTheFirstAttempt() async throws {
+    let boot = bytes("6b 31 00 01 01")
+    let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
+      DWM3001CDK.answers(packet)
+    }
+    let device = try await UWBDevice.open(chip.endpoint, options: .init(recovery: .init()))
+    var reports = device.events.makeAsyncIterator()
+    for _ in 0..<200 {
+      chip.say(boot)
+      var seen: [String] = []
+      while seen.last != "recovered", let event = await reports.next() {
+        switch event {
+        case .lost(let error): seen.append("lost: \(error)")
+        case .notRecovered(let error): seen.append("not recovered: \(error)")
+        case .recovered: seen.append("recovered")
+        default: break
+        }
+      }
+      #expect(seen == ["lost: \(DriverError.deviceRestarted)", "recovered"])
+    }
+    await device.close()
+  }
+
   @Test func whatStillComesOfALostSessionIsNoSignOfItsReturn() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       DWM3001CDK.answers(packet)
