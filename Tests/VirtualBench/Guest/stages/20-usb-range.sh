@@ -55,6 +55,20 @@ check "one line for each round" test "$(sed 1d /tmp/range.csv | wc -l)" = 20
 ranges "Qorvo DWM3001CDK, dummy_hcd and cdc_acm" $a "$(rounds 50 1000)" \
   "stamps 0 /tmp/had" "stamps 2 /tmp/peer.had"
 
+# --- a board that has just appeared: list names it, and range measures with that name
+hundredths() { cut -d ' ' -f 1 /proc/uptime | tr -d .; }
+listed() { uwbctl list | grep -q $a; }
+other_end
+VirtualBench tell $chips "unplug 0"
+while listed; do sleep 0.1; done
+before=$(hundredths)
+VirtualBench tell $chips "plug 0"
+until listed; do sleep 0.1; done
+check "range measures with the name that list gives a board that has just appeared" \
+  ends 0 as member uwbctl range --device $a --interval 20 -n 1
+note "$((10 * ($(hundredths) - before))) ms from the plug to the end of its first round"
+other_end_ends
+
 # --- a board that sends while no program reads: what waits for the next one is set aside
 VirtualBench tell $chips "chatter 0 61020006010000000200"
 check "info after bytes that waited for it" ends 0 as member uwbctl info --device $a
