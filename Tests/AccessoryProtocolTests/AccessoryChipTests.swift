@@ -8,10 +8,10 @@ import UWB
 import UWBSimulator
 
 /// An accessory's data depends on the capabilities of its chip.
-@Suite struct AccessoryChipTests {
+@Suite(.timeLimit(.minutes(2))) struct AccessoryChipTests {
   @Test func optionsOverrideTheChip() async throws {
     let chips = try await ChipFixture(phones: [])
-    var options = Accessory.Options()
+    var options = Accessory.Options.patient
     options.manufacturer = 0x0102_0304
     options.model = 77
     options.updateRate = .infrequent
@@ -82,7 +82,7 @@ import UWBSimulator
       let data = try accessory.configurationData()
       #expect(data.uwb.role == expected, "\(type) \(role)")
       #expect(try accessory.warnings.isEmpty == (index < 4), "\(type) \(role)")
-      var options = Accessory.Options()
+      var options = Accessory.Options.patient
       options.role = expected == .controller ? .controlee : .controller
       let other = try Accessory(chips.device, options: options)
       #expect(try other.configurationData().uwb.role == options.role)

@@ -7,10 +7,10 @@ import UWB
 import UWBSimulator
 
 /// An accessory and apps on simulated chips, with real sockets and pseudo-terminals in between.
-@Suite struct AccessoryTests {
+@Suite(.timeLimit(.minutes(2))) struct AccessoryTests {
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
   func theHandshakeLeadsToDistances(role: SessionConfiguration.Role) async throws {
-    var options = Accessory.Options()
+    var options = Accessory.Options.patient
     options.role = role
     var fixture = try await AccessoryFixture(phones: [.qm33PDoA], options: options)
     _ = try await fixture.range()
@@ -47,7 +47,7 @@ import UWBSimulator
   }
 
   @Test func chipsCanDecodeShareableData() async throws {
-    var options = Accessory.Options()
+    var options = Accessory.Options.patient
     options.leavesDataToChip = true
     var fixture = try await AccessoryFixture(.sr250, phones: [.qm33PDoA], options: options)
     var (data, _) = try await fixture.range()
@@ -75,7 +75,7 @@ import UWBSimulator
 
   @Test func severalPhonesRangeUpToTheLimit() async throws {
     let chips = try await ChipFixture(phones: [.qm33, .qm33, .qm33])
-    var options = Accessory.Options()
+    var options = Accessory.Options.patient
     options.maximumSessions = 2
     let accessory = try Accessory(chips.device, options: options)
     let events = accessory.events
@@ -115,7 +115,7 @@ import UWBSimulator
   /// The chip's notification of one session does not affect the others.
   @Test func phonesEndIndependently() async throws {
     let chips = try await ChipFixture(phones: [.qm33PDoA, .qm33PDoA])
-    var options = Accessory.Options()
+    var options = Accessory.Options.patient
     options.role = .controlee
     let accessory = try Accessory(chips.device, options: options)
     let events = accessory.events

@@ -7,7 +7,7 @@ import UWB
 import UWBSimulator
 
 /// Damaged, late, repeated, lost and foreign messages, and chips that disappear.
-@Suite struct FaultTests {
+@Suite(.timeLimit(.minutes(2))) struct FaultTests {
   @Test func truncatedDataIsRefusedAndTheNextAccepted() async throws {
     var fixture = try await AccessoryFixture()
     let data = try fixture.phone.shareable()

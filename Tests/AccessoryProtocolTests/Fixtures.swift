@@ -50,6 +50,15 @@ struct ChipFixture {
   }
 }
 
+extension Accessory.Options {
+  /// No session ends because nothing is measured: an emulated or busy machine may be that slow.
+  static var patient: Self {
+    var options = Self()
+    options.inactivityTimeout = nil
+    return options
+  }
+}
+
 /// An accessory, and the first app that it serves.
 struct AccessoryFixture {
   let chips: ChipFixture
@@ -63,7 +72,7 @@ struct AccessoryFixture {
   ///   - isAsked: the app has already asked for the configuration data.
   init(
     _ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [],
-    options: Accessory.Options = .init(), recovery: RecoveryPolicy? = nil, as name: String? = nil,
+    options: Accessory.Options = .patient, recovery: RecoveryPolicy? = nil, as name: String? = nil,
     isAsked: Bool = true
   ) async throws {
     chips = try await ChipFixture(profile, phones: phones, recovery: recovery)

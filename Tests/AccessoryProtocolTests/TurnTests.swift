@@ -7,7 +7,7 @@ import UWB
 import UWBSimulator
 
 /// Apps that restart, connect twice, or are not measured.
-@Suite struct TurnTests {
+@Suite(.timeLimit(.minutes(2))) struct TurnTests {
   /// The names of the events up to a certain one.
   private func names(
     _ events: AsyncStream<Accessory.Event>, until isLast: (Accessory.Event) -> Bool
@@ -149,6 +149,9 @@ import UWBSimulator
     options.idleTimeout = .seconds(1)
     options.inactivityTimeout = nil
     var fixture = try await AccessoryFixture(options: options)
+    // From the beginning: there may be more failed rounds than events that wait.
+    let events = fixture.events
+    async let reported = names(events, ends: 2)
     let data = try fixture.phone.shareable()
     #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
     let silent = try TestApp(of: fixture.accessory)
@@ -156,7 +159,7 @@ import UWBSimulator
     #expect(fixture.accessory.rangingApps.count == 1)
     #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
     #expect(try await fixture.phone.next() == nil)
-    let seen = await names(fixture.events, ends: 2)
+    let seen = await reported
     let closed = #"disconnected closedHere("nothing was received for a long time")"#
     let expected =
       ["connected", "offered", "started", "connected", closed, "stopped byApp", closed]
