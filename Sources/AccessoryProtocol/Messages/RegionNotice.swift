@@ -48,7 +48,9 @@ public struct RegionNotice: Sendable, Hashable {
     let millimetres = UInt32(bitPattern: Int32(max(-0x8000_0000, min(0x7FFF_FFFF, rounded))))
     let deviation = UInt16(max(0, min(65_535, (standardDeviation * 1_000).rounded())))
     let kind = Self.kinds.firstIndex(of: kind).map { UInt8($0 + 1) } ?? 0
-    return [Self.identifier, kind] + (0..<4).map { UInt8(millimetres >> (8 * $0) & 0xFF) }
-      + [UInt8(deviation & 0xFF), UInt8(deviation >> 8)] + region.utf8
+    var bytes = [Self.identifier, kind]
+    for byte in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: millimetres >> (8 * byte))) }
+    bytes += [UInt8(truncatingIfNeeded: deviation), UInt8(deviation >> 8)]
+    return bytes + region.utf8
   }
 }
