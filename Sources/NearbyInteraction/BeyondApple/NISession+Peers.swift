@@ -4,7 +4,9 @@
 extension NINearbyPeers {
   /// Invites a peer, and exchanges tokens when somebody has accepted there.
   ///
-  /// - Parameter session: ranges with this peer only. Its chip is asked what it supports.
+  /// - Parameters:
+  ///   - peer: who is invited.
+  ///   - session: ranges with this peer only. Its chip is asked what it supports.
   /// - Returns: a connection whose code is to be compared.
   /// - Throws: `NIPeerError`.
   public func invite(_ peer: Peer, to session: NISession) async throws -> NIPeerConnection {
