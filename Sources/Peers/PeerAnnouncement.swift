@@ -47,8 +47,11 @@ package struct PeerAnnouncement: Sendable, Hashable {
   }
 
   package var bytes: [UInt8] {
-    Self.magic + [Self.version] + (0..<8).map { UInt8(id >> (8 * $0) & 0xFF) }
-      + [UInt8(port & 0xFF), UInt8(port >> 8), UInt8(service.utf8.count)] + service.utf8 + name.utf8
+    var bytes = Self.magic + [Self.version]
+    for byte in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: id >> (8 * byte))) }
+    bytes += [UInt8(truncatingIfNeeded: port), UInt8(port >> 8), UInt8(service.utf8.count)]
+    bytes += service.utf8
+    return bytes + name.utf8
   }
 
   package static func isService(_ text: String) -> Bool {
