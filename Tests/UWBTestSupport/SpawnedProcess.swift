@@ -42,7 +42,7 @@ package final class SpawnedProcess: Sendable {
     var pid: pid_t = 0
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(null) }
-    let standard = [standardInput ?? null, standardOutput ?? -1, standardError ?? -1]
+    let standard: [Int32] = [standardInput ?? null, standardOutput ?? -1, standardError ?? -1]
     let code = cuwb_test_spawn(&pid, path, words, settings, folder, standard)
     guard code == 0 else { throw Failure(path: path, code: code) }
     processIdentifier = pid
