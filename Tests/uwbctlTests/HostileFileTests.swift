@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import SystemPackage
 import Testing
 import UCI
 import UWB
@@ -88,6 +89,28 @@ import UWBTestSupport
     }
     #expect(try Self.sh("uwbctl profile check - < p.json", in: folder).status == 0)
     #expect(try Self.sh("echo 6001000101 | uwbctl decode --file -", in: folder).status == 0)
+  }
+
+  /// Whoever writes into the pipe goes on for ever.
+  @Test(arguments: ["hex", "log", "pcapng"])
+  func decodeDoesNotWaitForTheEnd(_ kind: String) throws {
+    let folder = try folder()
+    defer { folder.remove() }
+    let path = folder.path("pipe")
+    try #require(mkfifo(path, 0o600) == 0)
+    let pipe = try FileDescriptor.open(FilePath(path), .readWrite)
+    defer { try? pipe.close() }
+    let child = try ChildProcess(["decode", "--file", path])
+    switch kind {
+    case "hex": try pipe.writeAll("# READY\n6001000101\n".utf8)
+    case "log": try pipe.writeAll("a line\n12:00:00.000 NxpUciR <= 6001000101\n".utf8)
+    default:
+      let file = folder.path("capture")
+      let capture = try ChildProcess.run(["info", "--capture", file])
+      try #require(capture.status == 0, "\(capture.complaints)")
+      try pipe.writeAll(Data(contentsOf: URL(filePath: file)))
+    }
+    _ = try child.read(until: "READY (0x01)")
   }
 
   /// Bytes that crash the decoder of JSON, and nesting that would exhaust the stack.

@@ -83,6 +83,13 @@ public struct Capture: Sendable, Hashable {
 
   package init(format: CaptureFormat) { self.format = format }
 
+  /// The packets so far; those that follow come without them.
+  mutating func takePackets() -> Capture {
+    var taken = Capture(format: format)
+    swap(&taken.packets, &packets)
+    return taken
+  }
+
   /// Keeps the list short, whatever the input.
   mutating func report(_ problem: CaptureProblem) {
     if problems.count < Self.problemLimit - 1 {

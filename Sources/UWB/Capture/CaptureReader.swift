@@ -47,6 +47,78 @@ public enum CaptureReader {
     }
   }
 
+  /// Reads a file, a pipe or standard input (`-`) as it comes.
+  ///
+  /// - Parameters:
+  ///   - take: gets the packets of a capture or a log.
+  ///   - line: gets each line of a text in hexadecimal, without its end.
+  package static func read(
+    asItComes path: String, _ take: (Capture) throws -> Void,
+    line: (ArraySlice<UInt8>) throws -> Void
+  ) throws {
+    let file: InputFile
+    do throws(FileError) { file = try InputFile(path) } catch {
+      throw CaptureError.system(CaptureError.unreadable, path, error)
+    }
+    var (pcapng, log) = (PcapngDecoder(), TextDecoder(.log))
+    var format: CaptureFormat?
+    var bytes: [UInt8] = []
+    // Lines before this say nothing of the format.
+    var searched = 0
+    var isAtEnd = false
+    while !isAtEnd {
+      let piece: [UInt8]
+      do throws(FileError) { piece = try file.read() } catch {
+        throw CaptureError.system(CaptureError.unreadable, path, error)
+      }
+      isAtEnd = piece.isEmpty
+      bytes += piece
+      if format == nil {
+        format = try isAtEnd ? self.format(of: bytes) : self.format(ofBeginning: bytes, &searched)
+      }
+      switch format {
+      case .pcapng:
+        try take(pcapng.take(bytes, isLast: isAtEnd))
+        bytes = []
+        if pcapng.isOver, !isAtEnd { return try take(pcapng.take([], isLast: true)) }
+      case .log, .hexText:
+        let end = isAtEnd ? bytes.count : (bytes.lastIndex(of: 0x0A) ?? -1) + 1
+        // Nothing follows the end of the last line.
+        let lines = bytes[..<end].split(separator: 0x0A, omittingEmptySubsequences: false)
+          .dropLast(isAtEnd ? 0 : 1)
+        if format == .log {
+          try take(log.take(lines, isLast: isAtEnd))
+        } else {
+          try lines.forEach(line)
+        }
+        bytes.removeFirst(end)
+        searched = 0
+      // A file has an end; of a pipe that much must do.
+      case nil: if !file.isRegular, bytes.count > 1 << 24 { throw CaptureError.notACapture }
+      }
+      for (count, limit) in [(bytes.count, 1 << 27), (bytes.count - searched, 1 << 20)]
+      where count > limit {
+        throw CaptureError.tooLong(path: path, limit: limit)
+      }
+    }
+  }
+
+  /// - Parameter searched: how much of it is lines that do not tell.
+  /// - Returns: nil when nothing tells yet.
+  private static func format(
+    ofBeginning bytes: [UInt8], _ searched: inout Int
+  ) throws(CaptureError) -> CaptureFormat? {
+    if bytes.starts(with: PcapngDecoder.magic) { return .pcapng }
+    // That of a capture may still be incomplete.
+    if bytes.count >= 4, bytes[searched...].contains(0) { return try format(of: bytes) }
+    while let end = bytes[searched...].firstIndex(of: 0x0A) {
+      let line = bytes[searched..<end]
+      searched = end + 1
+      if let format = TextDecoder.format(of: line) { return format }
+    }
+    return nil
+  }
+
   /// Reads all packets of a file.
   ///
   /// - Throws: `CaptureError`.

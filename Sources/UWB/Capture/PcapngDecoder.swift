@@ -5,6 +5,9 @@ internal import UCI
 ///
 /// Nothing is allocated but what the packets in the file need, whatever its lengths say.
 struct PcapngDecoder {
+  /// What is waited for at most; no packet is nearly as long.
+  private static let longestBlock = 1 << 27
+
   private struct Interface {
     var linkType: UInt16
     var snapLength: UInt32
@@ -18,64 +21,81 @@ struct PcapngDecoder {
   /// LINKTYPE_FIRA_UCI, and the number that files from before its registration carry.
   static let linkTypes: Set<UInt16> = [PcapngEncoder.linkType, 293]
 
-  private let bytes: [UInt8]
+  /// What is not read yet, and how much there was before it.
+  private var bytes: [UInt8] = []
+  private var start = 0
+  /// Whether nothing that follows can be read.
+  private(set) var isOver = false
   private var isBigEndian = false
   private var interfaces: [Interface] = []
   private var others: [UInt16: Int] = [:]
   private var capture = Capture(format: .pcapng)
 
   static func read(_ bytes: [UInt8]) -> Capture {
-    var decoder = PcapngDecoder(bytes)
-    decoder.run()
-    return decoder.capture
+    var decoder = PcapngDecoder()
+    return decoder.take(bytes, isLast: true)
   }
 
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  private mutating func run() {
+  /// Reads the blocks that are whole now.
+  ///
+  /// - Returns: the packets in them, and with the last ones all that could not be used.
+  mutating func take(_ more: [UInt8], isLast: Bool) -> Capture {
+    bytes += more
     var offset = 0
-    while offset < bytes.count {
-      guard let length = takeBlock(at: offset) else { break }
+    while !isOver, offset < bytes.count, let length = takeBlock(at: offset, isLast) {
       offset += length
     }
+    bytes.removeFirst(isOver ? bytes.count : offset)
+    start += offset
+    guard isLast else { return capture.takePackets() }
     for (type, count) in others.sorted(by: { $0.key < $1.key }) {
       capture.report(.otherLinkType(type, count: count))
     }
+    return capture
   }
 
-  /// Returns its length; nil when nothing after it can be read.
-  private mutating func takeBlock(at offset: Int) -> Int? {
+  /// Returns its length; nil when nothing after it can be read, or not yet.
+  private mutating func takeBlock(at offset: Int, _ isLast: Bool) -> Int? {
     func end(_ problem: CaptureProblem) -> Int? {
+      isOver = true
       capture.report(problem)
       return nil
     }
-    guard bytes.count - offset >= 12 else { return end(.truncated(offset: offset)) }
+    var incomplete: Int? { isLast ? end(.truncated(offset: start + offset)) : nil }
+    guard bytes.count - offset >= 12 else { return incomplete }
     if bytes[offset..<offset + 4].elementsEqual(Self.magic) {
       switch bytes[offset + 8..<offset + 12] {
       case [0x4D, 0x3C, 0x2B, 0x1A]: isBigEndian = false
       case [0x1A, 0x2B, 0x3C, 0x4D]: isBigEndian = true
-      default: return end(.damaged(offset: offset))
+      default: return end(.damaged(offset: start + offset))
       }
       interfaces = []
     }
     let length = Int(u32(offset + 4))
-    guard length >= 12, length.isMultiple(of: 4) else { return end(.damaged(offset: offset)) }
-    guard length <= bytes.count - offset else { return end(.truncated(offset: offset)) }
-    guard u32(offset + length - 4) == UInt32(length) else { return end(.damaged(offset: offset)) }
-    if !block(u32(offset), offset, body: offset + 8..<offset + length - 4) {
-      capture.report(.damaged(offset: offset))
+    guard length >= 12, length.isMultiple(of: 4) else {
+      return end(.damaged(offset: start + offset))
+    }
+    guard length <= bytes.count - offset else {
+      return length > Self.longestBlock ? end(.damaged(offset: start + offset)) : incomplete
+    }
+    guard u32(offset + length - 4) == UInt32(length) else {
+      return end(.damaged(offset: start + offset))
+    }
+    if !block(u32(offset), start + offset, body: offset + 8..<offset + length - 4) {
+      capture.report(.damaged(offset: start + offset))
     }
     return length
   }
 
+  /// - Parameter offset: in the file.
   /// - Returns: false when the block contradicts itself.
   private mutating func block(_ type: UInt32, _ offset: Int, body: Range<Int>) -> Bool {
-    let start = body.lowerBound
+    let first = body.lowerBound
     switch type {
     case 1:
       guard body.count >= 8 else { return false }
-      var interface = Interface(linkType: u16(start), snapLength: u32(start + 4))
-      forEachOption(start + 8..<body.upperBound) { code, value in
+      var interface = Interface(linkType: u16(first), snapLength: u32(first + 4))
+      forEachOption(first + 8..<body.upperBound) { code, value in
         if code == 9, value.count == 1 { interface.resolution = bytes[value.lowerBound] }
         if code == 14, value.count == 8 { interface.offset = u64(value.lowerBound) }
       }
@@ -83,26 +103,26 @@ struct PcapngDecoder {
       return true
     case 2, 6:
       guard body.count >= 20 else { return false }
-      let index = type == 6 ? Int(u32(start)) : Int(u16(start))
-      let captured = Int(u32(start + 12))
+      let index = type == 6 ? Int(u32(first)) : Int(u16(first))
+      let captured = Int(u32(first + 12))
       let padded = captured + (-captured & 3)
       guard index < interfaces.count, padded <= body.count - 20 else { return false }
       var flags: UInt32 = 0
-      forEachOption(start + 20 + padded..<body.upperBound) { code, value in
+      forEachOption(first + 20 + padded..<body.upperBound) { code, value in
         if code == 2, value.count == 4 { flags = u32(value.lowerBound) }
       }
-      let ticks = UInt64(u32(start + 4)) << 32 | UInt64(u32(start + 8))
+      let ticks = UInt64(u32(first + 4)) << 32 | UInt64(u32(first + 8))
       add(
-        offset, start + 20..<start + 20 + captured, original: Int(u32(start + 16)),
+        offset, first + 20..<first + 20 + captured, original: Int(u32(first + 16)),
         interfaces[index], ticks: ticks, flags: flags)
       return true
     case 3:
       guard body.count >= 4, let interface = interfaces.first else { return false }
-      let original = Int(u32(start))
+      let original = Int(u32(first))
       let limit = interface.snapLength == 0 ? original : min(original, Int(interface.snapLength))
       guard limit <= body.count - 4 else { return false }
       add(
-        offset, start + 4..<start + 4 + limit, original: original, interface, ticks: nil, flags: 0)
+        offset, first + 4..<first + 4 + limit, original: original, interface, ticks: nil, flags: 0)
       return true
     default:
       return true

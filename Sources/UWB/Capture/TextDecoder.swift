@@ -14,18 +14,41 @@ struct TextDecoder {
     bytes.split(separator: 0x0A).contains { direction(of: $0) != nil }
   }
 
+  /// What a text with this line is; nil where the line does not tell.
+  static func format(of line: ArraySlice<UInt8>) -> CaptureFormat? {
+    if direction(of: line) != nil { return .log }
+    var capture = Capture(format: .hexText)
+    return takeHex(line, &capture) && !capture.packets.isEmpty ? .hexText : nil
+  }
+
+  private let format: CaptureFormat
+  private var clock = LogClock()
+  private var count = 0
+  private var capture: Capture
+
+  init(_ format: CaptureFormat) {
+    self.format = format
+    capture = Capture(format: format)
+  }
+
   static func read(_ bytes: [UInt8], format: CaptureFormat) -> Capture {
-    var capture = Capture(format: format)
-    var clock = LogClock()
-    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-      .enumerated()
-    {
+    var decoder = TextDecoder(format)
+    return decoder.take(
+      bytes.split(separator: 0x0A, omittingEmptySubsequences: false), isLast: true)
+  }
+
+  /// Reads the next lines.
+  ///
+  /// - Returns: the packets in them, and with the last ones all that could not be used.
+  mutating func take(_ lines: some Sequence<ArraySlice<UInt8>>, isLast: Bool) -> Capture {
+    for line in lines {
+      count += 1
       let isGood =
         format == .log
-        ? takeLog(line, &clock, &capture) : takeHex(line, &capture)
-      if !isGood { capture.report(.unreadableLine(index + 1)) }
+        ? Self.takeLog(line, &clock, &capture) : Self.takeHex(line, &capture)
+      if !isGood { capture.report(.unreadableLine(count)) }
     }
-    return capture
+    return isLast ? capture : capture.takePackets()
   }
 
   private static func takeHex(_ line: ArraySlice<UInt8>, _ capture: inout Capture) -> Bool {

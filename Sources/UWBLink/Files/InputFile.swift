@@ -34,7 +34,7 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
 package struct InputFile: ~Copyable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool
-  private let isRegular: Bool
+  package let isRegular: Bool
   private let size: Int
 
   package init(_ path: String) throws(FileError) {

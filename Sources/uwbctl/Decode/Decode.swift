@@ -67,23 +67,20 @@ struct Decode: ReportingCommand {
     if session.failures > 0 { throw Failure(.data) }
   }
 
+  /// As it comes, so that what another program says is decoded while it runs.
   private func readFile(_ file: String, _ session: inout DecodeSession) throws {
-    let bytes = try CaptureReader.contents(ofFile: file)
+    var number = 0
     do {
-      // Not as lines what is binary, but no capture.
-      if try CaptureReader.format(of: bytes) != .hexText {
-        return try session.take(CaptureReader.read(bytes))
+      try CaptureReader.read(asItComes: file) {
+        try session.take($0)
+      } line: { line in
+        number += 1
+        try session.takeLine(String(decoding: line, as: UTF8.self), number: number)
       }
-    } catch CaptureError.empty {
-      return
-    }
-    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
-    {
-      try session.takeLine(String(decoding: line, as: UTF8.self), number: index + 1)
-    }
+    } catch CaptureError.empty {}
   }
 
-  /// Line by line, so that what another program says is decoded as it comes.
+  /// The same of lines alone: each is a frame, or said to be none.
   private func readStandardInput(_ session: inout DecodeSession) throws {
     do {
       var lines = try InputLines("-")
@@ -110,6 +107,7 @@ struct DecodeSession {
   var complain: (String) -> Void
   /// The number of lines that are not frames.
   private(set) var failures = 0
+  private(set) var packets = 0
 
   /// A line of a file, which may be blank or a comment.
   mutating func takeLine(_ line: String, number: Int) throws {
@@ -117,14 +115,15 @@ struct DecodeSession {
     try take(line, at: FrameOrigin(name: "line", number: number))
   }
 
-  /// Decodes all packets of a capture; its problems are printed, but are not failures.
+  /// Decodes the next packets of a capture; its problems are printed, but are not failures.
   mutating func take(_ capture: Capture) throws {
     for problem in capture.problems { complain("\(problem)") }
-    for (index, packet) in capture.packets.enumerated() {
+    for packet in capture.packets {
+      packets += 1
       guard packet.isWhole else {
         try fail(
           "Its length differs from the one that its header announces.",
-          at: FrameOrigin(name: "packet", number: index + 1))
+          at: FrameOrigin(name: "packet", number: packets))
         continue
       }
       try take(packet.bytes)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 import UCI
 import UWB
+import UWBTestSupport
 
 @Suite struct PcapngTests {
   @Test func whatIsWrittenIsRead() throws {
@@ -165,6 +167,31 @@ import UWB
           capture.problems == [.truncated(offset: whole == 0 ? preamble.count : ends[whole - 1])])
       }
     }
+  }
+
+  @Test func aFileIsReadInPieces() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    var blocks = Blocks(bigEndian: false)
+    blocks.section()
+    blocks.interface()
+    for _ in 0..<10_000 { blocks.packet(Samples.ready) }
+    blocks.bytes.removeLast()
+    let path = folder.path("capture")
+    try Data(blocks.bytes).write(to: URL(filePath: path))
+    var (packets, problems) = ([CapturedPacket](), [CaptureProblem]())
+    var pieces = 0
+    try CaptureReader.read(asItComes: path) {
+      pieces += 1
+      packets += $0.packets
+      problems += $0.problems
+    } line: { _ in
+      Issue.record("it is no text")
+    }
+    let whole = try CaptureReader.read(blocks.bytes)
+    #expect(packets == whole.packets && packets.count == 9_999)
+    #expect(problems == whole.problems && problems.count == 1)
+    #expect(pieces > 2)
   }
 
   @Test func blocksThatContradictThemselves() throws {
