@@ -168,6 +168,25 @@ struct BlockingThreadsTests {
     #expect(most.withLock { $0 } == 8)
   }
 
+  @Test("Tasks that prefer these threads may block, however many they are")
+  func executor() async {
+    let gate = DispatchSemaphore(value: 0)
+    let threads = BlockingThreads(limit: 64)
+    await withTaskExecutorPreference(threads) {
+      await withTaskGroup { group in
+        // More than there are threads for tasks, all of which wait for the last one.
+        for _ in 0..<32 {
+          group.addTask { #expect(Self.wait(for: gate)) }
+        }
+        group.addTask { for _ in 0..<32 { gate.signal() } }
+      }
+    }
+  }
+
+  private static func wait(for gate: DispatchSemaphore) -> Bool {
+    gate.wait(timeout: .now() + 60) == .success
+  }
+
   @Test("A cancelled task leaves a blocking call alone, where the caller says so")
   func cancellation() async throws {
     let threads = BlockingThreads(limit: 1)

@@ -122,3 +122,12 @@ package final class BlockingThreads: Sendable {
     }
   }
 }
+
+/// Tasks that prefer these threads may block them.
+extension BlockingThreads: TaskExecutor {
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let body = { @Sendable in unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    run(Job(body: body, fail: { _ in body() }))
+  }
+}

@@ -224,7 +224,7 @@ struct TimeLimit: ParsableArguments {
   func limiting<R: Sendable>(
     _ device: UWBDevice, _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R? {
-    let task = Task { try await body() }
+    let task = Task(executorPreference: Ending.threads) { try await body() }
     let isOver = Locked(false)
     let timer = limit.map { limit in
       Task {

@@ -17,7 +17,11 @@ protocol ReportingCommand: AsyncParsableCommand {
 }
 
 extension ReportingCommand {
-  func run() async throws { try await reporting { try await execute() } }
+  func run() async throws {
+    try await withTaskExecutorPreference(Ending.threads) {
+      try await reporting { try await execute() }
+    }
+  }
 }
 
 /// A command that signals cancel, so that it ends in order.

@@ -35,6 +35,9 @@ enum Ending {
   /// These do not end a program, but change what is on its screen.
   private static let screenSignals = [SIGWINCH, SIGCONT]
 
+  /// Where commands run: they may wait for a pipe.
+  static let threads = BlockingThreads(limit: 64)
+
   /// Runs `body` in a task that the signals which end programs, and the loss of standard output,
   /// cancel. A second signal, at least a second after the first, ends the program at once.
   static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
@@ -43,7 +46,7 @@ enum Ending {
     defer { source.cancel() }
     // When the reader of the output goes away, the chip must be stopped first.
     signal(SIGPIPE, SIG_IGN)
-    let task = Task { try await body() }
+    let task = Task(executorPreference: threads) { try await body() }
     let isLate = state.withLock { state in
       state.cancel = { task.cancel() }
       return state.since != nil || state.outputError != nil
@@ -153,6 +156,10 @@ enum Ending {
     if error == .brokenPipe {
       // As any other program whose reader goes away, for `uwbctl range | head`.
       signal(SIGPIPE, SIG_DFL)
+      // Where commands run, it is blocked.
+      var signals = sigset_t()
+      sigaddset(&signals, SIGPIPE)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       raise(SIGPIPE)
     }
     throw Failure(.system, "Cannot write to standard output: \(error).").report()
