@@ -96,6 +96,19 @@ import UWBTestSupport
   }
 
   @Test(arguments: [60, 80])
+  func errorsWrap(_ columns: Int) throws {
+    for arguments in [
+      ["range", "--device", "/dev/no-such-device"], ["range", "--channel", "7"],
+      ["range", "--responders", "300"], ["range", "--interval", "every now and then"],
+      ["decode", "zz"], ["rnage"],
+    ] {
+      let session = try TerminalSession(arguments, columns: columns)
+      #expect(try session.status() != 0)
+      #expect(session.screen.wraps == 0, "\(session.screen.lines)")
+    }
+  }
+
+  @Test(arguments: [60, 80])
   func findWraps(_ columns: Int) throws {
     let session = try TerminalSession(["find", "-n", "3"], columns: columns)
     #expect(try session.status() == 0)

@@ -86,7 +86,7 @@ struct Failure: Error {
     if let cause {
       note(cause, try: suggestion)
     } else if let suggestion {
-      standardError.write("  try: \(printable(suggestion))\n")
+      standardError.write(advice(suggestion))
     }
     return ExitCode(status.rawValue)
   }

@@ -107,8 +107,13 @@ func note(_ text: String, try suggestion: String? = nil) {
 
 /// What `note` writes.
 func message(_ text: String, try suggestion: String? = nil) -> String {
-  let advice = suggestion.map { "  try: \(printable($0))\n" } ?? ""
-  return "\(Program.name): \(printable(text))\n" + advice
+  standardError.wrapped("\(Program.name): \(printable(text))", indent: 2) + "\n"
+    + (suggestion.map(advice) ?? "")
+}
+
+/// A line that says what to try.
+func advice(_ suggestion: String) -> String {
+  standardError.wrapped("  try: \(printable(suggestion))", indent: 7) + "\n"
 }
 
 /// How results are printed: as text, or as one JSON object a line.

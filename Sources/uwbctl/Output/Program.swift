@@ -28,10 +28,12 @@ enum Program {
 
   /// What the argument parser prints for an error or as help, with no usage line too wide.
   static func text(for error: any Error, columns: Int = columns) -> String {
-    Uwbctl.fullMessage(for: error, columns: columns).split(
+    let isHelp = Uwbctl.exitCode(for: error).isSuccess
+    return Uwbctl.fullMessage(for: error, columns: columns).split(
       separator: "\n", omittingEmptySubsequences: false
     ).map { line in
-      line.lowercased().hasPrefix("usage: ") ? wrapped(line, columns) : String(line)
+      if line.lowercased().hasPrefix("usage: ") { return wrapped(line, columns) }
+      return isHelp ? String(line) : standardError.wrapped(String(line), indent: 2)
     }.joined(separator: "\n")
   }
 
