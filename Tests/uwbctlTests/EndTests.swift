@@ -186,6 +186,15 @@ import UWBTestSupport
     #expect(terminal.bytes.suffix(removal.count) == removal[...])
   }
 
+  @Test(arguments: [["range"], ["reset"], ["info"]])
+  func aRefusedResetIsAFailureOfTheDevice(_ command: [String]) throws {
+    let terminal = try rangingChip([.coreDeviceReset: "40 00 00 01 01"])
+    let end = try ChildProcess.run(command + ["--device", terminal.path])
+    terminal.hangUp()
+    #expect(end.status == 81, "\(end.complaints)")
+    #expect(end.complaints.contains("refused CORE_DEVICE_RESET_CMD"), "\(end.complaints)")
+  }
+
   @Test(arguments: ["40 03 00 01 08", "40 03 00 03 00 05 00"])
   func aChipThatDoesNotListItsCapabilitiesRanges(_ answer: String) throws {
     let terminal = try rangingChip([.coreGetCapsInfo: answer])

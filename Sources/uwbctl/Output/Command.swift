@@ -271,6 +271,8 @@ enum ExitStatus: Int32, CaseIterable {
     case .link, .firmware, .retriesExhausted, .deviceError, .needsReset, .stateNotReached, .closed,
       .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
+    // No session is at fault.
+    case .refused where error.command?.hasPrefix("CORE_") ?? false: self = .deviceFailure
     case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong,
       .configurationProblems:
       self = .configuration
