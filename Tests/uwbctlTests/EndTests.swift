@@ -195,6 +195,18 @@ import UWBTestSupport
     #expect(end.complaints.contains("refused CORE_DEVICE_RESET_CMD"), "\(end.complaints)")
   }
 
+  @Test func theTimeLimitHoldsWhileTheChipFailsToMakeTheSession() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let terminal = try rangingChip([.sessionInit: "60 01 00 01 FF"])
+    let link = folder.path("board")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
+    let end = try ChildProcess.run(["range", "--device", link, "-t", "2"])
+    terminal.hangUp()
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.complaints.contains("Waiting for the device"), "\(end.complaints)")
+  }
+
   @Test(arguments: ["40 03 00 01 08", "40 03 00 03 00 05 00"])
   func aChipThatDoesNotListItsCapabilitiesRanges(_ answer: String) throws {
     let terminal = try rangingChip([.coreGetCapsInfo: answer])

@@ -96,9 +96,16 @@ extension CommandEngine {
     case .wokenUp: resend(because: "woke up")
     case .error, .hardwareReset:
       // Said before the reset that ends it; a chip in this state may say it whenever it is opened.
-      let isReset = state.withLock { $0.outstanding?.request.opcode == .coreDeviceReset }
-      if !(isReset && isResetting) { failOutstanding { .deviceError(command: $0) } }
+      let failed = state.withLock { state -> Outstanding? in
+        let isReset = state.outstanding?.request.opcode == .coreDeviceReset
+        return isReset && isResetting ? nil : state.outstanding.take()
+      }
+      // First: whoever waits for the answer looks whether the device is being recovered.
       if !isResetting { callbacks.deviceLost(.deviceFailed(device)) }
+      if let failed {
+        failed.continuation.resume(
+          returning: .failure(.deviceError(command: failed.request.name)))
+      }
     case .initialising where !isResetting:
       callbacks.deviceLost(.deviceRestarted)
     case .ready where !isResetting:
@@ -160,10 +167,5 @@ extension CommandEngine {
     case .segment(let packet): write([packet]) { _ in }
     }
     logger.debug("sent again", metadata: ["because": "\(reason)"])
-  }
-
-  private func failOutstanding(_ error: (String) -> DriverError) {
-    let outstanding = state.withLock { $0.outstanding.map { ($0.id, $0.request.name) } }
-    if let (id, name) = outstanding { complete(id, .failure(error(name))) }
   }
 }

@@ -133,14 +133,7 @@ struct RangeCommand: Command {
     actions.report { ended in
       if let complaint = ended.complaint { printer.say(complaint) }
     }
-    let starting = Task { [isRecovered = end.recovery != nil] in
-      try await Self.start(session, waiting: isRecovered ? device.events : nil)
-    }
-    let isRanging = try await withTaskCancellationHandler {
-      try await starting.value
-    } onCancel: {
-      starting.cancel()
-    }
+    let isRanging = try await Self.start(session)
     printer.begin()
     defer {
       let summary = printer.finish(dropped: stream.dropped)
@@ -164,34 +157,13 @@ struct RangeCommand: Command {
 
   /// Starts ranging, also on a device that is lost meanwhile and comes back.
   ///
-  /// - Parameter events: of the device, if it comes back; nil: its loss is an error.
   /// - Returns: whether it ranges; false when the task was cancelled.
-  private static func start(
-    _ session: UWBSession, waiting events: AsyncStream<DeviceEvent>?
-  ) async throws -> Bool {
-    var events = events?.makeAsyncIterator()
-    while true {
-      let failure: DriverError
-      do throws(DriverError) {
-        try await session.start()
-        return true
-      } catch { failure = error }
-      switch failure.code {
-      case .link, .deviceError, .deviceFailed, .deviceRestarted, .recovering: break
-      default: throw failure
-      }
-      var isBack = false
-      while !isBack {
-        switch await events?.next() {
-        case .recovered: isBack = true
-        case .sessionLost(session.configuration.sessionID, let cause): throw cause
-        case nil:
-          if Task.isCancelled { return false }
-          throw failure
-        default: break
-        }
-      }
+  private static func start(_ session: UWBSession) async throws -> Bool {
+    do throws(DriverError) { try await session.start() } catch {
+      guard error.linkError?.code == .cancelled else { throw error }
+      return false
     }
+    return true
   }
 
   private func measure(
