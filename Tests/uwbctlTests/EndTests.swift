@@ -43,7 +43,7 @@ import UWBTestSupport
   }
 
   @Test func theTimeLimitIsNoSuchEnd() async throws {
-    let end = try ChildProcess.run(["range", "--interval", "50", "-t", "0.5"])
+    let end = try ChildProcess.run(["range", "--interval", "50", "-t", "2"])
     #expect(end.status == 0)
     #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
     #expect(!end.complaints.contains("uwbctl range:"), "\(end.complaints)")
@@ -129,33 +129,40 @@ import UWBTestSupport
 
   @Test func theTimeLimitHoldsDuringALossAtTheStart() async throws {
     let terminal = try failingChip(mute: true)
-    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "1"])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "2"])
     terminal.hangUp()
     #expect(end.status == 82, "\(end.complaints)")
     #expect(end.complaints.contains("0 rounds, "), "\(end.complaints)")
   }
 
-  /// A chip that ranges, with one empty round, and answers commands of its own in place of these.
-  private func rangingChip(_ answers: [Opcode: String]) throws -> ScriptedTerminal {
+  /// What a chip answers that ranges, with one empty round.
+  private static func answer(_ packet: [UInt8]) -> [UInt8] {
+    switch (packet[0], packet[1]) {
+    case (0x20, 0x00): hexBytes("40 00 00 01 00 60 01 00 01 01")
+    case (0x20, 0x02): hexBytes("40 02 00 0A 00 00 02 00 02 00 02 01 10 00")
+    case (0x20, 0x03): hexBytes("40 03 00 02 00 00")
+    case (0x21, 0x00):
+      hexBytes("41 00 00 05 00 01 00 00 00 61 02 00 06 01 00 00 00 00 00")
+    case (0x21, 0x03): hexBytes("41 03 00 02 00 00 61 02 00 06 01 00 00 00 03 00")
+    case (0x21, 0x05): hexBytes("41 05 00 02 00 01")
+    case (0x22, 0x00):
+      hexBytes("42 00 00 01 00 61 02 00 06 01 00 00 00 02 00")
+        + hexBytes("62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00")
+    case (0x22, 0x01): hexBytes("42 01 00 01 00 61 02 00 06 01 00 00 00 03 00")
+    case (0x21, 0x01): hexBytes("41 01 00 01 00 61 02 00 06 01 00 00 00 01 00")
+    default: [packet[0] & 0x0F | 0x40, packet[1], 0, 1, 0x08]
+    }
+  }
+
+  /// The same chip, which answers some commands otherwise.
+  private func rangingChip(
+    _ answers: [Opcode: String], heard: @escaping @Sendable (Opcode) -> Void = { _ in }
+  ) throws -> ScriptedTerminal {
     try ScriptedTerminal { packet in
-      if let answer = answers[Opcode(GroupID(rawValue: packet[0] & 0x0F), packet[1])] {
-        return answer.isEmpty ? [] : hexBytes(answer)
-      }
-      return switch (packet[0], packet[1]) {
-      case (0x20, 0x00): hexBytes("40 00 00 01 00 60 01 00 01 01")
-      case (0x20, 0x02): hexBytes("40 02 00 0A 00 00 02 00 02 00 02 01 10 00")
-      case (0x20, 0x03): hexBytes("40 03 00 02 00 00")
-      case (0x21, 0x00):
-        hexBytes("41 00 00 05 00 01 00 00 00 61 02 00 06 01 00 00 00 00 00")
-      case (0x21, 0x03): hexBytes("41 03 00 02 00 00 61 02 00 06 01 00 00 00 03 00")
-      case (0x21, 0x05): hexBytes("41 05 00 02 00 01")
-      case (0x22, 0x00):
-        hexBytes("42 00 00 01 00 61 02 00 06 01 00 00 00 02 00")
-          + hexBytes("62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00")
-      case (0x22, 0x01): hexBytes("42 01 00 01 00 61 02 00 06 01 00 00 00 03 00")
-      case (0x21, 0x01): hexBytes("41 01 00 01 00 61 02 00 06 01 00 00 00 01 00")
-      default: [packet[0] & 0x0F | 0x40, packet[1], 0, 1, 0x08]
-      }
+      let opcode = Opcode(GroupID(rawValue: packet[0] & 0x0F), packet[1])
+      heard(opcode)
+      guard let answer = answers[opcode] else { return Self.answer(packet) }
+      return answer.isEmpty ? [] : hexBytes(answer)
     }
   }
 
@@ -165,7 +172,7 @@ import UWBTestSupport
   ])
   func theTimeLimitHoldsWhateverTheChipSaysToStop(_ answer: String, _ status: Int32) throws {
     let terminal = try rangingChip([.sessionStop: answer])
-    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "0.5"])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "2"])
     terminal.hangUp()
     #expect(end.status == status, "\(end.complaints)")
     #expect(end.complaints.hasPrefix("1 rounds, "), "\(end.complaints)")
@@ -186,15 +193,6 @@ import UWBTestSupport
     #expect(terminal.bytes.suffix(removal.count) == removal[...])
   }
 
-  @Test(arguments: [["range"], ["reset"], ["info"]])
-  func aRefusedResetIsAFailureOfTheDevice(_ command: [String]) throws {
-    let terminal = try rangingChip([.coreDeviceReset: "40 00 00 01 01"])
-    let end = try ChildProcess.run(command + ["--device", terminal.path])
-    terminal.hangUp()
-    #expect(end.status == 81, "\(end.complaints)")
-    #expect(end.complaints.contains("refused CORE_DEVICE_RESET_CMD"), "\(end.complaints)")
-  }
-
   @Test func theTimeLimitHoldsWhileTheChipFailsToMakeTheSession() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -205,6 +203,36 @@ import UWBTestSupport
     terminal.hangUp()
     #expect(end.status == 82, "\(end.complaints)")
     #expect(end.complaints.contains("Waiting for the device"), "\(end.complaints)")
+  }
+
+  @Test(arguments: [["range"], ["reset"], ["info"]])
+  func aRefusedResetIsAFailureOfTheDevice(_ command: [String]) throws {
+    let terminal = try rangingChip([.coreDeviceReset: "40 00 00 01 01"])
+    let end = try ChildProcess.run(command + ["--device", terminal.path])
+    terminal.hangUp()
+    #expect(end.status == 81, "\(end.complaints)")
+    #expect(end.complaints.contains("refused CORE_DEVICE_RESET_CMD"), "\(end.complaints)")
+  }
+
+  /// The answer comes when the command has been given up.
+  @Test func aSessionThatIsMadeLateIsRemoved() throws {
+    let isGivenUp = Flag()
+    let terminal = try ScriptedTerminal { packet in
+      switch (packet[0], packet[1]) {
+      case (0x21, 0x00):
+        isGivenUp.value.store(true, ordering: .relaxed)
+        return []
+      case (0x20, 0x02) where isGivenUp.value.load(ordering: .relaxed): return []
+      case (0x21, 0x05):
+        return [[0x21, 0], [0x20, 2], packet].flatMap(Self.answer)
+      default: return Self.answer(packet)
+      }
+    }
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-n", "1"])
+    terminal.hangUp()
+    #expect(end.status == 82, "\(end.complaints)")
+    let removal = hexBytes("21 01 00 04 01 00 00 00")
+    #expect(terminal.bytes.suffix(removal.count) == removal[...])
   }
 
   @Test(arguments: ["40 03 00 01 08", "40 03 00 03 00 05 00"])
@@ -223,7 +251,7 @@ import UWBTestSupport
       report ?? "62 00 00 19 00000000 2A000000 00 c8000000 01 00 00 00000000 00000000 00"
     let started = "42 00 00 01 00 61 02 00 06 01 00 00 00 02 00"
     let terminal = try rangingChip([.sessionStart: started + report])
-    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "0.5"])
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-t", "2"])
     terminal.hangUp()
     #expect(end.status == 82, "\(end.complaints)")
     #expect(end.complaints.contains("1 reports of the chip"), "\(end.complaints)")

@@ -64,14 +64,19 @@ extension DeviceCore {
       return try await engine.request(command, from: sender).handle ?? id
     } catch {
       guard error.code == .noAnswer else { throw error }
-      // The chip may have done it, and only the answer was lost: its report names the session.
-      let new = engine.chip.sessions.first {
-        !known.contains($0.key) && $0.value.state == .initialised
+      // The chip may have done it, and only the answer was lost or is late: its report names the
+      // session.
+      let new = { @Sendable (chip: CommandEngine.ChipState) in
+        chip.sessions.first { !known.contains($0.key) && $0.value.state == .initialised }?.key
       }
-      if let new { return new.key }
+      if let new = new(engine.chip) { return new }
       let count = try await engine.request(GetSessionCount(), from: sender).count
-      guard let count, Int(count) == sessions.count(where: { $0.isOnChip }) else { throw error }
-      return try await engine.request(command, from: sender).handle ?? id
+      if let count, Int(count) == sessions.count(where: { $0.isOnChip }) {
+        return try await engine.request(command, from: sender).handle ?? id
+      }
+      let chip = try await engine.wait(milliseconds: profile.stateTimeout) { new($0) != nil }
+      guard let new = chip.flatMap(new) else { throw error }
+      return new
     }
   }
 
