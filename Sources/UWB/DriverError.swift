@@ -99,6 +99,7 @@ extension DriverError {
   package static func link(_ error: LinkError) -> DriverError {
     DriverError(code: .link, cause: .link(error))
   }
+  package static let cancelled = link(LinkError(.cancelled, endpoint: "the device"))
   package static func firmware(_ error: FirmwareError) -> DriverError {
     DriverError(code: .firmware, cause: .firmware(error))
   }

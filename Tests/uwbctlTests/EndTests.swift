@@ -205,6 +205,17 @@ import UWBTestSupport
     #expect(end.complaints.contains("Waiting for the device"), "\(end.complaints)")
   }
 
+  @Test(arguments: [
+    ["range"], ["find", "--accessory", "tcp:1"], ["accessory", "--listen", "tcp:0"],
+  ])
+  func theTimeLimitHoldsWhileTheDeviceIsOpened(_ command: [String]) throws {
+    let silent = try ScriptedTerminal { _ in [] }
+    let end = try ChildProcess.run(command + ["--device", silent.path, "-t", "0.3"])
+    silent.hangUp()
+    #expect(end.status == 80, "\(end.complaints)")
+    #expect(end.complaints.contains("The time was over before"), "\(end.complaints)")
+  }
+
   @Test(arguments: [["range"], ["reset"], ["info"]])
   func aRefusedResetIsAFailureOfTheDevice(_ command: [String]) throws {
     let terminal = try rangingChip([.coreDeviceReset: "40 00 00 01 01"])
@@ -233,6 +244,50 @@ import UWBTestSupport
     #expect(end.status == 82, "\(end.complaints)")
     let removal = hexBytes("21 01 00 04 01 00 00 00")
     #expect(terminal.bytes.suffix(removal.count) == removal[...])
+  }
+
+  /// It does not answer to SESSION_DEINIT, but says that the session is there.
+  private static let keepingAnswers: [Opcode: String] = [
+    .sessionDeinit: "", .sessionGetState: "41 06 00 02 00 03",
+  ]
+
+  private func expectKept(_ end: ChildProcess.Outcome) {
+    #expect(end.status == 80, "\(end.complaints)")
+    #expect(end.complaints.contains("SESSION_DEINIT_CMD"), "\(end.complaints)")
+  }
+
+  @Test func aSessionThatTheChipKeepsIsTold() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let socket = "unix:" + folder.path("socket")
+    let chips = (try rangingChip(Self.keepingAnswers), try rangingChip(Self.keepingAnswers))
+    let accessory = try ChildProcess(
+      ["accessory", "--device", chips.0.path, "--listen", socket])
+    _ = try accessory.read(until: "listening")
+    let find = try ChildProcess(["find", "--device", chips.1.path, "--accessory", socket])
+    _ = try find.read(until: "accessory_started")
+    for command in [find, accessory] {
+      command.process.interrupt()
+      let end = command.outcome()
+      expectKept(end)
+      #expect(end.complaints.contains("  try: It may still be ranging"), "\(end.complaints)")
+    }
+    chips.0.hangUp()
+    chips.1.hangUp()
+  }
+
+  @Test func aSessionThatACalibrationLeavesIsTold() throws {
+    let isRanging = DispatchSemaphore(value: 0)
+    let chips = (
+      try rangingChip(Self.keepingAnswers) { if $0 == .sessionStart { isRanging.signal() } },
+      try rangingChip([:])
+    )
+    let child = try calibrate(chips.0, chips.1)
+    #expect(isRanging.wait(timeout: .now() + 60) == .success)
+    child.process.interrupt()
+    expectKept(child.outcome())
+    chips.0.hangUp()
+    chips.1.hangUp()
   }
 
   @Test(arguments: ["40 03 00 01 08", "40 03 00 03 00 05 00"])

@@ -11,6 +11,7 @@ import UCI
 import UWB
 import UWBLink
 import UWBSimulator
+import UWBTestSupport
 
 @testable import uwbctl
 
@@ -32,7 +33,7 @@ import UWBSimulator
     pair.bench.start()
     let device = try await UWBDevice.open(pair.controller.path)
     let finder = AccessoryFinder(device: device, channel: near, answerTime: .milliseconds(50))
-    let error = await #expect(throws: Failure.self) { try await finder.run(for: nil) { _ in true } }
+    let error = await #expect(throws: Failure.self) { try await finder.run { _ in true } }
     #expect(error?.status == .silent)
     var messages = far.messages.makeAsyncIterator()
     #expect(await messages.next() == AppMessage.initialize.bytes)
@@ -59,7 +60,7 @@ import UWBSimulator
     }
     let finder = AccessoryFinder(device: device, channel: near, patience: .seconds(1))
     var words: [String] = []
-    try await finder.run(for: nil) { event in
+    try await finder.run { event in
       switch event {
       case .started: words.append("started")
       case .silent: words.append("silent")
@@ -122,7 +123,10 @@ import UWBSimulator
 
   @Test(.timeLimit(.minutes(1)))
   func anEndWithoutADistanceIsTold() throws {
-    let end = try ChildProcess.run(["find", "-t", "0.01"])
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let scene = try folder.write(#"{"range_m": 0.5}"#, to: "scene.json")
+    let end = try ChildProcess.run(["find", "--scene", scene, "-t", "2"])
     #expect(end.status == 82)
     #expect(end.complaints.contains("was not measured.\n  try: "), "\(end.complaints)")
   }

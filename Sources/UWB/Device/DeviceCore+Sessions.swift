@@ -22,6 +22,8 @@ extension DeviceCore {
     }
   }
 
+  var remaining: DriverError? { state.withLock { $0.remaining } }
+
   var sessions: [SessionRecord] { state.withLock { $0.sessions } }
 
   /// Creates a session on the chip and configures it; the chip reports IDLE when it could start.
@@ -37,6 +39,8 @@ extension DeviceCore {
     }
     record.assign(token: token)
     router.sessionsChanged()
+    // Nobody waits for it any more.
+    if sender == .caller, Task.isCancelled { throw .cancelled }
     // Strict firmware refuses parameters before it has said that the session is there.
     let said = try await engine.wait(milliseconds: profile.stateTimeout) {
       $0.sessions[token].map { $0.state != .deinitialised } ?? false
@@ -99,8 +103,15 @@ extension DeviceCore {
       if case .ended = state.phase { return }
       if let recovery, state.watch == nil { state.watch = watch(recovery.watchdogInterval) }
     }
-    try await attempt(record, awaitsRecovery: awaitsRecovery, isDone: { record.isOnChip }) {
-      () async throws(DriverError) in try await self.build(record)
+    do throws(DriverError) {
+      try await attempt(record, awaitsRecovery: awaitsRecovery, isDone: { record.isOnChip }) {
+        () async throws(DriverError) in try await self.build(record)
+      }
+    } catch {
+      // It may make it yet.
+      let isOpen = error.code == .noAnswer || error.code == .closed
+      if isOpen, !record.isOnChip { state.withLock { $0.remaining = error } }
+      throw error
     }
   }
 
@@ -132,7 +143,7 @@ extension DeviceCore {
     repeat {
       let losses = state.withLock { $0.losses }
       do throws(DriverError) { return try await body() } catch {
-        guard awaitsRecovery else { throw error }
+        guard awaitsRecovery, error != .cancelled else { throw error }
         try await waitForRecovery(of: record, losses, error)
       }
     } while !isDone()
@@ -210,13 +221,25 @@ extension DeviceCore {
     // A chip that answers neither this nor a question is not asked for more.
     if let failure, failure.code == .noAnswer {
       let question = GetSessionState(sessionToken: record.token)
-      do { _ = try await engine.send(question, timeout: Self.answerLimit) } catch { throw failure }
+      do { _ = try await engine.send(question, timeout: Self.answerLimit) } catch {
+        throw leaving(failure)
+      }
     }
     // A session that is removed has stopped, whatever the chip said to that.
     do throws(DriverError) { try await remove(record.token) } catch {
-      throw failure ?? (error == .recovering ? engine.interruption ?? error : error)
+      throw leaving(
+        failure ?? (error == .recovering ? engine.interruption ?? error : error))
     }
     failure = nil
+  }
+
+  /// Notes that a session may still be on the chip, unless that has lost what it had.
+  private func leaving(_ error: DriverError) -> DriverError {
+    switch error.code {
+    case .link, .deviceError, .deviceFailed, .deviceRestarted, .recovering, .otherDevice: break
+    default: state.withLock { $0.remaining = error }
+    }
+    return error
   }
 
   /// How long a chip that has removed a session may take to report it.
@@ -232,8 +255,12 @@ extension DeviceCore {
     } catch {
       guard error.code == .noAnswer else { throw error }
       status = try await engine.send(GetSessionState(sessionToken: token), from: sender).status
-      if status == .ok {
+      switch status {
+      case .ok:
         status = try await engine.send(SessionDeinit(sessionToken: token), from: sender).status
+      case .sessionNotExist: break
+      // It does not say.
+      default: throw error
       }
     }
     guard status == .ok || status == .sessionNotExist else {

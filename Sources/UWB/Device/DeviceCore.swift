@@ -32,6 +32,8 @@ final class DeviceCore: Sendable {
     var linkClosed: Latch?
     /// Closed by their owners while the device was being recovered.
     var closed: [SessionRecord] = []
+    /// Why the chip may still have a session that was given up.
+    var remaining: DriverError?
   }
 
   let engine: CommandEngine

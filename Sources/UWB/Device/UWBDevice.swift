@@ -144,6 +144,9 @@ public final class UWBDevice: Sendable {
     do { return try DeviceCore(link, options, options.board ?? named) } catch { throw .link(error) }
   }
 
+  /// Why the chip may still have a session that was closed, or was not made in time; nil: it has none.
+  package var remainingSession: DriverError? { core.remaining }
+
   /// Whether it is recovered when it is lost: see `Options.recovery`.
   package var isRecoverable: Bool { core.recovery != nil }
 
@@ -205,7 +208,8 @@ public final class UWBDevice: Sendable {
   // MARK: sessions
 
   /// Creates a session and configures it; the chip reports IDLE when it could start. A device that is
-  /// lost meanwhile and recovered (`Options.recovery`) is waited for.
+  /// lost meanwhile and recovered (`Options.recovery`) is waited for. Cancellation ends this as soon as
+  /// the chip has created the session, with the code `cancelled` of `linkError`.
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.

@@ -251,9 +251,7 @@ extension DeviceCore {
         }
       }
     }
-    if Task.isCancelled {
-      throw .link(LinkError(.cancelled, endpoint: "the device"))
-    }
+    if Task.isCancelled { throw .cancelled }
     guard isBack, sessions.contains(where: { $0 === record }) else { throw error }
   }
 

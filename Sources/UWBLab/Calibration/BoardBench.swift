@@ -75,6 +75,11 @@ package final class BoardBench: Sendable {
       result = .failure(error)
     }
     for board in boards { await board.device.close() }
+    let remaining = boards.lazy.compactMap(\.device.remainingSession).first
+    switch result {
+    case .success, .failure(is CancellationError): if let remaining { throw remaining }
+    case .failure: break
+    }
     return try result.get()
   }
 

@@ -42,9 +42,7 @@ struct AccessoryCommand: Command {
   @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
-    try await options.withDevice(capture, peers: 1, recovery: end.recovery) {
-      try await serve($0, $1)
-    }
+    _ = try await options.withDevice(capture, peers: 1, end) { try await serve($0, $1) }
   }
 
   private func serve(_ device: UWBDevice, _ simulated: SimulatedPeers?) async throws {
@@ -65,7 +63,7 @@ struct AccessoryCommand: Command {
     }
     let (events, ends) = (accessory.events, device.events)
     let this = self
-    // Ends with the last round, the time limit, the device, or Ctrl-C.
+    // Ends with the last round, the device, the time limit, or Ctrl-C.
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await accessory.serve(listener) }
       group.addTask { await this.print(events, printer) }
@@ -73,9 +71,6 @@ struct AccessoryCommand: Command {
         for await case .disconnected(let error) in ends { throw error }
         // The group was cancelled.
         try await Task.sleep(for: .seconds(1e9))
-      }
-      if let limit = end.time.limit {
-        group.addTask { try await Task.sleep(for: limit) }
       }
       if let simulated {
         group.addTask { try await runApp(on: simulated, over: listener.endpoint) }

@@ -40,7 +40,6 @@ final class AccessoryFinder {
     case failed(run: Int, DriverError)
     /// The time for the answer to the n-th request is over.
     case requestTimedOut(Int)
-    case timeOut
   }
 
   private struct Running {
@@ -73,27 +72,25 @@ final class AccessoryFinder {
     (inputs, input) = AsyncStream.makeStream()
   }
 
-  /// Runs until `body` returns false, the time is over or the task is cancelled, and ends the session
-  /// on the chip.
+  /// Runs until `body` returns false or the task is cancelled, and ends the session on the chip.
   ///
   /// - Throws: `DriverError` when the device fails, `AccessoryError` when the connection is lost,
   ///   `Failure` when the accessory does not answer.
-  nonisolated(nonsending) func run(for time: Duration?, _ body: (Event) -> Bool) async throws {
+  nonisolated(nonsending) func run(_ body: (Event) -> Bool) async throws {
     let (messages, events, input) = (channel.messages, device.events, input)
-    var sources = [
+    let sources = [
       Task {
         for await message in messages { input.yield(.message(message)) }
         input.yield(.disconnected)
       },
       Task { for await event in events { input.yield(.device(event)) } },
     ]
-    if let time { sources.append(timer(time, .timeOut)) }
     try await lending {
       do { try await handle(body) } catch let error as DriverError {
         _ = body(.invalidated(error))
         throw error
       }
-    } end: { [sources] in
+    } end: {
       for source in sources { source.cancel() }
       clock?.cancel()
       try? await channel.send(AppMessage.stop.bytes)
@@ -113,7 +110,6 @@ final class AccessoryFinder {
     try await ask()
     for await input in inputs {
       switch input {
-      case .timeOut: return
       case .disconnected: throw channel.failure ?? AccessoryError.closed
       case .requestTimedOut(let number):
         guard number == requests else { continue }

@@ -39,14 +39,14 @@ struct FindCommand: Command {
   }
 
   func execute() async throws {
-    try await options.withDevice(peers: 1, recovery: end.recovery) { device, simulated in
+    let found = try await options.withDevice(peers: 1, end) { device, simulated in
       if let accessory { return try await find(with: device, at: ChannelEndpoint(accessory)) }
-      guard let chip = simulated?.others.first else { return }
+      guard let chip = simulated?.others.first else { return 0 }
       let other = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
       let served = try Accessory(other)
       let listener = try await SocketListener(ChannelEndpoint("tcp:0"))
       let serving = Task { await served.serve(listener) }
-      try await lending {
+      return try await lending {
         try await find(with: device, at: listener.endpoint)
       } end: {
         serving.cancel()
@@ -54,26 +54,29 @@ struct FindCommand: Command {
         await other.close()
       }
     }
+    if found ?? 0 == 0, !Task.isCancelled {
+      throw Failure(
+        .noPeer, "The accessory was not measured.",
+        try: "Check that it is near, and that its chip works: uwbctl doctor DEVICE.")
+    }
   }
 
-  /// Runs until there are enough distances, or the time is over.
-  private func find(with device: UWBDevice, at endpoint: ChannelEndpoint) async throws {
+  /// Runs until there are enough distances, or the task is cancelled.
+  ///
+  /// - Returns: their number.
+  private func find(with device: UWBDevice, at endpoint: ChannelEndpoint) async throws -> Int {
     let printer = FindPrinter(format ?? (standardOutput.isTerminal ? .text : .json))
     let finder = AccessoryFinder(
       device: device, channel: try await SocketChannel.connect(to: endpoint))
     let limit = end.count ?? .max
     var found = 0
     defer { printer.finish() }
-    try await finder.run(for: end.time.limit) { event in
+    try await finder.run { event in
       printer.print(event)
       if case .found = event { found += 1 }
       return found < limit
     }
-    if found == 0, !Task.isCancelled {
-      throw Failure(
-        .noPeer, "The accessory was not measured.",
-        try: "Check that it is near, and that its chip works: uwbctl doctor DEVICE.")
-    }
+    return found
   }
 }
 

@@ -220,9 +220,10 @@ struct TimeLimit: ParsableArguments {
   /// Runs `body` until it ends or the time is over: then it is cancelled as by a signal, and a chip
   /// that does not end its sessions within two seconds is closed all the same.
   ///
-  /// - Returns: nil if the time was over while `body` waited for the device.
+  /// - Parameter device: the one that `body` has opened.
+  /// - Returns: nil if the time was over.
   func limiting<R: Sendable>(
-    _ device: UWBDevice, _ body: @escaping @Sendable () async throws -> R
+    _ device: Locked<UWBDevice?>, _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R? {
     let task = Task(executorPreference: Ending.threads) { try await body() }
     let isOver = Locked(false)
@@ -232,7 +233,7 @@ struct TimeLimit: ParsableArguments {
         isOver.withLock { $0 = true }
         task.cancel()
         try await Task.sleep(for: .seconds(2))
-        await device.close(within: .zero)
+        await device.withLock { $0 }?.close(within: .zero)
       }
     }
     defer { timer?.cancel() }
@@ -242,15 +243,11 @@ struct TimeLimit: ParsableArguments {
       } onCancel: {
         task.cancel()
       }
-    } catch let error as DriverError where isOver.withLock({ $0 }) {
-      switch error.code {
-      case .link where error.linkError?.code == .cancelled: return nil
-      case .closed:
-        throw Failure(
-          .silent, "The time was over, but the chip did not end its session within two seconds.",
-          try: "It may still be ranging: uwbctl reset ends every session of a chip.")
-      default: throw error
-      }
+    } catch let error where isOver.withLock({ $0 }) && Ending.isCancellation(error) {
+      guard device.withLock({ $0 }) == nil else { return nil }
+      throw Failure(
+        .silent, "The time was over before the device had answered.",
+        try: "Give it more time with -t; uwbctl doctor says what is wrong with a device.")
     }
   }
 }
@@ -310,11 +307,47 @@ extension DeviceOptions {
     if driverOptions.resetPolicy == .keepState, device.wasReset {
       note("The chip did not answer without a reset, so it was reset.")
     }
-    return try await lending {
-      try await body(device, target.simulated)
-    } end: {
-      await device.close()
+    let result: Result<R, any Error>
+    do { result = .success(try await body(device, target.simulated)) } catch {
+      result = .failure(error)
     }
+    await device.close()
+    guard let cause = device.remainingSession else { return try result.get() }
+    let remains = Failure(remaining: cause)
+    if case .failure(let error) = result, error as? DriverError != cause,
+      !Ending.isCancellation(error)
+    {
+      _ = remains.report()
+      throw error
+    }
+    throw remains
+  }
+
+  /// The same for a command that ranges, for as long as it is to.
+  ///
+  /// - Returns: nil if the time was over.
+  func withDevice<R: Sendable>(
+    _ capture: CaptureOptions? = nil, peers count: Int, _ end: RunOptions,
+    _ body: @escaping @Sendable (UWBDevice, SimulatedPeers?) async throws -> R
+  ) async throws -> R? {
+    let opened = Locked<UWBDevice?>(nil)
+    return try await end.time.limiting(opened) {
+      try await withDevice(capture, peers: count, recovery: end.recovery) { device, simulated in
+        opened.withLock { $0 = device }
+        return try await body(device, simulated)
+      }
+    }
+  }
+}
+
+extension Failure {
+  /// - Parameter cause: why the chip may still have a session.
+  fileprivate init(remaining cause: DriverError) {
+    let isClosed = cause.code == .closed
+    self.init(
+      isClosed ? .silent : ExitStatus(cause),
+      isClosed ? "The chip did not end its session in time." : "\(cause)",
+      try: "It may still be ranging: uwbctl reset ends every session of a chip.")
   }
 }
 

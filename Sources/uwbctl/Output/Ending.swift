@@ -60,6 +60,11 @@ enum Ending {
     }
   }
 
+  /// Whether an error only says that its task was cancelled.
+  static func isCancellation(_ error: any Error) -> Bool {
+    error is CancellationError || (error as? DriverError)?.linkError?.code == .cancelled
+  }
+
   /// Through a handler that writes to a pipe: a signal that comes while this is set up is not lost,
   /// and programs that are started later do not inherit that it is ignored.
   private static func receiveSignals() -> any DispatchSourceRead {

@@ -70,8 +70,8 @@ struct RangeCommand: Command {
     _ configuration: SessionConfiguration, _ settings: EstimationSettings, _ actions: RegionActions,
     _ unread: Locked<Int>
   ) async throws -> Int {
-    try await options.withDevice(
-      capture, peers: configuration.peers.count, recovery: end.recovery
+    let measured = try await options.withDevice(
+      capture, peers: configuration.peers.count, end
     ) { device, simulated in
       if !session.force {
         try configuration.problems(
@@ -92,15 +92,14 @@ struct RangeCommand: Command {
       }
       defer { watch.cancel() }
       return try await lending {
-        try await end.time.limiting(device) {
-          try await device.withSession(configuration, checked: !session.force) {
-            try await run($0, settings, actions, printing)
-          }
-        } ?? 0
+        try await device.withSession(configuration, checked: !session.force) {
+          try await run($0, settings, actions, printing)
+        }
       } end: {
         for device in others { await device.close() }
       }
     }
+    return measured ?? 0
   }
 
   /// Prints when the device is lost and found again; measurements resume after that.
