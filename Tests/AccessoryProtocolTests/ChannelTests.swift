@@ -149,7 +149,8 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
     let ended = Locked(0)
     let connecting = (0..<32).map { _ in
       Task {
-        _ = try? await SocketChannel.connect(to: .unix(path: path))
+        // Longer than this test may take.
+        _ = try? await SocketChannel.connect(to: .unix(path: path), within: 120)
         ended.withLock { $0 += 1 }
       }
     }

@@ -40,11 +40,18 @@ public final class SocketChannel: DataChannel {
   public static func connect(
     to endpoint: ChannelEndpoint
   ) async throws(AccessoryError) -> SocketChannel {
+    try await connect(to: endpoint, within: 10)
+  }
+
+  /// - Parameter seconds: for each address.
+  package static func connect(
+    to endpoint: ChannelEndpoint, within seconds: Int
+  ) async throws(AccessoryError) -> SocketChannel {
     // Resolving a name and connecting block, so they have a thread of their own.
     SocketChannel(
       try await onBlockingThread { () throws(AccessoryError) in
         try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
-          SocketAddress.connect(number, address, length, within: 10)
+          SocketAddress.connect(number, address, length, within: seconds)
         }
       })
   }
