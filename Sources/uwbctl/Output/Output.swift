@@ -135,7 +135,21 @@ enum Prompt {
   /// Lines of standard input, which one thread reads from the first question until the program ends.
   private static let answers = AsyncStream<String> { continuation in
     DispatchQueue(label: "answers").async {
-      while let line = readLine() { continuation.yield(line) }
+      // Not with readLine: exit waits for the lock of stdin (glibc 2.43), which that holds.
+      var line: [UInt8] = []
+      var byte: UInt8 = 0
+      while true {
+        let count = read(STDIN_FILENO, &byte, 1)
+        if count < 0, errno == EINTR { continue }
+        guard count == 1 else { break }
+        if byte == UInt8(ascii: "\n") {
+          continuation.yield(String(decoding: line, as: UTF8.self))
+          line = []
+        } else {
+          line.append(byte)
+        }
+      }
+      if !line.isEmpty { continuation.yield(String(decoding: line, as: UTF8.self)) }
       continuation.finish()
     }
   }
