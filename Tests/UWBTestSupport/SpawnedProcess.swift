@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 private import CUWBTestSupport
+private import Dispatch
 internal import Glibc
 private import Synchronization
 
@@ -13,8 +14,15 @@ package final class SpawnedProcess: Sendable {
   }
 
   package let processIdentifier: Int32
-  /// As `waitpid` has it; nil until the process has been waited for.
-  private let status = Mutex<Int32?>(nil)
+  private let state = State()
+
+  /// Shared with the thread that waits for the process: at once, because Swift Testing finds no end of
+  /// an exit test while there is another process that nobody has waited for.
+  private final class State: Sendable {
+    /// As `waitpid` has it; nil until the process has ended.
+    let status = Mutex<Int32?>(nil)
+    let end = DispatchGroup()
+  }
 
   /// - Parameters:
   ///   - path: Of the program, or its name in PATH. It has the default action for each signal, blocks none, and leads a
@@ -39,57 +47,52 @@ package final class SpawnedProcess: Sendable {
     let words = ([path] + arguments).map { strdup($0) } + [nil]
     let settings = variables.map { strdup($0) } + [nil]
     defer { for text in words + settings { free(text) } }
-    var pid: pid_t = 0
+    var number: pid_t = 0
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(null) }
     let standard: [Int32] = [standardInput ?? null, standardOutput ?? -1, standardError ?? -1]
-    let code = cuwb_test_spawn(&pid, path, words, settings, folder, standard)
+    let code = cuwb_test_spawn(&number, path, words, settings, folder, standard)
     guard code == 0 else { throw Failure(path: path, code: code) }
+    let pid = number
     processIdentifier = pid
+    DispatchQueue(label: "child").async(group: state.end) { [state] in
+      // Leaves it to be waited for, so that no signal meets another process of that number.
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+      state.status.withLock { known in
+        var status: Int32 = 0
+        waitpid(pid, &status, 0)
+        known = status
+      }
+    }
   }
 
-  deinit { _ = reap(WNOHANG) }
+  /// Ends it.
+  deinit { send(SIGKILL) }
 
-  package var isRunning: Bool { reap(WNOHANG) == nil }
+  package var isRunning: Bool { state.status.withLock { $0 == nil } }
 
   /// Its exit status, or 128 and the signal that ended it. Waits for its end.
   package var terminationStatus: Int32 {
-    waitUntilExit()
-    let status = reap(0) ?? 0
+    let status = waitForStatus()
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
   }
 
   /// Whether a signal ended it, and not the program itself. Waits for its end.
-  package var wasEndedBySignal: Bool {
-    waitUntilExit()
-    return (reap(0) ?? 0) & 0x7F != 0
-  }
+  package var wasEndedBySignal: Bool { waitForStatus() & 0x7F != 0 }
 
-  package func waitUntilExit() {
-    // Outside of the lock, and leaving the process to be waited for, so that signals can be sent.
-    while status.withLock({ $0 }) == nil {
-      var information = siginfo_t()
-      if waitid(P_PID, id_t(processIdentifier), &information, WEXITED | WNOWAIT) == 0 { break }
-      if errno != EINTR { break }
-    }
-    _ = reap(0)
-  }
+  package func waitUntilExit() { _ = waitForStatus() }
 
   package func interrupt() { send(SIGINT) }
   package func terminate() { send(SIGTERM) }
 
-  /// Sends a signal unless the process has been waited for: its number may be another's by then.
+  /// Sends a signal unless the process has ended: its number may be another's by then.
   package func send(_ signal: Int32) {
-    status.withLock { if $0 == nil { kill(processIdentifier, signal) } }
+    state.status.withLock { if $0 == nil { kill(processIdentifier, signal) } }
   }
 
-  private func reap(_ options: Int32) -> Int32? {
-    status.withLock { known in
-      if known == nil {
-        var status: Int32 = 0
-        if waitpid(processIdentifier, &status, options) == processIdentifier { known = status }
-      }
-      return known
-    }
+  private func waitForStatus() -> Int32 {
+    state.end.wait()
+    return state.status.withLock { $0 } ?? 0
   }
 }
