@@ -3,29 +3,27 @@ internal import Glibc
 
 /// Another program that has a path open.
 package struct HolderProcess {
+  private let process: SpawnedProcess
+
   /// Its process id.
-  package let pid: Int32
+  package var pid: Int32 { process.processIdentifier }
 
   /// What `/proc` calls it.
   package static let name = "sleep"
 
   /// nil where there is no such program.
   package init?(holding path: String) {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 3, path, O_RDWR | O_NOCTTY, 0)
-    let arguments: [UnsafeMutablePointer<CChar>?] = [strdup(Self.name), strdup("600"), nil]
-    defer { for argument in arguments { free(argument) } }
-    var pid: pid_t = 0
-    // Returns once the program runs, and so after the path has been opened.
-    guard posix_spawnp(&pid, Self.name, &actions, nil, arguments, nil) == 0 else { return nil }
-    self.pid = pid
+    let descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    guard let process = try? SpawnedProcess(Self.name, ["600"], standardInput: descriptor)
+    else { return nil }
+    self.process = process
   }
 
   /// Ends it.
   package func end() {
-    kill(pid, SIGKILL)
-    waitpid(pid, nil, 0)
+    process.send(SIGKILL)
+    process.waitUntilExit()
   }
 }

@@ -25,8 +25,8 @@ package final class SpawnedProcess: Sendable {
   }
 
   /// - Parameters:
-  ///   - path: Of the program, or its name in PATH. It has the default action for each signal, blocks none, and leads a
-  ///     process group.
+  ///   - path: Of the program, or its name in PATH. It has the default action for each signal, blocks
+  ///     none, and leads a process group.
   ///   - environment: What differs from this process; nil removes a variable.
   ///   - standardInput: A descriptor; nil: `/dev/null`. So for the others, of which nil leaves the
   ///     one of this process.
