@@ -27,8 +27,9 @@ struct ChipFixture {
         profile: profile, placement: Placement(at: SIMD3(3 + Double(index), 0, 0), yaw: 180))
     }
     bench.start()
-    // The path stays the same when the chip is replugged.
-    let path = "/tmp/uwb-test-\(getpid())-\(chip.path.filter(\.isNumber))"
+    // The path stays the same when the chip is replugged. It cannot be named after the terminal's
+    // number, which another test's chip may have while this one is unplugged.
+    let path = "/tmp/uwb-test-\(UInt64.random(in: 0 ... .max))"
     try chip.link(at: path)
     device = try await UWBDevice.open(
       .serial(path: FilePath(path)), options: .init(recovery: recovery))
