@@ -17,8 +17,10 @@ struct ChipFixture {
   let bench: SimulatedBench
   let app: SimulatedBench.Chip
   let others: [SimulatedBench.Chip]
-  /// A link to the app's chip that stays valid when it is replugged.
+  /// Links to the chips, which stay valid when a chip is replugged. Terminals' numbers are reused, and
+  /// what the registry knows of a device it knows by its path.
   let path: String
+  let otherPaths: [String]
 
   /// - Parameters:
   ///   - positions: of the other chips; the app's is at the origin and faces x.
@@ -32,8 +34,11 @@ struct ChipFixture {
     others = try positions.map {
       try bench.add(profile: profile, placement: Placement(at: $0, yaw: 180))
     }
-    path = "\(NSTemporaryDirectory())/ni-\(UUID().uuidString)"
+    let path = "\(NSTemporaryDirectory())/ni-\(UUID().uuidString)"
+    self.path = path
+    otherPaths = others.indices.map { "\(path)-\($0)" }
     try app.link(at: path)
+    for (chip, path) in zip(others, otherPaths) { try chip.link(at: path) }
     bench.start()
   }
 

@@ -18,7 +18,7 @@ import UWBSimulator
 
     init() async throws {
       chips = try ChipFixture(others: [SIMD3(2, 1, 1)])
-      let paths = [chips.path, chips.others[0].path]
+      let paths = [chips.path, chips.otherPaths[0]]
       let recorders = recorders
       let made = zip(recorders, paths).map { $0.session(on: $1) }
       let tokens = try made.map { try #require($0.discoveryToken) }

@@ -19,7 +19,7 @@ import UWBSimulator
     let chips = try ChipFixture(profile, others: [SIMD3(2, 1, 1)])
     let recorders = [Recorder(), Recorder()]
     let sessions = [
-      recorders[0].session(on: chips.path), recorders[1].session(on: chips.others[0].path),
+      recorders[0].session(on: chips.path), recorders[1].session(on: chips.otherPaths[0]),
     ]
     for session in sessions { await NISession.prepare(session.device) }
     let tokens = try sessions.map { try sent($0.discoveryToken) }
@@ -44,9 +44,9 @@ import UWBSimulator
     let chips = try ChipFixture(others: [SIMD3(2, 1, 1)])
     let recorders = [Recorder(), Recorder()]
     let old = NISession()
-    old.device = chips.others[0].path
+    old.device = chips.otherPaths[0]
     let sessions = [
-      recorders[0].session(on: chips.path), recorders[1].session(on: chips.others[0].path),
+      recorders[0].session(on: chips.path), recorders[1].session(on: chips.otherPaths[0]),
     ]
     let replayed = try sent(old.discoveryToken)
     sessions[0].timeouts.firstMeasurement = .milliseconds(900)
