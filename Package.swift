@@ -21,7 +21,6 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let benchmark = Target.Dependency.product(name: "Benchmark", package: "swift-benchmark")
 
 let package = Package(
@@ -42,7 +41,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/google/swift-benchmark", from: "0.1.2"),
   ],
@@ -75,7 +73,7 @@ let package = Package(
     .target(
       name: "Peers",
       dependencies: [
-        "AccessoryProtocol", "UCI", "UCIReference", "UWB", "Locking", crypto, system,
+        "AccessoryProtocol", "UCI", "UCIReference", "UWB", "Locking", system,
       ],
       swiftSettings: strict + lifetimes),
     .target(
@@ -221,7 +219,6 @@ let package = Package(
       dependencies: [
         "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "Peers", "UCI", "UCIReference",
         "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking",
-        crypto,
         system,
       ],
       swiftSettings: strict + lifetimes),

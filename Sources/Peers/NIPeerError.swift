@@ -24,6 +24,8 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
     public static let refused = Code(name: "refused")
     /// The two chips cannot range with each other.
     public static let incompatible = Code(name: "incompatible")
+    /// OpenSSL's library, which exchanges need, is missing here.
+    public static let noCryptography = Code(name: "noCryptography")
     /// It was ended here.
     public static let closed = Code(name: "closed")
   }
@@ -67,11 +69,12 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
     .refused, "The peer refused.", try: "Compare the codes on both machines, then begin again.")
   static let closed = Self(.closed, "The exchange was ended here.", try: "Begin again.")
 
-  init(_ error: PeerTokenError) {
-    guard case .incompatible = error else {
-      self = .damaged
-      return
+  package init(_ error: PeerTokenError) {
+    switch error {
+    case .incompatible: self.init(.incompatible, error.description, try: error.recoverySuggestion)
+    case .noCryptography:
+      self.init(.noCryptography, error.description, try: error.recoverySuggestion)
+    default: self = .damaged
     }
-    self.init(.incompatible, error.description, try: error.recoverySuggestion)
   }
 }

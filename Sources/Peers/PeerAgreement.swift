@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Crypto
-internal import FoundationEssentials
 internal import UCI
 package import UWB
 
@@ -38,8 +36,9 @@ extension PeerIdentity {
     let (first, second) = isFirst ? (token, peer) : (peer, token)
     let firstControls = try Self.firstControls(first, second)
     let channel = try Self.channel(first, second)
-    let derived = KeyAgreement.derive(
-      try KeyAgreement.secret(key, peer.publicKey), salt: [],
+    let library = Cryptography.loaded
+    let derived = library.derive(
+      try library.secret(key, peer.publicKey), salt: [],
       info: Self.info + first.bytes + second.bytes, count: 29)
     var addresses = [first.address, second.address]
     if addresses[0] == addresses[1] { addresses[1] = addresses[1] == 1 ? 2 : addresses[1] - 1 }
@@ -83,31 +82,5 @@ extension PeerIdentity {
       throw .incompatible(reason: "they have no common channel")
     }
     return channel
-  }
-}
-
-/// X25519 (RFC 7748) and HKDF with SHA-256 (RFC 5869).
-enum KeyAgreement {
-  /// Returns the secret that two ends share.
-  ///
-  /// - Throws: `PeerTokenError.unusableKey` for a public key that leads to the same secret for everybody.
-  static func secret(
-    _ own: Curve25519.KeyAgreement.PrivateKey, _ peer: [UInt8]
-  ) throws(PeerTokenError) -> SharedSecret {
-    guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: peer),
-      let secret = try? own.sharedSecretFromKeyAgreement(with: key),
-      // RFC 7748, section 6.1: points of small order lead to zeros, which the library does not always
-      // reject.
-      secret.withUnsafeBytes({ $0.contains { $0 != 0 } })
-    else { throw .unusableKey }
-    return secret
-  }
-
-  static func derive(
-    _ secret: some ContiguousBytes, salt: [UInt8], info: [UInt8], count: Int
-  ) -> [UInt8] {
-    let key = HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: secret), salt: salt, info: info, outputByteCount: count)
-    return key.withUnsafeBytes { Array($0) }
   }
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Crypto
-internal import FoundationEssentials
 internal import Locking
 internal import UCI
 package import UCIReference
@@ -11,7 +9,8 @@ package import UWB
 package struct PeerIdentity: Sendable, Secret {
   /// The token to send to the peer.
   package let token: PeerToken
-  let key: Curve25519.KeyAgreement.PrivateKey
+  /// X25519, 32 bytes.
+  let key: [UInt8]
 
   /// Creates an end with a new key and a random address.
   ///
@@ -19,12 +18,13 @@ package struct PeerIdentity: Sendable, Secret {
   ///   - channels: channels of its chip; those without a UCI number are left out.
   ///   - interval: the requested ranging interval in milliseconds, at least 1.
   ///   - minimumSlot: the shortest slot of its chip in RSTU, at least 1.
+  /// - Throws: `PeerTokenError.noCryptography`, as every way to create an end.
   package init(
     capabilities: PeerToken.Capabilities, channels: [Int] = [5, 9], interval: UInt16 = 200,
     minimumSlot: UInt16 = 2_400
-  ) {
-    self.init(
-      key: .init(), capabilities: capabilities, channels: channels,
+  ) throws(PeerTokenError) {
+    try self.init(
+      key: Cryptography.makePrivateKey(), capabilities: capabilities, channels: channels,
       address: .random(in: 1...0xFFFC), interval: interval, minimumSlot: minimumSlot)
   }
 
@@ -35,27 +35,27 @@ package struct PeerIdentity: Sendable, Secret {
   ///   - software: capabilities beside those of the chip, as `.cameraAssistance`.
   package init(
     of device: UWBDevice, interval: UInt16 = 200, software: PeerToken.Capabilities = []
-  ) {
-    self.init(of: Capabilities(device.capabilities), interval: interval, software: software)
+  ) throws(PeerTokenError) {
+    try self.init(of: Capabilities(device.capabilities), interval: interval, software: software)
   }
 
   package init(
     of chip: Capabilities, interval: UInt16 = 200, software: PeerToken.Capabilities = []
-  ) {
-    self.init(
+  ) throws(PeerTokenError) {
+    try self.init(
       capabilities: PeerToken.Capabilities(chip).union(software), channels: chip.channels ?? [9],
       interval: interval, minimumSlot: chip.shortestSlot)
   }
 
   init(
-    key: Curve25519.KeyAgreement.PrivateKey, capabilities: PeerToken.Capabilities,
-    channels: [Int], address: UInt16, interval: UInt16, minimumSlot: UInt16
-  ) {
+    key: [UInt8], capabilities: PeerToken.Capabilities, channels: [Int], address: UInt16,
+    interval: UInt16, minimumSlot: UInt16
+  ) throws(PeerTokenError) {
     self.key = key
     token = PeerToken(
       channelMask: PeerToken.mask(channels), capabilities: capabilities, address: address,
       interval: max(1, interval), minimumSlot: max(1, minimumSlot),
-      publicKey: Array(key.publicKey.rawRepresentation))
+      publicKey: try Cryptography.load().publicKey(of: key))
   }
 }
 

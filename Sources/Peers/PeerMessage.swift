@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Crypto
 
 /// What two peers say to each other over TCP, before each message its length in two bytes, low byte
 /// first.
@@ -85,7 +84,7 @@ struct PeerOpening: Sendable {
   }
 
   var commitment: [UInt8] {
-    Array(SHA256.hash(data: Array("swift-uwb peer commitment 1".utf8) + token + nonce))
+    Cryptography.loaded.digest(Array("swift-uwb peer commitment 1".utf8) + token + nonce)
   }
 }
 
@@ -97,7 +96,7 @@ struct PeerTranscript: Sendable {
     var bytes = Array("swift-uwb peer code 1".utf8) + a.token + b.token + a.nonce + b.nonce
     bytes.append(UInt8(nameA.utf8.count))
     bytes += Array(nameA.utf8) + Array(nameB.utf8)
-    digest = Array(SHA256.hash(data: bytes))
+    digest = Cryptography.loaded.digest(bytes)
   }
 
   /// Six digits in two groups.
@@ -110,8 +109,9 @@ struct PeerTranscript: Sendable {
   func proof(ofA isA: Bool, _ identity: PeerIdentity, _ peer: PeerToken) throws(PeerTokenError)
     -> [UInt8]
   {
-    KeyAgreement.derive(
-      try KeyAgreement.secret(identity.key, peer.publicKey), salt: [],
+    let library = Cryptography.loaded
+    return library.derive(
+      try library.secret(identity.key, peer.publicKey), salt: [],
       info: Array("swift-uwb peer confirmation 1".utf8) + digest + [isA ? 0x41 : 0x42],
       count: PeerMessage.proofLength)
   }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Crypto
 internal import FoundationEssentials
 internal import UCI
 internal import UCIReference
@@ -71,7 +70,7 @@ package struct PeerToken: Sendable, Hashable {
 extension PeerToken {
   /// Decodes the bytes of the peer's token.
   ///
-  /// - Throws: `PeerTokenError.malformed` or `.unknownVersion`.
+  /// - Throws: `PeerTokenError.malformed`, `.unknownVersion` or `.noCryptography`.
   package init(_ bytes: [UInt8]) throws(PeerTokenError) {
     guard bytes.starts(with: Self.magic) else {
       throw .malformed(field: "the beginning", reason: "is not UWBP")
@@ -81,7 +80,8 @@ extension PeerToken {
     guard bytes.count == Self.length else {
       throw .malformed(field: "length", reason: "is \(bytes.count), not \(Self.length)")
     }
-    guard Self.checksum(bytes.dropLast(4)) == Array(bytes.suffix(4)) else {
+    _ = try Cryptography.load()
+    guard Self.checksum(Array(bytes.dropLast(4))) == Array(bytes.suffix(4)) else {
       throw .malformed(field: "checksum", reason: "does not match")
     }
     func number(_ offset: Int) -> UInt16 { UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8 }
@@ -106,11 +106,11 @@ extension PeerToken {
     writer.u16(interval)
     writer.u16(minimumSlot)
     writer.bytes(publicKey)
-    return writer.bytes + Self.checksum(writer.bytes[...])
+    return writer.bytes + Self.checksum(writer.bytes)
   }
 
-  private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-    Array(SHA256.hash(data: Array(bytes)).prefix(4))
+  private static func checksum(_ bytes: [UInt8]) -> [UInt8] {
+    Array(Cryptography.loaded.digest(bytes).prefix(4))
   }
 }
 
@@ -124,6 +124,8 @@ package enum PeerTokenError: LocalizedError, CustomStringConvertible, Sendable, 
   case unusableKey
   /// The two chips have no common way to range.
   case incompatible(reason: String)
+  /// OpenSSL's library is missing here, or lacks what tokens need.
+  case noCryptography(reason: String)
 
   package var description: String {
     switch self {
@@ -133,6 +135,7 @@ package enum PeerTokenError: LocalizedError, CustomStringConvertible, Sendable, 
     case .ownToken: "The peer's token is this session's own."
     case .unusableKey: "The public key in the peer's token is unusable."
     case .incompatible(let reason): "The two chips cannot range: \(reason)."
+    case .noCryptography(let reason): "Tokens need OpenSSL's libcrypto: \(reason)."
     }
   }
 
@@ -145,6 +148,7 @@ package enum PeerTokenError: LocalizedError, CustomStringConvertible, Sendable, 
     case .ownToken: "Exchange the tokens: each end needs the other's."
     case .unusableKey: "Start a new session at the peer and send its new token."
     case .incompatible: "Use chips that share a channel, and of which one can be the controller."
+    case .noCryptography: "Install OpenSSL 3 or 1.1.1: sudo apt install libssl3"
     }
   }
 }

@@ -154,14 +154,14 @@ import UWBTestSupport
   }
 
   /// Without a chip, a token allows both roles.
-  @Test func tokensWithoutAChipAllowBothRoles() {
-    let identity = PeerIdentity.ofDevice(named: "/dev/does-not-exist", hasPoses: false)
+  @Test func tokensWithoutAChipAllowBothRoles() throws {
+    let identity = try PeerIdentity.ofDevice(named: "/dev/does-not-exist", hasPoses: false)
     #expect(identity.token.capabilities == [.preciseDistance, .controller, .controlee])
   }
 
-  @Test func chipsThatCannotRangeWithEachOtherAreIncompatible() {
-    let own = PeerIdentity(capabilities: [.preciseDistance, .controlee])
-    let other = PeerIdentity(capabilities: [.preciseDistance, .controlee])
+  @Test func chipsThatCannotRangeWithEachOtherAreIncompatible() throws {
+    let own = try PeerIdentity(capabilities: [.preciseDistance, .controlee])
+    let other = try PeerIdentity(capabilities: [.preciseDistance, .controlee])
     let plan = own.plan(with: NIDiscoveryToken(.peer, other.token.bytes), nil)
     guard case .failure(let error) = plan else {
       Issue.record("\(plan)")
@@ -176,7 +176,7 @@ import UWBTestSupport
     await #expect(processExitsWith: .success) {
       let chips = try ChipFixture(.qm33, others: [])
       await NISession.prepare(chips.path)
-      let identity = PeerIdentity.ofDevice(named: chips.path, hasPoses: true)
+      let identity = try PeerIdentity.ofDevice(named: chips.path, hasPoses: true)
       #expect(identity.token.capabilities.contains(.provisionedSTS))
       #expect(identity.token.capabilities.contains(.cameraAssistance))
       let (plain, assisted) = (NISession(), NISession())

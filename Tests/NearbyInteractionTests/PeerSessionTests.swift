@@ -84,7 +84,7 @@ import UWBSimulator
 
   @Test func tokensCanBeSentAsBytes() throws {
     let token = NIDiscoveryToken(
-      .peer, PeerIdentity(capabilities: [.preciseDistance, .controller]).token.bytes)
+      .peer, try PeerIdentity(capabilities: [.preciseDistance, .controller]).token.bytes)
     #expect(try NIDiscoveryToken(data: token.data) == token)
     for damaged in [token.data.dropLast(), Data()] {
       let error = #expect(throws: NIError.self) { try NIDiscoveryToken(data: damaged) }

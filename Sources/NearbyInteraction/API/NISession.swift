@@ -70,19 +70,24 @@ open class NISession: NSObject, @unchecked Sendable {
 
   /// Identifies this session to peers, to whom it has to be sent. Stays the same for the life of the
   /// session. It holds what is known of the chip at the first call, like `deviceCapabilities`: see
-  /// `prepare(_:)`.
-  open var discoveryToken: NIDiscoveryToken? { NIDiscoveryToken(.peer, identity.token.bytes) }
+  /// `prepare(_:)`. nil where OpenSSL's libcrypto is missing, without which `run` with a peer's token says
+  /// so.
+  open var discoveryToken: NIDiscoveryToken? {
+    (try? identity).map { NIDiscoveryToken(.peer, $0.token.bytes) }
+  }
 
   /// This end of a session with a peer. Made on first use, because its token holds the capabilities of
   /// the chip, and sessions with accessories need none.
   var identity: PeerIdentity {
-    let (device, poses) = options.withLock { ($0.device, $0.poseSource) }
-    return peerIdentity.withLock { identity in
-      if let identity { return identity }
-      let made = PeerIdentity.ofDevice(
-        named: device ?? Self.device, hasPoses: (poses ?? Self.poseSource) != nil)
-      identity = made
-      return made
+    get throws(PeerTokenError) {
+      let (device, poses) = options.withLock { ($0.device, $0.poseSource) }
+      return try peerIdentity.withLock { identity throws(PeerTokenError) in
+        if let identity { return identity }
+        let made = try PeerIdentity.ofDevice(
+          named: device ?? Self.device, hasPoses: (poses ?? Self.poseSource) != nil)
+        identity = made
+        return made
+      }
     }
   }
 

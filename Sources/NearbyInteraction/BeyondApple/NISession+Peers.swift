@@ -38,8 +38,12 @@ extension NIPeerConnection {
 
 extension NISession {
   /// This end of a session with a peer, with what the chip supports.
-  fileprivate func preparedIdentity() async -> PeerIdentity {
+  fileprivate func preparedIdentity() async throws(NIPeerError) -> PeerIdentity {
     await NISession.prepare(device)
-    return identity
+    do throws(PeerTokenError) {
+      return try identity
+    } catch {
+      throw NIPeerError(error)
+    }
   }
 }

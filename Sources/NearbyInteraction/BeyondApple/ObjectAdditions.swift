@@ -53,7 +53,7 @@ extension NIDiscoveryToken {
     do throws(PeerTokenError) {
       _ = try PeerToken(bytes)
     } catch {
-      throw NIError(.invalidConfiguration, error)
+      throw NIError(error)
     }
     self.init(.peer, bytes)
   }

@@ -21,8 +21,10 @@ extension NIDiscoveryToken {
 extension PeerIdentity {
   /// Creates this host's end of a session, with the capabilities of its chip. Without a chip, or before
   /// it has answered, they are the least of all chips.
-  static func ofDevice(named name: String?, hasPoses: Bool) -> PeerIdentity {
-    PeerIdentity(
+  static func ofDevice(named name: String?, hasPoses: Bool)
+    throws(PeerTokenError) -> PeerIdentity
+  {
+    try PeerIdentity(
       of: DeviceRegistry.shared.capabilities(ofDeviceNamed: name) ?? Capabilities([]),
       software: hasPoses ? [.cameraAssistance] : [])
   }
@@ -40,9 +42,17 @@ extension PeerIdentity {
       let session = try session(with: PeerToken(token.bytes))
       return .success(SessionPlan(target: .peer(session), device: device))
     } catch {
-      var code = NIError.Code.invalidConfiguration
-      if case .incompatible = error { code = .incompatiblePeerDevice }
-      return .failure(NIError(code, error))
+      return .failure(NIError(error))
+    }
+  }
+}
+
+extension NIError {
+  init(_ error: PeerTokenError) {
+    switch error {
+    case .incompatible: self.init(.incompatiblePeerDevice, error)
+    case .noCryptography: self.init(.unsupportedPlatform, error)
+    default: self.init(.invalidConfiguration, error)
     }
   }
 }

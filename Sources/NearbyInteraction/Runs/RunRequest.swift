@@ -48,7 +48,9 @@ struct RunRequest {
           reason: "The chip does not support extended distance measurement.",
           recovery: "Enable it only where deviceCapabilities of both ends support it.")
       }
-      plan = try session.identity.plan(with: peer.peerDiscoveryToken, device).get()
+      let identity: PeerIdentity
+      do throws(PeerTokenError) { identity = try session.identity } catch { throw NIError(error) }
+      plan = try identity.plan(with: peer.peerDiscoveryToken, device).get()
       try assist(peer.isCameraAssistanceEnabled, options)
     default:
       throw NIError(

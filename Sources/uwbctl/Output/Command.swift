@@ -232,7 +232,7 @@ enum ExitStatus: Int32, CaseIterable {
 
   init(_ error: NIPeerError) {
     switch error.code {
-    case .noNetwork: self = .system
+    case .noNetwork, .noCryptography: self = .system
     case .unreachable: self = .noPeer
     case .invalidName: self = .usage
     case .silent: self = .silent

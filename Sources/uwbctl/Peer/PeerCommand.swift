@@ -70,9 +70,17 @@ struct PeerCommand: Command {
     return text.isEmpty ? "uwbctl" : text
   }
 
+  private static func identity(of device: UWBDevice) throws -> PeerIdentity {
+    do throws(PeerTokenError) {
+      return try PeerIdentity(of: device)
+    } catch {
+      throw NIPeerError(error)
+    }
+  }
+
   /// The other machine, on an embedded chip, until cancelled.
   private static func playPeer(on device: UWBDevice, in service: String) async throws {
-    let identity = PeerIdentity(of: device)
+    let identity = try Self.identity(of: device)
     let nearby = try await NINearbyPeers(service: service, name: "simulated peer")
     defer { nearby.close() }
     guard let connection = try await meet(nearby, identity, to: nil, { _ in }) else { return }
@@ -124,7 +132,7 @@ struct PeerCommand: Command {
       format ?? (standardOutput.isTerminal ? .text : .json), of: "the other machine")
     defer { printer.finish() }
     let name = name ?? Self.hostName
-    let identity = PeerIdentity(of: device)
+    let identity = try Self.identity(of: device)
     let nearby = try await NINearbyPeers(service: service, name: name)
     defer { nearby.close() }
     printer.say("looking", "looking for a peer, as \(printable(name))", ["name": name])

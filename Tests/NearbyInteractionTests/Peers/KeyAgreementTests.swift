@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
-import FoundationEssentials
 import Testing
 
 @testable import NearbyInteraction
@@ -30,37 +28,54 @@ enum Published {
 /// Published vectors, because two ends of this implementation could agree on errors.
 @Suite struct KeyAgreementTests {
   @Test func x25519OfRFC7748() throws {
-    let alice = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: Published.alice)
-    let bob = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: Published.bob)
-    #expect(Array(alice.publicKey.rawRepresentation) == Published.alicePublic)
-    for (own, peer) in [(alice, Published.bobPublic), (bob, Published.alicePublic)] {
-      let secret = try KeyAgreement.secret(own, peer)
-      #expect(secret.withUnsafeBytes { Array($0) } == Published.secret)
-    }
+    let library = try Cryptography.load()
+    #expect(try library.publicKey(of: Published.alice) == Published.alicePublic)
+    #expect(try library.publicKey(of: Published.bob) == Published.bobPublic)
+    #expect(try library.secret(Published.alice, Published.bobPublic) == Published.secret)
+    #expect(try library.secret(Published.bob, Published.alicePublic) == Published.secret)
   }
 
-  @Test func hkdfOfRFC5869() {
+  /// FIPS 180-2, appendix B.1.
+  @Test func sha256() throws {
+    #expect(
+      try Cryptography.load().digest(Array("abc".utf8))
+        == bytes("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"))
+  }
+
+  @Test func hkdfOfRFC5869() throws {
+    let library = try Cryptography.load()
     // Test cases 1 and 3.
     #expect(
-      KeyAgreement.derive(
+      library.derive(
         [UInt8](repeating: 0x0B, count: 22), salt: Array(0x00...0x0C), info: Array(0xF0...0xF9),
         count: 42)
         == bytes(
           "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"))
     #expect(
-      KeyAgreement.derive(
+      library.derive(
         [UInt8](repeating: 0x0B, count: 22), salt: [], info: [], count: 42)
         == bytes(
           "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"))
   }
 
   @Test func smallOrderKeysAreRefused() throws {
-    let alice = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: Published.alice)
+    let library = try Cryptography.load()
     // Points of small order: 0 and 1.
     for low in [UInt8(0), 1] {
       let point = [low] + [UInt8](repeating: 0, count: 31)
-      #expect(throws: PeerTokenError.unusableKey) { try KeyAgreement.secret(alice, point) }
+      #expect(throws: PeerTokenError.unusableKey) { try library.secret(Published.alice, point) }
     }
-    #expect(throws: PeerTokenError.unusableKey) { try KeyAgreement.secret(alice, [1, 2, 3]) }
+    #expect(throws: PeerTokenError.unusableKey) { try library.secret(Published.alice, [1, 2, 3]) }
+  }
+
+  @Test func aMissingLibraryIsSaid() {
+    let error = #expect(throws: PeerTokenError.self) {
+      try Cryptography(["libcrypto.so.0"])
+    }
+    #expect(error?.description.contains("libcrypto.so.0") == true)
+    let incomplete = #expect(throws: PeerTokenError.self) { try Cryptography(["libc.so.6"]) }
+    #expect(incomplete?.description.contains("EVP_PKEY_new_raw_private_key") == true)
+    #expect(incomplete.map { NIPeerError($0).code } == .noCryptography)
+    #expect(incomplete.map { NIError($0).code } == .unsupportedPlatform)
   }
 }

@@ -173,10 +173,13 @@ import Testing
 
   /// The opening of somebody with a chip.
   private struct Stranger {
-    let identity = PeerIdentity(capabilities: [.controller, .controlee])
+    let identity: PeerIdentity
     let opening: PeerOpening
 
-    init() { opening = PeerOpening(identity) }
+    init() throws {
+      identity = try PeerIdentity(capabilities: [.controller, .controlee])
+      opening = PeerOpening(identity)
+    }
   }
 
   /// What a stranger may do at the step at which its token is due.
@@ -191,10 +194,10 @@ import Testing
     let nearby = try await Self.peers("Bob", limits: limits)
     let wire = try await Self.connect(to: nearby)
     let session = Self.session()
-    let (eve, other) = (Stranger(), Stranger())
+    let (eve, other) = (try Stranger(), try Stranger())
     let noToken = PeerOpening(
       token: [UInt8](repeating: 0x55, count: 50), nonce: eve.opening.nonce)
-    let own = PeerOpening(token: session.identity.token.bytes, nonce: eve.opening.nonce)
+    let own = PeerOpening(token: try session.identity.token.bytes, nonce: eve.opening.nonce)
     let shown =
       switch how {
       case .noToken: noToken
@@ -235,7 +238,7 @@ import Testing
   @Test func whoeverStandsBetweenIsSeenInTheCodes() async throws {
     let (alice, bob) = (try await Self.peers("Alice"), try await Self.peers("Bob"))
     let (toAlice, toBob) = (try await Self.connect(to: alice), try await Self.connect(to: bob))
-    let eve = Stranger()
+    let eve = try Stranger()
     var codes: [String] = []
     for (nearby, wire) in [(alice, toAlice), (bob, toBob)] {
       try await wire.send(.invitation(commitment: eve.opening.commitment, name: "Eve"))

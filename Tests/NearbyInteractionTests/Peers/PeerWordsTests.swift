@@ -105,8 +105,8 @@ import Testing
   // MARK: the code
 
   @Test func theCodeDependsOnEverything() throws {
-    let identities = (0..<3).map { _ in
-      PeerIdentity(capabilities: [.controller, .controlee])
+    let identities = try (0..<3).map { _ in
+      try PeerIdentity(capabilities: [.controller, .controlee])
     }
     let openings = identities.map { PeerOpening($0) }
     let right = PeerTranscript(openings[0], named: "A", openings[1], named: "B")

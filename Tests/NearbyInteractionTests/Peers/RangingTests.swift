@@ -50,7 +50,7 @@ import UWBSimulator
   func tokensOfTwoChipsLeadToDistances(_ profiles: [ChipProfile]) async throws {
     let (bench, devices) = try await Self.devices(profiles)
     let (a, b) = (
-      PeerIdentity(of: devices[0], interval: 20), PeerIdentity(of: devices[1], interval: 20)
+      try PeerIdentity(of: devices[0], interval: 20), try PeerIdentity(of: devices[1], interval: 20)
     )
     let ends = [try a.session(with: b.token), try b.session(with: a.token)]
     let isProvisioned =
@@ -72,7 +72,7 @@ import UWBSimulator
     let (bench, devices) = try await Self.devices([.qm33, .sr250, .fira1])
     for device in devices {
       let chip = Capabilities(device.capabilities)
-      let token = PeerIdentity(of: device, interval: 70, software: [.cameraAssistance]).token
+      let token = try PeerIdentity(of: device, interval: 70, software: [.cameraAssistance]).token
       #expect(token.channels == chip.channels ?? [9])
       #expect(token.interval == 70 && token.capabilities.contains(.cameraAssistance))
       #expect(
@@ -92,9 +92,9 @@ import UWBSimulator
   @Test(arguments: [false, true])
   func wrongTokensLeadToNoDistance(knowsEverythingButTheKey: Bool) async throws {
     let (bench, devices) = try await Self.devices([.qm33, .qm33])
-    let now = PeerIdentity(of: devices[0], interval: 20)
-    let before = PeerIdentity(of: devices[1], interval: 20)
-    let after = PeerIdentity(of: devices[1], interval: 20)
+    let now = try PeerIdentity(of: devices[0], interval: 20)
+    let before = try PeerIdentity(of: devices[1], interval: 20)
+    let after = try PeerIdentity(of: devices[1], interval: 20)
     // One end still uses the token of the earlier run.
     let near = try now.session(with: before.token)
     var far = try after.session(with: now.token)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import FoundationEssentials
 import Testing
 import UCI
@@ -19,8 +18,8 @@ import UWB
     _ key: [UInt8], _ capabilities: PeerToken.Capabilities = both, channels: [Int] = [5, 9],
     address: UInt16 = 0x1234, interval: UInt16 = 200, slot: UInt16 = 2_400
   ) throws -> PeerIdentity {
-    PeerIdentity(
-      key: try .init(rawRepresentation: key), capabilities: capabilities, channels: channels,
+    try PeerIdentity(
+      key: key, capabilities: capabilities, channels: channels,
       address: address, interval: interval, minimumSlot: slot)
   }
 
@@ -84,8 +83,8 @@ import UWB
   }
 
   @Test func identitiesHaveValidAddressesAndTimes() throws {
-    let identities = (0..<20).map { _ in
-      PeerIdentity(capabilities: Self.both, interval: 0, minimumSlot: 0)
+    let identities = try (0..<20).map { _ in
+      try PeerIdentity(capabilities: Self.both, interval: 0, minimumSlot: 0)
     }
     for identity in identities {
       #expect(try PeerToken(identity.token.bytes) == identity.token)

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// X25519 (RFC 7748), SHA-256 and HKDF (RFC 5869) of OpenSSL's libcrypto. It is loaded when the first token
+/// is made or read: only peers need it, and building a library of this size from source takes longer than
+/// building everything else of `uwbctl`.
+struct Cryptography: Sendable {
+  private typealias Key = OpaquePointer
+  private typealias Context = OpaquePointer
+  private typealias Bytes = UnsafePointer<UInt8>
+  private typealias Output = UnsafeMutablePointer<UInt8>
+  private typealias Length = UnsafeMutablePointer<Int>
+
+  // openssl/evp.h and openssl/sha.h, the same from 1.1.1 on.
+  private let privateKey: @convention(c) (CInt, OpaquePointer?, Bytes, Int) -> Key?
+  private let publicKey: @convention(c) (CInt, OpaquePointer?, Bytes, Int) -> Key?
+  private let rawPublicKey: @convention(c) (Key, Output, Length) -> CInt
+  private let freeKey: @convention(c) (Key) -> Void
+  private let context: @convention(c) (Key, OpaquePointer?) -> Context?
+  private let freeContext: @convention(c) (Context) -> Void
+  private let begin: @convention(c) (Context) -> CInt
+  private let setPeer: @convention(c) (Context, Key) -> CInt
+  private let derive: @convention(c) (Context, Output, Length) -> CInt
+  private let sha256: @convention(c) (Bytes, Int, Output) -> Output?
+  private let sha256Algorithm: @convention(c) () -> OpaquePointer?
+  private let hmac:
+    @convention(c) (
+      OpaquePointer?, Bytes, CInt, Bytes, Int, Output, UnsafeMutablePointer<CUnsignedInt>
+    ) -> Output?
+
+  /// The library of this machine.
+  private static let shared = Result { () throws(PeerTokenError) in
+    try Cryptography(["libcrypto.so.3", "libcrypto.so.1.1"])
+  }
+
+  /// - Throws: `PeerTokenError.noCryptography`.
+  static func load() throws(PeerTokenError) -> Cryptography { try shared.get() }
+
+  /// For what follows from a token: without the library there is none.
+  static var loaded: Cryptography {
+    guard case .success(let library) = shared else { fatalError("a token without libcrypto") }
+    return library
+  }
+
+  /// Loads the first of the libraries that is there. It stays loaded.
+  init(_ names: [String]) throws(PeerTokenError) {
+    var reasons: [String] = []
+    for name in names {
+      if let library = dlopen(name, RTLD_NOW | RTLD_LOCAL) {
+        try self.init(library, name)
+        return
+      }
+      reasons.append(dlerror().map { String(cString: $0) } ?? name)
+    }
+    throw .noCryptography(reason: reasons.joined(separator: "; "))
+  }
+
+  private init(_ library: UnsafeMutableRawPointer, _ file: String) throws(PeerTokenError) {
+    func symbol<F>(_ name: String) throws(PeerTokenError) -> F {
+      guard let address = dlsym(library, name) else {
+        throw .noCryptography(reason: "\(file) has no \(name)")
+      }
+      // A pointer to a C function of that type.
+      return unsafeBitCast(address, to: F.self)
+    }
+    privateKey = try symbol("EVP_PKEY_new_raw_private_key")
+    publicKey = try symbol("EVP_PKEY_new_raw_public_key")
+    rawPublicKey = try symbol("EVP_PKEY_get_raw_public_key")
+    freeKey = try symbol("EVP_PKEY_free")
+    context = try symbol("EVP_PKEY_CTX_new")
+    freeContext = try symbol("EVP_PKEY_CTX_free")
+    begin = try symbol("EVP_PKEY_derive_init")
+    setPeer = try symbol("EVP_PKEY_derive_set_peer")
+    derive = try symbol("EVP_PKEY_derive")
+    sha256 = try symbol("SHA256")
+    sha256Algorithm = try symbol("EVP_sha256")
+    hmac = try symbol("HMAC")
+  }
+}
+
+extension Cryptography {
+  /// EVP_PKEY_X25519 of openssl/evp.h.
+  private static let x25519: CInt = 1_034
+  static let keyLength = 32
+  private static let digestLength = 32
+
+  /// Returns a new private key.
+  static func makePrivateKey() -> [UInt8] {
+    var source = SystemRandomNumberGenerator()
+    return (0..<keyLength).map { _ in source.next() }
+  }
+
+  /// Returns the public key of a private one.
+  ///
+  /// - Throws: `PeerTokenError.noCryptography` where the library has no X25519, as in its FIPS mode.
+  func publicKey(of own: [UInt8]) throws(PeerTokenError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.keyLength)
+    var count = bytes.count
+    guard let key = privateKey(Self.x25519, nil, own, own.count) else { throw .noX25519 }
+    defer { freeKey(key) }
+    guard rawPublicKey(key, &bytes, &count) == 1, count == Self.keyLength else { throw .noX25519 }
+    return bytes
+  }
+
+  /// Returns the secret that two ends share.
+  ///
+  /// - Throws: `PeerTokenError.unusableKey` for a public key that leads to the same secret for everybody.
+  func secret(_ own: [UInt8], _ peer: [UInt8]) throws(PeerTokenError) -> [UInt8] {
+    guard let own = privateKey(Self.x25519, nil, own, own.count) else { throw .noX25519 }
+    defer { freeKey(own) }
+    guard let peer = publicKey(Self.x25519, nil, peer, peer.count) else { throw .unusableKey }
+    defer { freeKey(peer) }
+    guard let context = context(own, nil) else { throw .noX25519 }
+    defer { freeContext(context) }
+    var bytes = [UInt8](repeating: 0, count: Self.keyLength)
+    var count = bytes.count
+    guard begin(context) == 1, setPeer(context, peer) == 1, derive(context, &bytes, &count) == 1,
+      // RFC 7748, section 6.1: points of small order lead to zeros, which not every version rejects.
+      count == Self.keyLength, bytes.contains(where: { $0 != 0 })
+    else { throw .unusableKey }
+    return bytes
+  }
+
+  /// Returns SHA-256 of some bytes.
+  func digest(_ bytes: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: Self.digestLength)
+    _ = sha256(bytes, bytes.count, &digest)
+    return digest
+  }
+
+  /// Returns `count` bytes of HKDF with SHA-256, at most 8,160.
+  func derive(_ secret: [UInt8], salt: [UInt8], info: [UInt8], count: Int) -> [UInt8] {
+    // RFC 5869, 2.2 and 2.3.
+    let key = authenticate(secret, salt.isEmpty ? .init(repeating: 0, count: 32) : salt)
+    var (bytes, block): ([UInt8], [UInt8]) = ([], [])
+    for number in 1...UInt8((count + Self.digestLength - 1) / Self.digestLength) {
+      block = authenticate(block + info + [number], key)
+      bytes += block
+    }
+    return Array(bytes.prefix(count))
+  }
+
+  private func authenticate(_ bytes: [UInt8], _ key: [UInt8]) -> [UInt8] {
+    var code = [UInt8](repeating: 0, count: Self.digestLength)
+    var count: CUnsignedInt = 0
+    _ = hmac(sha256Algorithm(), key, CInt(key.count), bytes, bytes.count, &code, &count)
+    return code
+  }
+}
+
+extension PeerTokenError {
+  fileprivate static let noX25519 = noCryptography(reason: "it does not offer X25519")
+}
