@@ -63,7 +63,9 @@ let package = Package(
       swiftSettings: memorySafe + lifetimes),
     .target(
       name: "AccessoryProtocol",
-      dependencies: ["UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "Locking", system],
+      dependencies: [
+        "Bluetooth", "UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "Locking", system,
+      ],
       swiftSettings: strict + lifetimes),
     // Bluetooth LE through bluetoothd, for whatever is said over it.
     .target(name: "Bluetooth", dependencies: ["Locking"], swiftSettings: memorySafe),
@@ -102,7 +104,7 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "CVersion", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
-        "Peers", "UWBLab", "Locking", system, logging, arguments,
+        "Bluetooth", "Peers", "UWBLab", "Locking", system, logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
 
@@ -208,7 +210,11 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "BluetoothTests", dependencies: ["Bluetooth", "Locking", "UWBTestSupport"],
+      name: "BluetoothTests",
+      dependencies: [
+        "AccessoryProtocol", "Bluetooth", "Locking", "UWB", "UWBSimulator", "UWBTestSupport",
+        system,
+      ],
       swiftSettings: strict),
     // Like apps: the language mode and the settings that most of them have.
     .testTarget(

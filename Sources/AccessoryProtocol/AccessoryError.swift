@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Bluetooth
 public import FoundationEssentials
 package import SystemPackage
 package import UWB
@@ -29,6 +30,8 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     public static let invalidEndpoint = Code(name: "invalidEndpoint")
     /// A system call failed, or a host name has no address.
     public static let system = Code(name: "system")
+    /// Bluetooth cannot be used, or failed.
+    public static let bluetooth = Code(name: "bluetooth")
   }
 
   /// What exactly failed.
@@ -51,6 +54,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case invalidEndpoint(String, reason: String)
     case unresolvedHost(String)
     case system(Errno, endpoint: String)
+    case bluetooth(BluetoothError)
   }
   package let reason: Reason
 
@@ -76,6 +80,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case .invalidFraming, .peerNotReading, .receiveOverflow, .stream: .channelFailed
     case .invalidEndpoint: .invalidEndpoint
     case .unresolvedHost, .system: .system
+    case .bluetooth: .bluetooth
     }
   }
 
@@ -105,6 +110,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _):
       "Start the accessory first, and check the address."
     case .system, .stream: "Remove the cause, then connect again."
+    case .bluetooth(let error): error.recoverySuggestion
     }
   }
 }
@@ -136,6 +142,7 @@ extension AccessoryError: CustomStringConvertible {
     case .invalidEndpoint(let text, let reason): "Invalid channel endpoint '\(text)': \(reason)."
     case .unresolvedHost(let host): "Cannot resolve the host name \(host)."
     case .system(let error, let endpoint): "\(endpoint): \(error)."
+    case .bluetooth(let error): error.description
     }
   }
 }

@@ -51,14 +51,17 @@ import Bluetooth
   /// An adapter, told to those who listen.
   func adapter(
     _ name: String = "hci0", address: String = "00:AA:01:00:00:42", powered: Bool = true,
-    roles: [String] = ["central", "peripheral"], advertises: Bool = true
+    roles: [String] = ["central", "peripheral"], advertises: Bool = true, version: UInt16? = nil
   ) {
     let path = "/org/bluez/\(name)"
-    put(
-      path, "org.bluez.Adapter1",
-      [
-        ("Address", .string(address)), ("Powered", .bool(powered)), ("Roles", .strings(roles)),
-      ])
+    var properties: [(String, DBusValue)] = [
+      ("Address", .string(address)), ("Powered", .bool(powered)), ("Roles", .strings(roles)),
+    ]
+    if let version {
+      let number = String(0x10000 + Int(version), radix: 16, uppercase: true).dropFirst()
+      properties.append(("Modalias", .string("usb:v1D6Bp0246d" + number)))
+    }
+    put(path, "org.bluez.Adapter1", properties)
     put(path, "org.bluez.GattManager1", [])
     if advertises {
       put(path, "org.bluez.LEAdvertisingManager1", [("SupportedInstances", .byte(5))])
@@ -87,6 +90,8 @@ import Bluetooth
       "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
       [.path(path), .dictionary(interfaces, of: "sa{sv}")])
   }
+
+  func knows(_ path: String) -> Bool { objects[path] != nil }
 
   func remove(_ path: String) {
     let interfaces = objects.removeValue(forKey: path)?.keys.sorted() ?? []

@@ -442,7 +442,12 @@
     guard let entry = registered.first(where: { $0.registration == registration }) else { return }
     let adapter = entry.adapter.flatMap(adapter(address:))
     _ = try? await connection.call(entry.unregister(adapter), [.path(entry.path)])
-    try await entry.register(self, adapter)
+    do throws(BluetoothError) {
+      try await entry.register(self, adapter)
+    } catch {
+      released(entry.path)
+      throw error
+    }
   }
 
   /// bluetoothd has ended something by itself.

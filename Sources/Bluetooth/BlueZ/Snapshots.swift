@@ -16,6 +16,15 @@ package struct BluetoothAdapter: Sendable, Hashable {
   package let roles: Set<Role>
   /// How many advertisements can be registered; nil if it cannot advertise.
   package let advertisements: Int?
+  private let modalias: String?
+  /// The version of BlueZ, such as 5 and 66; nil where main.conf names another device.
+  package var version: (major: Int, minor: Int)? {
+    // usb:v1D6Bp0246d0542 is the Linux Foundation's BlueZ 5.66.
+    guard let text = modalias?.lowercased(), text.hasPrefix("usb:v1d6bp0246d"),
+      text.utf8.count == 19, let number = Int(text.suffix(4), radix: 16)
+    else { return nil }
+    return (number >> 8, number & 0xFF)
+  }
 
   init?(_ path: String, _ interfaces: [String: [String: DBusValue]]) {
     guard let properties = interfaces["org.bluez.Adapter1"],
@@ -25,6 +34,7 @@ package struct BluetoothAdapter: Sendable, Hashable {
     name = path.split(separator: "/").last.map(String.init) ?? path
     self.address = address
     isPowered = properties["Powered"]?.bool ?? false
+    modalias = properties["Modalias"]?.string
     let manager = interfaces["org.bluez.LEAdvertisingManager1"]
     advertisements = manager.map { manager in
       // Those in use, and those that are free.
@@ -48,6 +58,12 @@ package struct BluetoothDeviceID: Sendable, Hashable, CustomStringConvertible {
 
   /// The last part of the path. The address in it may be an earlier one.
   package var description: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  /// The address in the path, `AA:BB:…`: the first one by which the device was known.
+  package var address: String {
+    let name = description
+    return (name.hasPrefix("dev_") ? String(name.dropFirst(4)) : name).replacing("_", with: ":")
+  }
 }
 
 /// Another Bluetooth device, as it was when this value was made.

@@ -2,6 +2,7 @@
 
 import AccessoryProtocol
 import ArgumentParser
+import Bluetooth
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -57,7 +58,8 @@ struct Failure: Error {
       status, (error as? any LocalizedError)?.errorDescription ?? "\(error)",
       try: Self.suggestion(for: error))
     switch status {
-    case .unavailable: suggestion? += " List devices with: uwbctl list"
+    case .unavailable where (error as? AccessoryError)?.code != .bluetooth:
+      suggestion? += " List devices with: uwbctl list"
     case .permission: suggestion? += " Install the rules with: sudo uwbctl setup --install"
     default: break
     }
@@ -227,6 +229,19 @@ enum ExitStatus: Int32, CaseIterable {
     case .system: self = .system
     case .closed, .closedHere, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
     case .invalidFraming: self = .protocolError
+    case .bluetooth(let error): self.init(error)
+    }
+  }
+
+  init(_ error: BluetoothError) {
+    switch error.reason {
+    case .noLibrary, .noBus, .noDaemon, .noAdapter, .adapterOff, .adapterBlocked, .noDevice:
+      self = .unavailable
+    case .noPermission: self = .permission
+    case .noRole, .unsupported, .advertisement: self = .configuration
+    case .busLost, .notConnected, .linkDropped: self = .deviceGone
+    case .timeout: self = .silent
+    default: self = .system
     }
   }
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Bluetooth
+
+/// How an accessory is found and reached over Bluetooth LE.
+///
+/// ```swift
+/// try await accessory.serve(BluetoothPeripheral(name: "Door"))
+/// ```
+///
+/// Phones find two data channels, the Nordic UART Service and Qorvo's QNIS, and Apple's Nearby Interaction
+/// service. Its encrypted Accessory Configuration Data answers each phone with the data that its app was
+/// sent. Needs bluetoothd and libsystemd at run time.
+public struct BluetoothPeripheral: Sendable {
+  /// Who may pair. Pairing keeps keys on both sides; apps need it for sessions in the background.
+  public enum Pairing: Sendable {
+    /// Every phone in range, without a comparison ("Just Works").
+    case allowed
+    /// None.
+    case refused
+    /// Those for which the closure returns true within 60 seconds. It gets the phone's address.
+    case asked(@Sendable (String) async -> Bool)
+  }
+
+  /// What happens beside the accessory's events. Later versions may add cases, so a `switch` needs a
+  /// default.
+  public enum Event: Sendable, Hashable {
+    /// Phones can find the accessory on this adapter, at first and after each interruption.
+    case advertising(adapter: String)
+    /// The installed BlueZ sends what one phone is told to all phones (before 5.76), so they are served one
+    /// at a time.
+    case servesOnePhone
+    /// A phone was disconnected, because another one is being served.
+    case refused(phone: String)
+    /// bluetoothd or the adapter is gone; it is waited for.
+    case lost
+    /// What could not be registered again is tried again.
+    case failed(AccessoryError)
+  }
+
+  /// What phones are shown: 1 to 29 bytes.
+  public var name: String
+  /// The adapter by name, as `hci0`, or address; nil: the first that can be a peripheral.
+  public var adapter: String?
+  /// Who may pair.
+  public var pairing: Pairing
+  /// The bus, as D-Bus writes addresses; nil: the system's.
+  package var bus: String?
+
+  /// Describes a peripheral; it exists while an accessory serves it.
+  public init(
+    name: String = "UWB accessory", adapter: String? = nil, pairing: Pairing = .allowed
+  ) {
+    (self.name, self.adapter, self.pairing) = (name, adapter, pairing)
+  }
+}
+
+extension Accessory {
+  /// Serves phones over Bluetooth LE until the task is cancelled, also after bluetoothd was restarted or
+  /// the adapter was replugged. Other channels can be served at the same time.
+  ///
+  /// A phone keeps its name, and so its session, when it connects again.
+  ///
+  /// - Parameter report: called with what happens, never at the same time.
+  /// - Throws: `AccessoryError` with the code `.bluetooth` if something is missing at the start.
+  public func serve(
+    _ peripheral: BluetoothPeripheral,
+    report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void = { _ in }
+  ) async throws(AccessoryError) {
+    do throws(BluetoothError) {
+      try await PeripheralServer(peripheral, self, report).run()
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+}
+
+/// The services in the order of their handles, which phones remember: it must not change.
+struct PeripheralServices: Sendable {
+  static let uart: BluetoothUUID = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
+  static let qnis: BluetoothUUID = "2E938FD0-6A61-11ED-A1EB-0242AC120002"
+
+  let server: GATTServer
+  /// Where the answers to what is written go.
+  let outputs: [GATTCharacteristic: GATTCharacteristic]
+
+  /// - Parameter data: the configuration data for a phone.
+  init(data: @escaping GATTCharacteristic.Read) {
+    func input(_ uuid: BluetoothUUID) -> GATTCharacteristic {
+      GATTCharacteristic(uuid, [.write, .writeWithoutResponse], writeLimit: 255)
+    }
+    let uartInput = input("6E400002-B5A3-F393-E0A9-E50E24DCCA9E")
+    let uartOutput = GATTCharacteristic("6E400003-B5A3-F393-E0A9-E50E24DCCA9E", [.notify])
+    let qnisInput = input("2E93998A-6A61-11ED-A1EB-0242AC120002")
+    let qnisOutput = GATTCharacteristic("2E939AF2-6A61-11ED-A1EB-0242AC120002", [.notify])
+    outputs = [uartInput: uartOutput, qnisInput: qnisOutput]
+    server = GATTServer([
+      GATTService(Self.uart, [uartInput, uartOutput]),
+      GATTService(
+        Self.qnis,
+        [
+          // Apps read it to make the phone pair.
+          GATTCharacteristic("2E93941C-6A61-11ED-A1EB-0242AC120002", [.encryptedRead]) { _ in
+            .success([0x51, 0x6F, 0x72, 0x76, 0x6F, 0x00])
+          },
+          qnisInput, qnisOutput,
+        ]),
+      GATTService(
+        "48FE3E40-0817-4BB2-8633-3073689C2DBA",
+        [
+          GATTCharacteristic("95E8D9D5-D8EF-4721-9A4E-807375F53328", [.encryptedRead], read: data)
+        ]),
+    ])
+  }
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+import AccessoryProtocol
+import Bluetooth
+import Foundation
+import Locking
+import SystemPackage
+import Testing
+import UWB
+import UWBSimulator
+
+/// An accessory on a simulated chip, and phones that reach it over a bus on which a stand-in plays
+/// bluetoothd.
+@BluetoothActor private final class Stage {
+  let bench = SimulatedBench(scene: Scene(seed: 11))
+  let chips: [UWBDevice]
+  let accessory: Accessory
+  let bus: PrivateBus
+  private(set) var blueZ: FakeBlueZ
+  let version: UInt16
+  /// What the peripheral reports.
+  let reports: AsyncStream<BluetoothPeripheral.Event>
+  private let report: AsyncStream<BluetoothPeripheral.Event>.Continuation
+  private var serving: Task<Void, any Error>?
+  private(set) var program = ""
+  /// The paths of the characteristics, by UUID.
+  private(set) var paths: [String: String] = [:]
+
+  static let uart = ("6e400002-b5a3-f393-e0a9-e50e24dcca9e", "6e400003-b5a3-f393-e0a9-e50e24dcca9e")
+  static let qnis = ("2e93998a-6a61-11ed-a1eb-0242ac120002", "2e939af2-6a61-11ed-a1eb-0242ac120002")
+  static let data = "95e8d9d5-d8ef-4721-9a4e-807375f53328"
+  private static let characteristic = "org.bluez.GattCharacteristic1"
+
+  init(version: UInt16 = 0x0552, options: Accessory.Options = .init()) async throws {
+    self.version = version
+    let own = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
+    let phone = try bench.add(
+      profile: .qm33PDoA, placement: Placement(at: SIMD3(3, 0, 0), yaw: 180))
+    bench.start()
+    chips = [
+      try await UWBDevice.open(.serial(path: FilePath(own.path))),
+      try await UWBDevice.open(.serial(path: FilePath(phone.path))),
+    ]
+    accessory = try Accessory(chips[0], options: options)
+    bus = try await PrivateBus()
+    (reports, report) = AsyncStream.makeStream()
+    blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter(version: version)
+    var peripheral = BluetoothPeripheral(name: "Door")
+    peripheral.bus = bus.address
+    serving = Task { [accessory, report] in
+      try await accessory.serve(peripheral) { report.yield($0) }
+    }
+    try await learn()
+  }
+
+  /// Learns what the accessory has registered.
+  private func learn() async throws {
+    let call = await blueZ.called("RegisterApplication")
+    program = call.sender
+    let objects = try #require(blueZ.applications.last)
+    paths = Dictionary(objects.map { ($0.uuid, $0.path) }, uniquingKeysWith: { a, _ in a })
+    for _ in 0..<2 { _ = await blueZ.called("RegisterAdvertisement") }
+  }
+
+  /// bluetoothd is killed, and comes back.
+  func restartBlueZ() async throws {
+    blueZ.end()
+    blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter(version: version)
+    try await learn()
+  }
+
+  func end() async {
+    serving?.cancel()
+    _ = await serving?.result
+    await accessory.close()
+    for chip in chips { await chip.close() }
+    bench.stop()
+    blueZ.end()
+  }
+
+  // MARK: phones
+
+  func connect(_ phone: String) {
+    let path = "/org/bluez/hci0/dev_\(phone)"
+    if blueZ.knows(path) {
+      blueZ.change(path, "org.bluez.Device1", "Connected", .bool(true))
+    } else {
+      blueZ.device(phone, [])
+      blueZ.change(path, "org.bluez.Device1", "Connected", .bool(true))
+    }
+  }
+
+  func leave(_ phone: String) {
+    blueZ.change(
+      "/org/bluez/hci0/dev_\(phone)", "org.bluez.Device1", "Connected", .bool(false))
+  }
+
+  private func options(_ phone: String, mtu: UInt16 = 185) -> DBusValue {
+    .properties([
+      ("device", .path("/org/bluez/hci0/dev_\(phone)")), ("mtu", .uint16(mtu)),
+      ("link", .string("LE")),
+    ])
+  }
+
+  func ask(
+    _ uuid: String, _ member: String, _ arguments: [DBusValue]
+  ) async throws -> [DBusValue] {
+    try await blueZ.ask(
+      program, try #require(paths[uuid]), Self.characteristic, member, arguments)
+  }
+
+  /// Subscribes, and returns the socket from which notifications are read.
+  func subscribe(
+    _ phone: String, _ uuid: String = uart.1, mtu: UInt16 = 185
+  ) async throws -> OwnedDescriptor {
+    let answer = try await ask(uuid, "AcquireNotify", [options(phone, mtu: mtu)])
+    guard case .descriptor(let socket)? = answer.first else { throw BluetoothError(.notSubscribed) }
+    return socket
+  }
+
+  func write(_ message: [UInt8], _ phone: String, _ uuid: String = uart.0) async throws {
+    _ = try await ask(uuid, "WriteValue", [.bytes(message), options(phone)])
+  }
+
+  func read(_ phone: String) async throws -> [UInt8]? {
+    try await ask(Self.data, "ReadValue", [options(phone)]).first?.bytes
+  }
+}
+
+extension OwnedDescriptor {
+  /// The next notification, on a thread of its own; nil at the end.
+  fileprivate func next() async -> [UInt8]? {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [self] in
+        var wanted = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        _ = poll(&wanted, 1, 50_000)
+        var buffer = [UInt8](repeating: 0, count: 600)
+        let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        continuation.resume(returning: count > 0 ? Array(buffer[..<count]) : nil)
+      }
+    }
+  }
+}
+
+@Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct PeripheralTests {
+  private let initialize = AppMessage.initialize.bytes
+
+  private func configuration(_ bytes: [UInt8]?) throws -> AccessoryConfigurationData {
+    let bytes = try #require(bytes)
+    guard case .accessoryConfigurationData(let data) = try AccessoryMessage(bytes) else {
+      throw AccessoryError(.emptyMessage)
+    }
+    return try AccessoryConfigurationData(data)
+  }
+
+  private func event<Value>(
+    _ events: AsyncStream<Accessory.Event>, _ body: (Accessory.Event) -> Value?
+  ) async -> Value? {
+    for await event in events {
+      if let value = body(event) { return value }
+    }
+    return nil
+  }
+
+  @Test func theHandlesHaveAFixedOrder() async throws {
+    let stage = try await Stage()
+    #expect(
+      stage.blueZ.applications.last?.map(\.uuid) == [
+        "6e400001-b5a3-f393-e0a9-e50e24dcca9e", Stage.uart.0, Stage.uart.1,
+        "2e938fd0-6a61-11ed-a1eb-0242ac120002", "2e93941c-6a61-11ed-a1eb-0242ac120002",
+        Stage.qnis.0, Stage.qnis.1,
+        "48fe3e40-0817-4bb2-8633-3073689c2dba", Stage.data,
+      ])
+    await stage.end()
+  }
+
+  @Test func eachPhoneHasItsOwnDataBesideAnAppOverTCP() async throws {
+    let stage = try await Stage()
+    let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
+    let listening = Task { [accessory = stage.accessory] in await accessory.serve(listener) }
+    stage.connect("AA")
+    stage.connect("BB")
+    let first = try await stage.subscribe("AA")
+    let second = try await stage.subscribe("BB", Stage.qnis.1)
+    try await stage.write(initialize, "AA")
+    try await stage.write(initialize, "BB", Stage.qnis.0)
+    let (a, b) = await (first.next(), second.next())
+    #expect(try await stage.read("AA") == Array(try #require(a).dropFirst()))
+    #expect(try await stage.read("BB") == Array(try #require(b).dropFirst()))
+    let socket = try await SocketChannel.connect(to: listener.endpoint)
+    try await socket.send(initialize)
+    var messages = socket.messages.makeAsyncIterator()
+    let c = await messages.next(isolation: #isolation)
+    let addresses = try [a, b, c].map { try configuration($0).uwb.address }
+    #expect(Set(addresses).count == 3)
+    // A phone whose app has not asked gets data as well.
+    stage.connect("CC")
+    #expect(try await stage.read("CC")?.count == 37)
+    socket.close()
+    listening.cancel()
+    await stage.end()
+  }
+
+  @Test func aPhoneRangesAndFindsItsSessionAgain() async throws {
+    let stage = try await Stage()
+    let events = stage.accessory.events
+    stage.connect("AA")
+    let socket = try await stage.subscribe("AA")
+    try await stage.write(initialize, "AA")
+    let accessory = try configuration(await socket.next())
+    var data = ShareableConfigurationData.answering(accessory)
+    data.interval = 20
+    data.slotDuration = 2_400
+    let session = try await stage.chips[1].makeSession(
+      try data.session(of: .app, with: accessory.uwb))
+    try await session.start()
+    try await stage.write(AppMessage.configureAndStart(data.bytes).bytes, "AA")
+    #expect(await socket.next() == AccessoryMessage.accessoryUwbDidStart.bytes)
+    func distance() async -> Int? {
+      await event(events) {
+        guard case .measured(_, let measurement) = $0 else { return nil }
+        return measurement.result.distanceCentimetres
+      }
+    }
+    #expect(abs(try #require(await distance()) - 300) < 50)
+    stage.leave("AA")
+    let name = await event(events) {
+      if case .disconnected(let app, nil) = $0 { app.name } else { nil }
+    }
+    #expect(name == "AA")
+    #expect(await distance() != nil)
+    #expect(stage.accessory.rangingApps.map(\.name) == ["AA"])
+    stage.connect("AA")
+    let again = try await stage.subscribe("AA")
+    try await stage.write(AppMessage.stop.bytes, "AA")
+    #expect(await again.next() == AccessoryMessage.accessoryUwbDidStop.bytes)
+    try await session.close()
+    await stage.end()
+  }
+
+  @Test func anAnswerWaitsForTheSubscription() async throws {
+    let stage = try await Stage()
+    let events = stage.accessory.events
+    stage.connect("AA")
+    try await stage.write(initialize, "AA")
+    _ = await event(events) { if case .offered = $0 { true } else { nil } }
+    let socket = try await stage.subscribe("AA")
+    _ = try configuration(await socket.next())
+    await stage.end()
+  }
+
+  @Test func aShortMTUIsSaidInsteadOfDamagedData() async throws {
+    let stage = try await Stage()
+    let events = stage.accessory.events
+    stage.connect("AA")
+    let socket = try await stage.subscribe("AA", mtu: 23)
+    try await stage.write(initialize, "AA")
+    let error = await event(events) {
+      if case .disconnected(_, let error) = $0 { error } else { nil }
+    }
+    #expect(error == AccessoryError(.bluetooth(BluetoothError(.messageSize(bytes: 38, limit: 20)))))
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_AA"))
+    withExtendedLifetime(socket) {}
+    await stage.end()
+  }
+
+  @Test func oldVersionsServeOnePhone() async throws {
+    let stage = try await Stage(version: 0x0542)
+    var reports = stage.reports.makeAsyncIterator()
+    #expect(await reports.next(isolation: #isolation) == .advertising(adapter: "hci0"))
+    #expect(await reports.next(isolation: #isolation) == .servesOnePhone)
+    stage.connect("AA")
+    stage.connect("BB")
+    let socket = try await stage.subscribe("AA")
+    try await stage.write(initialize, "AA")
+    _ = try configuration(await socket.next())
+    try await stage.write(initialize, "BB")
+    #expect(await reports.next(isolation: #isolation) == .refused(phone: "BB"))
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_BB"))
+    stage.leave("AA")
+    stage.connect("BB")
+    try await stage.write(initialize, "BB")
+    // There is one socket for all phones.
+    _ = try configuration(await socket.next())
+    await stage.end()
+  }
+
+  @Test func everythingIsBackAfterARestartOfBluetoothd() async throws {
+    let stage = try await Stage()
+    stage.connect("AA")
+    let socket = try await stage.subscribe("AA")
+    try await stage.write(initialize, "AA")
+    let first = try configuration(await socket.next())
+    let events = stage.accessory.events
+    try await stage.restartBlueZ()
+    #expect(await event(events) { if case .disconnected = $0 { true } else { nil } } == true)
+    var reports = stage.reports.makeAsyncIterator()
+    var seen: [BluetoothPeripheral.Event] = []
+    while let report = await reports.next(isolation: #isolation) {
+      seen.append(report)
+      if seen.count(where: { $0 == .advertising(adapter: "hci0") }) == 2 { break }
+    }
+    #expect(seen.contains(.lost))
+    stage.connect("AA")
+    let again = try await stage.subscribe("AA")
+    try await stage.write(initialize, "AA")
+    #expect(try configuration(await again.next()) != first)
+    await stage.end()
+  }
+
+  @Test func pairingIsAskedFor() async throws {
+    let stage = try await Stage()
+    let path = try #require((await stage.blueZ.called("RegisterAgent")).body.first?.path)
+    stage.connect("AA")
+    let answer = try await stage.blueZ.ask(
+      stage.program, path, "org.bluez.Agent1", "RequestAuthorization",
+      [.path("/org/bluez/hci0/dev_AA")])
+    #expect(answer.isEmpty)
+    await stage.end()
+  }
+
+  @Test func whatIsMissingIsSaid() async throws {
+    let stage = try await Stage()
+    var peripheral = BluetoothPeripheral()
+    peripheral.bus = "unix:path=/nonexistent/bus"
+    let error = await #expect(throws: AccessoryError.self) {
+      try await stage.accessory.serve(peripheral)
+    }
+    #expect(error?.code == .bluetooth && error?.recoverySuggestion != nil)
+    peripheral.bus = stage.bus.address
+    peripheral.name = String(repeating: "n", count: 30)
+    await #expect(throws: AccessoryError.self) { try await stage.accessory.serve(peripheral) }
+    await stage.end()
+  }
+}
