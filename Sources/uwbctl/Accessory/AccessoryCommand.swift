@@ -17,8 +17,9 @@ struct AccessoryCommand: Command {
       in its own session. Each message is preceded by its length in two bytes, the lower one first. A \
       Unix socket accepts only its owner, TCP everyone who can reach it: with tcp:port those on this \
       machine, with tcp:0.0.0.0:port everybody in all its networks. Apps are not authenticated: they can \
-      range with the chip, which tells them its distance. Without --device, embedded \
-      simulated chips play both sides. Stops on Ctrl-C.
+      range with the chip, which tells them its distance. With ble, phones find the accessory over \
+      Bluetooth LE, for which bluetoothd has to run; --pairing says who may keep keys. Without --device, \
+      embedded simulated chips play both sides. Stops on Ctrl-C.
       """)
 
   enum Rate: String, ExpressibleByArgument, CaseIterable {
@@ -35,6 +36,7 @@ struct AccessoryCommand: Command {
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Accessory") var accessory: AccessoryOptions
+  @OptionGroup(title: "Bluetooth LE") var bluetooth: BluetoothOptions
   @OptionGroup(title: "Regions") var regions: RegionOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
@@ -50,11 +52,15 @@ struct AccessoryCommand: Command {
     options.regions = try regions.rules
     let accessory = try Accessory(device, options: options)
     try accessory.warnings.report(strictly: self.accessory.strict)
-    let listener = try await SocketListener(try ChannelEndpoint(self.accessory.listen))
+    var listeners: [SocketListener] = []
+    for endpoint in try self.accessory.endpoints {
+      listeners.append(try await SocketListener(endpoint))
+    }
+    let peripheral = self.accessory.isOnBluetooth ? bluetooth.peripheral : nil
     let printer = AccessoryPrinter(format)
     let actions = try RegionActions(regions)
     actions.report { printer.print($0) }
-    printer.print(listening: listener)
+    for listener in listeners { printer.print(listening: listener) }
     // Not those that are printed: where output waits, the oldest of them are lost.
     let acting = Task { [changes = accessory.events] in
       for await case .regionChanged(let app, let change, let measurement) in changes {
@@ -65,14 +71,17 @@ struct AccessoryCommand: Command {
     let this = self
     // Ends with the last round, the device, the time limit, or Ctrl-C.
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { await accessory.serve(listener) }
+      for listener in listeners { group.addTask { await accessory.serve(listener) } }
+      if let peripheral {
+        group.addTask { try await accessory.serve(peripheral) { printer.print($0) } }
+      }
       group.addTask { await this.print(events, printer) }
       group.addTask {
         for await case .disconnected(let error) in ends { throw error }
         // The group was cancelled.
         try await Task.sleep(for: .seconds(1e9))
       }
-      if let simulated {
+      if let simulated, let listener = listeners.first {
         group.addTask { try await runApp(on: simulated, over: listener.endpoint) }
       }
       let outcome = await group.nextResult()
@@ -111,11 +120,11 @@ extension ConfigurationVersion: ExpressibleByArgument {
 struct AccessoryOptions: ParsableArguments {
   @Option(
     help: """
-      Where apps connect: tcp:port (this machine only), tcp:host:port or unix:/path; port 0 selects a \
-      free one.
+      Where apps connect: tcp:port (this machine only), tcp:host:port, unix:/path or ble; port 0 selects \
+      a free one. Repeat it for more than one.
       """
   )
-  var listen = "tcp:7700"
+  var listen = ["tcp:7700"]
   @Option(help: "controller or controlee (default: controller, if the chip lists it).")
   var role: RangeOptions.Role?
   @Option(help: "The preferred update rate: automatic, infrequent or user-interactive.")
@@ -142,10 +151,22 @@ struct AccessoryOptions: ParsableArguments {
   var strict = false
 
   func validate() throws {
-    try Self.check(listen)
+    for address in listen where address != Self.bluetooth { try Self.check(address) }
     try require(silence.duration <= .seconds(4_000_000), "--silence takes 0 to 4000000 seconds.")
     try require(idle.duration <= .seconds(4_000_000), "--idle takes 0 to 4000000 seconds.")
     if let apps, apps < 1 { throw ValidationError("--apps takes 1 or more.") }
+  }
+
+  private static let bluetooth = "ble"
+  var isOnBluetooth: Bool { listen.contains(Self.bluetooth) }
+  var endpoints: [ChannelEndpoint] {
+    get throws(AccessoryError) {
+      var endpoints: [ChannelEndpoint] = []
+      for address in listen where address != Self.bluetooth {
+        endpoints.append(try ChannelEndpoint(address))
+      }
+      return endpoints
+    }
   }
 
   /// - Throws: `ValidationError` for what is not the address of a socket.
@@ -166,6 +187,37 @@ struct AccessoryOptions: ParsableArguments {
     options.leavesDataToChip = dataToChip
     options.tellsApps = tellApp
     return options
+  }
+}
+
+/// How phones find the accessory, with `--listen ble`.
+struct BluetoothOptions: ParsableArguments {
+  enum Pairing: String, ExpressibleByArgument, CaseIterable {
+    case allow, ask, refuse
+  }
+
+  @Option(help: "The name that phones are shown, at most 29 bytes.")
+  var bleName = "UWB accessory"
+  @Option(help: "The Bluetooth adapter, such as hci0, or its address (default: the first).")
+  var bleAdapter: String?
+  @Option(help: "Whether phones may pair: allow, ask (on standard input) or refuse.")
+  var pairing = Pairing.allow
+
+  func validate() throws {
+    try require(1...29 ~= bleName.utf8.count, "--ble-name takes 1 to 29 bytes.")
+  }
+
+  var peripheral: BluetoothPeripheral {
+    let consent: BluetoothPeripheral.Pairing =
+      switch pairing {
+      case .allow: .allowed
+      case .refuse: .refused
+      case .ask:
+        .asked { phone in
+          (try? await Prompt.confirm("Pair with the phone \(printable(phone))?")) ?? false
+        }
+      }
+    return BluetoothPeripheral(name: bleName, adapter: bleAdapter, pairing: consent)
   }
 }
 
@@ -215,6 +267,37 @@ struct AccessoryPrinter: Sendable {
       """)
   }
 
+  func print(_ event: BluetoothPeripheral.Event) {
+    switch event {
+    case .advertising(let adapter):
+      print(
+        ["event": "listening", "app": nil, "endpoint": "ble:\(adapter)"],
+        "listening at ble:\(adapter)")
+    case .servesOnePhone:
+      note(
+        "This BlueZ sends what one phone is told to every phone, so one phone is served at a time.",
+        try: "Use BlueZ 5.76 or later: bluetoothd --version.")
+    case .refused(let phone):
+      let cause = "Another phone is being served."
+      print(
+        ["event": "refused", "app": phone, "cause": cause], "\(printable(phone)): refused: \(cause)"
+      )
+    case .lost:
+      let cause = "bluetoothd or its adapter is gone."
+      print(["event": "lost", "app": nil, "cause": cause], cause + " Waiting for it to come back.")
+    case .failed(let error):
+      print(
+        [
+          "event": "failed", "app": nil, "cause": error.description,
+          "next_step": error.recoverySuggestion,
+        ], printable(error.description) + (error.recoverySuggestion.map { "\n  try: \($0)" } ?? ""))
+    }
+  }
+
+  private func print(_ line: JSONLine, _ text: String) {
+    standardOutput.write((format == .json ? line.json : text) + "\n")
+  }
+
   func print(_ event: Accessory.Event) {
     let (app, word, text, values) = Self.described(event)
     var line: JSONLine = ["event": word, "app": app.name]
@@ -240,8 +323,8 @@ struct AccessoryPrinter: Sendable {
     "accessory", each: "event",
     [
       "event":
-        "listening, connected, offered, started, measured, region, command, stopped, waiting, refused, ignored, disconnected",
-      "app": "app concerned", "endpoint?": "address of the socket",
+        "listening, connected, offered, started, measured, region, command, stopped, waiting, refused, ignored, disconnected, lost, failed",
+      "app": "app concerned", "endpoint?": "address of the socket, or ble: and the adapter",
       "all_interfaces?": "whether everybody in all networks of this machine can connect",
       "address?": "address of the accessory", "role?": "controller or controlee",
       "version?": "version of the configuration data", "session_id?": "session id",
