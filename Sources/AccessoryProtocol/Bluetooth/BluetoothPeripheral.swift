@@ -60,7 +60,9 @@ extension Accessory {
   ///
   /// A phone keeps its name, and so its session, when it connects again.
   ///
-  /// - Parameter report: called with what happens, never at the same time.
+  /// - Parameters:
+  ///   - peripheral: What phones see, on which adapter, and who may pair.
+  ///   - report: Called with what happens, one event after the other.
   /// - Throws: `AccessoryError` with the code `.bluetooth` if something is missing at the start.
   public func serve(
     _ peripheral: BluetoothPeripheral,
