@@ -23,6 +23,18 @@ private struct Uart {
   }
 }
 
+/// What devices do from now on. What is beyond `room` is refused.
+@BluetoothActor private func events(
+  of server: GATTServer, room: Int = .max
+) -> AsyncStream<GATTServer.Event> {
+  let (stream, continuation) = AsyncStream<GATTServer.Event>.makeStream(
+    bufferingPolicy: .bufferingOldest(room))
+  server.handle = { event in
+    if case .dropped = continuation.yield(event) { false } else { true }
+  }
+  return stream
+}
+
 private let a = DBusValue.path("/org/bluez/hci0/dev_A")
 private let b = DBusValue.path("/org/bluez/hci0/dev_B")
 
@@ -148,6 +160,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
   @Test @BluetoothActor func writesArriveInOrderWithTheirDevice() async throws {
     let uart = Uart()
     let (_, blueZ, _, program, root) = try await published(uart)
+    let events = events(of: uart.server)
     func write(_ value: DBusValue, _ device: DBusValue, offset: UInt16 = 0)
       async throws(BluetoothError)
     {
@@ -166,7 +179,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     }
     await #expect(throws: BluetoothError.self) { try await write(.string("text"), a) }
     var next: UInt8 = 0
-    for await case .written(let characteristic, let device, let value) in uart.server.events {
+    for await case .written(let characteristic, let device, let value) in events {
       #expect(characteristic == uart.rx && value == [next])
       #expect(device.description == (next % 2 == 0 ? "dev_A" : "dev_B"))
       next += 1
@@ -175,7 +188,9 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
   }
 
   @Test @BluetoothActor func aFloodIsRefused() async throws {
-    let (_, blueZ, _, program, root) = try await published(Uart())
+    let uart = Uart()
+    let (_, blueZ, _, program, root) = try await published(uart)
+    let events = events(of: uart.server, room: 256)
     var refused = 0
     for _ in 0..<300 {
       do throws(BluetoothError) {
@@ -188,11 +203,13 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
       }
     }
     #expect(refused == 44)
+    withExtendedLifetime(events) {}
   }
 
   @Test @BluetoothActor func notificationsGoToTheirDevice() async throws {
     let uart = Uart()
     let (_, blueZ, _, program, root) = try await published(uart)
+    let stream = events(of: uart.server)
     func subscribe(_ device: DBusValue, _ unit: UInt16) async throws -> OwnedDescriptor {
       let answer = try await blueZ.ask(
         program, "\(root)/service0/characteristic1", characteristic, "AcquireNotify",
@@ -227,7 +244,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     }
     shutdown(forA.number, Int32(SHUT_RDWR))
     var events: [GATTServer.Event] = []
-    for await event in uart.server.events {
+    for await event in stream {
       events.append(event)
       if case .unsubscribed = event { break }
     }

@@ -250,6 +250,34 @@ extension OwnedDescriptor {
     await stage.end()
   }
 
+  @Test func anAnswerIsForThePhoneThatAsked() async throws {
+    let stage = try await Stage()
+    let events = stage.accessory.events
+    stage.connect("AA")
+    stage.connect("BB")
+    let first = try await stage.subscribe("AA")
+    try await stage.write(initialize, "BB")
+    _ = await event(events) { if case .offered = $0 { true } else { nil } }
+    let second = try await stage.subscribe("BB")
+    _ = try configuration(await second.next())
+    try await stage.write(initialize, "AA")
+    let own = try #require(await first.next())
+    #expect(try await stage.read("AA") == Array(own.dropFirst()))
+    await stage.end()
+  }
+
+  @Test func aPhoneThatIsBackAtOnceIsAnswered() async throws {
+    let stage = try await Stage()
+    for _ in 0..<20 {
+      stage.connect("AA")
+      let socket = try await stage.subscribe("AA")
+      try await stage.write(initialize, "AA")
+      _ = try configuration(await socket.next())
+      stage.leave("AA")
+    }
+    await stage.end()
+  }
+
   @Test func aShortMTUIsSaidInsteadOfDamagedData() async throws {
     let stage = try await Stage()
     let events = stage.accessory.events
@@ -275,14 +303,23 @@ extension OwnedDescriptor {
     let socket = try await stage.subscribe("AA")
     try await stage.write(initialize, "AA")
     _ = try configuration(await socket.next())
-    try await stage.write(initialize, "BB")
-    #expect(await reports.next(isolation: #isolation) == .refused(phone: "BB"))
-    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_BB"))
+    for _ in 0..<3 {
+      await #expect(
+        throws: BluetoothError(.refused("WriteValue", name: "Failed", text: "0x80"))
+      ) {
+        try await stage.write(initialize, "BB")
+      }
+      #expect(await reports.next(isolation: #isolation) == .refused(phone: "BB"))
+      #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_BB"))
+      stage.connect("BB")
+    }
     stage.leave("AA")
-    stage.connect("BB")
     try await stage.write(initialize, "BB")
     // There is one socket for all phones.
     _ = try configuration(await socket.next())
+    // Not before there was room for another phone.
+    for _ in 0..<2 { _ = await stage.blueZ.called("RegisterAdvertisement") }
+    #expect(!stage.blueZ.calls.contains { $0.member == "RegisterAdvertisement" })
     await stage.end()
   }
 

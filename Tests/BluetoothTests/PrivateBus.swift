@@ -43,10 +43,13 @@ final class PrivateBus: Sendable {
     // It listens when it has said where.
     let (lines, continuation) = AsyncStream<Data>.makeStream()
     output.fileHandleForReading.readabilityHandler = { continuation.yield($0.availableData) }
+    // Where it says that it may not have as many descriptors as it would like.
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(nowhere) }
     let process = try SpawnedProcess(
       try #require(Self.program),
       ["--nofork", "--nopidfile", "--config-file=\(folder.path)/bus.conf", "--print-address=1"],
-      standardOutput: output.fileHandleForWriting.fileDescriptor)
+      standardOutput: output.fileHandleForWriting.fileDescriptor, standardError: nowhere)
     try output.fileHandleForWriting.close()
     self.process.withLock { $0 = process }
     var line = ""

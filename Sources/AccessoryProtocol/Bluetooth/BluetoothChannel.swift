@@ -46,9 +46,13 @@ final class BluetoothChannel: DataChannel {
   var failure: AccessoryError? { state.withLock { $0.failure } }
 
   /// Takes what the phone has written.
-  func take(_ message: [UInt8], answering output: GATTCharacteristic) {
+  ///
+  /// - Returns: false: there is no room for it, which ends the channel.
+  func take(_ message: [UInt8], answering output: GATTCharacteristic) -> Bool {
     state.withLock { $0.output = output }
-    if case .dropped = continuation.yield(message) { fail(AccessoryError(.receiveOverflow)) }
+    guard case .dropped = continuation.yield(message) else { return true }
+    fail(AccessoryError(.receiveOverflow))
+    return false
   }
 
   /// Sends what has waited for it.

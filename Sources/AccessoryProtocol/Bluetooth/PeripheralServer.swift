@@ -12,8 +12,7 @@ internal import Locking
   /// Configuration data by phone, as its app was sent it.
   private let offered: Locked<[BluetoothDeviceID: [UInt8]]>
   private var channels: [BluetoothDeviceID: BluetoothChannel] = [:]
-  private var connected: Set<BluetoothDeviceID>
-  private let events: AsyncStream<Bluetooth.Event>
+  private var connected: Set<BluetoothDeviceID> = []
   private let arrivals: AsyncStream<BluetoothChannel>
   private let arrival: AsyncStream<BluetoothChannel>.Continuation
   private var advertisements: [Bluetooth.Registration] = []
@@ -49,8 +48,6 @@ internal import Locking
     (arrivals, arrival) = AsyncStream.makeStream()
     let bluetooth = try await Bluetooth.open(bus: peripheral.bus)
     self.bluetooth = bluetooth
-    events = bluetooth.events()
-    connected = Set(bluetooth.devices.filter(\.isConnected).map(\.id))
     do throws(BluetoothError) {
       adapter = try await bluetooth.adapter(peripheral.adapter, for: .peripheral)
     } catch {
@@ -58,6 +55,9 @@ internal import Locking
       throw error
     }
     servesSeveral = adapter.version.map { $0 >= (5, 76) } ?? false
+    connected = Set(bluetooth.devices.filter(\.isConnected).map(\.id))
+    bluetooth.handle = { [weak self] in self?.take($0) }
+    services.server.handle = { [weak self] in self?.take($0) ?? false }
     do throws(BluetoothError) {
       try await register(peripheral)
     } catch {
@@ -92,19 +92,14 @@ internal import Locking
   func run() async {
     report(.advertising(adapter: adapter.name))
     if !servesSeveral { report(.servesOnePhone) }
-    let (events, written) = (events, services.server.events)
-    let sources = [
-      Task { for await event in events { take(event) } },
-      Task { for await event in written { take(event) } },
-    ]
     let accessory = accessory
     await withDiscardingTaskGroup { group in
-      for await channel in arrivals {
+      // Those of phones that have left already would take the place of the next one.
+      for await channel in arrivals where channel.isOpen {
         group.addTask { await accessory.serve(channel, as: channel.name) }
       }
       group.cancelAll()
     }
-    for source in sources { source.cancel() }
     readvertising?.cancel()
     // The links of phones that have no channel any more end with their app's patience.
     bluetooth.close()
@@ -112,24 +107,30 @@ internal import Locking
 
   // MARK: phones
 
-  private func take(_ event: GATTServer.Event) {
+  private func take(_ event: GATTServer.Event) -> Bool {
     switch event {
     case .written(let input, let device, let message):
-      guard let output = services.outputs[input] else { return }
-      channel(of: device, output)?.take(message, answering: output)
+      guard let output = services.outputs[input], let channel = channel(of: device, output) else {
+        return false
+      }
+      return channel.take(message, answering: output)
     case .subscribed(let output, let device, _): channels[device]?.subscribed(output)
     case .unsubscribed: break
     }
+    return true
   }
+
+  /// Whether another phone that comes is served.
+  private var hasRoom: Bool { servesSeveral || !channels.values.contains(where: \.isOpen) }
 
   /// The channel of a phone, which begins with its first message; nil: it is not served.
   private func channel(
     of device: BluetoothDeviceID, _ output: GATTCharacteristic
   ) -> BluetoothChannel? {
     if let channel = channels[device], channel.isOpen { return channel }
-    // What was written before the connection ended is for nobody.
+    // Who is not connected would never leave.
     guard bluetooth.device(device)?.isConnected == true else { return nil }
-    if !servesSeveral, channels.contains(where: { $0.key != device && $0.value.isOpen }) {
+    guard hasRoom else {
       report(.refused(phone: device.address))
       disconnect(device)
       return nil
@@ -167,12 +168,10 @@ internal import Locking
       if device.isConnected {
         // Advertising ends with a connection.
         if connected.insert(device.id).inserted, servesSeveral { readvertise() }
-      } else if connected.remove(device.id) != nil {
+      } else {
         left(device.id)
       }
-    case .deviceRemoved(let device):
-      connected.remove(device.id)
-      left(device.id)
+    case .deviceRemoved(let device): left(device.id)
     case .adapterRemoved(let gone) where gone.address == adapter.address && !isLost:
       isLost = true
       report(.lost)
@@ -188,8 +187,11 @@ internal import Locking
   }
 
   private func left(_ device: BluetoothDeviceID) {
+    // bluetoothd also tells of those that were only heard.
+    guard connected.remove(device) != nil else { return }
     channels.removeValue(forKey: device)?.end()
-    readvertise()
+    // Phones that were refused find it when the one that is served has left.
+    if hasRoom { readvertise() }
   }
 
   /// Advertises anew, at first more often.

@@ -7,9 +7,9 @@
 /// let bluetooth = try await Bluetooth.open()
 /// let adapter = try await bluetooth.adapter(for: .peripheral)
 /// let server = GATTServer([service])
+/// server.handle = { event in … }
 /// try await bluetooth.publish(server, on: adapter)
 /// try await bluetooth.advertise(Advertisement(services: [service.uuid]), on: adapter)
-/// for await event in server.events { … }
 /// ```
 ///
 /// What it registers ends with `close()`, or with the program.
@@ -61,6 +61,9 @@
   private var lastNumber = 0
   private var watchers: [Int: @BluetoothActor (Change) -> Void] = [:]
   private var subscribers: [Int: AsyncStream<Event>.Continuation] = [:]
+  /// Called with each event, before what bluetoothd tells next is looked at. Two streams, such as those of
+  /// `events()`, lose the order between them.
+  package var handle: @BluetoothActor (Event) -> Void = { _ in }
   /// Adapters that look for devices, with what for.
   var scans: [String: [Int: Set<BluetoothUUID>]] = [:]
   /// Adapters whose scans pause, with how many connections are being made.
@@ -180,6 +183,7 @@
   }
 
   private func report(_ event: Event) {
+    handle(event)
     for subscriber in subscribers.values { subscriber.yield(event) }
   }
 
@@ -202,9 +206,10 @@
     guard let entries = values.first?.entries else {
       return .failure(BluetoothError(.invalidReply("its objects")))
     }
+    // Adapters before their devices.
     let all = entries.compactMap { entry in
       entry.key.path.flatMap { path in entry.value.entries.map { (path, $0) } }
-    }
+    }.sorted { $0.0 < $1.0 }
     let names = Dictionary(
       all.map { ($0, Set($1.compactMap(\.key.string))) }, uniquingKeysWith: { $1 })
     // What signals have added meanwhile stays.

@@ -80,9 +80,9 @@ package enum ATTError: Error, Sendable, Hashable {
   }
 
   package nonisolated let services: [GATTService]
-  /// What devices do, in order, for one consumer.
-  package nonisolated let events: AsyncStream<Event>
-  private nonisolated let continuation: AsyncStream<Event>.Continuation
+  /// Called with what devices do, in the order of the bus, in which `Bluetooth.handle` has its events, too.
+  /// A write for which it returns false is refused.
+  package var handle: @BluetoothActor (Event) -> Bool = { _ in true }
 
   private struct Subscription {
     let number: Int
@@ -90,21 +90,14 @@ package enum ATTError: Error, Sendable, Hashable {
     let messageLimit: Int
   }
   private var subscriptions: [GATTCharacteristic: [BluetoothDeviceID: Subscription]] = [:]
-
   private var lastNumber = 0
+  /// Whether BlueZ has one socket for all devices, as before 5.69.
+  fileprivate var sharesSockets = true
 
-  /// Writes that can wait to be handled.
-  private nonisolated static let capacity = 256
-
-  package nonisolated init(_ services: [GATTService]) {
-    self.services = services
-    (events, continuation) = AsyncStream.makeStream(
-      bufferingPolicy: .bufferingOldest(Self.capacity))
-  }
+  package nonisolated init(_ services: [GATTService]) { self.services = services }
 
   isolated deinit {
-    endSubscriptions()
-    continuation.finish()
+    for subscription in subscriptions.values.flatMap(\.values) { subscription.socket.close() }
   }
 
   /// The bytes that a notification to a device can have; nil if it has not subscribed.
@@ -133,8 +126,7 @@ package enum ATTError: Error, Sendable, Hashable {
     _ characteristic: GATTCharacteristic, _ device: BluetoothDeviceID
   ) -> Subscription? {
     let known = subscriptions[characteristic] ?? [:]
-    // BlueZ before 5.69 has one socket for all.
-    return known[device] ?? (known.count == 1 ? known.first?.value : nil)
+    return known[device] ?? (sharesSockets && known.count == 1 ? known.first?.value : nil)
   }
 
   // MARK: bluetoothd's calls
@@ -211,7 +203,7 @@ package enum ATTError: Error, Sendable, Hashable {
       guard options["prepare-authorize"]?.bool != true else { return call.reply() }
       guard offset == 0 else { return refuse(.invalidOffset) }
       guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }
-      if case .dropped = continuation.yield(.written(characteristic, device, value)) {
+      guard handle(.written(characteristic, device, value)) else {
         return refuse(.application(0x80))
       }
       call.reply()
@@ -241,23 +233,24 @@ package enum ATTError: Error, Sendable, Hashable {
       // Another subscription of the device may have replaced it.
       guard let self, subscriptions[characteristic]?[device]?.number == number else { return }
       subscriptions[characteristic]?[device] = nil
-      _ = continuation.yield(.unsubscribed(characteristic, device))
+      _ = handle(.unsubscribed(characteristic, device))
     }
     subscriptions[characteristic]?[device]?.socket.close()
     subscriptions[characteristic, default: [:]][device] = Subscription(
       number: number, socket: socket, messageLimit: limit)
-    _ = continuation.yield(.subscribed(characteristic, device, messageLimit: limit))
+    _ = handle(.subscribed(characteristic, device, messageLimit: limit))
   }
 
   /// Ends the sockets, whose other ends bluetoothd has or had.
   fileprivate func endSubscriptions() {
-    for (characteristic, known) in subscriptions {
+    let ended = subscriptions
+    subscriptions = [:]
+    for (characteristic, known) in ended {
       for (device, subscription) in known {
         subscription.socket.close()
-        _ = continuation.yield(.unsubscribed(characteristic, device))
+        _ = handle(.unsubscribed(characteristic, device))
       }
     }
-    subscriptions = [:]
   }
 }
 
@@ -269,6 +262,7 @@ extension Bluetooth {
     _ server: GATTServer, on adapter: BluetoothAdapter
   ) async throws(BluetoothError) -> Registration {
     let root = "/bluetooth/services\(next())"
+    server.sharesSockets = adapter.version.map { $0 < (5, 69) } ?? true
     for (path, interfaces) in server.objects(below: root) {
       connection.export(path, interfaces)
     }

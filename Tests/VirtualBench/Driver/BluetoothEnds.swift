@@ -51,46 +51,49 @@ import Glibc
       GATTService(service, [input, output]),
       GATTService("48FE3E40-0817-4BB2-8633-3073689C2DBA", [value]),
     ])
+    server.handle = { [unowned server] in take($0, server, output) }
     let events = bluetooth.events()
     _ = try await bluetooth.publish(server, on: adapter)
     let advertisement = try await bluetooth.advertise(
       Advertisement(services: [service], name: "bench"), on: adapter)
     _ = try await bluetooth.allowPairing { _ in consents }
     say("serves on \(adapter.name), process \(getpid())")
-    Task { @BluetoothActor in
-      for await event in events {
-        switch event {
-        case .daemonLost: say("lost bluetoothd")
-        case .daemonReturned: say("bluetoothd is back")
-        case .adapterRemoved(let gone) where gone.address == adapter.address:
-          say("lost the adapter")
-        case .registered(let registration): say("registered \(registration) again")
-        case .registrationFailed(let registration, let error): say("\(registration): \(error)")
-        case .deviceChanged(let device) where !device.isConnected: connected.remove(device.id)
-        case .deviceChanged(let device) where own(device, adapter, bluetooth):
-          guard connected.insert(device.id).inserted else { continue }
-          say("connected \(device.id)")
-          do throws(BluetoothError) {
-            try await bluetooth.readvertise(advertisement)
-          } catch {
-            say("does not advertise again: \(error)")
-          }
-        default: break
-        }
-      }
-    }
-    for await event in server.events {
+    for await event in events {
       switch event {
-      case .subscribed(_, let device, let limit): say("subscribed \(device), up to \(limit) bytes")
-      case .unsubscribed(_, let device): say("unsubscribed \(device)")
-      case .written(_, let device, let bytes):
+      case .daemonLost: say("lost bluetoothd")
+      case .daemonReturned: say("bluetoothd is back")
+      case .adapterRemoved(let gone) where gone.address == adapter.address:
+        say("lost the adapter")
+      case .registered(let registration): say("registered \(registration) again")
+      case .registrationFailed(let registration, let error): say("\(registration): \(error)")
+      case .deviceChanged(let device) where !device.isConnected: connected.remove(device.id)
+      case .deviceChanged(let device) where own(device, adapter, bluetooth):
+        guard connected.insert(device.id).inserted else { continue }
+        say("connected \(device.id)")
         do throws(BluetoothError) {
-          try server.notify(bytes == question ? answer : bytes, output, to: device)
+          try await bluetooth.readvertise(advertisement)
         } catch {
-          say("\(error)")
+          say("does not advertise again: \(error)")
         }
+      default: break
       }
     }
+  }
+
+  private static func take(
+    _ event: GATTServer.Event, _ server: GATTServer, _ output: GATTCharacteristic
+  ) -> Bool {
+    switch event {
+    case .subscribed(_, let device, let limit): say("subscribed \(device), up to \(limit) bytes")
+    case .unsubscribed(_, let device): say("unsubscribed \(device)")
+    case .written(_, let device, let bytes):
+      do throws(BluetoothError) {
+        try server.notify(bytes == question ? answer : bytes, output, to: device)
+      } catch {
+        say("\(error)")
+      }
+    }
+    return true
   }
 
   private static var connected: Set<BluetoothDeviceID> = []
