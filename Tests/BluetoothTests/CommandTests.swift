@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Bluetooth
+import Foundation
+import Testing
+import UWBTestSupport
+
+/// `uwbctl` in a process of its own, on a bus of the test.
+private final class Command: Sendable {
+  private let process: SpawnedProcess
+  private let output: FileHandle
+  /// What it prints, until its end.
+  let printed: AsyncStream<String>
+
+  init(_ arguments: [String], on bus: PrivateBus) throws {
+    let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appending(path: "uwbctl")
+    let output = Pipe()
+    process = try SpawnedProcess(
+      program.path, arguments + ["--format", "json"],
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address],
+      standardOutput: output.fileHandleForWriting.fileDescriptor)
+    try output.fileHandleForWriting.close()
+    self.output = output.fileHandleForReading
+    let (printed, continuation) = AsyncStream<String>.makeStream()
+    self.printed = printed
+    self.output.readabilityHandler = {
+      let data = $0.availableData
+      if data.isEmpty {
+        $0.readabilityHandler = nil
+        continuation.finish()
+      } else {
+        continuation.yield(String(decoding: data, as: UTF8.self))
+      }
+    }
+  }
+
+  func interrupt() { process.interrupt() }
+
+  /// The rest of what it prints, and its exit status.
+  func end() async -> (output: String, status: Int32) {
+    var text = ""
+    for await part in printed { text += part }
+    let status = await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [process] in
+        continuation.resume(returning: process.terminationStatus)
+      }
+    }
+    return (text, status)
+  }
+}
+
+@Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct CommandTests {
+  @Test func phonesAndSocketsAreServedAtTheSameTime() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter(version: 0x0552)
+    // An embedded app ranges over the socket.
+    let command = try Command(
+      ["accessory", "--listen", "ble", "--listen", "tcp:0", "--ble-name", "Door"], on: bus)
+    let call = await blueZ.called("RegisterApplication")
+    let paths = Dictionary(
+      try #require(blueZ.applications.last).map { ($0.uuid, $0.path) },
+      uniquingKeysWith: { a, _ in a })
+    blueZ.device("AA")
+    blueZ.change("/org/bluez/hci0/dev_AA", "org.bluez.Device1", "Connected", .bool(true))
+    let options = DBusValue.properties([
+      ("device", .path("/org/bluez/hci0/dev_AA")), ("mtu", .uint16(185)),
+    ])
+    func ask(_ uuid: String, _ member: String, _ arguments: [DBusValue]) async throws -> [DBusValue]
+    {
+      try await blueZ.ask(
+        call.sender, try #require(paths[uuid]), "org.bluez.GattCharacteristic1", member, arguments)
+    }
+    let answer = try await ask(
+      "6e400003-b5a3-f393-e0a9-e50e24dcca9e", "AcquireNotify", [options])
+    _ = try await ask(
+      "6e400002-b5a3-f393-e0a9-e50e24dcca9e", "WriteValue", [.bytes([0x0A]), options])
+    var seen = ""
+    for await text in command.printed {
+      seen += text
+      if seen.contains(#""event":"offered","app":"AA""#), seen.contains(#""event":"measured""#) {
+        break
+      }
+    }
+    #expect(seen.contains(#""endpoint":"ble:hci0""#))
+    #expect(
+      try await ask("95e8d9d5-d8ef-4721-9a4e-807375f53328", "ReadValue", [options]).first?.bytes?
+        .count == 37)
+    withExtendedLifetime(answer) {}
+    command.interrupt()
+    #expect(await command.end().status == 0)
+    blueZ.end()
+  }
+}
