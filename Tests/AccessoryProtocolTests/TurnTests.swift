@@ -49,9 +49,8 @@ import UWBSimulator
     try await fixture.phone.initialize()
     #expect(fixture.phone.accessory?.uwb.address != before)
     #expect(try await fixture.chips.sessions() == 0 && fixture.accessory.rangingApps.isEmpty)
-    #expect(
-      await names(fixture.events) { if case .stopped = $0 { true } else { false } }
-        == ["connected", "offered", "started", "stopped replaced"])
+    let seen = await names(fixture.events) { if case .stopped = $0 { true } else { false } }
+    #expect(seen == ["connected", "offered", "started", "stopped replaced"])
     await fixture.end()
   }
 
@@ -78,9 +77,8 @@ import UWBSimulator
       #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
     }
     #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
-    #expect(
-      await names(fixture.events) { if case .stopped = $0 { true } else { false } }
-        == ["connected", "offered", "started", "stopped byApp"])
+    let seen = await names(fixture.events) { if case .stopped = $0 { true } else { false } }
+    #expect(seen == ["connected", "offered", "started", "stopped byApp"])
     await fixture.end()
   }
 
