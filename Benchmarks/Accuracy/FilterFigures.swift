@@ -85,7 +85,7 @@ enum FilterFigures {
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
     parameters.gate = 1e9
     parameters.tailFreedom = 1e12
-    parameters.correlationTime = 0
+    (parameters.correlationTime, parameters.initialDoubt) = (0, 0)
     var estimator = RangeEstimator(parameters)
     return samples.map { estimator.update($0)?.distance ?? 1e3 }
   }

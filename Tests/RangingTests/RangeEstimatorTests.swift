@@ -146,6 +146,41 @@ extension RangeEstimator.Parameters {
     #expect(third.disposition == .restartedAfterRejections && third.distance == 30)
   }
 
+  /// A wrong sample beside a right one looks like speed: the third one tells which it was.
+  @Test(arguments: [0, 1], [0.5, 1.2, 2, -0.6])
+  func `One wrong sample at the start is soon forgotten`(_ wrong: Int, _ error: Double) throws {
+    for (interval, seed) in zip([0.1, 0.18, 0.1, 0.18], UInt64(1)...) {
+      var noise = Noise(seed: seed)
+      var estimator = RangeEstimator()
+      for step in 0..<12 {
+        let truth = 5 + 0.7 * interval * Double(step)
+        let distance = truth + 0.05 * noise.normal() + (step == wrong ? error : 0)
+        let estimate = try estimator.taken(
+          RangeSample(time: Double(step) * interval, distance: distance))
+        guard step >= max(2, wrong + 1) else { continue }
+        let rest = abs(estimate.distance - truth)
+        #expect(rest < 0.3, "\(step) at \(interval): \(rest)")
+        #expect(rest < 2.5 * estimate.standardDeviation)
+        if step >= 5 { #expect(rest < 0.2, "\(step) at \(interval): \(rest)") }
+      }
+    }
+  }
+
+  /// Nor does a peer that really is fast look like a wrong sample.
+  @Test func `A fast peer is followed from the start`() throws {
+    for interval in [0.01, 0.1, 0.2] {
+      var noise = Noise(seed: 9)
+      var estimator = RangeEstimator()
+      for step in 0..<20 {
+        let truth = 20 - 5 * interval * Double(step)
+        let estimate = try estimator.taken(
+          RangeSample(time: Double(step) * interval, distance: truth + 0.05 * noise.normal()))
+        #expect(estimate.isAccepted)
+        #expect(abs(estimate.distance - truth) < 3 * estimate.standardDeviation)
+      }
+    }
+  }
+
   @Test func `A jump restarts the filter after several rejections`() throws {
     var estimator = Self.settled()
     var dispositions: [RangeEstimate.Disposition] = []

@@ -44,7 +44,7 @@ public struct AngleTracker: Sendable {
     parameters.initialVelocity = 0.5
     // The parameter gives the acceleration, the pair of antennas the noise.
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
-    parameters.slowDeviation = 0
+    (parameters.slowDeviation, parameters.initialDoubt) = (0, 0)
     parameters.gap = 2
     parameters.correlationTime = 0.02
     parameters.rejectionLimit = 5

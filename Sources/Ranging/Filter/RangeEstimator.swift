@@ -35,6 +35,9 @@ public struct RangeEstimator: Sendable, Hashable {
     /// 5.5 to 6 cm with a time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between
     /// positions).
     public var slowDeviation = 0.055
+    /// By how much the first sample may be wrong beyond its noise, in metres: one standard deviation, with
+    /// which it is compared with the next. 0: the first sample is not doubted.
+    package var initialDoubt = 0.4
     /// One standard deviation of the velocity at the start, in metres per second.
     package var initialVelocity = 2.0
     /// Standard deviations beyond which a sample is an outlier.
@@ -74,6 +77,8 @@ public struct RangeEstimator: Sendable, Hashable {
   private var lastDistance = 0.0
   /// Samples that support the state, up to two.
   private var support = 0
+  /// The first samples, until it is known which of them are right.
+  private var beginning: RangeBeginning?
   /// The log-likelihood of the samples, without terms that are the same for all parameters.
   private(set) var logLikelihood = 0.0
 
@@ -101,6 +106,12 @@ public struct RangeEstimator: Sendable, Hashable {
   ///   repeated or invalid; nil only before the first valid sample.
   @discardableResult
   public mutating func update(_ sample: RangeSample) -> RangeEstimate? {
+    let estimate = filter(sample)
+    guard beginning != nil, let estimate else { return estimate }
+    return reconsidered(estimate, sample)
+  }
+
+  private mutating func filter(_ sample: RangeSample) -> RangeEstimate? {
     guard sample.isUsable else { return motion.map { estimate($0, .invalid) } }
     guard let known = motion else { return start(sample, .started) }
     let dt = sample.time - known.time
@@ -123,6 +134,7 @@ public struct RangeEstimator: Sendable, Hashable {
     var next = known
     if parameters.learnsAcceleration { next.mix(min(dt / parameters.movementTime, 0.5)) }
     next.advance(dt, densities)
+    if support < 2 { next.rr += parameters.initialDoubt * parameters.initialDoubt }
     let own = variance(of: sample)
     let variance = own * noise.factor
     let innovation = sample.distance - next.r
@@ -182,7 +194,30 @@ public struct RangeEstimator: Sendable, Hashable {
     (lastTime, lastDistance) = (sample.time, sample.distance)
     rejections = 0
     support = 1
+    beginning =
+      parameters.initialDoubt > 0
+      ? RangeBeginning(sample, variance: variance(of: sample) * noise.factor, noise) : nil
     return estimate(motion, disposition)
+  }
+
+  /// The estimate from all of the first samples, where one of them is wrong.
+  private mutating func reconsidered(
+    _ estimate: RangeEstimate, _ sample: RangeSample
+  ) -> RangeEstimate {
+    guard estimate.disposition == .accepted || estimate.disposition == .rejectedAsOutlier,
+      var first = beginning
+    else { return estimate }
+    guard first.includes(sample.time) else {
+      beginning = nil
+      return estimate
+    }
+    let isEnough = first.add(sample, variance: variance(of: sample) * first.noise.factor)
+    beginning = first
+    guard isEnough, let (state, fits) = first.line(parameters) else { return estimate }
+    let motion = RangeMotion(state)
+    (self.motion, noise) = (motion, first.noise)
+    (support, rejections) = (2, fits ? 0 : 1)
+    return self.estimate(motion, fits ? .accepted : .rejectedAsOutlier)
   }
 
   private func variance(of sample: RangeSample) -> Double {

@@ -69,6 +69,8 @@ public struct RangeSmoother: Sendable {
   ) -> (RangeEstimator.Parameters, RangeNoise) {
     var best = (parameters, RangeNoise())
     best.0.learnsAcceleration = false
+    // What comes later tells what the first sample was.
+    best.0.initialDoubt = 0
     guard parameters.learnsAcceleration else { return best }
     var last = -Double.infinity
     var distinct: [RangeSample] = []
