@@ -4,16 +4,22 @@ import RangingScenes
 
 /// DW1000 outdoors: T5, M2.
 enum OutdoorFigures {
+  /// A range with what was computed of it, at a taped distance.
+  struct Stood {
+    var range: KnownRange
+    var distance: TwoWayDistance
+    var taped: Int
+    var stand: Int
+  }
+
   /// Ranges of one kind of path with the filtered level, corrected for the clocks.
-  static func ranges(
-    _ exchanges: [Hanyang.Exchange]
-  ) -> [(range: KnownRange, taped: Int, stand: Int)] {
+  static func ranges(_ exchanges: [Hanyang.Exchange]) -> [Stood] {
     var parameters = TwoWayParameters()
     parameters.counter = .bits32
     var clock = ClockOffsetTracker(parameters)
     var level = LevelTracker()
     var stand = -1
-    var result: [(range: KnownRange, taped: Int, stand: Int)] = []
+    var result: [Stood] = []
     for one in exchanges {
       if one.stand != stand {
         (clock, level) = (ClockOffsetTracker(parameters), LevelTracker())
@@ -28,7 +34,9 @@ enum OutdoorFigures {
         abs(found.distance - one.chip) < 5
       else { continue }
       result.append(
-        (KnownRange(measured: found.distance, truth: one.truth, power: power), one.taped, stand))
+        Stood(
+          range: KnownRange(measured: found.distance, truth: one.truth, power: power),
+          distance: found, taped: one.taped, stand: stand))
     }
     return result
   }
@@ -40,12 +48,13 @@ enum OutdoorFigures {
     let blocked = ranges(hanyang.exchanges("NLOS"))
     let textbook = Errors.rms(constantOnly(exchanges)) * 100
     var (here, there, other) = (Errors(), Errors(), Errors())
+    var honest = [Honesty(), Honesty(), Honesty()]
     for learnedAt in splits(Set(free.map(\.taped)).sorted()) {
-      func learned(_ from: [(range: KnownRange, taped: Int, stand: Int)]) -> RangeBiasFit? {
+      func learned(_ from: [Stood]) -> RangeBiasFit? {
         RangeBiasFit(from.filter { learnedAt.contains($0.taped) }.map(\.range))
       }
       func rests(
-        _ fit: RangeBiasFit?, _ at: [(range: KnownRange, taped: Int, stand: Int)]
+        _ fit: RangeBiasFit?, _ at: [Stood]
       ) -> [Double] {
         guard let fit else { return [.infinity] }
         return at.filter { !learnedAt.contains($0.taped) }.map { one in
@@ -57,6 +66,10 @@ enum OutdoorFigures {
       here.add(rests(fit, free))
       there.add(rests(fit, blocked))
       other.add(rests(learned(blocked), blocked))
+      for (index, (from, at)) in [(free, free), (blocked, blocked), (free, blocked)].enumerated() {
+        honest[index].add(
+          stated(at.filter { !learnedAt.contains($0.taped) }, learned(from)))
+      }
     }
     var result: [AccuracyFigure] = []
     for (name, errors, aims) in [
@@ -76,7 +89,34 @@ enum OutdoorFigures {
       }
     }
     result.append(within(free))
-    return result
+    for (name, honesty) in zip(["LOS", "NLOS", "NLOS, learned at LOS"], honest) {
+      result += honesty.figures("T5", "hanyang \(name): other distances than learned")
+    }
+    return result + widths(free, "LOS") + widths(blocked, "NLOS")
+  }
+
+  /// How right the deviations are without calibration, and with that of one position.
+  private static func widths(_ all: [Stood], _ name: String) -> [AccuracyFigure] {
+    var (raw, one) = (Honesty(), Honesty())
+    raw.add(all.map { ($0.distance.distance - $0.range.truth) / $0.distance.standardDeviation })
+    let byStand = Dictionary(grouping: all, by: \.stand)
+    for (stand, own) in byStand where stand % 7 == 0 {
+      one.add(stated(all.filter { $0.stand != stand }, RangeBiasFit(own.map(\.range))))
+    }
+    return raw.figures("T5", "hanyang \(name), not calibrated")
+      + one.figures("T5", "hanyang \(name), calibrated at one position")
+  }
+
+  /// Errors of calibrated distances as multiples of what is stated.
+  private static func stated(_ at: [Stood], _ fit: RangeBiasFit?) -> [Double] {
+    guard let fit else { return [] }
+    var calibration = RangingCalibration()
+    calibration.residuals = .init(fit.residuals, positions: fit.positions)
+    return at.map { one in
+      let bias = fit.delays[0] + fit.powerBias.bias(at: one.range.power ?? 0)
+      let found = calibration.corrected(one.distance, by: bias)
+      return (found.distance - one.range.truth) / found.standardDeviation
+    }
   }
 
   /// Single-sided without the clocks, less the median error.
@@ -100,7 +140,7 @@ enum OutdoorFigures {
   }
 
   private static func within(
-    _ ranges: [(range: KnownRange, taped: Int, stand: Int)]
+    _ ranges: [Stood]
   ) -> AccuracyFigure {
     var deviations: [Double] = []
     for (_, stand) in Dictionary(grouping: ranges, by: \.stand) {

@@ -181,6 +181,27 @@ extension RangeEstimator.Parameters {
     }
   }
 
+  /// The detour round an obstacle is the same in all samples: averaging does not remove it.
+  @Test func `Many samples round an obstacle do not make it certain`() throws {
+    var (free, blocked) = (RangeEstimator(), RangeEstimator())
+    var samples: [RangeSample] = []
+    for step in 0..<100 {
+      var sample = RangeSample(time: Double(step) / 10, distance: 4)
+      free.update(sample)
+      (sample.inflation, sample.standardDeviation) = (16, 0.4)
+      blocked.update(sample)
+      samples.append(sample)
+    }
+    let (a, b) = (try #require(free.prediction(at: 9.9)), try #require(blocked.prediction(at: 9.9)))
+    #expect(a.standardDeviation < 0.1 && b.standardDeviation > 0.28)
+    #expect(try #require(RangeSmoother().smoothed(samples)[50]).standardDeviation > 0.28)
+    // Behind the obstacle it is forgotten.
+    for step in 100..<200 {
+      blocked.update(RangeSample(time: Double(step) / 10, distance: 4))
+    }
+    #expect(try #require(blocked.prediction(at: 19.9)).standardDeviation < 0.1)
+  }
+
   @Test func `A jump restarts the filter after several rejections`() throws {
     var estimator = Self.settled()
     var dispositions: [RangeEstimate.Disposition] = []

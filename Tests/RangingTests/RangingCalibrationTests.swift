@@ -47,6 +47,30 @@ import Testing
     #expect(old.delay == 0.3 && old.peerDelays == ["1": 0.2])
   }
 
+  /// One position does not tell what others add; many do, but not what another day does.
+  @Test func `Corrected distances are as uncertain as the calibration`() throws {
+    var raw = try TwoWayExchange(
+      pollSent: 0, pollReceived: 2132, responseSent: 127_797_332, responseReceived: 127_799_464
+    ).distance(offset: ClockOffset(0))
+    (raw.distance, raw.standardDeviation, raw.biasDeviation) = (5, 0.301, 0.3)
+    func corrected(_ positions: Int?, rms: Double = 0) -> TwoWayDistance {
+      var calibration = RangingCalibration()
+      calibration.residuals = .init(FitResiduals([rms, -rms]), positions: positions)
+      return calibration.corrected(raw, by: 0.25)
+    }
+    let (one, many) = (corrected(1), corrected(400))
+    #expect(one == corrected(nil) && one.distance == 4.75)
+    #expect(0.08...0.085 ~= one.biasDeviation && 0.025...0.026 ~= many.biasDeviation)
+    let noise = (0.301 * 0.301 - 0.09).squareRoot()
+    for (found, position) in [(one, 0.078), (many, 0.0039)] {
+      let whole = noise * noise + position * position + found.biasDeviation * found.biasDeviation
+      #expect(abs(found.standardDeviation - whole.squareRoot()) < 1e-9)
+    }
+    // No better than the distances that it was learned from.
+    let rough = corrected(400, rms: 0.08)
+    #expect(0.083...0.085 ~= rough.standardDeviation)
+  }
+
   /// A table that a person wrote, with nothing but what it takes.
   @Test func `Decodes a file written by hand`() throws {
     let text = #"{"antenna_delays": [{"board": "A", "delay_m": 0.1}]}"#

@@ -69,13 +69,15 @@ import Testing
   @Test func `The stated deviation of double-sided ranging matches the noise`() throws {
     var scene = TwoWayScene(seed: 3)
     scene.deviation = 100e-12
+    var parameters = TwoWayParameters()
+    parameters.antennaDelayDeviation = 0
     var errors = Spread()
     var stated = 0.0
     for _ in 0..<20_000 {
       scene.initiator = ppm(40 * scene.noise.uniform() - 20)
       scene.responder = ppm(40 * scene.noise.uniform() - 20)
       scene.anyOffsets()
-      let result = try scene.exchange().distance()
+      let result = try scene.exchange().distance(parameters)
       errors.add(result.distance - 10)
       stated = result.standardDeviation
     }
@@ -88,6 +90,8 @@ import Testing
   @Test func `Corrects single-sided ranging with the carrier`() throws {
     var scene = TwoWayScene(seed: 4)
     (scene.deviation, scene.reply1) = (100e-12, 1e-3)
+    var parameters = TwoWayParameters()
+    parameters.antennaDelayDeviation = 0
     var errors = Spread()
     var normalised = Spread()
     for _ in 0..<20_000 {
@@ -97,13 +101,31 @@ import Testing
       let truth = (1 + scene.initiator) / (1 + scene.responder) - 1
       let offset = ClockOffset(
         truth + ppm(0.05 * scene.noise.normal()), standardDeviation: 0.05e-6)
-      let result = try scene.exchange().singleSided.distance(offset: offset)
+      let result = try scene.exchange().singleSided.distance(offset: offset, parameters)
       errors.add(result.distance - 10)
       normalised.add((result.distance - 10) / result.standardDeviation)
     }
     #expect(abs(errors.mean) < 1e-3, "bias \(errors.mean)")
     #expect(errors.deviation < 2.3e-2, "deviation \(errors.deviation)")
     #expect(abs(normalised.deviation - 1) < 0.03)
+  }
+
+  /// Nothing in the stamps tells what antennas add.
+  @Test func `The stated deviation covers delays that were not calibrated`() throws {
+    var scene = TwoWayScene(seed: 5)
+    scene.deviation = 100e-12
+    let exchange = scene.exchange()
+    for one in [exchange, exchange.singleSided] {
+      let offset = ClockOffset(0, standardDeviation: 1e-9)
+      let raw = try one.distance(offset: offset)
+      #expect(raw.biasDeviation == 0.3 && raw.standardDeviation > 0.3)
+      var parameters = TwoWayParameters()
+      (parameters.antennaDelay, parameters.antennaDelayDeviation) = (0.2, 0.02)
+      let known = try one.distance(offset: offset, parameters)
+      #expect(known.biasDeviation == 0.02 && abs(known.distance - raw.distance + 0.2) < 1e-9)
+      let (a, b) = (raw.standardDeviation, known.standardDeviation)
+      #expect(abs(a * a - b * b - 0.09 + 0.0004) < 1e-9)
+    }
   }
 
   @Test func `Reports why there is no distance`() throws {

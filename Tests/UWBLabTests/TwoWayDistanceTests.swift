@@ -33,13 +33,53 @@ import UWBTestSupport
       note,t6,t5,t4,t3,t2,t1
       "a, b",638982396,638980264,127799464,127797332,2132,0
       """)
-    #expect(run.header.suffix(3) == ["distance_m", "sigma_m", "status"])
+    #expect(run.header.suffix(4) == ["distance_m", "sigma_m", "bias_sigma_m", "status"])
     let whole = try doubleSided("t1,t2,t3,t4,t5,t6,x\n\(exchange),kept\n")
     #expect(
-      whole.header == ["t1", "t2", "t3", "t4", "t5", "t6", "x", "distance_m", "sigma_m", "status"])
+      whole.header == [
+        "t1", "t2", "t3", "t4", "t5", "t6", "x", "distance_m", "sigma_m", "bias_sigma_m", "status",
+      ])
     #expect(whole.rows[0]["x"] == "kept" && whole.rows[0]["status"] == "ok")
     #expect(abs(whole.numbers("distance_m")[0] - 9.9998) < 1e-3)
-    #expect(abs(whole.numbers("sigma_m")[0] - 0.0194) < 2e-4)
+    // 1.94 cm of noise, and what the antennas may add.
+    #expect(whole.numbers("bias_sigma_m") == [0.3])
+    #expect(abs(whole.numbers("sigma_m")[0] - 0.3006) < 1e-4)
+  }
+
+  @Test func theDeviationSaysWhatACalibrationCannotKnow() throws {
+    func sigma(
+      _ calibration: RangingCalibration?, peer: String = "7"
+    ) throws -> (whole: Double, bias: Double) {
+      let run = try ComputedText(
+        try CSVTable(text: "peer,t1,t2,t3,t4,t5,t6\n\(peer),\(exchange)\n")
+          .doubleSidedDistances(Self.parameters(40), calibration: calibration))
+      return (run.numbers("sigma_m")[0], run.numbers("bias_sigma_m")[0])
+    }
+    var calibration = RangingCalibration()
+    calibration.delay = 0.2
+    let (raw, one) = (try sigma(nil), try sigma(calibration))
+    #expect(raw.bias == 0.3 && 0.08...0.085 ~= one.bias && 0.11...0.12 ~= one.whole)
+    // The delays of other peers tell roughly that of a new one.
+    calibration.peerDelays = ["7": 0.1, "8": 0.5]
+    let (known, unknown) = (try sigma(calibration), try sigma(calibration, peer: "9"))
+    #expect(known.whole == one.whole && known.bias == one.bias)
+    #expect(unknown.bias > 0.28 && unknown.whole > unknown.bias)
+  }
+
+  /// What no filter removes goes through the filter, and is not taken for noise there.
+  @Test(arguments: [false, true])
+  func aFilterKeepsTheConstantPart(live: Bool) throws {
+    let lines = (0..<50).map { "\(Double($0) / 10),5,0.3006,0.3" }
+    let rows = lines.joined(separator: "\n")
+    let run = try ComputedText(
+      try CSVTable(text: "time_s,range_m,sigma_m,bias_sigma_m\n\(rows)\n")
+        .filteredRanges(live: live))
+    let plain = try ComputedText(
+      try CSVTable(text: "time_s,range_m,sigma_m\n\(rows.replacing("0.3006,0.3", with: "0.019"))\n")
+        .filteredRanges(live: live))
+    for (found, own) in zip(run.numbers("sigma_m"), plain.numbers("sigma_m")) {
+      #expect(abs(found * found - own * own - 0.09) < 1e-3)
+    }
   }
 
   @Test func signedStampsOf32Bits() throws {

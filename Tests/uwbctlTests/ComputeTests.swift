@@ -80,8 +80,15 @@ import UWBTestSupport
     let text = try run(
       options + ["--calibration", file, "--plot", plot, "--stamp-noise", "5000"], table, in: folder)
     let last = text.split(separator: "\n").last?.split(separator: ",") ?? []
-    #expect(last.count == 10 && abs((Double(last[7]) ?? 0) - 9) < 0.01 && last[9] == "ok")
+    #expect(last.count == 11 && abs((Double(last[7]) ?? 0) - 9) < 0.01 && last[10] == "ok")
     #expect((Double(last[8]) ?? 0) > 0.5)
+    // One position, and without calibration what is asked for.
+    #expect(0.08...0.085 ~= Double(last[9]) ?? 0)
+    let raw = try run(options + ["--bias-sigma", "0.15"], table, in: folder)
+    #expect(raw.split(separator: "\n").last?.contains(",0.1500,ok") == true)
+    #expect(throws: (any Error).self) {
+      try Compute.parseAsRoot(options + ["--bias-sigma", "-1", "in.csv"])
+    }
     #expect(try folder.read("plot.svg").contains("Single-sided two-way ranging"))
     #expect(throws: (any Error).self) {
       try Compute.parseAsRoot(options + ["--learn", file, "in.csv"])

@@ -60,6 +60,8 @@ public struct RangeBiasFit: Sendable {
   public let powerBias: PowerBias
   /// Residuals of the used measurements, in metres.
   public let residuals: FitResiduals
+  /// Positions that each pair was measured at, on average: known distances that differ by a centimetre.
+  package let positions: Int
 
   /// Fits delays and table; returns nil if some pair has no usable measurement.
   public init?(_ ranges: [KnownRange]) {
@@ -120,6 +122,8 @@ public struct RangeBiasFit: Sendable {
     powerBias = PowerBias(
       zip(knots, table).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
     residuals = FitResiduals(remaining)
+    let distances = Set(used.map { [Double($0.pair), ($0.truth * 100).rounded()] })
+    positions = max(1, distances.count / pairs)
   }
 
   /// The levels of the table: evenly over all but the outermost measurements.

@@ -33,8 +33,9 @@ public struct RangeEstimator: Sendable, Hashable {
     /// reflections, antenna patterns. Samples within seconds share it, so that no filter removes it; it
     /// is part of every stated deviation. Two recordings with known truth show
     /// 5.5 to 6 cm with a time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between
-    /// positions).
-    public var slowDeviation = 0.055
+    /// positions) where the bias of each pair was learned at many positions, and 9 to 10 cm where it was
+    /// learned at one.
+    public var slowDeviation = 0.07
     /// By how much the first sample may be wrong beyond its noise, in metres: one standard deviation, with
     /// which it is compared with the next. 0: the first sample is not doubted.
     package var initialDoubt = 0.4
@@ -72,6 +73,9 @@ public struct RangeEstimator: Sendable, Hashable {
   private(set) var noise: RangeNoise
 
   private var motion: RangeMotion?
+  /// What the samples that were used share of their error, as a multiple of the square of
+  /// `slowDeviation`: more than 1 where the path may be blocked.
+  private(set) var shared = 1.0
   /// The last sample, to recognise its repetition.
   private var lastTime = 0.0
   private var lastDistance = 0.0
@@ -164,6 +168,8 @@ public struct RangeEstimator: Sendable, Hashable {
         of: (next.weight * total).sum() / own)
     }
     let tails = 1 + normalised / parameters.tailFreedom
+    let gain = (next.weight * next.rr / (next.rr + tails * (variance / part))).sum()
+    shared += gain * (inflation(of: sample) - shared)
     next.update(innovation, noise: tails * (variance / part))
     motion = next
     rejections = 0
@@ -191,6 +197,7 @@ public struct RangeEstimator: Sendable, Hashable {
         time: sample.time, r: sample.distance, rr: variance(of: sample) * noise.factor,
         vv: parameters.initialVelocity * parameters.initialVelocity))
     self.motion = motion
+    shared = inflation(of: sample)
     (lastTime, lastDistance) = (sample.time, sample.distance)
     rejections = 0
     support = 1
@@ -224,6 +231,12 @@ public struct RangeEstimator: Sendable, Hashable {
     let inflation = sample.nonLineOfSight == true ? parameters.nonLineOfSightInflation : 1
     let deviation = sample.standardDeviation * inflation
     return deviation * deviation
+  }
+
+  /// By how much more its variance is because the path is or may be blocked.
+  private func inflation(of sample: RangeSample) -> Double {
+    guard sample.nonLineOfSight == true else { return sample.inflation }
+    return parameters.nonLineOfSightInflation * parameters.nonLineOfSightInflation
   }
 
   // MARK: models
@@ -287,18 +300,18 @@ public struct RangeEstimator: Sendable, Hashable {
   private func estimate(
     _ motion: RangeMotion, _ disposition: RangeEstimate.Disposition
   ) -> RangeEstimate {
-    parameters.estimate(reported(motion), disposition)
+    parameters.estimate(reported(motion), disposition, shared: shared)
   }
 }
 
 extension RangeEstimator.Parameters {
-  /// The estimate for a state.
+  /// The estimate for a state; `shared` is that of the estimator.
   func estimate(
-    _ state: RangeState, _ disposition: RangeEstimate.Disposition
+    _ state: RangeState, _ disposition: RangeEstimate.Disposition, shared: Double
   ) -> RangeEstimate {
     RangeEstimate(
       time: state.time, distance: state.r,
-      standardDeviation: (state.rr + slowDeviation * slowDeviation).squareRoot(),
+      standardDeviation: (state.rr + shared * slowDeviation * slowDeviation).squareRoot(),
       velocity: state.v, velocityStandardDeviation: max(0, state.vv).squareRoot(),
       disposition: disposition)
   }

@@ -10,6 +10,9 @@ public struct RangeSample: Sendable, Hashable {
   public var standardDeviation: Double
   /// Whether the direct path is blocked; nil if the chip cannot tell.
   public var nonLineOfSight: Bool?
+  /// By how much `standardDeviation` is greater because the path may be blocked, as a factor on the
+  /// variance. What an obstacle adds is the same in the next samples, so that no filter removes it.
+  package var inflation = 1.0
 
   /// Creates a sample.
   ///

@@ -23,6 +23,8 @@ public struct RangeSmoother: Sendable {
     /// The state before the sample was used; nil at the start of a stretch.
     var predicted: RangeState?
     var disposition: RangeEstimate.Disposition
+    /// What samples share of their error.
+    var shared = 1.0
   }
 
   /// Returns the estimate for each sample at its time; nil for invalid samples.
@@ -57,7 +59,8 @@ public struct RangeSmoother: Sendable {
     var steps = forward(samples, order, motion, noise)
     backward(&steps, motion.accelerationDensity)
     for step in steps {
-      result[step.index] = parameters.estimate(step.state, step.disposition)
+      result[step.index] = parameters.estimate(
+        step.state, step.disposition, shared: step.shared)
     }
   }
 
@@ -141,7 +144,9 @@ public struct RangeSmoother: Sendable {
         beginning = steps.count
         (support, firstRejected) = (1, nil)
         steps.append(
-          Step(index: order[position], state: state, disposition: .restartedAfterRejections))
+          Step(
+            index: order[position], state: state, disposition: .restartedAfterRejections,
+            shared: estimator.shared))
       case .started, .restartedAfterGap:
         beginning = steps.count
         (support, firstRejected) = (1, nil)
@@ -151,7 +156,8 @@ public struct RangeSmoother: Sendable {
             disposition: steps.isEmpty
               ? .started
               : estimate.disposition == .started
-                ? .restartedAfterRejections : estimate.disposition))
+                ? .restartedAfterRejections : estimate.disposition,
+            shared: estimator.shared))
       default:
         // A sample that is not used leaves the filter at an earlier time.
         let predicted = before.map {
@@ -166,7 +172,7 @@ public struct RangeSmoother: Sendable {
         steps.append(
           Step(
             index: order[position], state: isIn ? state : predicted ?? state,
-            predicted: predicted, disposition: estimate.disposition))
+            predicted: predicted, disposition: estimate.disposition, shared: estimator.shared))
         if let first = firstRejected, support > 1, position >= turnEnd,
           isTurn(steps[first...], samples)
         {

@@ -66,8 +66,12 @@ public struct LineOfSightModel: Sendable, Hashable {
   /// Returns the standard deviation of a distance whose path is blocked with this probability, as the
   /// mixture of both cases.
   public func inflated(_ standardDeviation: Double, probability: Double?) -> Double {
-    guard let probability, probability > 0 else { return standardDeviation }
-    let part = min(1, probability)
-    return standardDeviation * (1 + part * (inflation * inflation - 1)).squareRoot()
+    standardDeviation * varianceFactor(probability: probability).squareRoot()
+  }
+
+  /// The factor on the variance of a distance whose path is blocked with this probability.
+  package func varianceFactor(probability: Double?) -> Double {
+    guard let probability, probability > 0 else { return 1 }
+    return 1 + min(1, probability) * (inflation * inflation - 1)
   }
 }

@@ -56,8 +56,9 @@ public struct TwoWayExchange: Sendable, Hashable {
     let byStamps = parameters.stampDeviation * 2.0.squareRoot()
     return TwoWayDistance(
       distance: distance,
-      standardDeviation: (byClock * byClock + byStamps * byStamps).squareRoot() / 2
-        * parameters.speedOfLight,
+      standardDeviation: parameters.total(
+        (byClock * byClock + byStamps * byStamps).squareRoot() / 2 * parameters.speedOfLight),
+      biasDeviation: parameters.antennaDelayDeviation,
       clockOffset: offset.value, clockOffsetDeviation: offset.standardDeviation)
   }
 
@@ -93,7 +94,9 @@ public struct TwoWayExchange: Sendable, Hashable {
     let gain = (byPoll * byPoll + byResponse * byResponse + byFinal * byFinal).squareRoot()
     return TwoWayDistance(
       distance: distance,
-      standardDeviation: gain * parameters.stampDeviation * parameters.speedOfLight,
+      standardDeviation: parameters.total(
+        gain * parameters.stampDeviation * parameters.speedOfLight),
+      biasDeviation: parameters.antennaDelayDeviation,
       clockOffset: offset, clockOffsetDeviation: offsetDeviation)
   }
 }

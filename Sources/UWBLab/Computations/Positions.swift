@@ -86,6 +86,7 @@ private struct Epochs {
     let first = try reader.require(isDifference ? "anchor_a" : "anchor")
     let second = isDifference ? try reader.require("anchor_b") : nil
     let sigmaColumn = reader.find("sigma", .length)
+    let biasColumn = reader.find("bias_sigma", .length)
     var sources: [String: Int] = [:]
     func source(_ anchor: String) -> Int {
       let number = sources[anchor] ?? sources.count
@@ -118,7 +119,9 @@ private struct Epochs {
       let observation = PositionObservation(
         isDifference ? .difference(from.position, to.position) : .range(from.position),
         measured - (isDifference ? to.bias - from.bias : from.bias),
-        standardDeviation: reader.deviation(row, sigmaColumn, usual: sigma))
+        // Constant errors of ranges are part of what the tracker supposes.
+        standardDeviation: reader.deviation(
+          row, sigmaColumn, constant: biasColumn, usual: sigma))
       samples[index].append(
         PositionSample(
           time: time, observation: observation, source: source(b ?? a),
@@ -205,7 +208,10 @@ extension CSVTable {
         for ((row, _), estimate) in zip(samples, smoothed) { rows[row].value = estimate }
       }
     }
-    for row in rows.indices { rows[row].setStatus() }
+    for row in rows.indices {
+      measured.widen(&rows[row], reader)
+      rows[row].setStatus()
+    }
     return ComputedTable(reader, rows, .filteredRanges) { [ranges] rows in
       let points = rows.compactMap { row in
         row.time.map {
@@ -229,6 +235,7 @@ extension CSVTable {
       if let sample {
         result.value = estimators[result.peer, default: RangeEstimator(parameters)].update(sample)
       }
+      measured.widen(&result, reader)
       result.setStatus()
       return result
     }
@@ -241,6 +248,7 @@ private struct MeasuredRanges {
   private let time: Column
   private let range: Column
   private let sigmaColumn: Column?
+  private let biasColumn: Column?
   private let received: Column?
   private let firstPath: Column?
   private let sigma: Double
@@ -255,6 +263,7 @@ private struct MeasuredRanges {
       try reader.has("distance", .length)
       ? reader.require("distance", .length) : reader.require("range", .length)
     sigmaColumn = reader.find("sigma", .length)
+    biasColumn = reader.find("bias_sigma", .length)
     received = reader.find("rx_power", .level)
     firstPath = reader.find("fp_power", .level)
     (self.reader, self.sigma) = (reader, sigma)
@@ -275,13 +284,22 @@ private struct MeasuredRanges {
     var diagnostics = ReceptionDiagnostics()
     diagnostics.receivedPower = reader.value(row, received)
     diagnostics.firstPathPower = reader.value(row, firstPath)
-    let deviation = model.inflated(
-      reader.deviation(row, sigmaColumn, usual: sigma),
-      probability: model.probability(diagnostics))
-    return (
-      result, measured,
-      RangeSample(time: seconds - first, distance: measured, standardDeviation: deviation)
-    )
+    let inflation = model.varianceFactor(probability: model.probability(diagnostics))
+    let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
+    var sample = RangeSample(
+      time: seconds - first, distance: measured,
+      standardDeviation: deviation * inflation.squareRoot())
+    sample.inflation = inflation
+    return (result, measured, sample)
+  }
+
+  /// Adds what no filter removes: the constant error that the column `bias_sigma` tells.
+  func widen(_ result: inout ComputedRow<RangeEstimate>, _ reader: TableReader) {
+    guard let constant = reader.value(result.row, biasColumn), let known = result.value else {
+      return
+    }
+    let deviation = known.standardDeviation
+    result.value?.standardDeviation = (deviation * deviation + constant * constant).squareRoot()
   }
 }
 

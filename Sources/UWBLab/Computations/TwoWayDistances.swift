@@ -273,7 +273,7 @@ extension [OutputColumn<TwoWayDistance>] {
   fileprivate static var distances: Self {
     [
       .length("distance", \.distance, deviation: \.standardDeviation),
-      .number("sigma_m", \.standardDeviation),
+      .number("sigma_m", \.standardDeviation), .number("bias_sigma_m", \.biasDeviation),
     ]
   }
 }
@@ -323,7 +323,7 @@ struct KnownRanges {
     result.delay = fit.delays.reduce(0, +) / Double(fit.delays.count)
     result.peerDelays = numbers.count > 1 ? numbers.mapValues { fit.delays[$0] } : nil
     result.powerBias = fit.powerBias
-    result.residuals = .init(fit.residuals)
+    result.residuals = .init(fit.residuals, positions: fit.positions)
     return result
   }
 }
@@ -346,22 +346,27 @@ extension RangingFailure {
 struct RangeCorrection {
   private var delay = 0.0
   private var delays: [String: Double] = [:]
-  private var antennas: [BoardAntenna: Double] = [:]
+  /// How the delays of peers differ, for others: one standard deviation in metres.
+  private var spread = 0.0
+  private var antennas: [BoardAntenna: RangingCalibration.Antenna] = [:]
   private var ends: EndColumns?
   private let powerBias: PowerBias
-  /// Metres by which known distances still erred after calibration: noise, and what changes with the
-  /// position.
-  private var residual = 0.0
+  /// nil: only what the received level adds.
+  private var calibration: RangingCalibration?
 
-  /// Only what the received level adds.
   init(_ powerBias: PowerBias) { self.powerBias = powerBias }
 
   init(_ calibration: RangingCalibration, _ reader: inout TableReader) throws(LabError) {
+    self.calibration = calibration
     delay = calibration.delay ?? 0
     delays = calibration.peerDelays ?? [:]
+    if delays.count > 1 {
+      let mean = delays.values.reduce(0, +) / Double(delays.count)
+      let squares = delays.values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+      spread = (squares / Double(delays.count - 1)).squareRoot()
+    }
     powerBias = calibration.powerBias
-    residual = calibration.residuals?.rms ?? 0
-    for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna.delay }
+    for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
     let hasDelay = calibration.delay != nil || !delays.isEmpty
     guard hasDelay || !antennas.isEmpty || !powerBias.knots.isEmpty else {
       throw LabError(.badFile, "The calibration has no delays and no power bias.")
@@ -379,26 +384,30 @@ struct RangeCorrection {
   }
 
   /// The corrected distance; nil when a board is unknown, and `status` then says which.
-  ///
-  /// It is no better known than calibration could explain: reflections and antennas do the rest.
   func applied(
     to distance: TwoWayDistance, _ row: Int, peer: String, power: Double?,
     _ reader: TableReader, _ status: inout RowStatus
   ) -> TwoWayDistance? {
     var bias = power.map { powerBias.bias(at: $0) } ?? 0
+    var deviation = 0.0
     if let ends {
       let (a, b) = ends.antennas(row, reader)
       guard let first = antennas[a], let second = antennas[b] else {
         status.word = antennas[a] == nil ? "unknown_board_a" : "unknown_board_b"
         return nil
       }
-      bias += first + second
+      bias += first.delay + second.delay
+      let (one, other) = (first.standardDeviation ?? 0, second.standardDeviation ?? 0)
+      deviation = (one * one + other * other).squareRoot()
     } else {
       bias += delays[peer] ?? delay
+      deviation = delays[peer] == nil ? spread : 0
+    }
+    if let calibration {
+      return calibration.corrected(distance, by: bias, deviation: deviation)
     }
     var corrected = distance
     corrected.distance -= bias
-    corrected.standardDeviation = max(corrected.standardDeviation, residual)
     return corrected
   }
 }

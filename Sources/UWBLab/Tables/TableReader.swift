@@ -166,9 +166,13 @@ struct TableReader {
     return abs(value) <= 1e12 ? value : nil
   }
 
-  /// The standard deviation in a cell; `usual` where it is missing or not positive.
-  func deviation(_ row: Int, _ column: Column?, usual: Double) -> Double {
-    value(row, column).flatMap { $0 > 0 ? $0 : nil } ?? usual
+  /// The standard deviation in a cell, without the part that is in the column `constant`; `usual` where it
+  /// is missing or not positive.
+  func deviation(_ row: Int, _ column: Column?, constant: Column?, usual: Double) -> Double {
+    guard let whole = value(row, column), whole > 0 else { return usual }
+    guard let part = value(row, constant) else { return whole }
+    // At least a centimetre: both are rounded.
+    return min(whole, max(0.01, max(0, whole * whole - part * part).squareRoot()))
   }
 
   /// The stamp in a cell of ticks: an integer, negative if it was written as signed, or a number with

@@ -132,11 +132,18 @@ struct RadioOptions: ParsableArguments {
   var stampNoise = 100.0
   @Option(help: "air, vacuum, or metres per second.")
   var speedOfLight = "air"
+  @Option(
+    help: """
+      What the antenna delays of boards without --calibration may add to distances in metres, one \
+      standard deviation.
+      """)
+  var biasSigma = TwoWayParameters().antennaDelayDeviation
 
   func validate() throws {
     try require(8...63 ~= counterBits ?? 40, "--counter-bits is 32 or 40; 8 to 63 are possible.")
     try require(
       stampNoise > 0 && stampNoise < 1e6, "--stamp-noise is in picoseconds and greater than 0.")
+    try require(0..<1000 ~= biasSigma, "--bias-sigma is in metres and not negative.")
     guard let speed, speed > 1e8, speed < 4e8 else {
       throw ValidationError("--speed-of-light is air, vacuum, or a number near 3e8.")
     }
@@ -160,6 +167,7 @@ struct RadioOptions: ParsableArguments {
     parameters.counter = TickCounter(bits: counterBits ?? 40)
     parameters.stampDeviation = stampNoise * 1e-12
     parameters.speedOfLight = speed ?? SpeedOfLight.inAir
+    parameters.antennaDelayDeviation = biasSigma
     return parameters
   }
 }
@@ -223,7 +231,7 @@ struct ComputeLocate: ParsableCommand {
     abstract: "Compute positions from ranges, or differences of ranges, to several anchors.",
     discussion: """
       Input: time_s,anchor,range_m, or time_s,anchor_a,anchor_b,tdoa_m, which is the distance to b \
-      minus that to a [, peer, sigma_m]. Rows of one peer at one time are an epoch.
+      minus that to a [, peer, sigma_m, bias_sigma_m]. Rows of one peer at one time are an epoch.
       Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, cov_xx, \
       cov_xy, cov_xz, cov_yy, cov_yz, cov_zz (m²), used (the number of measurements), status: ok, \
       no_position, or what may be wrong: mirror, coplanar (heights are not known), dilution, \
@@ -317,7 +325,8 @@ struct ComputeDSTWR: LiveCommand {
       Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps: poll sent and received, response sent and \
       received, final sent and received [, peer, time_s, rx_power_dbm]; with a --calibration that \
       has delays of boards also board_a,board_b [, channel, antenna_a, antenna_b].
-      Output: distance_m, sigma_m, status. Where only the final is missing, the distance is \
+      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer share, \
+      which filter and locate do not take for noise), status. Where only the final is missing, the distance is \
       single-sided with the clock offset of earlier rounds of that peer, and the status is \
       single_sided.
       """)
@@ -356,7 +365,8 @@ struct ComputeSSTWR: LiveCommand {
       before; comparing needs time_s when polls are further apart than the range of the counter \
       (17.2 s with 40 bits, 67 ms with 32). With --live, rounds before anything is known of a peer's \
       clock have the status unknown_clock_offset.
-      Output: distance_m, sigma_m, status.
+      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer share, \
+      which filter and locate do not take for noise), status.
 
       --learn FILE with --truth COLUMN fits the delay of each peer and the bias that the received \
       level adds; --calibration FILE subtracts both again.
@@ -443,8 +453,9 @@ struct ComputeFilter: LiveCommand {
     commandName: "filter",
     abstract: "Filter noise and outliers out of distances.",
     discussion: """
-      Input: time_s,range_m [, peer, sigma_m, rx_power_dbm, fp_power_dbm]. Each peer is filtered \
-      separately; the two levels tell how likely the direct path is blocked.
+      Input: time_s,range_m [, peer, sigma_m, bias_sigma_m, rx_power_dbm, fp_power_dbm]. Each peer is \
+      filtered separately; the two levels tell how likely the direct path is blocked. bias_sigma_m is \
+      the part of sigma_m that is no noise, as ds-twr and ss-twr write it: it remains in the result.
       Output: range_m, sigma_m, accepted (1 or 0), status; the measured range becomes \
       input_range_m. Rows that are not accepted have the estimate for their time. Every estimate \
       uses the whole recording, or with --live what was known at its time, as with range and replay.

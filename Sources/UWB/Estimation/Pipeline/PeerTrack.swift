@@ -87,12 +87,13 @@ struct PeerTrack: Sendable {
       noise *= factor
     }
     let rounding = step * step / 12
-    let deviation = settings.lineOfSight.inflated(
-      (noise * noise + rounding).squareRoot(), probability: result.nonLineOfSight)
+    let inflation = settings.lineOfSight.varianceFactor(probability: result.nonLineOfSight)
+    let deviation = ((noise * noise + rounding) * inflation).squareRoot()
     result.distance = metres
     result.distanceDeviation = deviation
-    result.track = range.update(
-      RangeSample(time: time, distance: metres, standardDeviation: deviation))
+    var sample = RangeSample(time: time, distance: metres, standardDeviation: deviation)
+    sample.inflation = inflation
+    result.track = range.update(sample)
   }
 
   private mutating func takeAngles(
