@@ -89,6 +89,11 @@ import UWBTestSupport
     #expect(throws: (any Error).self) {
       try Compute.parseAsRoot(options + ["--bias-sigma", "-1", "in.csv"])
     }
+    // The same file corrects what is already a distance.
+    let filtered = try run(
+      ["filter", "--calibration", file], "time_s,range_m\n0,10\n1,10\n2,10\n", in: folder)
+    let cells = filtered.split(separator: "\n").last?.split(separator: ",") ?? []
+    #expect(abs((Double(cells[2]) ?? 0) - 9) < 0.01 && (Double(cells[3]) ?? 0) > 0.09)
     #expect(try folder.read("plot.svg").contains("Single-sided two-way ranging"))
     #expect(throws: (any Error).self) {
       try Compute.parseAsRoot(options + ["--learn", file, "in.csv"])

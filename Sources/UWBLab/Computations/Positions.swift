@@ -20,14 +20,17 @@ extension CSVTable {
   ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
   ///   - height: metres, where it is known; overrides that of `anchors`.
   ///   - motion: whether the peers move, and how.
+  ///   - calibration: the measured errors of the ranges, where it has delays of peers by the names of the
+  ///     anchors.
   /// - Throws: `LabError` when a column is missing.
   public func positions(
-    _ anchors: Anchors, sigma: Double = 0.15, height: Double? = nil, motion: Motion = .tracked()
+    _ anchors: Anchors, sigma: Double = 0.15, height: Double? = nil, motion: Motion = .tracked(),
+    calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<PositionEstimate> {
     let known = (height ?? anchors.height).map { HeightPrior($0, standardDeviation: 0.02) }
     let prior = known ?? anchors.usualHeight
     let reader = TableReader(self)
-    var epochs = try Epochs(reader, anchors, sigma: sigma)
+    var epochs = try Epochs(reader, anchors, sigma: sigma, calibration)
     switch motion {
     case .independent:
       let solver = PositionSolver(height: prior)
@@ -40,6 +43,10 @@ extension CSVTable {
       parameters.height = prior
       var smoother = PositionSmoother(parameters)
       if acceleration != nil { smoother.accelerations = [1] }
+      if let calibration {
+        smoother.errors.shared = calibration.biasDeviation
+        smoother.errors.own = calibration.biasDeviation
+      }
       epochs.track(with: smoother, live: live)
     }
     epochs.setStatuses()
@@ -78,7 +85,9 @@ private struct Epochs {
   private var unknown: [String: Int] = [:]
   private var byPeer: [String: [Int]] = [:]
 
-  init(_ table: TableReader, _ anchors: Anchors, sigma: Double) throws(LabError) {
+  init(
+    _ table: TableReader, _ anchors: Anchors, sigma: Double, _ calibration: RangingCalibration?
+  ) throws(LabError) {
     var reader = table
     let timeColumn = try reader.require("time", .time)
     let isDifference = reader.find("tdoa", .length) != nil
@@ -87,6 +96,12 @@ private struct Epochs {
     let second = isDifference ? try reader.require("anchor_b") : nil
     let sigmaColumn = reader.find("sigma", .length)
     let biasColumn = reader.find("bias_sigma", .length)
+    if isDifference, calibration != nil {
+      throw LabError(
+        .badTable, "A calibration of distances says nothing of differences (tdoa).",
+        suggestion: "Leave out --calibration, or give ranges.")
+    }
+    var calibrator = try RangeCalibrator(calibration, &reader)
     var sources: [String: Int] = [:]
     func source(_ anchor: String) -> Int {
       let number = sources[anchor] ?? sources.count
@@ -116,9 +131,16 @@ private struct Epochs {
         if rows[index].state.isOK { rows[index].state = status }
         continue
       }
+      guard
+        let range = calibrator.corrected(
+          measured, row, anchor: a, peer: peer, time: time, reader, &status)?.range
+      else {
+        if rows[index].state.isOK { rows[index].state = status }
+        continue
+      }
       let observation = PositionObservation(
         isDifference ? .difference(from.position, to.position) : .range(from.position),
-        measured - (isDifference ? to.bias - from.bias : from.bias),
+        range - (isDifference ? to.bias - from.bias : from.bias),
         // Constant errors of ranges are part of what the tracker supposes.
         standardDeviation: reader.deviation(
           row, sigmaColumn, constant: biasColumn, usual: sigma))
@@ -184,20 +206,24 @@ extension CSVTable {
   ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
   ///   - parameters: those of the filter.
   ///   - live: whether each estimate uses only what was known at its time, not the whole recording.
+  ///   - calibration: the measured errors of the ranges.
   /// - Throws: `LabError` when a column is missing.
   public func filteredRanges(
-    sigma: Double = 0.1, _ parameters: RangeEstimator.Parameters = .init(), live: Bool = false
+    sigma: Double = 0.1, _ parameters: RangeEstimator.Parameters = .init(), live: Bool = false,
+    calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<RangeEstimate> {
-    var measured = try MeasuredRanges(self, sigma: sigma)
+    var measured = try MeasuredRanges(self, sigma: sigma, calibration)
     let reader = measured.reader
     var rows: [ComputedRow<RangeEstimate>] = []
     var ranges: [Double?] = []
+    var constants: [Double] = []
     var peers: [String: [(row: Int, sample: RangeSample)]] = [:]
     for row in 0..<rowCount {
-      let (result, range, sample) = measured.take(row, reader)
-      rows.append(result)
-      ranges.append(range)
-      if let sample { peers[result.peer, default: []].append((row, sample)) }
+      let taken = measured.take(row, reader)
+      rows.append(taken.result)
+      ranges.append(taken.range)
+      constants.append(taken.constant)
+      if let sample = taken.sample { peers[taken.result.peer, default: []].append((row, sample)) }
     }
     for samples in peers.values {
       if live {
@@ -209,8 +235,7 @@ extension CSVTable {
       }
     }
     for row in rows.indices {
-      measured.widen(&rows[row], reader)
-      rows[row].setStatus()
+      rows[row].setStatus(constant: constants[row])
     }
     return ComputedTable(reader, rows, .filteredRanges) { [ranges] rows in
       let points = rows.compactMap { row in
@@ -226,17 +251,17 @@ extension CSVTable {
 
   /// What `filteredRanges` computes with `live`, row by row.
   package func liveRanges(
-    sigma: Double, _ parameters: RangeEstimator.Parameters
+    sigma: Double, _ parameters: RangeEstimator.Parameters, calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<RangeEstimate> {
-    var measured = try MeasuredRanges(self, sigma: sigma)
+    var measured = try MeasuredRanges(self, sigma: sigma, calibration)
     var estimators: [String: RangeEstimator] = [:]
     return RowComputation(measured.reader, .filteredRanges) { reader, row in
-      var (result, _, sample) = measured.take(row, reader)
-      if let sample {
+      let taken = measured.take(row, reader)
+      var result = taken.result
+      if let sample = taken.sample {
         result.value = estimators[result.peer, default: RangeEstimator(parameters)].update(sample)
       }
-      measured.widen(&result, reader)
-      result.setStatus()
+      result.setStatus(constant: taken.constant)
       return result
     }
   }
@@ -253,9 +278,12 @@ private struct MeasuredRanges {
   private let firstPath: Column?
   private let sigma: Double
   private let model = LineOfSightModel()
+  private var calibrator: RangeCalibrator
   private var start: Double?
 
-  init(_ table: CSVTable, sigma: Double) throws(LabError) {
+  init(
+    _ table: CSVTable, sigma: Double, _ calibration: RangingCalibration?
+  ) throws(LabError) {
     var reader = TableReader(table)
     time = try reader.require("time", .time)
     // As `uwbctl range` names what the chip reports.
@@ -266,18 +294,27 @@ private struct MeasuredRanges {
     biasColumn = reader.find("bias_sigma", .length)
     received = reader.find("rx_power", .level)
     firstPath = reader.find("fp_power", .level)
+    calibrator = try RangeCalibrator(calibration, &reader)
     (self.reader, self.sigma) = (reader, sigma)
   }
 
+  /// A row before it is filtered: the range as it was measured, what to filter, and the deviation of the
+  /// constant error in it, which no filter removes.
   mutating func take(
     _ row: Int, _ reader: TableReader
-  ) -> (ComputedRow<RangeEstimate>, range: Double?, RangeSample?) {
+  ) -> (
+    result: ComputedRow<RangeEstimate>, range: Double?, sample: RangeSample?, constant: Double
+  ) {
     var status = RowStatus()
     let seconds = reader.value(row, time, &status)
     let measured = reader.value(row, range, &status)
-    let result = ComputedRow<RangeEstimate>(
+    var result = ComputedRow<RangeEstimate>(
       row: row, peer: reader.peer(row), time: seconds, state: status)
-    guard let seconds, let measured else { return (result, measured, nil) }
+    guard let seconds, let measured else { return (result, measured, nil, 0) }
+    guard
+      let known = calibrator.corrected(
+        measured, row, peer: result.peer, time: seconds, reader, &result.state)
+    else { return (result, measured, nil, 0) }
     // Squared, times since 1970 leave no room for microseconds.
     let first = start ?? seconds
     start = first
@@ -287,24 +324,20 @@ private struct MeasuredRanges {
     let inflation = model.varianceFactor(probability: model.probability(diagnostics))
     let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
     var sample = RangeSample(
-      time: seconds - first, distance: measured,
+      time: seconds - first, distance: known.range,
       standardDeviation: deviation * inflation.squareRoot())
     sample.inflation = inflation
-    return (result, measured, sample)
-  }
-
-  /// Adds what no filter removes: the constant error that the column `bias_sigma` tells.
-  func widen(_ result: inout ComputedRow<RangeEstimate>, _ reader: TableReader) {
-    guard let constant = reader.value(result.row, biasColumn), let known = result.value else {
-      return
-    }
-    let deviation = known.standardDeviation
-    result.value?.standardDeviation = (deviation * deviation + constant * constant).squareRoot()
+    let constant = calibrator.deviation == nil ? reader.value(row, biasColumn) : nil
+    return (result, known.range, sample, constant ?? known.deviation)
   }
 }
 
 extension ComputedRow<RangeEstimate> {
-  fileprivate mutating func setStatus() {
+  /// - Parameter constant: the deviation of an error that the filter cannot see.
+  fileprivate mutating func setStatus(constant: Double) {
+    if let known = value?.standardDeviation, constant > 0 {
+      value?.standardDeviation = (known * known + constant * constant).squareRoot()
+    }
     if state.isOK { state.word = value?.disposition.word ?? "no_estimate" }
   }
 }

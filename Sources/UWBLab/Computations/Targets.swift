@@ -8,11 +8,14 @@ extension CSVTable {
   /// `qx`, `qy`, `qz`, `range`, and where there is one `azimuth`), each peer separately. `yaw` may
   /// stand in place of the quaternion; without `z` the height is 0.
   ///
+  /// - Parameters:
+  ///   - parameters: what to suppose of the ranges and the movement.
+  ///   - calibration: the measured errors of the ranges.
   /// - Throws: `LabError` when a column is missing.
   public func targets(
-    _ parameters: TargetFinder.Parameters = .init()
+    _ parameters: TargetFinder.Parameters = .init(), calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<TargetEstimate> {
-    let computation = try liveTargets(parameters)
+    let computation = try liveTargets(parameters, calibration: calibration)
     var reader = computation.reader
     let pose = try PoseColumns(&reader)
     return ComputedTable(reader, computation.rows, computation.columns) { rows in
@@ -29,9 +32,12 @@ extension CSVTable {
 
   /// What `targets` computes, row by row.
   package func liveTargets(
-    _ parameters: TargetFinder.Parameters
+    _ parameters: TargetFinder.Parameters, calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<TargetEstimate> {
     var reader = TableReader(self)
+    var calibrator = try RangeCalibrator(calibration, &reader)
+    var parameters = parameters
+    parameters.biasDeviation = calibrator.deviation ?? parameters.biasDeviation
     let time = try reader.require("time", .time)
     let range = try reader.require("range", .length)
     let pose = try PoseColumns(&reader)
@@ -47,17 +53,20 @@ extension CSVTable {
         .degrees("angle_sigma_deg", \.angleDeviation), .text("vertical", \.vertical.word),
         .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
       ]
-    ) { reader, row in
+    ) { [parameters] reader, row in
       var status = RowStatus()
       let pose = pose.value(reader, row, &status)
       let seconds = reader.value(row, time, &status)
       let measured = reader.value(row, range, &status)
       var result = ComputedRow<TargetEstimate>(
         row: row, peer: reader.peer(row), time: seconds, state: status)
-      guard status.isOK, let pose, let seconds, let measured else { return result }
+      guard status.isOK, let pose, let seconds, let measured,
+        let range = calibrator.corrected(
+          measured, row, peer: result.peer, time: seconds, reader, &result.state)?.range
+      else { return result }
       result.value = finders[result.peer, default: TargetFinder(parameters)].update(
         TargetSighting(
-          time: seconds, pose: pose, range: measured, azimuth: reader.value(row, azimuth)))
+          time: seconds, pose: pose, range: range, azimuth: reader.value(row, azimuth)))
       if result.value == nil { result.state.word = "no_estimate" }
       return result
     }

@@ -384,31 +384,73 @@ struct RangeCorrection {
   }
 
   /// The corrected distance; nil when a board is unknown, and `status` then says which.
-  func applied(
+  private func applied(
     to distance: TwoWayDistance, _ row: Int, peer: String, power: Double?,
     _ reader: TableReader, _ status: inout RowStatus
   ) -> TwoWayDistance? {
-    var bias = power.map { powerBias.bias(at: $0) } ?? 0
-    var deviation = 0.0
-    if let ends {
-      let (a, b) = ends.antennas(row, reader)
-      guard let first = antennas[a], let second = antennas[b] else {
-        status.word = antennas[a] == nil ? "unknown_board_a" : "unknown_board_b"
-        return nil
-      }
-      bias += first.delay + second.delay
-      let (one, other) = (first.standardDeviation ?? 0, second.standardDeviation ?? 0)
-      deviation = (one * one + other * other).squareRoot()
-    } else {
-      bias += delays[peer] ?? delay
-      deviation = delays[peer] == nil ? spread : 0
-    }
+    guard let bias = bias(row, peer: peer, power: power, reader, &status) else { return nil }
     if let calibration {
-      return calibration.corrected(distance, by: bias, deviation: deviation)
+      return calibration.corrected(distance, by: bias.metres, deviation: bias.deviation)
     }
     var corrected = distance
-    corrected.distance -= bias
+    corrected.distance -= bias.metres
     return corrected
+  }
+
+  /// What to take off a distance, with the deviation of what the file says of these boards; nil when a
+  /// board is unknown.
+  fileprivate func bias(
+    _ row: Int, peer: String, power: Double?, _ reader: TableReader, _ status: inout RowStatus
+  ) -> (metres: Double, deviation: Double)? {
+    let level = power.map { powerBias.bias(at: $0) } ?? 0
+    guard let ends else {
+      return (level + (delays[peer] ?? delay), delays[peer] == nil ? spread : 0)
+    }
+    let (a, b) = ends.antennas(row, reader)
+    guard let first = antennas[a], let second = antennas[b] else {
+      status.word = antennas[a] == nil ? "unknown_board_a" : "unknown_board_b"
+      return nil
+    }
+    let (one, other) = (first.standardDeviation ?? 0, second.standardDeviation ?? 0)
+    return (
+      level + first.delay + second.delay, (one * one + other * other).squareRoot()
+    )
+  }
+}
+
+/// Takes off ranges of a table what a calibration says, if there is one.
+struct RangeCalibrator {
+  private var correction: RangeCorrection?
+  /// What is not known of a constant error after that, in metres; nil without calibration.
+  let deviation: Double?
+  private let power: Column?
+  private var levels: [String: LevelTracker] = [:]
+
+  init(_ calibration: RangingCalibration?, _ reader: inout TableReader) throws(LabError) {
+    power = reader.find("rx_power", .level)
+    deviation = calibration?.biasDeviation
+    if let calibration { correction = try RangeCorrection(calibration, &reader) }
+  }
+
+  /// The range to a peer without its bias, and what is not known of that; nil when a board is unknown, and
+  /// `status` then says which.
+  ///
+  /// - Parameter anchor: the other end, where `peer` is what is located.
+  mutating func corrected(
+    _ range: Double, _ row: Int, anchor: String? = nil, peer: String, time: Double,
+    _ reader: TableReader, _ status: inout RowStatus
+  ) -> (range: Double, deviation: Double)? {
+    guard let correction, let deviation else { return (range, 0) }
+    let level = reader.value(row, power).map {
+      levels[peer + "\n" + (anchor ?? ""), default: LevelTracker()].update($0, time: time)
+    }
+    guard
+      let bias = correction.bias(row, peer: anchor ?? peer, power: level, reader, &status)
+    else { return nil }
+    return (
+      range - bias.metres,
+      (bias.deviation * bias.deviation + deviation * deviation).squareRoot()
+    )
   }
 }
 

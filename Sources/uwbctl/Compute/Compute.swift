@@ -124,6 +124,17 @@ func warn(_ warnings: [String]) {
   for warning in warnings { note(warning) }
 }
 
+/// What is known of the ranges of a table.
+struct CalibrationOption: ParsableArguments {
+  @Option(
+    help: """
+      Delays and power table to take off the ranges, as written by calibrate and ss-twr --learn; what \
+      they leave unknown is part of the deviations.
+      """,
+    completion: .file(extensions: ["json"]))
+  var calibration: String?
+}
+
 /// What two-way ranging needs to know of the radio.
 struct RadioOptions: ParsableArguments {
   @Option(help: "Bits of the counter that the stamps come from: 32 or 40 (default: 40).")
@@ -243,6 +254,7 @@ struct ComputeLocate: ParsableCommand {
       """)
 
   @OptionGroup var table: ComputeOptions
+  @OptionGroup var known: CalibrationOption
   @Option(help: "Positions of the anchors (JSON).") var anchors: String
   @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
   var sigma = 0.15
@@ -269,7 +281,8 @@ struct ComputeLocate: ParsableCommand {
     try table.run { table throws(LabError) in
       try table.positions(
         try Anchors(file: anchors), sigma: sigma, height: height,
-        motion: single ? .independent : .tracked(acceleration: acceleration, live: live))
+        motion: single ? .independent : .tracked(acceleration: acceleration, live: live),
+        calibration: try .read(known.calibration))
     }
   }
 }
@@ -290,6 +303,7 @@ struct ComputeFind: LiveCommand {
 
   @OptionGroup var table: ComputeOptions
   @OptionGroup var option: LiveOption
+  @OptionGroup var known: CalibrationOption
   @Option(help: "Noise of one range in metres, one standard deviation.") var sigma = 0.1
   @Option(help: "Noise of an azimuth in degrees, one standard deviation.") var azimuthSigma = 6.0
 
@@ -307,13 +321,15 @@ struct ComputeFind: LiveCommand {
   }
 
   func runLive() async throws {
-    try await table.runLive { [parameters] table throws(LabError) in
-      try table.liveTargets(parameters)
+    try await table.runLive { [parameters, file = known.calibration] table throws(LabError) in
+      try table.liveTargets(parameters, calibration: try .read(file))
     }
   }
 
   func run() throws {
-    try table.run { table throws(LabError) in try table.targets(parameters) }
+    try table.run { table throws(LabError) in
+      try table.targets(parameters, calibration: try .read(known.calibration))
+    }
   }
 }
 
@@ -463,6 +479,7 @@ struct ComputeFilter: LiveCommand {
 
   @OptionGroup var table: ComputeOptions
   @OptionGroup var option: LiveOption
+  @OptionGroup var known: CalibrationOption
   @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
   var sigma = 0.1
   @Option(
@@ -497,14 +514,16 @@ struct ComputeFilter: LiveCommand {
   }
 
   func runLive() async throws {
-    try await table.runLive { [parameters, sigma] table throws(LabError) in
-      try table.liveRanges(sigma: sigma, parameters)
+    try await table.runLive {
+      [parameters, sigma, file = known.calibration] table throws(LabError) in
+      try table.liveRanges(sigma: sigma, parameters, calibration: try .read(file))
     }
   }
 
   func run() throws {
     try table.run { table throws(LabError) in
-      try table.filteredRanges(sigma: sigma, parameters, live: option.live)
+      try table.filteredRanges(
+        sigma: sigma, parameters, live: option.live, calibration: try .read(known.calibration))
     }
   }
 }

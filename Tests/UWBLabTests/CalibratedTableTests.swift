@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import Testing
+import UWBLab
+import UWBTestSupport
+
+/// What was learned from distances corrects tables of distances.
+@Suite struct CalibratedTableTests {
+  /// The delays of three peers, or of anchors of that name.
+  private var byPeer: RangingCalibration {
+    var calibration = RangingCalibration()
+    (calibration.delay, calibration.peerDelays) = (0.4, ["A": 0.3, "B": 0.5, "C": 0.4])
+    return calibration
+  }
+
+  @Test(arguments: [false, true])
+  func filteredRangesLoseTheirBias(live: Bool) throws {
+    var text = "time_s,peer,range_m\n"
+    for step in 0..<30 {
+      for (peer, delay) in [("A", 0.3), ("B", 0.5), ("new", 0.4)] {
+        text += "\(Double(step) / 10),\(peer),\(5 + delay)\n"
+      }
+    }
+    let run = try ComputedText(
+      try CSVTable(text: text).filteredRanges(live: live, calibration: byPeer))
+    let plain = try ComputedText(try CSVTable(text: text).filteredRanges(live: live))
+    #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 1e-3 })
+    let (sigmas, bare) = (run.numbers("sigma_m"), plain.numbers("sigma_m"))
+    // One position was measured of each; of a new one not even that.
+    let last = sigmas.count - 3
+    #expect(sigmas[last] > 0.08 && sigmas[last] > bare[last])
+    #expect(sigmas[last] == sigmas[last + 1] && sigmas[last + 2] > 0.13)
+  }
+
+  @Test func theLevelAndTheBoardsCountToo() throws {
+    var calibration = RangingCalibration()
+    calibration.powerBias = PowerBias([
+      .init(power: -90, bias: 0.2), .init(power: -70, bias: -0.2),
+    ])
+    calibration.antennaDelays = [
+      .init(BoardAntenna("x"), AntennaDelayFit.Delay(metres: 0.1, standardDeviation: 0.01)),
+      .init(BoardAntenna("y"), AntennaDelayFit.Delay(metres: 0.2, standardDeviation: 0.01)),
+    ]
+    var text = "time_s,range_m,rx_power_dbm,board_a,board_b\n"
+    for step in 0..<20 { text += "\(Double(step) / 10),5,-90,x,y\n" }
+    text += "2,5,-90,x,z\n"
+    let run = try ComputedText(try CSVTable(text: text).filteredRanges(calibration: calibration))
+    #expect(run.numbers("range_m").dropLast().allSatisfy { abs($0 - 4.5) < 1e-3 })
+    #expect(run.column("status").last == "unknown_board_b")
+    #expect(run.column("range_m").last?.isEmpty == true)
+  }
+
+  @Test(arguments: [false, true])
+  func positionsUseTheDelaysOfAnchors(live: Bool) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      #"{"anchors": {"A": [0, 0, 2], "B": [8, 0, 2], "C": [4, 7, 2]}, "height_m": 1}"#,
+      to: "anchors.json")
+    let delays = ["A": 0.3, "B": 0.5, "C": 0.4]
+    var text = "time_s,peer,anchor,range_m\n"
+    for step in 0..<40 {
+      for (name, x, y) in [("A", 0.0, 0.0), ("B", 8, 0), ("C", 4, 7)] {
+        let truth = ((x - 3) * (x - 3) + (y - 2) * (y - 2) + 1).squareRoot()
+        text += "\(Double(step) / 5),tag,\(name),\(truth + (delays[name] ?? 0))\n"
+      }
+    }
+    func run(_ calibration: RangingCalibration?) throws -> ComputedText {
+      try ComputedText(
+        try CSVTable(text: text).positions(
+          try Anchors(file: file), motion: .tracked(live: live), calibration: calibration))
+    }
+    let (corrected, raw) = (try run(byPeer), try run(nil))
+    #expect(abs(try #require(corrected.numbers("x_m").last) - 3) < 0.02)
+    #expect(abs(try #require(corrected.numbers("y_m").last) - 2) < 0.02)
+    // Who knows the delays states less: what changes slowly remains.
+    #expect(
+      try #require(corrected.numbers("cov_xx").last) < #require(raw.numbers("cov_xx").last))
+    let differences = try CSVTable(text: "time_s,anchor_a,anchor_b,tdoa_m\n0,A,B,1\n")
+    let error = #expect(throws: LabError.self) {
+      try differences.positions(try Anchors(file: file), calibration: byPeer)
+    }
+    #expect(error?.description.contains("differences") == true)
+  }
+
+  @Test func targetsAreFoundWithoutBias() throws {
+    var text = "time_s,x,y,yaw_deg,range_m\n"
+    for step in 0..<50 {
+      let (x, y) = (min(Double(step) * 0.1, 2.5), max(0, Double(step) * 0.1 - 2.5))
+      let range = ((x + 1) * (x + 1) + (y + 2) * (y + 2)).squareRoot() + 0.4
+      text += "\(Double(step) * 0.1),\(x),\(y),0,\(range)\n"
+    }
+    let table = try CSVTable(text: text)
+    func error(_ calibration: RangingCalibration?) throws -> Double {
+      let run = try ComputedText(try table.targets(calibration: calibration))
+      let (x, y) = (run.numbers("target_x_m").last ?? 9, run.numbers("target_y_m").last ?? 9)
+      return ((x + 1) * (x + 1) + (y + 2) * (y + 2)).squareRoot()
+    }
+    let (corrected, raw) = (try error(byPeer), try error(nil))
+    #expect(corrected < 0.1 && corrected < raw)
+  }
+
+  @Test func aCalibrationOfAnglesIsRefused() throws {
+    let table = try CSVTable(text: "time_s,range_m\n0,1\n")
+    #expect(throws: LabError.self) { try table.filteredRanges(calibration: RangingCalibration()) }
+  }
+}
