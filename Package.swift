@@ -93,7 +93,7 @@ let package = Package(
 
     // Tables, plots and calibration procedures.
     .target(
-      name: "UWBLab", dependencies: ["UWB", "UWBLink", "Ranging", system],
+      name: "UWBLab", dependencies: ["UCI", "UCIReference", "UWB", "UWBLink", "Ranging", system],
       swiftSettings: strict + lifetimes),
 
     // The shell.

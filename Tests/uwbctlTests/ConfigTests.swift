@@ -6,6 +6,7 @@ import Testing
 import UCI
 import UCIReference
 import UWB
+import UWBLab
 import UWBLink
 import UWBSimulator
 

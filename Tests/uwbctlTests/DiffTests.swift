@@ -8,6 +8,7 @@ import Testing
 import UCI
 import UCIReference
 import UWB
+import UWBLab
 import UWBSimulator
 
 @testable import uwbctl

@@ -4,6 +4,7 @@ import SystemPackage
 import Testing
 import UCI
 import UWB
+import UWBLab
 import UWBLink
 import UWBSimulator
 import UWBTestSupport

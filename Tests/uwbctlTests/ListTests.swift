@@ -2,6 +2,7 @@
 import Foundation
 import SystemPackage
 import Testing
+import UWBLab
 import UWBLink
 import UWBTestSupport
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import UWBLab
 
 @testable import UWBLink
 @testable import uwbctl

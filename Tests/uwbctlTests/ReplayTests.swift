@@ -3,6 +3,7 @@
 import Testing
 import UCI
 import UWB
+import UWBLab
 
 @testable import uwbctl
 

@@ -16,14 +16,14 @@ package enum JSONFile {
   /// - Throws: `LabError`, also for numbers that measure nothing, and for keys that `T` does not have.
   package static func read<T: Codable>(_ path: String, as what: String) throws(LabError) -> T {
     try decode(path, what, try contents(ofFile: path, limit: limit)) { all, value in
-      let known = try JSONDecoder().decode(JSONValue.self, from: try JSONEncoder().encode(value))
+      let known = try JSONDecoder().decode(AnyJSON.self, from: try JSONEncoder().encode(value))
       return all.unknownKey(in: known)
     }
   }
 
   private static func decode<T: Decodable>(
     _ path: String, _ what: String, _ bytes: [UInt8],
-    _ check: (JSONValue, T) throws -> String?
+    _ check: (AnyJSON, T) throws -> String?
   ) throws(LabError) -> T {
     // Not left to the decoder, which ends the program.
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -38,7 +38,7 @@ package enum JSONFile {
     do {
       // The decoder looks one byte behind a number, also at the end.
       let data = Data(text.utf8) + [0x0A]
-      let all = try decoder.decode(JSONValue.self, from: data)
+      let all = try decoder.decode(AnyJSON.self, from: data)
       if let problem = all.unusableNumber { throw LabError.badFile(path, problem) }
       value = try decoder.decode(T.self, from: data)
       if let problem = try check(all, value) { throw LabError.badFile(path, problem) }
@@ -111,17 +111,17 @@ package enum JSONFile {
 }
 
 /// Any JSON, to see what a type leaves out of it.
-private enum JSONValue: Decodable {
-  case object([String: JSONValue])
-  case list([JSONValue])
+private enum AnyJSON: Decodable {
+  case object([String: AnyJSON])
+  case list([AnyJSON])
   case number(Double)
   case null, other
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let object = try? container.decode([String: JSONValue].self) {
+    if let object = try? container.decode([String: AnyJSON].self) {
       self = .object(object)
-    } else if let list = try? container.decode([JSONValue].self) {
+    } else if let list = try? container.decode([AnyJSON].self) {
       self = .list(list)
     } else if let number = try? container.decode(Double.self) {
       self = .number(number)
@@ -130,7 +130,7 @@ private enum JSONValue: Decodable {
     }
   }
 
-  private var members: [(name: String, value: JSONValue)] {
+  private var members: [(name: String, value: AnyJSON)] {
     switch self {
     case .object(let members): members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     case .list(let values): values.enumerated().map { ("\($0)", $1) }
@@ -152,9 +152,9 @@ private enum JSONValue: Decodable {
   }
 
   /// Where a key is that `other` lacks.
-  func unknownKey(in other: JSONValue) -> String? { unknownKey([], other) }
+  func unknownKey(in other: AnyJSON) -> String? { unknownKey([], other) }
 
-  private func unknownKey(_ path: [String], _ other: JSONValue) -> String? {
+  private func unknownKey(_ path: [String], _ other: AnyJSON) -> String? {
     let known = Dictionary(other.members.map { ($0.name, $0.value) }) { $1 }
     for (name, value) in members {
       if let counterpart = known[name] {

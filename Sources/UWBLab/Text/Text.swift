@@ -93,6 +93,11 @@ package func fixed(_ value: Double, _ digits: Int) -> String {
   return "\(sign)\(whole)." + String(repeating: "0", count: digits - rest.count) + rest
 }
 
+/// Bytes as two hexadecimal digits each.
+package func hexDigits(_ bytes: some Sequence<UInt8>, separator: String = "") -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
+}
+
 extension String {
   /// Padded on the left to a width.
   package func right(_ width: Int) -> String {

@@ -3,6 +3,7 @@
 import SystemPackage
 import UCI
 import UWB
+import UWBLab
 import UWBLink
 
 // The checks before anything is opened, with what the kernel, udev and /proc tell of the port.

@@ -3,6 +3,7 @@
 import ArgumentParser
 import UCI
 import UCIReference
+import UWBLab
 
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -8,6 +8,7 @@ import Glibc
 import SystemPackage
 import UCI
 import UWB
+import UWBLab
 
 struct Multicast: ParsableCommand {
   static let configuration = CommandConfiguration(

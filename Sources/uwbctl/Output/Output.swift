@@ -121,11 +121,6 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case text, json
 }
 
-/// Bytes as two hexadecimal digits each.
-func hexDigits(_ bytes: some Sequence<UInt8>, separator: String = "") -> String {
-  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
-}
-
 /// A byte as `0x0A`.
 func hexNumber(_ byte: UInt8) -> String { "0x" + hexDigits(CollectionOfOne(byte)).uppercased() }
 

@@ -4,6 +4,7 @@ public import ArgumentParser
 public import UWB
 import UCI
 import UCIReference
+import UWBLab
 import UWBLink
 import UWBSimulator
 

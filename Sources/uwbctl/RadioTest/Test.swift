@@ -3,6 +3,7 @@
 import ArgumentParser
 import UCI
 import UWB
+import UWBLab
 
 struct TestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

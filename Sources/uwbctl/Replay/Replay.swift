@@ -4,6 +4,7 @@ import ArgumentParser
 import SystemPackage
 import UCI
 import UWB
+import UWBLab
 import UWBSimulator
 
 struct Replay: Command {

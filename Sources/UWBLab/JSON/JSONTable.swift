@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value in JSON.
+package protocol JSONValue {
+  var json: String { get }
+  /// As a cell of a table.
+  var plain: String { get }
+}
+
+extension JSONValue {
+  package var json: String { "\(self)" }
+  package var plain: String { json }
+}
+
+extension Bool: JSONValue {}
+extension Int: JSONValue {}
+extension Int32: JSONValue {}
+extension Int64: JSONValue {}
+extension UInt8: JSONValue {}
+extension UInt16: JSONValue {}
+extension UInt32: JSONValue {}
+extension UInt64: JSONValue {}
+
+extension String: JSONValue {
+  package var json: String { quoted(self) }
+  package var plain: String { self }
+}
+
+extension Array: JSONValue where Element: JSONValue {
+  package var json: String { "[\(map(\.json).joined(separator: ","))]" }
+}
+
+/// A number with a fixed count of decimal places.
+package struct Fixed: JSONValue {
+  package let json: String
+
+  package init?(_ value: Double?, _ digits: Int) {
+    guard let value else { return nil }
+    json = fixed(value, digits)
+  }
+}
+
+/// A JSON object on one line, with its keys in the order given. Keys are in snake case and never
+/// change their meaning.
+package struct JSONLine: JSONValue, ExpressibleByDictionaryLiteral {
+  private var fields: [String] = []
+
+  package init(dictionaryLiteral elements: (String, (any JSONValue)?)...) {
+    for (key, value) in elements { add(key, value) }
+  }
+
+  package mutating func add(_ key: String, _ value: (any JSONValue)?) {
+    fields.append("\"\(key)\":\(value?.json ?? "null")")
+  }
+
+  package var json: String { "{\(fields.joined(separator: ","))}" }
+}
+
+/// What the JSON output of a command holds.
+package struct JSONEntry: Sendable {
+  package struct Key: Sendable {
+    /// `receivers[].rssi_dbm` is a key of each object in a list.
+    package var path: String
+    package var meaning: String
+    /// Whether it may be missing.
+    package var isOptional: Bool
+
+    /// - Parameter path: one that ends with `?` is optional.
+    package init(_ path: String, _ meaning: String) {
+      isOptional = path.hasSuffix("?")
+      self.path = isOptional ? String(path.dropLast()) : path
+      self.meaning = meaning
+    }
+  }
+
+  /// The command without `uwbctl`.
+  package var command: String
+  /// What an object describes.
+  package var each: String
+  /// Whether further keys depend on the message.
+  package var hasMore = false
+  package var keys: [Key]
+
+  /// The same for another command.
+  package func also(_ command: String) -> JSONEntry {
+    var entry = self
+    entry.command = command
+    return entry
+  }
+}
+
+extension JSONEntry {
+  package init(
+    _ command: String, each: String, hasMore: Bool = false, _ keys: KeyValuePairs<String, String>
+  ) {
+    self.init(
+      command: command, each: each, hasMore: hasMore, keys: keys.map { Key($0, $1) })
+  }
+}
+
+/// The objects that a command prints: each key with its meaning and its value.
+package struct JSONTable<Object>: Sendable {
+  package private(set) var entry: JSONEntry
+  package private(set) var values:
+    [(key: JSONEntry.Key, value: @Sendable (Object) -> (any JSONValue)?)] =
+      []
+
+  /// - Parameters:
+  ///   - command: without `uwbctl`.
+  ///   - each: what an object describes.
+  package init(_ command: String, each: String, _ build: (inout JSONTable) -> Void) {
+    entry = JSONEntry(command: command, each: each, keys: [])
+    build(&self)
+  }
+
+  /// - Parameters:
+  ///   - path: one that ends with `?` is left out where it has no value, others are null.
+  ///   - value: nil where there is none.
+  package mutating func key(
+    _ path: String, _ meaning: String, _ value: @escaping @Sendable (Object) -> (any JSONValue)?
+  ) {
+    let key = JSONEntry.Key(path, meaning)
+    entry.keys.append(key)
+    values.append((key, value))
+  }
+
+  /// A list of objects.
+  package mutating func list<Inner>(
+    _ path: String, _ meaning: String, of list: @escaping @Sendable (Object) -> [Inner],
+    _ build: (inout JSONTable<Inner>) -> Void
+  ) {
+    let inner = JSONTable<Inner>("", each: "", build)
+    key(path, meaning) { list($0).map(inner.object) }
+    entry.keys += inner.entry.keys.map { key in
+      var key = key
+      key.path = "\(path)[].\(key.path)"
+      return key
+    }
+  }
+
+  package func object(_ object: Object) -> JSONLine {
+    var line: JSONLine = [:]
+    for (key, value) in values {
+      let value = value(object)
+      if value != nil || !key.isOptional { line.add(key.path, value) }
+    }
+    return line
+  }
+
+  package func line(_ object: Object) -> String { self.object(object).json + "\n" }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Ranging
+package import UCI
+package import UWB
+
+/// A measurement with its estimate.
+package struct RangeRow: Sendable {
+  package var seconds: Double
+  package var measurement: RangingMeasurement
+  package var computed: EstimatedMeasurement?
+  /// Whether the chip reports RSSI, as since FiRa 2.0.
+  package var hasRSSI: Bool
+  /// Rounds that were lost between the one before and this one.
+  package var lostBefore = 0
+
+  package init(
+    seconds: Double, measurement: RangingMeasurement, computed: EstimatedMeasurement? = nil,
+    hasRSSI: Bool, lostBefore: Int = 0
+  ) {
+    (self.seconds, self.measurement, self.computed) = (seconds, measurement, computed)
+    (self.hasRSSI, self.lostBefore) = (hasRSSI, lostBefore)
+  }
+
+  package var estimate: RangeEstimate? { computed?.track }
+  package var result: TwoWayMeasurement { measurement.result }
+
+  /// nil where the chip cannot tell.
+  package var nonLineOfSight: Bool? {
+    switch result.lineOfSight {
+    case .lineOfSight: false
+    case .nonLineOfSight: true
+    default: nil
+    }
+  }
+
+  package var rssi: Double? { hasRSSI ? result.rssiDBm : nil }
+}
+
+extension RangeRow {
+  /// Names and meanings never change.
+  package static let json = JSONTable<RangeRow>("range", each: "measurement") {
+    $0.key("time_s", "seconds since the first measurement") { Fixed($0.seconds, 6) }
+    $0.key("session", "session token of the chip") { Int($0.measurement.sessionToken) }
+    $0.key("sequence", "number of the ranging round, from 0") { Int($0.measurement.sequenceNumber) }
+    $0.key("peer", "address") { $0.result.peer.description }
+    $0.key("status", "status name") { $0.result.status.description }
+    $0.key("status_code", "status number, 0 is OK") { Int($0.result.status.rawValue) }
+    $0.key("distance_cm", "distance reported by the chip, centimetres") {
+      $0.result.distanceCentimetres.map { Int($0) }
+    }
+    $0.key("estimate_m", "filtered distance, metres") { Fixed($0.estimate?.distance, 4) }
+    $0.key("estimate_sd_m", "its standard deviation, metres") {
+      Fixed($0.estimate?.standardDeviation, 4)
+    }
+    $0.key("velocity_m_s", "speed away from this device, metres per second") {
+      Fixed($0.estimate?.velocity, 3)
+    }
+    $0.key("azimuth_deg", "degrees") { Fixed($0.result.azimuth.degrees, 2) }
+    $0.key("azimuth_fom", "figure of merit, 0…100; 0: no azimuth") {
+      Int($0.result.azimuth.figureOfMerit)
+    }
+    $0.key("elevation_deg", "degrees") { Fixed($0.result.elevation.degrees, 2) }
+    $0.key("elevation_fom", "figure of merit, 0…100; 0: no elevation") {
+      Int($0.result.elevation.figureOfMerit)
+    }
+    $0.key("rssi_dbm", "received power, dBm") { Fixed($0.rssi, 1) }
+    $0.key("nlos", "true without line of sight") { $0.nonLineOfSight }
+    $0.key("lost_before", "rounds lost just before, as the summary counts them") { $0.lostBefore }
+    $0.key(
+      "after_interruption",
+      "true for the first one after the device was lost and found again"
+    ) { $0.measurement.followsInterruption }
+    $0.key("computed_m", "calibrated distance of this round, metres") {
+      Fixed($0.computed?.distance, 4)
+    }
+    $0.key("computed_sd_m", "its standard deviation, metres") {
+      Fixed($0.computed?.distanceDeviation, 4)
+    }
+    $0.key("no_computed", "why it is missing: not_measured or no_distance") {
+      $0.computed?.noDistance?.word
+    }
+    $0.key("computed_azimuth_deg", "from phases of single frames, degrees to the right") {
+      Fixed(degrees($0.computed?.azimuth?.angle), 2)
+    }
+    $0.key("computed_azimuth_sd_deg", "its standard deviation, degrees") {
+      Fixed(degrees($0.computed?.azimuth?.standardDeviation), 2)
+    }
+    $0.key(
+      "no_computed_azimuth",
+      "why it is missing: not_measured, no_antenna_table, no_phases or phases_disagree"
+    ) { $0.computed?.noAzimuth?.word }
+    $0.key("computed_elevation_deg", "from phases of single frames, degrees upwards") {
+      Fixed(degrees($0.computed?.elevation?.angle), 2)
+    }
+    $0.key("computed_elevation_sd_deg", "its standard deviation, degrees") {
+      Fixed(degrees($0.computed?.elevation?.standardDeviation), 2)
+    }
+    $0.key("nlos_probability", "probability that the direct path is blocked, 0…1") {
+      Fixed($0.computed?.nonLineOfSight, 3)
+    }
+    $0.key("cfo_ppm", "how much faster the peer's clock is, parts per million") {
+      Fixed($0.computed?.carrierOffset, 3)
+    }
+    $0.key("rx_power_dbm", "received power used in computations, dBm") {
+      Fixed($0.computed?.receivedPower, 1)
+    }
+    $0.key("fp_power_dbm", "power of the first path, dBm") { Fixed($0.computed?.firstPathPower, 1) }
+    $0.key("diagnostics", "diagnostics of the round: used, missing, ambiguous or none") {
+      $0.computed?.diagnostics.word
+    }
+    $0.key("diagnostics_frames", "number of frames or antennas in them") {
+      $0.computed?.frames ?? 0
+    }
+  }
+}
+
+extension EstimatedMeasurement {
+  /// The number of frames or antennas that the diagnostics cover.
+  fileprivate var frames: Int {
+    if case .used(let count) = diagnostics { count } else { 0 }
+  }
+}
+
+/// Also of nothing.
+package func degrees(_ radians: Double?) -> Double? { radians.map { $0 * 180 / .pi } }
+
+extension NoEstimate {
+  /// For programs.
+  package var word: String {
+    switch self {
+    case .notMeasured: "not_measured"
+    case .noDistance: "no_distance"
+    case .noAntennaTable: "no_antenna_table"
+    case .noPhases: "no_phases"
+    case .phasesDisagree: "phases_disagree"
+    }
+  }
+}
+
+extension DiagnosticsUse {
+  /// For programs.
+  package var word: String {
+    switch self {
+    case .none: "none"
+    case .missing: "missing"
+    case .ambiguous: "ambiguous"
+    case .used: "used"
+    }
+  }
+}

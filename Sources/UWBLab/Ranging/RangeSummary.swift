@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import UCI
+package import UWB
+
+/// Rates and losses of a run, in total and by peer.
+package struct RangeSummary: Sendable {
+  package struct Peer: Sendable {
+    package var measured = 0
+    package var failed = 0
+    package var failures: [Status: Int] = [:]
+    package var last: RangeRow?
+    /// When it was measured last.
+    package var measuredAt: UInt64?
+  }
+
+  package private(set) var peers: [MACAddress: Peer] = [:]
+  package private(set) var rounds = 0
+  /// Rounds without an entry for any peer.
+  package private(set) var empty = 0
+  package private(set) var missing = 0
+  /// When the run began, or its first round.
+  package private(set) var firstTime: UInt64?
+  /// When the last round was reported.
+  package private(set) var lastTime: UInt64?
+  private var firstRound: UInt64?
+  /// The round of the last measurement, and its number of measurements.
+  package private(set) var lastSequence: UInt32?
+  package private(set) var rowsInRound = 0
+  private var lastSequences: [UInt32: UInt32] = [:]
+  /// The number of notifications that were not read in time.
+  package var dropped = 0
+
+  /// - Parameter start: CLOCK_MONOTONIC in nanoseconds; nil: the first round.
+  package init(since start: UInt64? = nil) { firstTime = start }
+
+  package var measured: Int { peers.values.reduce(0) { $0 + $1.measured } }
+  package var failed: Int { peers.values.reduce(0) { $0 + $1.failed } }
+
+  /// - Returns: the number of rounds that were lost just before.
+  @discardableResult
+  package mutating func add(_ row: RangeRow) -> Int {
+    let measurement = row.measurement
+    let lost = begin(
+      measurement.sequenceNumber, measurement.sessionToken, measurement.receivedAt,
+      isFirst: measurement.followsInterruption)
+    rowsInRound += 1
+    var peer = peers[row.result.peer] ?? Peer()
+    if row.result.distanceCentimetres != nil {
+      peer.measured += 1
+      peer.measuredAt = measurement.receivedAt
+    } else {
+      peer.failed += 1
+      peer.failures[row.result.status, default: 0] += 1
+    }
+    peer.last = row
+    peers[row.result.peer] = peer
+    return lost
+  }
+
+  package mutating func add(_ round: EmptyRound) {
+    _ = begin(
+      round.sequenceNumber, round.sessionToken, round.receivedAt,
+      isFirst: round.followsInterruption)
+    empty += 1
+  }
+
+  /// - Parameter isFirst: a device that was lost counts from 0 again, possibly in a session with the
+  ///   same token.
+  private mutating func begin(
+    _ number: UInt32, _ token: UInt32, _ time: UInt64, isFirst: Bool
+  ) -> Int {
+    let before = isFirst ? nil : lastSequences[token]
+    guard number != before else { return 0 }
+    rounds += 1
+    rowsInRound = 0
+    lastSequences[token] = number
+    lastSequence = number
+    firstTime = firstTime ?? time
+    firstRound = firstRound ?? time
+    lastTime = time
+    // Every number between those of two notifications is a lost round.
+    guard let before, number > before else { return 0 }
+    missing += Int(number - before) - 1
+    return Int(number - before) - 1
+  }
+
+  package var rate: Double {
+    guard let firstRound, let lastTime, rounds > 1, lastTime > firstRound else { return 0 }
+    return Double(rounds - 1) * 1e9 / Double(lastTime - firstRound)
+  }
+
+  /// What the live table ends with.
+  package var line: String {
+    "\(rounds) rounds, \(fixed(rate, 1)) Hz" + (empty > 0 ? ", \(empty) empty" : "")
+      + ", \(missing) lost"
+  }
+
+  package func text(_ statistics: String) -> String {
+    let why = failures.map { "\($0.count) \($0.status)" }
+    return "\(rounds) rounds, \(fixed(rate, 1)) Hz, \(peers.count) "
+      + (peers.count == 1 ? "peer" : "peers")
+      + ", \(measured) measured, \(failed) failed"
+      + (why.isEmpty ? "" : " (\(why.joined(separator: ", ")))")
+      + (empty > 0 ? ", \(empty) empty" : "")
+      + ", \(missing) lost, \(dropped) dropped, \(statistics)"
+  }
+}
+
+extension RangeSummary {
+  /// The number of each failure, the most frequent first.
+  package var failures: [(status: Status, count: Int)] {
+    var counts: [Status: Int] = [:]
+    for peer in peers.values { counts.merge(peer.failures) { $0 + $1 } }
+    return counts.map { (status: $0.key, count: $0.value) }
+      .sorted { ($1.count, $0.status.rawValue) < ($0.count, $1.status.rawValue) }
+  }
+}
