@@ -96,6 +96,9 @@ let package = Package(
       name: "UWBLab", dependencies: ["UCI", "UCIReference", "UWB", "UWBLink", "Ranging", system],
       swiftSettings: strict + lifetimes),
 
+    // What services and their clients say to each other.
+    .target(name: "Varlink", swiftSettings: strict),
+
     // The shell.
     .target(
       name: "CVersion",
@@ -231,6 +234,7 @@ let package = Package(
     .testTarget(
       name: "UWBLabTests", dependencies: ["UWBLab", "UWB", "Ranging", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
+    .testTarget(name: "VarlinkTests", dependencies: ["Varlink"], swiftSettings: strict),
     .testTarget(
       name: "uwbctlTests",
       dependencies: [
@@ -262,7 +266,7 @@ if Context.environment["UWB_FUZZ"] != nil,
       name: "Fuzz",
       dependencies: [
         "Meter", "UCI", "UCIReference", "UWB", "UWBLink", "AccessoryProtocol", "Ranging", "UWBLab",
-        "UWBSimulator", "NearbyInteraction", "Peers", "uwbctl",
+        "UWBSimulator", "NearbyInteraction", "Peers", "Varlink", "uwbctl",
       ],
       path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
   ]

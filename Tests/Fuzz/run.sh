@@ -20,7 +20,7 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 [ $# -gt 0 ] || targets=(framer message segments pcapng text secrets profile parameters accessory peers \
-  tables json shell)
+  varlink tables json shell)
 asan=${UWB_FUZZ_ASAN:-1}
 jobs=${UWB_FUZZ_JOBS:-2}
 work=$root/.build-fuzz
@@ -76,7 +76,7 @@ longest() {
   framer) echo 16384 ;;
   parameters | accessory | peers) echo 256 ;;
   message) echo 1200 ;;
-  pcapng | text | profile | tables | json | shell) echo 8192 ;;
+  pcapng | text | profile | varlink | tables | json | shell) echo 8192 ;;
   *) echo 2048 ;;
   esac
 }

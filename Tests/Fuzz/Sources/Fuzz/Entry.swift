@@ -20,7 +20,7 @@ private var targets: [any Target.Type] {
   [
     MessageTarget.self, SegmentTarget.self, PcapngTarget.self, TextTarget.self, SecretTarget.self,
     FramerTarget.self, ProfileTarget.self, ParameterTarget.self, AccessoryTarget.self,
-    PeerTarget.self, TableTarget.self, JSONTarget.self, ShellTarget.self,
+    PeerTarget.self, VarlinkTarget.self, TableTarget.self, JSONTarget.self, ShellTarget.self,
   ]
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import Varlink
+
+@Suite struct JSONTests {
+  private func read(_ text: String) throws(JSONError) -> JSON { try JSON(Array(text.utf8)) }
+
+  @Test(arguments: [
+    (" null ", JSON.null), ("true", .bool(true)), ("-0", .integer(0)),
+    ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
+    ("9223372036854775808", .number(9_223_372_036_854_775_808)), ("1.5e3", .number(1_500)),
+    ("1E+2", .number(100)), ("0.0", .number(0)), ("[]", .array([])), ("{ }", .object([:])),
+    (#""\u00e9\ud83d\ude00\n\/\"""#, .string("é😀\n/\"")),
+    (#"{"a" : [1 , {"b":null}]}"#, .object(["a": .array([.integer(1), .object(["b": .null])])])),
+  ])
+  func values(_ text: String, _ value: JSON) throws {
+    #expect(try read(text) == value)
+    #expect(try read("\(value)") == value)
+  }
+
+  @Test(arguments: [
+    ("", 0), ("nul", 0), ("[1,]", 3), ("[1 2]", 3), ("{\"a\":1,}", 7), ("{a:1}", 1), ("01", 2),
+    ("+1", 0), (".5", 0), ("1.", 2), ("1e", 2), ("1e999", 5), ("\"\u{1}\"", 1), ("\"a", 2),
+    (#""\x""#, 3), (#""\u12g4""#, 5), (#""\ud800""#, 7), (#""\udc00""#, 7), ("[] []", 3),
+    ("{\"a\":1,\"a\":2}", 7), ("NaN", 0), ("'a'", 0), ("[1]//", 3), ("[", 1), ("{\"a\"", 4),
+  ])
+  func whatIsNoJSON(_ text: String, _ position: Int) {
+    let error = #expect(throws: JSONError.self) { try read(text) }
+    #expect(error?.position == position, "\(error.map(String.init) ?? "")")
+  }
+
+  @Test func bytesThatAreNoText() {
+    #expect(throws: JSONError(position: 0, reason: "the text is not UTF-8")) {
+      try JSON([0x22, 0xFF, 0x22])
+    }
+  }
+
+  @Test func nestingIsBounded() throws {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    _ = try read(nested(JSON.deepest))
+    #expect(throws: JSONError.self) { try read(nested(JSON.deepest + 1)) }
+    #expect(throws: JSONError.self) { try read(String(repeating: "{\"a\":", count: 100_000)) }
+  }
+
+  @Test func whatIsWritten() {
+    let value = JSON.object([
+      "b": .string("\u{0}\u{1F}\"\\/é"), "a": .array([.number(.infinity), .number(0.1), .null]),
+    ])
+    #expect("\(value)" == #"{"a":[null,0.1,null],"b":"\u0000\u001f\"\\/é"}"#)
+  }
+}
