@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .library(name: "UWBLab", targets: ["UWBLab"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
+    .executable(name: "uwbd", targets: ["uwbd"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -110,6 +111,15 @@ let package = Package(
         "Bluetooth", "Peers", "UWBLab", "Locking", system, logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
+
+    // The service that shares chips.
+    .executableTarget(
+      name: "uwbd",
+      dependencies: [
+        "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", deque, system, logging,
+        arguments,
+      ],
+      resources: [.embedInCode("org.swift-uwb.Chips.varlink")], swiftSettings: strict + lifetimes),
 
     // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(
@@ -242,6 +252,13 @@ let package = Package(
         "AccessoryProtocol", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "uwbdTests",
+      dependencies: [
+        "uwbd", "uwbctl", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink", "UWBSimulator",
+        "UWBTestSupport", "Locking", logging, system,
+      ],
+      swiftSettings: strict + lifetimes),
   ],
   cLanguageStandard: .c11
 )
@@ -251,7 +268,7 @@ if Context.environment["UWB_FUZZ"] != nil,
   let shell = package.targets.first(where: { $0.name == "uwbctl" })
 {
   package.products.removeAll { $0.name == shell.name }
-  package.targets.removeAll { [shell.name, shell.name + "Tests"].contains($0.name) }
+  package.targets.removeAll { [shell.name, shell.name + "Tests", "uwbdTests"].contains($0.name) }
   package.targets += [
     // The shell, whose main function has another name.
     .target(

@@ -95,6 +95,9 @@ public final class SimulatedBench: Sendable {
       nonmutating set { change { $0[id].chip.faults = newValue } }
     }
 
+    /// The sessions on the chip.
+    package var sessionCount: Int { change { $0[id].chip.sessions.count } }
+
     /// Commands that came earlier or more often than the chip's state allowed.
     package var disorderlyCommands: Int { change { $0[id].chip.disorderlyCommands } }
 

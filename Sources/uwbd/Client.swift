@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Logging
+import UCI
+import Varlink
+
+/// A program that is connected. Its calls are answered in their order, one after the other.
+@ServiceActor final class Client {
+  nonisolated let number: Int
+  nonisolated let user: PeerCredentials
+  /// The sessions that it holds.
+  var held: [SharedSession] = []
+
+  private let service: Service
+  private let socket: Socket
+  private var framing = VarlinkFraming()
+  /// What is being sent, and how many bytes of it are.
+  private var output: [UInt8] = []
+  private var sent = 0
+  /// Since when it takes nothing; nil: it does.
+  private var blockedSince: ContinuousClock.Instant?
+  /// A call that is carried out, and still has to be answered.
+  private var call: VarlinkCall?
+  private(set) var monitor: Monitor?
+  private var isTakingCalls = false
+  private var isAtEnd = false
+  private(set) var isClosed = false
+  /// After what is being sent.
+  private var closesSoon = false
+  private var readSource: (any DispatchSourceRead)?
+  private var writeSource: (any DispatchSourceWrite)?
+
+  /// For how long a client may take nothing while measurements are lost.
+  private static let patience = Duration.seconds(30)
+
+  /// Closed when nothing refers to it any more: sources use a descriptor until they are cancelled.
+  private final class Socket: Sendable {
+    let descriptor: Int32
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    deinit { Glibc.close(descriptor) }
+  }
+
+  /// - Parameter descriptor: of a socket that does not block; closed at the end.
+  init(_ descriptor: Int32, number: Int, _ user: PeerCredentials, _ service: Service) {
+    (self.number, self.user, self.service) = (number, user, service)
+    socket = Socket(descriptor)
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: descriptor, queue: ServiceQueue.shared.queue)
+    source.setEventHandler { [weak self] in
+      ServiceActor.assumeIsolated { self?.readable() }
+    }
+    source.setCancelHandler { [socket] in withExtendedLifetime(socket) {} }
+    readSource = source
+    source.resume()
+  }
+
+  /// Ends the connection, and lets go of what it holds.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    shutdown(socket.descriptor, Int32(SHUT_RDWR))
+    for source in [readSource, writeSource] as [(any DispatchSourceProtocol)?] { source?.cancel() }
+    (readSource, writeSource, monitor, output) = (nil, nil, nil, [])
+    service.closed(self)
+  }
+
+  // MARK: calls
+
+  /// Reads all that is available. Nothing may be left: once the other end has hung up, Dispatch on Linux
+  /// does not call again.
+  private func readable() {
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while !isClosed, !isAtEnd {
+      let count = read(socket.descriptor, &buffer, buffer.count)
+      if count > 0 {
+        framing.append(buffer[..<count])
+        takeCalls()
+        // Calls that wait for the one before them.
+        if framing.count > 2 * framing.limit { return close() }
+      } else if count == 0 {
+        isAtEnd = true
+        readSource?.cancel()
+        readSource = nil
+      } else if errno == EAGAIN {
+        return
+      } else if errno != EINTR {
+        return close()
+      }
+    }
+    // Who listens on hears no more; who waits for an answer gets it.
+    guard isAtEnd else { return }
+    if monitor != nil { return close() }
+    if call == nil {
+      closesSoon = true
+      closeIfDone()
+    }
+  }
+
+  private func takeCalls() {
+    // A call that is answered at once leads here again.
+    guard !isTakingCalls else { return }
+    isTakingCalls = true
+    defer { isTakingCalls = false }
+    while !isClosed, call == nil, output.isEmpty, !closesSoon {
+      do throws(VarlinkMessageError) {
+        guard let message = try framing.next() else { return }
+        let call = try VarlinkCall(message)
+        self.call = call
+        switch service.varlink.answer(call) {
+        case .reply(let reply): answer(reply.bytes)
+        case .accepted(_, let method): service.perform(method, call, for: self)
+        }
+      } catch {
+        closesSoon = true
+        send(Refusal.invalidMessage(error).bytes)
+      }
+    }
+  }
+
+  /// Answers the call that is being carried out.
+  func answer(_ reply: [UInt8]) {
+    guard let call else { return }
+    self.call = nil
+    if isAtEnd { closesSoon = true }
+    if call.oneway { closeIfDone() } else { send(reply) }
+    takeCalls()
+  }
+
+  private func send(_ bytes: [UInt8]) {
+    guard !isClosed else { return }
+    output += bytes
+    flush()
+  }
+
+  private func flush() {
+    while !isClosed {
+      if sent == output.count {
+        (output, sent, blockedSince) = ([], 0, nil)
+        guard let bytes = nextReply() else { break }
+        output = bytes
+      }
+      let count = output.withUnsafeBytes {
+        Glibc.send(
+          socket.descriptor, $0.baseAddress! + sent, output.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count >= 0 {
+        sent += count
+      } else if errno == EAGAIN {
+        blockedSince = blockedSince ?? .now
+        return waitUntilWritable()
+      } else if errno != EINTR {
+        return close()
+      }
+    }
+    writeSource?.cancel()
+    writeSource = nil
+    closeIfDone()
+  }
+
+  /// Sends what waits, and takes the calls after that.
+  private func goOn() {
+    flush()
+    takeCalls()
+  }
+
+  private func closeIfDone() {
+    if closesSoon, output.isEmpty { close() }
+  }
+
+  private func waitUntilWritable() {
+    guard writeSource == nil else { return }
+    let source = DispatchSource.makeWriteSource(
+      fileDescriptor: socket.descriptor, queue: ServiceQueue.shared.queue)
+    source.setEventHandler { [weak self] in
+      ServiceActor.assumeIsolated { self?.goOn() }
+    }
+    source.setCancelHandler { [socket] in withExtendedLifetime(socket) {} }
+    writeSource = source
+    source.resume()
+  }
+
+  // MARK: measurements
+
+  /// What a client listens to.
+  struct Monitor {
+    /// nil: any.
+    var chip: String?
+    var sessionID: UInt32?
+    var peer: String?
+    var queue: MeasurementQueue
+    /// Follows the measurements that wait.
+    var end: Refusal?
+  }
+
+  func listen(_ monitor: Monitor) { self.monitor = monitor }
+
+  /// A session has measured something.
+  func offer(_ measurement: PublishedMeasurement) {
+    guard var monitor, monitor.chip ?? measurement.chip == measurement.chip,
+      monitor.sessionID ?? measurement.sessionID == measurement.sessionID,
+      monitor.peer ?? measurement.peer.description == measurement.peer.description
+    else { return }
+    self.monitor = nil
+    monitor.queue.add(measurement)
+    self.monitor = monitor
+    if let blockedSince {
+      if monitor.queue.lost > 0, ContinuousClock.now - blockedSince > Self.patience {
+        service.logger.notice(
+          "a client that takes nothing is disconnected", metadata: ["pid": "\(user.pid)"])
+        close()
+      }
+    } else {
+      goOn()
+    }
+  }
+
+  /// A session has ended.
+  func ended(_ session: SharedSession, _ reason: Refusal) {
+    held.removeAll { $0 === session }
+    guard let monitor, monitor.sessionID == session.id, monitor.chip ?? session.chip == session.chip
+    else { return }
+    self.monitor?.end = reason
+    if blockedSince == nil { goOn() }
+  }
+
+  /// The next reply to a client that listens.
+  private func nextReply() -> [UInt8]? {
+    guard let call, var monitor else { return nil }
+    if let (measurement, lost) = monitor.queue.next() {
+      self.monitor = monitor
+      if !call.more { finishListening() }
+      return VarlinkReply.bytes(
+        "{\(measurement.members),\"lost\":\(lost)}", continues: call.more)
+    }
+    guard let end = monitor.end else { return nil }
+    finishListening()
+    return end.bytes
+  }
+
+  private func finishListening() { (call, monitor) = (nil, nil) }
+}

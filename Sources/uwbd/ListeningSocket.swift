@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+
+/// Why the service cannot be reached at a path.
+struct SocketFailure: Error {
+  var cause: String
+  var suggestion: String?
+}
+
+/// Sockets at which clients connect.
+enum ListeningSocket {
+  /// The one that systemd has made (sd_listen_fds(3)); nil: it has made none.
+  static func inherited() throws(SocketFailure) -> Int32? {
+    let environment = ["LISTEN_PID", "LISTEN_FDS"].map { (name: String) in
+      getenv(name).flatMap { Int32(String(cString: $0)) }
+    }
+    // Not for programs that this one starts.
+    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
+    guard environment[0] == getpid(), let count = environment[1], count > 0 else { return nil }
+    guard count == 1 else {
+      throw SocketFailure(
+        cause: "systemd has handed over \(count) sockets.",
+        suggestion: "Give the unit one ListenStream= only.")
+    }
+    var isListening: Int32 = 0
+    var length = socklen_t(4)
+    guard getsockopt(3, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening == 1
+    else {
+      throw SocketFailure(
+        cause: "The descriptor that systemd has handed over is no socket that listens.",
+        suggestion: "Use ListenStream= with a path, and Accept=no.")
+    }
+    prepare(3)
+    return 3
+  }
+
+  /// Makes one at a path. It appears there when it is ready, so that nobody is turned away; one that a
+  /// program has left behind is replaced.
+  ///
+  /// - Parameter mode: who may connect.
+  static func make(at path: String, mode: mode_t) throws(SocketFailure) -> Int32 {
+    func failure(_ errno: Int32) -> SocketFailure {
+      SocketFailure(
+        cause: "Cannot listen at \(path): \(Errno(rawValue: errno)).",
+        suggestion: errno == ENOENT
+          ? "Create the folder, or name a socket in another one with --socket."
+          : errno == EACCES ? "Name a socket in a folder of yours with --socket." : nil)
+    }
+    var status = stat()
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+      throw SocketFailure(
+        cause: "There is a file at \(path) that is no socket.",
+        suggestion: "Name another path with --socket.")
+    }
+    let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(probe) }
+    // A full backlog is no reason to wait.
+    prepare(probe)
+    let connected = withUnixAddress(path) { connect(probe, $0, $1) }
+    if connected == 0 || errno == EAGAIN {
+      throw SocketFailure(
+        cause: "Another program listens at \(path).", suggestion: "End it, or use its chips.")
+    }
+    let temporary = "\(path).\(getpid())"
+    unlink(temporary)
+    let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard made >= 0 else { throw failure(errno) }
+    prepare(made)
+    guard let bound = withUnixAddress(temporary, { bind(made, $0, $1) }) else {
+      close(made)
+      throw failure(ENAMETOOLONG)
+    }
+    guard bound == 0, chmod(temporary, mode) == 0, listen(made, 128) == 0,
+      rename(temporary, path) == 0
+    else {
+      let error = errno
+      unlink(temporary)
+      close(made)
+      throw failure(error)
+    }
+    return made
+  }
+
+  /// It does not block, and other programs do not get it.
+  static func prepare(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+  }
+}
+
+/// Calls `body` with the address of a Unix socket; nil: the path is too long. One that begins with `@` is
+/// no file (unix(7)).
+func withUnixAddress<R>(
+  _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
+) -> R? {
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  var bytes = Array(path.utf8)
+  if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+  guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+  let length = MemoryLayout<sa_family_t>.size + bytes.count + (bytes.first == 0 ? 0 : 1)
+  return withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import UWB
+import UWBLab
+import Varlink
+
+/// Why a call fails: an error of the interface.
+struct Refusal: Error {
+  static let interface = "org.swift-uwb.Chips"
+
+  private let error: String
+  private let parameters: JSONLine
+
+  init(_ name: String, _ parameters: JSONLine) {
+    error = "\(Self.interface).\(name)"
+    self.parameters = parameters
+  }
+
+  private init(error: String, _ parameters: JSONLine) {
+    (self.error, self.parameters) = (error, parameters)
+  }
+
+  /// The reply.
+  var bytes: [UInt8] { VarlinkReply.bytes(parameters.json, error: error) }
+
+  static func invalidParameter(_ name: String) -> Refusal {
+    Refusal(error: "org.varlink.service.InvalidParameter", ["parameter": name])
+  }
+
+  static func invalidMessage(_ reason: VarlinkMessageError) -> Refusal {
+    Refusal("InvalidMessage", ["reason": "\(reason)"])
+  }
+
+  static func denied(_ reason: String, _ advice: String) -> Refusal {
+    Refusal("Denied", ["reason": reason, "advice": advice])
+  }
+
+  static func noChip(_ reason: String, _ advice: String) -> Refusal {
+    Refusal("NoChip", ["reason": reason, "advice": advice])
+  }
+
+  static func noSession(_ reason: String, _ advice: String) -> Refusal {
+    Refusal("NoSession", ["reason": reason, "advice": advice])
+  }
+
+  /// - Parameter name: of an error that has these parameters.
+  static func chip(
+    _ name: String, _ chip: String, _ reason: String, _ advice: String?
+  ) -> Refusal {
+    Refusal(name, ["chip": chip, "reason": reason, "advice": advice])
+  }
+
+  /// The chip, or what leads to it, has failed.
+  static func chip(_ chip: String, _ error: any Error) -> Refusal {
+    let driver = error as? DriverError
+    return .chip(
+      driver?.linkError == nil ? "Refused" : "ChipUnavailable", chip, "\(error)",
+      driver?.recoverySuggestion)
+  }
+
+  static func sessionEnded(
+    _ chip: String, _ sessionID: UInt32, _ reason: String, _ advice: String?
+  ) -> Refusal {
+    Refusal(
+      "SessionEnded",
+      ["chip": chip, "session_id": sessionID, "reason": reason, "advice": advice])
+  }
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Logging
+import UWB
+import UWBLab
+import UWBLink
+import Varlink
+
+/// The chips, the programs that are connected, and what these ask for.
+@ServiceActor final class Service {
+  nonisolated let varlink: VarlinkService
+  nonisolated let logger: Logger
+  private let permissions: Permissions
+  private let chips: [SharedChip]
+  private var clients: [Int: Client] = [:]
+  private var nextNumber = 0
+  private var listening: (any DispatchSourceRead)?
+  private var isPaused = false
+
+  /// Connections at the same time.
+  private static let mostClients = 1_000
+
+  init(
+    _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
+    logger: Logger
+  ) throws(VarlinkInterfaceError) {
+    varlink = try VarlinkService(
+      vendor: "swift-uwb", product: "uwbd", version: version,
+      url: "https://github.com/swift-uwb/swift-uwb",
+      interfaces: [String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self)])
+    self.permissions = permissions
+    self.logger = logger
+    self.chips = chips.map { SharedChip($0.endpoint, name: $0.name, logger: logger) }
+  }
+
+  /// Opens the chips, and serves clients.
+  ///
+  /// - Parameter socket: one that listens and does not block; closed at the end.
+  func start(listeningAt socket: Int32) {
+    for chip in chips { chip.start() }
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: socket, queue: ServiceQueue.shared.queue)
+    source.setEventHandler { [weak self] in
+      ServiceActor.assumeIsolated {
+        if self?.accept(from: socket) == false { self?.pause() }
+      }
+    }
+    source.setCancelHandler { close(socket) }
+    listening = source
+    source.resume()
+  }
+
+  /// There is no descriptor for another connection: without a pause the queue would be called again at
+  /// once.
+  private func pause() {
+    isPaused = true
+    listening?.suspend()
+    ServiceQueue.shared.queue.asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
+      ServiceActor.assumeIsolated { self?.resume() }
+    }
+  }
+
+  private func resume() {
+    if isPaused { listening?.resume() }
+    isPaused = false
+  }
+
+  /// Ends all sessions, and closes the chips and all connections.
+  func stop() async {
+    resume()
+    listening?.cancel()
+    listening = nil
+    await withTaskGroup { group in
+      for chip in chips { group.addTask { await chip.stop() } }
+    }
+    for client in clients.values { client.close() }
+  }
+
+  /// What it serves, in a line.
+  var status: String {
+    let open = chips.filter { $0.problemText == nil }.count
+    let sessions = chips.reduce(0) { $0 + $1.sessions.count }
+    return "\(open) of \(chips.count) chips, \(sessions) sessions, \(connections) clients"
+  }
+
+  var connections: Int { clients.count }
+  var listeners: Int { clients.values.count { $0.monitor != nil } }
+
+  /// Returns when the threads that read from the chips have shown that they work.
+  func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
+
+  /// Whether there was a descriptor for each connection.
+  private func accept(from socket: Int32) -> Bool {
+    while true {
+      let descriptor = Glibc.accept(socket, nil, nil)
+      guard descriptor >= 0 else {
+        if errno == EINTR || errno == ECONNABORTED { continue }
+        return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
+      }
+      guard clients.count < Self.mostClients, let user = PeerCredentials(of: descriptor) else {
+        close(descriptor)
+        continue
+      }
+      ListeningSocket.prepare(descriptor)
+      nextNumber += 1
+      clients[nextNumber] = Client(descriptor, number: nextNumber, user, self)
+    }
+  }
+
+  /// A connection has ended: what the program holds ends with it.
+  func closed(_ client: Client) {
+    clients[client.number] = nil
+    for session in client.held { session.release(client.number, isGone: true) }
+    client.held = []
+  }
+
+  // MARK: calls
+
+  /// Carries out a call whose parameters have been checked, and answers it.
+  func perform(_ method: String, _ call: VarlinkCall, for client: Client) {
+    do throws(Refusal) {
+      switch method {
+      case "List": client.answer(reply(["chips": chips.map(describe)]))
+      case "Describe":
+        let chip = try chip(call)
+        client.answer(reply(["info": UWBDevice.json.object(try device(of: chip))]))
+      case "Stop":
+        try stop(call, for: client)
+        client.answer(reply([:]))
+      case "Monitor": try monitor(call, for: client)
+      default:
+        Task {
+          do throws(Refusal) {
+            client.answer(reply(try await start(call, for: client)))
+          } catch { client.answer(error.bytes) }
+        }
+      }
+    } catch { client.answer(error.bytes) }
+  }
+
+  private func reply(_ parameters: JSONLine) -> [UInt8] { VarlinkReply.bytes(parameters.json) }
+
+  private func describe(_ chip: SharedChip) -> JSONLine {
+    let sessions = chip.sessions.sorted { $0.key < $1.key }.map { id, session -> JSONLine in
+      let owners = session.owners.sorted { $0.key < $1.key }.map(\.value.json)
+      return [
+        "session_id": id, "state": session.state, "share": session.share.rawValue,
+        "owners": owners,
+      ]
+    }
+    return ["chip": chip.name, "problem": chip.problemText, "sessions": sessions]
+  }
+
+  private func chip(_ call: VarlinkCall) throws(Refusal) -> SharedChip {
+    let name = call.parameters["chip"]?.string
+    let known = chips.map { printable($0.name) }.joined(separator: ", ")
+    if let name {
+      guard let chip = chips.first(where: { $0.name == name }) else {
+        throw .noChip("There is no chip \(printable(name)).", "The chips are: \(known)")
+      }
+      return chip
+    }
+    guard chips.count == 1 else {
+      throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(known)")
+    }
+    return chips[0]
+  }
+
+  private func device(of chip: SharedChip) throws(Refusal) -> UWBDevice {
+    guard let device = chip.device, chip.problem == nil else {
+      throw .chip(
+        "ChipUnavailable", chip.name, chip.problemText ?? "It is closed.",
+        chip.problem?.recoverySuggestion ?? "Try again in a second.")
+    }
+    return device
+  }
+
+  private func sessionID(_ call: VarlinkCall) throws(Refusal) -> UInt32? {
+    guard let number = call.parameters["session_id"]?.integer else { return nil }
+    guard let id = UInt32(exactly: number) else { throw .invalidParameter("session_id") }
+    return id
+  }
+
+  // MARK: sessions
+
+  private func start(_ call: VarlinkCall, for client: Client) async throws(Refusal) -> JSONLine {
+    try permissions.checkStart(client.user)
+    let milliseconds = call.parameters["linger_ms"]?.integer ?? 0
+    guard 0...60_000 ~= milliseconds else { throw .invalidParameter("linger_ms") }
+    let share =
+      call.parameters["share"]?.string.flatMap(SharedSession.Share.init(rawValue:)) ?? .everyone
+    let chip = try chip(call)
+    while true {
+      let device = try device(of: chip)
+      let profile = try profile(call, for: device)
+      let there = chip.sessions[profile.sessionID]
+      if let there, there.isEnding {
+        await there.waitUntilEnded()
+        continue
+      }
+      if let there { try checkJoining(there, profile, client.user) }
+      let session = there ?? make(profile, on: chip, device, share, client.user)
+      session.add(client.number, client.user, linger: .milliseconds(milliseconds))
+      if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
+      do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
+      // It may have gone while the chip worked.
+      if client.isClosed { session.release(client.number, isGone: true) }
+      return [
+        "chip": chip.name, "session_id": session.id, "joined": there != nil,
+      ]
+    }
+  }
+
+  private func profile(
+    _ call: VarlinkCall, for device: UWBDevice
+  ) throws(Refusal) -> SessionProfile {
+    let text = "\(call.parameters["profile"] ?? .null)"
+    do throws(ProfileError) {
+      return try SessionProfile(Array(text.utf8), for: device.dialect.generation)
+    } catch {
+      // All of it is in one line here.
+      let reason = "\(error)".replacing("Line 1: ", with: "", maxReplacements: 1)
+      throw Refusal("InvalidProfile", ["reason": reason, "advice": error.recoverySuggestion])
+    }
+  }
+
+  private func checkJoining(
+    _ session: SharedSession, _ profile: SessionProfile, _ user: PeerCredentials
+  ) throws(Refusal) {
+    guard session.isVisible(to: user) else {
+      throw .denied(
+        "Session \(session.id) belongs to another user.",
+        "Take another session_id, or ask its owner to share it with everyone.")
+    }
+    guard session.profile != profile else { return }
+    throw Refusal(
+      "Conflict",
+      [
+        "chip": session.chip, "session_id": session.id, "owners": session.owners.values.map(\.json),
+        "differences": session.differences(from: profile),
+      ])
+  }
+
+  /// Sends a measurement to those who listen and may see it.
+  func publish(
+    _ measurement: PublishedMeasurement, to isMeant: (PeerCredentials) -> Bool = { _ in true }
+  ) {
+    for client in clients.values where isMeant(client.user) { client.offer(measurement) }
+  }
+
+  private func make(
+    _ profile: SessionProfile, on chip: SharedChip, _ device: UWBDevice,
+    _ share: SharedSession.Share, _ user: PeerCredentials
+  ) -> SharedSession {
+    let session = SharedSession(
+      chip: chip.name, device, profile, share: share, uid: user.uid,
+      SharedSession.Reports { [weak self] session, measurement in
+        self?.publish(measurement) { session.isVisible(to: $0) }
+      } ended: { [weak self, weak chip] session, reason in
+        if chip?.sessions[session.id] === session { chip?.sessions[session.id] = nil }
+        self?.clients.values.forEach { $0.ended(session, reason) }
+      })
+    chip.sessions[profile.sessionID] = session
+    logger.info(
+      "session started",
+      metadata: ["session": "\(session.id)", "uid": "\(user.uid)", "pid": "\(user.pid)"])
+    return session
+  }
+
+  private func stop(_ call: VarlinkCall, for client: Client) throws(Refusal) {
+    let chip = try chip(call)
+    let id = try sessionID(call)
+    guard let session = client.held.first(where: { $0.id == id && $0.chip == chip.name }) else {
+      throw .noSession(
+        "This connection does not hold the session.", "Call Stop where Start was called.")
+    }
+    client.held.removeAll { $0 === session }
+    session.release(client.number, isGone: false)
+  }
+
+  private func monitor(_ call: VarlinkCall, for client: Client) throws(Refusal) {
+    let id = try sessionID(call)
+    let name = call.parameters["chip"]?.string == nil ? nil : try chip(call).name
+    let limit = call.parameters["queue"]?.integer ?? 1_000
+    guard 1...10_000 ~= limit else { throw .invalidParameter("queue") }
+    if let id {
+      let there = chips.filter { name ?? $0.name == $0.name }.compactMap { $0.sessions[id] }
+      guard let session = there.first(where: { $0.isVisible(to: client.user) }) else {
+        throw there.isEmpty
+          ? .noSession("There is no session \(id).", "List tells which sessions there are.")
+          : .denied(
+            "Session \(id) belongs to another user.", "Ask its owner to share it with everyone.")
+      }
+      guard !session.isEnding else {
+        throw .sessionEnded(session.chip, id, "It is ending.", "Start it again.")
+      }
+    }
+    let rule = call.parameters["keep"]?.string.flatMap(MeasurementQueue.Rule.init(rawValue:))
+    guard !call.oneway else { return client.answer([]) }
+    client.listen(
+      Client.Monitor(
+        chip: name, sessionID: id, peer: call.parameters["peer"]?.string,
+        queue: MeasurementQueue(rule ?? .all, limit: Int(limit))))
+  }
+}

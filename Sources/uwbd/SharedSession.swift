@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import UWB
+import UWBLab
+
+/// A session on a chip, and the programs that hold it. It ends with the last of them.
+@ServiceActor final class SharedSession {
+  /// Who may join it and see its measurements.
+  enum Share: String {
+    case user, everyone
+  }
+
+  /// What it tells the service.
+  struct Reports {
+    var measured: @ServiceActor (SharedSession, PublishedMeasurement) -> Void
+    /// It is no longer on the chip; the reason for those who watch it.
+    var ended: @ServiceActor (SharedSession, Refusal) -> Void
+  }
+
+  private typealias Started = (session: UWBSession, rounds: RangingStream<EstimatedRound>)
+
+  nonisolated let chip: String
+  nonisolated let profile: SessionProfile
+  nonisolated let share: Share
+  /// The user who started it.
+  private let uid: UInt32
+  private let device: UWBDevice
+  private let reports: Reports
+  private let started: Task<Started, any Error>
+
+  /// The programs that hold it, by the numbers of their connections.
+  private(set) var owners: [Int: PeerCredentials] = [:]
+  /// How long it stays when the last of them is gone.
+  private var linger: Duration = .zero
+  private var lingering: Task<Void, Never>?
+  private var ending: Task<Void, Never>?
+  private var isRanging = false
+  private var summary = RangeSummary()
+
+  /// Starts it on the chip.
+  init(
+    chip: String, _ device: UWBDevice, _ profile: SessionProfile, share: Share, uid: UInt32,
+    _ reports: Reports
+  ) {
+    (self.chip, self.device, self.profile) = (chip, device, profile)
+    (self.share, self.uid, self.reports) = (share, uid, reports)
+    started = Task {
+      let configuration = try SessionConfiguration(
+        sessionID: profile.sessionID, profile.parameters(for: device.dialect))
+      let session = try await device.makeSession(configuration, awaitsRecovery: false)
+      let rounds = session.estimatedRounds(EstimationSettings(), capacity: 1_024)
+      do { try await session.start(awaitsRecovery: false) } catch {
+        try? await session.close()
+        throw error
+      }
+      return (session, rounds)
+    }
+    Task { await measure() }
+  }
+
+  nonisolated var id: UInt32 { profile.sessionID }
+  var isEnding: Bool { ending != nil }
+
+  /// In the interface.
+  var state: String {
+    if isEnding { return "ending" }
+    guard isRanging else { return "starting" }
+    return owners.isEmpty ? "waiting" : "ranging"
+  }
+
+  func isVisible(to user: PeerCredentials) -> Bool {
+    share == .everyone || user.uid == uid || user.uid == 0
+  }
+
+  /// In what another profile differs; the values of keys are not told.
+  func differences(from other: SessionProfile) -> [JSONLine] {
+    func text(_ profile: SessionProfile, _ id: AppConfigID) -> String? {
+      profile.parameters.first { $0.id == id.rawValue }.map {
+        id.isSecret ? "(hidden)" : id.form().text($0.value)
+      }
+    }
+    let types = [profile.type, other.type].map { "\($0.rawValue)" }
+    let ids = Set((profile.parameters + other.parameters).map(\.id)).sorted()
+    let parameters = ids.compactMap { number -> JSONLine? in
+      let values = [profile, other].map { $0.parameters.first { $0.id == number }?.value }
+      guard values[0] != values[1] else { return nil }
+      let id = AppConfigID(rawValue: number)
+      return ["parameter": id.name, "present": text(profile, id), "wanted": text(other, id)]
+    }
+    guard types[0] != types[1] else { return parameters }
+    return [["parameter": "SESSION_TYPE", "present": types[0], "wanted": types[1]]] + parameters
+  }
+
+  // MARK: owners
+
+  func add(_ owner: Int, _ user: PeerCredentials, linger: Duration) {
+    lingering?.cancel()
+    lingering = nil
+    owners[owner] = user
+    self.linger = max(self.linger, linger)
+  }
+
+  /// - Parameter isGone: whether the program has gone without letting go of it.
+  func release(_ owner: Int, isGone: Bool) {
+    guard owners.removeValue(forKey: owner) != nil, owners.isEmpty else { return }
+    guard isGone, linger > .zero else { return end("Nobody holds it any more.") }
+    lingering = Task { [linger] in
+      try? await Task.sleep(for: linger)
+      if !Task.isCancelled { end("Nobody holds it any more.") }
+    }
+  }
+
+  /// - Throws: what the chip says against it.
+  func waitUntilStarted() async throws { _ = try await started.value }
+
+  func waitUntilEnded() async { await ending?.value }
+
+  /// Ends it on the chip.
+  func end(_ reason: String, advice: String? = nil) {
+    guard ending == nil else { return }
+    lingering?.cancel()
+    ending = Task {
+      if let session = try? await started.value.session { try? await session.close() }
+      reports.ended(self, .sessionEnded(chip, id, reason, advice))
+    }
+  }
+
+  // MARK: measurements
+
+  private func measure() async {
+    guard let (session, rounds) = try? await started.value else {
+      return end("It could not be started.")
+    }
+    isRanging = true
+    var cause: DriverError?
+    do {
+      for try await round in rounds { take(round) }
+      cause = session.unexpectedEnd
+    } catch { cause = error }
+    end(cause?.description ?? "It was stopped.", advice: cause?.recoverySuggestion)
+  }
+
+  private func take(_ round: EstimatedRound) {
+    switch round {
+    case .empty(let round): summary.add(round)
+    case .estimate(let estimate):
+      let measurement = estimate.measurement
+      let time = measurement.receivedAt
+      let first = summary.firstTime ?? time
+      var row = RangeRow(
+        seconds: Double(time - min(first, time)) / 1e9, measurement: measurement,
+        computed: estimate, hasRSSI: device.dialect.generation >= .fira2)
+      row.lostBefore = summary.add(row)
+      let age = Self.nanoseconds(CLOCK_MONOTONIC) - min(time, Self.nanoseconds(CLOCK_MONOTONIC))
+      let members: JSONLine = [
+        "chip": chip, "session_id": id, "monotonic_us": time / 1_000,
+        "utc_us": (Self.nanoseconds(CLOCK_REALTIME) - age) / 1_000,
+        "measurement": RangeRow.json.object(row),
+      ]
+      reports.measured(
+        self,
+        PublishedMeasurement(
+          chip: chip, sessionID: id, peer: estimate.peer,
+          members: String(members.json.dropFirst().dropLast())))
+    }
+  }
+
+  private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}

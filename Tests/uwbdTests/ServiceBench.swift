@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Logging
+import SystemPackage
+import UWB
+import UWBLink
+import UWBSimulator
+import UWBTestSupport
+import Varlink
+
+@testable import uwbd
+
+/// The service with a simulated chip, whose peer ranges.
+final class ServiceBench: Sendable {
+  let chip: SimulatedBench.Chip
+  let path: String
+  private let bench: SimulatedBench
+  private let peer: UWBDevice
+  private let session: UWBSession
+  private let folder: TemporaryFolder
+
+  /// Threads that tests may block.
+  private static let threads = BlockingThreads(limit: 8)
+
+  /// The session of an end, as a profile; `changes` are further parameters or other values.
+  static func profile(
+    _ role: SessionConfiguration.Role = .controller, _ changes: [String: JSON] = [:]
+  ) -> JSON {
+    let isController = role == .controller
+    var parameters: [String: JSON] = [
+      "DEVICE_TYPE": .string(isController ? "controller" : "controlee"),
+      "DEVICE_ROLE": .string(isController ? "initiator" : "responder"),
+      "MULTI_NODE_MODE": .string("unicast"), "NUMBER_OF_CONTROLEES": .integer(1),
+      "DEVICE_MAC_ADDRESS": .string(isController ? "0x0000" : "0x0001"),
+      "DST_MAC_ADDRESS": .string(isController ? "0x0001" : "0x0000"),
+      "CHANNEL_NUMBER": .integer(9), "RANGING_DURATION": .string("20 ms"),
+      "SLOTS_PER_RR": .integer(6), "VENDOR_ID": .string("08:07"),
+      "STATIC_STS_IV": .string("01:02:03:04:05:06"),
+    ]
+    parameters.merge(changes) { $1 }
+    return .object(["session_id": .integer(42), "parameters": .object(parameters)])
+  }
+
+  static func start(_ parameters: [String: JSON] = [:]) -> [String: JSON] {
+    ["profile": profile()].merging(parameters) { $1 }
+  }
+
+  private init() async throws {
+    bench = SimulatedBench(scene: Scene(seed: 3))
+    chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
+    let other = try bench.add(profile: .qm33, at: SIMD3(3, 0, 1))
+    bench.start()
+    peer = try await UWBDevice.open(.serial(path: FilePath(other.path)))
+    let profile = try SessionProfile(Array("\(Self.profile(.controlee))".utf8))
+    session = try await peer.makeSession(
+      SessionConfiguration(sessionID: 42, profile.parameters(for: peer.dialect)))
+    try await session.start()
+    folder = try TemporaryFolder()
+    path = folder.path("control")
+  }
+
+  private func end() async {
+    await peer.close()
+    bench.stop()
+    folder.remove()
+  }
+
+  /// Lends a bench whose service is another program's, or none yet.
+  static func lend(_ body: @Sendable (ServiceBench) async throws -> Void) async throws {
+    try await withTaskExecutorPreference(threads) {
+      let bench = try await ServiceBench()
+      let result: Result<Void, any Error>
+      do { result = .success(try await body(bench)) } catch { result = .failure(error) }
+      await bench.end()
+      try result.get()
+    }
+  }
+
+  /// Lends a service in this program.
+  static func lendService(
+    _ permissions: Permissions = Permissions(),
+    _ body: @Sendable (ServiceBench, Service) async throws -> Void
+  ) async throws {
+    try await lend { bench in
+      let service = try await Service(
+        [(bench.chip.path, try LinkEndpoint(bench.chip.path))], permissions, version: "1",
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+      await service.start(listeningAt: try ListeningSocket.make(at: bench.path, mode: 0o600))
+      let result: Result<Void, any Error>
+      do {
+        try bench.waitForChip()
+        result = .success(try await body(bench, service))
+      } catch { result = .failure(error) }
+      await service.stop()
+      try result.get()
+    }
+  }
+
+  func client() throws -> TestClient { try TestClient(path) }
+
+  /// Until the service has opened the chip.
+  func waitForChip() throws {
+    let client = try client()
+    while try client.call("List").parameters["chips"]?.array?[0].object?["problem"] != .null {}
+  }
+
+  /// The sessions of the chip, as the service lists them.
+  func sessions() throws -> [JSON] {
+    try client().call("List").parameters["chips"]?.array?[0].object?["sessions"]?.array ?? []
+  }
+}

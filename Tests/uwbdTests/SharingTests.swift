@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+import UWB
+import UWBLab
+import UWBSimulator
+import Varlink
+
+@testable import uwbd
+
+@Suite(.timeLimit(.minutes(1))) struct SharingTests {
+  @Test func twoClientsShareASession() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (first, second, watcher) = (
+        try bench.client(), try bench.client(), try bench.client()
+      )
+      let started = try first.call("Start", ServiceBench.start())
+      #expect(started.error == nil)
+      #expect(started.parameters["joined"] == .bool(false))
+      #expect(started.parameters["session_id"] == .integer(42))
+      let joined = try second.call("Start", ServiceBench.start())
+      #expect(joined.parameters["joined"] == .bool(true))
+      #expect(try bench.sessions().first?.object?["owners"]?.array?.count == 2)
+      #expect(bench.chip.sessionCount == 1)
+
+      watcher.send("Monitor", ["session_id": .integer(42)], more: true)
+      let found = try watcher.measurements(3).found
+      #expect(found.allSatisfy { $0["measurement"]?.object?["peer"] == .string("0x0001") })
+      #expect(found.allSatisfy { $0["lost"] == .integer(0) })
+
+      first.close()
+      #expect(try watcher.measurements(3).end == nil)
+      #expect(try second.call("Stop", ["session_id": .integer(42)]) == VarlinkReply())
+      let end = try watcher.measurements().end
+      #expect(end?.errorName == "SessionEnded")
+      #expect(bench.chip.sessionCount == 0)
+      #expect(try bench.sessions().isEmpty)
+      // The connection is free for other calls again.
+      #expect(try watcher.call("List").error == nil)
+    }
+  }
+
+  @Test func aSessionEndsWithItsOwner() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (owner, watcher) = (try bench.client(), try bench.client())
+      try owner.call("Start", ServiceBench.start())
+      watcher.send("Monitor", ["session_id": .integer(42)], more: true)
+      _ = try watcher.measurements(1)
+      owner.close()
+      #expect(try watcher.measurements().end?.errorName == "SessionEnded")
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func anOwnerThatGoesWhileTheChipWorksLeavesNothing() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      for _ in 0..<10 {
+        let owner = try bench.client()
+        owner.send("Start", ServiceBench.start())
+        owner.close()
+      }
+      // It waits for the end of the others.
+      let last = try bench.client()
+      #expect(try last.call("Start", ServiceBench.start()).error == nil)
+      #expect(try last.call("Stop", ["session_id": .integer(42)]).error == nil)
+      while try !bench.sessions().isEmpty {}
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func aSessionMayOutliveItsOwner() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (first, second) = (try bench.client(), try bench.client())
+      try first.call("Start", ServiceBench.start(["linger_ms": .integer(60_000)]))
+      first.close()
+      while try bench.sessions().first?.object?["state"] != .string("waiting") {}
+      #expect(
+        try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
+      // Who lets go of it needs it no more.
+      try second.call("Stop", ["session_id": .integer(42)])
+      while try !bench.sessions().isEmpty {}
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func otherParametersAreAConflict() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (first, second) = (try bench.client(), try bench.client())
+      try first.call("Start", ServiceBench.start())
+      let other = ServiceBench.profile(
+        .controller,
+        ["SLOTS_PER_RR": .integer(8), "STATIC_STS_IV": .string("06:05:04:03:02:01")])
+      let reply = try second.call("Start", ["profile": other])
+      #expect(reply.errorName == "Conflict")
+      let differences = try #require(reply.parameters["differences"]?.array)
+      #expect(
+        differences.contains(
+          .object([
+            "parameter": .string("SLOTS_PER_RR"), "present": .string("6 slots"),
+            "wanted": .string("8 slots"),
+          ])))
+      #expect(differences.count == 2)
+      // The first one's goes on.
+      #expect(try bench.client().call("Monitor").parameters["session_id"] == .integer(42))
+      #expect(try second.call("Stop", ["session_id": .integer(42)]).errorName == "NoSession")
+    }
+  }
+
+  @Test func refusalsSayWhatToDo() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let client = try bench.client()
+      let bad = ServiceBench.profile(.controller, ["CHANEL_NUMBER": .integer(9)])
+      let unusable = ServiceBench.profile(.controller, ["RANGING_DURATION": .string("5 ms")])
+      for (method, parameters, error) in [
+        ("Start", ["profile": bad], "InvalidProfile"), ("Start", ["profile": unusable], "Refused"),
+        ("Describe", ["chip": .string("/dev/none")], "NoChip"),
+        ("Stop", ["session_id": .integer(1)], "NoSession"),
+        ("Monitor", ["session_id": .integer(1)], "NoSession"),
+        ("Start", ServiceBench.start(["linger_ms": .integer(-1)]), "InvalidParameter"),
+        ("Start", ServiceBench.start(["lnger": .integer(1)]), "InvalidParameter"),
+        ("Start", ServiceBench.start(["share": .string("nobody")]), "InvalidParameter"),
+        ("Stop", ["session_id": .integer(1 << 40)], "InvalidParameter"),
+        ("Fly", [:], "MethodNotFound"),
+      ] as [(String, [String: JSON], String)] {
+        let reply = try client.call(method, parameters)
+        #expect(reply.errorName == error, "\(method) \(parameters): \(reply)")
+        if reply.error?.hasPrefix(Refusal.interface) == true {
+          #expect(reply.parameters["reason"]?.string?.isEmpty == false)
+          #expect(reply.parameters["advice"] != nil)
+        }
+      }
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func whatOneUserHasOthersMayNotJoin() async throws {
+    let (own, other) = (
+      PeerCredentials(uid: 1_000, pid: 1, groups: [1_000, 20]),
+      PeerCredentials(uid: 1_001, pid: 2, groups: [1_001])
+    )
+    let permissions = Permissions(group: ("uwb", 20))
+    #expect(throws: Never.self) { try permissions.checkStart(own) }
+    if geteuid() != other.uid {
+      #expect(throws: Refusal.self) { try permissions.checkStart(other) }
+    }
+    #expect(throws: Never.self) { try Permissions().checkStart(other) }
+    #expect(throws: Never.self) {
+      try permissions.checkStart(PeerCredentials(uid: 0, pid: 3, groups: []))
+    }
+  }
+
+  @Test func repliesAreAsTheInterfaceSays() async throws {
+    try await ServiceBench.lendService { bench, service in
+      let client = try bench.client()
+      let info = try client.call("org.varlink.service.GetInfo")
+      #expect(info.parameters["interfaces"]?.array?.count == 2)
+      let description = try client.call(
+        "org.varlink.service.GetInterfaceDescription", ["interface": .string(Refusal.interface)])
+      let interface = try VarlinkInterface(
+        try #require(description.parameters["description"]?.string))
+      for (method, parameters) in [
+        ("Start", ServiceBench.start()), ("List", [:]), ("Describe", [:]), ("Monitor", [:]),
+        ("Stop", ["session_id": .integer(42)]),
+      ] {
+        let reply = try client.call(method, parameters)
+        #expect(reply.error == nil)
+        let fields = try #require(interface.method(method)).output
+        #expect(interface.problem(with: reply.parameters, fields) == nil, "\(method): \(reply)")
+      }
+      for (name, entry) in [
+        ("Measurement", RangeRow.json.entry), ("Info", UWBDevice.json.entry),
+      ] {
+        let member = try #require(interface.members.first { $0.name == name })
+        guard case .type(.structure(let fields)) = member.kind else { fatalError() }
+        let keys = entry.keys.map(\.path).filter { !$0.contains("[]") }
+        #expect(fields.map(\.name) == keys)
+      }
+      for name in ["Conflict", "Refused", "SessionEnded", "ChipUnavailable", "Denied"] {
+        #expect(interface.error(name) != nil)
+      }
+    }
+  }
+}
