@@ -7,7 +7,6 @@ import UWBTestSupport
 /// `uwbctl` in a process of its own, on a bus of the test.
 private final class Command: Sendable {
   private let process: SpawnedProcess
-  private let output: FileHandle
   /// What it prints, until its end.
   let printed: AsyncStream<String>
 
@@ -20,17 +19,13 @@ private final class Command: Sendable {
       environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address],
       standardOutput: output.fileHandleForWriting.fileDescriptor)
     try output.fileHandleForWriting.close()
-    self.output = output.fileHandleForReading
     let (printed, continuation) = AsyncStream<String>.makeStream()
     self.printed = printed
-    self.output.readabilityHandler = {
-      let data = $0.availableData
-      if data.isEmpty {
-        $0.readabilityHandler = nil
-        continuation.finish()
-      } else {
+    Thread.detachNewThread { [output = output.fileHandleForReading] in
+      while case let data = output.availableData, !data.isEmpty {
         continuation.yield(String(decoding: data, as: UTF8.self))
       }
+      continuation.finish()
     }
   }
 

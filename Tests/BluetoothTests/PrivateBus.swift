@@ -40,9 +40,6 @@ final class PrivateBus: Sendable {
   /// Starts the daemon, also after `kill()`, and waits until it listens.
   func start() async throws {
     let output = Pipe()
-    // It listens when it has said where.
-    let (lines, continuation) = AsyncStream<Data>.makeStream()
-    output.fileHandleForReading.readabilityHandler = { continuation.yield($0.availableData) }
     // Where it says that it may not have as many descriptors as it would like.
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(nowhere) }
@@ -52,12 +49,16 @@ final class PrivateBus: Sendable {
       standardOutput: output.fileHandleForWriting.fileDescriptor, standardError: nowhere)
     try output.fileHandleForWriting.close()
     self.process.withLock { $0 = process }
-    var line = ""
-    for await data in lines {
-      line += String(decoding: data, as: UTF8.self)
-      if data.isEmpty || line.hasSuffix("\n") { break }
+    // It listens when it has said where.
+    let line = await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [output = output.fileHandleForReading] in
+        var line = ""
+        while !line.hasSuffix("\n"), case let data = output.availableData, !data.isEmpty {
+          line += String(decoding: data, as: UTF8.self)
+        }
+        continuation.resume(returning: line)
+      }
     }
-    output.fileHandleForReading.readabilityHandler = nil
     try #require(line.hasPrefix(address), "dbus-daemon does not run")
   }
 

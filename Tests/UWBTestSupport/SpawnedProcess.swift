@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 private import CUWBTestSupport
-private import Dispatch
+private import Foundation
 internal import Glibc
 private import Synchronization
 
@@ -55,7 +55,9 @@ package final class SpawnedProcess: Sendable {
     guard code == 0 else { throw Failure(path: path, code: code) }
     let pid = number
     processIdentifier = pid
-    DispatchQueue(label: "child").async(group: state.end) { [state] in
+    // Not on one of Dispatch's, of which there are too few for all programs and what waits for them.
+    state.end.enter()
+    Thread.detachNewThread { [state] in
       // Leaves it to be waited for, so that no signal meets another process of that number.
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
@@ -64,6 +66,7 @@ package final class SpawnedProcess: Sendable {
         waitpid(pid, &status, 0)
         known = status
       }
+      state.end.leave()
     }
   }
 
