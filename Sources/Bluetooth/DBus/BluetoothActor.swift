@@ -55,22 +55,15 @@ final class EventThread: SerialExecutor {
     start()
   }
 
-  /// Signals are left to the program's own threads, except for those that a thread causes itself.
   private func start() {
-    var blocked = sigset_t()
-    var before = sigset_t()
-    unsafe sigfillset(&blocked)
-    for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF] {
-      unsafe sigdelset(&blocked, signal)
-    }
-    unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var id = pthread_t()
-    let failed = unsafe pthread_create(
-      &id, nil,
-      { _ in
-        EventThread.shared.run()
-      }, nil)
+    let failed = withSignalsBlocked {
+      unsafe pthread_create(
+        &id, nil,
+        { _ in
+          EventThread.shared.run()
+        }, nil)
+    }
     precondition(failed == 0, "no thread could be made: \(failed)")
     pthread_detach(id)
   }

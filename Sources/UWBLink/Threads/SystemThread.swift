@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
 internal import Glibc
+internal import Locking
 internal import SystemPackage
 
 /// A detached thread of the library's own.
@@ -8,10 +9,7 @@ struct SystemThread: @unchecked Sendable {
   // Safe because an id is a number that only comparisons use.
   private let id: pthread_t
 
-  /// Starts a thread.
-  ///
-  /// Signals are left to the program's own threads, except for those that a thread causes itself or
-  /// that debuggers, profilers and Swift's backtraces send to it.
+  /// Starts a thread, to which no signals are delivered.
   ///
   /// - Parameters:
   ///   - name: At most 15 bytes.
@@ -74,19 +72,6 @@ struct SystemThread: @unchecked Sendable {
       guard failed == 0 else { return failed }
     }
     return unsafe body(&attributes)
-  }
-
-  /// A new thread has the signal mask of the one that creates it.
-  private static func withSignalsBlocked(_ body: () -> Int32) -> Int32 {
-    var blocked = sigset_t()
-    var before = sigset_t()
-    unsafe sigfillset(&blocked)
-    for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF] {
-      unsafe sigdelset(&blocked, signal)
-    }
-    unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    return body()
   }
 }
 
