@@ -25,7 +25,9 @@ struct Uwbctl: AsyncParsableCommand {
         ]),
       CommandGroup(
         name: "Nearby Interaction",
-        subcommands: [FindCommand.self, AccessoryCommand.self, PeerCommand.self]),
+        subcommands: [
+          FindCommand.self, AccessoryCommand.self, PeerCommand.self, BondsCommand.self,
+        ]),
       CommandGroup(
         name: "Chip",
         subcommands: [

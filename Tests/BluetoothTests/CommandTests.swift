@@ -86,4 +86,55 @@ private final class Command: Sendable {
     #expect(await command.end().status == 0)
     blueZ.end()
   }
+
+  @Test func bondsAreListedAndRemoved() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter()
+    blueZ.adapter("hci1", address: "00:AA:01:00:00:43")
+    let bonded: [(String, DBusValue)] = [("Bonded", .bool(true)), ("Name", .string("Phone"))]
+    blueZ.device("AA", bonded)
+    blueZ.device("BB", bonded, on: "hci1")
+    blueZ.device("CC", [("Name", .string("Other"))])
+    let all = try await Command(["bonds"], on: bus).end()
+    #expect(
+      all.output == """
+        {"address":"AA","name":"Phone","adapter":"hci0","connected":false,"removed":false}
+        {"address":"BB","name":"Phone","adapter":"hci1","connected":false,"removed":false}
+
+        """)
+    #expect(all.status == 0)
+    #expect(try await Command(["bonds", "--remove", "Phone"], on: bus).end().status == 64)
+    #expect(try await Command(["bonds", "--remove", "Other"], on: bus).end().status == 69)
+    #expect(try await Command(["bonds", "--ble-adapter", "hci7"], on: bus).end().status == 69)
+    let removed = try await Command(
+      ["bonds", "--remove", "Phone", "--ble-adapter", "hci1"], on: bus
+    ).end()
+    #expect(removed.output.contains(#""address":"BB""#) && removed.output.contains("true"))
+    let call = await blueZ.called("RemoveDevice")
+    #expect(call.path == "/org/bluez/hci1")
+    #expect(call.body == [.path("/org/bluez/hci1/dev_BB")])
+    #expect(try await Command(["bonds", "--remove", "aa"], on: bus).end().status == 0)
+    #expect(await blueZ.called("RemoveDevice").body == [.path("/org/bluez/hci0/dev_AA")])
+    let none = try await Command(["bonds"], on: bus).end()
+    #expect(none.output.isEmpty && none.status == 0)
+    blueZ.end()
+  }
+
+  @Test func theDoctorChecksBluetooth() async throws {
+    let bus = try await PrivateBus()
+    let silent = try await Command(["doctor", "ble"], on: bus).end()
+    #expect(silent.output.contains(#"{"check":"bluetoothd","verdict":"fail""#))
+    #expect(silent.status == 69)
+    let blueZ = try await FakeBlueZ(bus)
+    let without = try await Command(["doctor", "ble"], on: bus).end()
+    #expect(without.output.contains(#"{"check":"adapter","verdict":"fail""#))
+    #expect(without.status == 69)
+    blueZ.adapter(version: 0x0542)
+    let checked = try await Command(["doctor", "ble"], on: bus).end().output
+    #expect(checked.contains(#"{"check":"bluetoothd","verdict":"ok""#))
+    #expect(checked.contains(#"{"check":"several_phones","verdict":"warn""#))
+    #expect(checked.contains(#"{"check":"controller_mode","#))
+    blueZ.end()
+  }
 }

@@ -8,6 +8,20 @@ extension Bluetooth {
     objects.compactMap { BluetoothAdapter($0.key, $0.value) }.sorted { $0.name < $1.name }
   }
 
+  /// The adapters of a name, as `hci0`, or an address; nil: all.
+  ///
+  /// - Throws: `BluetoothError` with the reason `noAdapter` if there is none.
+  package func adapters(named name: String?) throws(BluetoothError) -> [BluetoothAdapter] {
+    let known = adapters
+    let named = known.filter { adapter in
+      name.map { $0 == adapter.name || $0.uppercased() == adapter.address } ?? true
+    }
+    guard !named.isEmpty else {
+      throw BluetoothError(.noAdapter(name: name, known: known.map(\.name)))
+    }
+    return named
+  }
+
   /// An adapter that can be used, switched on if it was off.
   ///
   /// - Parameters:
@@ -18,18 +32,12 @@ extension Bluetooth {
   package func adapter(
     _ name: String? = nil, for role: BluetoothAdapter.Role
   ) async throws(BluetoothError) -> BluetoothAdapter {
-    let known = adapters
-    let named = known.filter { adapter in
-      name.map { $0 == adapter.name || $0.uppercased() == adapter.address } ?? true
-    }
-    guard let first = named.first else {
-      throw BluetoothError(.noAdapter(name: name, known: known.map(\.name)))
-    }
+    let named = try adapters(named: name)
     let able = named.filter {
       $0.roles.contains(role) && (role == .central || $0.advertisements != nil)
     }
     guard let adapter = able.first(where: \.isPowered) ?? able.first else {
-      throw BluetoothError(.noRole(adapter: first.name, role))
+      throw BluetoothError(.noRole(adapter: named[0].name, role))
     }
     if !adapter.isPowered { try await powerOn(adapter) }
     return adapter

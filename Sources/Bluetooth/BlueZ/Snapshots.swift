@@ -108,6 +108,9 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
     isBonded = properties["Bonded"]?.bool ?? isPaired
     isResolved = properties["ServicesResolved"]?.bool ?? false
   }
+
+  /// Whether a text is its name or its address.
+  package func isCalled(_ text: String) -> Bool { text == name || text.uppercased() == address }
 }
 
 /// A characteristic of a connected device.

@@ -157,7 +157,8 @@ struct AccessoryOptions: ParsableArguments {
     if let apps, apps < 1 { throw ValidationError("--apps takes 1 or more.") }
   }
 
-  private static let bluetooth = "ble"
+  /// The word for Bluetooth LE in place of an address.
+  static let bluetooth = "ble"
   var isOnBluetooth: Bool { listen.contains(Self.bluetooth) }
   var endpoints: [ChannelEndpoint] {
     get throws(AccessoryError) {

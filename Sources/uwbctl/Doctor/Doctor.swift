@@ -13,13 +13,15 @@ struct Doctor: Command {
     discussion: """
       Checks the port, opens it, resets the chip, reads its device information and runs a session of \
       a few rounds; no second board is needed. Without DEVICE, checks the only board that is plugged \
-      in; sim is an embedded simulated chip. The reset ends the sessions on the chip.
+      in; sim is an embedded simulated chip. The reset ends the sessions on the chip. With ble, checks \
+      instead what phones need that reach an accessory over Bluetooth LE: bluetoothd, its adapter, which \
+      is switched on, and the settings in main.conf that iPhones do not get on with.
 
       Each line is ok, warn, FAIL, or – for what does not apply to this kind of device. The exit \
       status is that of the first FAIL; warnings do not affect it.
       """)
 
-  @Argument(help: "The device, as for --device of other commands.") var device: String?
+  @Argument(help: "The device, as for --device of other commands, or ble.") var device: String?
   @OptionGroup(title: "Device") var options: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
@@ -28,15 +30,21 @@ struct Doctor: Command {
     var chosen = device
     if chosen == nil { chosen = try await onlyBoard() }
     guard let device = chosen else { throw Failure(.unavailable) }
-    let target = try OpenTarget(device, options, capture)
-    defer { target.finish() }
-    var driverOptions = options.driverOptions
-    driverOptions.tap = target.tap
-    let findings = try await Checkup(endpoint: target.endpoint, options: driverOptions).run(report)
+    let findings =
+      device == AccessoryOptions.bluetooth
+      ? try await BluetoothCheckup().run(report) : try await check(device)
     if format == .text { standardOutput.write(Self.summary(findings)) }
     if let first = findings.first(where: { $0.verdict == .fail }) {
       throw Failure(first.status)
     }
+  }
+
+  private func check(_ device: String) async throws -> [Finding] {
+    let target = try OpenTarget(device, options, capture)
+    defer { target.finish() }
+    var driverOptions = options.driverOptions
+    driverOptions.tap = target.tap
+    return try await Checkup(endpoint: target.endpoint, options: driverOptions).run(report)
   }
 
   static func summary(_ findings: [Finding]) -> String {
@@ -112,6 +120,12 @@ enum Check: String, CaseIterable, Sendable {
   case firmware, capabilities
   case selfTest = "self_test"
   case line
+  // Of Bluetooth LE.
+  case bluetoothd, adapter
+  case severalPhones = "several_phones"
+  case repairing
+  case phoneServices = "phone_services"
+  case controllerMode = "controller_mode"
 
   var title: String {
     switch self {
@@ -124,6 +138,10 @@ enum Check: String, CaseIterable, Sendable {
     case .sessions: "old sessions"
     case .roundTrip: "round trip"
     case .selfTest: "self-test"
+    case .severalPhones: "several phones"
+    case .repairing: "pairing again"
+    case .phoneServices: "phone services"
+    case .controllerMode: "controller mode"
     default: rawValue
     }
   }

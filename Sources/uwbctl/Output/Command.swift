@@ -57,9 +57,10 @@ struct Failure: Error {
     self.init(
       status, (error as? any LocalizedError)?.errorDescription ?? "\(error)",
       try: Self.suggestion(for: error))
+    // That is about boards.
+    guard !(error is BluetoothError), (error as? AccessoryError)?.code != .bluetooth else { return }
     switch status {
-    case .unavailable where (error as? AccessoryError)?.code != .bluetooth:
-      suggestion? += " List devices with: uwbctl list"
+    case .unavailable: suggestion? += " List devices with: uwbctl list"
     case .permission: suggestion? += " Install the rules with: sudo uwbctl setup --install"
     default: break
     }
@@ -160,6 +161,7 @@ enum ExitStatus: Int32, CaseIterable {
     case let error as CaptureError: self.init(error)
     case let error as CalibrationError: self.init(error)
     case let error as AccessoryError: self.init(error)
+    case let error as BluetoothError: self.init(error)
     case let error as LabError: self.init(error)
     case let error as NIPeerError: self.init(error)
     default: return nil
