@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import AccessoryProtocol
 import Bluetooth
 import Foundation
+import Glibc
+import SystemPackage
 import Testing
+import UWB
+import UWBSimulator
 import UWBTestSupport
 
 /// `uwbctl` in a process of its own, on a bus of the test.
@@ -44,6 +49,29 @@ private final class Command: Sendable {
   }
 }
 
+/// The accessory's end of what an app writes and is notified of.
+private final class CarriedChannel: DataChannel {
+  let messages: AsyncStream<[UInt8]>
+  let failure: AccessoryError? = nil
+  private let continuation: AsyncStream<[UInt8]>.Continuation
+  private let notifications: OwnedDescriptor
+
+  init(_ notifications: OwnedDescriptor) {
+    self.notifications = notifications
+    (messages, continuation) = AsyncStream.makeStream()
+  }
+
+  func take(_ message: [UInt8]) { continuation.yield(message) }
+
+  func send(_ message: [UInt8]) async throws(AccessoryError) {
+    guard Glibc.send(notifications.number, message, message.count, Int32(MSG_NOSIGNAL)) >= 0 else {
+      throw .closed
+    }
+  }
+
+  func close() { continuation.finish() }
+}
+
 @Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct CommandTests {
   @Test func phonesAndSocketsAreServedAtTheSameTime() async throws {
     let bus = try await PrivateBus()
@@ -84,6 +112,56 @@ private final class Command: Sendable {
     withExtendedLifetime(answer) {}
     command.interrupt()
     #expect(await command.end().status == 0)
+    blueZ.end()
+  }
+
+  @Test func anAppFindsAnAccessory() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter()
+    blueZ.device("BB", [("RSSI", .int16(-30)), ("Name", .string("Headset"))])
+    blueZ.accessory("AA")
+    let listing = try Command(["find", "--ble", "--list", "--wait", "0"], on: bus)
+    var listed = ""
+    for await text in listing.printed {
+      listed += text
+      if listed.hasSuffix("\n") { break }
+    }
+    listing.interrupt()
+    let rest = await listing.end()
+    #expect(rest.status == 0)
+    #expect(
+      listed + rest.output == """
+        {"event":"accessory","address":"AA","name":"Door","rssi_dbm":-50.0,"paired":false}
+
+        """)
+
+    let bench = SimulatedBench(scene: Scene(seed: 11))
+    let own = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
+    let other = try bench.add(
+      profile: .qm33PDoA, placement: Placement(at: SIMD3(3, 0, 0), yaw: 180))
+    bench.start()
+    let chip = try await UWBDevice.open(.serial(path: FilePath(own.path)))
+    let accessory = try Accessory(chip)
+    let channel = CarriedChannel(try blueZ.acquirable("AcquireNotify"))
+    blueZ.answers["WriteValue"] = { call in
+      channel.take(call.message.body.first?.bytes ?? [])
+      call.reply()
+    }
+    let serving = Task { await accessory.serve(channel) }
+    let finding = try await Command(
+      ["find", "--device", other.path, "--ble", "--to", "Door", "--pair", "-n", "3"], on: bus
+    ).end()
+    #expect(finding.status == 0)
+    #expect(finding.output.contains(#""event":"accessory_started""#))
+    #expect(finding.output.split(separator: "\n").count { $0.contains(#""event":"found""#) } == 3)
+    _ = await blueZ.called("Pair")
+    _ = await blueZ.called("Disconnect")
+    channel.close()
+    await serving.value
+    await accessory.close()
+    await chip.close()
+    bench.stop()
     blueZ.end()
   }
 

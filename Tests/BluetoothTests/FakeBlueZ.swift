@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Bluetooth
+import Glibc
+import Testing
 
 /// Plays bluetoothd on a bus of a test: objects with properties, and what the tests let it answer. The
 /// real one runs on the virtual bench.
@@ -80,6 +82,58 @@ import Bluetooth
         ("ServicesResolved", .bool(false)),
       ] + more)
     tell(path)
+  }
+
+  static let uart = (
+    service: "6e400001-b5a3-f393-e0a9-e50e24dcca9e",
+    input: "6e400002-b5a3-f393-e0a9-e50e24dcca9e",
+    output: "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
+  )
+  static let qnis = (
+    service: "2e938fd0-6a61-11ed-a1eb-0242ac120002",
+    input: "2e93998a-6a61-11ed-a1eb-0242ac120002",
+    output: "2e939af2-6a61-11ed-a1eb-0242ac120002"
+  )
+
+  /// An accessory named Door that is heard, with its data channel.
+  ///
+  /// - Parameter flags: of what the app writes.
+  func accessory(
+    _ name: String, _ channel: (service: String, input: String, output: String) = FakeBlueZ.uart,
+    flags: [String] = ["write"]
+  ) {
+    device(
+      name,
+      [("Name", .string("Door")), ("UUIDs", .strings([channel.service])), ("RSSI", .int16(-50))])
+    let device = "/org/bluez/hci0/dev_\(name)"
+    let service = device + "/service0001"
+    put(
+      service, "org.bluez.GattService1",
+      [("UUID", .string(channel.service)), ("Device", .path(device))])
+    tell(service)
+    for (number, (uuid, flags)) in [(channel.input, flags), (channel.output, ["notify"])]
+      .enumerated()
+    {
+      let path = "\(service)/char000\(number)"
+      put(
+        path, "org.bluez.GattCharacteristic1",
+        [
+          ("UUID", .string(uuid)), ("Service", .path(service)), ("Flags", .strings(flags)),
+          ("MTU", .uint16(185)),
+        ])
+      tell(path)
+    }
+  }
+
+  /// Answers a call with a socket.
+  ///
+  /// - Returns: its other end.
+  func acquirable(_ member: String) throws -> OwnedDescriptor {
+    var ends: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+    let theirs = OwnedDescriptor(ends[0])
+    answers[member] = { $0.reply([.descriptor(theirs), .uint16(185)]) }
+    return OwnedDescriptor(ends[1])
   }
 
   func tell(_ path: String) {

@@ -78,8 +78,22 @@ extension Accessory {
 
 /// The services in the order of their handles, which phones remember: it must not change.
 struct PeripheralServices: Sendable {
-  static let uart: BluetoothUUID = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
-  static let qnis: BluetoothUUID = "2E938FD0-6A61-11ED-A1EB-0242AC120002"
+  /// A service over which apps and accessories talk.
+  struct Channel: Sendable {
+    let uuid: BluetoothUUID
+    /// What the app writes, and where it listens.
+    let input, output: BluetoothUUID
+  }
+
+  static let uart = Channel(
+    uuid: "6E400001-B5A3-F393-E0A9-E50E24DCCA9E", input: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E",
+    output: "6E400003-B5A3-F393-E0A9-E50E24DCCA9E")
+  static let qnis = Channel(
+    uuid: "2E938FD0-6A61-11ED-A1EB-0242AC120002", input: "2E93998A-6A61-11ED-A1EB-0242AC120002",
+    output: "2E939AF2-6A61-11ED-A1EB-0242AC120002")
+  static let channels = [uart, qnis]
+  /// What accessories advertise. Estimote's advertise fe9a, and offer the first.
+  static let advertised = Set(channels.map(\.uuid) + ["fe9a"])
 
   let server: GATTServer
   /// Where the answers to what is written go.
@@ -87,18 +101,18 @@ struct PeripheralServices: Sendable {
 
   /// - Parameter data: the configuration data for a phone.
   init(data: @escaping GATTCharacteristic.Read) {
-    func input(_ uuid: BluetoothUUID) -> GATTCharacteristic {
-      GATTCharacteristic(uuid, [.write, .writeWithoutResponse], writeLimit: 255)
+    func input(_ channel: Channel) -> GATTCharacteristic {
+      GATTCharacteristic(channel.input, [.write, .writeWithoutResponse], writeLimit: 255)
     }
-    let uartInput = input("6E400002-B5A3-F393-E0A9-E50E24DCCA9E")
-    let uartOutput = GATTCharacteristic("6E400003-B5A3-F393-E0A9-E50E24DCCA9E", [.notify])
-    let qnisInput = input("2E93998A-6A61-11ED-A1EB-0242AC120002")
-    let qnisOutput = GATTCharacteristic("2E939AF2-6A61-11ED-A1EB-0242AC120002", [.notify])
+    let uartInput = input(Self.uart)
+    let uartOutput = GATTCharacteristic(Self.uart.output, [.notify])
+    let qnisInput = input(Self.qnis)
+    let qnisOutput = GATTCharacteristic(Self.qnis.output, [.notify])
     outputs = [uartInput: uartOutput, qnisInput: qnisOutput]
     server = GATTServer([
-      GATTService(Self.uart, [uartInput, uartOutput]),
+      GATTService(Self.uart.uuid, [uartInput, uartOutput]),
       GATTService(
-        Self.qnis,
+        Self.qnis.uuid,
         [
           // Apps read it to make the phone pair.
           GATTCharacteristic("2E93941C-6A61-11ED-A1EB-0242AC120002", [.encryptedRead]) { _ in

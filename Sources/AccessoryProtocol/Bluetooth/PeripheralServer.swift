@@ -78,13 +78,10 @@ internal import Locking
     }
     _ = try await bluetooth.publish(services.server, on: adapter)
     // An advertisement holds one UUID of this length.
-    let uuids =
-      (adapter.advertisements ?? 1) > 1
-      ? [PeripheralServices.uart, PeripheralServices.qnis] : [PeripheralServices.uart]
-    for uuid in uuids {
+    for channel in PeripheralServices.channels.prefix(max(1, adapter.advertisements ?? 1)) {
       advertisements.append(
         try await bluetooth.advertise(
-          Advertisement(services: [uuid], name: peripheral.name), on: adapter))
+          Advertisement(services: [channel.uuid], name: peripheral.name), on: adapter))
     }
   }
 

@@ -16,15 +16,16 @@ package enum PairingCapability: String, Sendable {
 }
 
 extension Bluetooth {
-  /// Lets devices pair, until `unregister`. While it is registered no other program on this machine is
-  /// asked.
+  /// Lets devices pair, until `unregister`.
   ///
   /// - Parameters:
   ///   - capability: what this side can show and take.
+  ///   - isForAll: whether no other program on this machine is asked meanwhile; otherwise it is for `pair`
+  ///     only, unless there is no other.
   ///   - consent: whether the device may pair. It may take up to 60 s.
   /// - Throws: `BluetoothError`.
   package func allowPairing(
-    _ capability: PairingCapability = .none,
+    _ capability: PairingCapability = .none, isForAll: Bool = true,
     consent: @escaping @Sendable (PairingRequest) async -> Bool
   ) async throws(BluetoothError) -> Registration {
     let path = "/bluetooth/agent\(next())"
@@ -43,6 +44,7 @@ extension Bluetooth {
       return try await register(.agent, path, on: nil) { bluetooth, _ throws(BluetoothError) in
         _ = try await bluetooth.connection.call(
           Self.agentManager("RegisterAgent"), [.path(path), .string(capability.rawValue)])
+        guard isForAll else { return }
         _ = try await bluetooth.connection.call(
           Self.agentManager("RequestDefaultAgent"), [.path(path)])
       } unregister: { _ in

@@ -49,7 +49,7 @@ final class AccessoryFinder {
   }
 
   private let device: UWBDevice
-  private let channel: SocketChannel
+  private let channel: any DataChannel
   private let answerTime: Duration
   private let patience: Duration
   private let inputs: AsyncStream<Input>
@@ -64,7 +64,7 @@ final class AccessoryFinder {
   ///   - answerTime: how long the accessory may take to answer.
   ///   - patience: how long it may not be measured; twice as long at first.
   init(
-    device: UWBDevice, channel: SocketChannel, answerTime: Duration = .seconds(10),
+    device: UWBDevice, channel: any DataChannel, answerTime: Duration = .seconds(10),
     patience: Duration = .seconds(10)
   ) {
     (self.device, self.channel) = (device, channel)

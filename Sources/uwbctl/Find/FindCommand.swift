@@ -16,38 +16,55 @@ struct FindCommand: Command {
     discussion: """
       Acts as the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
       smoothed distance and its direction as seen from the chip. Tries again when the accessory falls \
-      silent. Without --device, embedded simulated chips play both sides. Stops on Ctrl-C, and when \
-      the accessory closes the connection.
+      silent. With --ble, the accessory is looked for over Bluetooth LE, for which bluetoothd has to run: \
+      kits with the Nordic UART Service or Qorvo's QNIS. Without --device, embedded simulated chips play \
+      both sides. Stops on Ctrl-C, and when the accessory closes the connection.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @Option(
     help: "Where the accessory listens: tcp:port (this machine), tcp:host:port or unix:/path.")
   var accessory: String?
+  @OptionGroup(title: "Bluetooth LE") var bluetooth: BluetoothFindOptions
   @Option(help: "Output format (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
   @OptionGroup(title: "End") var end: RunOptions
 
   func validate() throws {
-    guard options.isSimulated == (accessory == nil) else {
+    try require(
+      accessory == nil || !bluetooth.ble, "Give either --accessory or --ble.")
+    if bluetooth.list { return }
+    let isSimulated = accessory == nil && !bluetooth.ble
+    guard options.isSimulated == isSimulated else {
       throw ValidationError(
         options.isSimulated
-          ? "--accessory needs --device: a simulated chip can only reach a simulated accessory."
-          : "Name the address of the accessory: --accessory tcp:host:port.")
+          ? "\(bluetooth.ble ? "--ble" : "--accessory") needs --device: a simulated chip can only reach a "
+            + "simulated accessory."
+          : "Name the address of the accessory: --accessory tcp:host:port, or give --ble.")
     }
     if let accessory { try AccessoryOptions.check(accessory) }
   }
 
   func execute() async throws {
+    let printer = FindPrinter(format ?? (standardOutput.isTerminal ? .text : .json))
+    defer { printer.finish() }
+    if bluetooth.list { return try await bluetooth.list(printer) }
     let found = try await options.withDevice(peers: 1, end) { device, simulated in
-      if let accessory { return try await find(with: device, at: ChannelEndpoint(accessory)) }
+      if bluetooth.ble {
+        return try await bluetooth.withChannel(printer) {
+          try await find(with: device, over: $0, printer)
+        }
+      }
+      if let accessory {
+        return try await find(with: device, at: ChannelEndpoint(accessory), printer)
+      }
       guard let chip = simulated?.others.first else { return 0 }
       let other = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
       let served = try Accessory(other)
       let listener = try await SocketListener(ChannelEndpoint("tcp:0"))
       let serving = Task { await served.serve(listener) }
       return try await lending {
-        try await find(with: device, at: listener.endpoint)
+        try await find(with: device, at: listener.endpoint, printer)
       } end: {
         serving.cancel()
         await served.close()
@@ -64,13 +81,18 @@ struct FindCommand: Command {
   /// Runs until there are enough distances, or the task is cancelled.
   ///
   /// - Returns: their number.
-  private func find(with device: UWBDevice, at endpoint: ChannelEndpoint) async throws -> Int {
-    let printer = FindPrinter(format ?? (standardOutput.isTerminal ? .text : .json))
-    let finder = AccessoryFinder(
-      device: device, channel: try await SocketChannel.connect(to: endpoint))
+  private func find(
+    with device: UWBDevice, at endpoint: ChannelEndpoint, _ printer: FindPrinter
+  ) async throws -> Int {
+    try await find(with: device, over: SocketChannel.connect(to: endpoint), printer)
+  }
+
+  private func find(
+    with device: UWBDevice, over channel: any DataChannel, _ printer: FindPrinter
+  ) async throws -> Int {
+    let finder = AccessoryFinder(device: device, channel: channel)
     let limit = end.count ?? .max
     var found = 0
-    defer { printer.finish() }
     try await finder.run { event in
       printer.print(event)
       if case .found = event { found += 1 }
@@ -141,7 +163,7 @@ final class FindPrinter: Sendable {
     "find", each: "event",
     [
       "event":
-        "started, shareable_data, accessory_started, found, out_of_range, region, removed, accessory_stopped, suspended, suspension_ended, invalidated",
+        "accessory, started, shareable_data, accessory_started, found, out_of_range, region, removed, accessory_stopped, suspended, suspension_ended, invalidated",
       "cause?": "timeout or peer_ended for removed, words for invalidated",
       "distance_m?": "smoothed distance, metres",
       "distance_sd_m?": "its standard deviation, metres",
@@ -151,6 +173,8 @@ final class FindPrinter: Sendable {
       "outlier?": "whether the distance of the chip was ignored",
       "quality?": "good, fair or poor", "region?": "region of the accessory",
       "change?": "entered, left or dwelled",
+      "address?": "address of the accessory, over Bluetooth LE", "name?": "what it calls itself",
+      "paired?": "whether it is paired with this machine",
     ])
 
   /// The word for programs, which never changes, the text if there is one, and the values.

@@ -281,7 +281,8 @@ struct PeerCommand: Command {
     entry.keys[0].meaning =
       "looking, peer_found, invited, failed, code, confirmed, started, found, out_of_range, suspended, suspension_ended"
     entry.keys[1].meaning = "why a peer could not be met"
-    entry.keys.removeAll { ["region", "change"].contains($0.path) }
+    let others = ["region", "change", "address", "name", "paired"]
+    entry.keys.removeAll { others.contains($0.path) }
     entry.keys += [
       .init("name?", "name of the peer; with looking the own one"),
       .init("code?", "code that people compare"),

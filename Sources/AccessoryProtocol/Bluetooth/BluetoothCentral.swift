@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Bluetooth
+internal import Locking
+
+/// An accessory that was heard over Bluetooth LE.
+public struct BluetoothAccessory: Sendable, Hashable {
+  /// What it calls itself; nil if it was not heard yet.
+  public let name: String?
+  /// Its address, which changes with some accessories that are not paired.
+  public let address: String
+  /// How strongly it was heard last, in dBm; nil: it is not heard now.
+  public let signalStrength: Int?
+  /// Whether this machine and the accessory keep keys.
+  public let isPaired: Bool
+
+  let device: BluetoothDeviceID
+}
+
+/// Finds accessories over Bluetooth LE and connects to them, as an app does.
+///
+/// ```swift
+/// let central = try await BluetoothCentral.open()
+/// for await found in try await central.accessories() where found.name == "Door" {
+///   let channel = try await central.connect(to: found)
+///   try await channel.send(AppMessage.initialize.bytes)
+///   …
+/// }
+/// await central.close()
+/// ```
+///
+/// Accessories offer the Nordic UART Service or Qorvo's QNIS. Needs bluetoothd and libsystemd at run time.
+public final class BluetoothCentral: Sendable {
+  private let bluetooth: Bluetooth
+  private let adapter: BluetoothAdapter
+  /// Devices that were connected here.
+  private let connected = Locked<Set<BluetoothDeviceID>>([])
+
+  private init(_ bluetooth: Bluetooth, _ adapter: BluetoothAdapter) {
+    (self.bluetooth, self.adapter) = (bluetooth, adapter)
+  }
+
+  /// Opens an adapter, which is switched on if it was off.
+  ///
+  /// - Parameter adapter: by name, as `hci0`, or address; nil: the first that can connect to accessories.
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  public static func open(adapter: String? = nil) async throws(AccessoryError) -> BluetoothCentral {
+    try await open(adapter: adapter, bus: nil)
+  }
+
+  /// - Parameter bus: as D-Bus writes addresses; nil: the system's.
+  package static func open(
+    adapter: String? = nil, bus: String?
+  ) async throws(AccessoryError) -> BluetoothCentral {
+    do throws(BluetoothError) {
+      let bluetooth = try await Bluetooth.open(bus: bus)
+      do throws(BluetoothError) {
+        return BluetoothCentral(bluetooth, try await bluetooth.adapter(adapter, for: .central))
+      } catch {
+        await bluetooth.close()
+        throw error
+      }
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  /// Looks for accessories until the task is cancelled or the stream is dropped. Each is told when it is
+  /// heard, and again when something has changed; those that are paired or connected also if they are not
+  /// heard, because they need not advertise.
+  ///
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  public func accessories() async throws(AccessoryError) -> AsyncStream<BluetoothAccessory> {
+    do throws(BluetoothError) { return try await scan() } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  @BluetoothActor private func scan() async throws(BluetoothError)
+    -> AsyncStream<BluetoothAccessory>
+  {
+    let services = PeripheralServices.advertised
+    let found = try await bluetooth.scan(for: services, on: adapter)
+    let (stream, continuation) = AsyncStream<BluetoothAccessory>.makeStream()
+    for device in bluetooth.devices
+    where device.rssi == nil && (device.isBonded || device.isConnected)
+      && !services.isDisjoint(with: device.services)
+      && bluetooth.adapter(of: device)?.address == adapter.address
+    {
+      continuation.yield(BluetoothAccessory(device))
+    }
+    let telling = Task {
+      for await device in found { continuation.yield(BluetoothAccessory(device)) }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in telling.cancel() }
+    return stream
+  }
+
+  /// Connects to an accessory.
+  ///
+  /// - Parameters:
+  ///   - accessory: One that this object has found.
+  ///   - pairing: Whether to pair as well, without a comparison; nothing happens if they are paired.
+  /// - Returns: a channel on which each write and each notification is a message.
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  public func connect(
+    to accessory: BluetoothAccessory, pairing: Bool = false
+  ) async throws(AccessoryError) -> any DataChannel {
+    let device = accessory.device
+    connected.withLock { _ = $0.insert(device) }
+    do throws(BluetoothError) {
+      try await bluetooth.connect(device)
+      if pairing { try await pair(with: device) }
+      return try await channel(to: device)
+    } catch {
+      await disconnect(device)
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  @BluetoothActor private func pair(with device: BluetoothDeviceID) async throws(BluetoothError) {
+    // bluetoothd refuses to pair while there is no agent. An accessory on this machine keeps its own.
+    let agent = try await bluetooth.allowPairing(isForAll: false) { $0.device == device }
+    let outcome: Result<Void, BluetoothError>
+    do throws(BluetoothError) {
+      outcome = .success(try await bluetooth.pair(device))
+    } catch {
+      outcome = .failure(error)
+    }
+    await bluetooth.unregister(agent)
+    try outcome.get()
+  }
+
+  @BluetoothActor private func channel(
+    to device: BluetoothDeviceID
+  ) async throws(BluetoothError) -> CentralChannel {
+    let known = bluetooth.characteristics(of: device)
+    for service in PeripheralServices.channels {
+      guard
+        let input = known.first(where: { $0.service == service.uuid && $0.uuid == service.input }),
+        let output = known.first(where: { $0.service == service.uuid && $0.uuid == service.output })
+      else { continue }
+      return CentralChannel(
+        bluetooth, input, try await bluetooth.notifications(of: output)
+      ) { [weak self] in await self?.disconnect(device) }
+    }
+    throw BluetoothError(.noCharacteristic(PeripheralServices.uart.input))
+  }
+
+  private func disconnect(_ device: BluetoothDeviceID) async {
+    guard connected.withLock({ $0.contains(device) }) else { return }
+    // bluetoothd keeps the connection of a program that has ended. It fails if there is none.
+    try? await bluetooth.disconnect(device)
+    connected.withLock { _ = $0.remove(device) }
+  }
+
+  /// Ends the connections that were made here, which takes two seconds, and every stream.
+  public func close() async {
+    for device in connected.withLock({ $0 }) { await disconnect(device) }
+    await bluetooth.close()
+  }
+}
+
+extension BluetoothAccessory {
+  init(_ device: BluetoothDevice) {
+    self.init(
+      name: device.name, address: device.address, signalStrength: device.rssi,
+      isPaired: device.isBonded, device: device.id)
+  }
+}
+
+/// The app's end of a connection over Bluetooth LE.
+private final class CentralChannel: DataChannel {
+  let messages: AsyncStream<[UInt8]>
+  /// A connection that is lost looks like one that the accessory has ended.
+  let failure: AccessoryError? = nil
+
+  private let bluetooth: Bluetooth
+  private let input: RemoteCharacteristic
+  private let notifications: GATTNotifications
+  private let disconnect: @Sendable () async -> Void
+
+  init(
+    _ bluetooth: Bluetooth, _ input: RemoteCharacteristic, _ notifications: GATTNotifications,
+    disconnect: @escaping @Sendable () async -> Void
+  ) {
+    (self.bluetooth, self.input, self.notifications) = (bluetooth, input, notifications)
+    self.disconnect = disconnect
+    messages = notifications.values
+  }
+
+  func send(_ message: [UInt8]) async throws(AccessoryError) {
+    do throws(BluetoothError) {
+      if input.flags.contains("write") {
+        try await bluetooth.write(message, to: input)
+      } else {
+        try await bluetooth.writeWithoutResponse(message, to: input)
+      }
+    } catch {
+      if case .notConnected = error.reason { throw .closed }
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  func close() {
+    Task { @BluetoothActor [notifications, disconnect] in
+      notifications.cancel()
+      await disconnect()
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import ArgumentParser
+import UWBLab
+
+/// Which accessory is looked for over Bluetooth LE.
+struct BluetoothFindOptions: ParsableArguments {
+  @Flag(help: "Look for the accessory over Bluetooth LE.") var ble = false
+  @Flag(help: "Only list the accessories that can be heard; no --device is needed.")
+  var list = false
+  @Option(help: "The name or the address of the accessory (default: whichever is heard first).")
+  var to: String?
+  @Flag(help: "Pair with the accessory, without comparing a code.") var pair = false
+  @Option(help: "The Bluetooth adapter, such as hci0, or its address (default: the first).")
+  var bleAdapter: String?
+  @Option(
+    help: "How many seconds to look; 0: until Ctrl-C (default: 60, with --list 10).")
+  var wait: Seconds?
+
+  func validate() throws {
+    let isUsed = list || to != nil || pair || bleAdapter != nil || wait != nil
+    try require(
+      ble || !isUsed, "--list, --to, --pair, --ble-adapter and --wait need --ble.")
+    try require(!list || to == nil && !pair, "--list takes no --to or --pair.")
+  }
+
+  private var limit: Duration? {
+    let limit = wait?.duration ?? .seconds(list ? 10 : 60)
+    return limit > .zero ? limit : nil
+  }
+
+  /// Lists accessories until the time is over.
+  nonisolated(nonsending) func list(_ printer: FindPrinter) async throws {
+    let central = try await BluetoothCentral.open(adapter: bleAdapter)
+    let seen = try await lending {
+      // By address. A name may be heard later.
+      var seen: [String: String?] = [:]
+      _ = try await first(of: central) { found in
+        if let name = seen[found.address], name != nil || found.name == nil { return false }
+        seen[found.address] = found.name
+        printer.print(found)
+        return false
+      }
+      return seen
+    } end: {
+      await central.close()
+    }
+    if seen.isEmpty, !Task.isCancelled { throw Self.nothing }
+  }
+
+  /// Lends a channel to the accessory.
+  nonisolated(nonsending) func withChannel<R: Sendable>(
+    _ printer: FindPrinter, _ body: nonisolated(nonsending) (any DataChannel) async throws -> R
+  ) async throws -> R {
+    let central = try await BluetoothCentral.open(adapter: bleAdapter)
+    return try await lending {
+      guard let accessory = try await first(of: central, where: { $0.isCalled(to) }) else {
+        try Task.checkCancellation()
+        throw Self.nothing
+      }
+      printer.print(accessory)
+      return try await body(try await central.connect(to: accessory, pairing: pair))
+    } end: {
+      await central.close()
+    }
+  }
+
+  /// The first accessory that is wanted; nil when the time is over or the task is cancelled.
+  private nonisolated(nonsending) func first(
+    of central: BluetoothCentral, where isWanted: (BluetoothAccessory) -> Bool
+  ) async throws -> BluetoothAccessory? {
+    let (found, accessories) = AsyncStream<BluetoothAccessory>.makeStream()
+    let heard = try await central.accessories()
+    let looking = Task {
+      for await accessory in heard { accessories.yield(accessory) }
+      accessories.finish()
+    }
+    let timer = limit.map { limit in
+      Task {
+        try await Task.sleep(for: limit)
+        accessories.finish()
+      }
+    }
+    defer {
+      looking.cancel()
+      timer?.cancel()
+    }
+    for await accessory in found where isWanted(accessory) { return accessory }
+    return nil
+  }
+
+  private static let nothing = Failure(
+    .noPeer, "No such accessory was heard.",
+    try: "Check that it is near and on, and not connected to a phone: it may not advertise then. "
+      + "uwbctl find --ble --list shows what is heard.")
+}
+
+extension BluetoothAccessory {
+  /// - Parameter wanted: a name or an address; nil: any that is heard now.
+  fileprivate func isCalled(_ wanted: String?) -> Bool {
+    wanted.map { $0 == name || $0.uppercased() == address } ?? (signalStrength != nil)
+  }
+}
+
+extension FindPrinter {
+  fileprivate func print(_ accessory: BluetoothAccessory) {
+    let strength = accessory.signalStrength.map { "\($0) dBm" } ?? "–"
+    say(
+      "accessory",
+      "\(accessory.address)  \(strength.right(8))  \(accessory.isPaired ? "paired" : "      ")  "
+        + (accessory.name.map(printable) ?? "–"),
+      [
+        "address": accessory.address, "name": accessory.name,
+        "rssi_dbm": Fixed(accessory.signalStrength.map(Double.init), 1),
+        "paired": accessory.isPaired,
+      ])
+  }
+}
