@@ -381,13 +381,16 @@ public final class NIPeerConnection: Sendable {
   }
 
   private func peerConfirmed() {
-    state.withLock { $0.isConfirmed = true }
+    state.withLock { if $0.end == nil { $0.isConfirmed = true } }
     wake()
   }
 
-  /// Only the first end counts.
+  /// Only the first end counts. What was refused or closed here cannot be confirmed any more.
   private func end(_ error: NIPeerError) {
-    state.withLock { $0.end = $0.end ?? error }
+    state.withLock { state in
+      state.end = state.end ?? error
+      if error == .closed { state.isConfirmed = false }
+    }
     wake()
   }
 

@@ -85,6 +85,18 @@ import Testing
     pair.end()
   }
 
+  /// The peer's confirmation came first.
+  @Test func aRefusalHoldsAfterThePeersConfirmation() async throws {
+    var limits = NINearbyPeers.Limits()
+    limits.person = .seconds(2)
+    let pair = try await Pair(limits: limits)
+    await #expect(throws: NIPeerError.silent) { try await pair.ends[0].confirm() }
+    #expect(await pair.ends[1].ended() == .vanished)
+    await pair.ends[1].refuse()
+    await #expect(throws: NIPeerError.self) { try await pair.ends[1].confirm() }
+    pair.end()
+  }
+
   @Test func aPeerThatVanishesAfterItsConfirmationIsNoticed() async throws {
     let pair = try await Pair()
     let confirmed = Task { try await pair.ends[0].confirm() }
