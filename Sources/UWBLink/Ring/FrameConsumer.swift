@@ -78,18 +78,37 @@ public struct FrameInfo: Sendable, Hashable {
     }
     let slot = unsafe slots + (tail & mask) &* FrameRingStorage.stride
     let header = unsafe slot.load(as: SlotHeader.self)
-    defer {
-      if let heapBuffer = unsafe header.heapBuffer { unsafe heapBuffer.deallocate() }
-      tail &+= 1
-      storage.publishTail(tail)
+    // A branch, which the processor predicts: an address that came from the header would make the
+    // reads of the bytes wait until the header has come from the producer's processor.
+    if let heapBuffer = unsafe header.heapBuffer {
+      return try unsafe takeLong(header, heapBuffer, body)
     }
+    defer { release() }
     let bytes = unsafe UnsafeRawBufferPointer(
-      start: header.heapBuffer ?? slot + FrameRingStorage.bytesOffset, count: Int(header.length))
+      start: slot + FrameRingStorage.bytesOffset, count: Int(header.length))
     // Safe because the producer does not touch the slot before `tail` has been stored.
-    return try unsafe body(
-      bytes.bytes,
-      FrameInfo(
-        receivedAt: header.receivedAt, lostBefore: header.lostBefore, tag: header.tag))
+    return try unsafe body(bytes.bytes, header.info)
+  }
+
+  /// The next frame does not fit into its slot.
+  @usableFromInline @inline(never)
+  mutating func takeLong<R, E: Error>(
+    _ header: SlotHeader, _ heapBuffer: UnsafeMutableRawPointer,
+    _ body: (RawSpan, FrameInfo) throws(E) -> R
+  ) throws(E) -> R {
+    defer {
+      unsafe heapBuffer.deallocate()
+      release()
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(start: heapBuffer, count: Int(header.length))
+    return try unsafe body(bytes.bytes, header.info)
+  }
+
+  /// Gives the slot at `tail` back to the producer.
+  @inlinable @inline(__always)
+  mutating func release() {
+    tail &+= 1
+    storage.publishTail(tail)
   }
 
   @usableFromInline @inline(never)

@@ -85,6 +85,10 @@ internal import Locking
     unsafe self.heapBuffer = unsafe heapBuffer
     self.tag = tag
   }
+
+  @inlinable var info: FrameInfo {
+    FrameInfo(receivedAt: receivedAt, lostBefore: lostBefore, tag: tag)
+  }
 }
 
 /// The memory of a ring, alive as long as one of its ends.
