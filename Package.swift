@@ -116,8 +116,8 @@ let package = Package(
     .executableTarget(
       name: "uwbd",
       dependencies: [
-        "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", deque, system, logging,
-        arguments,
+        "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", "Locking", deque,
+        system, logging, arguments,
       ],
       resources: [.embedInCode("org.swift-uwb.Chips.varlink")], swiftSettings: strict + lifetimes),
 

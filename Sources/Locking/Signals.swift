@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Dispatch
 internal import Glibc
+internal import Synchronization
 
 /// Runs `body`, which creates a thread. A new thread has the signal mask of the one that creates it.
 ///
@@ -16,3 +18,85 @@ package func withSignalsBlocked(_ body: () -> Int32) -> Int32 {
   defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
   return body()
 }
+
+/// Signals that a program handles itself.
+package enum Signals {
+  /// Calls `body`, on a queue of its own, with each of these signals from now on, until the source is
+  /// cancelled.
+  ///
+  /// Through a handler that writes to a pipe: a signal that comes while this is set up is not lost, and
+  /// programs that are started later do not inherit that it is ignored. SIGHUP stays ignored where it
+  /// is: programs that shall outlive their terminal are started so (nohup).
+  package static func receive(
+    _ numbers: [Int32], _ body: @escaping @Sendable (Int32) -> Void
+  ) -> any DispatchSourceRead {
+    let ends = signalPipe
+    _ = wasStopped()
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: ends.readEnd, queue: DispatchQueue(label: "signals"))
+    source.setEventHandler {
+      var number: UInt8 = 0
+      while read(ends.readEnd, &number, 1) == 1 { body(Int32(number)) }
+    }
+    source.resume()
+    for number in numbers where number != SIGHUP || !isIgnored(number) {
+      var action = sigaction()
+      action.sa_flags = SA_RESTART
+      action.__sigaction_handler.sa_handler = { number in
+        let error = errno
+        if number == SIGCONT { wasContinued.store(true, ordering: .relaxed) }
+        var byte = UInt8(truncatingIfNeeded: number)
+        write(signalPipe.writeEnd, &byte, 1)
+        errno = error
+      }
+      sigaction(number, &action, nil)
+    }
+    return source
+  }
+
+  /// Whether the program has been stopped since the last call, and has received SIGCONT.
+  package static func wasStopped() -> Bool {
+    wasContinued.exchange(false, ordering: .relaxed)
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var now = sigaction()
+    guard sigaction(number, nil, &now) == 0 else { return false }
+    return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+}
+
+/// Tells a second signal that is to end a program from the first, which ends it in order.
+package struct FirstSignal {
+  private var since: ContinuousClock.Instant?
+
+  /// A second signal within this time belongs to the first: timeout(1) signals its child and then the
+  /// group of both, and a closed terminal hangs up what Ctrl-C has interrupted just before.
+  private static let secondSignalAfter = Duration.seconds(1)
+
+  package init() {}
+
+  package var hasCome: Bool { since != nil }
+
+  /// Whether the signal that has come now is a second one: to end the program at once.
+  package mutating func isSecond() -> Bool {
+    let now = ContinuousClock.now
+    let first = since ?? now
+    since = first
+    return now - first >= Self.secondSignalAfter
+  }
+}
+
+/// Made before the handlers that use it are in place.
+private let signalPipe: (readEnd: Int32, writeEnd: Int32) = {
+  var ends: [Int32] = [-1, -1]
+  guard pipe(&ends) == 0 else { fatalError("no descriptor is left") }
+  for end in ends {
+    _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(end, F_SETFL, O_NONBLOCK)
+  }
+  return (ends[0], ends[1])
+}()
+
+private let wasContinued = Atomic(false)

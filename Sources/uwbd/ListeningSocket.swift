@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import SystemPackage
+import UWBLink
 
 /// Why the service cannot be reached at a path.
 struct SocketFailure: Error {
@@ -86,22 +87,5 @@ enum ListeningSocket {
   static func prepare(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-  }
-}
-
-/// Calls `body` with the address of a Unix socket; nil: the path is too long. One that begins with `@` is
-/// no file (unix(7)).
-func withUnixAddress<R>(
-  _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
-) -> R? {
-  var address = sockaddr_un()
-  address.sun_family = sa_family_t(AF_UNIX)
-  var bytes = Array(path.utf8)
-  if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
-  guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-  let length = MemoryLayout<sa_family_t>.size + bytes.count + (bytes.first == 0 ? 0 : 1)
-  return withUnsafePointer(to: &address) {
-    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
   }
 }

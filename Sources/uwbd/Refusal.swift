@@ -7,23 +7,17 @@ import Varlink
 struct Refusal: Error {
   static let interface = "org.swift-uwb.Chips"
 
-  private let error: String
-  private let parameters: JSONLine
+  /// The reply.
+  let bytes: [UInt8]
 
   init(_ name: String, _ parameters: JSONLine) {
-    error = "\(Self.interface).\(name)"
-    self.parameters = parameters
+    bytes = VarlinkReply.bytes(parameters.json, error: "\(Self.interface).\(name)")
   }
 
-  private init(error: String, _ parameters: JSONLine) {
-    (self.error, self.parameters) = (error, parameters)
-  }
-
-  /// The reply.
-  var bytes: [UInt8] { VarlinkReply.bytes(parameters.json, error: error) }
+  private init(_ reply: VarlinkReply) { bytes = reply.bytes }
 
   static func invalidParameter(_ name: String) -> Refusal {
-    Refusal(error: "org.varlink.service.InvalidParameter", ["parameter": name])
+    Refusal(VarlinkReply.invalidParameter(name))
   }
 
   static func invalidMessage(_ reason: VarlinkMessageError) -> Refusal {

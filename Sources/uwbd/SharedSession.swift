@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Locking
 import UWB
 import UWBLab
 
@@ -151,10 +152,10 @@ import UWBLab
         seconds: Double(time - min(first, time)) / 1e9, measurement: measurement,
         computed: estimate, hasRSSI: device.dialect.generation >= .fira2)
       row.lostBefore = summary.add(row)
-      let age = Self.nanoseconds(CLOCK_MONOTONIC) - min(time, Self.nanoseconds(CLOCK_MONOTONIC))
+      let now = nanoseconds(of: CLOCK_MONOTONIC)
       let members: JSONLine = [
         "chip": chip, "session_id": id, "monotonic_us": time / 1_000,
-        "utc_us": (Self.nanoseconds(CLOCK_REALTIME) - age) / 1_000,
+        "utc_us": (nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))) / 1_000,
         "measurement": RangeRow.json.object(row),
       ]
       reports.measured(
@@ -163,11 +164,5 @@ import UWBLab
           chip: chip, sessionID: id, peer: estimate.peer,
           members: String(members.json.dropFirst().dropLast())))
     }
-  }
-
-  private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UWBLink
 
 /// Tells systemd how the service is: sd_notify(3), without its library.
 struct Supervisor: Sendable {
@@ -26,7 +27,8 @@ struct Supervisor: Sendable {
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     let bytes = Array(state.utf8)
-    _ = withUnixAddress(socket) {
+    // The name of a socket that is no file begins with @ here.
+    _ = withUnixAddress(socket.first == "@" ? "\0" + socket.dropFirst() : socket) {
       sendto(
         descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, $1
       )

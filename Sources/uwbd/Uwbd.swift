@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CVersion
 import Dispatch
 import Glibc
+import Locking
 import Logging
 import UWBLab
 import UWBLink
 
 /// The service.
 @main struct Uwbd: AsyncParsableCommand {
-  static let version = "0.1.0"
+  static let version = String(cString: cversion_number())
 
   static let configuration = CommandConfiguration(
     commandName: "uwbd",
@@ -57,7 +59,14 @@ import UWBLink
   }
 
   func run() async throws {
-    let signals = EndSignals()
+    let (ends, end) = AsyncStream<Void>.makeStream()
+    let first = Locked(FirstSignal())
+    signal(SIGPIPE, SIG_IGN)
+    let signals = Signals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
+      if first.withLock({ $0.isSecond() }) { _exit(128 + number) }
+      end.yield()
+    }
+    defer { signals.cancel() }
     var logger = Logger(label: "uwbd") { _ in JournalLog(logLevel: .notice) }
     logger.logLevel = verbose == 0 ? .notice : verbose == 1 ? .info : .trace
     let supervisor = Supervisor()
@@ -81,7 +90,7 @@ import UWBLink
         supervisor.notify("WATCHDOG=1\nSTATUS=\(await service.status)")
       }
     }
-    await signals.first()
+    for await _ in ends { break }
     watchdog.cancel()
     supervisor.notify("STOPPING=1")
     await service.stop()
@@ -112,65 +121,3 @@ import UWBLink
     return ExitCode(status)
   }
 }
-
-/// The signals that end a program.
-struct EndSignals {
-  private let numbers: AsyncStream<Int32>
-  private let source: any DispatchSourceRead
-
-  /// Receives them from now on. A second one, at least a second after the first, ends the program at
-  /// once.
-  init() {
-    let (numbers, continuation) = AsyncStream<Int32>.makeStream()
-    self.numbers = numbers
-    let source = DispatchSource.makeReadSource(
-      fileDescriptor: signalPipe.readEnd, queue: DispatchQueue(label: "signals"))
-    let since = FirstTime()
-    source.setEventHandler {
-      var number: UInt8 = 0
-      while read(signalPipe.readEnd, &number, 1) == 1 {
-        if since.age() >= .seconds(1) { _exit(128 + Int32(number)) }
-        continuation.yield(Int32(number))
-      }
-    }
-    self.source = source
-    source.resume()
-    signal(SIGPIPE, SIG_IGN)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-      var action = sigaction()
-      action.sa_flags = SA_RESTART
-      action.__sigaction_handler.sa_handler = { number in
-        let error = errno
-        var byte = UInt8(truncatingIfNeeded: number)
-        write(signalPipe.writeEnd, &byte, 1)
-        errno = error
-      }
-      sigaction(number, &action, nil)
-    }
-  }
-
-  /// Waits for the first one.
-  func first() async { for await _ in numbers { return } }
-
-  /// When something was asked first; on one queue.
-  private final class FirstTime: @unchecked Sendable {
-    private var first: ContinuousClock.Instant?
-
-    func age() -> Duration {
-      let now = ContinuousClock.now
-      defer { first = first ?? now }
-      return now - (first ?? now)
-    }
-  }
-}
-
-/// Made before the handlers that use it are in place.
-private let signalPipe: (readEnd: Int32, writeEnd: Int32) = {
-  var ends: [Int32] = [-1, -1]
-  guard pipe(&ends) == 0 else { fatalError("no descriptor is left") }
-  for end in ends {
-    _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(end, F_SETFL, O_NONBLOCK)
-  }
-  return (ends[0], ends[1])
-}()

@@ -2,11 +2,11 @@
 import Foundation
 import Glibc
 import Testing
+import UWBLink
 import UWBSimulator
 import UWBTestSupport
 import Varlink
 
-@testable import uwbctl
 @testable import uwbd
 
 /// The program itself, and every way in which it ends.
@@ -119,6 +119,4 @@ import Varlink
       }
     }
   }
-
-  @Test func theVersionsAreTheSame() { #expect(Uwbd.version == Program.version) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 package import SystemPackage
+internal import UWBLink
 
 /// Opens sockets by address. Blocks while a name is resolved and a connection is made.
 package enum SocketAddress {
@@ -12,18 +13,8 @@ package enum SocketAddress {
     var outcome = Result<FileDescriptor, Errno>.failure(.noSuchAddressOrDevice)
     switch endpoint {
     case .unix(let path):
-      var address = sockaddr_un()
-      address.sun_family = sa_family_t(AF_UNIX)
-      let bytes = Array(path.utf8)
-      guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-        throw AccessoryError(.system(.fileNameTooLong, endpoint: endpoint.description))
-      }
-      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-      outcome = withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          attempt(AF_UNIX, $0, socklen_t(MemoryLayout<sockaddr_un>.size), body)
-        }
-      }
+      outcome =
+        withUnixAddress(path) { attempt(AF_UNIX, $0, $1, body) } ?? .failure(.fileNameTooLong)
     case .tcp(let host, let port):
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

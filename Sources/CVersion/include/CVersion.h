@@ -2,6 +2,9 @@
 #ifndef CVERSION_H
 #define CVERSION_H
 
+/// The version of the package, which packaging/tarball reads as well.
+const char *_Nonnull cversion_number(void);
+
 /// The commit that was built, as UWB_COMMIT said; empty where it was not set. In C, because only C
 /// targets can be given values when they are built.
 const char *_Nonnull cversion_commit(void);

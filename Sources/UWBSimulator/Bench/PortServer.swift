@@ -24,7 +24,7 @@ final class PortServer<Chips: Served>: Sendable {
 
   private let state: Locked<State>
   private let wake = WakePipe()
-  private let beginning = monotonicNanoseconds()
+  private let beginning = nanoseconds(of: CLOCK_MONOTONIC)
   private let thread = Locked<pthread_t?>(nil)
 
   init(_ chips: Chips) { state = Locked(State(chips: chips)) }
@@ -36,7 +36,7 @@ final class PortServer<Chips: Served>: Sendable {
   }
 
   /// Nanoseconds since the server was created.
-  private var now: UInt64 { monotonicNanoseconds() - beginning }
+  private var now: UInt64 { nanoseconds(of: CLOCK_MONOTONIC) - beginning }
 
   /// Opens a terminal for another port.
   func openTerminal() throws(Errno) -> PseudoTerminal {
@@ -136,10 +136,4 @@ private final class WakePipe: Sendable {
     var bytes = [UInt8](repeating: 0, count: 64)
     while read(readEnd.rawValue, &bytes, bytes.count) > 0 {}
   }
-}
-
-private func monotonicNanoseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

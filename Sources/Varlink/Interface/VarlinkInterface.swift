@@ -46,19 +46,18 @@ package struct VarlinkInterface: Sendable, Hashable {
 
   /// The fields of a method's parameters and of its reply; nil: there is no such method.
   package func method(_ name: String) -> (input: [Field], output: [Field])? {
-    for member in members where member.name == name {
-      if case .method(let input, let output) = member.kind { return (input, output) }
-    }
-    return nil
+    guard case .method(let input, let output) = kind(name) else { return nil }
+    return (input, output)
   }
 
   /// The fields of an error; nil: there is no such error.
   package func error(_ name: String) -> [Field]? {
-    for member in members where member.name == name {
-      if case .error(let fields) = member.kind { return fields }
-    }
-    return nil
+    guard case .error(let fields) = kind(name) else { return nil }
+    return fields
   }
+
+  /// Of a member; there is one of a name.
+  private func kind(_ name: String) -> Kind? { members.first { $0.name == name }?.kind }
 }
 
 // MARK: values
@@ -89,10 +88,8 @@ extension VarlinkInterface {
       return nil
     case (.optional(let inner), _): return problem(with: value, inner, ignoresUnknown)
     case (.named(let name), _):
-      for member in members where member.name == name {
-        if case .type(let type) = member.kind { return problem(with: value, type, ignoresUnknown) }
-      }
-      return ""
+      guard case .type(let type) = kind(name) else { return "" }
+      return problem(with: value, type, ignoresUnknown)
     case (.enumeration(let names), .string(let name)): return names.contains(name) ? nil : ""
     case (.structure(let fields), .object(let values)):
       return problem(with: values, fields, ignoresUnknown: ignoresUnknown).map { "." + $0 }

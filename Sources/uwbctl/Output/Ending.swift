@@ -3,6 +3,7 @@
 import ArgumentParser
 import Dispatch
 @preconcurrency import Glibc
+import Locking
 import Synchronization
 import SystemPackage
 import UWB
@@ -15,8 +16,7 @@ import UWBLink
 enum Ending {
   private struct State {
     var cancel: (@Sendable () -> Void)?
-    /// When the first signal came.
-    var since: ContinuousClock.Instant?
+    var first = FirstSignal()
     /// Why standard output takes nothing any more.
     var outputError: Errno?
     var isCaptureIncomplete = false
@@ -25,10 +25,6 @@ enum Ending {
     var exits: (@Sendable () -> Void)?
   }
   private static let state = Mutex(State())
-
-  /// A second signal within this time belongs to the first: timeout(1) signals its child and then the
-  /// group of both, and a closed terminal hangs up what Ctrl-C has interrupted just before.
-  private static let secondSignalAfter = Duration.seconds(1)
 
   /// SIGQUIT as well, whose default leaves a session on the chip.
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
@@ -42,14 +38,14 @@ enum Ending {
   /// cancel. A second signal, at least a second after the first, ends the program at once.
   static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
     state.withLock { $0 = State() }
-    let source = receiveSignals()
+    let source = Signals.receive(signals + screenSignals) { received($0) }
     defer { source.cancel() }
     // When the reader of the output goes away, the chip must be stopped first.
     signal(SIGPIPE, SIG_IGN)
     let task = Task(executorPreference: threads) { try await body() }
     let isLate = state.withLock { state in
       state.cancel = { task.cancel() }
-      return state.since != nil || state.outputError != nil
+      return state.first.hasCome || state.outputError != nil
     }
     if isLate { task.cancel() }
     do { try await task.value } catch {
@@ -65,44 +61,13 @@ enum Ending {
     error is CancellationError || (error as? DriverError)?.linkError?.code == .cancelled
   }
 
-  /// Through a handler that writes to a pipe: a signal that comes while this is set up is not lost,
-  /// and programs that are started later do not inherit that it is ignored.
-  private static func receiveSignals() -> any DispatchSourceRead {
-    let ends = signalPipe
-    _ = wasStopped()
-    let source = DispatchSource.makeReadSource(
-      fileDescriptor: ends.readEnd.rawValue, queue: DispatchQueue(label: "signals"))
-    source.setEventHandler {
-      var number: UInt8 = 0
-      while read(ends.readEnd.rawValue, &number, 1) == 1 { received(Int32(number)) }
-    }
-    source.resume()
-    // Programs that shall outlive their terminal are started with SIGHUP ignored (nohup).
-    for number in signals + screenSignals where number != SIGHUP || !isIgnored(number) {
-      var action = sigaction()
-      action.sa_flags = SA_RESTART
-      action.__sigaction_handler.sa_handler = { number in
-        let error = errno
-        if number == SIGCONT { wasContinued.store(true, ordering: .relaxed) }
-        var byte = UInt8(truncatingIfNeeded: number)
-        write(signalPipe.writeEnd.rawValue, &byte, 1)
-        errno = error
-      }
-      sigaction(number, &action, nil)
-    }
-    return source
-  }
-
   private static func received(_ number: Int32) {
     if screenSignals.contains(number) {
       state.withLock { $0.screenChanged }?()
       return
     }
-    let now = ContinuousClock.now
     let (isSecond, cancel, exits) = state.withLock { state in
-      let since = state.since ?? now
-      state.since = since
-      return (now - since >= secondSignalAfter, state.cancel, state.exits)
+      (state.first.isSecond(), state.cancel, state.exits)
     }
     if isSecond {
       exits?()
@@ -120,9 +85,6 @@ enum Ending {
   static func onExit(_ body: (@Sendable () -> Void)?) {
     state.withLock { $0.exits = body }
   }
-
-  /// Whether the program has been stopped since the last call: others have written to its terminal.
-  static func wasStopped() -> Bool { wasContinued.exchange(false, ordering: .relaxed) }
 
   /// Standard output cannot be written: the command ends, because nobody sees what it does.
   static func outputFailed(_ error: Errno) {
@@ -181,23 +143,4 @@ enum Ending {
       _ = open("/dev/null", mode)
     }
   }
-}
-
-/// Made before the handlers that use it are in place.
-private let signalPipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor) = {
-  guard let ends = try? FileDescriptor.pipe() else { fatalError("no descriptor is left") }
-  for end in [ends.readEnd.rawValue, ends.writeEnd.rawValue] {
-    _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(end, F_SETFL, O_NONBLOCK)
-  }
-  return ends
-}()
-
-private let wasContinued = Atomic(false)
-
-private func isIgnored(_ number: Int32) -> Bool {
-  var now = sigaction()
-  guard sigaction(number, nil, &now) == 0 else { return false }
-  return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
-    == unsafeBitCast(SIG_IGN, to: Int.self)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Locking
 import Synchronization
 import SystemPackage
 
@@ -77,7 +78,7 @@ final class LiveLines: Sendable {
 
   /// What moves the cursor up to the first line on the screen.
   private func up(_ state: inout State) -> String {
-    if Ending.wasStopped() { state.drawn = [] }
+    if Signals.wasStopped() { state.drawn = [] }
     guard !state.drawn.isEmpty else { return "\r" }
     // Nobody knows how a terminal rearranges lines that have become too long for it.
     if state.drawn.contains(where: { $0 > output.size.columns }) { return "\u{1B}[H\u{1B}[2J" }

@@ -8,7 +8,7 @@ import UWBLab
 
 /// The program itself: its version, what its messages begin with, and its help.
 enum Program {
-  static let version = "0.1.0"
+  static let version = String(cString: cversion_number())
 
   /// What `--version` prints.
   static var versionText: String {

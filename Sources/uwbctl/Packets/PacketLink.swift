@@ -161,11 +161,7 @@ final class PacketLink: Sendable {
   var dropped: Int { counters.withLock { $0.dropped } }
 
   /// CLOCK_MONOTONIC in nanoseconds.
-  static func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-  }
+  static func now() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC) }
 }
 
 extension WirePacket {
