@@ -53,7 +53,7 @@ let package = Package(
     .target(name: "Locking", swiftSettings: strict),
     .target(
       name: "UWBLink",
-      dependencies: ["CUWB", "Locking", atomics, deque, system],
+      dependencies: ["CUWB", "Locking", "Varlink", atomics, deque, system],
       swiftSettings: memorySafe + lifetimes),
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(

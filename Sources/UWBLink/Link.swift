@@ -111,6 +111,10 @@ internal import SystemPackage
       result = unsafe board.open(&raw)
     case .tcp(let host, let port):
       result = unsafe cuwb_open_tcp(host, port, connectTimeout.milliseconds, &raw)
+    case .service(let socket, let chip):
+      let descriptor = try ChipService.attach(socket, chip)
+      result = unsafe cuwb_open_descriptor(descriptor.rawValue, &raw)
+      if result.outcome != CUWB_OK { try? descriptor.close() }
     case .descriptor(let descriptor):
       result = unsafe cuwb_open_descriptor(descriptor.rawValue, &raw)
       if result.outcome != CUWB_OK { try? descriptor.close() }

@@ -8,12 +8,18 @@ package struct VarlinkService: Sendable {
   package var version: String
   package var url: String
   private let interfaces: [(interface: VarlinkInterface, text: String)]
+  private let upgrading: Set<String>
 
-  /// - Parameter interfaces: their descriptions, in the language of varlink.
+  /// - Parameters:
+  ///   - interfaces: their descriptions, in the language of varlink.
+  ///   - upgrading: the methods after which a connection carries something else than varlink, with
+  ///     their interfaces.
   /// - Throws: `VarlinkInterfaceError`.
   package init(
-    vendor: String, product: String, version: String, url: String, interfaces: [String]
+    vendor: String, product: String, version: String, url: String, interfaces: [String],
+    upgrading: Set<String> = []
   ) throws(VarlinkInterfaceError) {
+    self.upgrading = upgrading
     (self.vendor, self.product, self.version, self.url) = (vendor, product, version, url)
     var read: [(interface: VarlinkInterface, text: String)] = []
     for text in [Self.service] + interfaces { read.append((try VarlinkInterface(text), text)) }
@@ -38,7 +44,8 @@ package struct VarlinkService: Sendable {
     guard let fields = known.interface.method(method) else {
       return .reply(.failure("MethodNotFound", ["method": .string(call.method)]))
     }
-    if call.upgrade {
+    // Either way round.
+    if call.upgrade != upgrading.contains(call.method) {
       return .reply(.failure("MethodNotImplemented", ["method": .string(call.method)]))
     }
     if let field = known.interface.problem(with: call.parameters, fields.input) {

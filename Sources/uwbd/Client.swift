@@ -23,6 +23,8 @@ import Varlink
   /// A call that is carried out, and still has to be answered.
   private var call: VarlinkCall?
   private(set) var monitor: Monitor?
+  /// What the program speaks UCI with; nil: it speaks varlink.
+  private(set) var chip: VirtualChip?
   private var isTakingCalls = false
   private var isAtEnd = false
   private(set) var isClosed = false
@@ -62,6 +64,8 @@ import Varlink
     shutdown(socket.descriptor, Int32(SHUT_RDWR))
     for source in [readSource, writeSource] as [(any DispatchSourceProtocol)?] { source?.cancel() }
     (readSource, writeSource, monitor, output) = (nil, nil, nil, [])
+    chip?.end()
+    chip = nil
     service.closed(self)
   }
 
@@ -74,6 +78,10 @@ import Varlink
     while !isClosed, !isAtEnd {
       let count = read(socket.descriptor, &buffer, buffer.count)
       if count > 0 {
+        if let chip {
+          chip.receive(buffer[..<count])
+          continue
+        }
         framing.append(buffer[..<count])
         takeCalls()
         // Calls that wait for the one before them.
@@ -102,7 +110,7 @@ import Varlink
     guard !isTakingCalls else { return }
     isTakingCalls = true
     defer { isTakingCalls = false }
-    while !isClosed, call == nil, output.isEmpty, !closesSoon {
+    while !isClosed, call == nil, chip == nil, output.isEmpty, !closesSoon {
       do throws(VarlinkMessageError) {
         guard let message = try framing.next() else { return }
         let call = try VarlinkCall(message)
@@ -125,6 +133,40 @@ import Varlink
     if isAtEnd { closesSoon = true }
     if call.oneway { closeIfDone() } else { send(reply) }
     takeCalls()
+  }
+
+  // MARK: UCI
+
+  /// Answers the call, after which the connection carries UCI.
+  func attach(_ chip: VirtualChip, _ reply: [UInt8]) {
+    // Nothing follows a call before its answer.
+    guard framing.count == 0 else { return close() }
+    self.chip = chip
+    answer(reply)
+    chip.start()
+  }
+
+  /// Bytes that wait to be sent.
+  var backlog: Int { output.count - sent }
+
+  /// Whether it has taken nothing for so long that it is disconnected.
+  func isStuck() -> Bool {
+    guard let blockedSince, ContinuousClock.now - blockedSince > Self.patience else { return false }
+    service.logger.notice(
+      "a client that takes nothing is disconnected", metadata: ["pid": "\(user.pid)"])
+    close()
+    return true
+  }
+
+  /// Sends a packet after what waits.
+  func send(packet: [UInt8]) {
+    guard !isClosed else { return }
+    if sent > 0 {
+      output.removeFirst(sent)
+      sent = 0
+    }
+    output += packet
+    if blockedSince == nil { flush() }
   }
 
   private func send(_ bytes: [UInt8]) {
@@ -204,20 +246,13 @@ import Varlink
     self.monitor = nil
     monitor.queue.add(measurement)
     self.monitor = monitor
-    if let blockedSince {
-      if monitor.queue.lost > 0, ContinuousClock.now - blockedSince > Self.patience {
-        service.logger.notice(
-          "a client that takes nothing is disconnected", metadata: ["pid": "\(user.pid)"])
-        close()
-      }
-    } else {
-      goOn()
-    }
+    if blockedSince == nil { goOn() } else if monitor.queue.lost > 0 { _ = isStuck() }
   }
 
   /// A session has ended.
   func ended(_ session: SharedSession, _ reason: Refusal) {
     held.removeAll { $0 === session }
+    chip?.ended(session)
     guard let monitor, monitor.sessionID == session.id, monitor.chip ?? session.chip == session.chip
     else { return }
     self.monitor?.end = reason

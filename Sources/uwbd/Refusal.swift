@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UCI
 import UWB
 import UWBLab
 import Varlink
@@ -9,15 +10,20 @@ struct Refusal: Error {
 
   /// The reply.
   let bytes: [UInt8]
+  /// What it is in UCI.
+  let status: Status
 
-  init(_ name: String, _ parameters: JSONLine) {
+  init(_ name: String, _ parameters: JSONLine, status: Status = .rejected) {
+    self.status = status
     bytes = VarlinkReply.bytes(parameters.json, error: "\(Self.interface).\(name)")
   }
 
-  private init(_ reply: VarlinkReply) { bytes = reply.bytes }
+  private init(_ reply: VarlinkReply, status: Status) {
+    (bytes, self.status) = (reply.bytes, status)
+  }
 
   static func invalidParameter(_ name: String) -> Refusal {
-    Refusal(VarlinkReply.invalidParameter(name))
+    Refusal(VarlinkReply.invalidParameter(name), status: .invalidParameter)
   }
 
   static func invalidMessage(_ reason: VarlinkMessageError) -> Refusal {
@@ -38,9 +44,9 @@ struct Refusal: Error {
 
   /// - Parameter name: of an error that has these parameters.
   static func chip(
-    _ name: String, _ chip: String, _ reason: String, _ advice: String?
+    _ name: String, _ chip: String, _ reason: String, _ advice: String?, status: Status = .failed
   ) -> Refusal {
-    Refusal(name, ["chip": chip, "reason": reason, "advice": advice])
+    Refusal(name, ["chip": chip, "reason": reason, "advice": advice], status: status)
   }
 
   /// The chip, or what leads to it, has failed.
@@ -48,7 +54,7 @@ struct Refusal: Error {
     let driver = error as? DriverError
     return .chip(
       driver?.linkError == nil ? "Refused" : "ChipUnavailable", chip, "\(error)",
-      driver?.recoverySuggestion)
+      driver?.recoverySuggestion, status: driver?.status ?? .failed)
   }
 
   static func sessionEnded(

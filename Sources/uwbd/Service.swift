@@ -28,10 +28,14 @@ import Varlink
     varlink = try VarlinkService(
       vendor: "swift-uwb", product: "uwbd", version: version,
       url: "https://github.com/swift-uwb/swift-uwb",
-      interfaces: [String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self)])
+      interfaces: [String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self)],
+      upgrading: ["\(Refusal.interface).Attach"])
     self.permissions = permissions
     self.logger = logger
     self.chips = chips.map { SharedChip($0.endpoint, name: $0.name, logger: logger) }
+    for chip in self.chips {
+      chip.relays = { [weak self] in self?.relay($0, of: $1, begins: $2) }
+    }
   }
 
   /// Opens the chips, and serves clients.
@@ -128,6 +132,10 @@ import Varlink
       case "Stop":
         try stop(call, for: client)
         client.answer(reply([:]))
+      case "Attach":
+        let chip = try chip(call)
+        let virtual = VirtualChip(chip, try device(of: chip), client, self)
+        client.attach(virtual, reply(["chip": chip.name]))
       case "Monitor": try monitor(call, for: client)
       default:
         Task {
@@ -156,7 +164,7 @@ import Varlink
     let name = call.parameters["chip"]?.string
     let known = chips.map { printable($0.name) }.joined(separator: ", ")
     if let name {
-      guard let chip = chips.first(where: { $0.name == name }) else {
+      guard let chip = chips.first(where: { $0.name == name || $0.place == name }) else {
         throw .noChip("There is no chip \(printable(name)).", "The chips are: \(known)")
       }
       return chip
@@ -185,15 +193,26 @@ import Varlink
   // MARK: sessions
 
   private func start(_ call: VarlinkCall, for client: Client) async throws(Refusal) -> JSONLine {
-    try permissions.checkStart(client.user)
     let milliseconds = call.parameters["linger_ms"]?.integer ?? 0
     guard 0...60_000 ~= milliseconds else { throw .invalidParameter("linger_ms") }
     let share =
       call.parameters["share"]?.string.flatMap(SharedSession.Share.init(rawValue:)) ?? .everyone
     let chip = try chip(call)
+    let device = try device(of: chip)
+    let (session, joined) = try await start(
+      try profile(call, for: device), on: chip, share, linger: .milliseconds(milliseconds),
+      for: client)
+    return ["chip": chip.name, "session_id": session.id, "joined": joined]
+  }
+
+  /// Starts a session for a client, or lets it join the same one.
+  func start(
+    _ profile: SessionProfile, on chip: SharedChip, _ share: SharedSession.Share,
+    linger: Duration, for client: Client
+  ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
+    try permissions.checkStart(client.user)
     while true {
       let device = try device(of: chip)
-      let profile = try profile(call, for: device)
       let there = chip.sessions[profile.sessionID]
       if let there, there.isEnding {
         await there.waitUntilEnded()
@@ -201,14 +220,12 @@ import Varlink
       }
       if let there { try checkJoining(there, profile, client.user) }
       let session = there ?? make(profile, on: chip, device, share, client.user)
-      session.add(client.number, client.user, linger: .milliseconds(milliseconds))
+      session.add(client.number, client.user, linger: linger)
       if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
       do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
       // It may have gone while the chip worked.
       if client.isClosed { session.release(client.number, isGone: true) }
-      return [
-        "chip": chip.name, "session_id": session.id, "joined": there != nil,
-      ]
+      return (session, there != nil)
     }
   }
 
@@ -239,7 +256,7 @@ import Varlink
       [
         "chip": session.chip, "session_id": session.id, "owners": session.owners.values.map(\.json),
         "differences": session.differences(from: profile),
-      ])
+      ], status: .sessionDuplicate)
   }
 
   /// Sends a measurement to those who listen and may see it.
@@ -275,8 +292,18 @@ import Varlink
       throw .noSession(
         "This connection does not hold the session.", "Call Stop where Start was called.")
     }
+    release(session, of: client)
+  }
+
+  /// Lets go of a session that a client holds.
+  func release(_ session: SharedSession, of client: Client) {
     client.held.removeAll { $0 === session }
     session.release(client.number, isGone: false)
+  }
+
+  /// A chip has said something of a session.
+  func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
+    for client in clients.values { client.chip?.relay(packet, of: session, begins: begins) }
   }
 
   private func monitor(_ call: VarlinkCall, for client: Client) throws(Refusal) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Locking
 import Logging
+import UCI
 import UWB
 import UWBLab
+import UWBLink
 
 /// A chip that the service owns, for as long as it runs: opened when it is there, and again when it was
 /// lost.
@@ -14,6 +18,15 @@ import UWBLab
   /// Why it cannot be used now; nil: it can.
   private(set) var problem: DriverError?
   var sessions: [UInt32: SharedSession] = [:]
+  /// Where it is: the path of its device without symbolic links, or its name; nil: it was not there
+  /// yet.
+  private(set) var place: String?
+  /// Takes what the chip says of a session, packet by packet, and whether a message begins with it.
+  var relays: (([UInt8], SharedSession, Bool) -> Void)?
+  /// The virtual chips in front of it.
+  let watchers = Locked(0)
+  /// The message of which more segments follow.
+  private var unfinished: (opcode: Opcode, token: UInt32)?
   private var run: Task<Void, Never>?
   private let logger: Logger
 
@@ -27,12 +40,23 @@ import UWBLab
     var logger = logger
     logger[metadataKey: "chip"] = "\(printable(name))"
     self.logger = logger
-    options = UWBDevice.Options(logger: logger, recovery: RecoveryPolicy())
+    var options = UWBDevice.Options(logger: logger, recovery: RecoveryPolicy())
+    // It is the service.
+    options.usesService = false
+    self.options = options
   }
 
   /// Opens it, and keeps it open until `stop`.
   func start() {
-    run = Task {
+    var options = options
+    options.tap = { [weak self, watchers] direction, packet, _ in
+      guard direction == .inbound, watchers.withLock({ $0 > 0 }), let self else { return }
+      let bytes = packet.withUnsafeBytes { Array($0) }
+      ServiceQueue.shared.queue.async {
+        ServiceActor.assumeIsolated { self.relay(bytes) }
+      }
+    }
+    run = Task { [options] in
       var attempts = 0
       while !Task.isCancelled {
         do throws(DriverError) {
@@ -65,6 +89,7 @@ import UWBLab
 
   /// Until it is lost for good, or this task is cancelled.
   private func use(_ device: UWBDevice) async {
+    place = try? await runBlocking { [endpoint] in endpoint.place }
     self.device = device
     problem = nil
     logger.notice("open", metadata: ["family": "\(device.profile.name)"])
@@ -91,6 +116,35 @@ import UWBLab
     if let cause = device.remainingSession {
       logger.error("The chip may still have a session.", metadata: ["cause": "\(cause)"])
     }
+  }
+
+  // MARK: UCI
+
+  /// What is said of a session goes to who has started it through a virtual chip, under its id.
+  private func relay(_ packet: [UInt8]) {
+    guard let header = try? PacketHeader(parsing: packet.span.bytes), header.type == .notification
+    else { return }
+    var packet = packet
+    let token: UInt32
+    let begins = unfinished?.opcode != header.opcode
+    if !begins, let unfinished {
+      token = unfinished.token
+    } else {
+      // Behind the sequence number.
+      guard
+        let offset = [Opcode.sessionInfo: 4, .sessionUpdateMulticastList: 0][header.opcode],
+        packet.count >= PacketHeader.length + offset + 4
+      else { return }
+      let place = PacketHeader.length + offset..<PacketHeader.length + offset + 4
+      token = packet[place].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+      if let id = sessions.values.first(where: { $0.token == token })?.id {
+        packet.replaceSubrange(
+          place, with: (0..<4).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) })
+      }
+    }
+    unfinished = header.moreFollows ? (header.opcode, token) : nil
+    guard let session = sessions.values.first(where: { $0.token == token }) else { return }
+    relays?(packet, session, begins)
   }
 
   /// Says it once.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Locking
+import UCI
 import UWB
 import UWBLab
 
@@ -36,6 +37,10 @@ import UWBLab
   private var lingering: Task<Void, Never>?
   private var ending: Task<Void, Never>?
   private var isRanging = false
+  /// What the chip calls it; nil: it is not there yet.
+  private(set) var token: UInt32?
+  /// Why it has ended by itself.
+  private(set) var endReason: StateChangeReason?
   private var summary = RangeSummary()
 
   /// Starts it on the chip.
@@ -112,7 +117,7 @@ import UWBLab
   }
 
   /// - Throws: what the chip says against it.
-  func waitUntilStarted() async throws { _ = try await started.value }
+  func waitUntilStarted() async throws { token = try await started.value.session.token }
 
   func waitUntilEnded() async { await ending?.value }
 
@@ -132,12 +137,14 @@ import UWBLab
     guard let (session, rounds) = try? await started.value else {
       return end("It could not be started.")
     }
+    token = session.token
     isRanging = true
     var cause: DriverError?
     do {
       for try await round in rounds { take(round) }
       cause = session.unexpectedEnd
     } catch { cause = error }
+    endReason = cause?.endReason
     end(cause?.description ?? "It was stopped.", advice: cause?.recoverySuggestion)
   }
 

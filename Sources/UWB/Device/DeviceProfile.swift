@@ -81,7 +81,7 @@ public struct DeviceProfile: Sendable, Hashable {
     case .spi(let spi): spi.chip.family == .hsspi ? .qorvoQM35 : .nxp
     case .srxxx, .nxpBoard: .nxp
     case .qorvoCharacterDevice: .qorvoQM35
-    case .serial, .usb, .tcp, .descriptor: nil
+    case .serial, .usb, .tcp, .service, .descriptor: nil
     }
   }
 

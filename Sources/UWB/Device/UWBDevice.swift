@@ -47,6 +47,9 @@ public final class UWBDevice: Sendable {
   public struct Options: Sendable {
     /// What becomes of sessions that are on the chip.
     public var resetPolicy = ResetPolicy.reset
+    /// Whether a service that holds the chip (`uwbd`) is used in place of the chip; false: the chip
+    /// itself is opened, which fails while a service holds it.
+    public var usesService = true
     /// Taken as given instead of found out, for a chip that says nothing before the vendor's
     /// command.
     public var profile: DeviceProfile?
@@ -91,12 +94,15 @@ public final class UWBDevice: Sendable {
   }
 
   /// Opens a device: finds the boundary between frames, resets the chip (`Options.resetPolicy`), asks who
-  /// it is and what it can do. Cancellation ends this at once, with the code `cancelled` of `linkError`.
+  /// it is and what it can do. A chip that a service shares among programs is used through the service
+  /// (`Options.usesService`), and has the sessions of this program only. Cancellation ends this at once,
+  /// with the code `cancelled` of `linkError`.
   ///
   /// - Throws: `DriverError`, with the link closed again.
   public static func open(
     _ endpoint: LinkEndpoint, options: Options = Options()
   ) async throws(DriverError) -> UWBDevice {
+    let endpoint = try await options.usesService ? endpoint.shared() : endpoint
     guard endpoint.firmware != nil, options.resetPolicy == .keepState else {
       return try await open(endpoint, options, loadsFirmware: true)
     }

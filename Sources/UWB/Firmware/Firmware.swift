@@ -102,8 +102,17 @@ extension LinkEndpoint {
     case .spi(let spi): spi.firmware != nil || (spi.chip.family != .sr1xx && spi.start == .cycle)
     case .srxxx(let device): device.firmware != nil
     case .nxpBoard(let board): board.start == .cycle
-    case .serial, .usb, .qorvoCharacterDevice, .tcp, .descriptor: false
+    case .serial, .usb, .qorvoCharacterDevice, .tcp, .service, .descriptor: false
     }
+  }
+
+  /// The chip as a service has it that holds it; otherwise as it is.
+  ///
+  /// - Throws: `DriverError`, when the system has no thread to ask on.
+  func shared() async throws(DriverError) -> LinkEndpoint {
+    do throws(LinkError) {
+      return try await runBlocking { ChipService.endpoint(for: self) }
+    } catch { throw .link(error) }
   }
 
   /// Opens a link, and loads the firmware named with the endpoint where a chip loses it with its power.

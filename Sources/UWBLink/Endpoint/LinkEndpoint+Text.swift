@@ -15,6 +15,7 @@ extension LinkEndpoint {
   /// | `uci:/dev/uci0` | Qorvo's kernel driver |
   /// | `nxp-usb:/dev/ttyACM0`, `nxp-usb:/dev/ttyACM0?chip=sr150` | an NXP board on USB |
   /// | `tcp:host:port`, `tcp:[::1]:port` | a simulator or a serial server |
+  /// | `uwbd:`, `uwbd:SOCKET?chip=NAME` | a chip of the service that shares chips |
   ///
   /// Lines are names, or GPIO chip and offset (`gpiochip0:24`, `0:24`). `speed=` is SPI's clock in
   /// hertz; `start=keep` leaves a chip that runs as it is, `start=cycle` switches it off and on;
@@ -31,6 +32,10 @@ extension LinkEndpoint {
     case "uci":
       self = .qorvoCharacterDevice(
         path: FilePath(try parts.path("/dev/uci0")), start: try parts.word("start") ?? .keep)
+    case "uwbd":
+      self = .service(
+        socket: parts.address.isEmpty ? ChipService.socket : FilePath(parts.address),
+        chip: try parts.value("chip"))
     case "nxp-usb": self = .nxpBoard(try NXPBoardEndpoint(&parts))
     default:
       self = .serial(
@@ -119,6 +124,7 @@ extension LinkEndpoint: CustomStringConvertible {
     case .qorvoCharacterDevice(let path, _): "uci:\(path)"
     case .nxpBoard(let board): "nxp-usb:\(board.path)"
     case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    case .service(let socket, let chip): "uwbd:\(socket)" + (chip.map { "?chip=\($0)" } ?? "")
     case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
     }
   }
@@ -134,7 +140,7 @@ struct EndpointText {
   /// The keys that were asked for, in that order.
   private var known: [String] = []
 
-  static let schemes = ["usb", "spi", "sr1xx", "uci", "nxp-usb", "tcp"]
+  static let schemes = ["usb", "spi", "sr1xx", "uci", "nxp-usb", "tcp", "uwbd"]
 
   init(_ text: String) throws(LinkError) {
     self.text = text

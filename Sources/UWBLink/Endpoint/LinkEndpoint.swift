@@ -20,6 +20,9 @@ public enum LinkEndpoint: Sendable, Hashable {
   case nxpBoard(NXPBoardEndpoint)
   /// A simulator or a serial server that carries bare UCI.
   case tcp(host: String, port: String)
+  /// A chip that a service (`uwbd`) shares among programs; `chip` is what it calls it, nil: it has only
+  /// one.
+  case service(socket: FilePath, chip: String? = nil)
   /// A descriptor that is open for reading and writing. The link takes it over and closes it.
   case descriptor(FileDescriptor)
 
@@ -46,7 +49,7 @@ public enum LinkEndpoint: Sendable, Hashable {
   /// drivers whole packets come.
   package var isStream: Bool {
     switch self {
-    case .serial, .usb, .nxpBoard, .tcp, .descriptor: true
+    case .serial, .usb, .nxpBoard, .tcp, .service, .descriptor: true
     case .spi, .srxxx, .qorvoCharacterDevice: false
     }
   }
@@ -58,7 +61,7 @@ public enum LinkEndpoint: Sendable, Hashable {
     case .spi(let spi): spi.device
     case .srxxx(let device): device.path
     case .nxpBoard(let board): board.path
-    case .usb, .tcp, .descriptor: nil
+    case .usb, .tcp, .service, .descriptor: nil
     }
   }
 }

@@ -39,7 +39,7 @@ extension Checkup {
     switch resolved {
     case .tcp:
       return .ok(.device, "\(endpoint): over the network, cannot be checked before opening")
-    case .descriptor, .usb: return .ok(.device, "\(endpoint)")
+    case .descriptor, .usb, .service: return .ok(.device, "\(endpoint)")
     case .spi, .srxxx, .qorvoCharacterDevice:
       guard let path = resolved.path, DeviceAccess(of: path) != nil else {
         return .fail(

@@ -122,6 +122,9 @@ struct Reset: Command {
   func execute() async throws {
     let clock = ContinuousClock()
     let start = clock.now
+    var options = options
+    // A service would end the sessions of this program only.
+    options.chip.direct = true
     let device = try await options.withDevice(capture) { device, _ in
       (device, time: clock.now - start)
     }

@@ -46,6 +46,8 @@ struct ChipOptions: ParsableArguments {
     completion: .file())
   var scene: String?
 
+  @Flag(help: "Open the chip itself, even where a service (uwbd) shares it.") var direct = false
+
   @Flag(
     name: .shortAndLong, help: "Log to standard error what the driver does; -vv: every detail.")
   var verbose: Int
@@ -53,7 +55,9 @@ struct ChipOptions: ParsableArguments {
   var driverOptions: UWBDevice.Options {
     var logger = Logger(label: "uwbctl", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose == 0 ? .error : verbose == 1 ? .info : .trace
-    return UWBDevice.Options(profile: chip.profile, logger: logger)
+    var options = UWBDevice.Options(profile: chip.profile, logger: logger)
+    options.usesService = !direct
+    return options
   }
 
   /// What `--scene` says.
@@ -82,7 +86,7 @@ struct DeviceOptions: ParsableArguments {
       "The device: a serial path (/dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts), usb:SERIAL (see "
         + "uwbctl list), "
         + "spi:/dev/spidev0.0?chip=sr150&irq=…&ri=…&ce=…, sr1xx:/dev/srxxx, uci:/dev/uci0, "
-        + "nxp-usb:/dev/ttyACM0, tcp:host:port, or sim."),
+        + "nxp-usb:/dev/ttyACM0, tcp:host:port, uwbd:SOCKET?chip=NAME, or sim."),
     completion: DeviceOptions.completion)
   var device = Self.simulated
 

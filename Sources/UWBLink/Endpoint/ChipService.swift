@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+package import SystemPackage
+internal import Varlink
+
+/// The service that shares chips among programs (`uwbd`), as its clients see it. All of this blocks.
+package enum ChipService {
+  /// Where it listens: what UWBD_SOCKET names, or its usual path.
+  package static var socket: FilePath {
+    unsafe getenv("UWBD_SOCKET").map { unsafe FilePath(String(cString: $0)) }
+      ?? "/run/uwbd/control"
+  }
+
+  private static let interface = "org.swift-uwb.Chips"
+
+  /// Seconds that it may take to accept a connection, and to answer.
+  private static let patience = 5
+
+  /// A device as the service has it, where the service holds it; otherwise as it is.
+  package static func endpoint(
+    for endpoint: LinkEndpoint, at socket: FilePath = ChipService.socket
+  ) -> LinkEndpoint {
+    switch endpoint {
+    case .service, .descriptor: return endpoint
+    default: break
+    }
+    let place = endpoint.place
+    let found = LinkEndpoint.service(socket: socket, chip: place)
+    do throws(LinkError) {
+      let (descriptor, reply) = try call("Describe", place, upgrades: false, found)
+      try? descriptor.close()
+      // A chip that it cannot use now is its chip all the same.
+      return reply.error == nil || reply.isError("ChipUnavailable") ? found : endpoint
+    } catch { return endpoint }
+  }
+
+  /// A connection that carries UCI.
+  ///
+  /// - Parameter chip: nil: the only one.
+  static func attach(
+    _ socket: FilePath, _ chip: String?
+  ) throws(LinkError) -> FileDescriptor {
+    let endpoint = LinkEndpoint.service(socket: socket, chip: chip)
+    let (descriptor, reply) = try call("Attach", chip, upgrades: true, endpoint)
+    guard let error = reply.error else { return descriptor }
+    try? descriptor.close()
+    let code: LinkError.Code =
+      reply.isError("Denied")
+      ? .permissionDenied
+      : reply.isError("NoChip") || reply.isError("ChipUnavailable") ? .notFound : .system
+    var reason = reply.parameters["reason"]?.string ?? error
+    if reason.hasSuffix(".") { reason.removeLast() }
+    throw LinkError(
+      code, endpoint: endpoint.description, detail: reason,
+      recoverySuggestion: reply.parameters["advice"]?.string)
+  }
+
+  private static func call(
+    _ method: String, _ chip: String?, upgrades: Bool, _ endpoint: LinkEndpoint
+  ) throws(LinkError) -> (FileDescriptor, VarlinkReply) {
+    guard case .service(let socket, _) = endpoint else {
+      throw LinkError(.invalidEndpoint, endpoint: endpoint.description)
+    }
+    let descriptor = try connected(to: socket, endpoint)
+    let call = VarlinkCall(
+      "\(interface).\(method)", chip.map { ["chip": .string($0)] } ?? [:], upgrade: upgrades)
+    do throws(Errno) {
+      try send(call.bytes, descriptor)
+      let message = try receive(descriptor)
+      if let reply = try? VarlinkReply(message) { return (descriptor, reply) }
+      throw .badMessage
+    } catch {
+      try? descriptor.close()
+      throw LinkError(
+        [.wouldBlock, .timedOut].contains(error) ? .timeout : .system,
+        endpoint: endpoint.description, errno: error, detail: "the service does not answer")
+    }
+  }
+
+  private static func connected(
+    to path: FilePath, _ endpoint: LinkEndpoint
+  ) throws(LinkError) -> FileDescriptor {
+    let number = Glibc.socket(
+      AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else {
+      throw LinkError(.system, endpoint: endpoint.description, errno: Errno(rawValue: errno))
+    }
+    // The one for sending also limits connecting: socket(7).
+    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+      var time = timeval(tv_sec: patience, tv_usec: 0)
+      unsafe setsockopt(
+        number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+    let result = unsafe withUnixAddress(path.string) {
+      unsafe connect(number, $0, $1) == 0 ? nil : Errno(rawValue: errno)
+    }
+    let error: Errno
+    switch result {
+    case .some(.none): return FileDescriptor(rawValue: number)
+    case .some(.some(let failure)): error = failure
+    case .none: error = .fileNameTooLong
+    }
+    _ = Glibc.close(number)
+    let code: LinkError.Code =
+      switch error {
+      case .noSuchFileOrDirectory, .notDirectory: .notFound
+      case .connectionRefused: .connectionRefused
+      case .permissionDenied: .permissionDenied
+      case .wouldBlock: .timeout
+      default: .system
+      }
+    throw LinkError(
+      code, endpoint: endpoint.description, errno: error, detail: "no service listens there",
+      recoverySuggestion: code == .permissionDenied
+        ? "An administrator says with --mode and the group of the socket who may connect to uwbd."
+        : "Start uwbd, or name the device itself.")
+  }
+
+  private static func send(_ bytes: [UInt8], _ descriptor: FileDescriptor) throws(Errno) {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.send(
+          descriptor.rawValue, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0, errno != EINTR { throw Errno(rawValue: errno) }
+      sent += max(count, 0)
+    }
+  }
+
+  /// A message without its end, and nothing of what follows it.
+  private static func receive(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8] {
+    var message: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while message.count < 1 << 20 {
+      var count = unsafe recv(descriptor.rawValue, &buffer, buffer.count, Int32(MSG_PEEK))
+      let end = buffer.prefix(max(count, 0)).firstIndex(of: 0)
+      if count > 0 { count = unsafe recv(descriptor.rawValue, &buffer, (end ?? count - 1) + 1, 0) }
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { throw Errno(rawValue: errno) }
+      guard count > 0 else { throw .connectionReset }
+      message += buffer.prefix(end ?? count)
+      if end != nil { return message }
+    }
+    throw .badMessage
+  }
+}
+
+extension VarlinkReply {
+  fileprivate func isError(_ name: String) -> Bool { error?.hasSuffix(".\(name)") == true }
+}
+
+extension LinkEndpoint {
+  /// Where the device is: its path without symbolic links, or its name where it has none. Blocks.
+  package var place: String {
+    let resolved = (try? resolved()) ?? self
+    guard let path = resolved.path else { return description }
+    return (FileTree.resolved(path) ?? path).string
+  }
+}

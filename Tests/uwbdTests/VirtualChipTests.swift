@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import SystemPackage
+import Testing
+import UCI
+import UWB
+import UWBLink
+import UWBSimulator
+import UWBTestSupport
+import Varlink
+
+@testable import uwbd
+
+/// Programs that use a chip of the service as if they had opened it.
+@Suite(.timeLimit(.minutes(2))) struct VirtualChipTests {
+  private func open(_ bench: ServiceBench) async throws -> UWBDevice {
+    try await UWBDevice.open(.service(socket: FilePath(bench.path)))
+  }
+
+  private func configuration(
+    _ device: UWBDevice, _ changes: [String: JSON] = [:]
+  ) throws -> SessionConfiguration {
+    let profile = try SessionProfile(Array("\(ServiceBench.profile(.controller, changes))".utf8))
+    return try SessionConfiguration(sessionID: 42, profile.parameters(for: device.dialect))
+  }
+
+  private func start(
+    _ device: UWBDevice, _ changes: [String: JSON] = [:]
+  ) async throws -> (UWBSession, RangingStream<RangingMeasurement>) {
+    let session = try await device.makeSession(configuration(device, changes))
+    let stream = session.measurements(capacity: 1_024)
+    try await session.start()
+    return (session, stream)
+  }
+
+  private func take(_ count: Int, _ stream: RangingStream<RangingMeasurement>) async throws {
+    var taken = 0
+    for try await measurement in stream where measurement.result.status.isSuccess {
+      #expect(measurement.result.peer == MACAddress(1))
+      taken += 1
+      if taken == count { return }
+    }
+    Issue.record("the session has ended after \(taken) measurements")
+  }
+
+  @Test func driversShareASession() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (first, second) = (try await open(bench), try await open(bench))
+      #expect(first.info == second.info)
+      #expect(first.capabilities.isEmpty == false)
+      let (session, stream) = try await start(first)
+      try await take(3, stream)
+      let (other, both) = try await start(second)
+      #expect(bench.chip.sessionCount == 1)
+      #expect(try bench.sessions().first?.object?["owners"]?.array?.count == 2)
+      try await take(3, both)
+      try await session.close()
+      try await take(3, both)
+      #expect(bench.chip.sessionCount == 1)
+      try await other.stop()
+      #expect(bench.chip.sessionCount == 0)
+      try await other.start()
+      #expect(try await other.rangingCount() != nil)
+      #expect(bench.chip.sessionCount == 1)
+      await second.close()
+      #expect(bench.chip.sessionCount == 0)
+      await first.close()
+    }
+  }
+
+  @Test func driversAndOtherClientsShareASession() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let watcher = try bench.client()
+      watcher.send("Monitor", ["peer": .string("0x0001")], more: true)
+      let device = try await open(bench)
+      let (session, stream) = try await start(device)
+      try await take(1, stream)
+      #expect(try watcher.measurements(3).found.count == 3)
+      try await session.close()
+      // The same from the other side.
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
+      let refused = await #expect(throws: DriverError.self) {
+        _ = try await start(device, ["SLOTS_PER_RR": .integer(8)])
+      }
+      #expect(refused?.status == .sessionDuplicate)
+      await device.close()
+      #expect(try bench.sessions().count == 1)
+    }
+  }
+
+  @Test func aSessionEndsWithItsDriver() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      var device: UWBDevice? = try await open(bench)
+      let session = try await start(try #require(device)).0
+      #expect(bench.chip.sessionCount == 1)
+      _ = session
+      await device?.close()
+      device = nil
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func whatConcernsTheWholeChipIsRefused() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let device = try await open(bench)
+      for (opcode, payload) in [
+        (Opcode(.core, 0x04), [1, 0x01, 1, 0] as [UInt8]), (Opcode(.test, 0x00), [0, 0, 0, 0, 0]),
+        (Opcode(GroupID(rawValue: 0xE), 0x01), [1]), (Opcode(.sessionControl, 0x00), [9, 9, 9, 9]),
+        (Opcode(.sessionConfig, 0x03), [1]),
+      ] {
+        #expect(try await device.send(opcode, payload: payload).first != Status.ok.rawValue)
+      }
+      // A reset ends the sessions of this program only.
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
+      #expect(try await device.send(Opcode(.core, 0x00), payload: [0]) == [Status.ok.rawValue])
+      #expect(bench.chip.sessionCount == 1)
+      await device.close()
+    }
+  }
+
+  @Test func noBytesHarmTheService() async throws {
+    try await ServiceBench.lendService { bench, service in
+      for round in 0..<300 {
+        let client = try bench.client()
+        client.send(
+          VarlinkCall("\(Refusal.interface).Attach", upgrade: true).bytes)
+        #expect(try client.receive()?.parameters["chip"] == .string(bench.chip.path))
+        for _ in 0..<20 {
+          var payload = (0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: .min ... .max) }
+          // The session of others, and that of this one, as often as any.
+          if payload.count >= 4, Bool.random() {
+            payload.replaceSubrange(0..<4, with: [42, 0, 0, 0])
+          }
+          let first = round % 2 == 0 ? 0x20 | UInt8.random(in: 0...15) : .random(in: 0...255)
+          client.send([first, UInt8.random(in: 0...15), 0, UInt8(payload.count)] + payload)
+        }
+        client.close()
+      }
+      // Enough for a message that never ends.
+      let client = try bench.client()
+      client.send(VarlinkCall("\(Refusal.interface).Attach", upgrade: true).bytes)
+      _ = try client.receive()
+      for _ in 0..<100 { client.send([0x31, 0x03, 0, 255] + [UInt8](repeating: 1, count: 255)) }
+      while await service.connections > 0 { await Task.yield() }
+      let device = try await open(bench)
+      let (_, stream) = try await start(device)
+      try await take(1, stream)
+      await device.close()
+    }
+  }
+
+  @Test func theServiceIsFound() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let socket = FilePath(bench.path)
+      let link = FilePath(bench.path + ".link")
+      try FileManager.default.createSymbolicLink(
+        atPath: link.string, withDestinationPath: bench.chip.path)
+      let expected = LinkEndpoint.service(socket: socket, chip: bench.chip.path)
+      // By any name.
+      for path in [FilePath(bench.chip.path), link] {
+        #expect(ChipService.endpoint(for: .serial(path: path), at: socket) == expected)
+      }
+      for other in [
+        LinkEndpoint.serial(path: "/dev/null"), .tcp(host: "localhost", port: "1"), expected,
+      ] { #expect(ChipService.endpoint(for: other, at: socket) == other) }
+      let chip = LinkEndpoint.serial(path: FilePath(bench.chip.path))
+      #expect(ChipService.endpoint(for: chip, at: "/nonexistent/control") == chip)
+    }
+  }
+
+  @Test func endpointsAreText() async throws {
+    #expect(
+      try LinkEndpoint("uwbd:/a/b?chip=/dev/ttyACM0")
+        == .service(socket: "/a/b", chip: "/dev/ttyACM0"))
+    #expect("\(LinkEndpoint.service(socket: "/a/b"))" == "uwbd:/a/b")
+    #expect(throws: LinkError.self) { try LinkEndpoint("uwbd:/a?baud=1") }
+    guard case .service = try LinkEndpoint("uwbd:") else { throw TestClient.Failure(what: "uwbd:") }
+    for (socket, code) in [
+      (FilePath("/nonexistent/control"), LinkError.Code.notFound),
+      ("/dev/null", .connectionRefused),
+    ] {
+      let error = await #expect(throws: DriverError.self) {
+        try await UWBDevice.open(.service(socket: socket))
+      }
+      #expect(error?.linkError?.code == code)
+    }
+    try await ServiceBench.lendService { bench, _ in
+      let error = await #expect(throws: DriverError.self) {
+        try await UWBDevice.open(.service(socket: FilePath(bench.path), chip: "/dev/none"))
+      }
+      #expect(error?.linkError?.code == .notFound)
+      #expect(error?.description.contains("There is no chip /dev/none") == true)
+    }
+  }
+}
+
+/// `uwbctl` with the service, each in a process of its own.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SharedCommandTests {
+  private static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()
+
+  /// A command that names the chip by its path, as if there were no service.
+  private final class Command {
+    let process: SpawnedProcess
+    private let output = Pipe()
+
+    init(_ bench: ServiceBench, _ arguments: [String]) throws {
+      process = try SpawnedProcess(
+        SharedCommandTests.folder.appending(path: "uwbctl").path,
+        arguments + ["--device", bench.chip.path], environment: ["UWBD_SOCKET": bench.path],
+        standardOutput: output.fileHandleForWriting.fileDescriptor)
+      try output.fileHandleForWriting.close()
+    }
+
+    /// Waits for some of what it prints.
+    func wait(for text: String = "\n") throws {
+      let said = output.fileHandleForReading.availableData
+      guard String(decoding: said, as: UTF8.self).contains(text) else {
+        throw TestClient.Failure(what: String(decoding: said, as: UTF8.self))
+      }
+    }
+  }
+
+  private static func range(_ bench: ServiceBench) throws -> [String] {
+    let path = bench.path + ".json"
+    try "\(ServiceBench.profile())".write(toFile: path, atomically: true, encoding: .utf8)
+    return ["range", "--profile", path, "--format", "json"]
+  }
+
+  @Test func rangeInTwoTerminalsShowsOneSession() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let first = try Command(bench, Self.range(bench))
+      try first.wait()
+      let second = try Command(bench, Self.range(bench))
+      try second.wait()
+      #expect(bench.chip.sessionCount == 1)
+      #expect(try bench.sessions().first?.object?["owners"]?.array?.count == 2)
+      first.process.send(SIGKILL)
+      first.process.waitUntilExit()
+      try second.wait()
+      second.process.send(SIGINT)
+      second.process.waitUntilExit()
+      #expect(second.process.terminationStatus == 0)
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func aSessionEndsWithACommandThatIsKilled() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let command = try Command(bench, Self.range(bench))
+      try command.wait()
+      command.process.send(SIGKILL)
+      command.process.waitUntilExit()
+      while bench.chip.sessionCount > 0 { await Task.yield() }
+    }
+  }
+
+  @Test func infoIsThatOfTheChip() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let info = try Command(bench, ["info"])
+      try info.wait(for: "uwbd:\(bench.path)")
+      info.process.waitUntilExit()
+      #expect(info.process.terminationStatus == 0)
+      // It is the service's, and stays that.
+      let direct = try Command(bench, ["info", "--direct"])
+      direct.process.waitUntilExit()
+      #expect(direct.process.terminationStatus == EX_TEMPFAIL)
+      let reset = try Command(bench, ["reset"])
+      reset.process.waitUntilExit()
+      #expect(reset.process.terminationStatus == EX_TEMPFAIL)
+    }
+  }
+
+  @Test func rangeGoesOnAfterTheServiceHasCrashed() async throws {
+    try await ServiceBench.lend { bench in
+      func launch() throws -> SpawnedProcess {
+        let service = try SpawnedProcess(
+          Self.folder.appending(path: "uwbd").path,
+          ["--socket", bench.path, bench.chip.path])
+        while (try? bench.waitForChip()) == nil, service.isRunning { sched_yield() }
+        return service
+      }
+      let first = try launch()
+      let command = try Command(bench, Self.range(bench))
+      try command.wait()
+      first.send(SIGKILL)
+      first.waitUntilExit()
+      let second = try launch()
+      while bench.chip.sessionCount == 0 { sched_yield() }
+      try command.wait()
+      command.process.send(SIGINT)
+      command.process.waitUntilExit()
+      #expect(bench.chip.sessionCount == 0)
+      second.send(SIGTERM)
+      second.waitUntilExit()
+    }
+  }
+}
