@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the service tells, as values."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+_Value = TypeVar("_Value")
+
+
+def _made(kind: type[_Value], members: Mapping[str, Any], **given: Any) -> _Value:
+    """The known members as fields, the others as `extra`."""
+    known = {entry.name: entry.type for entry in fields(kind)}  # type: ignore[arg-type]
+    extra: dict[str, Any] = {}
+    for name, value in members.items():
+        if name in given:
+            continue
+        if name not in known or name == "extra":
+            extra[name] = value
+        elif isinstance(value, int) and not isinstance(value, bool) and "float" in str(known[name]):
+            given[name] = float(value)
+        else:
+            given[name] = value
+    make: Any = kind
+    made: _Value = make(**given, extra=extra)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A user, and the program that holds a session."""
+
+    uid: int = -1
+    pid: int = -1
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """A session on a chip."""
+
+    session_id: int
+    #: starting, ranging, waiting or ending; later services may have more.
+    state: str = ""
+    share: str = ""
+    owners: tuple[Owner, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A chip that the service has."""
+
+    #: What calls name it by.
+    chip: str
+    #: Why it cannot be used now; None: it can.
+    problem: str | None = None
+    sessions: tuple[SessionState, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def from_json(cls, members: Mapping[str, Any]) -> Chip:
+        sessions = tuple(
+            _made(
+                SessionState,
+                session,
+                owners=tuple(_made(Owner, owner) for owner in session.get("owners") or []),
+            )
+            for session in members.get("sessions") or []
+        )
+        return _made(cls, members, sessions=sessions)
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a chip says about itself."""
+
+    device: str = ""
+    family: str = ""
+    uci: str = ""
+    mac: str = ""
+    phy: str = ""
+    test: str = ""
+    vendor_info: str = ""
+    channels: tuple[int, ...] = ()
+    capabilities: tuple[Mapping[str, Any], ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def from_json(cls, members: Mapping[str, Any]) -> Info:
+        return _made(
+            cls,
+            members,
+            channels=tuple(members.get("channels") or ()),
+            capabilities=tuple(members.get("capabilities") or ()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One measurement of a peer. None: it is not known. The fields from `time_s` on are those of
+    `uwbctl json range`, which says what they mean."""
+
+    chip: str = ""
+    session_id: int = 0
+    #: When it was read from the chip.
+    time: datetime = _EPOCH
+    #: The same, in the machine's CLOCK_MONOTONIC.
+    monotonic_ns: int = 0
+    #: Measurements that the service dropped just before, because they were not taken in time.
+    lost: int = 0
+    time_s: float = 0.0
+    session: int = 0
+    sequence: int = 0
+    peer: str = ""
+    status: str = ""
+    status_code: int = 0
+    distance_cm: int | None = None
+    estimate_m: float | None = None
+    estimate_sd_m: float | None = None
+    velocity_m_s: float | None = None
+    azimuth_deg: float | None = None
+    azimuth_fom: int | None = None
+    elevation_deg: float | None = None
+    elevation_fom: int | None = None
+    rssi_dbm: float | None = None
+    nlos: bool | None = None
+    lost_before: int = 0
+    after_interruption: bool = False
+    computed_m: float | None = None
+    computed_sd_m: float | None = None
+    no_computed: str | None = None
+    computed_azimuth_deg: float | None = None
+    computed_azimuth_sd_deg: float | None = None
+    no_computed_azimuth: str | None = None
+    computed_elevation_deg: float | None = None
+    computed_elevation_sd_deg: float | None = None
+    nlos_probability: float | None = None
+    cfo_ppm: float | None = None
+    rx_power_dbm: float | None = None
+    fp_power_dbm: float | None = None
+    diagnostics: str | None = None
+    diagnostics_frames: int = 0
+    #: What this version does not know.
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def distance(self) -> float | None:
+        """Metres, filtered."""
+        return self.estimate_m
+
+    @property
+    def sigma(self) -> float | None:
+        """The standard deviation of `distance`, metres."""
+        return self.estimate_sd_m
+
+    @classmethod
+    def from_json(cls, parameters: Mapping[str, Any]) -> Measurement:
+        """From a reply of Monitor."""
+        measurement = parameters.get("measurement") or {}
+        return _made(
+            cls,
+            measurement,
+            chip=parameters.get("chip", ""),
+            session_id=parameters.get("session_id", 0),
+            time=_EPOCH + timedelta(microseconds=parameters.get("utc_us", 0)),
+            monotonic_ns=parameters.get("monotonic_us", 0) * 1_000,
+            lost=parameters.get("lost", 0),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As a reply of Monitor."""
+        outer = {"chip", "session_id", "time", "monotonic_ns", "lost", "extra"}
+        inner = {name: getattr(self, name) for name in _COLUMNS if name not in outer}
+        return {
+            "chip": self.chip,
+            "session_id": self.session_id,
+            "monotonic_us": self.monotonic_ns // 1_000,
+            "utc_us": (self.time - _EPOCH) // timedelta(microseconds=1),
+            "lost": self.lost,
+            "measurement": {**inner, **self.extra},
+        }
+
+
+_COLUMNS = [entry.name for entry in fields(Measurement) if entry.name != "extra"]
+
+
+class Recording(list[Measurement]):
+    """Measurements in their order."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with the columns of `uwbctl range --format csv`, and the time as index."""
+        import pandas
+
+        rows = [[getattr(m, name) for name in _COLUMNS] for m in self]
+        return pandas.DataFrame(rows, columns=_COLUMNS).set_index("time")
+
+    def to_numpy(self) -> numpy.ndarray[Any, Any]:
+        """A structured array of the numbers; what is not known is NaN there."""
+        import numpy
+
+        kinds: list[tuple[str, str]] = [("time", "datetime64[us]"), ("monotonic_ns", "i8")]
+        kinds.append(("peer", "U18"))
+        for entry in fields(Measurement):
+            if "float" in str(entry.type) or entry.name in ("distance_cm", "lost_before", "sequence"):
+                kinds.append((entry.name, "f8"))
+
+        def value(m: Measurement, name: str) -> Any:
+            found = getattr(m, name)
+            if isinstance(found, datetime):
+                return found.replace(tzinfo=None)
+            return float("nan") if found is None else found
+
+        rows = [tuple(value(m, name) for name, _ in kinds) for m in self]
+        return numpy.array(rows, dtype=kinds)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """One object a line."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(m.to_json(), allow_nan=False) + "\n" for m in self)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Recording:
+        with open(path, encoding="utf-8") as file:
+            return cls.from_json(json.loads(line) for line in file if line.strip())
+
+    @classmethod
+    def from_json(cls, replies: Iterable[Mapping[str, Any]]) -> Recording:
+        return cls(Measurement.from_json(reply) for reply in replies)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said to the service, without any input or output."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+INTERFACE = "org.swift-uwb.Chips"
+DEFAULT_PATH = "/run/uwbd/control"
+
+Keep = Literal["all", "newest"]
+Share = Literal["user", "everyone"]
+Profile = Mapping[str, Any] | str | os.PathLike[str]
+
+
+def default_path() -> str:
+    return os.environ.get("UWBD_SOCKET", DEFAULT_PATH)
+
+
+class ConnectionLost(ConnectionError):
+    """There is no service, or it has gone."""
+
+
+class ProtocolError(Exception):
+    """What came is not varlink."""
+
+
+class ServiceError(Exception):
+    """The service has refused a call."""
+
+    def __init__(self, error: str, parameters: Mapping[str, Any]) -> None:
+        super().__init__(error, parameters)
+        self.error = error
+        self.parameters = dict(parameters)
+
+    @property
+    def reason(self) -> str | None:
+        return _text(self.parameters.get("reason"))
+
+    @property
+    def advice(self) -> str | None:
+        """What to do about it."""
+        return _text(self.parameters.get("advice"))
+
+    def __str__(self) -> str:
+        name = self.error.rpartition(".")[2]
+        return " ".join(part for part in (self.reason or self._summary(name), self.advice) if part)
+
+    def _summary(self, name: str) -> str:
+        return f"{name}: {json.dumps(self.parameters)}"
+
+
+class NoChip(ServiceError):
+    """There is no such chip, or it is not said which of several."""
+
+
+class ChipUnavailable(ServiceError):
+    """The chip cannot be used now."""
+
+
+class InvalidProfile(ServiceError):
+    """The profile cannot be read."""
+
+
+class Conflict(ServiceError):
+    """A session with this id and other parameters is there."""
+
+    def _summary(self, name: str) -> str:
+        differences = "; ".join(
+            f"{d.get('parameter')} is {d.get('present')}, not {d.get('wanted')}"
+            for d in self.parameters.get("differences", [])
+        )
+        number = self.parameters.get("session_id")
+        return f"Session {number} is there with other parameters: {differences}."
+
+
+class Denied(ServiceError):
+    """This user may not do this."""
+
+
+class Refused(ServiceError):
+    """The chip refuses the session."""
+
+
+class NoSession(ServiceError):
+    """There is no such session, or this connection does not hold it."""
+
+
+class SessionEnded(ServiceError):
+    """The session that was named has ended."""
+
+
+_ERRORS: dict[str, type[ServiceError]] = {
+    f"{INTERFACE}.{kind.__name__}": kind
+    for kind in (
+        NoChip, ChipUnavailable, InvalidProfile, Conflict, Denied, Refused, NoSession, SessionEnded,
+    )
+}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the service has answered."""
+
+    parameters: dict[str, Any]
+    #: Whether another reply to the same call follows.
+    continues: bool = False
+    error: str | None = None
+
+    def result(self) -> dict[str, Any]:
+        """The parameters, or the error as an exception."""
+        if self.error is not None:
+            raise _ERRORS.get(self.error, ServiceError)(self.error, self.parameters)
+        return self.parameters
+
+
+class Protocol:
+    """Makes messages, and finds them in the bytes that come, cut anywhere."""
+
+    #: Bytes of the longest message that is accepted.
+    LIMIT = 16 << 20
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def call(self, method: str, /, *, more: bool = False, **parameters: Any) -> bytes:
+        """A call; parameters that are None are left out."""
+        name = method if "." in method else f"{INTERFACE}.{method}"
+        message: dict[str, Any] = {"method": name}
+        given = {key: value for key, value in parameters.items() if value is not None}
+        if given:
+            message["parameters"] = given
+        if more:
+            message["more"] = True
+        return json.dumps(message, allow_nan=False).encode() + b"\0"
+
+    def receive(self, data: bytes) -> list[Reply]:
+        """The replies that are complete with these bytes."""
+        # Only what is new can have an end.
+        start = len(self._rest)
+        self._rest += data
+        replies: list[Reply] = []
+        end = self._rest.find(b"\0", start)
+        begin = 0
+        while end >= 0:
+            replies.append(self._reply(bytes(self._rest[begin:end])))
+            begin = end + 1
+            end = self._rest.find(b"\0", begin)
+        del self._rest[:begin]
+        if len(self._rest) > self.LIMIT:
+            raise ProtocolError(f"a message is longer than {self.LIMIT} bytes")
+        return replies
+
+    @staticmethod
+    def _reply(message: bytes) -> Reply:
+        try:
+            members = json.loads(message)
+        except (ValueError, RecursionError) as cause:
+            raise ProtocolError(f"a message is not JSON: {cause}") from None
+        if not isinstance(members, dict):
+            raise ProtocolError("a message is not an object")
+        parameters = members.get("parameters")
+        error = members.get("error")
+        if not isinstance(parameters, (dict, type(None))) or not isinstance(error, (str, type(None))):
+            raise ProtocolError("a member is of another kind")
+        return Reply(parameters or {}, members.get("continues") is True, error)
+
+
+def check(info: Mapping[str, Any]) -> None:
+    """Whether this is the service that was looked for."""
+    if INTERFACE not in info.get("interfaces", []):
+        raise ProtocolError(f"the service is not uwbd: it has no {INTERFACE}")
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<string>"(?:[^"\\]|\\.)*")
+    | (?P<comment>//[^\n]*|/\*.*?\*/)
+    | (?P<comma>,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]]))
+    | (?P<name>[A-Za-z_$][\w$]*)(?=\s*:)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def read_profile(profile: Profile) -> dict[str, Any]:
+    """A profile: its members, or a file in the form of `uwbctl profile`, which has comments."""
+    if isinstance(profile, Mapping):
+        return dict(profile)
+    with open(profile, encoding="utf-8") as file:
+        text = file.read()
+
+    def replace(match: re.Match[str]) -> str:
+        if match["string"]:
+            return match[0]
+        return f'"{match["name"]}"' if match["name"] else ""
+
+    try:
+        members = json.loads(_TOKEN.sub(replace, text))
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(profile)} is not a profile: {error}") from None
+    if not isinstance(members, dict):
+        raise ValueError(f"{os.fspath(profile)} is not a profile: it is not an object")
+    return members
