@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Prints the distances to all peers: example [PROFILE [COUNT]]. With a profile it starts the session; without,
+// it listens to those of other programs.
+//
+//   cc example.c $(pkg-config --cflags --libs uwb) -o example
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uwb.h>
+
+static void print(const struct uwb_measurement *m, void *context) {
+  long *left = context;
+  // A peer that was not reached.
+  if (isnan(m->distance_m)) return;
+  printf("%s  %.3f ± %.3f m\n", m->peer, m->distance_m, m->distance_sd_m);
+  fflush(stdout);
+  --*left;
+}
+
+static char *read_file(const char *path) {
+  static char text[65536];
+  FILE *file = fopen(path, "r");
+  if (!file) return NULL;
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  return text;
+}
+
+static int failed(const char *why) {
+  fprintf(stderr, "example: %s\n", why);
+  return 1;
+}
+
+int main(int count, char **arguments) {
+  const char *profile = count > 1 ? read_file(arguments[1]) : NULL;
+  if (count > 1 && !profile) return failed("The profile cannot be read.");
+  long left = count > 2 ? atol(arguments[2]) : 0x7FFFFFFF;
+
+  uwb_client *client = uwb_open(NULL);
+  if (!client) return failed("There is no memory.");
+  int result = 0;
+  if (uwb_last_error(client) || uwb_monitor(client, NULL, NULL, print, &left) ||
+      (profile && uwb_start(client, profile, NULL))) {
+    result = failed(uwb_last_error(client));
+  }
+  while (!result && left > 0) {
+    struct pollfd polled = {.fd = uwb_fd(client), .events = POLLIN};
+    poll(&polled, 1, -1);
+    if (uwb_dispatch(client) < 0) result = failed(uwb_last_error(client));
+  }
+  uwb_close(client);
+  return result;
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "uwb.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define INTERFACE "org.swift-uwb.Chips"
+
+enum {
+  // Milliseconds for an answer.
+  patience = 30000,
+  // Bytes of the longest message that is accepted.
+  longest = 1 << 20,
+  deepest = 32,
+};
+
+// Bytes that grow, with a zero behind them.
+struct text {
+  char *bytes;
+  size_t count, room;
+  bool failed;
+};
+
+static void append(struct text *text, const char *bytes, size_t count) {
+  if (text->failed) return;
+  if (text->room - text->count < count + 1) {
+    size_t room = 2 * (text->count + count + 1);
+    char *grown = realloc(text->bytes, room);
+    if (!grown) {
+      text->failed = true;
+      return;
+    }
+    text->bytes = grown;
+    text->room = room;
+  }
+  memcpy(text->bytes + text->count, bytes, count);
+  text->count += count;
+  text->bytes[text->count] = 0;
+}
+
+static void append_text(struct text *text, const char *more) { append(text, more, strlen(more)); }
+
+struct connection {
+  int fd;
+  // Up to `taken` it has been handed out; `message` is reused for each.
+  struct text input;
+  size_t taken;
+};
+
+struct uwb_client {
+  struct connection control, listening;
+  char path[sizeof((struct sockaddr_un *)0)->sun_path];
+  uwb_measured *body;
+  void *context;
+  bool failed;
+  char error[512];
+};
+
+static int fail(uwb_client *client, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(client->error, sizeof client->error, format, list);
+  va_end(list);
+  client->failed = true;
+  return -1;
+}
+
+// MARK: JSON
+
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\n"); }
+
+static const char *skip_string(const char *at) {
+  for (at++; *at && *at != '"'; at++) {
+    if (*at == '\\' && !*++at) return NULL;
+  }
+  return *at ? at + 1 : NULL;
+}
+
+/// The end of a value; NULL: it is none.
+static const char *skip_value(const char *at, int depth) {
+  if (depth > deepest) return NULL;
+  if (*at == '"') return skip_string(at);
+  if (*at != '{' && *at != '[') {
+    size_t count = strcspn(at, ",]} \t\r\n");
+    return count ? at + count : NULL;
+  }
+  char end = *at == '{' ? '}' : ']';
+  at = skip_blanks(at + 1);
+  if (*at == end) return at + 1;
+  for (;;) {
+    if (end == '}') {
+      if (*at != '"' || !(at = skip_string(at))) return NULL;
+      at = skip_blanks(at);
+      if (*at++ != ':') return NULL;
+      at = skip_blanks(at);
+    }
+    if (!(at = skip_value(at, depth + 1))) return NULL;
+    at = skip_blanks(at);
+    if (*at == end) return at + 1;
+    if (*at++ != ',') return NULL;
+    at = skip_blanks(at);
+  }
+}
+
+/// The value of a member of an object that skip_value has accepted; NULL: there is none, or null.
+static const char *member(const char *object, const char *name) {
+  if (!object || *object != '{') return NULL;
+  size_t length = strlen(name);
+  const char *at = skip_blanks(object + 1);
+  while (*at == '"') {
+    const char *key = at + 1, *value;
+    at = skip_string(at);
+    bool same = (size_t)(at - 1 - key) == length && !memcmp(key, name, length);
+    value = skip_blanks(skip_blanks(at) + 1);
+    if (same) return *value == 'n' ? NULL : value;
+    at = skip_blanks(skip_value(value, 0));
+    if (*at == ',') at = skip_blanks(at + 1);
+  }
+  return NULL;
+}
+
+static double number(const char *object, const char *name) {
+  const char *value = member(object, name);
+  return value && (*value == '-' || (*value >= '0' && *value <= '9')) ? strtod(value, NULL) : NAN;
+}
+
+static uint64_t integer(const char *object, const char *name) {
+  const char *value = member(object, name);
+  return value && *value >= '0' && *value <= '9' ? strtoull(value, NULL, 10) : 0;
+}
+
+/// Copies a text, as far as there is room; escapes other than of characters stay as they are.
+static const char *string(const char *object, const char *name, char *into, size_t room) {
+  const char *value = member(object, name);
+  size_t count = 0;
+  if (value && *value == '"') {
+    for (value++; *value && *value != '"' && count + 1 < room; value++) {
+      if (*value == '\\' && value[1] && value[1] != 'u') value++;
+      into[count++] = *value;
+    }
+  }
+  into[count] = 0;
+  return into;
+}
+
+static void append_string(struct text *text, const char *string) {
+  append_text(text, "\"");
+  for (const char *at = string; *at; at++) {
+    char escaped[8];
+    if ((unsigned char)*at < 0x20 || *at == '"' || *at == '\\') {
+      append(text, escaped, (size_t)sprintf(escaped, "\\u%04x", (unsigned char)*at));
+    } else {
+      append(text, at, 1);
+    }
+  }
+  append_text(text, "\"");
+}
+
+/// Copies a profile without what JSON does not have: comments, and commas at the end.
+static void append_profile(struct text *text, const char *at) {
+  while (*at) {
+    const char *next = at + 1;
+    if (*at == '"') {
+      if (!(next = skip_string(at))) next = at + strlen(at);
+    } else if (*at == '/' && at[1] == '/') {
+      at += strcspn(at, "\n");
+      continue;
+    } else if (*at == '/' && at[1] == '*') {
+      const char *end = strstr(at + 2, "*/");
+      at = end ? end + 2 : at + strlen(at);
+      continue;
+    } else if (*at == '}' || *at == ']') {
+      size_t count = text->count;
+      while (count && strchr(" \t\r\n", text->bytes[count - 1])) count--;
+      if (count && text->bytes[count - 1] == ',') text->count = count - 1;
+    }
+    append(text, at, (size_t)(next - at));
+    at = next;
+  }
+}
+
+// MARK: connections
+
+static int open_connection(uwb_client *client, struct connection *connection) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  memcpy(address.sun_path, client->path, sizeof client->path);
+  connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connection->fd < 0) return fail(client, "No socket can be made: %s.", strerror(errno));
+  if (connect(connection->fd, (struct sockaddr *)&address, sizeof address)) {
+    int error = errno;
+    close(connection->fd);
+    connection->fd = -1;
+    return fail(
+        client, "Cannot connect to %s: %s. Start uwbd, or name its socket.", client->path,
+        strerror(error));
+  }
+  return 0;
+}
+
+static void close_connection(struct connection *connection) {
+  if (connection->fd >= 0) close(connection->fd);
+  free(connection->input.bytes);
+  *connection = (struct connection){.fd = -1};
+}
+
+static int send_call(uwb_client *client, struct connection *connection, struct text *call) {
+  int result = 0;
+  size_t sent = 0;
+  if (call->failed) {
+    result = fail(client, "There is no memory.");
+  } else {
+    // With the zero.
+    while (!result && sent < call->count + 1) {
+      ssize_t count =
+          send(connection->fd, call->bytes + sent, call->count + 1 - sent, MSG_NOSIGNAL);
+      if (count >= 0) {
+        sent += (size_t)count;
+      } else if (errno != EINTR) {
+        result = fail(client, "The service has gone: %s.", strerror(errno));
+      }
+    }
+  }
+  free(call->bytes);
+  return result;
+}
+
+/// The next message; NULL: it has not come yet, or there was an error.
+static const char *next_message(uwb_client *client, struct connection *connection) {
+  struct text *input = &connection->input;
+  for (;;) {
+    char *end = input->count > connection->taken
+                    ? memchr(input->bytes + connection->taken, 0, input->count - connection->taken)
+                    : NULL;
+    if (end) {
+      const char *message = input->bytes + connection->taken;
+      connection->taken = (size_t)(end - input->bytes) + 1;
+      const char *stop = skip_value(message, 0);
+      if (*message != '{' || !stop || *skip_blanks(stop)) {
+        fail(client, "The service says what is not JSON.");
+        return NULL;
+      }
+      return message;
+    }
+    if (connection->taken) {
+      input->count -= connection->taken;
+      memmove(input->bytes, input->bytes + connection->taken, input->count);
+      connection->taken = 0;
+    }
+    char bytes[16384];
+    ssize_t count = recv(connection->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return NULL;
+    if (count <= 0) {
+      fail(client, "The service has closed the connection.");
+      return NULL;
+    }
+    append(input, bytes, (size_t)count);
+    if (input->failed || input->count > longest) {
+      fail(client, "A message of the service is too long.");
+      return NULL;
+    }
+  }
+}
+
+/// Whether a reply is an error, which is noted.
+static bool is_error(uwb_client *client, const char *reply) {
+  if (!member(reply, "error")) return false;
+  char name[128], reason[256], advice[128];
+  const char *parameters = member(reply, "parameters");
+  string(reply, "error", name, sizeof name);
+  string(parameters, "reason", reason, sizeof reason);
+  string(parameters, "advice", advice, sizeof advice);
+  const char *dot = strrchr(name, '.');
+  fail(
+      client, "%s%s%s", *reason ? reason : dot ? dot + 1 : name, *advice ? " " : "", advice);
+  return true;
+}
+
+// MARK: the interface
+
+uwb_client *uwb_open(const char *path) {
+  uwb_client *client = calloc(1, sizeof *client);
+  if (!client) return NULL;
+  client->control.fd = client->listening.fd = -1;
+  if (!path) path = getenv("UWBD_SOCKET");
+  if (!path) path = "/run/uwbd/control";
+  if (strlen(path) >= sizeof client->path) {
+    fail(client, "The path %s is too long.", path);
+    return client;
+  }
+  strcpy(client->path, path);
+  open_connection(client, &client->control);
+  return client;
+}
+
+void uwb_close(uwb_client *client) {
+  if (!client) return;
+  close_connection(&client->control);
+  close_connection(&client->listening);
+  free(client);
+}
+
+const char *uwb_last_error(const uwb_client *client) {
+  return client->failed ? client->error : NULL;
+}
+
+int uwb_start(uwb_client *client, const char *profile, const char *chip) {
+  if (client->control.fd < 0) return -1;
+  client->failed = false;
+  struct text call = {0};
+  append_text(&call, "{\"method\":\"" INTERFACE ".Start\",\"parameters\":{\"profile\":");
+  append_profile(&call, profile);
+  if (chip) {
+    append_text(&call, ",\"chip\":");
+    append_string(&call, chip);
+  }
+  append_text(&call, "}}");
+  if (send_call(client, &client->control, &call)) return -1;
+  for (;;) {
+    const char *reply = next_message(client, &client->control);
+    if (client->failed) return -1;
+    if (reply) return is_error(client, reply) ? -1 : 0;
+    struct pollfd polled = {.fd = client->control.fd, .events = POLLIN};
+    int count = poll(&polled, 1, patience);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return fail(client, "The service does not answer.");
+  }
+}
+
+int uwb_monitor(
+    uwb_client *client, const char *chip, const char *peer, uwb_measured *body, void *context) {
+  if (client->control.fd < 0) return -1;
+  client->failed = false;
+  if (client->listening.fd >= 0) return fail(client, "The client listens already.");
+  if (open_connection(client, &client->listening)) return -1;
+  client->body = body;
+  client->context = context;
+  struct text call = {0};
+  append_text(&call, "{\"method\":\"" INTERFACE ".Monitor\",\"more\":true,\"parameters\":{");
+  for (int index = 0; index < 2; index++) {
+    const char *value = index ? peer : chip;
+    if (!value) continue;
+    append_text(&call, index ? chip ? ",\"peer\":" : "\"peer\":" : "\"chip\":");
+    append_string(&call, value);
+  }
+  append_text(&call, "}}");
+  return send_call(client, &client->listening, &call);
+}
+
+int uwb_fd(const uwb_client *client) { return client->listening.fd; }
+
+static void report(uwb_client *client, const char *reply) {
+  char peer[32], status[64];
+  const char *parameters = member(reply, "parameters");
+  const char *object = member(parameters, "measurement");
+  const char *nlos = member(object, "nlos");
+  struct uwb_measurement measurement = {
+      .size = sizeof measurement,
+      .monotonic_us = integer(parameters, "monotonic_us"),
+      .utc_us = integer(parameters, "utc_us"),
+      .lost = integer(parameters, "lost"),
+      .session_id = (uint32_t)integer(parameters, "session_id"),
+      .sequence = (uint32_t)integer(object, "sequence"),
+      .peer = string(object, "peer", peer, sizeof peer),
+      .status = string(object, "status", status, sizeof status),
+      .distance_m = number(object, "estimate_m"),
+      .distance_sd_m = number(object, "estimate_sd_m"),
+      .velocity_m_s = number(object, "velocity_m_s"),
+      .azimuth_deg = number(object, "azimuth_deg"),
+      .elevation_deg = number(object, "elevation_deg"),
+      .rssi_dbm = number(object, "rssi_dbm"),
+      .nlos = nlos ? *nlos == 't' : -1,
+      .json = reply,
+  };
+  client->body(&measurement, client->context);
+}
+
+int uwb_dispatch(uwb_client *client) {
+  if (client->listening.fd < 0) return fail(client, "The client does not listen.");
+  client->failed = false;
+  int found = 0;
+  const char *reply;
+  while ((reply = next_message(client, &client->listening))) {
+    if (is_error(client, reply)) return -1;
+    report(client, reply);
+    found++;
+  }
+  return client->failed ? -1 : found;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Distances and angles from UWB chips, through the service uwbd. Plain C11, needs nothing but libc.
+//
+// A client is used by one thread at a time. Text is UTF-8. What a function returns as text belongs to the
+// client, and stays until its next call.
+#ifndef UWB_H
+#define UWB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/// A program's connections to the service.
+typedef struct uwb_client uwb_client;
+
+/// One measurement of a peer. What is not known is NaN, or -1 where that is no value.
+struct uwb_measurement {
+  /// Bytes of this structure that the library fills in; later versions append to it.
+  size_t size;
+  /// CLOCK_MONOTONIC, and the time since 1970, in microseconds.
+  uint64_t monotonic_us, utc_us;
+  /// Measurements that the service dropped just before, because they were not taken in time.
+  uint64_t lost;
+  uint32_t session_id;
+  /// Of the ranging round.
+  uint32_t sequence;
+  /// The address of the peer, such as 0x0001.
+  const char *peer;
+  /// OK, or why nothing was measured.
+  const char *status;
+  /// Metres, filtered, with its standard deviation.
+  double distance_m, distance_sd_m;
+  double velocity_m_s;
+  double azimuth_deg, elevation_deg;
+  double rssi_dbm;
+  /// 1: without line of sight, 0: with it, -1: not known.
+  int32_t nlos;
+  /// All of it as the service said it: `uwbctl json range` explains the members of "measurement".
+  const char *json;
+};
+
+/// Connects to the service.
+///
+/// path: its socket; NULL: what UWBD_SOCKET names, or /run/uwbd/control.
+/// Returns NULL when there is no memory; otherwise a client, whose uwb_last_error says whether it is
+/// connected.
+uwb_client *uwb_open(const char *path);
+
+/// Ends the connections, and with them the sessions that the client holds. Takes NULL.
+void uwb_close(uwb_client *client);
+
+/// Why the last call failed, with what to do about it; NULL: it did not.
+const char *uwb_last_error(const uwb_client *client);
+
+/// Starts a session, or joins the same one of another program. It stays until uwb_close.
+///
+/// profile: the text of a profile as uwbctl profile prints it, comments included.
+/// chip: NULL: the only one.
+/// Returns 0, or -1. Waits at most 30 seconds for the chip.
+int uwb_start(uwb_client *client, const char *profile, const char *chip);
+
+typedef void uwb_measured(const struct uwb_measurement *measurement, void *context);
+
+/// Listens from now on; uwb_dispatch calls `body`. Once for a client.
+///
+/// chip, peer: only this one; NULL: all of them.
+/// Returns 0, or -1.
+int uwb_monitor(
+    uwb_client *client, const char *chip, const char *peer, uwb_measured *body, void *context);
+
+/// The descriptor to wait for with poll(2): readable when uwb_dispatch has something to do; -1: none.
+int uwb_fd(const uwb_client *client);
+
+/// Takes what has come, and does not wait. Returns how many measurements that were; -1: the service has
+/// gone, or has ended what was listened to.
+int uwb_dispatch(uwb_client *client);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
