@@ -15,6 +15,7 @@ start_controllers() {
   btvirt -L -l2 >&4 2>&4 &
   controllers=$!
 }
+settings() { printf '%s\n' "$@" >/tmp/main.conf; }
 start_daemon() { # options of bluetoothd
   bluetoothd -n "$@" >&4 2>&4 &
   daemon=$!
@@ -104,7 +105,10 @@ check "an accessory that consents" start_accessory
 check "… is paired with" app connect pair read
 kill -9 $daemon
 check "bluetoothd killed: the accessory is told" await "lost bluetoothd"
-start_daemon
+# With its default of three ATT channels, BlueZ 5.66 closes a descriptor of theirs twice when an adapter
+# vanishes, and loses writes without response from then on ("Failed to obtain disconnect error").
+settings '[GATT]' 'Channels = 1'
+start_daemon -f /tmp/main.conf
 check "… and registers everything when it is back" await "registered .* again" 3
 check "… with the bond: connects, reads, talks" app connect bonded read talk disconnect
 
@@ -120,7 +124,7 @@ check "… and goes on: connects, reads, talks" app connect bonded read talk dis
 
 # --- a connection that carries 45 bytes
 kill -9 $daemon
-printf '[GATT]\nExchangeMTU = 48\n' >/tmp/main.conf
+settings '[GATT]' 'Channels = 1' 'ExchangeMTU = 48'
 start_daemon -f /tmp/main.conf
 check "bluetoothd is back with an MTU of 48" await "registered .* again" 8
 check "an app can send 36 bytes" app connect short
