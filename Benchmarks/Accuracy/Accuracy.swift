@@ -41,6 +41,7 @@ enum Accuracy {
     let recordings = Recordings(datasets)
     var figures = TwoWayFigures.rows(settings)
     figures += OutdoorFigures.stands(recordings)
+    figures += PathFigures.rows(recordings)
     figures += AngleFigures.rows(settings)
     figures += FilterFigures.rows(settings)
     figures += TrolleyFigures.rows(recordings)
@@ -52,7 +53,7 @@ enum Accuracy {
     let isWell = AccuracyFigure.write(figures)
     Sensitivity.run(recordings)
     for (name, missing) in [
-      ("hanyang", "T5 and M2"), ("lias", "F2, L1, L2, M1 and what constants do"),
+      ("hanyang", "T5, M2 and P1"), ("lias", "F2, L1, L2, M1 and what constants do"),
     ] where !recordings.has(name) {
       print("\(missing) were not measured: there is no \(recordings.folder)/\(name).")
     }

@@ -25,7 +25,8 @@ import UWBTestSupport
     "compute ds-twr", "compute ss-twr", "compute filter", "compute find",
     "compute angle t.csv --geometry", "compute locate t.csv --anchors",
     "compute ss-twr t.csv --calibration", "calibrate delay --from", "calibrate angle --from",
-    "calibrate power --from", "calibrate delay --yes --positions", "calibration restore",
+    "calibrate power --from", "calibrate path --from", "calibrate delay --yes --positions",
+    "calibration restore",
     "simulate -t 0.1 --scene", "range -n 1 --profile", "range -n 1 --calibration", "replay",
     "replay --as-device -t 0.1", "decode --file", "profile check", "profile print --from",
     "firmware check", "diff p.json",
@@ -335,6 +336,7 @@ import UWBTestSupport
       for (command, header) in [
         ("calibrate power --from -", "truth_m,range_m,rx_power_dbm"),
         ("calibrate delay --from -", "truth_m,range_m,channel,board_a,board_b"),
+        ("calibrate path --from -", "nlos,room,range_m,truth_m,rx_power_dbm,fp_power_dbm"),
         ("calibrate angle --from -", "angle_deg,pdoa_rad"), ("compute filter", "time_s,range_m"),
         ("compute ds-twr", "t1,t2,t3,t4,t5,t6"),
         ("compute find", "time_s,x,y,z,qw,qx,qy,qz,range_m"),

@@ -22,6 +22,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   package var powerBiasKnots: [PowerBias.Knot]?
   /// How well the distances fit.
   package var residuals: Residuals?
+  /// How diagnostics tell a blocked path.
+  package var path: PathModel?
 
   // MARK: angles
 
@@ -41,7 +43,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   package var phaseNoise: Double?
 
   enum CodingKeys: String, CodingKey {
-    case format, version, residuals, antennas, pairs, channel
+    case format, version, residuals, path, antennas, pairs, channel
     case delay = "delay_m"
     case peerDelays = "delays_m"
     case antennaDelays = "antenna_delays"
@@ -250,6 +252,12 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
+  /// Whether the file says anything of distances, beside when paths are blocked.
+  package var hasDistances: Bool {
+    delay != nil || peerDelays?.isEmpty == false || antennaDelays?.isEmpty == false
+      || powerBiasKnots?.isEmpty == false
+  }
+
   /// Returns the metres that each antenna of one board adds to every distance, sending and receiving
   /// together.
   public func delays(of board: String) -> [AntennaPort: Double] {
@@ -279,6 +287,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
     powerBiasKnots = other.powerBiasKnots ?? powerBiasKnots
     residuals = other.residuals ?? residuals
+    path = other.path ?? path
     if let list = other.pairs {
       let columns = Set(list.map(\.column))
       pairs = (pairs ?? []).filter { !columns.contains($0.column) } + list

@@ -11,6 +11,8 @@ public struct ReceptionDiagnostics: Sendable, Hashable {
   /// Signal-to-noise ratio of the strongest path minus that of the first path, in dB; the mean if there
   /// are several antennas.
   package var peakOverFirstPath: Double?
+  /// Level of the first path over that of the noise, in dB.
+  package var firstPathSNR: Double?
   /// Delay of the strongest path after the first, in nanoseconds.
   public var peakDelay: Double?
   /// Distance between the first paths of the STS and the Ipatov segment, in nanoseconds.
@@ -22,27 +24,44 @@ public struct ReceptionDiagnostics: Sendable, Hashable {
 
 /// Computes the probability that the direct path is blocked from the receiver's diagnostics.
 ///
-/// Each diagnostic is evidence with a midpoint, where both cases are equally likely, and a width;
-/// several are combined as half dependent. The result inflates the uncertainty of a distance; it never
-/// discards one.
+/// A calibration may have a model that was learned from labelled measurements. Without one, each
+/// diagnostic is evidence with a midpoint, where both cases are equally likely, and a width; several are
+/// combined as half dependent. The result inflates the uncertainty of a distance; it never discards one.
 public struct LineOfSightModel: Sendable, Hashable {
   /// Probability of a blocked path without diagnostics.
   public var prior = 0.15
   /// Factor on the standard deviation of a distance when the path is certainly blocked.
   public var inflation = 4.0
+  /// Takes the place of the rules where it is given.
+  package var learned: PathModel?
 
   /// Creates a model for 500 MHz indoors.
   public init() {}
 
   /// Returns the probability that the direct path is blocked; nil without any diagnostic.
   public func probability(_ diagnostics: ReceptionDiagnostics) -> Double? {
+    probability(diagnostics, distance: nil)
+  }
+
+  /// - Parameter distance: as measured, in metres.
+  package func probability(_ diagnostics: ReceptionDiagnostics, distance: Double?) -> Double? {
+    if let learned {
+      let known = learned.probability { index in
+        PathDiagnostic(rawValue: learned.inputs[index].name).flatMap {
+          diagnostics.value($0, distance: distance)
+        }
+      }
+      if let known { return known }
+    }
     // Not a closure over the sums: without optimisation it would allocate.
     var sum = (evidence: 0.0, count: 0.0)
     if let all = diagnostics.receivedPower, let first = diagnostics.firstPathPower {
       // In dB. Below 6 dB the path is free, above 10 dB blocked. Source: Decawave APS006 part 3.
       Self.add(all - first, middle: 8, width: 1, to: &sum)
     }
-    Self.add(diagnostics.peakOverFirstPath, middle: 6, width: 1.5, to: &sum)
+    // The same as the gap between both levels, where these are known.
+    let over = diagnostics.firstPathPower == nil ? diagnostics.peakOverFirstPath : nil
+    Self.add(over, middle: 6, width: 1.5, to: &sum)
     Self.add(diagnostics.peakDelay, middle: 4, width: 1.5, to: &sum)
     Self.add(diagnostics.segmentDisagreement, middle: 1, width: 0.4, to: &sum)
     guard sum.count > 0 else { return nil }
@@ -73,5 +92,25 @@ public struct LineOfSightModel: Sendable, Hashable {
   package func varianceFactor(probability: Double?) -> Double {
     guard let probability, probability > 0 else { return 1 }
     return 1 + min(1, probability) * (inflation * inflation - 1)
+  }
+
+  /// What a path that is blocked with this probability does to a distance.
+  ///
+  /// - Parameter variance: of the distance on a free path.
+  /// - Returns: metres that it is probably too long by, the variance with what is unknown of that, and the
+  ///   factor on a slowly varying error.
+  package func effect(
+    probability: Double?, on variance: Double, slow: Double
+  ) -> (excess: Double, variance: Double, factor: Double) {
+    guard let excess = learned?.excess else {
+      let factor = varianceFactor(probability: probability)
+      return (0, variance * factor, factor)
+    }
+    // The mean and the variance of the mixture of both cases.
+    let part = max(0, min(1, probability ?? 0))
+    let added =
+      part * excess.deviation * excess.deviation
+      + part * (1 - part) * excess.mean * excess.mean
+    return (part * excess.mean, variance + added, 1 + added / max(1e-4, slow * slow))
   }
 }

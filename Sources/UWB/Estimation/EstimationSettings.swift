@@ -64,6 +64,7 @@ extension EstimationSettings {
       }
     }
     powerBias = calibration.powerBias
+    lineOfSight.learned = calibration.path.flatMap { $0.isUsable ? $0 : nil }
     assumedElevation = (calibration.elevationDegrees ?? 0) * .pi / 180
     for pair in calibration.pairs ?? [] {
       guard let antennas = calibration.antennas(of: pair) else { continue }

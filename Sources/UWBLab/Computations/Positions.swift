@@ -43,7 +43,7 @@ extension CSVTable {
       parameters.height = prior
       var smoother = PositionSmoother(parameters)
       if acceleration != nil { smoother.accelerations = [1] }
-      if let calibration {
+      if let calibration, calibration.hasDistances {
         smoother.errors.shared = calibration.biasDeviation
         smoother.errors.own = calibration.biasDeviation
       }
@@ -102,6 +102,9 @@ private struct Epochs {
         suggestion: "Leave out --calibration, or give ranges.")
     }
     var calibrator = try RangeCalibrator(calibration, &reader)
+    let path = try calibration?.path.map { learned throws(LabError) in
+      try PathColumns(&reader, learned)
+    }
     var sources: [String: Int] = [:]
     func source(_ anchor: String) -> Int {
       let number = sources[anchor] ?? sources.count
@@ -138,12 +141,14 @@ private struct Epochs {
         if rows[index].state.isOK { rows[index].state = status }
         continue
       }
+      // Constant errors of ranges are part of what the tracker supposes.
+      let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
+      let blocked = path?.probability(row, distance: measured, reader)
+      let effect = path?.model.effect(probability: blocked, on: deviation * deviation, slow: 1)
       let observation = PositionObservation(
         isDifference ? .difference(from.position, to.position) : .range(from.position),
-        range - (isDifference ? to.bias - from.bias : from.bias),
-        // Constant errors of ranges are part of what the tracker supposes.
-        standardDeviation: reader.deviation(
-          row, sigmaColumn, constant: biasColumn, usual: sigma))
+        range - (effect?.excess ?? 0) - (isDifference ? to.bias - from.bias : from.bias),
+        standardDeviation: effect?.variance.squareRoot() ?? deviation)
       samples[index].append(
         PositionSample(
           time: time, observation: observation, source: source(b ?? a),
@@ -212,7 +217,8 @@ extension CSVTable {
     sigma: Double = 0.1, _ parameters: RangeEstimator.Parameters = .init(), live: Bool = false,
     calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<RangeEstimate> {
-    var measured = try MeasuredRanges(self, sigma: sigma, calibration)
+    var measured = try MeasuredRanges(
+      self, sigma: sigma, slow: parameters.slowDeviation, calibration)
     let reader = measured.reader
     var rows: [ComputedRow<RangeEstimate>] = []
     var ranges: [Double?] = []
@@ -237,7 +243,7 @@ extension CSVTable {
     for row in rows.indices {
       rows[row].setStatus(constant: constants[row])
     }
-    return ComputedTable(reader, rows, .filteredRanges) { [ranges] rows in
+    return ComputedTable(reader, rows, .filteredRanges(measured.tellsPaths)) { [ranges] rows in
       let points = rows.compactMap { row in
         row.time.map {
           Chart.RangePoint(
@@ -253,9 +259,11 @@ extension CSVTable {
   package func liveRanges(
     sigma: Double, _ parameters: RangeEstimator.Parameters, calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<RangeEstimate> {
-    var measured = try MeasuredRanges(self, sigma: sigma, calibration)
+    var measured = try MeasuredRanges(
+      self, sigma: sigma, slow: parameters.slowDeviation, calibration)
     var estimators: [String: RangeEstimator] = [:]
-    return RowComputation(measured.reader, .filteredRanges) { reader, row in
+    let columns = [OutputColumn<RangeEstimate>].filteredRanges(measured.tellsPaths)
+    return RowComputation(measured.reader, columns) { reader, row in
       let taken = measured.take(row, reader)
       var result = taken.result
       if let sample = taken.sample {
@@ -274,15 +282,15 @@ private struct MeasuredRanges {
   private let range: Column
   private let sigmaColumn: Column?
   private let biasColumn: Column?
-  private let received: Column?
-  private let firstPath: Column?
+  private let path: PathColumns
   private let sigma: Double
-  private let model = LineOfSightModel()
+  /// One standard deviation of errors that change slowly, in metres.
+  private let slow: Double
   private var calibrator: RangeCalibrator
   private var start: Double?
 
   init(
-    _ table: CSVTable, sigma: Double, _ calibration: RangingCalibration?
+    _ table: CSVTable, sigma: Double, slow: Double, _ calibration: RangingCalibration?
   ) throws(LabError) {
     var reader = TableReader(table)
     time = try reader.require("time", .time)
@@ -292,11 +300,13 @@ private struct MeasuredRanges {
       ? reader.require("distance", .length) : reader.require("range", .length)
     sigmaColumn = reader.find("sigma", .length)
     biasColumn = reader.find("bias_sigma", .length)
-    received = reader.find("rx_power", .level)
-    firstPath = reader.find("fp_power", .level)
+    path = try PathColumns(&reader, calibration?.path)
     calibrator = try RangeCalibrator(calibration, &reader)
-    (self.reader, self.sigma) = (reader, sigma)
+    (self.reader, self.sigma, self.slow) = (reader, sigma, slow)
   }
+
+  /// Whether there are columns that tell whether a path is blocked.
+  var tellsPaths: Bool { !path.isEmpty }
 
   /// A row before it is filtered: the range as it was measured, what to filter, and the deviation of the
   /// constant error in it, which no filter removes.
@@ -318,15 +328,14 @@ private struct MeasuredRanges {
     // Squared, times since 1970 leave no room for microseconds.
     let first = start ?? seconds
     start = first
-    var diagnostics = ReceptionDiagnostics()
-    diagnostics.receivedPower = reader.value(row, received)
-    diagnostics.firstPathPower = reader.value(row, firstPath)
-    let inflation = model.varianceFactor(probability: model.probability(diagnostics))
+    result.blocked = path.probability(row, distance: measured, reader)
     let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
+    let effect = path.model.effect(
+      probability: result.blocked, on: deviation * deviation, slow: slow)
     var sample = RangeSample(
-      time: seconds - first, distance: known.range,
-      standardDeviation: deviation * inflation.squareRoot())
-    sample.inflation = inflation
+      time: seconds - first, distance: known.range - effect.excess,
+      standardDeviation: effect.variance.squareRoot())
+    sample.inflation = effect.factor
     let constant = calibrator.deviation == nil ? reader.value(row, biasColumn) : nil
     return (result, known.range, sample, constant ?? known.deviation)
   }
@@ -343,11 +352,12 @@ extension ComputedRow<RangeEstimate> {
 }
 
 extension [OutputColumn<RangeEstimate>] {
-  fileprivate static var filteredRanges: Self {
+  /// - Parameter path: whether the probability of a blocked path is among them.
+  fileprivate static func filteredRanges(_ path: Bool) -> Self {
     [
       .length("range", \.distance, deviation: \.standardDeviation),
       .number("sigma_m", \.standardDeviation), .flag("accepted", \.isAccepted),
-    ]
+    ] + (path ? [.blocked] : [])
   }
 }
 

@@ -368,7 +368,7 @@ struct RangeCorrection {
     powerBias = calibration.powerBias
     for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
     let hasDelay = calibration.delay != nil || !delays.isEmpty
-    guard hasDelay || !antennas.isEmpty || !powerBias.knots.isEmpty else {
+    guard calibration.hasDistances else {
       throw LabError(.badFile, "The calibration has no delays and no power bias.")
     }
     guard !antennas.isEmpty else { return }
@@ -428,6 +428,9 @@ struct RangeCalibrator {
 
   init(_ calibration: RangingCalibration?, _ reader: inout TableReader) throws(LabError) {
     power = reader.find("rx_power", .level)
+    // A file may say only how blocked paths are told.
+    let isOfPaths = calibration?.path != nil && calibration?.hasDistances == false
+    let calibration = isOfPaths ? nil : calibration
     deviation = calibration?.biasDeviation
     if let calibration { correction = try RangeCorrection(calibration, &reader) }
   }

@@ -4,7 +4,7 @@ import Ranging
 
 /// What a column measures. The unit is the suffix of its name; without one it is the first here.
 enum Quantity {
-  case time, length, angle, level, ratio, ticks, number
+  case time, length, angle, level, ratioOfLevels, ratio, ticks, number
 
   /// Suffixes, and the factor that converts each to seconds, metres, radians or parts.
   var units: [(suffix: String, factor: Double)] {
@@ -13,6 +13,7 @@ enum Quantity {
     case .length: [("m", 1), ("cm", 0.01), ("mm", 0.001)]
     case .angle: [("rad", 1), ("deg", .pi / 180)]
     case .level: [("dbm", 1)]
+    case .ratioOfLevels: [("db", 1)]
     case .ratio: [("ppm", 1e-6), ("ppb", 1e-9)]
     case .ticks: [("ticks", 1)]
     case .number: []
@@ -263,6 +264,8 @@ public struct ComputedRow<Value> {
   /// nil where the row could not be computed.
   public internal(set) var value: Value?
   var state = RowStatus()
+  /// The probability that the direct path was blocked; nil where nothing tells.
+  var blocked: Double?
 
   /// `ok`, or one word that says what is wrong.
   public var status: String { state.word }
@@ -420,6 +423,11 @@ struct OutputColumn<Value> {
     column.estimate = StatedEstimate(
       name: truth, quantity: .angle, value: value, deviation: deviation)
     return column
+  }
+
+  /// The probability that the direct path was blocked.
+  static var blocked: OutputColumn {
+    OutputColumn(name: "nlos_probability") { .number($0.blocked, digits: 3) }
   }
 
   static func text(_ name: String, _ text: @escaping (Value) -> String) -> OutputColumn {

@@ -17,7 +17,7 @@ struct Calibrate: ParsableCommand {
       to skip this placement (s); q or Ctrl-C quits without writing anything. --yes measures without \
       questions, and --from FILE computes from a recorded table instead. The result is written to a \
       file (--output), which compute and range read with --calibration, or to the chips (--write) \
-      after a question.
+      after a question. path learns from a recorded table.
 
       get, set, backup and restore read and write the values that are stored in a chip; list shows \
       what there is. Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's have numbered \
@@ -30,7 +30,9 @@ struct Calibrate: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Measuring",
-        subcommands: [CalibrateDelay.self, CalibrateAngle.self, CalibratePower.self]),
+        subcommands: [
+          CalibrateDelay.self, CalibrateAngle.self, CalibratePower.self, CalibratePath.self,
+        ]),
       CommandGroup(
         name: "Stored value",
         subcommands: [

@@ -469,10 +469,12 @@ struct ComputeFilter: LiveCommand {
     commandName: "filter",
     abstract: "Filter noise and outliers out of distances.",
     discussion: """
-      Input: time_s,range_m [, peer, sigma_m, bias_sigma_m, rx_power_dbm, fp_power_dbm]. Each peer is \
-      filtered separately; the two levels tell how likely the direct path is blocked. bias_sigma_m is \
+      Input: time_s,range_m [, peer, sigma_m, bias_sigma_m, rx_power_dbm, fp_power_dbm, peak_over_fp_db, \
+      fp_snr_db, peak_delay_ns, sts_delay_ns]. Each peer is filtered separately; levels and delays tell how \
+      likely the direct path is blocked, by rules or a --calibration with a path. bias_sigma_m is \
       the part of sigma_m that is no noise, as ds-twr and ss-twr write it: it remains in the result.
-      Output: range_m, sigma_m, accepted (1 or 0), status; the measured range becomes \
+      Output: range_m, sigma_m, accepted (1 or 0), nlos_probability where something tells it, status; the \
+      measured range becomes \
       input_range_m. Rows that are not accepted have the estimate for their time. Every estimate \
       uses the whole recording, or with --live what was known at its time, as with range and replay.
       """)

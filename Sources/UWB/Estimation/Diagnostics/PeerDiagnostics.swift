@@ -72,7 +72,8 @@ struct PeerDiagnostics: Sendable, Hashable {
     // A level without its first path says nothing of it.
     result.receivedPower = level.value
     result.firstPathPower = firstPathLevel.value
-    result.peakOverFirstPath = firstPathLevel.value == nil ? peakOverFirstPath.value : nil
+    result.peakOverFirstPath = peakOverFirstPath.value
+    result.firstPathSNR = firstPathSNR.value
     result.peakDelay = peakDelay.value
     result.segmentDisagreement = segmentDisagreement.value
     return result

@@ -46,7 +46,10 @@ struct PeerTrack: Sendable {
   private func blocked(
     _ result: TwoWayMeasurement, _ diagnostics: PeerDiagnostics?, _ settings: EstimationSettings
   ) -> Double? {
-    let computed = diagnostics.flatMap { settings.lineOfSight.probability($0.reception) }
+    let computed = diagnostics.flatMap {
+      settings.lineOfSight.probability(
+        $0.reception, distance: result.distanceCentimetres.map { Double($0) / 100 })
+    }
     if result.lineOfSight == .nonLineOfSight || diagnostics?.isBlocked == true {
       return max(computed ?? 0, 0.9)
     }
@@ -87,12 +90,15 @@ struct PeerTrack: Sendable {
       noise *= factor
     }
     let rounding = step * step / 12
-    let inflation = settings.lineOfSight.varianceFactor(probability: result.nonLineOfSight)
-    let deviation = ((noise * noise + rounding) * inflation).squareRoot()
+    let effect = settings.lineOfSight.effect(
+      probability: result.nonLineOfSight, on: noise * noise + rounding,
+      slow: settings.filter.slowDeviation)
+    let deviation = effect.variance.squareRoot()
+    metres -= effect.excess
     result.distance = metres
     result.distanceDeviation = deviation
     var sample = RangeSample(time: time, distance: metres, standardDeviation: deviation)
-    sample.inflation = inflation
+    sample.inflation = effect.factor
     result.track = range.update(sample)
   }
 

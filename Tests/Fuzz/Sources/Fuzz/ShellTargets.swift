@@ -65,6 +65,10 @@ enum TableTarget: Target {
     ("angle_deg,pdoa_rad,elevation_deg", "30,1.5,0"),
     ("truth_m,range_m,rx_power_dbm,peer,time_s", "2,2.1,-70,a,1"),
     ("time_s,x_m,y_m,z_m,azimuth_deg,pdoa_rad", "1,1,2,0,30,0.5"),
+    (
+      "nlos,room,range_m,truth_m,rx_power_dbm,fp_power_dbm,x",
+      "1,a,3,2.5,-80,-88,4\n0,a,2,2,-79,-80,3\n1,b,3,2.5,-80,-88,4\n0,b,2,2,-79,-80,3"
+    ),
   ]
 
   private static func compute(_ table: CSVTable, _ choice: Int) throws(LabError) {
@@ -100,6 +104,9 @@ enum TableTarget: Target {
       let samples = try table.phaseSamples("pdoa_rad").values
       report(PairCalibration.report([try AngleCalibration().fit("pdoa_rad", samples)]))
     case 9: report(try PowerCalibration(table) { _ in }.report())
+    case 11:
+      let labelled = try PathCalibration(table, label: "nlos", room: "room", others: ["x"]) { _ in }
+      report(try labelled.report())
     default:
       let path = try table.path(around: .zero, yaw: 0).values
       let phases = try table.phases("pdoa_rad").values

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+
+/// The columns of a table that tell how likely the direct path of a row is blocked.
+struct PathColumns {
+  private let received: Column?
+  private let firstPath: Column?
+  private let peakOverFirstPath: Column?
+  private let firstPathSNR: Column?
+  private let peakDelay: Column?
+  private let segmentDisagreement: Column?
+  /// Those of the learned model's inputs that are no diagnostics of every chip.
+  private var others: [String: Column] = [:]
+  let model: LineOfSightModel
+
+  /// - Parameters:
+  ///   - learned: takes the place of the rules.
+  ///   - others: further columns; nil: those that the model needs.
+  /// - Throws: `LabError` when there is no column of `others`.
+  init(
+    _ reader: inout TableReader, _ learned: PathModel?, others wanted: [String]? = nil
+  ) throws(LabError) {
+    received = reader.find("rx_power", .level)
+    firstPath = reader.find("fp_power", .level)
+    peakOverFirstPath = reader.find("peak_over_fp", .ratioOfLevels)
+    firstPathSNR = reader.find("fp_snr", .ratioOfLevels)
+    peakDelay = reader.find("peak_delay", .time)
+    segmentDisagreement = reader.find("sts_delay", .time)
+    var model = LineOfSightModel()
+    model.learned = learned
+    self.model = model
+    for name in wanted ?? [] { others[name] = try reader.require(name) }
+    guard let learned, wanted == nil else { return }
+    guard learned.isUsable else {
+      throw LabError(
+        .badFile, "The path of the calibration has other coefficients than inputs.",
+        suggestion: "Write it again with calibrate path.")
+    }
+    for input in learned.inputs where PathDiagnostic(rawValue: input.name) == nil {
+      others[input.name] = reader.find(input.name)
+    }
+  }
+
+  /// Whether there is anything to tell by.
+  var isEmpty: Bool {
+    others.isEmpty
+      && [received, firstPath, peakOverFirstPath, firstPathSNR, peakDelay, segmentDisagreement]
+        .allSatisfy { $0 == nil }
+  }
+
+  func diagnostics(_ row: Int, _ reader: TableReader) -> ReceptionDiagnostics {
+    var result = ReceptionDiagnostics()
+    result.receivedPower = reader.value(row, received)
+    result.firstPathPower = reader.value(row, firstPath)
+    result.peakOverFirstPath = reader.value(row, peakOverFirstPath)
+    result.firstPathSNR = reader.value(row, firstPathSNR)
+    result.peakDelay = reader.value(row, peakDelay).map { $0 * 1e9 }
+    result.segmentDisagreement = reader.value(row, segmentDisagreement).map { $0 * 1e9 }
+    return result
+  }
+
+  /// A diagnostic, or what the column of this name has.
+  func value(
+    _ name: String, _ row: Int, _ diagnostics: ReceptionDiagnostics, distance: Double?,
+    _ reader: TableReader
+  ) -> Double? {
+    guard let diagnostic = PathDiagnostic(rawValue: name) else {
+      return reader.value(row, others[name])
+    }
+    return diagnostics.value(diagnostic, distance: distance)
+  }
+
+  /// The probability that the path of a row is blocked; nil where nothing tells.
+  func probability(_ row: Int, distance: Double?, _ reader: TableReader) -> Double? {
+    guard !isEmpty else { return nil }
+    let diagnostics = diagnostics(row, reader)
+    guard let learned = model.learned else { return model.probability(diagnostics) }
+    return learned.probability {
+      value(learned.inputs[$0].name, row, diagnostics, distance: distance, reader)
+    } ?? model.probability(diagnostics)
+  }
+}
