@@ -106,3 +106,50 @@ import UWBTestSupport
     #expect(throws: LabError.self) { try table.filteredRanges(calibration: RangingCalibration()) }
   }
 }
+
+/// Sums of delays, where there is no triangle.
+@Suite struct PairDelayTests {
+  private func fit(_ pairs: [(String, String, Double)]) throws -> RangingCalibration {
+    var text = "board_a,board_b,truth_m,range_m\n"
+    for (a, b, delay) in pairs {
+      for step in 0..<9 { text += "\(a),\(b),3,\(3 + delay + 0.01 * Double(step - 4))\n" }
+    }
+    let report = try DelayCalibration().fit(
+      try CSVTable(text: text).delayMeasurements().values
+    ).report
+    #expect(report.problem == nil)
+    return report.calibration
+  }
+
+  @Test func tagsAndAnchorsHaveSums() throws {
+    let calibration = try fit([("T", "A", 0.3), ("T", "B", 0.4), ("U", "A", 0.5), ("U", "B", 0.6)])
+    #expect(calibration.antennaDelays == nil && calibration.pairDelays?.count == 4)
+    let table = try CSVTable(
+      text: "time_s,board_a,board_b,range_m\n0,A,T,5.3\n1,B,T,5.4\n2,A,U,5.5\n3,U,B,5.6\n4,A,B,5\n")
+    let run = try ComputedText(try table.filteredRanges(calibration: calibration))
+    #expect(run.numbers("range_m").prefix(4).allSatisfy { abs($0 - 5) < 0.005 })
+    #expect(run.column("status")[4] == "unknown_board_a")
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    try calibration.write(to: folder.path("pairs.json"))
+    #expect(try RangingCalibration(file: folder.path("pairs.json")) == calibration)
+  }
+
+  @Test func anchorsOfOneTagAreItsPeers() throws {
+    let calibration = try fit([("T", "A", 0.3), ("T", "B", 0.4), ("C", "T", 0.5)])
+    let table = try CSVTable(
+      text: "time_s,peer,range_m\n0,A,5.3\n0,B,5.4\n0,C,5.5\n1,A,5.3\n1,B,5.4\n1,C,5.5\n")
+    let run = try ComputedText(try table.filteredRanges(calibration: calibration))
+    #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 0.005 })
+  }
+
+  /// Once a triangle is measured, its delays go before the sums that are in the file.
+  @Test func delaysOfATriangleGoFirst() throws {
+    var calibration = try fit([("T", "A", 0.3), ("T", "B", 0.4)])
+    calibration.merge(try fit([("T", "A", 0.2), ("T", "B", 0.2), ("A", "B", 0.2)]))
+    #expect(calibration.pairDelays?.count == 2 && calibration.antennaDelays?.count == 3)
+    let table = try CSVTable(text: "time_s,board_a,board_b,range_m\n0,A,T,5.2\n1,A,T,5.2\n")
+    let run = try ComputedText(try table.filteredRanges(calibration: calibration))
+    #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 0.005 })
+  }
+}

@@ -313,7 +313,7 @@ import UWBTestSupport
     let pairs = "for i in 1 2 3 4 5 6 7 8 9; do echo A,B,2,2.3; echo C,D,2,2.2; done"
     try run(
       "(echo board_a,board_b,truth_m,range_m; \(pairs)) | uwbctl calibrate delay --from - --output d.json; "
-        + "s=$?; test ! -e d.json && exit $s", 65, "only sums", "--known")
+        + "grep -q pair_delays d.json", 0, "Written to d.json")
     // Noise, degrees where radians are expected, and two angles only.
     try run(
       "python3 -c 'import random; random.seed(3); print(\"angle_deg,pdoa_rad\"); [print(a, random.uniform"

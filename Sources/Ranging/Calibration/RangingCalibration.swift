@@ -19,6 +19,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   public var peerDelays: [String: Double]?
   /// Delays of single antennas.
   public var antennaDelays: [Antenna]?
+  /// Sums of two, of boards whose own delay is not known.
+  package var pairDelays: [PairDelay]?
   package var powerBiasKnots: [PowerBias.Knot]?
   /// How well the distances fit.
   package var residuals: Residuals?
@@ -47,6 +49,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     case delay = "delay_m"
     case peerDelays = "delays_m"
     case antennaDelays = "antenna_delays"
+    case pairDelays = "pair_delays"
     case powerBiasKnots = "power_bias"
     case frequency = "frequency_hz"
     case wavelength = "wavelength_m"
@@ -88,6 +91,41 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
     package var name: BoardAntenna {
       BoardAntenna(board, channel: channel ?? 9, antenna: antenna ?? 0)
+    }
+  }
+
+  /// What the delays of both ends of a pair add.
+  package struct PairDelay: Codable, Sendable, Hashable {
+    package var boards: [String]
+    /// 9 if missing.
+    package var channel: Int?
+    /// Of both boards; 0 if missing.
+    package var antennas: [Int]?
+    /// Metres that every distance is too long by.
+    package var delay: Double
+    /// One standard deviation in metres.
+    package var standardDeviation: Double?
+
+    enum CodingKeys: String, CodingKey {
+      case boards, channel, antennas
+      case delay = "delay_m"
+      case standardDeviation = "sigma_m"
+    }
+
+    package init(_ sum: AntennaDelayFit.Sum) {
+      let ends = [sum.a, sum.b].sorted()
+      boards = ends.map(\.board)
+      channel = sum.a.port.channel
+      antennas = ends.map(\.port.antenna)
+      (delay, standardDeviation) = (sum.delay.metres, sum.delay.standardDeviation)
+    }
+
+    /// Both ends in their order; nil for entries that do not have two.
+    package var ends: [BoardAntenna]? {
+      guard boards.count == 2, antennas?.count ?? 2 == 2, delay.isFinite else { return nil }
+      return (0..<2).map {
+        BoardAntenna(boards[$0], channel: channel ?? 9, antenna: antennas?[$0] ?? 0)
+      }.sorted()
     }
   }
 
@@ -255,6 +293,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// Whether the file says anything of distances, beside when paths are blocked.
   package var hasDistances: Bool {
     delay != nil || peerDelays?.isEmpty == false || antennaDelays?.isEmpty == false
+      || pairDelays?.isEmpty == false
       || powerBiasKnots?.isEmpty == false
   }
 
@@ -265,6 +304,13 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     for antenna in antennaDelays ?? [] where antenna.board == board && antenna.delay.isFinite {
       result[antenna.name.port] = antenna.delay
     }
+    return result
+  }
+
+  /// The sums of delays of pairs, by both ends in their order.
+  package var sums: [[BoardAntenna]: PairDelay] {
+    var result: [[BoardAntenna]: PairDelay] = [:]
+    for pair in pairDelays ?? [] { if let ends = pair.ends { result[ends] = pair } }
     return result
   }
 
@@ -284,6 +330,10 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       let names = Set(list.map(\.name))
       let kept = (antennaDelays ?? []).filter { !names.contains($0.name) }
       antennaDelays = (kept + list).sorted { $0.name < $1.name }
+    }
+    if let list = other.pairDelays {
+      let ends = Set(list.map(\.ends))
+      pairDelays = (pairDelays ?? []).filter { !ends.contains($0.ends) } + list
     }
     powerBiasKnots = other.powerBiasKnots ?? powerBiasKnots
     residuals = other.residuals ?? residuals

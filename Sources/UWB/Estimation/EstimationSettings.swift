@@ -55,12 +55,20 @@ extension EstimationSettings {
       if let address = MACAddress(name) { delays[address] = metres }
     }
     let port = AntennaPort(channel: channel)
-    if let board, let own = calibration.delays(of: board)[port] {
+    if let board {
+      let (own, sums) = (calibration.delays(of: board)[port], calibration.sums)
       for peer in peers {
         // 0001 or 0x0001.
         let names = [String(peer.description.dropFirst(2)), peer.description]
         let others = names.lazy.compactMap { calibration.delays(of: $0)[port] }
-        if let other = others.first { delays[peer] = own + other }
+        let pairs = names.lazy.compactMap { name in
+          sums[[board, name].map { BoardAntenna($0, channel: channel) }.sorted()]?.delay
+        }
+        if let own, let other = others.first {
+          delays[peer] = own + other
+        } else if let sum = pairs.first {
+          delays[peer] = sum
+        }
       }
     }
     powerBias = calibration.powerBias

@@ -91,17 +91,16 @@ extension AntennaDelayFit {
       // All that two boards tell.
       calibration.delay = sum.delay.metres
     } else {
-      calibration.antennaDelays = delays.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
+      let single = delays.sorted { $0.key < $1.key }.map {
+        RangingCalibration.Antenna($0.key, $0.value)
+      }
+      calibration.antennaDelays = single.isEmpty ? nil : single
+      let loose = Set(undetermined.joined())
+      let pairs = sums.filter { loose.contains($0.a) || loose.contains($0.b) }
+      calibration.pairDelays = pairs.isEmpty ? nil : pairs.map { .init($0) }
     }
-    return CalibrationReport(
-      text: text, calibration: calibration, charts: [chart],
-      problem: delays.isEmpty && calibration.delay == nil ? Self.onlySums : nil)
+    return CalibrationReport(text: text, calibration: calibration, charts: [chart])
   }
-
-  private static let onlySums = LabError.insufficient(
-    "No delay follows from these pairs of boards, only sums of two.",
-    suggestion: "Measure three boards in a triangle, or give the delay of one: --known NAME=METRES."
-  )
 
   private func name(_ antenna: BoardAntenna) -> String {
     let port = antenna.port
@@ -128,8 +127,8 @@ extension AntennaDelayFit {
     }
     for group in undetermined {
       text +=
-        "Only sums are known of \(group.map(name).joined(separator: ", ")): single delays need three "
-        + "boards in a triangle, or one whose delay is known.\n"
+        "Only sums are known of \(group.map(name).joined(separator: ", ")), and the file has those: single "
+        + "delays need three boards in a triangle, or one whose delay is known (--known).\n"
     }
     let loose = Set(undetermined.joined())
     for sum in sums where loose.contains(sum.a) || loose.contains(sum.b) {

@@ -349,29 +349,42 @@ struct RangeCorrection {
   /// How the delays of peers differ, for others: one standard deviation in metres.
   private var spread = 0.0
   private var antennas: [BoardAntenna: RangingCalibration.Antenna] = [:]
+  /// Sums of both ends, where that is all that is known.
+  private let sums: [[BoardAntenna]: RangingCalibration.PairDelay]
   private var ends: EndColumns?
   private let powerBias: PowerBias
   /// nil: only what the received level adds.
   private var calibration: RangingCalibration?
 
-  init(_ powerBias: PowerBias) { self.powerBias = powerBias }
+  init(_ powerBias: PowerBias) { (self.powerBias, sums) = (powerBias, [:]) }
 
   init(_ calibration: RangingCalibration, _ reader: inout TableReader) throws(LabError) {
     self.calibration = calibration
     delay = calibration.delay ?? 0
     delays = calibration.peerDelays ?? [:]
+    powerBias = calibration.powerBias
+    for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
+    sums = calibration.sums
+    // Where one board is part of all sums, the other ones are its peers.
+    let boards = sums.keys.map { Set($0.map(\.board)) }
+    if var hub = boards.first {
+      for ends in boards { hub.formIntersection(ends) }
+      for (ends, sum) in sums {
+        for end in ends where hub.count == 1 && !hub.contains(end.board) {
+          delays[end.board] = delays[end.board] ?? sum.delay
+        }
+      }
+    }
     if delays.count > 1 {
       let mean = delays.values.reduce(0, +) / Double(delays.count)
       let squares = delays.values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
       spread = (squares / Double(delays.count - 1)).squareRoot()
     }
-    powerBias = calibration.powerBias
-    for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
     let hasDelay = calibration.delay != nil || !delays.isEmpty
     guard calibration.hasDistances else {
       throw LabError(.badFile, "The calibration has no delays and no power bias.")
     }
-    guard !antennas.isEmpty else { return }
+    guard !antennas.isEmpty || !sums.isEmpty else { return }
     if reader.find("board_a") != nil || !hasDelay { ends = try EndColumns(&reader) }
   }
 
@@ -408,6 +421,9 @@ struct RangeCorrection {
     }
     let (a, b) = ends.antennas(row, reader)
     guard let first = antennas[a], let second = antennas[b] else {
+      if let sum = sums[[a, b].sorted()] {
+        return (level + sum.delay, sum.standardDeviation ?? 0)
+      }
       status.word = antennas[a] == nil ? "unknown_board_a" : "unknown_board_b"
       return nil
     }

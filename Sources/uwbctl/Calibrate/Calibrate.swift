@@ -239,7 +239,8 @@ struct CalibrateDelay: CalibrationCommand {
       positions in a file like that of compute locate: \
       {"anchors": {"A": [0, 0, 1], "B": [3, 0, 1]}}.
 
-      Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, and residuals. \
+      Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, pair_delays with the \
+      sums of boards without a triangle, and residuals. \
       --write adds the delay to that of each chip (ant_delay, RX_ANT_DELAY).
       """)
 

@@ -110,6 +110,15 @@ import UCI
     let settings = EstimationSettings(calibration, board: "own", peers: peers)
     #expect(settings.delay == 0.5)
     #expect(settings.delays.mapValues { ($0 * 100).rounded() } == [1: 4, 2: 20, 3: 6])
+    // A sum of both goes behind the delays of both.
+    let sums = (1...3).map { #"{"boards": ["own", "000\#($0)"], "delay_m": 0.7}"# }
+    let json = #"{"pair_delays": [\#(sums.joined(separator: ", "))]}"#
+    calibration.pairDelays = try JSONDecoder().decode(
+      RangingCalibration.self, from: Data(json.utf8)
+    ).pairDelays
+    #expect(
+      EstimationSettings(calibration, board: "own", peers: peers).delays
+        .mapValues { ($0 * 100).rounded() } == [1: 4, 2: 70, 3: 6])
     let stranger = EstimationSettings(calibration, board: "other", peers: peers)
     #expect(stranger.delays == [1: 0.1, 2: 0.2])
   }
