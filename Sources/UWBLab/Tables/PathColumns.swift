@@ -11,8 +11,10 @@ struct PathColumns {
   private let peakDelay: Column?
   private let segmentDisagreement: Column?
   /// Those of the learned model's inputs that are no diagnostics of every chip.
-  private var others: [String: Column] = [:]
+  private let others: [String: Column]
   let model: LineOfSightModel
+  /// Whether there is nothing to tell by.
+  let isEmpty: Bool
 
   /// - Parameters:
   ///   - learned: takes the place of the rules.
@@ -30,21 +32,21 @@ struct PathColumns {
     var model = LineOfSightModel()
     model.learned = learned
     self.model = model
+    var others: [String: Column] = [:]
     for name in wanted ?? [] { others[name] = try reader.require(name) }
-    guard let learned, wanted == nil else { return }
-    guard learned.isUsable else {
-      throw LabError(
-        .badFile, "The path of the calibration has other coefficients than inputs.",
-        suggestion: "Write it again with calibrate path.")
+    if let learned, wanted == nil {
+      guard learned.isUsable else {
+        throw LabError(
+          .badFile, "The path of the calibration has other coefficients than inputs.",
+          suggestion: "Write it again with calibrate path.")
+      }
+      for input in learned.inputs where PathDiagnostic(rawValue: input.name) == nil {
+        others[input.name] = reader.find(input.name)
+      }
     }
-    for input in learned.inputs where PathDiagnostic(rawValue: input.name) == nil {
-      others[input.name] = reader.find(input.name)
-    }
-  }
-
-  /// Whether there is anything to tell by.
-  var isEmpty: Bool {
-    others.isEmpty
+    self.others = others
+    isEmpty =
+      others.isEmpty
       && [received, firstPath, peakOverFirstPath, firstPathSNR, peakDelay, segmentDisagreement]
         .allSatisfy { $0 == nil }
   }
