@@ -21,19 +21,6 @@ enum Accuracy {
     "A2 the same, each row on its own",
     "F2 100 Hz live, RMSE", "F2 10 Hz live, RMSE",
     "L1 lias: bearing, ranges only: errors within one stated deviation",
-    // More is stated than need be: nobody tells a tracker that the anchors are calibrated.
-    "M1 lias: position, recorded: errors within one stated deviation",
-    "M1 lias: position, recorded: errors within two",
-    "M1 live: errors within one stated deviation",
-    "M1 live: errors within two",
-    "M2 hanyang LOS: position, recorded: errors within one stated deviation",
-    "M2 hanyang LOS: position, recorded: errors within two",
-    "M2 hanyang LOS live: errors within one stated deviation",
-    "M2 hanyang LOS live: errors within two",
-    "M2 hanyang NLOS: position, recorded: errors within one stated deviation",
-    "M2 hanyang NLOS: position, recorded: errors within two",
-    "M2 hanyang NLOS live: errors within one stated deviation",
-    "M2 hanyang NLOS live: errors within two",
   ]
 
   /// Prints all figures. Returns whether none is missed that was not known to be.

@@ -109,8 +109,8 @@ public struct PositionSmoother: Sendable {
     let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
     var points = [Point?](repeating: nil, count: samples.count)
     var evidence = [Double](repeating: 0, count: samples.count)
-    /// The samples of each mark, and the warnings about the position then.
-    var marks: [(samples: Range<Int>, warnings: GeometryWarnings)] = []
+    /// The samples of each mark, and how wide covariances were then.
+    var marks: [(samples: Range<Int>, width: Double)] = []
     var filter: PositionTracker?
     var warnings: GeometryWarnings = []
     var isLost = true
@@ -146,7 +146,7 @@ public struct PositionSmoother: Sendable {
       for one in index..<end { evidence[one] = filter?.logLikelihood ?? 0 }
       if filter?.rejectionBalance == 0 { consistent = end }
       if let marked = filter?.mark() {
-        marks.append((index..<end, warnings))
+        marks.append((index..<end, filter?.recordedWidth ?? 1))
         for (offset, isAccepted) in wasUsed.enumerated() {
           points[index + offset] = Point(
             time: time,
@@ -166,10 +166,18 @@ public struct PositionSmoother: Sendable {
       }
     }
     guard let history = filter?.history else { return (points, evidence) }
+    var later = 0
     for (mark, state) in zip(marks, history.smoothed()) {
+      // What was learned of the seconds on both sides.
+      let time = samples[mark.samples.lowerBound].time
+      while later + 1 < marks.count,
+        samples[marks[later + 1].samples.lowerBound].time <= time + 10
+      {
+        later += 1
+      }
       for index in mark.samples where points[index] != nil {
         points[index]?.estimate.position = state.position
-        points[index]?.estimate.covariance = state.covariance
+        points[index]?.estimate.covariance = state.covariance.scaled(marks[later].width)
       }
     }
     return (points, evidence)

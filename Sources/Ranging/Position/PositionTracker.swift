@@ -53,6 +53,7 @@ public struct PositionTracker: Sendable {
   private var time: Double
   private var heightTime: Double
   private var column: [Double]
+  private var width = LearnedWidth()
   /// The log-likelihood of the measurements, without terms that are the same for every tracker: to
   /// choose among starting points.
   package private(set) var logLikelihood = 0.0
@@ -121,11 +122,13 @@ public struct PositionTracker: Sendable {
   /// Metres per second.
   public var velocity: SIMD3<Double> { SIMD3<Double>(mean[3], mean[4], mean[5]) }
 
-  /// The covariance of the position in square metres.
+  /// The covariance of the position in square metres, as wide as the measurements of the last seconds
+  /// were unexpected.
   public var covariance: Symmetric3 {
     Symmetric3(
       xx: states[0], xy: states[1], xz: states[2], yy: states[size + 1],
-      yz: states[size + 2], zz: states[2 * size + 2])
+      yz: states[size + 2], zz: states[2 * size + 2]
+    ).scaled(width.factor)
   }
 
   /// The estimated error of an anchor in metres.
@@ -162,6 +165,7 @@ public struct PositionTracker: Sendable {
       states[(axis + 3) * size + axis] += q * dt * dt / 2
       states[(axis + 3) * size + axis + 3] += q * dt
     }
+    width.fade(dt)
     let decay = fade(dt)
     if errors.slow > 0 {
       for slow in (6 + sources)..<size {
@@ -201,6 +205,7 @@ public struct PositionTracker: Sendable {
     let noise = observation.standardDeviation * observation.standardDeviation
     let own = project(measurement)
     let normalised = measurement.innovation * measurement.innovation / (own + noise)
+    width.add(normalised)
     let freedom = parameters.tailFreedom
     // Student's t.
     logLikelihood -=
@@ -252,6 +257,9 @@ public struct PositionTracker: Sendable {
       states[start + row] = max(states[start + row], 1e-12)
     }
   }
+
+  /// What covariances of a smoother are wider by than the states say.
+  var recordedWidth: Double { width.recordedFactor }
 
   /// Adds the position to the history, and returns it.
   mutating func mark() -> (position: SIMD3<Double>, covariance: Symmetric3) {
