@@ -156,39 +156,29 @@ enum OutdoorFigures {
     guard let hanyang = Hanyang(recordings) else { return [] }
     var result: [AccuracyFigure] = []
     for (kind, aim) in [("LOS", 0.62), ("NLOS", 0.69)] {
-      var (recorded, live, published, filter) = (Errors(), Errors(), Errors(), Errors())
-      var honest = [Honesty(), Honesty()]
-      for walk in hanyang.walks(kind) {
+      var (published, filter) = (Errors(), Errors())
+      let walks = hanyang.walks(kind)
+      for walk in walks {
         published.add(
           walk.leastSquares.compactMap { error($0.position, at: $0.time, walk.truth) })
         filter.add(walk.kalman.compactMap { error($0.position, at: $0.time, walk.truth) })
-        var parameters = PositionTracker.Parameters()
-        parameters.height = HeightPrior(1, standardDeviation: 0.02)
-        for isLive in [false, true] {
-          let way = PositionSmoother(parameters).path(walk.samples, live: isLive)
-          let errors = zip(way, walk.samples).compactMap { point, sample in
-            error(
-              point?.estimate.position ?? SIMD3<Double>(100, 100, 0), at: sample.time, walk.truth)
-          }
-          if isLive { live.add(errors) } else { recorded.add(errors) }
-          honest[isLive ? 1 : 0].add(
-            zip(way, walk.samples).flatMap { point, sample -> [Double] in
-              guard let known = position(at: sample.time, walk.truth) else { return [] }
-              return TrolleyFigures.stated(point?.estimate, known)
-            })
-        }
       }
+      let found = PositionFigures(
+        walks.map { walk in
+          .init(
+            samples: walk.samples, truth: walk.samples.map { position(at: $0.time, walk.truth) },
+            height: 1)
+        })
       let plain = ("published least squares", Errors.rms(published.all))
       let other = ("published ESKF", Errors.rms(filter.all))
       result.append(
-        recorded.figure(
+        found.recorded.figure(
           "M2", "hanyang \(kind): position, four anchors, recorded, RMSE", "m", textbook: plain,
           aim: .atMost(aim), Errors.rms))
       result.append(
-        live.figure(
+        found.live.figure(
           "M2", "the same live", "m", textbook: other, aim: .atMost(aim), Errors.rms))
-      result += honest[0].figures("M2", "hanyang \(kind): position, recorded")
-      result += honest[1].figures("M2", "hanyang \(kind) live")
+      result += found.figures("M2", "hanyang \(kind)")
     }
     return result
   }
@@ -201,7 +191,7 @@ enum OutdoorFigures {
   }
 
   /// The truth between its points; nil outside.
-  private static func position(
+  static func position(
     at time: Double, _ truth: [(time: Double, position: SIMD3<Double>)]
   ) -> SIMD3<Double>? {
     guard let first = truth.first, let last = truth.last, first.time...last.time ~= time else {

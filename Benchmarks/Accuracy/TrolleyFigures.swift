@@ -98,9 +98,29 @@ enum TrolleyFigures {
 
   /// Each tag among the eight anchors, at 10 Hz.
   private static func located(_ lias: Lias) -> [AccuracyFigure] {
+    let (tracks, single) = tracks(lias)
+    let found = PositionFigures(tracks)
+    let plain = ("least squares", Errors.rms(single.all) * 100)
+    let worst = ("least squares", (single.all.max() ?? 0) * 100)
+    var result: [AccuracyFigure] = []
+    for (name, errors) in [("recorded", found.recorded), ("live", found.live)] {
+      result.append(
+        errors.figure(
+          "M1", "lias: position, eight anchors, \(name), RMSE", "cm", scale: 100, textbook: plain,
+          aim: .atMost(7.3), Errors.rms))
+      result.append(
+        errors.figure(
+          "M1", "the same, greatest error", "cm", scale: 100, textbook: worst, aim: .atMost(21)
+        ) { $0.max() ?? .infinity })
+    }
+    return result + found.figures("M1", "lias")
+  }
+
+  /// The three tags at 10 Hz, and the errors of a plain solution for each instant.
+  static func tracks(_ lias: Lias) -> ([PositionFigures.Track], Errors) {
     let step = 10
-    var (recorded, live, single) = (Errors(), Errors(), Errors())
-    var honest = [Honesty(), Honesty()]
+    var single = Errors()
+    var tracks: [PositionFigures.Track] = []
     for tag in 0..<3 {
       var samples: [PositionSample] = []
       var singles: [Double] = []
@@ -121,36 +141,12 @@ enum TrolleyFigures {
         }
       }
       single.add(singles)
-      for isLive in [false, true] {
-        var parameters = PositionTracker.Parameters()
-        parameters.height = HeightPrior(0.97, standardDeviation: 0.02)
-        let way = PositionSmoother(parameters).path(samples, live: isLive)
-        let errors = zip(way, samples).map { point, sample in
-          point.map { flat($0.estimate.position - lias.position(ofTag: tag, at: sample.time)) }
-            ?? 100
-        }
-        if isLive { live.add(errors) } else { recorded.add(errors) }
-        honest[isLive ? 1 : 0].add(
-          zip(way, samples).flatMap { point, sample in
-            stated(point?.estimate, lias.position(ofTag: tag, at: sample.time))
-          })
-      }
+      tracks.append(
+        .init(
+          samples: samples,
+          truth: samples.map { lias.position(ofTag: tag, at: $0.time) }, height: 0.97))
     }
-    let plain = ("least squares", Errors.rms(single.all) * 100)
-    let worst = ("least squares", (single.all.max() ?? 0) * 100)
-    var result: [AccuracyFigure] = []
-    for (name, errors) in [("recorded", recorded), ("live", live)] {
-      result.append(
-        errors.figure(
-          "M1", "lias: position, eight anchors, \(name), RMSE", "cm", scale: 100, textbook: plain,
-          aim: .atMost(7.3), Errors.rms))
-      result.append(
-        errors.figure(
-          "M1", "the same, greatest error", "cm", scale: 100, textbook: worst, aim: .atMost(21)
-        ) { $0.max() ?? .infinity })
-    }
-    return result + honest[0].figures("M1", "lias: position, recorded")
-      + honest[1].figures("M1", "live")
+    return (tracks, single)
   }
 
   /// Errors along x and y as multiples of what was stated.

@@ -7,7 +7,7 @@ package struct RecordedTable {
   package private(set) var rows: [[Double]] = []
 
   /// - Returns: nil when there is no such file.
-  package init?(_ path: String, hasHeader: Bool = true) {
+  package init?(_ path: String, hasHeader: Bool = true, separator: Character = ",") {
     guard let bytes = Self.bytes(path) else { return nil }
     var lines = bytes.split(whereSeparator: { $0 == 10 || $0 == 13 })[...]
     if hasHeader, let first = lines.popFirst() {
@@ -18,7 +18,9 @@ package struct RecordedTable {
     rows.reserveCapacity(lines.count)
     for line in lines {
       rows.append(
-        line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map(Self.number))
+        line.split(
+          separator: separator.asciiValue ?? 0, omittingEmptySubsequences: separator == " "
+        ).map(Self.number))
     }
   }
 

@@ -45,7 +45,7 @@ extension CSVTable {
       if acceleration != nil { smoother.accelerations = [1] }
       if let calibration, calibration.hasDistances {
         smoother.errors.shared = calibration.biasDeviation
-        smoother.errors.own = calibration.biasDeviation
+        smoother.errors.own = min(smoother.errors.own, calibration.biasDeviation)
       }
       epochs.track(with: smoother, live: live)
     }

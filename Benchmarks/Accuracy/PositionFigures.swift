@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Ranging
+import RangingScenes
+
+/// What positions from ranges are like on some tracks: from the whole recordings and live, and beside a
+/// robust smoother, whose acceleration is the one of three that suits the truth best.
+struct PositionFigures {
+  struct Track {
+    var samples: [PositionSample]
+    /// At each sample; nil where nobody knows it.
+    var truth: [SIMD3<Double>?]
+    /// The known height in metres.
+    var height: Double
+  }
+
+  private(set) var recorded = Errors()
+  private(set) var live = Errors()
+  private(set) var robust = Errors()
+  private var honestRecorded = Honesty()
+  private var honestLive = Honesty()
+
+  init(_ tracks: [Track]) {
+    for track in tracks {
+      var parameters = PositionTracker.Parameters()
+      parameters.height = HeightPrior(track.height, standardDeviation: 0.02)
+      for isLive in [false, true] {
+        let way = PositionSmoother(parameters).path(track.samples, live: isLive)
+        let errors = Self.errors(way.map { $0?.estimate.position }, track)
+        let stated = zip(way, track.truth).flatMap { point, truth in
+          truth.map { TrolleyFigures.stated(point?.estimate, $0) } ?? []
+        }
+        if isLive {
+          live.add(errors)
+          honestLive.add(stated)
+        } else {
+          recorded.add(errors)
+          honestRecorded.add(stated)
+        }
+      }
+    }
+    let ways = [0.1, 1, 10].map { acceleration in
+      var errors = Errors()
+      for track in tracks {
+        let way = RobustSmoother(acceleration: acceleration).path(
+          track.samples, from: track.truth, height: track.height)
+        errors.add(Self.errors(way, track))
+      }
+      return errors
+    }
+    robust = ways.min { Errors.rms($0.all) < Errors.rms($1.all) } ?? robust
+  }
+
+  /// In the plane; where there is no position, 100 m.
+  private static func errors(_ way: [SIMD3<Double>?], _ track: Track) -> [Double] {
+    zip(way, track.truth).compactMap { position, truth in
+      truth.map { truth in position.map { TrolleyFigures.flat($0 - truth) } ?? 100 }
+    }
+  }
+
+  /// How often errors are within what was stated, and how they compare to those of the robust smoother.
+  func figures(_ id: String, _ name: String) -> [AccuracyFigure] {
+    honestRecorded.figures(id, "\(name): position, recorded")
+      + honestLive.figures(id, "\(name) live")
+      + [("recorded", recorded), ("live", live)].map { way, errors in
+        let ratios = zip(errors.parts, robust.parts).map { Errors.rms($0) / Errors.rms($1) }
+        return AccuracyFigure(
+          id: id, quantity: "\(name): \(way), times the RMSE of a robust smoother, worst track",
+          unit: "", textbook: ("robust smoother, all tracks", Errors.rms(robust.all)),
+          value: ratios.max() ?? .infinity, parts: ratios, aim: .atMost(1))
+      }
+  }
+}
+
+/// A robot in a labyrinth, nearly all of whose ranges pass a wall: M3.
+enum LabyrinthFigures {
+  static func rows(_ recordings: Recordings) -> [AccuracyFigure] {
+    guard let labyrinth = Labyrinth(recordings) else { return [] }
+    let found = PositionFigures([
+      .init(samples: labyrinth.samples, truth: labyrinth.truth, height: 0)
+    ])
+    let statistics: [(String, Double, ([Double]) -> Double)] = [
+      ("RMSE", 0.2, Errors.rms), ("median", 0.15, { quantile($0, 0.5) }),
+      ("95 %", 0.36, { quantile($0, 0.95) }),
+    ]
+    return [("recorded", found.recorded), ("live", found.live)].flatMap { way, errors in
+      statistics.map { name, aim, statistic in
+        errors.figure(
+          "M3", "labyrinth: position, four anchors, \(way), \(name)", "m",
+          textbook: ("robust smoother", statistic(found.robust.all)), aim: .atMost(aim), statistic)
+      }
+    } + found.figures("M3", "labyrinth")
+  }
+}
