@@ -218,6 +218,8 @@ extension DeviceCore {
       record.markRemoved()
       engine.forget(record.token)
     }
+    // A device that comes back comes without this session; whether it is back already is chance.
+    if let failure, recovery != nil, Self.isLoss(failure) { throw failure }
     // A chip that answers neither this nor a question is not asked for more.
     if let failure, failure.code == .noAnswer {
       let question = GetSessionState(sessionToken: record.token)
@@ -235,11 +237,16 @@ extension DeviceCore {
 
   /// Notes that a session may still be on the chip, unless that has lost what it had.
   private func leaving(_ error: DriverError) -> DriverError {
-    switch error.code {
-    case .link, .deviceError, .deviceFailed, .deviceRestarted, .recovering, .otherDevice: break
-    default: state.withLock { $0.remaining = error }
-    }
+    if !Self.isLoss(error) { state.withLock { $0.remaining = error } }
     return error
+  }
+
+  /// Whether an error says that the chip has lost what it had.
+  private static func isLoss(_ error: DriverError) -> Bool {
+    switch error.code {
+    case .link, .deviceError, .deviceFailed, .deviceRestarted, .recovering, .otherDevice: true
+    default: false
+    }
   }
 
   /// How long a chip that has removed a session may take to report it.
