@@ -58,6 +58,43 @@ import Testing
     #expect(try #require(informed.estimate).isConverged)
   }
 
+  /// Ranges to something that moves fit some position at rest now and then, which is nowhere near it.
+  @Test(arguments: [0.3, 0.7])
+  func `A target that moves is told from one at rest`(_ speed: Double) throws {
+    var (wrong, told, again, count) = (0, 0, 0, 0)
+    for seed in 1...6 {
+      var noise = Noise(seed: UInt64(seed))
+      let start = SIMD3<Double>(noise.uniform(-6, 6), noise.uniform(-6, 6), 1)
+      let heading = noise.uniform(0, 2 * .pi)
+      var finder = TargetFinder()
+      for step in 0..<250 {
+        let time = Double(step) * 0.1
+        // Around a square of 2.5 m, again and again; the target rests after ten seconds.
+        let way = time.truncatingRemainder(dividingBy: 10)
+        let position = SIMD3<Double>(
+          max(0, min(way, 2.5)) - max(0, min(way - 5, 2.5)),
+          max(0, min(way - 2.5, 2.5)) - max(0, way - 7.5), 1)
+        let gone = speed * min(time, 10)
+        let target = start + SIMD3<Double>(cosine(heading) * gone, sine(heading) * gone, 0)
+        let pose = Pose(position: position)
+        let estimate = finder.update(
+          TargetSighting(
+            time: time, pose: pose, range: (target - position).length + 0.05 * noise.normal()))
+        guard let estimate, time > 5 else { continue }
+        if time <= 10 {
+          count += 1
+          told += estimate.reasons.contains(.targetMovement) ? 1 : 0
+          wrong += estimate.isConverged && degrees(estimate, target, pose) > 10 ? 1 : 0
+        } else if time > 20 {
+          again += estimate.isConverged && degrees(estimate, target, pose) < 10 ? 1 : 0
+        }
+      }
+    }
+    // Of targets at rest in their place one third would be wrong.
+    #expect(wrong * 100 < 15 * count && told * 100 > 60 * count, "\(wrong) \(told) \(count)")
+    #expect(again * 100 > 80 * 6 * 49, "\(again)")
+  }
+
   /// Once converged it stays so while the direction is not much less certain, and not without limit.
   @Test func `Convergence does not come and go`() throws {
     let target = SIMD3<Double>(-1, -2, 1)

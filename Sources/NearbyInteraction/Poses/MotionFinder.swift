@@ -117,6 +117,8 @@ final class MotionFinder: Sendable {
       (.movement, .insufficientMovement), (.horizontalSweep, .insufficientHorizontalSweep),
       (.verticalSweep, .insufficientVerticalSweep), (.signal, .insufficientSignalStrength),
     ]
+    // iOS has no reason of its own for a peer that moves.
+    let reasons = reasons.contains(.targetMovement) ? reasons.union(.movement) : reasons
     return table.filter { reasons.contains($0.0) }.map(\.1)
   }
 }

@@ -51,6 +51,8 @@ public struct TargetEstimate: Sendable, Hashable {
     public static let verticalSweep = Reasons(rawValue: 4)
     /// The ranges contradict the movement.
     public static let signal = Reasons(rawValue: 8)
+    /// The ranges are those of a target that moves; it has to rest.
+    public static let targetMovement = Reasons(rawValue: 16)
   }
 
   /// Metres, in the world of the poses.
@@ -102,6 +104,14 @@ public struct TargetFinder: Sendable {
     package var separation = 4.0
     /// The ratio of residuals to what the model expects, from which on they contradict the movement.
     package var misfit = 2.5
+    /// By how much a target that moves must be likelier than one at rest, as the logarithm.
+    package var movementEvidence = 24.0
+    /// Metres per second that such a target has at least: what changes slowly in ranges looks like less.
+    package var movementSpeed = 0.1
+    /// The newest sightings that tell that it rests again, and the speed in metres per second that they
+    /// have to exclude.
+    package var restSightings = 50
+    package var restSpeed = 0.25
     /// Factor between the values of each limit at which a reason appears and disappears, so that neither
     /// convergence nor reasons come and go.
     package var convergedSlack = 1.6
@@ -115,6 +125,7 @@ public struct TargetFinder: Sendable {
   public private(set) var estimate: TargetEstimate?
 
   struct Sighting: Sendable {
+    var time: Double
     var pose: Pose
     /// Mean of the ranges measured here.
     var range: Double
@@ -186,7 +197,7 @@ public struct TargetFinder: Sendable {
     }
     sightings.append(
       Sighting(
-        pose: sighting.pose, range: max(0, sighting.range), count: 1,
+        time: sighting.time, pose: sighting.pose, range: max(0, sighting.range), count: 1,
         azimuth: azimuth.map { TargetProblem.Azimuth($0, from: sighting.pose) },
         travelled: travelled))
     if sightings.count > parameters.capacity { thin() }
@@ -248,6 +259,24 @@ public struct TargetFinder: Sendable {
       position: best.position, covariance: covariance, horizontalAngle: 0, angleDeviation: .pi,
       vertical: .unknown, isConverged: false, reasons: [])
     estimate = judged(fresh, found, problem, misfit, pose)
+    if estimate?.reasons.contains(.targetMovement) == true, sinceSearch == 0 {
+      forgetMovement(pose)
+    }
+  }
+
+  /// Forgets where a target that moved was seen, if it has been at rest for long enough to tell where.
+  private mutating func forgetMovement(_ pose: Pose) {
+    let newest = parameters.restSightings
+    guard sightings.count >= 2 * newest else { return }
+    var since = self
+    since.sightings.removeFirst(sightings.count - newest)
+    since.candidates = []
+    since.estimate = nil
+    since.solve(from: pose)
+    guard since.estimate?.isConverged == true, let best = since.candidates.first else { return }
+    let problem = TargetProblem(since.sightings, parameters, travelled: travelled)
+    let movement = TargetMovement(since.sightings, at: best, share: problem.share, parameters)
+    if movement.speed + 2 * movement.speedDeviation < parameters.restSpeed { self = since }
   }
 
   /// Where minima may be, from all sides and with few of the sightings: enough to tell where one is,
@@ -314,6 +343,12 @@ public struct TargetFinder: Sendable {
     // A few ranges fit anything, or nothing.
     if sightings.count >= 10, misfit > limit(parameters.misfit, for: .signal) {
       reasons.insert(.signal)
+    }
+    let movement = TargetMovement(sightings, at: best, share: problem.share, parameters)
+    if movement.evidence > limit(parameters.movementEvidence, for: .targetMovement),
+      movement.speed > limit(parameters.movementSpeed, for: .targetMovement)
+    {
+      reasons.insert(.targetMovement)
     }
     if mirror != nil || extent.z < 0.3 { reasons.insert(.verticalSweep) }
     estimate.isConverged = reasons.subtracting(.verticalSweep).isEmpty

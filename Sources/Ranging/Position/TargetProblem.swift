@@ -64,7 +64,7 @@ struct TargetProblem {
   /// The extent of the sighting positions along each axis.
   let extent: SIMD3<Double>
   /// The weight of one sighting: those closer than half a metre share their error.
-  private let share: Double
+  let share: Double
 
   init(
     _ sightings: [TargetFinder.Sighting], _ parameters: TargetFinder.Parameters, travelled: Double

@@ -126,6 +126,7 @@ extension TargetEstimate.Reasons {
     let names: [(Self, String)] = [
       (.movement, "movement"), (.horizontalSweep, "horizontal_sweep"),
       (.verticalSweep, "vertical_sweep"), (.signal, "signal"),
+      (.targetMovement, "target_movement"),
     ]
     return names.compactMap { contains($0.0) ? $0.1 : nil }.joined(separator: "+")
   }

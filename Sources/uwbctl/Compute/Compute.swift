@@ -298,7 +298,8 @@ struct ComputeFind: LiveCommand {
       points, from the world's x towards its y; without z, the heights are 0.
       Output: target_x_m, target_y_m, target_z_m (world), horizontal_angle_deg from the device's x \
       towards its y, angle_sigma_deg, vertical (above, same, below, above_or_below, \
-      unknown), converged (1 or 0), reasons (movement, horizontal_sweep, vertical_sweep, signal, joined by +), status.
+      unknown), converged (1 or 0), reasons (movement, horizontal_sweep, vertical_sweep, signal, target_movement, \
+      joined by +), status.
       """)
 
   @OptionGroup var table: ComputeOptions
