@@ -56,14 +56,19 @@ import UWBLink
         ServiceActor.assumeIsolated { self.relay(bytes) }
       }
     }
-    run = Task { [options] in
+    run = Task { [options, endpoint] in
       var attempts = 0
       while !Task.isCancelled {
         do throws(DriverError) {
           let device = try await UWBDevice.open(endpoint, options: options)
           attempts = 0
           await use(device)
-        } catch { noteProblem(error) }
+          guard endpoint.canReturn else { return }
+        } catch {
+          noteProblem(error)
+          let isGone = [.notFound, .deviceGone].contains(error.linkError?.code)
+          if isGone, !endpoint.canReturn { return }
+        }
         try? await Task.sleep(for: Self.pauses[min(attempts, Self.pauses.count - 1)])
         attempts += 1
       }

@@ -24,13 +24,8 @@ package struct ReconnectTarget: Sendable {
     self.discovery = discovery
   }
 
-  /// Whether there is anything to open again. A descriptor that was handed over is gone for good, and
-  /// so is a pseudo-terminal that was opened by its number: the next one to get that number is another
-  /// program's. A link that leads to one may lead to another one later.
-  package var canReturn: Bool {
-    if case .descriptor = endpoint { return false }
-    return !(endpoint.path?.starts(with: "/dev/pts") ?? false)
-  }
+  /// Whether there is anything to open again.
+  package var canReturn: Bool { endpoint.canReturn }
 
   /// Waits for the device and opens it.
   ///
@@ -98,5 +93,15 @@ extension LinkEndpoint {
       return .nxpBoard(board)
     default: return self
     }
+  }
+}
+
+extension LinkEndpoint {
+  /// Whether a device that was lost may be found here again. A descriptor that was handed over is gone
+  /// for good, and so is a pseudo-terminal that was opened by its number: the next one to get that
+  /// number is another program's. A link that leads to one may lead to another one later.
+  package var canReturn: Bool {
+    if case .descriptor = self { return false }
+    return !(path?.starts(with: "/dev/pts") ?? false)
   }
 }
