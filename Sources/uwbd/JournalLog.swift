@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
+import Locking
 import Logging
 import UWBLab
 
@@ -27,8 +29,45 @@ struct JournalLog: LogHandler {
     let details = all.map { " \($0.key)=\($0.value)" }.joined()
     let beginning = Self.isJournal ? "<\(priority(event.level))>" : "uwbd: "
     let line = Array("\(beginning)\(printable("\(event.message)\(details)"))\n".utf8)
-    // In one piece: several threads write.
-    _ = write(STDERR_FILENO, line, line.count)
+    Self.write(line)
+  }
+
+  /// Messages that wait to be written, and how many were lost since: standard error may be a pipe that
+  /// nobody reads, which holds up nothing here.
+  private static let waiting = Locked((count: 0, lost: 0))
+  private static let queue = DispatchQueue(label: "log")
+  private static let mostWaiting = 1_000
+
+  private static func write(_ line: [UInt8]) {
+    let isTaken = waiting.withLock { waiting in
+      guard waiting.count < mostWaiting else {
+        waiting.lost += 1
+        return false
+      }
+      waiting.count += 1
+      return true
+    }
+    guard isTaken else { return }
+    queue.async {
+      let lost = waiting.withLock { waiting in
+        defer { waiting.lost = 0 }
+        return waiting.lost
+      }
+      // In one piece, for others that write there.
+      _ = Glibc.write(STDERR_FILENO, line, line.count)
+      if lost > 0 {
+        let note = Array("\(isJournal ? "<4>" : "uwbd: ")\(lost) messages were lost\n".utf8)
+        _ = Glibc.write(STDERR_FILENO, note, note.count)
+      }
+      waiting.withLock { $0.count -= 1 }
+    }
+  }
+
+  /// Returns when everything is written, or half a second later when nobody reads it.
+  static func finish() async {
+    for _ in 0..<50 where waiting.withLock({ $0.count }) > 0 {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
   }
 
   /// As syslog(3) numbers them.
