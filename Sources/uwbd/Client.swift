@@ -179,7 +179,7 @@ import Varlink
     while !isClosed {
       if sent == output.count {
         (output, sent, blockedSince) = ([], 0, nil)
-        guard let bytes = nextReply() else { break }
+        guard let bytes = nextReplies() else { break }
         output = bytes
       }
       let count = output.withUnsafeBytes {
@@ -231,6 +231,10 @@ import Varlink
     var sessionID: UInt32?
     var peer: String?
     var queue: MeasurementQueue
+    /// How long measurements wait for others, to be sent together.
+    var pause: Duration = .zero
+    /// Whether they do.
+    var isPausing = false
     /// Follows the measurements that wait.
     var end: Refusal?
   }
@@ -246,7 +250,25 @@ import Varlink
     self.monitor = nil
     monitor.queue.add(measurement)
     self.monitor = monitor
+    if monitor.pause > .zero { return sendSoon() }
     if blockedSince == nil { goOn() } else if monitor.queue.lost > 0 { _ = isStuck() }
+  }
+
+  private func sendSoon() {
+    guard let monitor, !monitor.isPausing else { return }
+    self.monitor?.isPausing = true
+    let pause = DispatchTimeInterval.milliseconds(Int(monitor.pause / .milliseconds(1)))
+    ServiceQueue.shared.queue.asyncAfter(deadline: .now() + pause) { [weak self] in
+      ServiceActor.assumeIsolated {
+        guard let self, let monitor = self.monitor else { return }
+        self.monitor?.isPausing = false
+        if self.blockedSince == nil {
+          self.goOn()
+        } else if monitor.queue.lost > 0 {
+          _ = self.isStuck()
+        }
+      }
+    }
   }
 
   /// A session has ended.
@@ -259,14 +281,20 @@ import Varlink
     if blockedSince == nil { goOn() }
   }
 
-  /// The next reply to a client that listens.
-  private func nextReply() -> [UInt8]? {
-    guard let call, var monitor else { return nil }
-    if let (measurement, lost) = monitor.queue.next() {
-      self.monitor = monitor
-      if !call.more { finishListening() }
-      return VarlinkReply.bytes(
+  /// As many replies as wait for a client that listens, and are sent at once.
+  private func nextReplies() -> [UInt8]? {
+    guard let call, var monitor, !monitor.isPausing || monitor.end != nil else { return nil }
+    self.monitor = nil
+    var replies: [UInt8] = []
+    while replies.count < 32_768, let (measurement, lost) = monitor.queue.next() {
+      replies += VarlinkReply.bytes(
         "{\(measurement.members),\"lost\":\(lost)}", continues: call.more)
+      if !call.more { break }
+    }
+    self.monitor = monitor
+    if !replies.isEmpty {
+      if !call.more { finishListening() }
+      return replies
     }
     guard let end = monitor.end else { return nil }
     finishListening()

@@ -311,6 +311,8 @@ import Varlink
     let name = call.parameters["chip"]?.string == nil ? nil : try chip(call).name
     let limit = call.parameters["queue"]?.integer ?? 1_000
     guard 1...10_000 ~= limit else { throw .invalidParameter("queue") }
+    let pause = call.parameters["every_ms"]?.integer ?? 0
+    guard 0...10_000 ~= pause else { throw .invalidParameter("every_ms") }
     if let id {
       let there = chips.filter { name ?? $0.name == $0.name }.compactMap { $0.sessions[id] }
       guard let session = there.first(where: { $0.isVisible(to: client.user) }) else {
@@ -328,6 +330,6 @@ import Varlink
     client.listen(
       Client.Monitor(
         chip: name, sessionID: id, peer: call.parameters["peer"]?.string,
-        queue: MeasurementQueue(rule ?? .all, limit: Int(limit))))
+        queue: MeasurementQueue(rule ?? .all, limit: Int(limit)), pause: .milliseconds(pause)))
   }
 }

@@ -159,7 +159,8 @@ import Varlink
       let interface = try VarlinkInterface(
         try #require(description.parameters["description"]?.string))
       for (method, parameters) in [
-        ("Start", ServiceBench.start()), ("List", [:]), ("Describe", [:]), ("Monitor", [:]),
+        ("Start", ServiceBench.start()), ("List", [:]), ("Describe", [:]),
+        ("Monitor", ["every_ms": .integer(20)]),
         ("Stop", ["session_id": .integer(42)]),
       ] {
         let reply = try client.call(method, parameters)
