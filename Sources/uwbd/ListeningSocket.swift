@@ -11,29 +11,43 @@ struct SocketFailure: Error {
 
 /// Sockets at which clients connect.
 enum ListeningSocket {
-  /// The one that systemd has made (sd_listen_fds(3)); nil: it has made none.
-  static func inherited() throws(SocketFailure) -> Int32? {
-    let environment = ["LISTEN_PID", "LISTEN_FDS"].map { (name: String) in
-      getenv(name).flatMap { Int32(String(cString: $0)) }
+  /// What systemd has handed over (sd_listen_fds(3)): the socket that it has made, if it has, and the
+  /// ports that it has kept.
+  static func inherited() throws(SocketFailure) -> (socket: Int32?, ports: [Int32]) {
+    let environment = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map { (name: String) in
+      // Not for programs that this one starts.
+      defer { unsetenv(name) }
+      return getenv(name).map { String(cString: $0) }
     }
-    // Not for programs that this one starts.
-    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-    guard environment[0] == getpid(), let count = environment[1], count > 0 else { return nil }
-    guard count == 1 else {
+    guard environment[0] == "\(getpid())", let count = environment[1].flatMap(Int32.init), count > 0
+    else { return (nil, []) }
+    let names = (environment[2] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+    var (sockets, ports): ([Int32], [Int32]) = ([], [])
+    for number in 0..<count {
+      let name = Int(number) < names.count ? names[Int(number)] : ""
+      if name.hasPrefix(PortStore.prefix) {
+        ports.append(3 + number)
+      } else {
+        sockets.append(3 + number)
+      }
+    }
+    guard let socket = sockets.first else { return (nil, ports) }
+    guard sockets.count == 1 else {
       throw SocketFailure(
-        cause: "systemd has handed over \(count) sockets.",
+        cause: "systemd has handed over \(sockets.count) sockets.",
         suggestion: "Give the unit one ListenStream= only.")
     }
     var isListening: Int32 = 0
     var length = socklen_t(4)
-    guard getsockopt(3, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening == 1
+    guard getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0,
+      isListening == 1
     else {
       throw SocketFailure(
         cause: "The descriptor that systemd has handed over is no socket that listens.",
         suggestion: "Use ListenStream= with a path, and Accept=no.")
     }
-    prepare(3)
-    return 3
+    prepare(socket)
+    return (socket, ports)
   }
 
   /// Makes one at a path. It appears there when it is ready, so that nobody is turned away; one that a

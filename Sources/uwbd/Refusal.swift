@@ -13,6 +13,17 @@ struct Refusal: Error {
   /// What it is in UCI.
   let status: Status
 
+  /// In a line, for logs.
+  var text: String {
+    guard let reply = try? VarlinkReply(bytes.dropLast()) else { return "" }
+    let name = reply.error?.split(separator: ".").last.map(String.init) ?? ""
+    let differences = (reply.parameters["differences"]?.array ?? []).compactMap {
+      $0.object?["parameter"]?.string
+    }
+    return reply.parameters["reason"]?.string
+      ?? "\(name): \(differences.joined(separator: ", "))"
+  }
+
   init(_ name: String, _ parameters: JSONLine, status: Status = .rejected) {
     self.status = status
     bytes = VarlinkReply.bytes(parameters.json, error: "\(Self.interface).\(name)")

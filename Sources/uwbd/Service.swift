@@ -17,13 +17,15 @@ import Varlink
   private var nextNumber = 0
   private var listening: (any DispatchSourceRead)?
   private var isPaused = false
+  private var idle: (time: Duration, body: @Sendable () -> Void)?
+  private var idleTimer: Task<Void, Never>?
 
   /// Connections at the same time.
   private static let mostClients = 1_000
 
   init(
     _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
-    logger: Logger
+    ports: PortStore? = nil, logger: Logger
   ) throws(VarlinkInterfaceError) {
     varlink = try VarlinkService(
       vendor: "swift-uwb", product: "uwbd", version: version,
@@ -32,8 +34,15 @@ import Varlink
       upgrading: ["\(Refusal.interface).Attach"])
     self.permissions = permissions
     self.logger = logger
-    self.chips = chips.map { SharedChip($0.endpoint, name: $0.name, logger: logger) }
+    self.chips = chips.enumerated().map { index, chip in
+      SharedChip(
+        chip.endpoint, name: chip.name, port: ports.map { ($0, "\(PortStore.prefix)\(index)") },
+        logger: logger)
+    }
     for chip in self.chips {
+      chip.startsOwn = { [weak self, weak chip] profile throws(Refusal) in
+        if let self, let chip { try await self.startOwn(profile, on: chip) }
+      }
       chip.relays = { [weak self] in self?.relay($0, of: $1, begins: $2) }
     }
   }
@@ -81,6 +90,48 @@ import Varlink
     for client in clients.values { client.close() }
   }
 
+  // MARK: sessions of its own
+
+  /// Holds these sessions from now on, and lets go of those that it held and that are not among them.
+  func hold(_ profiles: [ProfileFolder.Profile]) {
+    for chip in chips {
+      chip.hold(profiles.filter { $0.chip == chip.name }.map { ($0.file, $0.text) })
+    }
+  }
+
+  private func startOwn(_ profile: SessionProfile, on chip: SharedChip) async throws(Refusal) {
+    let user = PeerCredentials(uid: geteuid(), pid: getpid(), groups: [])
+    while true {
+      let device = try device(of: chip)
+      let there = chip.sessions[profile.sessionID]
+      if let there, there.isEnding {
+        await there.waitUntilEnded()
+        continue
+      }
+      guard there?.owners[SharedSession.service] == nil || there?.profile != profile else { return }
+      if let there { try checkJoining(there, profile, user) }
+      let session = there ?? make(profile, on: chip, device, .everyone, user)
+      session.add(SharedSession.service, user, linger: .zero)
+      do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
+      return
+    }
+  }
+
+  /// Calls `body` when nobody has been connected for so long, and there is no session.
+  func whenIdle(for time: Duration, _ body: @escaping @Sendable () -> Void) {
+    idle = (time, body)
+    noteIdle()
+  }
+
+  private func noteIdle() {
+    guard let idle, clients.isEmpty else { return }
+    idleTimer?.cancel()
+    idleTimer = Task {
+      guard (try? await Task.sleep(for: idle.time)) != nil, clients.isEmpty else { return }
+      if chips.allSatisfy(\.sessions.isEmpty) { idle.body() } else { noteIdle() }
+    }
+  }
+
   /// What it serves, in a line.
   var status: String {
     let open = chips.filter { $0.problemText == nil }.count
@@ -117,6 +168,7 @@ import Varlink
     clients[client.number] = nil
     for session in client.held { session.release(client.number, isGone: true) }
     client.held = []
+    noteIdle()
   }
 
   // MARK: calls
@@ -277,6 +329,7 @@ import Varlink
       } ended: { [weak self, weak chip] session, reason in
         if chip?.sessions[session.id] === session { chip?.sessions[session.id] = nil }
         self?.clients.values.forEach { $0.ended(session, reason) }
+        chip?.keepOwn()
       })
     chip.sessions[profile.sessionID] = session
     logger.info(

@@ -14,6 +14,7 @@ import UWBLink
   nonisolated let name: String
   private let endpoint: LinkEndpoint
   private let options: UWBDevice.Options
+  private let port: (store: PortStore, name: String)?
   private(set) var device: UWBDevice?
   /// Why it cannot be used now; nil: it can.
   private(set) var problem: DriverError?
@@ -23,6 +24,14 @@ import UWBLink
   private(set) var place: String?
   /// Takes what the chip says of a session, packet by packet, and whether a message begins with it.
   var relays: (([UInt8], SharedSession, Bool) -> Void)?
+  /// Lets the service itself hold a session, if it does not yet.
+  var startsOwn: ((SessionProfile) async throws(Refusal) -> Void)?
+  /// The sessions that the service itself holds, as they are in files.
+  private var own: [(file: String, text: [UInt8])] = []
+  /// What has been said of these files.
+  private var problems: [String: String] = [:]
+  private var needsOwn = false
+  private var starting: Task<Void, Never>?
   /// The virtual chips in front of it.
   let watchers = Locked(0)
   /// The message of which more segments follow.
@@ -35,8 +44,11 @@ import UWBLink
     .milliseconds(500), .seconds(1), .seconds(2), .seconds(4),
   ]
 
-  init(_ endpoint: LinkEndpoint, name: String, logger: Logger) {
-    (self.endpoint, self.name) = (endpoint, name)
+  /// - Parameter port: keeps its port open if the service crashes.
+  init(
+    _ endpoint: LinkEndpoint, name: String, port: (store: PortStore, name: String)?, logger: Logger
+  ) {
+    (self.endpoint, self.name, self.port) = (endpoint, name, port)
     var logger = logger
     logger[metadataKey: "chip"] = "\(printable(name))"
     self.logger = logger
@@ -77,6 +89,8 @@ import UWBLink
 
   /// Ends its sessions, and closes it.
   func stop() async {
+    own = []
+    starting?.cancel()
     run?.cancel()
     await run?.value
   }
@@ -94,16 +108,19 @@ import UWBLink
 
   /// Until it is lost for good, or this task is cancelled.
   private func use(_ device: UWBDevice) async {
-    place = try? await runBlocking { [endpoint] in endpoint.place }
+    await keepPort()
     self.device = device
     problem = nil
     logger.notice("open", metadata: ["family": "\(device.profile.name)"])
+    keepOwn()
     for await event in device.events {
       switch event {
       case .lost(let cause), .notRecovered(let cause): noteProblem(cause)
       case .recovered:
         problem = nil
+        await keepPort()
         logger.notice("back, with its sessions")
+        keepOwn()
       default: break
       }
     }
@@ -118,9 +135,83 @@ import UWBLink
     }
     limit.cancel()
     await device.close(within: .seconds(5))
+    if let port { port.store.drop(port.name) }
     if let cause = device.remainingSession {
       logger.error("The chip may still have a session.", metadata: ["cause": "\(cause)"])
     }
+  }
+
+  /// Notes where it is now, and has its port kept.
+  private func keepPort() async {
+    place = try? await runBlocking { [endpoint, port] in
+      let place = endpoint.place
+      if let port { port.store.keep(place, as: port.name) }
+      return place
+    }
+  }
+
+  // MARK: sessions of the service
+
+  /// Holds these sessions from now on, and lets go of those that it held and that are not among them.
+  func hold(_ profiles: [(file: String, text: [UInt8])]) {
+    own = profiles
+    problems = [:]
+    keepOwn()
+  }
+
+  /// Starts the sessions of the service that are not there: at once, and as long as one of them is
+  /// refused, every few seconds.
+  func keepOwn() {
+    needsOwn = true
+    guard starting == nil else { return }
+    starting = Task {
+      while needsOwn, !Task.isCancelled {
+        needsOwn = false
+        guard await startOwn() else { continue }
+        try? await Task.sleep(for: Self.pauses[2])
+        needsOwn = true
+      }
+      starting = nil
+    }
+  }
+
+  /// - Returns: whether one of them is refused.
+  private func startOwn() async -> Bool {
+    guard let device, problem == nil else { return false }
+    var wanted: [(file: String, profile: SessionProfile)] = []
+    for (file, text) in own {
+      do throws(ProfileError) {
+        let profile = try SessionProfile(text, for: device.dialect.generation)
+        if let other = wanted.first(where: { $0.profile.sessionID == profile.sessionID }) {
+          note("\(other.file) has a session with the same id.", of: file)
+        } else {
+          wanted.append((file, profile))
+        }
+      } catch { note("\(error)", of: file) }
+    }
+    for session in sessions.values where !wanted.contains(where: { $0.profile == session.profile })
+    {
+      session.release(SharedSession.service, isGone: false)
+    }
+    var isRefused = false
+    for (file, profile) in wanted {
+      do throws(Refusal) {
+        try await startsOwn?(profile)
+        problems[file] = nil
+      } catch {
+        note(error.text, of: file)
+        isRefused = true
+      }
+    }
+    return isRefused
+  }
+
+  /// Says it once.
+  private func note(_ text: String, of file: String) {
+    if problems[file] != text {
+      logger.error("\(printable(text))", metadata: ["file": "\(printable(file))"])
+    }
+    problems[file] = text
   }
 
   // MARK: UCI

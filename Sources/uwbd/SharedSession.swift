@@ -99,6 +99,9 @@ import UWBLab
 
   // MARK: owners
 
+  /// The service itself as an owner; connections have other numbers.
+  static let service = 0
+
   func add(_ owner: Int, _ user: PeerCredentials, linger: Duration) {
     lingering?.cancel()
     lingering = nil

@@ -21,8 +21,8 @@ import UWBLink
       gone. For example:
         uwbd --socket ./control /dev/ttyACM0
         varlinkctl introspect ./control org.swift-uwb.Chips
-      Started by a socket unit of systemd, it serves that socket. SIGINT, SIGTERM, SIGHUP and SIGQUIT \
-      end it: sessions end first.
+      Started by a socket unit of systemd, it serves that socket. SIGINT, SIGTERM, SIGQUIT and, without \
+      --sessions, SIGHUP end it: sessions end first.
       """,
     version: "uwbd \(version)\nPart of swift-uwb. Licence: Apache-2.0.")
 
@@ -34,6 +34,17 @@ import UWBLink
 
   @Option(help: "The group whose members may start sessions (default: everybody who may connect).")
   var group: String?
+
+  @Option(
+    help: """
+      A folder with profiles of sessions that the service itself holds: NAME.json, or of several chips \
+      CHIP.NAME.json with the last part of the chip's name. SIGHUP reads it again.
+      """,
+    completion: .directory)
+  var sessions: String?
+
+  @Option(help: "End after so many seconds without clients and sessions; for socket units.")
+  var idle: Int?
 
   @Flag(name: .shortAndLong, help: "Log what clients and the driver do; -vv: every detail.")
   var verbose: Int
@@ -51,6 +62,7 @@ import UWBLink
     guard Set(devices).count == devices.count else {
       throw ValidationError("A chip is named twice.")
     }
+    guard idle ?? 1 > 0 else { throw ValidationError("--idle takes 1 or more.") }
     for device in devices {
       do { _ = try LinkEndpoint(device) } catch {
         throw ValidationError("\(error) \(error.recoverySuggestion ?? "")")
@@ -59,19 +71,26 @@ import UWBLink
   }
 
   func run() async throws {
-    let (ends, end) = AsyncStream<Void>.makeStream()
+    let (events, event) = AsyncStream<Event>.makeStream()
+    let reloads = sessions != nil
     let first = Locked(FirstSignal())
     signal(SIGPIPE, SIG_IGN)
     let signals = Signals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
+      if reloads, number == SIGHUP {
+        event.yield(.reload)
+        return
+      }
       if first.withLock({ $0.isSecond() }) { _exit(128 + number) }
-      end.yield()
+      event.yield(.end)
     }
     defer { signals.cancel() }
     var logger = Logger(label: "uwbd") { _ in JournalLog(logLevel: .notice) }
     logger.logLevel = verbose == 0 ? .notice : verbose == 1 ? .info : .trace
     let supervisor = Supervisor()
     let permissions = Permissions(group: try groupID())
-    let (listening, isOwn) = try listen()
+    let inherited = try reporting(ListeningSocket.inherited)
+    let ports = PortStore(supervisor, inherited: inherited.ports)
+    let (listening, isOwn) = try listen(inherited.socket)
     defer { if isOwn { unlink(socket) } }
     // Each client and each chip has descriptors.
     var limits = rlimit()
@@ -80,8 +99,9 @@ import UWBLink
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
     }
     let service = try await Service(
-      devices.map { ($0, try LinkEndpoint($0)) }, permissions, version: Self.version, logger: logger
-    )
+      devices.map { ($0, try LinkEndpoint($0)) }, permissions, version: Self.version,
+      ports: ports, logger: logger)
+    await readSessions(service, logger)
     await service.start(listeningAt: listening)
     supervisor.notify("READY=1\nSTATUS=\(await service.status)")
     let watchdog = Task {
@@ -90,10 +110,34 @@ import UWBLink
         supervisor.notify("WATCHDOG=1\nSTATUS=\(await service.status)")
       }
     }
-    for await _ in ends { break }
+    if let idle { await service.whenIdle(for: .seconds(idle)) { event.yield(.end) } }
+    loop: for await event in events {
+      switch event {
+      case .end: break loop
+      case .reload:
+        supervisor.notify("RELOADING=1\nMONOTONIC_USEC=\(nanoseconds(of: CLOCK_MONOTONIC) / 1_000)")
+        await readSessions(service, logger)
+        supervisor.notify("READY=1\nSTATUS=\(await service.status)")
+      }
+    }
     watchdog.cancel()
     supervisor.notify("STOPPING=1")
     await service.stop()
+    await JournalLog.finish()
+  }
+
+  private enum Event { case end, reload }
+
+  /// A file that cannot be used is told, and does not keep the others from being used.
+  private func readSessions(_ service: Service, _ logger: Logger) async {
+    guard let sessions else { return }
+    let read = try? await runBlocking { [devices] in ProfileFolder(sessions, chips: devices) }
+    guard let folder = read ?? nil else {
+      logger.error("The folder \(printable(sessions)) cannot be read: sessions stay as they are.")
+      return
+    }
+    for problem in folder.problems { logger.error("\(printable(problem))") }
+    await service.hold(folder.profiles)
   }
 
   private func groupID() throws -> (name: String, id: UInt32)? {
@@ -104,11 +148,15 @@ import UWBLink
     return (group, entry.pointee.gr_gid)
   }
 
-  private func listen() throws -> (socket: Int32, isOwn: Bool) {
-    do throws(SocketFailure) {
-      if let inherited = try ListeningSocket.inherited() { return (inherited, false) }
-      return (try ListeningSocket.make(at: socket, mode: socketMode ?? 0o600), true)
-    } catch {
+  private func listen(_ inherited: Int32?) throws -> (socket: Int32, isOwn: Bool) {
+    if let inherited { return (inherited, false) }
+    return try reporting { () throws(SocketFailure) in
+      (try ListeningSocket.make(at: socket, mode: socketMode ?? 0o600), true)
+    }
+  }
+
+  private func reporting<R>(_ body: () throws(SocketFailure) -> R) throws -> R {
+    do throws(SocketFailure) { return try body() } catch {
       throw report(error.cause, error.suggestion, EX_CANTCREAT)
     }
   }

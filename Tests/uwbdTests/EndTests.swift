@@ -11,25 +11,10 @@ import Varlink
 
 /// The program itself, and every way in which it ends.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceEndTests {
-  /// The program beside the tests.
-  private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "uwbd").path
-
-  private func launch(
-    _ bench: ServiceBench, _ environment: [String: String?] = [:]
-  ) throws -> SpawnedProcess {
-    let service = try SpawnedProcess(
-      Self.program, ["--socket", bench.path, "--mode", "0600", bench.chip.path],
-      environment: environment)
-    while access(bench.path, F_OK) != 0, service.isRunning { sched_yield() }
-    while (try? bench.waitForChip()) == nil, service.isRunning { sched_yield() }
-    return service
-  }
-
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func noSignalLeavesASession(_ signal: Int32) async throws {
     try await ServiceBench.lend { bench in
-      let service = try launch(bench)
+      let service = try bench.launch()
       let client = try bench.client()
       #expect(try client.call("Start", ServiceBench.start()).error == nil)
       #expect(bench.chip.sessionCount == 1)
@@ -44,12 +29,12 @@ import Varlink
 
   @Test func afterACrashTheNextOneEndsWhatIsLeft() async throws {
     try await ServiceBench.lend { bench in
-      let first = try launch(bench)
+      let first = try bench.launch()
       #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
       first.send(SIGKILL)
       first.waitUntilExit()
       // The socket is still there, with nobody behind it.
-      let second = try launch(bench)
+      let second = try bench.launch()
       #expect(bench.chip.sessionCount == 0)
       let client = try bench.client()
       #expect(try client.call("Start", ServiceBench.start()).parameters["joined"] == .bool(false))
@@ -61,26 +46,56 @@ import Varlink
 
   @Test func theSupervisorIsTold() async throws {
     try await ServiceBench.lend { bench in
-      let receiver = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-      defer { close(receiver) }
-      let path = bench.path + ".notify"
-      #expect(withUnixAddress(path) { bind(receiver, $0, $1) } == 0)
-      var time = timeval(tv_sec: 30, tv_usec: 0)
-      setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-      func said() -> String {
-        var buffer = [UInt8](repeating: 0, count: 1_024)
-        let count = max(0, recv(receiver, &buffer, buffer.count, 0))
-        return String(decoding: buffer[..<count], as: UTF8.self)
-      }
-      let service = try launch(
-        bench, ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": nil])
-      #expect(said().hasPrefix("READY=1\nSTATUS="))
-      #expect(said().hasPrefix("WATCHDOG=1\nSTATUS="))
+      let supervisor = try TestSupervisor(bench.path + ".notify")
+      let service = try bench.launch(
+        [], ["NOTIFY_SOCKET": supervisor.path, "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": nil])
+      #expect(supervisor.said().hasPrefix("READY=1\nSTATUS="))
+      #expect(supervisor.said().hasPrefix("WATCHDOG=1\nSTATUS="))
       service.send(SIGTERM)
       service.waitUntilExit()
-      var last = said()
-      while last.hasPrefix("WATCHDOG=1") { last = said() }
+      var last = supervisor.said()
+      while last.hasPrefix("WATCHDOG=1") { last = supervisor.said() }
       #expect(last == "STOPPING=1")
+    }
+  }
+
+  @Test func aCrashDoesNotCloseThePort() async throws {
+    try await ServiceBench.lend { bench in
+      let supervisor = try TestSupervisor(bench.path + ".notify")
+      let environment = [
+        "NOTIFY_SOCKET": supervisor.path, "WATCHDOG_USEC": nil, "WATCHDOG_PID": nil,
+      ]
+      let first = try bench.launch([], environment)
+      var (text, port) = supervisor.receive()
+      while !text.hasPrefix("FDSTORE=1\n") {
+        try #require(text != "")
+        (text, port) = supervisor.receive()
+      }
+      #expect(text == "FDSTORE=1\nFDNAME=chip0")
+      var status = stat()
+      #expect(fstat(port, &status) == 0 && isatty(port) == 1)
+      first.send(SIGKILL)
+      first.waitUntilExit()
+      // It is locked as long as it is open.
+      #expect(throws: LinkError.self) { try Link(LinkEndpoint(bench.chip.path)) }
+      let second = try SpawnedProcess(
+        "/bin/sh",
+        [
+          "-c",
+          "exec 3<&0; export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" \"$@\"",
+          ServiceBench.program, "--socket", bench.path, bench.chip.path,
+        ], environment: environment.merging(["LISTEN_FDNAMES": "chip0"]) { $1 },
+        standardInput: port)
+      while (try? bench.waitForChip()) == nil, second.isRunning { sched_yield() }
+      #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
+      second.send(SIGTERM)
+      second.waitUntilExit()
+      #expect(second.terminationStatus == 0)
+      var said = supervisor.said()
+      while said != "", !said.hasPrefix("STOPPING=1") { said = supervisor.said() }
+      // An end in order closes it.
+      #expect(supervisor.receive().text == "FDSTOREREMOVE=1\nFDNAME=chip0")
+      close(port)
     }
   }
 
@@ -90,8 +105,8 @@ import Varlink
       let service = try SpawnedProcess(
         "/bin/sh",
         [
-          "-c", "exec 3<&0; export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" \"$1\"", Self.program,
-          bench.chip.path,
+          "-c", "exec 3<&0; export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" \"$1\"",
+          ServiceBench.program, bench.chip.path,
         ], standardInput: socket)
       close(socket)
       try bench.waitForChip()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import Logging
 import SystemPackage
@@ -94,6 +95,22 @@ final class ServiceBench: Sendable {
       await service.stop()
       try result.get()
     }
+  }
+
+  /// The program beside the tests.
+  static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "uwbd").path
+
+  /// Starts the program, and waits until it has opened the chip.
+  func launch(
+    _ options: [String] = [], _ environment: [String: String?] = [:], standardError: Int32? = nil
+  ) throws -> SpawnedProcess {
+    let service = try SpawnedProcess(
+      Self.program, ["--socket", path, "--mode", "0600"] + options + [chip.path],
+      environment: environment, standardError: standardError)
+    while access(path, F_OK) != 0, service.isRunning { sched_yield() }
+    while (try? waitForChip()) == nil, service.isRunning { sched_yield() }
+    return service
   }
 
   func client() throws -> TestClient { try TestClient(path) }

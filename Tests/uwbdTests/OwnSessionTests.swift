@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import Testing
+import UWB
+import UWBSimulator
+import UWBTestSupport
+import Varlink
+
+@testable import uwbd
+
+/// Sessions that the service holds itself, and what else it does without being asked.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct OwnSessionTests {
+  private func write(_ profile: JSON, _ name: String, in folder: TemporaryFolder) throws {
+    _ = try folder.write("\(profile)", to: name)
+  }
+
+  @Test func sessionsOfAFolderStartByThemselves() async throws {
+    try await ServiceBench.lend { bench in
+      let folder = try TemporaryFolder()
+      defer { folder.remove() }
+      try write(ServiceBench.profile(), "tags.json", in: folder)
+      try write(.string("no profile"), "broken.json", in: folder)
+      #expect(mkfifo(folder.path("pipe.json"), 0o600) == 0)
+      let service = try bench.launch(["--sessions", folder.path("")])
+      // Without a Start.
+      let found = try bench.client().call("Monitor").parameters
+      #expect(found["session_id"] == .integer(42))
+      // It stays when those who have joined it go.
+      let client = try bench.client()
+      #expect(
+        try client.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
+      try client.call("Stop", ["session_id": .integer(42)])
+      #expect(try bench.sessions().count == 1)
+      let owner = try bench.sessions().first?.object?["owners"]?.array?.first?.object
+      #expect(owner?["pid"] == .integer(Int64(service.processIdentifier)))
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func aFolderIsReadAgain() async throws {
+    try await ServiceBench.lend { bench in
+      let folder = try TemporaryFolder()
+      defer { folder.remove() }
+      let supervisor = try TestSupervisor(bench.path + ".notify")
+      let service = try bench.launch(
+        ["--sessions", folder.path("")],
+        ["NOTIFY_SOCKET": supervisor.path, "WATCHDOG_USEC": nil, "WATCHDOG_PID": nil])
+      #expect(supervisor.said().hasPrefix("READY=1\n"))
+      func reload() {
+        service.send(SIGHUP)
+        #expect(supervisor.said().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(supervisor.said().hasPrefix("READY=1\n"))
+      }
+      try write(ServiceBench.profile(), "tags.json", in: folder)
+      reload()
+      #expect(try bench.client().call("Monitor").parameters["session_id"] == .integer(42))
+      // Other parameters: it ends, and starts with them.
+      let other = ServiceBench.profile(.controller, ["RANGING_DURATION": .string("40 ms")])
+      try write(other, "tags.json", in: folder)
+      reload()
+      while try bench.client().call("Start", ["profile": other]).error != nil {}
+      #expect(unlink(folder.path("tags.json")) == 0)
+      reload()
+      while try !bench.sessions().isEmpty {}
+      #expect(bench.chip.sessionCount == 0)
+      // A folder that has gone changes nothing.
+      try write(ServiceBench.profile(), "tags.json", in: folder)
+      reload()
+      _ = try bench.client().call("Monitor")
+      folder.remove()
+      reload()
+      #expect(try bench.sessions().count == 1)
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test func whatOthersHoldIsTakenWhenTheyLetGo() async throws {
+    try await ServiceBench.lendService { bench, service in
+      let client = try bench.client()
+      let other = ServiceBench.profile(.controller, ["RANGING_DURATION": .string("40 ms")])
+      #expect(try client.call("Start", ["profile": other]).error == nil)
+      await service.hold([
+        ProfileFolder.Profile(
+          chip: bench.chip.path, file: "tags.json", text: Array("\(ServiceBench.profile())".utf8))
+      ])
+      try client.call("Stop", ["session_id": .integer(42)])
+      while try bench.client().call("Start", ServiceBench.start()).error != nil {}
+      await service.hold([])
+      while try !bench.sessions().isEmpty {}
+    }
+  }
+
+  @Test func filesBelongToChips() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    for name in ["ttyACM0.a.json", "b.json", "serial.c.json", ".hidden.json", "readme"] {
+      try write(ServiceBench.profile(), name, in: folder)
+    }
+    let chips = ["/dev/ttyACM0", "usb:serial"]
+    let several = try #require(ProfileFolder(folder.path(""), chips: chips))
+    #expect(several.profiles.map(\.chip).sorted() == chips)
+    #expect(several.problems.count == 1)
+    let one = try #require(ProfileFolder(folder.path(""), chips: ["/dev/ttyACM0"]))
+    #expect(one.profiles.count == 3)
+    #expect(one.problems.isEmpty)
+    try write(.string(String(repeating: "x", count: 70_000)), "long.json", in: folder)
+    #expect(ProfileFolder(folder.path(""), chips: ["/dev/ttyACM0"])?.problems.count == 1)
+    #expect(ProfileFolder(folder.path("none"), chips: chips) == nil)
+  }
+
+  @Test func itEndsWhenNobodyUsesIt() async throws {
+    try await ServiceBench.lend { bench in
+      let service = try bench.launch(["--idle", "1"])
+      // Whoever connects in time is served; its end is what starts the time.
+      if let client = try? bench.client() { _ = try? client.call("List") }
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+      #expect(access(bench.path, F_OK) != 0)
+    }
+  }
+
+  @Test func nobodyWaitsForWhoReadsTheLog() async throws {
+    try await ServiceBench.lend { bench in
+      var ends: [Int32] = [-1, -1]
+      #expect(pipe(&ends) == 0)
+      // Full, and never read.
+      _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+      let bytes = [UInt8](repeating: 32, count: 4_096)
+      while Glibc.write(ends[1], bytes, bytes.count) > 0 {}
+      _ = fcntl(ends[1], F_SETFL, 0)
+      let service = try bench.launch(["-vv"], standardError: ends[1])
+      let client = try bench.client()
+      for _ in 0..<20 {
+        #expect(try client.call("Start", ServiceBench.start()).error == nil)
+        #expect(try client.call("Monitor").error == nil)
+        #expect(try client.call("Stop", ["session_id": .integer(42)]).error == nil)
+      }
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+      for end in ends { close(end) }
+    }
+  }
+}
