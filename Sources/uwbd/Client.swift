@@ -11,6 +11,8 @@ import Varlink
   nonisolated let user: PeerCredentials
   /// The sessions that it holds.
   var held: [SharedSession] = []
+  /// The chips that it has to itself.
+  var borrowed: [SharedChip] = []
 
   private let service: Service
   private let socket: Socket

@@ -45,6 +45,18 @@ struct Refusal: Error {
     Refusal("Denied", ["reason": reason, "advice": advice])
   }
 
+  static func busy(
+    _ chip: String, _ reason: String, _ advice: String, _ borrower: SharedChip.Borrower?,
+    _ owners: [PeerCredentials]
+  ) -> Refusal {
+    Refusal(
+      "Busy",
+      [
+        "chip": chip, "reason": reason, "advice": advice, "borrower": borrower?.json,
+        "owners": owners.map(\.json),
+      ])
+  }
+
   static func noChip(_ reason: String, _ advice: String) -> Refusal {
     Refusal("NoChip", ["reason": reason, "advice": advice])
   }

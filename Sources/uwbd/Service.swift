@@ -168,6 +168,8 @@ import Varlink
     clients[client.number] = nil
     for session in client.held { session.release(client.number, isGone: true) }
     client.held = []
+    for chip in client.borrowed { chip.takeBack() }
+    client.borrowed = []
     noteIdle()
   }
 
@@ -188,6 +190,7 @@ import Varlink
         let chip = try chip(call)
         let virtual = VirtualChip(chip, try device(of: chip), client, self)
         client.attach(virtual, reply(["chip": chip.name]))
+      case "Borrow": try borrow(call, for: client)
       case "Monitor": try monitor(call, for: client)
       default:
         Task {
@@ -209,7 +212,10 @@ import Varlink
         "owners": owners,
       ]
     }
-    return ["chip": chip.name, "problem": chip.problemText, "sessions": sessions]
+    return [
+      "chip": chip.name, "problem": chip.problemText, "sessions": sessions,
+      "borrower": chip.borrower?.json,
+    ]
   }
 
   private func chip(_ call: VarlinkCall) throws(Refusal) -> SharedChip {
@@ -228,6 +234,7 @@ import Varlink
   }
 
   private func device(of chip: SharedChip) throws(Refusal) -> UWBDevice {
+    try checkLent(chip)
     guard let device = chip.device, chip.problem == nil else {
       throw .chip(
         "ChipUnavailable", chip.name, chip.problemText ?? "It is closed.",
@@ -357,6 +364,37 @@ import Varlink
   /// A chip has said something of a session.
   func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
     for client in clients.values { client.chip?.relay(packet, of: session, begins: begins) }
+  }
+
+  // MARK: chips that a program has to itself
+
+  private func checkLent(_ chip: SharedChip) throws(Refusal) {
+    guard let borrower = chip.borrower else { return }
+    throw .busy(
+      chip.name, "A program has the chip to itself: \(borrower.reason)",
+      "Wait until process \(borrower.user.pid) has ended.", borrower, [])
+  }
+
+  private func borrow(_ call: VarlinkCall, for client: Client) throws(Refusal) {
+    try permissions.checkStart(client.user)
+    let chip = try chip(call)
+    try checkLent(chip)
+    let owners = chip.sessions.values.flatMap(\.owners).filter {
+      $0.key != SharedSession.service && $0.key != client.number
+    }
+    guard owners.isEmpty else {
+      throw .busy(
+        chip.name, "\(owners.count) programs hold sessions.",
+        "Wait until they have ended; List tells which they are.", nil, owners.map(\.value))
+    }
+    let reason = printable(call.parameters["reason"]?.string ?? "")
+    guard !reason.isEmpty, reason.utf8.count <= 200 else { throw .invalidParameter("reason") }
+    client.borrowed.append(chip)
+    chip.lend(to: SharedChip.Borrower(user: client.user, reason: reason))
+    Task {
+      await chip.waitUntilClosed()
+      client.answer(reply(["chip": chip.name]))
+    }
   }
 
   private func monitor(_ call: VarlinkCall, for client: Client) throws(Refusal) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Glibc
 import Locking
 import Logging
 import UCI
@@ -37,6 +38,9 @@ import UWBLink
   /// The message of which more segments follow.
   private var unfinished: (opcode: Opcode, token: UInt32)?
   private var run: Task<Void, Never>?
+  /// Who has it alone; the service has closed it.
+  private(set) var borrower: Borrower?
+  private var isStopped = false
   private let logger: Logger
 
   /// Pauses between attempts to open it, the last of them again and again.
@@ -58,6 +62,35 @@ import UWBLink
     self.options = options
   }
 
+  /// A program that has a chip to itself.
+  struct Borrower {
+    var user: PeerCredentials
+    /// What for.
+    var reason: String
+    /// CLOCK_REALTIME in nanoseconds.
+    var since = nanoseconds(of: CLOCK_REALTIME)
+
+    var json: JSONLine {
+      ["user": user.json, "reason": reason, "since_us": Int64(since / 1_000)]
+    }
+  }
+
+  /// Ends its sessions, and closes it for a program that wants it to itself.
+  func lend(to borrower: Borrower) {
+    self.borrower = borrower
+    logger.notice(
+      "lent", metadata: ["pid": "\(borrower.user.pid)", "for": "\(printable(borrower.reason))"])
+    run?.cancel()
+  }
+
+  func waitUntilClosed() async { await run?.value }
+
+  /// Opens it again.
+  func takeBack() {
+    borrower = nil
+    if !isStopped { start() }
+  }
+
   /// Opens it, and keeps it open until `stop`.
   func start() {
     var options = options
@@ -68,7 +101,8 @@ import UWBLink
         ServiceActor.assumeIsolated { self.relay(bytes) }
       }
     }
-    run = Task { [options, endpoint] in
+    run = Task { [options, endpoint, before = run] in
+      await before?.value
       var attempts = 0
       while !Task.isCancelled {
         do throws(DriverError) {
@@ -89,6 +123,7 @@ import UWBLink
 
   /// Ends its sessions, and closes it.
   func stop() async {
+    isStopped = true
     own = []
     starting?.cancel()
     run?.cancel()
@@ -97,7 +132,8 @@ import UWBLink
 
   /// Whether it can be used, in the interface.
   var problemText: String? {
-    device == nil && problem == nil ? "It is being opened." : problem?.description
+    if let borrower { return "A program has it to itself: \(borrower.reason)" }
+    return device == nil && problem == nil ? "It is being opened." : problem?.description
   }
 
   /// Returns when the thread that reads from it has done what it was asked before.
@@ -177,7 +213,7 @@ import UWBLink
 
   /// - Returns: whether one of them is refused.
   private func startOwn() async -> Bool {
-    guard let device, problem == nil else { return false }
+    guard let device, problem == nil, borrower == nil else { return false }
     var wanted: [(file: String, profile: SessionProfile)] = []
     for (file, text) in own {
       do throws(ProfileError) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import Testing
+import UWB
+import UWBLink
+import UWBSimulator
+import Varlink
+
+@testable import uwbd
+
+/// Programs that want a chip to themselves.
+@Suite(.timeLimit(.minutes(1))) struct BorrowTests {
+  private static let parameters: [String: JSON] = ["reason": .string("uwbctl config set")]
+
+  @Test func aChipIsLentAndTakenBack() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (borrower, other) = (try bench.client(), try bench.client())
+      #expect(try borrower.call("Borrow", Self.parameters).error == nil)
+      let device = try await UWBDevice.open(.serial(path: FilePath(bench.chip.path)))
+      await device.close()
+      for (method, parameters) in [
+        ("Start", ServiceBench.start()), ("Describe", [:]), ("Borrow", Self.parameters),
+      ] {
+        let reply = try other.call(method, parameters)
+        #expect(reply.errorName == "Busy")
+        #expect(reply.parameters["reason"]?.string?.contains("uwbctl config set") == true)
+        #expect(reply.parameters["advice"]?.string?.contains("\(getpid())") == true)
+        let user = reply.parameters["borrower"]?.object?["user"]?.object
+        #expect(user?["pid"] == .integer(Int64(getpid())))
+      }
+      let listed = try other.call("List").parameters["chips"]?.array?[0].object
+      #expect(listed?["borrower"]?.object?["reason"] == .string("uwbctl config set"))
+      // However it ends.
+      borrower.close()
+      try bench.waitForChip()
+      #expect(try other.call("Start", ServiceBench.start()).error == nil)
+    }
+  }
+
+  @Test func sessionsOfOthersKeepAChip() async throws {
+    try await ServiceBench.lendService { bench, service in
+      let (owner, borrower) = (try bench.client(), try bench.client())
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
+      let reply = try borrower.call("Borrow", Self.parameters)
+      #expect(reply.errorName == "Busy")
+      #expect(reply.parameters["owners"]?.array?.count == 1)
+      // Those of the service are started again afterwards.
+      try owner.call("Stop", ["session_id": .integer(42)])
+      await service.hold([
+        ProfileFolder.Profile(
+          chip: bench.chip.path, file: "tags.json", text: Array("\(ServiceBench.profile())".utf8))
+      ])
+      _ = try bench.client().call("Monitor")
+      #expect(try borrower.call("Borrow", Self.parameters).error == nil)
+      #expect(bench.chip.sessionCount == 0)
+      borrower.close()
+      _ = try bench.client().call("Monitor")
+    }
+  }
+
+  @Test func borrowersThatGoAtOnceLeaveTheChip() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      for _ in 0..<5 {
+        let borrower = try bench.client()
+        borrower.send("Borrow", Self.parameters)
+        borrower.close()
+      }
+      try bench.waitForChip()
+      #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
+    }
+  }
+
+  @Test func aReasonIsNeeded() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let client = try bench.client()
+      for reason in ["", String(repeating: "x", count: 300)] {
+        let reply = try client.call("Borrow", ["reason": .string(reason)])
+        #expect(reply.errorName == "InvalidParameter")
+      }
+      #expect(try client.call("Borrow").errorName == "InvalidParameter")
+    }
+  }
+}
