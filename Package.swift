@@ -108,18 +108,20 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "CVersion", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
-        "Bluetooth", "Peers", "UWBLab", "Locking", system, logging, arguments,
+        "Bluetooth", "Peers", "UWBLab", "UWBService", "Locking", system, logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
 
-    // The service that shares chips.
-    .executableTarget(
-      name: "uwbd",
+    // The service that shares chips: a program, and uwbctl where it is called uwbd.
+    .target(
+      name: "UWBService",
       dependencies: [
         "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", "Locking", deque,
         system, logging, arguments,
       ],
       resources: [.embedInCode("org.swift-uwb.Chips.varlink")], swiftSettings: strict + lifetimes),
+    .executableTarget(
+      name: "uwbd", dependencies: ["UWBService", arguments], swiftSettings: strict),
 
     // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(
@@ -255,7 +257,7 @@ let package = Package(
     .testTarget(
       name: "uwbdTests",
       dependencies: [
-        "uwbd", "uwbctl", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink", "UWBSimulator",
+        "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink", "UWBSimulator",
         "UWBTestSupport", "Locking", logging, system,
       ],
       swiftSettings: strict + lifetimes),

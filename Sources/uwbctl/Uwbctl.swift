@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import UWBService
 
 /// The command-line tool. Its folders are named by subcommands and what they have in common.
 @main
@@ -46,7 +47,10 @@ struct Uwbctl: AsyncParsableCommand {
   static var _errorPrefix: String { "\(Program.name): " }
 
   /// As the argument parser's, with what has to be seen to before and after a command.
+  ///
+  /// The packaged program has the service in it, which is its other name.
   static func main() async {
+    if CommandLine.arguments[0].split(separator: "/").last == "uwbd" { return await Uwbd.main() }
     Ending.prepare()
     // The argument parser cannot do with less than 27, and also renders help that nobody asked for.
     setenv("COLUMNS", "\(Program.columns)", 1)

@@ -7,7 +7,7 @@ import UWBLink
 import UWBSimulator
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 /// Programs that want a chip to themselves.
 @Suite(.timeLimit(.minutes(1))) struct BorrowTests {

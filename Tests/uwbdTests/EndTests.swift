@@ -7,7 +7,7 @@ import UWBSimulator
 import UWBTestSupport
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 /// The program itself, and every way in which it ends.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceEndTests {

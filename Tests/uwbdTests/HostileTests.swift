@@ -3,7 +3,7 @@ import Testing
 import UWB
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 @Suite(.timeLimit(.minutes(1))) struct HostileTests {
   @Test func whatIsNoCallEndsOnlyItsConnection() async throws {

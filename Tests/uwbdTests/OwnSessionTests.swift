@@ -7,7 +7,7 @@ import UWBSimulator
 import UWBTestSupport
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 /// Sessions that the service holds itself, and what else it does without being asked.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct OwnSessionTests {

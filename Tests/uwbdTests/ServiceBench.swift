@@ -9,7 +9,7 @@ import UWBSimulator
 import UWBTestSupport
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 /// The service with a simulated chip, whose peer ranges.
 final class ServiceBench: Sendable {

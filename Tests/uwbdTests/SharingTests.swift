@@ -6,7 +6,7 @@ import UWBLab
 import UWBSimulator
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 @Suite(.timeLimit(.minutes(1))) struct SharingTests {
   @Test func twoClientsShareASession() async throws {

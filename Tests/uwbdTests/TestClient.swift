@@ -3,7 +3,7 @@ import Glibc
 import UWBLink
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 /// A program that uses the service, over a real socket. Its calls block.
 final class TestClient: Sendable {

@@ -2,7 +2,7 @@
 import Glibc
 import UWBLink
 
-@testable import uwbd
+@testable import UWBService
 
 /// What systemd hears of the service.
 final class TestSupervisor: Sendable {

@@ -10,7 +10,7 @@ import UWBSimulator
 import UWBTestSupport
 import Varlink
 
-@testable import uwbd
+@testable import UWBService
 
 /// Programs that use a chip of the service as if they had opened it.
 @Suite(.timeLimit(.minutes(2))) struct VirtualChipTests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ArgumentParser
+package import ArgumentParser
 import CVersion
 import Dispatch
 import Glibc
@@ -9,10 +9,10 @@ import UWBLab
 import UWBLink
 
 /// The service.
-@main struct Uwbd: AsyncParsableCommand {
+package struct Uwbd: AsyncParsableCommand {
   static let version = String(cString: cversion_number())
 
-  static let configuration = CommandConfiguration(
+  package static let configuration = CommandConfiguration(
     commandName: "uwbd",
     abstract: "Share UWB chips among programs.",
     discussion: """
@@ -55,7 +55,9 @@ import UWBLink
 
   private var socketMode: mode_t? { mode_t(mode, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil } }
 
-  func validate() throws {
+  package init() {}
+
+  package func validate() throws {
     guard socketMode != nil else {
       throw ValidationError("--mode takes octal digits, such as 0660.")
     }
@@ -70,7 +72,7 @@ import UWBLink
     }
   }
 
-  func run() async throws {
+  package func run() async throws {
     let (events, event) = AsyncStream<Event>.makeStream()
     let reloads = sessions != nil
     let first = Locked(FirstSignal())
