@@ -257,7 +257,8 @@ let package = Package(
     .testTarget(
       name: "uwbdTests",
       dependencies: [
-        "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink", "UWBSimulator",
+        "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink",
+        "UWBSimulator",
         "UWBTestSupport", "Locking", logging, system,
       ],
       swiftSettings: strict + lifetimes),

@@ -12,7 +12,8 @@ import Varlink
   nonisolated let varlink: VarlinkService
   nonisolated let logger: Logger
   private let permissions: Permissions
-  private let chips: [SharedChip]
+  private var chips: [SharedChip] = []
+  private let ports: PortStore?
   private var clients: [Int: Client] = [:]
   private var nextNumber = 0
   private var listening: (any DispatchSourceRead)?
@@ -34,18 +35,33 @@ import Varlink
       upgrading: ["\(Refusal.interface).Attach"])
     self.permissions = permissions
     self.logger = logger
-    self.chips = chips.enumerated().map { index, chip in
-      SharedChip(
-        chip.endpoint, name: chip.name, port: ports.map { ($0, "\(PortStore.prefix)\(index)") },
-        logger: logger)
-    }
-    for chip in self.chips {
-      chip.startsOwn = { [weak self, weak chip] profile throws(Refusal) in
-        if let self, let chip { try await self.startOwn(profile, on: chip) }
-      }
-      chip.relays = { [weak self] in self?.relay($0, of: $1, begins: $2) }
-    }
+    self.ports = ports
+    for chip in chips { _ = make(chip.name, chip.endpoint) }
   }
+
+  /// Shares a chip from now on, if it does not do so yet.
+  ///
+  /// - Returns: whether it is new.
+  func add(_ name: String, _ endpoint: LinkEndpoint) -> Bool {
+    guard !chips.contains(where: { $0.name == name }) else { return false }
+    make(name, endpoint).start()
+    return true
+  }
+
+  private func make(_ name: String, _ endpoint: LinkEndpoint) -> SharedChip {
+    let index = chips.count
+    let chip = SharedChip(
+      endpoint, name: name, port: ports.map { ($0, "\(PortStore.prefix)\(index)") }, logger: logger)
+    chip.startsOwn = { [weak self, weak chip] profile throws(Refusal) in
+      if let self, let chip { try await self.startOwn(profile, on: chip) }
+    }
+    chip.relays = { [weak self] in self?.relay($0, of: $1, begins: $2) }
+    chips.append(chip)
+    return chip
+  }
+
+  /// The names of the chips.
+  var names: [String] { chips.map(\.name) }
 
   /// Opens the chips, and serves clients.
   ///
@@ -226,6 +242,9 @@ import Varlink
         throw .noChip("There is no chip \(printable(name)).", "The chips are: \(known)")
       }
       return chip
+    }
+    guard !chips.isEmpty else {
+      throw .noChip("There is no chip yet.", "Plug in a board; uwbctl list shows what is there.")
     }
     guard chips.count == 1 else {
       throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(known)")

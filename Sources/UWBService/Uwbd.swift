@@ -50,8 +50,11 @@ package struct Uwbd: AsyncParsableCommand {
   var verbose: Int
 
   @Argument(
-    help: "The chips, as for uwbctl --device: /dev/ttyACM0, usb:SERIAL, tcp:host:port, and so on.")
-  var devices: [String]
+    help: """
+      The chips, as for uwbctl --device: /dev/ttyACM0, usb:SERIAL, tcp:host:port, and so on. Without any, \
+      the boards that udev names in /dev/uwb, as they are plugged in.
+      """)
+  var devices: [String] = []
 
   private var socketMode: mode_t? { mode_t(mode, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil } }
 
@@ -112,10 +115,19 @@ package struct Uwbd: AsyncParsableCommand {
         supervisor.notify("WATCHDOG=1\nSTATUS=\(await service.status)")
       }
     }
+    let boards =
+      devices.isEmpty ? Task { await BoardFolder().watch { event.yield(.boards($0)) } } : nil
+    defer { boards?.cancel() }
     if let idle { await service.whenIdle(for: .seconds(idle)) { event.yield(.end) } }
     loop: for await event in events {
       switch event {
       case .end: break loop
+      case .boards(let names):
+        var isAnyNew = false
+        for name in names {
+          if await service.add(name, try LinkEndpoint(name)) { isAnyNew = true }
+        }
+        if isAnyNew { await readSessions(service, logger) }
       case .reload:
         supervisor.notify("RELOADING=1\nMONOTONIC_USEC=\(nanoseconds(of: CLOCK_MONOTONIC) / 1_000)")
         await readSessions(service, logger)
@@ -128,12 +140,16 @@ package struct Uwbd: AsyncParsableCommand {
     await JournalLog.finish()
   }
 
-  private enum Event { case end, reload }
+  private enum Event {
+    case end, reload
+    case boards([String])
+  }
 
   /// A file that cannot be used is told, and does not keep the others from being used.
   private func readSessions(_ service: Service, _ logger: Logger) async {
     guard let sessions else { return }
-    let read = try? await runBlocking { [devices] in ProfileFolder(sessions, chips: devices) }
+    let chips = await service.names
+    let read = try? await runBlocking { ProfileFolder(sessions, chips: chips) }
     guard let folder = read ?? nil else {
       logger.error("The folder \(printable(sessions)) cannot be read: sessions stay as they are.")
       return

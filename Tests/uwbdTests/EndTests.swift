@@ -86,7 +86,7 @@ import Varlink
           ServiceBench.program, "--socket", bench.path, bench.chip.path,
         ], environment: environment.merging(["LISTEN_FDNAMES": "chip0"]) { $1 },
         standardInput: port)
-      while (try? bench.waitForChip()) == nil, second.isRunning { sched_yield() }
+      while (try? bench.waitForChip()) == nil, second.isRunning { pauseBriefly() }
       #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
       second.send(SIGTERM)
       second.waitUntilExit()

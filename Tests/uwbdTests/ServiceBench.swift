@@ -108,8 +108,8 @@ final class ServiceBench: Sendable {
     let service = try SpawnedProcess(
       Self.program, ["--socket", path, "--mode", "0600"] + options + [chip.path],
       environment: environment, standardError: standardError)
-    while access(path, F_OK) != 0, service.isRunning { sched_yield() }
-    while (try? waitForChip()) == nil, service.isRunning { sched_yield() }
+    while access(path, F_OK) != 0, service.isRunning { pauseBriefly() }
+    while (try? waitForChip()) == nil, service.isRunning { pauseBriefly() }
     return service
   }
 
@@ -118,7 +118,9 @@ final class ServiceBench: Sendable {
   /// Until the service has opened the chip.
   func waitForChip() throws {
     let client = try client()
-    while try client.call("List").parameters["chips"]?.array?[0].object?["problem"] != .null {}
+    while try client.call("List").parameters["chips"]?.array?[0].object?["problem"] != .null {
+      pauseBriefly()
+    }
   }
 
   /// The sessions of the chip, as the service lists them.
@@ -126,3 +128,6 @@ final class ServiceBench: Sendable {
     try client().call("List").parameters["chips"]?.array?[0].object?["sessions"]?.array ?? []
   }
 }
+
+/// Between two questions: without it, the tests that wait would take the processor from what they wait for.
+func pauseBriefly() { usleep(2_000) }

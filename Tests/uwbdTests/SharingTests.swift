@@ -63,7 +63,7 @@ import Varlink
       let last = try bench.client()
       #expect(try last.call("Start", ServiceBench.start()).error == nil)
       #expect(try last.call("Stop", ["session_id": .integer(42)]).error == nil)
-      while try !bench.sessions().isEmpty {}
+      while try !bench.sessions().isEmpty { pauseBriefly() }
       #expect(bench.chip.sessionCount == 0)
     }
   }
@@ -73,12 +73,12 @@ import Varlink
       let (first, second) = (try bench.client(), try bench.client())
       try first.call("Start", ServiceBench.start(["linger_ms": .integer(60_000)]))
       first.close()
-      while try bench.sessions().first?.object?["state"] != .string("waiting") {}
+      while try bench.sessions().first?.object?["state"] != .string("waiting") { pauseBriefly() }
       #expect(
         try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
       // Who lets go of it needs it no more.
       try second.call("Stop", ["session_id": .integer(42)])
-      while try !bench.sessions().isEmpty {}
+      while try !bench.sessions().isEmpty { pauseBriefly() }
       #expect(bench.chip.sessionCount == 0)
     }
   }

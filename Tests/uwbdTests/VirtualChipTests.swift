@@ -280,7 +280,7 @@ import Varlink
         let service = try SpawnedProcess(
           Self.folder.appending(path: "uwbd").path,
           ["--socket", bench.path, bench.chip.path])
-        while (try? bench.waitForChip()) == nil, service.isRunning { sched_yield() }
+        while (try? bench.waitForChip()) == nil, service.isRunning { pauseBriefly() }
         return service
       }
       let first = try launch()
@@ -289,7 +289,7 @@ import Varlink
       first.send(SIGKILL)
       first.waitUntilExit()
       let second = try launch()
-      while bench.chip.sessionCount == 0 { sched_yield() }
+      while bench.chip.sessionCount == 0 { pauseBriefly() }
       try command.wait()
       command.process.send(SIGINT)
       command.process.waitUntilExit()

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
-internal import SystemPackage
+package import SystemPackage
 
 /// Notices when paths are created, or change their permissions, with inotify.
 ///
 /// For a path whose folder does not exist either (`/dev/serial/by-id` exists only while there are
 /// devices), the nearest folder above is watched.
-final class PathWatch: @unchecked Sendable {
+package final class PathWatch: @unchecked Sendable {
   // Safe because the descriptors do not change, and the kernel lets any thread use them.
 
   private let paths: [FilePath]
   private let events: Int32
   private let (interruption, interrupt): (Int32, Int32)
 
-  init(_ paths: [FilePath]) {
+  package init(_ paths: [FilePath]) {
     self.paths = paths
     // -1 where there are none left: then every call below fails, and only the time passes.
     events = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -30,9 +30,9 @@ final class PathWatch: @unchecked Sendable {
     for descriptor in [events, interruption, interrupt] where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Waits for a change, which may have happened since the last call; at most `milliseconds`, or
-  /// until the task is cancelled.
-  func wait(milliseconds: Int32) async {
+  /// Waits for a change, which may have happened since the last call; at most `milliseconds` (-1: no
+  /// limit), or until the task is cancelled.
+  package func wait(milliseconds: Int32) async {
     await withTaskCancellationHandler {
       do {
         try await runBlocking { [self] in poll(milliseconds) }
