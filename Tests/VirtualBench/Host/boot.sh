@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# boot.sh PACKAGES KERNEL WORK LENGTH STAGES: boots WORK/image and passes on what its stages print.
-# Called by run.
+# boot.sh PACKAGES KERNEL WORK LENGTH FIRST STAGES: boots WORK/image with this first process (busybox or
+# systemd), and passes on what its stages print. Called by run.
 set -euo pipefail
-packages=$1 kernel=$2 work=$3 length=$4 stages=$5
+packages=$1 kernel=$2 work=$3 length=$4 first=$5 stages=$6
 
 limit=900
 [ "$length" = short ] || limit=5400
@@ -21,7 +21,7 @@ else
   exit 77
 fi
 
-(cd "$work/image" && find . | LC_ALL=C sort | "$packages/bin/busybox" cpio -o -H newc -R root:root) \
+[ -e "$work/initrd" ] || (cd "$work/image" && find . | LC_ALL=C sort | "$packages/bin/busybox" cpio -o -H newc -R root:root) \
   >"$work/initrd" 2>"$work/cpio"
 rm -rf "$work/image"
 
@@ -31,12 +31,13 @@ cpu=(-cpu host)
 # The clock of the machine counts instructions, one per nanosecond, and skips the time in which there is
 # nothing to do, so that no timeout inside depends on the speed and load of this machine.
 [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=off,align=off" -rtc clock=vm)
+rm -f "$work/lines"
 mkfifo "$work/lines"
 status=0
 timeout --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc -smp 1 -m 1536 \
   -nodefaults -display none -no-reboot -kernel "$packages/boot/vmlinuz-$kernel" \
   -initrd "$work/initrd" \
-  -append "console=ttyS0 loglevel=4 panic=-1 rdinit=/init bench.length=$length bench.stages=${stages// /,}" \
+  -append "console=ttyS0 loglevel=4 panic=-1 rdinit=/init systemd.unit=bench.service bench.first=$first bench.length=$length bench.stages=${stages// /,}" \
   -serial "file:$work/console" -serial "file:$work/lines" 2>"$work/qemu" &
 machine=$!
 tee "$work/report" <"$work/lines"

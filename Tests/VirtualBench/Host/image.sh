@@ -47,8 +47,24 @@ make_bluetooth() { # the image
   install -D -m 644 "$packages/etc/dbus-1/system.d/bluetooth.conf" \
     "$1/etc/dbus-1/system.d/bluetooth.conf"
   mkdir -p "$1/var/lib/bluetooth"
-  ln -s ../run "$1/var/run"
-  echo 0123456789abcdef0123456789abcdef >"$1/etc/machine-id"
+}
+
+# systemd as the first process: what a boot to the stages needs of it.
+make_systemd() { # the image
+  local name
+  for name in systemd systemd-journald systemd-cgroups-agent systemd-shutdown; do
+    copy_program "$packages/lib/systemd/$name" "/usr/lib/systemd/$name" "$1"
+  done
+  for name in systemctl journalctl; do
+    copy_program "$packages/bin/$name" "/usr/bin/$name" "$1"
+  done
+  cp -a "$packages/lib/systemd/system" "$1/usr/lib/systemd/"
+  install -D -m 644 -t "$1/usr/lib/systemd/system" "$root"/packaging/systemd/uwbd.{service,socket} \
+    "$root/packaging/systemd/uwb.target" "$here/Guest/systemd/bench.service"
+  install -D -m 644 "$root/packaging/systemd/61-uwbd.rules" "$1/usr/lib/udev/rules.d/61-uwbd.rules"
+  install -D -m 644 "$root/udev/60-uwb.rules" "$1/usr/lib/udev/rules.d/60-uwb.rules"
+  mkdir -p "$1/etc/systemd/system" "$1/etc/uwbd/sessions.d" "$1/var/lib"
+  ln -s uwbctl "$1/usr/bin/uwbd"
 }
 
 make_image() { # the folder to make it in
@@ -81,14 +97,18 @@ make_image() { # the folder to make it in
   copy_program "$bin/VirtualBench" /usr/bin/VirtualBench "$image"
   install -D "$root/udev/60-uwb.rules" "$image/usr/share/uwb/60-uwb.rules"
   cp -a "$here/Guest" "$image/bench"
+  mkdir -p "$image/var"
+  ln -s ../run "$image/var/run"
+  echo 0123456789abcdef0123456789abcdef >"$image/etc/machine-id"
+  make_systemd "$image"
   cp "$work/module/uwb_bench.ko" "$image/bench/"
   install "$here/Guest/init" "$image/init"
   # root, a user who is logged in, and a member of the group.
   printf '%s\n' root:x:0:0::/root:/bin/sh visitor:x:1000:1000::/home/visitor:/bin/sh \
-    member:x:1001:1001::/tmp:/bin/sh messagebus:x:100:100::/:/bin/sh >"$image/etc/passwd"
-  printf '%s\n' root:x:0: tty:x:5: disk:x:6: dialout:x:20:member kmem:x:15: input:x:101: \
+    member:x:1001:1001::/tmp:/bin/sh second:x:1002:1002::/tmp:/bin/sh messagebus:x:100:100::/:/bin/sh >"$image/etc/passwd"
+  printf '%s\n' root:x:0: tty:x:5: disk:x:6: dialout:x:20:member,second kmem:x:15: input:x:101: \
     video:x:44: audio:x:29: lp:x:7: sgx:x:102: kvm:x:103: render:x:104: cdrom:x:24: tape:x:26: \
-    users:x:100: bluetooth:x:105: plugdev:x:46: visitor:x:1000: member:x:1001: >"$image/etc/group"
+    users:x:100: bluetooth:x:105: plugdev:x:46: visitor:x:1000: member:x:1001: second:x:1002: >"$image/etc/group"
   echo "passwd: files
 group: files" >"$image/etc/nsswitch.conf"
 }

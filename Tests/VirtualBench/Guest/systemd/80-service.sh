@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# uwbd as a service of systemd: a board that is plugged in starts it, two users measure, the board is
+# unplugged and comes back, the service is killed, and all of them measure on.
+. /bench/boards.sh
+make_boards
+a=usb:C0FFEE00000A
+service() { systemctl show -P "$1" uwbd.service; }
+active() { [ "$(service ActiveState)" = active ] || { journalctl -u uwbd --no-pager -n 20 && false; }; }
+# until_true COMMAND…: waits for it to succeed, a minute and more at most.
+until_true() {
+  local tries=0
+  until "$@" >/tmp/until 2>&1; do
+    tries=$((tries + 1))
+    [ $tries -lt 60 ] || {
+      cat /tmp/until
+      return 1
+    }
+    sleep 1
+  done
+}
+lines() { wc -l <"$1" 2>/dev/null || echo 0; }
+# Both users see ten more measurements.
+both_measure() {
+  local name before
+  for name in member second; do
+    before=$(lines /tmp/$name.csv)
+    more_than $name $((before + 10)) || return 1
+  done
+}
+more_than() { until_true sh -c "[ \$(wc -l </tmp/$1.csv) -gt $2 ]"; }
+
+check "the units are as systemd wants them" systemctl enable --now uwbd.socket
+systemctl enable uwbd.service >&4 2>&4
+check "nothing runs without a board" test "$(service ActiveState)" = inactive
+plug kit-a dummy_udc.0
+start_chips ttyGS0,kit-a,dummy_udc.0
+check "a board that is plugged in starts the service" until_true active
+check "… which has opened it" until_true as member "uwbctl info --device $a"
+check "who is not in the group may not connect" ends 77 as visitor "uwbctl info --device uwbd:"
+
+as root "uwbctl range --device /run/peer --role controlee --interval 20" >&4 2>&4 &
+programs=$!
+for name in member second; do
+  as $name "uwbctl range --device $a --interval 20 --format csv" >/tmp/$name.csv 2>/tmp/$name.said &
+  programs="$programs $!"
+done
+check "two users measure with one session" both_measure
+note "$(service StatusText)"
+check "… which the service holds for both" sh -c "systemctl show -P StatusText uwbd | grep -q '1 sessions, 2 clients'"
+
+VirtualBench tell $chips "unplug 0"
+udevadm settle
+VirtualBench tell $chips "plug 0"
+check "both measure again when the board has come back" both_measure
+
+before=$(service MainPID)
+bus=$(cat /sys/devices/platform/dummy_hcd.0/usb*/busnum)
+VirtualBench usbmon "$bus" >/tmp/usb &
+watcher=$!
+kill -9 "$before"
+check "both measure again when the service was killed" both_measure
+check "… by systemd, as another process" test "$(service MainPID)" != "$before"
+kill $watcher
+wait $watcher 2>/dev/null
+check "… and the port was never closed" sh -c "! grep -q 'control-lines none' /tmp/usb"
+note "$(service NRestarts) restarts, $(service NFileDescriptorStore) descriptors kept"
+
+killall -INT uwbctl
+wait $programs
+check "the programs have ended, and their session with them" \
+  until_true sh -c "systemctl show -P StatusText uwbd | grep -q ' 0 sessions'"
+systemctl stop uwbd.service uwbd.socket
+check "it ends in order" test "$(service Result)" = success
+journalctl -u uwbd --no-pager -o cat >&4
+check "the kernel complained of nothing" quiet_kernel
