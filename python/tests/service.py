@@ -7,7 +7,12 @@ service.py SOCKET PROFILE
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
+import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -99,7 +104,40 @@ def killed() -> None:
     print("uwb: a session ends with its program")
 
 
+def kill_service() -> None:
+    """.ci/python starts it again."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(PATH)
+        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        os.kill(struct.unpack("3i", peer)[0], signal.SIGKILL)
+        with contextlib.suppress(ConnectionResetError):
+            connection.recv(1)
+
+
+def restarted() -> None:
+    """Measurements go on with a service that was restarted."""
+    with uwb.connect(PATH) as service, service.start(PROFILE) as session:
+        found = session.measurements(reconnect=60)
+        next(found)
+        kill_service()
+        for _ in range(10):
+            next(found)
+        check(len(service.chips()[0].sessions) == 1, "there is no session, or more than one")
+
+    async def main() -> None:
+        async with uwb.aio.connect(PATH) as service, await service.start(PROFILE) as session:
+            found = session.measurements(reconnect=60)
+            await anext(found)
+            kill_service()
+            for _ in range(10):
+                await anext(found)
+
+    asyncio.run(main())
+    print("uwb: measurements go on after a restart of the service")
+
+
 json.dumps(read_profile(PROFILE))
 blocking()
 asyncio.run(with_asyncio())
 killed()
+restarted()

@@ -2,8 +2,10 @@
 """Distances and angles from UWB chips, through the service `uwbd`."""
 
 from ._client import Client, Session, connect
-from ._model import Chip, Info, Measurement, Owner, Recording, SessionState
+from ._model import Borrower, Chip, Info, Measurement, Owner, Recording, SessionState
 from ._protocol import (
+    Busy,
+    Busy,
     ChipUnavailable,
     Conflict,
     ConnectionLost,
@@ -22,7 +24,10 @@ from ._protocol import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Borrower",
+    "Busy",
     "Chip",
+    "Busy",
     "ChipUnavailable",
     "Client",
     "Conflict",

@@ -7,11 +7,13 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ._model import Chip, Info, Measurement, Recording
 from ._protocol import (
+    Busy,
+    ChipUnavailable,
     ConnectionLost,
     Keep,
     Profile,
@@ -22,6 +24,7 @@ from ._protocol import (
     Share,
     check,
     default_path,
+    pauses,
     read_profile,
 )
 
@@ -87,11 +90,21 @@ class Session:
         self.joined = joined
 
     def measurements(
-        self, *, peer: str | None = None, keep: Keep = "all", queue: int = 1_000
+        self,
+        *,
+        peer: str | None = None,
+        keep: Keep = "all",
+        queue: int = 1_000,
+        reconnect: float = 0,
     ) -> Iterator[Measurement]:
         """What it measures from now on; `SessionEnded` when it ends."""
         return self._client.measurements(
-            chip=self.chip, session_id=self.session_id, peer=peer, keep=keep, queue=queue
+            chip=self.chip,
+            session_id=self.session_id,
+            peer=peer,
+            keep=keep,
+            queue=queue,
+            reconnect=reconnect,
         )
 
     def stop(self) -> None:
@@ -114,6 +127,8 @@ class Client:
     def __init__(self, path: str, timeout: float | None) -> None:
         self._path = path
         self._timeout = timeout
+        # The parameters of the sessions that it holds, for a service that was restarted.
+        self._held: dict[tuple[str, int], dict[str, Any]] = {}
         self._connection = Connection(path, timeout)
         try:
             info = self._connection.call("org.varlink.service.GetInfo")
@@ -154,17 +169,43 @@ class Client:
         share   -- who may join it and see what it measures
         linger  -- for how many seconds the session stays when this program has crashed
         """
-        result = self._connection.call(
-            "Start",
-            profile=read_profile(profile),
-            chip=chip,
-            share=share,
-            linger_ms=round(linger * 1_000),
-        )
+        parameters = {
+            "profile": read_profile(profile),
+            "chip": chip,
+            "share": share,
+            "linger_ms": round(linger * 1_000),
+        }
+        result = self._connection.call("Start", **parameters)
+        self._held[result["chip"], result["session_id"]] = parameters
         return Session(self, result["chip"], result["session_id"], result["joined"])
 
     def stop(self, session_id: int, *, chip: str | None = None) -> None:
+        for key in [key for key in self._held if key[1] == session_id and chip in (None, key[0])]:
+            del self._held[key]
         self._connection.call("Stop", session_id=session_id, chip=chip)
+
+    def _reconnect(self, lost: ConnectionLost, seconds: float) -> None:
+        """Connects to a service that was restarted, and starts the sessions that it held."""
+        for pause in pauses(seconds):
+            time.sleep(pause)
+            try:
+                connection = Connection(self._path, self._timeout)
+            except ConnectionLost:
+                continue
+            try:
+                for parameters in self._held.values():
+                    connection.call("Start", **parameters)
+            except (Busy, ChipUnavailable, ConnectionLost):
+                # The service has not opened it yet.
+                connection.close()
+                continue
+            except BaseException:
+                connection.close()
+                raise
+            self._connection.close()
+            self._connection = connection
+            return
+        raise lost
 
     def measurements(
         self,
@@ -174,27 +215,49 @@ class Client:
         peer: str | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
+        reconnect: float = 0,
     ) -> Iterator[Measurement]:
         """What is measured from this call on.
 
-        keep -- what the service drops when they are not taken in time: all but the newest of each
-                peer, or (all) the oldest when more than `queue` wait
+        keep      -- what the service drops when they are not taken in time: all but the newest of
+                     each peer, or (all) the oldest when more than `queue` wait
+        reconnect -- for how many seconds to wait for a service that was restarted: the sessions of
+                     this client are started again, and measurements go on
         """
-        connection = Connection(self._path, self._timeout)
-        connection.send(
-            "Monitor", more=True, chip=chip, session_id=session_id, peer=peer, keep=keep, queue=queue
-        )
-        return self._listen(connection)
 
-    @staticmethod
-    def _listen(connection: Connection) -> Iterator[Measurement]:
-        connection.wait(None)
+        def monitor() -> Connection:
+            connection = Connection(self._path, self._timeout)
+            connection.send(
+                "Monitor",
+                more=True,
+                chip=chip,
+                session_id=session_id,
+                peer=peer,
+                keep=keep,
+                queue=queue,
+            )
+            return connection
+
+        return self._listen(monitor, monitor(), reconnect)
+
+    def _listen(
+        self, monitor: Callable[[], Connection], connection: Connection, reconnect: float
+    ) -> Iterator[Measurement]:
         try:
             while True:
-                reply = connection.receive()
-                yield Measurement.from_json(reply.result())
-                if not reply.continues:
-                    return
+                try:
+                    connection.wait(None)
+                    while True:
+                        reply = connection.receive()
+                        yield Measurement.from_json(reply.result())
+                        if not reply.continues:
+                            return
+                except ConnectionLost as lost:
+                    connection.close()
+                    if not reconnect:
+                        raise
+                    self._reconnect(lost, reconnect)
+                    connection = monitor()
         finally:
             connection.close()
 

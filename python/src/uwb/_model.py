@@ -59,6 +59,18 @@ class SessionState:
 
 
 @dataclass(frozen=True, slots=True)
+class Borrower:
+    """A program that has a chip to itself."""
+
+    user: Owner = Owner()
+    #: What for.
+    reason: str = ""
+    #: Microseconds since 1970.
+    since_us: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Chip:
     """A chip that the service has."""
 
@@ -67,6 +79,7 @@ class Chip:
     #: Why it cannot be used now; None: it can.
     problem: str | None = None
     sessions: tuple[SessionState, ...] = ()
+    borrower: Borrower | None = None
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -79,7 +92,10 @@ class Chip:
             )
             for session in members.get("sessions") or []
         )
-        return _made(cls, members, sessions=sessions)
+        borrower = members.get("borrower")
+        if borrower is not None:
+            borrower = _made(Borrower, borrower, user=_made(Owner, borrower.get("user") or {}))
+        return _made(cls, members, sessions=sessions, borrower=borrower)
 
 
 @dataclass(frozen=True, slots=True)

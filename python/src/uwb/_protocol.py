@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +22,16 @@ Profile = Mapping[str, Any] | str | os.PathLike[str]
 
 def default_path() -> str:
     return os.environ.get("UWBD_SOCKET", DEFAULT_PATH)
+
+
+def pauses(seconds: float) -> Iterator[float]:
+    """Seconds to wait before each attempt to reach a service again, within this time."""
+    end = time.monotonic() + seconds
+    pause = 0.1
+    while time.monotonic() < end:
+        # Not all programs at once.
+        yield pause * random.uniform(0.5, 1)
+        pause = min(2 * pause, 2.0)
 
 
 class ConnectionLost(ConnectionError):
@@ -63,6 +75,10 @@ class ChipUnavailable(ServiceError):
     """The chip cannot be used now."""
 
 
+class Busy(ServiceError):
+    """Another program has the chip to itself, or those that hold its sessions keep it."""
+
+
 class InvalidProfile(ServiceError):
     """The profile cannot be read."""
 
@@ -98,7 +114,7 @@ class SessionEnded(ServiceError):
 _ERRORS: dict[str, type[ServiceError]] = {
     f"{INTERFACE}.{kind.__name__}": kind
     for kind in (
-        NoChip, ChipUnavailable, InvalidProfile, Conflict, Denied, Refused, NoSession, SessionEnded,
+        NoChip, ChipUnavailable, Busy, InvalidProfile, Conflict, Denied, Refused, NoSession, SessionEnded,
     )
 }
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from ._model import Chip, Info, Measurement
 from ._protocol import (
+    Busy,
+    ChipUnavailable,
     ConnectionLost,
     Keep,
     Profile,
@@ -20,6 +22,7 @@ from ._protocol import (
     Share,
     check,
     default_path,
+    pauses,
     read_profile,
 )
 
@@ -77,11 +80,21 @@ class Session:
         self.joined = joined
 
     def measurements(
-        self, *, peer: str | None = None, keep: Keep = "all", queue: int = 1_000
+        self,
+        *,
+        peer: str | None = None,
+        keep: Keep = "all",
+        queue: int = 1_000,
+        reconnect: float = 0,
     ) -> AsyncIterator[Measurement]:
         """What it measures from now on; `SessionEnded` when it ends."""
         return self._client.measurements(
-            chip=self.chip, session_id=self.session_id, peer=peer, keep=keep, queue=queue
+            chip=self.chip,
+            session_id=self.session_id,
+            peer=peer,
+            keep=keep,
+            queue=queue,
+            reconnect=reconnect,
         )
 
     async def stop(self) -> None:
@@ -104,6 +117,8 @@ class Client:
     def __init__(self, path: str, connection: _Connection, version: str) -> None:
         self._path = path
         self._connection = connection
+        # The parameters of the sessions that it holds, for a service that was restarted.
+        self._held: dict[tuple[str, int], dict[str, Any]] = {}
         # Answers come in the order of the calls.
         self._turn = asyncio.Lock()
         #: Of the service.
@@ -143,17 +158,42 @@ class Client:
         linger: float = 0,
     ) -> Session:
         """Starts a session by a profile, or joins the same one; see `uwb.Client.start`."""
-        result = await self._call(
-            "Start",
-            profile=read_profile(profile),
-            chip=chip,
-            share=share,
-            linger_ms=round(linger * 1_000),
-        )
+        parameters = {
+            "profile": read_profile(profile),
+            "chip": chip,
+            "share": share,
+            "linger_ms": round(linger * 1_000),
+        }
+        result = await self._call("Start", **parameters)
+        self._held[result["chip"], result["session_id"]] = parameters
         return Session(self, result["chip"], result["session_id"], result["joined"])
 
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
+        for key in [key for key in self._held if key[1] == session_id and chip in (None, key[0])]:
+            del self._held[key]
         await self._call("Stop", session_id=session_id, chip=chip)
+
+    async def _reconnect(self, lost: ConnectionLost, seconds: float) -> None:
+        for pause in pauses(seconds):
+            await asyncio.sleep(pause)
+            try:
+                connection = await _Connection.open(self._path)
+            except ConnectionLost:
+                continue
+            try:
+                for parameters in self._held.values():
+                    await connection.call("Start", **parameters)
+            except (Busy, ChipUnavailable, ConnectionLost):
+                # The service has not opened it yet.
+                connection.close()
+                continue
+            except BaseException:
+                connection.close()
+                raise
+            self._connection.close()
+            self._connection = connection
+            return
+        raise lost
 
     async def measurements(
         self,
@@ -163,26 +203,32 @@ class Client:
         peer: str | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
+        reconnect: float = 0,
     ) -> AsyncIterator[Measurement]:
         """What is measured from the first step of the loop on; see `uwb.Client.measurements`."""
-        connection = await _Connection.open(self._path)
-        try:
-            await connection.send(
-                "Monitor",
-                more=True,
-                chip=chip,
-                session_id=session_id,
-                peer=peer,
-                keep=keep,
-                queue=queue,
-            )
-            while True:
-                reply = await connection.receive()
-                yield Measurement.from_json(reply.result())
-                if not reply.continues:
-                    return
-        finally:
-            connection.close()
+        while True:
+            connection = await _Connection.open(self._path)
+            try:
+                await connection.send(
+                    "Monitor",
+                    more=True,
+                    chip=chip,
+                    session_id=session_id,
+                    peer=peer,
+                    keep=keep,
+                    queue=queue,
+                )
+                while True:
+                    reply = await connection.receive()
+                    yield Measurement.from_json(reply.result())
+                    if not reply.continues:
+                        return
+            except ConnectionLost as lost:
+                if not reconnect:
+                    raise
+                await self._reconnect(lost, reconnect)
+            finally:
+                connection.close()
 
 
 class _Connecting:
