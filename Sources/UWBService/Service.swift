@@ -403,7 +403,7 @@ import Varlink
     }
     guard owners.isEmpty else {
       throw .busy(
-        chip.name, "\(owners.count) programs hold sessions.",
+        chip.name, "Other programs hold sessions of the chip.",
         "Wait until they have ended; List tells which they are.", nil, owners.map(\.value))
     }
     let reason = printable(call.parameters["reason"]?.string ?? "")

@@ -274,6 +274,28 @@ import Varlink
     }
   }
 
+  @Test func aCommandHasTheChipAlone() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let config = ["config", "set", "LOW_POWER_MODE=off"]
+      for (arguments, isDone) in [
+        (config, false), (config + ["--exclusive"], true), (["reset", "--exclusive"], true),
+        (["send", "20 02 00 00", "--exclusive"], true),
+      ] {
+        let command = try Command(bench, arguments)
+        command.process.waitUntilExit()
+        #expect((command.process.terminationStatus == 0) == isDone, "\(arguments)")
+      }
+      // The service has it again.
+      try bench.waitForChip()
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
+      let refused = try Command(bench, config + ["--exclusive"])
+      refused.process.waitUntilExit()
+      #expect(refused.process.terminationStatus == EX_TEMPFAIL)
+      #expect(bench.chip.sessionCount == 1)
+    }
+  }
+
   @Test func rangeGoesOnAfterTheServiceHasCrashed() async throws {
     try await ServiceBench.lend { bench in
       func launch() throws -> SpawnedProcess {

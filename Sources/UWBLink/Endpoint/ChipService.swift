@@ -15,6 +15,8 @@ package enum ChipService {
 
   /// Seconds that it may take to accept a connection, and to answer.
   private static let patience = 5
+  /// The same where it has to end sessions and close a chip.
+  private static let patienceForClosing = 20
 
   /// A device as the service has it, where the service holds it; otherwise as it is.
   package static func endpoint(
@@ -27,7 +29,7 @@ package enum ChipService {
     let place = endpoint.place
     let found = LinkEndpoint.service(socket: socket, chip: place)
     do throws(LinkError) {
-      let (descriptor, reply) = try call("Describe", place, upgrades: false, found)
+      let (descriptor, reply) = try call("Describe", place, found)
       try? descriptor.close()
       // A chip that it cannot use now is its chip all the same.
       return reply.error == nil || reply.isError("ChipUnavailable") ? found : endpoint
@@ -55,15 +57,43 @@ package enum ChipService {
       recoverySuggestion: reply.parameters["advice"]?.string)
   }
 
+  /// Has the service close a chip that it holds, for as long as the connection is open.
+  ///
+  /// - Parameter reason: what for, to others who want the chip meanwhile.
+  /// - Returns: nil: no service holds it.
+  package static func borrow(
+    _ endpoint: LinkEndpoint, for reason: String, at socket: FilePath = ChipService.socket
+  ) throws(LinkError) -> FileDescriptor? {
+    if case .descriptor = endpoint { return nil }
+    let place = endpoint.place
+    let found = LinkEndpoint.service(socket: socket, chip: place)
+    let called: (descriptor: FileDescriptor, reply: VarlinkReply)
+    do throws(LinkError) {
+      called = try call(
+        "Borrow", place, reason: reason, patience: patienceForClosing, found)
+    } catch  where [.notFound, .connectionRefused].contains(error.code) { return nil }
+    guard let name = called.reply.error else { return called.descriptor }
+    try? called.descriptor.close()
+    if called.reply.isError("NoChip") { return nil }
+    var detail = called.reply.parameters["reason"]?.string ?? name
+    if detail.hasSuffix(".") { detail.removeLast() }
+    throw LinkError(
+      called.reply.isError("Denied") ? .permissionDenied : .busy, endpoint: found.description,
+      detail: detail, recoverySuggestion: called.reply.parameters["advice"]?.string)
+  }
+
   private static func call(
-    _ method: String, _ chip: String?, upgrades: Bool, _ endpoint: LinkEndpoint
+    _ method: String, _ chip: String?, reason: String? = nil, upgrades: Bool = false,
+    patience: Int = ChipService.patience, _ endpoint: LinkEndpoint
   ) throws(LinkError) -> (FileDescriptor, VarlinkReply) {
     guard case .service(let socket, _) = endpoint else {
       throw LinkError(.invalidEndpoint, endpoint: endpoint.description)
     }
-    let descriptor = try connected(to: socket, endpoint)
-    let call = VarlinkCall(
-      "\(interface).\(method)", chip.map { ["chip": .string($0)] } ?? [:], upgrade: upgrades)
+    let descriptor = try connected(to: socket, patience, endpoint)
+    var parameters: [String: JSON] = [:]
+    parameters["chip"] = chip.map { .string($0) }
+    parameters["reason"] = reason.map { .string($0) }
+    let call = VarlinkCall("\(interface).\(method)", parameters, upgrade: upgrades)
     do throws(Errno) {
       try send(call.bytes, descriptor)
       let message = try receive(descriptor)
@@ -78,7 +108,7 @@ package enum ChipService {
   }
 
   private static func connected(
-    to path: FilePath, _ endpoint: LinkEndpoint
+    to path: FilePath, _ patience: Int, _ endpoint: LinkEndpoint
   ) throws(LinkError) -> FileDescriptor {
     let number = Glibc.socket(
       AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -40,7 +40,7 @@ struct Doctor: Command {
   }
 
   private func check(_ device: String) async throws -> [Finding] {
-    let target = try OpenTarget(device, options, capture)
+    let target = try await OpenTarget(device, options, capture)
     defer { target.finish() }
     var driverOptions = options.driverOptions
     driverOptions.tap = target.tap

@@ -99,7 +99,7 @@ struct MonitorOptions: ParsableArguments {
     _ options: DeviceOptions, _ capture: CaptureOptions, _ printer: PacketPrinter,
     about title: String = "", write: @escaping (String) -> Void
   ) async throws {
-    let target = try OpenTarget(options.device, options.chip, capture)
+    let target = try await OpenTarget(options.device, options.chip, capture)
     defer { target.finish() }
     let terminal = proxy ? try ProxyTerminal(link: link) : nil
     defer { terminal?.close() }

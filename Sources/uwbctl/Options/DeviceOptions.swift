@@ -49,6 +49,13 @@ struct ChipOptions: ParsableArguments {
   @Flag(help: "Open the chip itself, even where a service (uwbd) shares it.") var direct = false
 
   @Flag(
+    help: """
+      Have the chip alone, for its configuration, calibration, tests and packets: a service (uwbd) that \
+      shares it closes it until the command has ended.
+      """)
+  var exclusive = false
+
+  @Flag(
     name: .shortAndLong, help: "Log to standard error what the driver does; -vv: every detail.")
   var verbose: Int
 
@@ -56,7 +63,7 @@ struct ChipOptions: ParsableArguments {
     var logger = Logger(label: "uwbctl", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = verbose == 0 ? .error : verbose == 1 ? .info : .trace
     var options = UWBDevice.Options(profile: chip.profile, logger: logger)
-    options.usesService = !direct
+    options.usesService = !direct && !exclusive
     return options
   }
 
@@ -262,17 +269,29 @@ struct OpenTarget {
   let tap: UWBDevice.PacketTap?
   /// The embedded simulated chips; nil for any other device.
   let simulated: SimulatedPeers?
+  /// Keeps a service from opening the chip.
+  private let loan: FileDescriptor?
 
   /// - Parameter peers: the number of other simulated chips.
   /// - Throws: `LinkError`, `CaptureError`, or the error of the pseudo-terminal.
-  init(_ device: String, _ chip: ChipOptions, _ capture: CaptureOptions?, peers: Int = 0) throws {
+  init(
+    _ device: String, _ chip: ChipOptions, _ capture: CaptureOptions?, peers: Int = 0
+  ) async throws {
     simulated = device == DeviceOptions.simulated ? try chip.simulatedChip(peers: peers) : nil
     endpoint = try simulated.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
     tap = try capture?.start(device, simulated: simulated == nil ? nil : chip.simChip)?.tap
+    loan =
+      chip.exclusive && simulated == nil
+      ? try await runBlocking { [endpoint] in
+        Result { () throws(LinkError) in try ChipService.borrow(endpoint, for: Program.name) }
+      }.get() : nil
   }
 
-  /// Stops the simulated chip.
-  func finish() { simulated?.bench.stop() }
+  /// Stops the simulated chip, and lets a service have the chip again.
+  func finish() {
+    simulated?.bench.stop()
+    try? loan?.close()
+  }
 }
 
 extension DeviceOptions {
@@ -291,7 +310,7 @@ extension DeviceOptions {
     resetPolicy: UWBDevice.ResetPolicy = .reset, resetAdvice: String? = nil,
     recovery: RecoveryPolicy? = nil, _ body: (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R {
-    let target = try OpenTarget(device, chip, capture, peers: count)
+    let target = try await OpenTarget(device, chip, capture, peers: count)
     defer { target.finish() }
     var driverOptions = chip.driverOptions
     (driverOptions.tap, driverOptions.recovery) = (target.tap, recovery)
@@ -313,7 +332,7 @@ extension DeviceOptions {
     }
     let result: Result<R, any Error>
     do { result = .success(try await body(device, target.simulated)) } catch {
-      result = .failure(error)
+      result = .failure(Self.advised(error, device))
     }
     await device.close()
     guard let cause = device.remainingSession else { return try result.get() }
@@ -325,6 +344,16 @@ extension DeviceOptions {
       throw error
     }
     throw remains
+  }
+
+  /// With what to do about a service that refuses what concerns the whole chip.
+  private static func advised(_ error: any Error, _ device: UWBDevice) -> any Error {
+    guard case .service = device.endpoint, let cause = error as? DriverError,
+      cause.status == .rejected
+    else { return error }
+    return Failure(
+      ExitStatus(cause), "\(cause)",
+      try: "A service shares the chip: what concerns all of it needs --exclusive.")
   }
 
   /// The same for a command that ranges, for as long as it is to.

@@ -69,7 +69,7 @@ struct Send: Command {
         throw Failure(.usage, try: "Correct the packets, or send them anyway with --force.")
       }
     }
-    let target = try OpenTarget(options.device, options.chip, capture)
+    let target = try await OpenTarget(options.device, options.chip, capture)
     defer { target.finish() }
     let link = try await PacketLink(target.endpoint, record: target.tap)
     try await link.use { try await send(plan, over: link, profile) }
