@@ -55,6 +55,8 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case unresolvedHost(String)
     case system(Errno, endpoint: String)
     case bluetooth(BluetoothError)
+    case notPaired(String)
+    case otherConfiguration(String)
   }
   package let reason: Reason
 
@@ -80,7 +82,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case .invalidFraming, .peerNotReading, .receiveOverflow, .stream: .channelFailed
     case .invalidEndpoint: .invalidEndpoint
     case .unresolvedHost, .system: .system
-    case .bluetooth: .bluetooth
+    case .bluetooth, .notPaired, .otherConfiguration: .bluetooth
     }
   }
 
@@ -111,6 +113,10 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
       "Start the accessory first, and check the address."
     case .system, .stream: "Remove the cause, then connect again."
     case .bluetooth(let error): error.recoverySuggestion
+    case .notPaired:
+      "Pair with it: BluetoothCentral.connect(to:pairing:), or uwbctl find --ble --pair."
+    case .otherConfiguration:
+      "Let the app ask for new data (0x0A); the accessory has to hold it before it sends 0x01."
     }
   }
 }
@@ -143,6 +149,9 @@ extension AccessoryError: CustomStringConvertible {
     case .unresolvedHost(let host): "Cannot resolve the host name \(host)."
     case .system(let error, let endpoint): "\(endpoint): \(error)."
     case .bluetooth(let error): error.description
+    case .notPaired(let device): "The accessory \(device) is not paired with this machine."
+    case .otherConfiguration(let device):
+      "The Nearby Interaction service of the accessory \(device) does not hold this configuration data."
     }
   }
 }

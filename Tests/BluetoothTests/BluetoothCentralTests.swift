@@ -3,6 +3,7 @@ import AccessoryProtocol
 import Bluetooth
 import Foundation
 import Testing
+import UWB
 
 /// An app that finds accessories over Bluetooth LE.
 @Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct BluetoothCentralTests {
@@ -84,6 +85,114 @@ import Testing
     #expect(error?.code == .bluetooth)
     _ = await blueZ.called("Disconnect")
     await central.close()
+    blueZ.end()
+  }
+
+  // MARK: sessions in the background
+
+  private static let device = "/org/bluez/hci0/dev_C0_FF_EE_00_00_01"
+  /// Of the adapter 00:AA:01:00:00:42 and the random address C0:FF:EE:00:00:01.
+  private static let identifier = UUID(uuidString: "00AA0100-0042-8001-8000-C0FFEE000001")!
+  private static let data = AccessoryConfigurationData(
+    uwb: UWBConfigurationData(role: .controller, address: 7))
+
+  /// An accessory that holds a value for each session.
+  private func accessory(
+    _ blueZ: FakeBlueZ, _ values: [[UInt8]], bonded: Bool = true, connected: Bool = true
+  ) {
+    blueZ.adapter()
+    blueZ.device(
+      "C0_FF_EE_00_00_01",
+      [
+        ("Bonded", .bool(bonded)), ("Connected", .bool(connected)),
+        ("ServicesResolved", .bool(connected)),
+      ])
+    let service = Self.device + "/service0040"
+    blueZ.put(
+      service, "org.bluez.GattService1",
+      [
+        ("UUID", .string("48fe3e40-0817-4bb2-8633-3073689c2dba")), ("Device", .path(Self.device)),
+      ])
+    for number in values.indices {
+      blueZ.put(
+        "\(service)/char004\(number)", "org.bluez.GattCharacteristic1",
+        [
+          ("UUID", .string("95e8d9d5-d8ef-4721-9a4e-807375f53328")), ("Service", .path(service)),
+          ("Flags", .strings(["encrypt-read"])),
+        ])
+    }
+    blueZ.answers["ReadValue"] = { call in
+      call.reply([.bytes(values[Int(String(call.message.path.last!))!])])
+    }
+  }
+
+  private func confirm(_ bus: PrivateBus) async -> String? {
+    do throws(AccessoryError) {
+      try await BluetoothCentral.confirm(Self.identifier, offers: Self.data, bus: bus.address)
+      return nil
+    } catch {
+      #expect(error.code == .bluetooth && error.recoverySuggestion != nil)
+      return error.description
+    }
+  }
+
+  @Test func identifiersOutliveTheAdaptersNumber() async throws {
+    for name in ["hci0", "hci7"] {
+      let bus = try await PrivateBus()
+      let blueZ = try await FakeBlueZ(bus)
+      blueZ.adapter(name)
+      let heard: [(String, DBusValue)] = [
+        ("UUIDs", .strings([FakeBlueZ.uart.service])), ("RSSI", .int16(-50)),
+      ]
+      blueZ.device("C0_FF_EE_00_00_01", heard, on: name)
+      let central = try await BluetoothCentral.open(bus: bus.address)
+      let found = try #require(try await first(central))
+      #expect(found.identifier == Self.identifier)
+      await central.close()
+      blueZ.end()
+    }
+  }
+
+  @Test func anAccessoryIsReadyForTheBackground() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    // The value of another phone's session comes first.
+    accessory(blueZ, [[UInt8](repeating: 0, count: 48), Self.data.bytes])
+    #expect(await confirm(bus) == nil)
+    #expect(blueZ.calls.count { $0.member == "ReadValue" } == 2)
+    blueZ.end()
+  }
+
+  /// BlueZ may refuse the first read after pairing.
+  @Test func aFailedReadIsRepeated() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    accessory(blueZ, [Self.data.bytes])
+    blueZ.answers["ReadValue"] = { [unowned blueZ] call in
+      blueZ.answers["ReadValue"] = { $0.reply([.bytes(Self.data.bytes)]) }
+      call.fail("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0e")
+    }
+    #expect(await confirm(bus) == nil)
+    blueZ.end()
+  }
+
+  @Test func whatIsMissingIsSaid() async throws {
+    for (bonded, connected, words) in [
+      (false, true, "not paired"), (true, false, "not connected"), (true, true, "does not hold"),
+    ] {
+      let bus = try await PrivateBus()
+      let blueZ = try await FakeBlueZ(bus)
+      accessory(
+        blueZ, [[UInt8](repeating: 0, count: 50)], bonded: bonded, connected: connected)
+      let error = try #require(await confirm(bus))
+      #expect(error.contains(words) && error.contains("C0:FF:EE:00:00:01"), "\(error)")
+      blueZ.end()
+    }
+    let bus = try await PrivateBus()
+    #expect(await confirm(bus) == "bluetoothd does not run.")
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter()
+    #expect(await confirm(bus)?.contains(Self.identifier.uuidString) == true)
     blueZ.end()
   }
 }

@@ -109,10 +109,14 @@ final class TestAccessory: Sendable {
   var sessions: UInt8? { get async throws { try await device.send(GetSessionCount()).count } }
 
   /// Asks the accessory for its data, as an app does at the start.
-  func configuration() async throws -> NINearbyAccessoryConfiguration {
+  ///
+  /// - Parameter identifier: over Bluetooth LE.
+  func configuration(_ identifier: UUID? = nil) async throws -> NINearbyAccessoryConfiguration {
     try await channel.send(AppMessage.initialize.bytes)
-    let data = await offers.first { _ in true }
-    return try NINearbyAccessoryConfiguration(data: Data(try #require(data)))
+    let data = Data(try #require(await offers.first { _ in true }))
+    guard let identifier else { return try NINearbyAccessoryConfiguration(data: data) }
+    return try NINearbyAccessoryConfiguration(
+      accessoryData: data, bluetoothPeerIdentifier: identifier)
   }
 
   func deliver(_ how: Delivery) { delivery.withLock { $0 = how } }
@@ -176,8 +180,8 @@ struct SessionFixture {
 
   /// Runs the session with the accessory's current configuration data.
   @discardableResult
-  func run() async throws -> NINearbyAccessoryConfiguration {
-    let configuration = try await accessory.configuration()
+  func run(_ identifier: UUID? = nil) async throws -> NINearbyAccessoryConfiguration {
+    let configuration = try await accessory.configuration(identifier)
     session.run(configuration)
     return configuration
   }

@@ -22,14 +22,18 @@ import UWBLink
     /// The handler of the first run's rounds.
     let reports: RoundCallback
 
-    init() throws {
-      core = SessionCore(clock: clock, executor: runner)
+    /// - Parameter endures: the session goes on in the background.
+    init(program: ProgramState = ProgramState(), endures: Bool = false) throws {
+      core = SessionCore(clock: clock, executor: runner, program: program)
       reports = core.reports(of: 1)
       // A name without a device node, so no permissions are checked.
       session = recorder.session(on: "tcp:127.0.0.1:9", core: core)
       let uwb = UWBConfigurationData(role: .controller, address: 7)
-      configuration = try NINearbyAccessoryConfiguration(
-        data: Data(AccessoryConfigurationData(uwb: uwb).bytes))
+      let data = Data(AccessoryConfigurationData(uwb: uwb).bytes)
+      configuration =
+        endures
+        ? try NINearbyAccessoryConfiguration(accessoryData: data, bluetoothPeerIdentifier: UUID())
+        : try NINearbyAccessoryConfiguration(data: data)
     }
 
     /// Runs the session until it ranges.

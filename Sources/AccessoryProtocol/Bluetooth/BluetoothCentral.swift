@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Bluetooth
+public import FoundationEssentials
 internal import Locking
 
 /// An accessory that was heard over Bluetooth LE.
@@ -12,6 +13,10 @@ public struct BluetoothAccessory: Sendable, Hashable {
   public let signalStrength: Int?
   /// Whether this machine and the accessory keep keys.
   public let isPaired: Bool
+  /// Identifies the accessory, as Core Bluetooth's identifier does. It stays the same as long as they are
+  /// paired, also for an accessory whose address changes otherwise. It contains the addresses of the
+  /// accessory and of this machine's adapter.
+  public let identifier: UUID
 
   let device: BluetoothDeviceID
 }
@@ -86,10 +91,12 @@ public final class BluetoothCentral: Sendable {
       && !services.isDisjoint(with: device.services)
       && bluetooth.adapter(of: device)?.address == adapter.address
     {
-      continuation.yield(BluetoothAccessory(device))
+      continuation.yield(BluetoothAccessory(device, on: adapter))
     }
-    let telling = Task {
-      for await device in found { continuation.yield(BluetoothAccessory(device)) }
+    let telling = Task { [adapter] in
+      for await device in found {
+        continuation.yield(BluetoothAccessory(device, on: adapter))
+      }
       continuation.finish()
     }
     continuation.onTermination = { _ in telling.cancel() }
@@ -162,10 +169,80 @@ public final class BluetoothCentral: Sendable {
 }
 
 extension BluetoothAccessory {
-  init(_ device: BluetoothDevice) {
+  init(_ device: BluetoothDevice, on adapter: BluetoothAdapter) {
     self.init(
       name: device.name, address: device.address, signalStrength: device.rssi,
-      isPaired: device.isBonded, device: device.id)
+      isPaired: device.isBonded, identifier: Self.identifier(device, on: adapter),
+      device: device.id)
+  }
+
+  /// A UUID of version 8. Keys belong to an adapter's address, whatever its number is.
+  static func identifier(_ device: BluetoothDevice, on adapter: BluetoothAdapter) -> UUID {
+    func bytes(_ address: String) -> [UInt8] {
+      let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
+      return bytes.count == 6 ? bytes : [UInt8](repeating: 0, count: 6)
+    }
+    let (a, d) = (bytes(adapter.address), bytes(device.address))
+    let kind: UInt8 = device.isRandom ? 1 : 0
+    return UUID(
+      uuid: (
+        a[0], a[1], a[2], a[3], a[4], a[5], 0x80, kind, 0x80, 0, d[0], d[1], d[2], d[3], d[4], d[5]
+      ))
+  }
+}
+
+// What a session needs that goes on in the background.
+extension BluetoothCentral {
+  /// Looks whether an accessory is paired and connected, by whichever program, and holds the
+  /// configuration data that its app was sent.
+  ///
+  /// - Parameter bus: as D-Bus writes addresses; nil: the system's.
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  package static func confirm(
+    _ identifier: UUID, offers data: AccessoryConfigurationData, bus: String? = nil
+  ) async throws(AccessoryError) {
+    let bluetooth: Bluetooth
+    do throws(BluetoothError) { bluetooth = try await Bluetooth.open(bus: bus) } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+    let outcome: Result<Void, AccessoryError>
+    do throws(AccessoryError) {
+      outcome = .success(try await confirm(identifier, offers: data, bluetooth))
+    } catch {
+      outcome = .failure(error)
+    }
+    await bluetooth.close()
+    try outcome.get()
+  }
+
+  @BluetoothActor private static func confirm(
+    _ identifier: UUID, offers data: AccessoryConfigurationData, _ bluetooth: Bluetooth
+  ) async throws(AccessoryError) {
+    let device = bluetooth.devices.first { device in
+      bluetooth.adapter(of: device).map {
+        BluetoothAccessory.identifier(device, on: $0) == identifier
+      } ?? false
+    }
+    guard let device, device.isBonded else {
+      throw AccessoryError(.notPaired(device?.address ?? identifier.uuidString))
+    }
+    do throws(BluetoothError) {
+      guard try await bluetooth.isReady(device.id) else {
+        throw BluetoothError(.notConnected(device.address))
+      }
+      for characteristic in bluetooth.characteristics(of: device.id)
+      where characteristic.service == PeripheralServices.nearbyInteraction {
+        // Right after pairing the first one can fail in BlueZ.
+        var value = try? await bluetooth.read(characteristic)
+        if value == nil { value = try? await bluetooth.read(characteristic) }
+        if let value, let offered = try? AccessoryConfigurationData(value), offered == data {
+          return
+        }
+      }
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+    throw AccessoryError(.otherConfiguration(device.address))
   }
 }
 

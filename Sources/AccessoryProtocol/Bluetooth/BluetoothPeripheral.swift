@@ -92,6 +92,8 @@ struct PeripheralServices: Sendable {
     uuid: "2E938FD0-6A61-11ED-A1EB-0242AC120002", input: "2E93998A-6A61-11ED-A1EB-0242AC120002",
     output: "2E939AF2-6A61-11ED-A1EB-0242AC120002")
   static let channels = [uart, qnis]
+  /// Holds configuration data for iOS itself.
+  static let nearbyInteraction: BluetoothUUID = "48FE3E40-0817-4BB2-8633-3073689C2DBA"
   /// What accessories advertise. Estimote's advertise fe9a, and offer the first.
   static let advertised = Set(channels.map(\.uuid) + ["fe9a"])
 
@@ -121,7 +123,7 @@ struct PeripheralServices: Sendable {
           qnisInput, qnisOutput,
         ]),
       GATTService(
-        "48FE3E40-0817-4BB2-8633-3073689C2DBA",
+        Self.nearbyInteraction,
         [
           GATTCharacteristic("95E8D9D5-D8EF-4721-9A4E-807375F53328", [.encryptedRead], read: data)
         ]),

@@ -209,8 +209,16 @@ extension Bluetooth {
         throw error
       }
     }
-    return try await wait("Learning the services", within: limit) {
-      bluetooth throws(BluetoothError) in
+    return try await isReady(id, within: limit)
+  }
+
+  /// Waits until the services of a device that is connected are known.
+  ///
+  /// - Returns: false if it is not connected.
+  package func isReady(
+    _ id: BluetoothDeviceID, within limit: Duration = .seconds(30)
+  ) async throws(BluetoothError) -> Bool {
+    try await wait("Learning the services", within: limit) { bluetooth throws(BluetoothError) in
       let device = try bluetooth.known(id)
       guard device.isConnected else { return false }
       return device.isResolved ? true : nil

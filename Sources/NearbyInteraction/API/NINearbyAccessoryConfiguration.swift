@@ -23,7 +23,7 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
   /// Whether movement of this device, from a `PoseSource`, determines the position of the accessory.
   open var isCameraAssistanceEnabled = false
 
-  /// The Bluetooth identifier given to `init(accessoryData:bluetoothPeerIdentifier:)`.
+  /// The identifier given to `init(accessoryData:bluetoothPeerIdentifier:)`.
   let bluetoothPeerIdentifier: UUID?
 
   private init(_ accessory: Accessory, bluetooth: UUID?, token: NIDiscoveryToken) {
@@ -42,9 +42,13 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
     self.init(.ranges(try Self.parsed(data)), bluetooth: nil, token: .accessory())
   }
 
-  /// Creates a configuration for the accessory that sent this data. On Apple's platforms the identifier
-  /// lets the session continue in the background; Linux has no such limit, so it is not used.
+  /// Creates a configuration for the accessory that sent this data over Bluetooth LE, whose session goes
+  /// on in the background; see `NISession.isInBackground`.
   ///
+  /// `run` ends with `NIError.accessoryPeerDeviceUnavailable` unless the accessory is paired and
+  /// connected, and its Nearby Interaction service holds the same data.
+  ///
+  /// - Parameter identifier: `BluetoothAccessory.identifier`.
   /// - Throws: `NIError.invalidConfiguration`; its failure reason names the field.
   public convenience init(accessoryData: Data, bluetoothPeerIdentifier identifier: UUID) throws {
     self.init(.ranges(try Self.parsed(accessoryData)), bluetooth: identifier, token: .accessory())

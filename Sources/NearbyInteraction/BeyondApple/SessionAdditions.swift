@@ -37,6 +37,16 @@ extension NISession {
     }
   }
 
+  /// Beyond Apple: whether the program is in the background, as it says itself, for example while nobody
+  /// looks at it.
+  ///
+  /// Sessions that were run with `init(accessoryData:bluetoothPeerIdentifier:)` go on without updates; in
+  /// the foreground the newest one follows. Others are suspended, and can be run again in the foreground.
+  public class var isInBackground: Bool {
+    get { ProgramState.shared.isInBackground }
+    set { ProgramState.shared.isInBackground = newValue }
+  }
+
   /// Beyond Apple: the time limits of this session; a change also applies to those that are running.
   public var timeouts: Timeouts {
     get { core.state.withLock { $0.machine.timeouts } }

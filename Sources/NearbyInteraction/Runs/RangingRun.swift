@@ -16,21 +16,31 @@ final class RangingRun: Sendable {
   private let plan: SessionPlan
   private let core: SessionCore
   private let registry: DeviceRegistry
-  private let isOver = Locked(false)
+  private let confirm: RunExecutor.Confirmation
+  private struct State {
+    var isOver = false
+    /// For the accessory over Bluetooth LE; it may take half a minute.
+    var search: Task<NIError?, Never>?
+  }
+  private let state = Locked(State())
   private let signals: AsyncStream<Signal>
   private let signal: AsyncStream<Signal>.Continuation
 
-  init(_ number: Int, _ plan: SessionPlan, _ core: SessionCore, _ registry: DeviceRegistry) {
-    self.number = number
-    self.plan = plan
-    self.core = core
-    self.registry = registry
+  init(
+    _ number: Int, _ plan: SessionPlan, _ core: SessionCore, _ registry: DeviceRegistry,
+    _ confirm: @escaping RunExecutor.Confirmation
+  ) {
+    (self.number, self.plan, self.core) = (number, plan, core)
+    (self.registry, self.confirm) = (registry, confirm)
     (signals, signal) = AsyncStream.makeStream()
   }
 
   /// Ends the run, in any phase. It may first wait for an answer of the chip.
   func end(tellPeer: Bool) {
-    isOver.withLock { $0 = true }
+    state.withLock { state in
+      state.isOver = true
+      state.search?.cancel()
+    }
     signal.yield(.end(tellPeer: tellPeer))
   }
 
@@ -41,11 +51,14 @@ final class RangingRun: Sendable {
     case .success(let found): endpoint = found
     case .failure(let error): return report(.failed(error))
     }
+    if let peer = plan.bluetoothPeer, let problem = await search(peer) {
+      return report(.failed(problem))
+    }
     let key = DeviceRegistry.Key(endpoint)
     switch await registry.acquire(key) {
     case .success(let device):
       // The run may have ended while the device was being opened.
-      if !isOver.withLock({ $0 }) { await range(on: device) }
+      if !state.withLock({ $0.isOver }) { await range(on: device) }
       registry.release(key)
     case .failure(let error) where error.isTransient: await waitForDevice(at: endpoint, error)
     case .failure(let error): report(.failed(NIError(error)))
@@ -69,6 +82,18 @@ final class RangingRun: Sendable {
       return await group.next() ?? false
     }
     if isThere { report(.available) }
+  }
+
+  /// Why the session cannot go on in the background.
+  private func search(_ peer: SessionPlan.BluetoothPeer) async -> NIError? {
+    let search = Task(executorPreference: SessionExecutor.shared) { [confirm] in
+      await confirm(peer)
+    }
+    state.withLock { state in
+      state.search = search
+      if state.isOver { search.cancel() }
+    }
+    return await search.value
   }
 
   private func range(on device: UWBDevice) async {

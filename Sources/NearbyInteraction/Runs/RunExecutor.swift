@@ -9,11 +9,21 @@ final class RunExecutor: SessionCore.Executor {
   }
   private let state = Locked(State())
   private let registry: DeviceRegistry
+  private let confirm: Confirmation
 
-  init(registry: DeviceRegistry = .shared) { self.registry = registry }
+  /// Looks for an accessory over Bluetooth LE.
+  ///
+  /// - Returns: why a session with it cannot go on in the background; nil: it can.
+  typealias Confirmation = @Sendable (SessionPlan.BluetoothPeer) async -> NIError?
+
+  init(
+    registry: DeviceRegistry = .shared, confirm: @escaping Confirmation = { await $0.confirm() }
+  ) {
+    (self.registry, self.confirm) = (registry, confirm)
+  }
 
   func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {
-    let run = RangingRun(run, plan, core, registry)
+    let run = RangingRun(run, plan, core, registry, confirm)
     state.withLock { state in
       state.run?.end(tellPeer: false)
       state.run = run

@@ -29,7 +29,10 @@ struct RunRequest {
           .unsupportedPlatform, reason: "Linux hosts have no Bluetooth channel sounding.",
           recovery: "Use init(data:) with the accessory's configuration data.")
       }
-      plan = SessionPlan(target: .accessory(data), device: device)
+      let peer = accessory.bluetoothPeerIdentifier.map {
+        SessionPlan.BluetoothPeer(identifier: $0, data: data)
+      }
+      plan = SessionPlan(target: .accessory(data), device: device, bluetoothPeer: peer)
       try assist(accessory.isCameraAssistanceEnabled, options)
     case let anchors as NIDLTDOAConfiguration:
       guard let id = UInt32(exactly: anchors.networkIdentifier) else {

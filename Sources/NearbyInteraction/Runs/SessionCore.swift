@@ -38,6 +38,8 @@ final class SessionCore: Sendable {
     var slept = Duration.zero
     /// The app has ended the session itself, after which the delegate is not called.
     var isSilenced = false
+    /// The newest update of a run, kept while the program is in the background.
+    var heldUpdate: (event: NISession.Event, run: Int)?
     var pendingUpdates = 0
     var droppedUpdates = 0
     var unpublished = UnpublishedEvents()
@@ -62,12 +64,17 @@ final class SessionCore: Sendable {
   let broadcast = Broadcast<NISession.Event>()
   let clock: any SessionClock
   private let executor: any Executor
+  private let program: ProgramState
 
-  init(clock: any SessionClock = SystemClock(), executor: any Executor = RunExecutor()) {
-    self.clock = clock
-    self.executor = executor
+  init(
+    clock: any SessionClock = SystemClock(), executor: any Executor = RunExecutor(),
+    program: ProgramState = .shared
+  ) {
+    (self.clock, self.executor, self.program) = (clock, executor, program)
     let slept = clock.times.slept
     state.withLock { $0.slept = slept }
+    program.add(self)
+    programStateChanged()
   }
 
   // MARK: events
@@ -104,7 +111,28 @@ final class SessionCore: Sendable {
       } else {
         state.isSilenced = false
       }
-      apply(.run(hasObject: token != nil, problem: problem), &state)
+      let endures = plan?.bluetoothPeer != nil
+      apply(.run(hasObject: token != nil, endures: endures, problem: problem), &state)
+    }
+  }
+
+  /// The program is in the background now, or no longer.
+  func programStateChanged() {
+    change { state in
+      let isInBackground = program.isInBackground
+      guard isInBackground != state.machine.isInBackground else { return }
+      if isInBackground {
+        // What waits for the app's queue would arrive in the background.
+        for callback in state.pendingCallbacks {
+          if let run = callback.run { state.heldUpdate = (callback.event, run) }
+        }
+        state.pendingCallbacks.removeAll { $0.run != nil }
+        state.pendingUpdates = 0
+      }
+      apply(.background(isInBackground), &state)
+      guard !isInBackground, let held = state.heldUpdate.take(), state.machine.isRanging(held.run)
+      else { return }
+      send(held.event, run: held.run, &state)
     }
   }
 
@@ -140,6 +168,7 @@ final class SessionCore: Sendable {
       case .stopTimers:
         for stop in state.timers.values { stop() }
         state.timers = [:]
+        if state.machine.phase == .invalidated { program.remove(self) }
       case .call(let callback): call(callback, &state)
       }
     }
@@ -181,7 +210,13 @@ final class SessionCore: Sendable {
   }
 
   /// Sends an event to the delegate, on its queue, and to the subscribers.
+  ///
+  /// - Parameter run: of an update, which waits for the foreground.
   func send(_ event: NISession.Event, run: Int? = nil, _ state: inout State) {
+    if let run, state.machine.isInBackground {
+      state.heldUpdate = (event, run)
+      return
+    }
     state.unpublished.append(event)
     if run != nil {
       guard state.pendingUpdates < Self.pendingLimit else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessoryProtocol
+internal import FoundationEssentials
 internal import UCI
 internal import UCIReference
 internal import UWB
@@ -15,6 +16,25 @@ struct SessionPlan: Sendable {
   var target: Target
   /// The chip's name; nil: the default device.
   var device: String?
+  /// What the accessory has to be over Bluetooth LE, so that the session goes on in the background.
+  var bluetoothPeer: BluetoothPeer?
+
+  struct BluetoothPeer: Sendable {
+    /// See `BluetoothAccessory.identifier`.
+    let identifier: UUID
+    /// What the accessory offers to be read.
+    let data: AccessoryConfigurationData
+
+    /// Whether the accessory is paired and connected, and offers the data; otherwise the error.
+    func confirm() async -> NIError? {
+      do throws(AccessoryError) {
+        try await BluetoothCentral.confirm(identifier, offers: data)
+        return nil
+      } catch {
+        return NIError(.accessoryPeerDeviceUnavailable, error)
+      }
+    }
+  }
 
   /// A session for a chip, and the data that the accessory needs for it.
   struct Made: Sendable {

@@ -5,10 +5,13 @@ enum SessionEvent: Sendable, Equatable {
   /// The app runs it.
   ///
   /// - hasObject: it ranges with an object, rather than listening to anchors.
+  /// - endures: it also ranges while the program is in the background.
   /// - problem: why it cannot be run, found in advance.
-  case run(hasObject: Bool, problem: NIError?)
+  case run(hasObject: Bool, endures: Bool = false, problem: NIError?)
   case pause
   case invalidate
+  /// The program is in the background from now on, or no longer.
+  case background(Bool)
   case slept
   case timer(SessionMachine.Timer)
   /// The chip's side of a run reports.

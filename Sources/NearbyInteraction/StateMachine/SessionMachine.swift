@@ -7,9 +7,9 @@
 ///            run                 started               inactivity, peer ended
 /// ready ───────────▶ starting ───────────▶ running ────────────────────────────▶ removed
 ///                       │ unavailable        │ device lost, machine slept            │ run
-///                       ▼                    ▼                                       ▼
+///                       │ background         │ background                            ▼
 ///                    suspended ◀─────────────┘                                    starting
-///                       │ device is back
+///                       │ device is back, foreground
 ///                       ▼            run
 ///                 suspensionEnded ─────────▶ starting            pause: paused ── run ▶ starting
 /// ```
@@ -24,9 +24,9 @@ struct SessionMachine: Sendable, Equatable {
     case paused
     /// The object was lost; the app may run the session again.
     case removed
-    /// There is no device at the moment.
+    /// There is no device at the moment, or the program is in the background.
     case suspended
-    /// The device is back, but the app has not run the session again.
+    /// It could range, but the app has not run the session again.
     case suspensionEnded
     case invalidated
   }
@@ -39,14 +39,17 @@ struct SessionMachine: Sendable, Equatable {
   private(set) var phase = Phase.ready
   /// Counts the runs. Reports of earlier ones are ignored.
   private(set) var run = 0
+  private(set) var isInBackground = false
   /// The last run ranges with an object, for which timeouts apply.
   private var hasObject = true
+  /// The last run also ranges while the program is in the background.
+  private var endures = false
   /// When the object was last measured in this run; nil: not yet.
   private var lastMeasured: Duration?
   /// After how long without a measurement the object is out of range.
   private var absenceLimit = Duration.seconds(1)
   private var startedAt = Duration.zero
-  /// Why the session was suspended, and when.
+  /// Why the session was suspended, and when. Without an error it waits for the foreground only.
   private var absence: NIError?
   private var suspendedAt = Duration.zero
 
@@ -101,8 +104,11 @@ struct SessionMachine: Sendable, Equatable {
   mutating func handle(_ event: SessionEvent, at now: Duration) -> [SessionEffect] {
     if phase == .invalidated { return handleAfterEnd(event) }
     switch event {
-    case .run(let hasObject, let problem): return begin(hasObject, problem)
+    case .run(let hasObject, let endures, let problem):
+      (self.hasObject, self.endures) = (hasObject, endures)
+      return begin(problem, now)
     case .pause: return pause()
+    case .background(let isInBackground): return move(toBackground: isInBackground, now)
     case .invalidate:
       let wasOnChip = isOnChip
       phase = .invalidated
@@ -119,7 +125,7 @@ struct SessionMachine: Sendable, Equatable {
 
   // MARK: calls of the app
 
-  private mutating func begin(_ hasObject: Bool, _ problem: NIError?) -> [SessionEffect] {
+  private mutating func begin(_ problem: NIError?, _ now: Duration) -> [SessionEffect] {
     var effects = [SessionEffect.stopTimers]
     if isOnChip { effects.append(.end(tellPeer: false)) }
     run += 1
@@ -127,10 +133,32 @@ struct SessionMachine: Sendable, Equatable {
       phase = .invalidated
       return effects + [.call(.invalidated(problem))]
     }
-    self.hasObject = hasObject
     lastMeasured = nil
+    if mustRest { return effects + suspend(nil, now) }
     phase = .starting
     return effects + [.begin(run: run)]
+  }
+
+  private var mustRest: Bool { isInBackground && !endures }
+
+  private mutating func move(toBackground isInBackground: Bool, _ now: Duration) -> [SessionEffect]
+  {
+    self.isInBackground = isInBackground
+    switch phase {
+    case .starting where mustRest, .running where mustRest:
+      return [.end(tellPeer: false)] + suspend(nil, now)
+    case .suspended where !isInBackground && absence == nil:
+      phase = .suspensionEnded
+      return [.stopTimers, .call(.suspensionEnded)]
+    default: return []
+    }
+  }
+
+  /// - Parameter cause: the missing device; nil: the program is in the background.
+  private mutating func suspend(_ cause: NIError?, _ now: Duration) -> [SessionEffect] {
+    phase = .suspended
+    (absence, suspendedAt) = (cause, now)
+    return [.stopTimers, .call(.suspended)] + timers(now)
   }
 
   private mutating func pause() -> [SessionEffect] {
@@ -141,7 +169,7 @@ struct SessionMachine: Sendable, Equatable {
 
   /// Only `run` has an effect: it reports that the session has ended.
   private func handleAfterEnd(_ event: SessionEvent) -> [SessionEffect] {
-    guard case .run(_, let problem) = event else { return [] }
+    guard case .run(_, _, let problem) = event else { return [] }
     let ended = NIError(
       .sessionFailed, reason: "The session has been invalidated.",
       recovery: "Create a new NISession.")
@@ -165,9 +193,10 @@ struct SessionMachine: Sendable, Equatable {
       return [.set(.inactivity, timeouts.inactivity), .set(.absence, absenceLimit)]
     case (.unavailable(let cause), .starting), (.lost(let cause), .running),
       (.lost(let cause), .starting):
-      phase = .suspended
-      (absence, suspendedAt) = (cause, now)
-      return [.stopTimers, .call(.suspended)] + timers(now)
+      return suspend(cause, now)
+    case (.available, .suspended) where mustRest:
+      absence = nil
+      return [.end(tellPeer: false)]
     case (.available, .suspended):
       phase = .suspensionEnded
       return [.stopTimers, .end(tellPeer: false), .call(.suspensionEnded)]
@@ -198,9 +227,12 @@ struct SessionMachine: Sendable, Equatable {
     case (.suspension, .suspended):
       let left = suspensionLeft(now)
       guard left <= .zero else { return [.set(.suspension, left)] }
-      let sentence = "The device was unavailable for too long."
+      let inBackground = NIError(
+        .sessionFailed, reason: "The program was in the background for too long.",
+        recovery:
+          "Use init(accessoryData:bluetoothPeerIdentifier:): such sessions range there, too.")
       return fail(
-        absence?.with(.sessionFailed, sentence) ?? NIError(.sessionFailed, reason: sentence))
+        absence?.with(.sessionFailed, "The device was unavailable for too long.") ?? inBackground)
     default: return []
     }
   }

@@ -221,7 +221,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .device(let error): self.init(error)
     case .invalidConfiguration, .unknownMessage, .emptyMessage, .damagedMessage:
       self = .protocolError
-    case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
+    case .notInitialized, .tooManySessions, .unsuitableChip, .notPaired: self = .configuration
     case .invalidEndpoint, .messageSize: self = .usage
     case .unresolvedHost: self = .noHost
     case .system(.addressInUse, _), .system(.fileExists, _): self = .busy
@@ -230,7 +230,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .system(.timedOut, _): self = .silent
     case .system: self = .system
     case .closed, .closedHere, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
-    case .invalidFraming: self = .protocolError
+    case .invalidFraming, .otherConfiguration: self = .protocolError
     case .bluetooth(let error): self.init(error)
     }
   }
