@@ -144,6 +144,12 @@ let package = Package(
       name: "PeerRanging",
       dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/PeerRanging", swiftSettings: strict),
+    .executableTarget(
+      name: "BackgroundRanging",
+      dependencies: [
+        "AccessoryProtocol", "ExampleEnvironment", "NearbyInteraction", "UWBSimulator",
+      ],
+      path: "Sources/Examples/BackgroundRanging", swiftSettings: strict),
 
     // Rings that the benchmark compares with; those of other libraries where they are installed.
     .target(name: "RingPeers", dependencies: ["CUWBTestSupport"], path: "Benchmarks/RingPeers"),

@@ -94,25 +94,33 @@ public final class DataCommunicationChannel: @unchecked Sendable {
   /// The accessory sent a message.
   public var accessoryDataHandler: ((Data) -> Void)?
 
-  private let endpoint: ChannelEndpoint
+  private let connect: @Sendable () async throws -> any DataChannel
   private let queue: DispatchQueue
   private let outgoing = AsyncStream<[UInt8]>.makeStream()
 
   /// Creates a connection, which `start` establishes.
-  public init(to endpoint: ChannelEndpoint, queue: DispatchQueue) {
-    self.endpoint = endpoint
+  public convenience init(to endpoint: ChannelEndpoint, queue: DispatchQueue) {
+    self.init(queue: queue) { try await SocketChannel.connect(to: endpoint) }
+  }
+
+  /// Creates a connection, which `start` establishes by calling `connect`.
+  public init(
+    queue: DispatchQueue, connect: @escaping @Sendable () async throws -> any DataChannel
+  ) {
     self.queue = queue
+    self.connect = connect
   }
 
   /// Connects.
   public func start() {
     Task {
-      guard let channel = try? await SocketChannel.connect(to: endpoint) else {
+      guard let channel = try? await connect() else {
         return queue.async { self.accessoryDisconnectedHandler?() }
       }
       queue.async { self.accessoryConnectedHandler?() }
       let sending = Task { [outgoing] in
         for await message in outgoing.stream { try await channel.send(message) }
+        channel.close()
       }
       for await message in channel.messages {
         queue.async { self.accessoryDataHandler?(Data(message)) }
@@ -124,6 +132,9 @@ public final class DataCommunicationChannel: @unchecked Sendable {
 
   /// Sends a message after those before it.
   public func sendData(_ data: Data) { outgoing.continuation.yield([UInt8](data)) }
+
+  /// Disconnects after the messages that are to be sent.
+  public func stop() { outgoing.continuation.finish() }
 }
 
 /// First byte of each message between an app and an accessory.
