@@ -419,6 +419,26 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     #expect(found?.name == "board" && found?.rssi == -40 && found?.id.description == "dev_CC")
   }
 
+  /// BlueZ would not tell the services of the first one again.
+  @Test @BluetoothActor func aScanForgetsDevicesWhoseServicesWereLost() async throws {
+    let (_, blueZ, bluetooth) = try await opened()
+    let adapter = try await bluetooth.adapter(for: .central)
+    let others: [(String, DBusValue)] = [
+      ("Paired", .bool(true)), ("Connected", .bool(true)), ("Trusted", .bool(true)),
+      ("Blocked", .bool(true)), ("RSSI", .int16(-40)),
+      ("UUIDs", .strings(["0000aaaa-0000-1000-8000-00805f9b34fb"])),
+    ]
+    blueZ.device("AA")
+    for (number, property) in others.enumerated() { blueZ.device("B\(number)", [property]) }
+    _ = try await bluetooth.wait("devices") { $0.devices.count > others.count ? true : nil }
+    // All devices are told, whatever their services.
+    _ = try await bluetooth.scan(for: [], on: adapter)
+    #expect(!blueZ.calls.contains { $0.member == "RemoveDevice" })
+    _ = try await bluetooth.scan(for: ["fe9a"], on: adapter)
+    let removed = blueZ.calls.filter { $0.member == "RemoveDevice" }.map(\.body)
+    #expect(removed == [[.path("/org/bluez/hci0/dev_AA")]])
+  }
+
   @Test @BluetoothActor func aConnectionPausesTheScan() async throws {
     let (_, blueZ, bluetooth) = try await opened()
     let adapter = try await bluetooth.adapter(for: .central)

@@ -102,6 +102,7 @@ extension Bluetooth {
         continuation.finish()
       }
     }
+    if !services.isEmpty { await forgetBroken(on: adapter.path) }
     scans[adapter.path, default: [:]][number] = services
     do throws(BluetoothError) {
       try await updateDiscovery(adapter.path)
@@ -122,6 +123,18 @@ extension Bluetooth {
     // Those that were heard before.
     for device in devices where device.rssi != nil { tell(device) }
     return stream
+  }
+
+  /// BlueZ does not learn again what a device advertises whose connection ended before its services were
+  /// known (github.com/bluez/bluez/issues/192): no scan for a service would find it.
+  private func forgetBroken(on adapter: String) async {
+    for device in devices where device.adapterPath == adapter {
+      let properties = objects[device.id.path]?["org.bluez.Device1"]
+      guard device.services.isEmpty, device.rssi == nil, !device.isConnected, !device.isPaired,
+        properties?["Trusted"]?.bool != true, properties?["Blocked"]?.bool != true
+      else { continue }
+      try? await removeBond(device.id)
+    }
   }
 
   /// Starts or ends discovery, by the scans that want it.

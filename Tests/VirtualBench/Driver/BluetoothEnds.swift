@@ -30,7 +30,7 @@ import Glibc
           // The clock of the machine skips the time in which nothing happens.
           let limit = Task {
             try await Task.sleep(for: .seconds(100))
-            fail("\(step) goes on for 100 seconds")
+            fail("\(step) goes on for 100 seconds; these are known: \(bluetooth.devices)")
           }
           try await self.step(step, bluetooth, adapter)
           limit.cancel()
