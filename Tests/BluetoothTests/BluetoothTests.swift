@@ -439,6 +439,20 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     #expect(removed == [[.path("/org/bluez/hci0/dev_AA")]])
   }
 
+  @Test(arguments: [true, false]) @BluetoothActor func keysThatAreGoneAreSaid(
+    _ isPaired: Bool
+  ) async throws {
+    let (_, blueZ, bluetooth) = try await opened()
+    blueZ.device("AA", [("Paired", .bool(isPaired))])
+    blueZ.answers["Connect"] = { $0.fail("org.bluez.Error.Failed", "le-connection-abort-by-local") }
+    let device = try await bluetooth.wait("device") { $0.devices.first }
+    let error = await #expect(throws: BluetoothError.self) {
+      try await bluetooth.connect(device.id)
+    }
+    #expect((error?.reason == .linkDropped("dev_AA")) == isPaired)
+    #expect(blueZ.calls.count { $0.member == "Connect" } == 1)
+  }
+
   @Test @BluetoothActor func aConnectionPausesTheScan() async throws {
     let (_, blueZ, bluetooth) = try await opened()
     let adapter = try await bluetooth.adapter(for: .central)

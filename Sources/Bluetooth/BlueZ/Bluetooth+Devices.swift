@@ -214,8 +214,12 @@ extension Bluetooth {
       try await call(id, "Connect", within: limit)
     } catch {
       // An attempt would go on, and keep others from connecting.
-      if case .refused(_, "AlreadyConnected", _) = error.reason {
-      } else {
+      switch error.reason {
+      case .refused(_, "AlreadyConnected", _): break
+      // What comes of keys that the device has no more, among others.
+      case .refused(_, "Failed", "le-connection-abort-by-local") where device(id)?.isPaired == true:
+        throw BluetoothError(.linkDropped(id.description))
+      default:
         if [.cancelled, .timeout("Connect", limit)].contains(error.reason) {
           try? await call(id, "Disconnect")
         }
