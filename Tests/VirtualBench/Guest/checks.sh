@@ -37,7 +37,7 @@ says() { # TEXT: what the last command of `ends` printed has this in it
     return 1
   }
 }
-quiet_kernel() { ! dmesg | grep -E "BUG:|Oops|WARNING: |hung task"; }
+quiet_kernel() { ! dmesg | grep -E "BUG:|Oops|WARNING: |hung task|protection fault"; }
 none_stuck() { ! ps | grep "[u]wbctl"; }
 note() { echo "      $*"; }
 

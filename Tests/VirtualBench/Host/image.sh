@@ -95,6 +95,7 @@ make_image() { # the folder to make it in
 
   copy_program "$bin/uwbctl" /usr/bin/uwbctl "$image"
   copy_program "$bin/VirtualBench" /usr/bin/VirtualBench "$image"
+  copy_program "$bin/BackgroundRanging" /usr/bin/BackgroundRanging "$image"
   install -D "$root/udev/60-uwb.rules" "$image/usr/share/uwb/60-uwb.rules"
   cp -a "$here/Guest" "$image/bench"
   mkdir -p "$image/var"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by the stages for Bluetooth.
+accessory=/tmp/accessory
+: >$accessory
+
+prepare_bluetooth() {
+  modprobe -a hci_vhci ecdh_generic drbg cmac ecb algif_hash algif_skcipher 2>&4
+  ip link set lo up 2>&4
+  mkdir -p /run/dbus /var/lib/bluetooth
+}
+settings() { printf '%s\n' "$@" >/tmp/main.conf; }
+start_daemon() { # options of bluetoothd
+  bluetoothd -n "$@" >&4 2>&4 &
+  daemon=$!
+}
+# eventually COMMAND…: it succeeds within half a minute, or as often as `patience` says.
+eventually() {
+  local try=0
+  until "$@"; do
+    try=$((try + 1))
+    [ $try -lt ${patience:-150} ] || return 1
+    usleep 200000
+  done
+}
+# await TEXT [COUNT]: the accessory has printed it so many times.
+await() {
+  eventually said "$@" || {
+    cat $accessory
+    echo "the accessory has not said '$1'"
+    return 1
+  }
+}
+said() { [ "$(grep -c "$1" $accessory)" -ge "${2:-1}" ]; }
+# serve OPTION…: a real accessory on a simulated chip, on hci0.
+serve() {
+  : >$accessory
+  chmod 666 $accessory
+  as visitor "uwbctl accessory --device /tmp/chip-a --listen ble --ble-adapter hci0 --ble-name Door \
+    --format json $* >$accessory 2>&1" &
+  server=$!
+  await '"listening"'
+}
+process_of() { ps | sed -n "s/^ *\([0-9]*\) .* [u]wbctl $1 .*/\1/p"; }
+end_serving() {
+  kill -INT "$(process_of accessory)"
+  wait $server 2>/dev/null
+}
