@@ -323,6 +323,25 @@ extension OwnedDescriptor {
     await stage.end()
   }
 
+  /// BlueZ before 5.76 would not send it an answer.
+  @Test func aPhoneThatGetsAnAddressByPairingConnectsAgain() async throws {
+    let stage = try await Stage(version: 0x0542)
+    stage.connect("AA")
+    let socket = try await stage.subscribe("AA")
+    try await stage.write(initialize, "AA")
+    _ = try configuration(await socket.next())
+    stage.blueZ.change(
+      "/org/bluez/hci0/dev_AA", "org.bluez.Device1", "Address", .string("C0:FF:EE:00:00:01"))
+    await #expect(throws: BluetoothError(.refused("WriteValue", name: "Failed", text: "0x80"))) {
+      try await stage.write(initialize, "AA")
+    }
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_AA"))
+    stage.connect("AA")
+    try await stage.write(initialize, "AA")
+    _ = try configuration(await socket.next())
+    await stage.end()
+  }
+
   @Test func everythingIsBackAfterARestartOfBluetoothd() async throws {
     let stage = try await Stage()
     stage.connect("AA")

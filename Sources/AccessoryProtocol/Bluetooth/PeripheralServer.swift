@@ -13,6 +13,8 @@ internal import Locking
   private let offered: Locked<[BluetoothDeviceID: [UInt8]]>
   private var channels: [BluetoothDeviceID: BluetoothChannel] = [:]
   private var connected: Set<BluetoothDeviceID> = []
+  /// The address with which each phone has subscribed, or at least connected.
+  private var addresses: [BluetoothDeviceID: String] = [:]
   private let arrivals: AsyncStream<BluetoothChannel>
   private let arrival: AsyncStream<BluetoothChannel>.Continuation
   private var advertisements: [Bluetooth.Registration] = []
@@ -107,14 +109,27 @@ internal import Locking
   private func take(_ event: GATTServer.Event) -> Bool {
     switch event {
     case .written(let input, let device, let message):
+      guard !isDeaf(device) else {
+        disconnect(device)
+        return false
+      }
       guard let output = services.outputs[input], let channel = channel(of: device, output) else {
         return false
       }
       return channel.take(message, answering: output)
-    case .subscribed(let output, let device, _): channels[device]?.subscribed(output)
+    case .subscribed(let output, let device, _):
+      addresses[device] = bluetooth.device(device)?.address
+      channels[device]?.subscribed(output)
     case .unsubscribed: break
     }
     return true
+  }
+
+  /// Whether a phone would not hear an answer. BlueZ 5.66 keeps subscriptions by address, and a phone has
+  /// another one once it has paired. It subscribes again when it connects again.
+  private func isDeaf(_ device: BluetoothDeviceID) -> Bool {
+    guard !servesSeveral, let address = addresses[device] else { return false }
+    return bluetooth.device(device)?.address != address
   }
 
   /// Whether another phone that comes is served.
@@ -163,6 +178,7 @@ internal import Locking
     case .deviceChanged(let device):
       guard bluetooth.adapter(of: device)?.address == adapter.address else { return }
       if device.isConnected {
+        if addresses[device.id] == nil { addresses[device.id] = device.address }
         // Advertising ends with a connection.
         if connected.insert(device.id).inserted, servesSeveral { readvertise() }
       } else {
@@ -186,6 +202,7 @@ internal import Locking
   private func left(_ device: BluetoothDeviceID) {
     // bluetoothd also tells of those that were only heard.
     guard connected.remove(device) != nil else { return }
+    addresses[device] = nil
     channels.removeValue(forKey: device)?.end()
     // Phones that were refused find it when the one that is served has left.
     if hasRoom { readvertise() }
