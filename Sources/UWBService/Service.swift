@@ -124,7 +124,9 @@ import Varlink
         await there.waitUntilEnded()
         continue
       }
-      guard there?.owners[SharedSession.service] == nil || there?.profile != profile else { return }
+      if let there, there.owners[SharedSession.service] != nil, there.isEqual(to: profile) {
+        return
+      }
       if let there { try checkJoining(there, profile, user) }
       let session = there ?? make(profile, on: chip, device, .everyone, user)
       session.add(SharedSession.service, user, linger: .zero)
@@ -328,7 +330,7 @@ import Varlink
         "Session \(session.id) belongs to another user.",
         "Take another session_id, or ask its owner to share it with everyone.")
     }
-    guard session.profile != profile else { return }
+    guard !session.isEqual(to: profile) else { return }
     throw Refusal(
       "Conflict",
       [

@@ -225,8 +225,8 @@ import UWBLink
         }
       } catch { note("\(error)", of: file) }
     }
-    for session in sessions.values where !wanted.contains(where: { $0.profile == session.profile })
-    {
+    for session in sessions.values
+    where !wanted.contains(where: { session.isEqual(to: $0.profile) }) {
       session.release(SharedSession.service, isGone: false)
     }
     var isRefused = false

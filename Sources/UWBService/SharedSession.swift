@@ -2,6 +2,7 @@
 import Glibc
 import Locking
 import UCI
+import UCIReference
 import UWB
 import UWBLab
 
@@ -78,7 +79,8 @@ import UWBLab
     share == .everyone || user.uid == uid || user.uid == 0
   }
 
-  /// In what another profile differs; the values of keys are not told.
+  /// In what another profile differs; the values of keys are not told. A parameter that is not given has
+  /// its default.
   func differences(from other: SessionProfile) -> [JSONLine] {
     func text(_ profile: SessionProfile, _ id: AppConfigID) -> String? {
       profile.parameters.first { $0.id == id.rawValue }.map {
@@ -86,15 +88,23 @@ import UWBLab
       }
     }
     let types = [profile.type, other.type].map { "\($0.rawValue)" }
+    let sides = [profile, other].map { $0.parameters(for: device.dialect) }
     let ids = Set((profile.parameters + other.parameters).map(\.id)).sorted()
     let parameters = ids.compactMap { number -> JSONLine? in
-      let values = [profile, other].map { $0.parameters.first { $0.id == number }?.value }
-      guard values[0] != values[1] else { return nil }
       let id = AppConfigID(rawValue: number)
+      let values = sides.map { $0[id] }
+      if values[0] == values[1] { return nil }
+      if values.contains(nil), let numbers = sides[0].number(id), numbers == sides[1].number(id) {
+        return nil
+      }
       return ["parameter": id.name, "present": text(profile, id), "wanted": text(other, id)]
     }
     guard types[0] != types[1] else { return parameters }
     return [["parameter": "SESSION_TYPE", "present": types[0], "wanted": types[1]]] + parameters
+  }
+
+  func isEqual(to other: SessionProfile) -> Bool {
+    profile == other || (id == other.sessionID && differences(from: other).isEmpty)
   }
 
   // MARK: owners

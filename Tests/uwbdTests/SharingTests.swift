@@ -106,6 +106,18 @@ import Varlink
     }
   }
 
+  @Test func aParameterThatIsNotGivenHasItsDefault() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (first, second) = (try bench.client(), try bench.client())
+      try first.call("Start", ServiceBench.start())
+      let same = ServiceBench.profile(
+        .controller, ["RSSI_REPORTING": .string("off"), "STS_CONFIG": .string("static")])
+      #expect(try second.call("Start", ["profile": same]).parameters["joined"] == .bool(true))
+      let other = ServiceBench.profile(.controller, ["RSSI_REPORTING": .string("on")])
+      #expect(try bench.client().call("Start", ["profile": other]).errorName == "Conflict")
+    }
+  }
+
   @Test func refusalsSayWhatToDo() async throws {
     try await ServiceBench.lendService { bench, _ in
       let client = try bench.client()
