@@ -119,8 +119,10 @@ import UWBSimulator
     return socket
   }
 
-  func write(_ message: [UInt8], _ phone: String, _ uuid: String = uart.0) async throws {
-    _ = try await ask(uuid, "WriteValue", [.bytes(message), options(phone)])
+  func write(
+    _ message: [UInt8], _ phone: String, _ uuid: String = uart.0, mtu: UInt16 = 185
+  ) async throws {
+    _ = try await ask(uuid, "WriteValue", [.bytes(message), options(phone, mtu: mtu)])
   }
 
   func read(_ phone: String) async throws -> [UInt8]? {
@@ -320,6 +322,23 @@ extension OwnedDescriptor {
     // Not before there was room for another phone.
     for _ in 0..<2 { _ = await stage.blueZ.called("RegisterAdvertisement") }
     #expect(!stage.blueZ.calls.contains { $0.member == "RegisterAdvertisement" })
+    await stage.end()
+  }
+
+  /// The socket is that of the phone before, whose MTU was greater.
+  @Test func aShortMTUIsSaidWhereASocketIsShared() async throws {
+    let stage = try await Stage(version: 0x0542)
+    let events = stage.accessory.events
+    stage.connect("AA")
+    let socket = try await stage.subscribe("AA")
+    stage.leave("AA")
+    stage.connect("BB")
+    try await stage.write(initialize, "BB", mtu: 23)
+    let error = await event(events) {
+      if case .disconnected(_, let error) = $0 { error } else { nil }
+    }
+    #expect(error == AccessoryError(.bluetooth(BluetoothError(.messageSize(bytes: 38, limit: 20)))))
+    withExtendedLifetime(socket) {}
     await stage.end()
   }
 

@@ -91,6 +91,8 @@ package enum ATTError: Error, Sendable, Hashable {
   }
   private var subscriptions: [GATTCharacteristic: [BluetoothDeviceID: Subscription]] = [:]
   private var lastNumber = 0
+  /// What a notification can have, by the last write of each device.
+  private var limits: [BluetoothDeviceID: Int] = [:]
   /// Whether BlueZ has one socket for all devices, as before 5.69.
   fileprivate var sharesSockets = true
 
@@ -116,8 +118,10 @@ package enum ATTError: Error, Sendable, Hashable {
     guard let subscription = subscription(characteristic, device) else {
       throw BluetoothError(.notSubscribed)
     }
-    guard value.count <= subscription.messageLimit else {
-      throw BluetoothError(.messageSize(bytes: value.count, limit: subscription.messageLimit))
+    // Where sockets are shared, it is that of the device which subscribed first.
+    let limit = min(subscription.messageLimit, limits[device] ?? .max)
+    guard value.count <= limit else {
+      throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
     }
     try subscription.socket.send(value)
   }
@@ -203,6 +207,10 @@ package enum ATTError: Error, Sendable, Hashable {
       guard options["prepare-authorize"]?.bool != true else { return call.reply() }
       guard offset == 0 else { return refuse(.invalidOffset) }
       guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }
+      if sharesSockets, options["mtu"] != nil {
+        if limits.count == 64 { limits = [:] }
+        limits[device] = Self.messageLimit(options)
+      }
       guard handle(.written(characteristic, device, value)) else {
         return refuse(.application(0x80))
       }
@@ -210,15 +218,19 @@ package enum ATTError: Error, Sendable, Hashable {
     case "AcquireNotify":
       do throws(BluetoothError) {
         let (ours, theirs) = try PacketSocket.pair()
-        // The smallest there is, if it is not told.
-        let unit = min(max(options["mtu"]?.integer ?? 23, 23), 517)
-        subscribe(characteristic, device, ours, unit - 3)
-        call.reply([.descriptor(theirs), .uint16(UInt16(unit))])
+        let limit = Self.messageLimit(options)
+        subscribe(characteristic, device, ours, limit)
+        call.reply([.descriptor(theirs), .uint16(UInt16(limit + 3))])
       } catch {
         call.fail("org.bluez.Error.Failed", error.description)
       }
     default: call.failAsUnknown()
     }
+  }
+
+  /// By the unit that bluetoothd tells; the smallest there is, if it does not.
+  private static func messageLimit(_ options: [String: DBusValue]) -> Int {
+    min(max(options["mtu"]?.integer ?? 23, 23), 517) - 3
   }
 
   private func subscribe(

@@ -124,7 +124,7 @@ stop_accessory
 accessory_forgets
 eventually app forget
 as visitor "uwbctl simulate --chips 2 --link /tmp/chip" >&4 2>&4 &
-eventually test -e /tmp/chip-b
+eventually test -L /tmp/chip-b
 check "uwbctl accessory --listen ble" serve --data-version 2.0
 check "an MTU of 48: uwbctl find ends" find_door 74 -n 3
 check "… and the accessory says why" await "49 bytes does not fit.* 45"
