@@ -109,7 +109,9 @@ import UWBLink
           let device = try await UWBDevice.open(endpoint, options: options)
           attempts = 0
           await use(device)
-          guard endpoint.canReturn else { return }
+          guard endpoint.canReturn else {
+            return noteProblem(.link(LinkError(.deviceGone, endpoint: endpoint.path ?? name)))
+          }
         } catch {
           noteProblem(error)
           let isGone = [.notFound, .deviceGone].contains(error.linkError?.code)

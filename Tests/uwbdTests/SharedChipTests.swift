@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import Logging
+import Testing
+import UWBLink
+import UWBSimulator
+
+@testable import UWBService
+
+@Suite(.timeLimit(.minutes(1))) struct SharedChipTests {
+  /// The next one to get the number is another program's.
+  @Test @ServiceActor func aPseudoTerminalIsNotOpenedAgainByItsNumber() async throws {
+    let bench = SimulatedBench(scene: Scene(seed: 3))
+    let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
+    bench.start()
+    let shared = SharedChip(
+      try LinkEndpoint(chip.path), name: chip.path, port: nil,
+      logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    shared.start()
+    while shared.problemText != nil { try await Task.sleep(for: .milliseconds(1)) }
+    chip.unplug()
+    // For ever, if it tries again.
+    await shared.waitUntilClosed()
+    bench.stop()
+    #expect(shared.problemText?.contains("is being opened") == false)
+  }
+}
