@@ -75,7 +75,7 @@ import Varlink
 
   /// Reads all that is available. Nothing may be left: once the other end has hung up, Dispatch on Linux
   /// does not call again.
-  private func readable() {
+  func readable() {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while !isClosed, !isAtEnd {
       let count = read(socket.descriptor, &buffer, buffer.count)

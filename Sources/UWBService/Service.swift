@@ -165,11 +165,17 @@ import Varlink
 
   /// Whether there was a descriptor for each connection.
   private func accept(from socket: Int32) -> Bool {
+    var hasLooked = false
     while true {
       let descriptor = Glibc.accept(socket, nil, nil)
       guard descriptor >= 0 else {
         if errno == EINTR || errno == ECONNABORTED { continue }
         return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
+      }
+      // Those that have ended count until somebody looks.
+      if clients.count >= Self.mostClients, !hasLooked {
+        hasLooked = true
+        for client in Array(clients.values) { client.readable() }
       }
       guard clients.count < Self.mostClients, let user = PeerCredentials(of: descriptor) else {
         close(descriptor)

@@ -110,7 +110,7 @@ import UWBLink
           attempts = 0
           await use(device)
           guard endpoint.canReturn else {
-            return noteProblem(.link(LinkError(.deviceGone, endpoint: endpoint.path ?? name)))
+            return noteProblem(.link(LinkError(.deviceGone, endpoint: name)))
           }
         } catch {
           noteProblem(error)
