@@ -48,7 +48,9 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
   /// `run` ends with `NIError.accessoryPeerDeviceUnavailable` unless the accessory is paired and
   /// connected, and its Nearby Interaction service holds the same data.
   ///
-  /// - Parameter identifier: `BluetoothAccessory.identifier`.
+  /// - Parameters:
+  ///   - accessoryData: the data that the accessory has sent.
+  ///   - identifier: `BluetoothAccessory.identifier`.
   /// - Throws: `NIError.invalidConfiguration`; its failure reason names the field.
   public convenience init(accessoryData: Data, bluetoothPeerIdentifier identifier: UUID) throws {
     self.init(.ranges(try Self.parsed(accessoryData)), bluetooth: identifier, token: .accessory())
