@@ -43,7 +43,7 @@ enum Accuracy {
     figures += PathFigures.rows(recordings)
     figures += AngleFigures.rows(settings)
     figures += FilterFigures.rows(settings)
-    figures += FlightFigures.rows(settings)
+    figures += FlightFigures.rows()
     figures += TrolleyFigures.rows(recordings)
     figures += OutdoorFigures.walks(recordings)
     figures += LabyrinthFigures.rows(recordings)
