@@ -6,8 +6,10 @@ struct TargetMovement {
   private(set) var evidence = 0.0
   /// Metres per second.
   private(set) var speed = 0.0
-  /// One standard deviation of a component of the velocity.
-  private(set) var speedDeviation = Double.infinity
+  /// A step of the position and of the constant error, and a velocity.
+  private var equations = NormalEquations(count: 6)
+  /// The variance that remains, as a part of what is supposed.
+  private var noise = 1.0
 
   /// - Parameters:
   ///   - sightings: at least two.
@@ -18,41 +20,47 @@ struct TargetMovement {
     _ parameters: TargetFinder.Parameters
   ) {
     guard let latest = sightings.last else { return }
-    // A step of the position and of the constant error, and a velocity, from the position on.
-    var equations = NormalEquations(count: 6)
     let precision = 1 / (parameters.rangeDeviation * parameters.rangeDeviation)
-    var rows: [(coefficients: [(index: Int, coefficient: Double)], rest: Double, weight: Double)] =
-      []
-    rows.reserveCapacity(sightings.count)
+    // Of each unknown, the sums of the products with all; the last two lanes are 0.
+    var products = [SIMD8<Double>](repeating: .zero, count: 6)
+    var right = SIMD8<Double>.zero
+    var (before, count) = (0.0, 0.0)
     for sighting in sightings {
       let arm = best.position - sighting.pose.position
       let length = max(0.05, arm.length)
       let rest = sighting.range - length - best.bias
       let time = sighting.time - latest.time
-      let (x, y) = (arm.x / length, arm.y / length)
+      let (x, y, z) = (arm.x / length, arm.y / length, arm.z / length)
       // Few ranges that are far off are no movement.
       let weight = share * precision / (1 + rest * rest * precision / 8)
-      let row = [
-        (0, x), (1, y), (2, arm.z / length), (3, 1), (4, x * time), (5, y * time),
-      ]
-      rows.append((row, rest, weight))
-      equations.observe(row, rest, weight)
+      let row = SIMD8<Double>(x, y, z, 1, x * time, y * time, 0, 0)
+      let weighted = row * weight
+      for unknown in 0..<6 { products[unknown] += row * weighted[unknown] }
+      right += weighted * rest
+      before += weight * rest * rest
+      count += weight / precision
     }
-    let up = 1 / (parameters.heightDeviation * parameters.heightDeviation)
-    equations.add(2, 2, up)
+    for row in 0..<6 {
+      equations.right[row] = right[row]
+      for column in 0...row { equations.add(row, column, products[row][column]) }
+      equations.add(row, row, 1e-6)
+    }
+    equations.add(2, 2, 1 / (parameters.heightDeviation * parameters.heightDeviation))
     equations.add(3, 3, 1 / (parameters.biasDeviation * parameters.biasDeviation))
-    for index in 0..<6 { equations.add(index, index, 1e-6) }
-    guard let found = equations.solved(), let covariance = equations.inverse() else { return }
-    var (before, after, count) = (0.0, 0.0, 0.0)
-    for row in rows {
-      let left = row.coefficients.reduce(row.rest) { $0 - $1.coefficient * found[$1.index] }
-      before += row.weight * row.rest * row.rest
-      after += row.weight * left * left
-      count += row.weight / precision
+    guard let found = equations.solved() else { return }
+    var gain = 0.0
+    for row in 0..<6 {
+      gain += 2 * found[row] * right[row]
+      for column in 0..<6 { gain -= found[row] * found[column] * products[row][column] }
     }
-    let noise = max(0.1, after / count)
-    evidence = (before - after) / 2 / noise
-    speedDeviation = (noise * max(covariance[4 * 6 + 4], covariance[5 * 6 + 5])).squareRoot()
+    noise = max(0.1, (before - gain) / count)
+    evidence = gain / 2 / noise
     speed = (found[4] * found[4] + found[5] * found[5]).squareRoot()
+  }
+
+  /// One standard deviation of a component of the velocity.
+  var speedDeviation: Double {
+    guard let covariance = equations.inverse() else { return .infinity }
+    return (noise * max(covariance[4 * 6 + 4], covariance[5 * 6 + 5])).squareRoot()
   }
 }
