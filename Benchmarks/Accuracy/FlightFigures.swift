@@ -18,8 +18,7 @@ enum FlightFigures {
         }
         errors.add(rests.map { $0.0.length })
         heights.add(rests.map { $0.0.z })
-        sides.add(
-          rests.flatMap { [$0.0.x / $0.1.xx.squareRoot(), $0.0.y / $0.1.yy.squareRoot()] })
+        sides.add(zip(way, flight.truth).flatMap { TrolleyFigures.stated($0?.estimate, $1) })
         ups.add(rests.map { $0.0.z / $0.1.zz.squareRoot() })
         guard !isLive else { continue }
         var ignorant = smoother

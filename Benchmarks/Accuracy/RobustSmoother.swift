@@ -36,7 +36,7 @@ struct RobustSmoother {
       var equations = Band(unknowns: 2 * times.count)
       for ((sample, anchor), knot) in zip(zip(samples, anchors), knots) {
         let arm = way[knot] - anchor
-        let length = max(1e-6, (arm.x * arm.x + arm.y * arm.y + arm.z * arm.z).squareRoot())
+        let length = max(1e-6, arm.length)
         let rest = sample.observation.value - length
         let far = rest / (2.385 * noise)
         let weight = 1 / (1 + far * far) / (noise * noise)

@@ -252,8 +252,12 @@ import Varlink
     self.monitor = nil
     monitor.queue.add(measurement)
     self.monitor = monitor
-    if monitor.pause > .zero { return sendSoon() }
-    if blockedSince == nil { goOn() } else if monitor.queue.lost > 0 { _ = isStuck() }
+    if monitor.pause > .zero { sendSoon() } else { sendMeasurements() }
+  }
+
+  /// Sends what waits, unless the client takes nothing.
+  private func sendMeasurements() {
+    if blockedSince == nil { goOn() } else if let monitor, monitor.queue.lost > 0 { _ = isStuck() }
   }
 
   private func sendSoon() {
@@ -262,13 +266,9 @@ import Varlink
     let pause = DispatchTimeInterval.milliseconds(Int(monitor.pause / .milliseconds(1)))
     ServiceQueue.shared.queue.asyncAfter(deadline: .now() + pause) { [weak self] in
       ServiceActor.assumeIsolated {
-        guard let self, let monitor = self.monitor else { return }
+        guard let self, self.monitor != nil else { return }
         self.monitor?.isPausing = false
-        if self.blockedSince == nil {
-          self.goOn()
-        } else if monitor.queue.lost > 0 {
-          _ = self.isStuck()
-        }
+        self.sendMeasurements()
       }
     }
   }

@@ -117,22 +117,10 @@ import Varlink
 
   private func startOwn(_ profile: SessionProfile, on chip: SharedChip) async throws(Refusal) {
     let user = PeerCredentials(uid: geteuid(), pid: getpid(), groups: [])
-    while true {
-      let device = try device(of: chip)
-      let there = chip.sessions[profile.sessionID]
-      if let there, there.isEnding {
-        await there.waitUntilEnded()
-        continue
-      }
-      if let there, there.owners[SharedSession.service] != nil, there.isEqual(to: profile) {
-        return
-      }
-      if let there { try checkJoining(there, profile, user) }
-      let session = there ?? make(profile, on: chip, device, .everyone, user)
-      session.add(SharedSession.service, user, linger: .zero)
-      do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
-      return
-    }
+    let (session, _) = try await session(with: profile, on: chip, .everyone, user)
+    guard session.owners[SharedSession.service] == nil else { return }
+    session.add(SharedSession.service, user, linger: .zero)
+    do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
   }
 
   /// Calls `body` when nobody has been connected for so long, and there is no session.
@@ -297,21 +285,32 @@ import Varlink
     linger: Duration, for client: Client
   ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
     try permissions.checkStart(client.user)
+    let (session, joined) = try await session(with: profile, on: chip, share, client.user)
+    session.add(client.number, client.user, linger: linger)
+    if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
+    do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
+    // It may have gone while the chip worked.
+    if client.isClosed { session.release(client.number, isGone: true) }
+    return (session, joined)
+  }
+
+  /// The session that is there, if it may be joined, or a new one, which nobody owns yet. Waits for one
+  /// with the same id that is ending.
+  private func session(
+    with profile: SessionProfile, on chip: SharedChip, _ share: SharedSession.Share,
+    _ user: PeerCredentials
+  ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
     while true {
       let device = try device(of: chip)
-      let there = chip.sessions[profile.sessionID]
-      if let there, there.isEnding {
+      guard let there = chip.sessions[profile.sessionID] else {
+        return (make(profile, on: chip, device, share, user), false)
+      }
+      if there.isEnding {
         await there.waitUntilEnded()
         continue
       }
-      if let there { try checkJoining(there, profile, client.user) }
-      let session = there ?? make(profile, on: chip, device, share, client.user)
-      session.add(client.number, client.user, linger: linger)
-      if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
-      do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
-      // It may have gone while the chip worked.
-      if client.isClosed { session.release(client.number, isGone: true) }
-      return (session, there != nil)
+      try checkJoining(there, profile, user)
+      return (there, true)
     }
   }
 

@@ -109,8 +109,9 @@ import UWBLink
           let device = try await UWBDevice.open(endpoint, options: options)
           attempts = 0
           await use(device)
-          guard endpoint.canReturn else {
-            return noteProblem(.link(LinkError(.deviceGone, endpoint: name)))
+          // Lent and stopped chips are still there.
+          if !endpoint.canReturn, !Task.isCancelled {
+            throw .link(LinkError(.deviceGone, endpoint: name))
           }
         } catch {
           noteProblem(error)
