@@ -91,7 +91,7 @@ static int start_chip(int fd, cuwb_start start, uint32_t *state) {
 cuwb_result cuwb_open_qm35(const char *path, cuwb_start start, cuwb_link **opened,
                           uint32_t *state) {
   *state = CUWB_QM35_UNKNOWN;
-  int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  int fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return cuwb_failed(errno);
   int error = start_chip(fd, start, state);
   cuwb_result result = error ? cuwb_failed(error) : cuwb_open_packets(fd, opened);

@@ -39,7 +39,7 @@ void cuwb_link_close(cuwb_link *link) {
 }
 
 int cuwb_open_locked(const char *path, int *fd) {
-  *fd = open(path, O_RDWR | O_CLOEXEC);
+  *fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (*fd < 0) return errno;
   if (flock(*fd, LOCK_EX | LOCK_NB) == 0) return 0;
   int error = errno == EWOULDBLOCK ? EBUSY : errno;

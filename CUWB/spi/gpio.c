@@ -21,7 +21,7 @@
 
 // --------------------------------------------------------------------------------- finding a line
 
-static int open_chip(const char *path) { return open(path, O_RDWR | O_CLOEXEC); }
+static int open_chip(const char *path) { return open(path, O_RDWR | O_NOCTTY | O_CLOEXEC); }
 
 static int chip_info(int chip, struct gpiochip_info *info) {
   memset(info, 0, sizeof(*info));

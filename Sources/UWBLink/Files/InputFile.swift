@@ -51,7 +51,7 @@ package struct InputFile: ~Copyable {
     do {
       // Without waiting for somebody to write to a pipe.
       descriptor = try FileDescriptor.open(
-        FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
+        FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking, .init(rawValue: O_NOCTTY)])
     } catch { throw .system(error as? Errno ?? .ioError) }
     isRegular = status.st_mode & S_IFMT == S_IFREG
     size = isRegular ? Int(status.st_size) : 0

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import UWBLink
+
+@Suite("Terminals that are opened", .timeLimit(.minutes(1)))
+struct ControllingTerminalTests {
+  // A service has no terminal of its own. One that it got by opening a port would end it when the board is
+  // unplugged: the kernel sends SIGHUP.
+  @Test(
+    "No port becomes the terminal of a program without one",
+    arguments: ["", "nxp-usb:", "sr1xx:", "uci:", "spi:"])
+  func controllingTerminal(scheme: String) async {
+    await #expect(processExitsWith: .success) { [scheme] in
+      try #require(setsid() > 0)
+      let (master, name) = try ReconnectTests.terminal()
+      let options = scheme == "spi:" ? "?chip=sr250&irq=3&rst=4" : ""
+      _ = try? await Link.open(LinkEndpoint(scheme + name + options))
+      #expect(open("/dev/tty", O_RDWR) == -1)
+      #expect(errno == ENXIO)
+      try master.close()
+    }
+  }
+
+  @Test("No file that is read does")
+  func inputFile() async {
+    await #expect(processExitsWith: .success) {
+      try #require(setsid() > 0)
+      let (master, name) = try ReconnectTests.terminal()
+      _ = try? InputFile(name)
+      #expect(open("/dev/tty", O_RDWR) == -1)
+      #expect(errno == ENXIO)
+      try master.close()
+    }
+  }
+}
