@@ -172,6 +172,7 @@ import Varlink
       ListeningSocket.prepare(descriptor)
       nextNumber += 1
       clients[nextNumber] = Client(descriptor, number: nextNumber, user, self)
+      hasLooked = false
     }
   }
 
