@@ -212,7 +212,8 @@ extension OwnedDescriptor {
     try await stage.write(initialize, "AA")
     let accessory = try configuration(await socket.next())
     var data = ShareableConfigurationData.answering(accessory)
-    data.interval = 20
+    // Slow, because 256 events are kept for a test that waits for its turn.
+    data.interval = 200
     data.slotDuration = 2_400
     let session = try await stage.chips[1].makeSession(
       try data.session(of: .app, with: accessory.uwb))
