@@ -46,6 +46,35 @@ import UWBTestSupport
     #expect(abs(whole.numbers("sigma_m")[0] - 0.3006) < 1e-4)
   }
 
+  /// 10 m, the initiator's clock 20 ppm faster, replies of 2 ms, another response 5 ms later: single-sided
+  /// without the offset would be 6 m off.
+  private let secondResponse = "0,900002132,1027797332,127802020,1347285332,447296410"
+
+  @Test func aSecondResponseTellsTheClocks() throws {
+    for table in [
+      "t1,t2,t3,t4,t5,t6\n\(secondResponse)\n",
+      "t6,t5,t4,t3,t2,t1\n"
+        + secondResponse.split(separator: ",").reversed().joined(separator: ",") + "\n",
+    ] {
+      for run in [try doubleSided(table), try singleSided(table)] {
+        #expect(run.rows[0]["status"] == "ok")
+        #expect(abs(run.numbers("distance_m")[0] - 10) < 0.01)
+        #expect(run.numbers("sigma_m")[0] > 0.3)
+      }
+    }
+    // A final is none, and rounds without either are as before.
+    let rows = try singleSided(
+      "t1,t2,t3,t4,t5,t6\n\(exchange)\n\(exchange.replacing("638982396", with: ""))\n")
+    #expect(rows.rows.allSatisfy { abs((Double($0["distance_m"] ?? "") ?? 0) - 10) < 0.01 })
+    // Where the clocks agree, it is what the command is for.
+    let same = "t1,t2,t3,t4,t5,t6\n0,2132,127797332,127799464,638980264,638982396\n"
+    #expect(abs(try singleSided(same).numbers("distance_m")[0] - 10) < 0.01)
+    #expect(abs(try doubleSided(same).numbers("distance_m")[0] - 10) < 0.01)
+    // Clocks that no crystal has.
+    let broken = secondResponse.replacing("447296410", with: "450296410")
+    #expect(try doubleSided("t1,t2,t3,t4,t5,t6\n\(broken)\n").rows[0]["status"] != "ok")
+  }
+
   @Test func theDeviationSaysWhatACalibrationCannotKnow() throws {
     func sigma(
       _ calibration: RangingCalibration?, peer: String = "7"

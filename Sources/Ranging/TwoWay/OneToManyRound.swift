@@ -89,10 +89,10 @@ public struct ResponderRanging: Sendable, Hashable {
     // Polls are a hundred times as exact as the carrier, which also depends on the level.
     let hasCompared = clock.addPoll(
       sent: exchange.pollSent, received: exchange.pollReceived, time: time)
-    let isDoubleSided = exchange.isDoubleSided
-    if !hasCompared, !isDoubleSided, let carrier { clock.addCarrier(carrier) }
+    let tellsClocks = exchange.tellsClocks
+    if !hasCompared, !tellsClocks, let carrier { clock.addCarrier(carrier) }
     let distance = try exchange.distance(offset: clock.offset, parameters)
-    if !hasCompared, isDoubleSided {
+    if !hasCompared, tellsClocks {
       clock.addCarrier(
         ClockOffset(distance.clockOffset, standardDeviation: distance.clockOffsetDeviation))
     }

@@ -9,6 +9,9 @@ public struct TwoWayExchange: Sendable, Hashable {
   package var responseReceived: TickStamp
   package var finalSent: TickStamp?
   package var finalReceived: TickStamp?
+  /// Of another frame of the responder, which some boards send instead of waiting for a final.
+  package var secondResponseSent: TickStamp?
+  package var secondResponseReceived: TickStamp?
 
   /// Creates an exchange from its stamps. It is double-sided if both stamps of the final are known.
   public init(
@@ -21,6 +24,34 @@ public struct TwoWayExchange: Sendable, Hashable {
   }
 
   package var isDoubleSided: Bool { finalSent != nil && finalReceived != nil }
+
+  /// Whether the stamps tell the clock offset.
+  package var tellsClocks: Bool {
+    isDoubleSided || (secondResponseSent != nil && secondResponseReceived != nil)
+  }
+
+  /// Creates an exchange from the stamps of a table, whose third frame is a final or a second response,
+  /// whichever the clocks allow. Where they allow both, because they agree, it is what is `expected`.
+  package init(
+    _ t1: TickStamp, _ t2: TickStamp, _ t3: TickStamp, _ t4: TickStamp, _ t5: TickStamp?,
+    _ t6: TickStamp?, isFinalExpected: Bool, _ parameters: TwoWayParameters
+  ) {
+    self.init(
+      pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4, finalSent: t5,
+      finalReceived: t6)
+    guard let t5, let t6 else { return }
+    let counter = parameters.counter
+    func agree(_ a: Double, _ b: Double) -> Bool {
+      // Longer by a flight there and back: 3 km.
+      a > 0 && b > 0
+        && abs(a - b) <= 2 * parameters.greatestClockOffset * a + 20e-6 * DeviceTick.perSecond
+    }
+    let isFinal = agree(counter.interval(from: t4, to: t5), counter.interval(from: t3, to: t6))
+    let isSecond = agree(counter.interval(from: t3, to: t5), counter.interval(from: t4, to: t6))
+    guard isSecond, !(isFinal && isFinalExpected) else { return }
+    (finalSent, finalReceived) = (nil, nil)
+    (secondResponseSent, secondResponseReceived) = (t5, t6)
+  }
 
   package var singleSided: TwoWayExchange {
     TwoWayExchange(
@@ -47,8 +78,13 @@ public struct TwoWayExchange: Sendable, Hashable {
       let round2 = counter.interval(from: responseSent, to: finalReceived)
       return try Self.distance(round, reply, round2, reply2, parameters)
     }
-    guard let offset else { throw .unknownClockOffset }
     guard round > 0, reply > 0 else { throw .emptyInterval }
+    if let secondResponseSent, let secondResponseReceived {
+      return try Self.distance(
+        round, reply, sent: counter.interval(from: responseSent, to: secondResponseSent),
+        received: counter.interval(from: responseReceived, to: secondResponseReceived), parameters)
+    }
+    guard let offset else { throw .unknownClockOffset }
     guard abs(offset.value) <= parameters.greatestClockOffset else { throw .implausibleClocks }
     let flight = ((round - reply) - reply * offset.value) / 2
     let distance = try parameters.checked(ticks: flight)
@@ -60,6 +96,34 @@ public struct TwoWayExchange: Sendable, Hashable {
         (byClock * byClock + byStamps * byStamps).squareRoot() / 2 * parameters.speedOfLight),
       biasDeviation: parameters.antennaDelayDeviation,
       clockOffset: offset.value, clockOffsetDeviation: offset.standardDeviation)
+  }
+
+  /// The distance with the clock offset that two frames of the responder tell, by the time between them
+  /// at both ends.
+  ///
+  /// Source: Shalaby, Cossette, Forbes, Le Ny, "Calibration and uncertainty characterization for
+  /// ultra-wideband two-way-ranging measurements", ICRA 2023.
+  private static func distance(
+    _ round: Double, _ reply: Double, sent: Double, received: Double,
+    _ parameters: TwoWayParameters
+  ) throws(RangingFailure) -> TwoWayDistance {
+    guard sent > 0, received > 0 else { throw .emptyInterval }
+    let offset = (received - sent) / sent
+    let noise = parameters.stampDeviation * DeviceTick.perSecond
+    let offsetDeviation = noise * 2.0.squareRoot() / sent
+    guard abs(offset) <= parameters.greatestClockOffset + 6 * offsetDeviation else {
+      throw .implausibleClocks
+    }
+    let distance = try parameters.checked(ticks: ((round - reply) - reply * offset) / 2)
+    // The sensitivity to each reception stamp: that of the first response counts in both intervals.
+    let part = reply / sent
+    let gain = (1 + (1 + part) * (1 + part) + part * part).squareRoot() / 2
+    return TwoWayDistance(
+      distance: distance,
+      standardDeviation: parameters.total(
+        gain * parameters.stampDeviation * parameters.speedOfLight),
+      biasDeviation: parameters.antennaDelayDeviation,
+      clockOffset: offset, clockOffsetDeviation: offsetDeviation)
   }
 
   /// The double-sided distance by the asymmetric formula, which is valid for replies of different

@@ -12,7 +12,7 @@ extension CSVTable {
   public func doubleSidedDistances(
     _ parameters: TwoWayParameters = TwoWayParameters(), calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<TwoWayDistance> {
-    var distances = try TwoWayDistances(self, stamps: 6)
+    var distances = try TwoWayDistances(self, stamps: 6, parameters)
     let correction = try calibration.map { calibration throws(LabError) in
       try RangeCorrection(calibration, &distances.reader)
     }
@@ -25,7 +25,7 @@ extension CSVTable {
   package func liveDoubleSidedDistances(
     _ parameters: TwoWayParameters, calibration: RangingCalibration?
   ) throws(LabError) -> RowComputation<TwoWayDistance> {
-    var distances = try TwoWayDistances(self, stamps: 6)
+    var distances = try TwoWayDistances(self, stamps: 6, parameters)
     let correction = try calibration.map { calibration throws(LabError) in
       try RangeCorrection(calibration, &distances.reader)
     }
@@ -46,7 +46,7 @@ extension CSVTable {
   package func liveSingleSidedDistances(
     _ parameters: TwoWayParameters, calibration: RangingCalibration?, powerBias: PowerBias?
   ) throws(LabError) -> RowComputation<TwoWayDistance> {
-    var distances = try TwoWayDistances(self, stamps: 4)
+    var distances = try TwoWayDistances(self, stamps: 4, parameters)
     var correction = powerBias.map(RangeCorrection.init)
     if let calibration { correction = try RangeCorrection(calibration, &distances.reader) }
     var clocks: [String: ClockOffsetTracker] = [:]
@@ -74,7 +74,7 @@ extension CSVTable {
     _ parameters: TwoWayParameters = TwoWayParameters(), calibration: RangingCalibration? = nil,
     powerBias: PowerBias? = nil
   ) throws(LabError) -> ComputedTable<TwoWayDistance> {
-    var distances = try TwoWayDistances(self, stamps: 4)
+    var distances = try TwoWayDistances(self, stamps: 4, parameters)
     distances.computeSingleSided(parameters)
     if let calibration {
       distances.apply(try RangeCorrection(calibration, &distances.reader))
@@ -94,7 +94,7 @@ extension CSVTable {
   public func singleSidedCalibration(
     _ parameters: TwoWayParameters = TwoWayParameters(), truth: String
   ) throws(LabError) -> RangingCalibration {
-    var distances = try TwoWayDistances(self, stamps: 4)
+    var distances = try TwoWayDistances(self, stamps: 4, parameters)
     distances.computeSingleSided(parameters)
     return try distances.calibration(truth: truth)
   }
@@ -141,16 +141,25 @@ private struct TwoWayDistances {
   /// The received level of each row in dBm, without the noise of single frames.
   private var powers: [Double?] = []
   private let stampColumns: [Column]
+  private let isFinalExpected: Bool
+  private let parameters: TwoWayParameters
   private let carrierColumn: Column?
   private let powerColumn: Column?
   private let timeColumn: Column?
   private var levels: [String: LevelTracker] = [:]
 
-  init(_ table: CSVTable, stamps count: Int) throws(LabError) {
+  init(
+    _ table: CSVTable, stamps count: Int, _ parameters: TwoWayParameters
+  ) throws(LabError) {
     var reader = TableReader(table)
-    stampColumns = try (1...count).map { number throws(LabError) in
+    var columns = try (1...count).map { number throws(LabError) in
       try reader.require("t\(number)", .ticks)
     }
+    // A second response, where there is one.
+    if count == 4, let sent = reader.find("t5", .ticks), let received = reader.find("t6", .ticks) {
+      columns += [sent, received]
+    }
+    (stampColumns, isFinalExpected, self.parameters) = (columns, count == 6, parameters)
     let (time, power) = (reader.find("time", .time), reader.find("rx_power", .level))
     carrierColumn = reader.find("cfo", .ratio)
     powerColumn = power
@@ -179,13 +188,21 @@ private struct TwoWayDistances {
   func exchange(
     _ row: Int, _ reader: TableReader, _ state: inout RowStatus
   ) -> TwoWayExchange? {
-    let stamps = stampColumns.map { reader.stamp(row, $0, &state) } + [nil, nil]
+    let stamps = stampColumns.prefix(isFinalExpected ? 6 : 4).map { reader.stamp(row, $0, &state) }
+    var third: [TickStamp?] = Array(stamps.dropFirst(4))
+    if !isFinalExpected {
+      // Nothing is wrong with a row without it.
+      var other = RowStatus()
+      third = stampColumns.dropFirst(4).map { reader.stamp(row, $0, &other) }
+    }
+    third += [nil, nil]
     guard let t1 = stamps[0], let t2 = stamps[1], let t3 = stamps[2], let t4 = stamps[3] else {
       return nil
     }
-    return TwoWayExchange(
-      pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4, finalSent: stamps[4],
-      finalReceived: stamps[5])
+    let exchange = TwoWayExchange(
+      t1, t2, t3, t4, third[0], third[1], isFinalExpected: isFinalExpected, parameters)
+    return isFinalExpected || exchange.tellsClocks && !exchange.isDoubleSided
+      ? exchange : exchange.singleSided
   }
 
   mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
@@ -207,7 +224,11 @@ private struct TwoWayDistances {
       let clock = clock(
         &clocks[peer, default: ClockOffsetTracker(parameters)], after: exchange, rows[row],
         parameters, reader)
-      waiting[peer, default: []].append((row, exchange))
+      if exchange.tellsClocks {
+        rows[row].setDistance(of: exchange, nil, parameters)
+      } else {
+        waiting[peer, default: []].append((row, exchange))
+      }
       guard let offset = clock.offset else { continue }
       for (row, exchange) in waiting.removeValue(forKey: peer) ?? [] {
         rows[row].setDistance(of: exchange, offset, parameters)
@@ -285,9 +306,9 @@ extension ComputedRow<TwoWayDistance> {
   ) {
     do throws(RangingFailure) {
       value = try responder.distance(exchange, time: time)
-      if !exchange.isDoubleSided { state.word = "single_sided" }
+      if !exchange.tellsClocks { state.word = "single_sided" }
     } catch {
-      if exchange.isDoubleSided || error != .unknownClockOffset { state.word = error.word }
+      if exchange.tellsClocks || error != .unknownClockOffset { state.word = error.word }
     }
   }
 
@@ -302,7 +323,9 @@ extension ComputedRow<TwoWayDistance> {
     } catch {
       state.word = error.word
     }
-    if offset == nil, state.isOK { state.word = RangingFailure.unknownClockOffset.word }
+    if offset == nil, !exchange.tellsClocks, state.isOK {
+      state.word = RangingFailure.unknownClockOffset.word
+    }
   }
 }
 
