@@ -55,29 +55,50 @@ public struct DelayMeasurement: Sendable, Hashable {
 }
 
 extension AntennaDelayFit.Placement {
-  /// Groups measurements; distances that differ by less than a millimetre are the same.
+  /// Groups measurements by pair and placement.
   static func grouping(_ measurements: [DelayMeasurement]) -> [Self] {
-    struct Key: Hashable {
+    struct Ends: Hashable {
       var a: BoardAntenna
       var b: BoardAntenna
-      var millimetres: Int
     }
-    var errors: [Key: [Double]] = [:]
+    var pairs: [Ends: [DelayMeasurement]] = [:]
     for one in measurements {
       guard one.measured.isFinite, 0...1e6 ~= one.truth, abs(one.measured) < 1e6 else { continue }
-      let (a, b) = one.a < one.b ? (one.a, one.b) : (one.b, one.a)
-      let key = Key(a: a, b: b, millimetres: Int((one.truth * 1000).rounded()))
-      errors[key, default: []].append(one.measured - one.truth)
+      pairs[one.a < one.b ? Ends(a: one.a, b: one.b) : Ends(a: one.b, b: one.a), default: []]
+        .append(one)
     }
-    return errors.keys.sorted { ($0.a, $0.b, $0.millimetres) < ($1.a, $1.b, $1.millimetres) }
-      .map { key in
-        let values = errors[key] ?? []
+    return pairs.sorted { ($0.key.a, $0.key.b) < ($1.key.a, $1.key.b) }.flatMap { ends, all in
+      placements(all.map(\.truth), resolution: 1e-3).map { indices in
+        let values = indices.map { all[$0].measured - all[$0].truth }
+        let truth = indices.reduce(0) { $0 + all[$1].truth } / Double(indices.count)
         let (mean, spread) = robustMean(values)
         return Self(
-          a: key.a, b: key.b, truth: Double(key.millimetres) / 1000, count: values.count,
+          a: ends.a, b: ends.b, truth: (truth * 1000).rounded() / 1000, count: values.count,
           excess: mean, spread: spread)
       }
+    }
   }
+}
+
+/// The measurements of each placement of one pair, by the known distances in their order.
+///
+/// Distances that are the same to a `resolution` in metres are one placement. Where hardly any is, somebody
+/// walks: then a placement is what is within half of a metre, in which reflections stay much the same.
+func placements(_ truths: [Double], resolution: Double) -> [[Int]] {
+  let same = Dictionary(grouping: truths.indices) { (truths[$0] / resolution).rounded() }
+  guard 3 * same.count > truths.count, same.count > 10 else {
+    return same.sorted { $0.key < $1.key }.map(\.value)
+  }
+  var result: [[Int]] = []
+  var first = Double.infinity
+  for index in truths.indices {
+    if abs(truths[index] - first) > 0.5 {
+      first = truths[index]
+      result.append([])
+    }
+    result[result.count - 1].append(index)
+  }
+  return result
 }
 
 /// The mean with Huber's loss, and the standard deviation without outliers.

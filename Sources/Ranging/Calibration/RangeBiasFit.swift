@@ -60,7 +60,7 @@ public struct RangeBiasFit: Sendable {
   public let powerBias: PowerBias
   /// Residuals of the used measurements, in metres.
   public let residuals: FitResiduals
-  /// Positions that each pair was measured at, on average: known distances that differ by a centimetre.
+  /// Positions that each pair was measured at, on average.
   package let positions: Int
 
   /// Fits delays and table; returns nil if some pair has no usable measurement.
@@ -122,8 +122,10 @@ public struct RangeBiasFit: Sendable {
     powerBias = PowerBias(
       zip(knots, table).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
     residuals = FitResiduals(remaining)
-    let distances = Set(used.map { [Double($0.pair), ($0.truth * 100).rounded()] })
-    positions = max(1, distances.count / pairs)
+    let known = Dictionary(grouping: used, by: \.pair).values.map {
+      placements($0.map(\.truth), resolution: 0.01).count
+    }
+    positions = max(1, known.reduce(0, +) / pairs)
   }
 
   /// The levels of the table: evenly over all but the outermost measurements.
