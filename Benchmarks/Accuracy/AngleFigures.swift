@@ -2,7 +2,7 @@
 import Ranging
 import RangingScenes
 
-/// Angles out of simulated phases: A1, A2.
+/// Angles out of simulated phases: A1 to A3.
 enum AngleFigures {
   /// An antenna with a ground plane: not a sine, not symmetric, past half a turn. In radians.
   struct Antenna {
@@ -56,7 +56,7 @@ enum AngleFigures {
           "A1", "the same live", "deg", scale: 1 / degree, textbook: plain,
           aim: .atMost(aim), Errors.rms))
     }
-    return result + ring(settings)
+    return result + ring(settings) + flawed(settings)
   }
 
   /// To and fro, as somebody walks by, at 10 Hz.
@@ -136,5 +136,55 @@ enum AngleFigures {
         "A2", "the same, each row on its own", "deg", scale: 1 / degree, textbook: plain,
         aim: .atMost(4), Errors.rms),
     ]
+  }
+
+  /// Antennas whose phases are something else than their model says, as those of each public recording: by
+  /// 4, 7 and 9 degrees, in the same way whenever the direction is the same.
+  private static func flawed(_ settings: Settings) -> [AccuracyFigure] {
+    let arrays = [
+      "one pair": [AntennaPair(.baseline(x: 0, y: 0.45, z: 0))],
+      "ring of four": [(1.0, 1.0), (-1, 1), (-1, -1), (1, -1)].map {
+        AntennaPair(.baseline(x: 0.3 * $0, y: 0.3 * $1, z: 0))
+      },
+    ]
+    return arrays.sorted { $0.key < $1.key }.flatMap { name, pairs -> [AccuracyFigure] in
+      var (recorded, live) = (Honesty(), Honesty())
+      guard let finder = DirectionFinder(pairs) else { return [] }
+      for seed in 51...56 {
+        var noise = Noise(seed: UInt64(seed))
+        let flaw = [4.0, 7, 9][seed % 3] * degree
+        let real = pairs.map { pair in
+          var real = pair
+          real.harmonics =
+            [(0, 0)]
+            + (2...5).map { _ in
+              (flaw / 2 * noise.normal(), flaw / 2 * noise.normal())
+            }
+          return real
+        }
+        let most = pairs.count > 1 ? Double.infinity : 60 * degree
+        let truth = (0..<(settings.quick ? 720 : 3600)).map { step in
+          let angle = Double(step) * degree / 2
+          return most == .infinity ? wrap(angle) : most * sine(angle)
+        }
+        let rows = truth.enumerated().map { step, azimuth in
+          (
+            time: Double(step) * 0.1,
+            phases: real.map { pair -> Double? in
+              wrap(pair.phase(azimuth: azimuth, elevation: 0) + 5 * degree * noise.normal())
+            }
+          )
+        }
+        func errors(live: Bool) -> [Double] {
+          zip(finder.directions(rows, live: live), truth).map {
+            wrap(($0?.azimuth ?? .pi) - $1) / ($0?.standardDeviation ?? 1)
+          }
+        }
+        recorded.add(errors(live: false))
+        live.add(errors(live: true))
+      }
+      return recorded.figures("A3", "\(name), model 4 to 9 deg off, recorded")
+        + live.figures("A3", "\(name), model 4 to 9 deg off, live")
+    }
   }
 }

@@ -29,6 +29,8 @@ public struct AngleTracker: Sendable {
   package let table: PhaseTable
   /// Noise of a phase difference in radians, one standard deviation. Boards show 3.5 to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
+  /// The error of the table in radians of phase, one standard deviation, which no filter takes away.
+  public var modelDeviation = 7 * Double.pi / 180
   private var estimator: RangeEstimator
 
   /// Creates a tracker.
@@ -62,16 +64,19 @@ public struct AngleTracker: Sendable {
     let sample = RangeSample(
       time: time, distance: measured.angle, standardDeviation: measured.standardDeviation)
     return estimator.update(sample).map {
-      AngleEstimate(
-        angle: $0.distance, standardDeviation: $0.standardDeviation,
-        disposition: $0.disposition)
+      let variance =
+        $0.standardDeviation * $0.standardDeviation
+        + measured.modelDeviation * measured.modelDeviation
+      return AngleEstimate(
+        angle: $0.distance, standardDeviation: variance.squareRoot(), disposition: $0.disposition)
     }
   }
 
-  /// The angle of a phase that is nearest to the prediction.
+  /// The angle of a phase that is nearest to the prediction, and what noise and the error of the table
+  /// make of it, one standard deviation each.
   package func unwrapped(
     _ phase: Double, time: Double
-  ) -> (angle: Double, standardDeviation: Double)? {
+  ) -> (angle: Double, standardDeviation: Double, modelDeviation: Double)? {
     guard abs(phase) < 1e6 else { return nil }
     let prediction = estimator.prediction(at: time)
     let isFresh = prediction.map { $0.standardDeviation < 1 } ?? false
@@ -94,7 +99,8 @@ public struct AngleTracker: Sendable {
       if cost < least { (least, best) = (cost, (angle, deviation)) }
       candidate += turn
     }
-    return best
+    let model = best.standardDeviation * modelDeviation / max(1e-9, phaseDeviation)
+    return (best.angle, best.standardDeviation, min(model, AntennaPair.mostModelError))
   }
 }
 

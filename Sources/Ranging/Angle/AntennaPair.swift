@@ -24,16 +24,25 @@ public struct AntennaPair: Sendable {
   package var harmonics: [(cosine: Double, sine: Double)]
   /// Noise in radians, one standard deviation.
   package var phaseDeviation: Double
+  /// The error of the model in radians, one standard deviation: it is the same again in the same
+  /// direction, so that no filter takes it away.
+  package var modelDeviation: Double
 
-  /// Creates a pair. The measured noise of single frames is 3.5 to 5 degrees.
+  /// What an error of the model makes of an angle at most, in radians: where the phase hardly changes with
+  /// it, the other side of the end of the pair is near.
+  static let mostModelError = 20 * Double.pi / 180
+
+  /// Creates a pair. The measured noise of single frames is 3.5 to 5 degrees; an error of the model of 7
+  /// degrees makes directions as far off as stated in recordings of other people's boards.
   public init(
     _ model: Model, offset: Double = 0, harmonics: [(cosine: Double, sine: Double)] = [],
-    phaseDeviation: Double = 5 * .pi / 180
+    phaseDeviation: Double = 5 * .pi / 180, modelDeviation: Double = 7 * .pi / 180
   ) {
     self.model = model
     self.offset = offset
     self.harmonics = harmonics
     self.phaseDeviation = phaseDeviation
+    self.modelDeviation = modelDeviation
   }
 
   /// The expected phase difference, not wrapped.

@@ -111,11 +111,12 @@ public struct DirectionFinder: Sendable {
     // In pieces that overlap, because a row takes some kilobytes.
     let (piece, overlap) = (2000, 100)
     var carried: [Double]?
+    var width = LearnedWidth()
     var start = 0
     while start < rows.count {
       let end = min(rows.count, start + piece)
       let reach = min(rows.count, end + overlap)
-      result += finder.directions(rows[start..<reach], count: end - start, &carried)
+      result += finder.directions(rows[start..<reach], count: end - start, &carried, &width)
       start = end
     }
     return result
@@ -125,6 +126,7 @@ public struct DirectionFinder: Sendable {
   package struct Track: Sendable {
     private(set) var belief: [Double]?
     private(set) var time = 0.0
+    fileprivate var width = LearnedWidth()
 
     package init() {}
 
@@ -138,13 +140,15 @@ public struct DirectionFinder: Sendable {
     _ track: inout Track, time: Double, _ phases: [Double?]
   ) -> Direction? {
     let seen = likelihood(phases)
+    let seconds = time - track.time
+    if seconds > 0, track.belief != nil { track.width.fade(seconds) }
     var belief =
-      track.belief.map { spread($0, kernel(time - track.time)) }
+      track.belief.map { spread($0, kernel(seconds)) }
       ?? [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
     belief = normalised(belief, seen.values)
     track.take(belief, time)
-    guard phases.contains(where: { $0?.isFinite == true }) else { return nil }
-    return direction(belief, seen.elevations)
+    guard let (direction, misfit) = direction(belief, seen.elevations, phases) else { return nil }
+    return widened(direction, misfit, &track.width)
   }
 
   /// The likeliest jump probability: rows may be a path, or independent of each other.
@@ -178,7 +182,7 @@ public struct DirectionFinder: Sendable {
 
   private func directions(
     _ rows: ArraySlice<(time: Double, phases: [Double?])>, count: Int,
-    _ carried: inout [Double]?
+    _ carried: inout [Double]?, _ width: inout LearnedWidth
   ) -> [Direction?] {
     let uniform = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
     let seen = rows.map { likelihood($0.phases) }
@@ -196,17 +200,34 @@ public struct DirectionFinder: Sendable {
     }
     // Backward pass.
     var later = uniform
-    var result = [Direction?](repeating: nil, count: count)
+    var found = [(direction: Direction, misfit: Double?)?](repeating: nil, count: count)
     for index in seen.indices.reversed() {
-      if index < count,
-        rows[rows.startIndex + index].phases.contains(where: { $0?.isFinite == true })
-      {
+      if index < count {
         var posterior = forward[index]
         for bin in posterior.indices { posterior[bin] *= later[bin] }
-        result[index] = direction(posterior, seen[index].elevations)
+        found[index] = direction(
+          posterior, seen[index].elevations, rows[rows.startIndex + index].phases)
       }
       later = spread(normalised(later, seen[index].values), kernels[index])
     }
+    return found.indices.map { index in
+      let seconds =
+        index == 0
+        ? 0
+        : rows[rows.startIndex + index].time
+          - rows[rows.startIndex + index - 1].time
+      if seconds > 0 { width.fade(seconds) }
+      return found[index].map { widened($0.direction, $0.misfit, &width) }
+    }
+  }
+
+  /// The direction with the deviation that the misfit of the last rows suggests.
+  private func widened(
+    _ direction: Direction, _ misfit: Double?, _ width: inout LearnedWidth
+  ) -> Direction {
+    if let misfit { width.add(misfit) }
+    var result = direction
+    result.standardDeviation *= width.factor.squareRoot()
     return result
   }
 
@@ -259,13 +280,17 @@ public struct DirectionFinder: Sendable {
     return result.map { $0 / sum }
   }
 
-  /// The mean and spread of the highest peak.
-  private func direction(_ posterior: [Double], _ elevations: [Int]) -> Direction? {
+  /// The mean and spread of the highest peak, with the error of the models, and how well the phases fit
+  /// there: the squares of their errors over their variances, per degree of freedom; nil with one pair.
+  /// Nil without a phase.
+  private func direction(
+    _ posterior: [Double], _ elevations: [Int], _ phases: [Double?]
+  ) -> (direction: Direction, misfit: Double?)? {
     let count = posterior.count
     let total = posterior.reduce(0, +)
-    guard total > 0, let peak = posterior.indices.max(by: { posterior[$0] < posterior[$1] }) else {
-      return nil
-    }
+    guard phases.contains(where: { $0?.isFinite == true }), total > 0,
+      let peak = posterior.indices.max(by: { posterior[$0] < posterior[$1] })
+    else { return nil }
     // From the peak down to where another one starts.
     func bin(_ step: Int) -> Int? {
       let bin = peak + step
@@ -290,10 +315,38 @@ public struct DirectionFinder: Sendable {
     mean /= mass
     let degree = Double.pi / 180
     // A bin is a degree wide.
-    let variance = max(0, square / mass - mean * mean) + 1.0 / 12
+    let variance = (max(0, square / mass - mean * mean) + 1.0 / 12) * degree * degree
     let azimuth = azimuths[peak] + mean * degree
-    return Direction(
+    let (model, misfit) = fit(of: phases, azimuth: peak, elevation: elevations[peak])
+    let found = Direction(
       azimuth: isCircle ? wrapped(azimuth) : azimuth, elevation: height / mass,
-      standardDeviation: variance.squareRoot() * degree, probability: min(1, mass / total))
+      standardDeviation: (variance + model).squareRoot(), probability: min(1, mass / total))
+    return (found, misfit)
+  }
+
+  /// The variance of the azimuth that comes from errors of the models, and the misfit of the phases.
+  private func fit(
+    of phases: [Double?], azimuth: Int, elevation: Int
+  ) -> (variance: Double, misfit: Double?) {
+    let count = azimuths.count
+    func row(_ step: Int) -> Int {
+      let bin = isCircle ? (azimuth + step + count) % count : min(max(0, azimuth + step), count - 1)
+      return (elevation * count + bin) * pairs.count
+    }
+    let (here, before, after) = (row(0), row(-1), row(1))
+    let width = (isCircle || 0 < azimuth && azimuth < count - 1 ? 2 : 1) * Double.pi / 180
+    var (information, misfit, freedom) = (0.0, 0.0, -1.0)
+    for pair in pairs.indices where pair < phases.count {
+      guard let phase = phases[pair], phase.isFinite else { continue }
+      let model = pairs[pair].modelDeviation * pairs[pair].modelDeviation
+      let slope = (expected[after + pair] - expected[before + pair]) / width
+      information += slope * slope / max(1e-12, model)
+      let residual = wrapped(phase - expected[here + pair])
+      misfit +=
+        residual * residual / (model + pairs[pair].phaseDeviation * pairs[pair].phaseDeviation)
+      freedom += 1
+    }
+    let most = AntennaPair.mostModelError
+    return (min(most * most, 1 / max(1e-9, information)), freedom > 0 ? misfit / freedom : nil)
   }
 }

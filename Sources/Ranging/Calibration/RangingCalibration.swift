@@ -256,6 +256,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     package var harmonics: [Harmonic]?
     /// Noise of a phase difference in radians, one standard deviation.
     package var phaseNoise: Double?
+    /// The error of geometry, table and harmonics, in the same way.
+    package var modelDeviation: Double?
     package var residuals: AngleResiduals?
 
     enum CodingKeys: String, CodingKey {
@@ -264,6 +266,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       case spacingInWavelengths = "spacing_wavelengths"
       case offset = "offset_rad"
       case phaseNoise = "noise_rad"
+      case modelDeviation = "model_rad"
     }
 
     /// Creates a pair from the result of a fit; `column` names its phase difference.
@@ -275,6 +278,20 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       offset = fit.offset
       phaseNoise = fit.phaseDeviation
       residuals = AngleResiduals(fit.angleResiduals)
+    }
+
+    package init(column: String, _ pair: AntennaPair, residuals: FitResiduals) {
+      self.column = column
+      if case .baseline(let x, let y, let z) = pair.model {
+        let length = max(1e-9, (x * x + y * y + z * z).squareRoot())
+        (axis, spacingInWavelengths) = ([x / length, y / length, z / length], length)
+      }
+      offset = pair.offset
+      harmonics =
+        pair.harmonics.isEmpty
+        ? nil : pair.harmonics.map { Harmonic(cosine: $0.cosine, sine: $0.sine) }
+      (phaseNoise, modelDeviation) = (pair.phaseDeviation, pair.modelDeviation)
+      self.residuals = AngleResiduals(residuals)
     }
   }
 

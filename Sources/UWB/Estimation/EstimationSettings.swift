@@ -23,6 +23,9 @@ public struct EstimationSettings: Sendable {
   /// Noise of the phase difference of one frame in radians, one standard deviation. Boards show 3.5
   /// to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
+  /// The error of the table of the antennas in radians of phase, one standard deviation: what a filter does
+  /// not take away.
+  public var modelDeviation = 7 * Double.pi / 180
   /// How diagnostics tell a blocked path.
   public var lineOfSight = LineOfSightModel()
   /// How distances are filtered.
@@ -83,6 +86,7 @@ extension EstimationSettings {
         if let noise = pair.phaseNoise ?? calibration.phaseNoise, noise > 0 {
           phaseDeviation = noise
         }
+        if let error = pair.modelDeviation, 0...10 ~= error { modelDeviation = error }
       }
     }
   }

@@ -155,11 +155,15 @@ struct PeerTrack: Sendable {
     // Noise averages out over frames; what reflections add is the same in all of them.
     let noise = settings.phaseDeviation / Double(min(phases.count, 4)).squareRoot()
     tracker?.phaseDeviation = settings.lineOfSight.inflated(noise, probability: blocked)
+    tracker?.modelDeviation = settings.modelDeviation
     guard let measured = tracker?.unwrapped(phase, time: time) else { return .failure(.noPhases) }
     let track = tracker?.update(phase: phase, time: time)
+    let variance =
+      measured.standardDeviation * measured.standardDeviation
+      + measured.modelDeviation * measured.modelDeviation
     return .success(
       EstimatedAngle(
-        angle: measured.angle, standardDeviation: measured.standardDeviation, track: track,
+        angle: measured.angle, standardDeviation: variance.squareRoot(), track: track,
         frames: phases.count))
   }
 }
