@@ -128,6 +128,50 @@ import UWBTestSupport
     }
   }
 
+  /// Four antennas around a mast, on a turntable: what is behind is no mirror image of what is ahead.
+  @Test func aTurntableCalibratesARing() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let axes = [135.0, -135, -45, 45]
+    func row(_ degrees: Double) -> String {
+      let azimuth = degrees * .pi / 180
+      return axes.map { axis in
+        let phase = 2.6 * cos(azimuth - axis * .pi / 180) + 0.15 * sin(2 * azimuth) + axis
+        return "\(phase.remainder(dividingBy: 2 * .pi))"
+      }.joined(separator: ",")
+    }
+    var text = "azimuth_deg,pdoa_01_rad,pdoa_12_rad,pdoa_23_rad,pdoa_30_rad\n"
+    for step in 0..<180 { text += "\(2 * step - 180),\(row(Double(2 * step - 180)))\n" }
+    let (table, file) = (try folder.write(text, to: "t.csv"), folder.path("a.json"))
+    try await run(["angle", "--from", table, "--output", file, "--plot", folder.path("a.svg")])
+    let geometry = try calibration(folder, "a.json")
+    let pairs = try #require(geometry.pairs)
+    #expect(pairs.count == 4 && pairs.allSatisfy { $0.modelDeviation != nil && $0.table == nil })
+    let angles = stride(from: -179.0, through: 180, by: 7)
+    let measured = angles.map { "\($0 + 200),\(row($0))" }.joined(separator: "\n")
+    let header = text.prefix { $0 != "\n" }.replacing("azimuth_deg", with: "time_s")
+    let found = try CSVTable([UInt8]("\(header)\n\(measured)\n".utf8)).directions(
+      geometry: geometry)
+    for (row, truth) in zip(found.rows, angles) {
+      let direction = try #require(row.value)
+      let error = (direction.azimuth * 180 / .pi - truth).remainder(dividingBy: 360)
+      #expect(abs(error) < 1, "\(truth)")
+    }
+    // Chips have no room for it, and nothing is written that is worse than nothing.
+    await #expect(throws: (any Error).self) {
+      try await run(["angle", "--from", table, "--write"])
+    }
+    var noise = "azimuth_deg,pdoa_rad\n"
+    for step in 0..<180 {
+      noise += "\(2 * step - 180),\(Double(step * step * 7919 % 6283) / 1000)\n"
+    }
+    let other = try folder.write(noise, to: "n.csv")
+    await #expect(throws: (any Error).self) {
+      try await run(["angle", "--from", other, "--output", folder.path("n.json")])
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.path("n.json")))
+  }
+
   @Test func aWalkCalibratesAngles() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

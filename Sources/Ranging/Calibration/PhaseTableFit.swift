@@ -112,3 +112,39 @@ public struct PhaseTableFit: Sendable {
     angleResiduals = FitResiduals(angles)
   }
 }
+
+extension PhaseTableFit {
+  /// How far a table is off in directions that had no part in it.
+  package struct LeftOut: Sendable {
+    /// Errors of single angles in radians, outliers among them.
+    package let angles: FitResiduals
+    /// The error of the table in radians of phase, one standard deviation.
+    package let modelDeviation: Double
+  }
+
+  /// Leaves out a part of the directions after the other; nil if the others do not make a table.
+  package static func leavingOut(
+    _ samples: [PhaseSample], _ parameters: Parameters
+  ) -> LeftOut? {
+    let usable = samples.filter { abs($0.angle) <= 2 * .pi && abs($0.phase) < 1e6 }
+    let parts = DirectionParts(usable.map(\.angle)).of
+    let fits = (0..<DirectionParts.count).map { part in
+      try? PhaseTableFit(zip(usable, parts).filter { $1 != part }.map(\.0), parameters, rounds: 8)
+    }
+    var rests: [(direction: Double, rest: Double)] = []
+    var angles: [Double] = []
+    for (sample, part) in zip(usable, parts) {
+      // Nobody asks for what is beyond the ends of a table.
+      guard let fit = fits[part], let first = fit.table.angles.first,
+        let last = fit.table.angles.last, first...last ~= sample.angle
+      else { continue }
+      let expected = fit.table.phase(at: sample.angle)
+      let rest = wrapped(sample.phase - fit.offset - expected)
+      rests.append((sample.angle, rest))
+      angles.append(fit.table.angle(of: expected + rest).angle - sample.angle)
+    }
+    guard rests.count >= 8 else { return nil }
+    return LeftOut(
+      angles: FitResiduals(angles), modelDeviation: PhaseErrors(rests).model)
+  }
+}

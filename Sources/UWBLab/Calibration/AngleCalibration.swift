@@ -41,7 +41,8 @@ package struct AngleCalibration {
   ) throws(LabError) -> PairCalibration {
     do {
       return PairCalibration(
-        name: name, fit: try PhaseTableFit(samples, parameters), samples: samples)
+        name: name, fit: try PhaseTableFit(samples, parameters), samples: samples,
+        leftOut: PhaseTableFit.leavingOut(samples, parameters))
     } catch { throw .insufficient(error.description) }
   }
 
@@ -55,8 +56,23 @@ package struct AngleCalibration {
     (walking.table, walking.greatestLag) = (parameters, greatestLag)
     do {
       let walk = try WalkaroundCalibration(path: path, phases: phases, walking)
-      return PairCalibration(name: name, fit: walk.fit, samples: walk.samples, walk: walk)
+      return PairCalibration(
+        name: name, fit: walk.fit, samples: walk.samples,
+        leftOut: PhaseTableFit.leavingOut(walk.samples, parameters), walk: walk)
     } catch { throw .insufficient(error.description) }
+  }
+
+  /// Fits an array of antennas to phases in known directions.
+  ///
+  /// - Throws: `LabError` when the samples do not suffice.
+  package func fit(
+    _ names: [String], array samples: [ArraySample]
+  ) throws(LabError) -> ArrayCalibration {
+    do {
+      return ArrayCalibration(names: names, fit: try ArrayFit(samples), samples: samples)
+    } catch {
+      throw .insufficient(error.description, suggestion: ArrayCalibration.suggestion)
+    }
   }
 
   /// A line on phases at one position.
@@ -99,6 +115,27 @@ extension CSVTable {
       let height = reader.value(row, elevation) ?? 0
       return PhaseSample(
         angle: azimuth == nil ? seen : Cone.cone(azimuth: seen, elevation: height), phase: value)
+    }
+  }
+
+  /// Reads the phases of all pairs in known directions (columns `azimuth`, and where there is one
+  /// `elevation`); nil without azimuths.
+  ///
+  /// - Parameter columns: the phases.
+  package func arraySamples(
+    _ columns: [String]
+  ) throws(LabError) -> LabRows<ArraySample>? {
+    var reader = TableReader(self)
+    guard let azimuth = reader.find("azimuth", .angle) else { return nil }
+    let elevation = reader.find("elevation", .angle)
+    var phases: [Column] = []
+    for column in columns { phases.append(try reader.measuredPhases(column)) }
+    return try reader.rows { [reader, phases] row, status in
+      guard let seen = reader.value(row, azimuth, &status) else { return nil }
+      let measured = phases.map { reader.value(row, $0) }
+      if measured.allSatisfy({ $0 == nil }) { _ = reader.value(row, phases[0], &status) }
+      return ArraySample(
+        azimuth: seen, elevation: reader.value(row, elevation) ?? 0, phases: measured)
     }
   }
 
@@ -157,25 +194,35 @@ package struct PairCalibration {
   let name: String
   package let fit: PhaseTableFit
   let samples: [PhaseSample]
+  let leftOut: PhaseTableFit.LeftOut?
   var walk: WalkaroundCalibration?
 
   /// What was learned of several pairs.
   package static func report(_ pairs: [PairCalibration]) -> CalibrationReport {
     var calibration = RangingCalibration()
-    calibration.pairs = pairs.map { .init(column: $0.name, $0.fit) }
+    calibration.pairs = pairs.map { pair in
+      var known = RangingCalibration.Pair(column: pair.name, pair.fit)
+      known.modelDeviation = pair.leftOut?.modelDeviation
+      return known
+    }
     return CalibrationReport(
       text: pairs.map(\.text).joined(), calibration: calibration, charts: pairs.flatMap(\.charts),
       problem: pairs.lazy.compactMap(\.problem).first)
   }
 
   /// Why angles from this table would be wrong.
-  private var problem: LabError? {
+  var problem: LabError? {
     let outliers = fit.isUsed.count { !$0 }
     let angles = samples.map(\.angle).filter(\.isFinite).sorted()
+    let middle = angles.isEmpty ? 0 : angles[angles.count / 2]
     let gap = zip(angles, angles.dropFirst()).max { $0.1 - $0.0 < $1.1 - $1.0 } ?? (0, 0)
     let cause: String
     if fit.angleResiduals.rms > 20 * .pi / 180 {
       cause = "angles from its table would be \(degrees(fit.angleResiduals.rms, 0)) off (RMS)"
+    } else if let leftOut, leftOut.angles.median > FitResiduals(angles.map { $0 - middle }).median {
+      cause =
+        "angles that its table has not seen are \(degrees(leftOut.angles.median, 0)) off (median), "
+        + "more than without it"
     } else if 2 * outliers > samples.count {
       cause = "\(outliers) of \(samples.count) phases do not fit its table"
     } else if gap.1 - gap.0 > 60 * .pi / 180 {
@@ -202,6 +249,11 @@ package struct PairCalibration {
       + "  phase noise \(degrees(fit.phaseDeviation)); \(fit.residuals.count) of \(samples.count) "
       + "samples fit, \(outliers) outliers; angles \(degrees(fit.angleResiduals.rms, 2)) RMS, "
       + "95 % below \(degrees(fit.angleResiduals.percentile95, 2))\n"
+    if let leftOut {
+      text +=
+        "  Angles left out of the table: \(degrees(leftOut.angles.rms, 2)) RMS, "
+        + "95 % below \(degrees(leftOut.angles.percentile95, 2))\n"
+    }
     if fit.flattened > 3 * fit.phaseDeviation {
       text +=
         "  The phase reverses by \(degrees(fit.flattened)): the angle is ambiguous there.\n"

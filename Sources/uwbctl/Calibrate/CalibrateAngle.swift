@@ -29,8 +29,12 @@ struct CalibrateAngle: CalibrationCommand {
         uwbctl calibrate angle --from phases.csv --output antennas.json \\
           --path path.csv --at 0,0,1.2 --yaw 90
 
-      Output: pairs with column, offset_rad, table (angle_deg, phase_rad), noise_rad and residuals, \
-      as read by compute angle --geometry. --write writes offset and table to a Qorvo chip \
+      All round, for a ring of antennas and other arrays: the same columns, with azimuths from -180 to \
+      180. Each pair gets a baseline, wherever its axis points, and multiples of the azimuth for what the \
+      antennas do to each other, as many as tell directions better that they have not seen.
+
+      Output: pairs with column, offset_rad, table (angle_deg, phase_rad) or axis, spacing_wavelengths and \
+      harmonics, noise_rad, model_rad and residuals, as read by compute angle --geometry. --write writes offset and table to a Qorvo chip \
       (pdoa.offset, pdoa_lut), the offset to an NXP chip.
       """)
 
@@ -82,7 +86,14 @@ struct CalibrateAngle: CalibrationCommand {
     let path = try path.map { file in
       try CSVTable(file: file).path(around: try position, yaw: yaw * .pi / 180).reported
     }
-    let pairs = try table.phaseColumns(columns).map { name in
+    let names = try table.phaseColumns(columns)
+    if path == nil, let array = try table.arraySamples(names)?.reported,
+      ArrayCalibration.isNeeded(for: array)
+    {
+      try require(!result.write, "Chips have tables of single pairs only: use --output.")
+      return try result.save(try calibration.fit(names, array: array).report)
+    }
+    let pairs = try names.map { name in
       guard let path else {
         return try calibration.fit(name, try table.phaseSamples(name).reported)
       }
