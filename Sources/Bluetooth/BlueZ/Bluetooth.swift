@@ -72,6 +72,8 @@
   var writers: [String: (socket: PacketSocket, messageLimit: Int)] = [:]
   private var isReconciling = false
   private var mustReconcile = false
+  /// How often bluetoothd or an adapter was lost.
+  private var losses = 0
   /// The pause before something is tried again.
   private let pause: Duration
 
@@ -256,6 +258,7 @@
       for index in registered.indices where registered[index].adapter == adapter.address {
         registered[index].isRegistered = false
       }
+      losses += 1
       scans[path] = nil
       report(.adapterRemoved(adapter))
     case (let old?, let new?) where old.isPowered != new.isPowered: report(.adapterChanged(new))
@@ -388,6 +391,7 @@
     owner = nil
     connection.abandonCalls(to: "org.bluez", BluetoothError(.noDaemon))
     for index in registered.indices { registered[index].isRegistered = false }
+    losses += 1
     scans = [:]
     forgetObjects()
     report(.daemonLost)
@@ -420,11 +424,13 @@
     unregister: @escaping @BluetoothActor (BluetoothAdapter?) -> DBusMethod
   ) async throws(BluetoothError) -> Registration {
     let registration = Registration(kind: kind, number: next())
+    let losses = losses
     try await register(self, adapter)
     registered.append(
       Registered(
         registration: registration, adapter: adapter?.address, path: path, register: register,
-        unregister: unregister, isRegistered: true))
+        unregister: unregister, isRegistered: losses == self.losses))
+    reconcile()
     return registration
   }
 
@@ -488,6 +494,7 @@
   private func registerLost() async {
     for entry in registered where !entry.isRegistered {
       let adapter = entry.adapter.flatMap(adapter(address:))
+      let losses = losses
       // It comes later, or is switched on later.
       guard entry.adapter == nil || adapter != nil, owner != nil else { continue }
       do throws(BluetoothError) {
@@ -500,6 +507,11 @@
         guard
           let index = registered.firstIndex(where: { $0.registration == entry.registration })
         else { continue }
+        // It may have answered just before it was killed.
+        guard losses == self.losses else {
+          mustReconcile = true
+          continue
+        }
         registered[index].isRegistered = true
         report(.registered(entry.registration))
       } catch {
