@@ -24,8 +24,9 @@ struct AccessoryAppSession {
   private var runs = 0
   /// Data that arrived while the device was lost, with its error, and the task that waits for the device.
   private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
-  /// Ends the channel unless something is received.
-  private var idle: (number: Int, timer: Task<Void, Never>?) = (0, nil)
+  /// Ends the channel unless something is received. One timer at a time: one that is cancelled keeps its
+  /// memory until its time has come, and an app may send without a pause.
+  private var idle: (since: ContinuousClock.Instant, timer: Task<Void, Never>?) = (.now, nil)
   private(set) var isClosed = false
 
   var isRanging: Bool { running != nil }
@@ -36,7 +37,12 @@ struct AccessoryAppSession {
   }
 
   mutating func handle(_ command: AccessoryClient.Command) async {
-    await execute(command)
+    if case .idle = command {
+      idle.timer = nil
+    } else {
+      await execute(command)
+      idle.since = .now
+    }
     watchIdleness()
   }
 
@@ -58,8 +64,6 @@ struct AccessoryAppSession {
     case .inactive(let run) where run == running?.run: await end(.inactivity)
     case .ended(let run, let error) where run == running?.run: await end(.byChip(error))
     case .settled(let run, let isBack) where run == runs: await settle(isBack)
-    case .idle(let number) where number == idle.number:
-      closeChannel("nothing was received for a long time")
     case .close:
       await end(.closed)
       stopWaiting()
@@ -84,15 +88,20 @@ struct AccessoryAppSession {
     accessory.report(.disconnected(client.app, AccessoryError(.closedHere(why))))
   }
 
-  /// Begins to wait anew after each command, while there is a channel without ranging.
+  /// Waits while there is a channel without ranging.
   private mutating func watchIdleness() {
-    idle.timer?.cancel()
-    idle = (idle.number + 1, nil)
     guard let limit = accessory.options.idleTimeout, channel != nil, running == nil, waiting == nil
-    else { return }
-    idle.timer = Task { [client, number = idle.number] in
-      do { try await Task.sleep(for: limit) } catch { return }
-      client.post(.idle(number: number))
+    else {
+      idle.timer?.cancel()
+      idle.timer = nil
+      return
+    }
+    guard idle.timer == nil else { return }
+    let end = idle.since + limit
+    guard end > .now else { return closeChannel("nothing was received for a long time") }
+    idle.timer = Task { [client] in
+      do { try await Task.sleep(until: end) } catch { return }
+      client.post(.idle)
     }
   }
 

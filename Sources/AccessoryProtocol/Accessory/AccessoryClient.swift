@@ -17,7 +17,7 @@ final class AccessoryClient: Sendable {
     /// With its error, or the reason why it was closed here.
     case detached(any DataChannel, AccessoryError?, Acknowledgement)
     case inactive(run: Int)
-    case idle(number: Int)
+    case idle
     /// The device is back, or has been given up.
     case settled(run: Int, isBack: Bool)
     case ended(run: Int, DriverError)
