@@ -121,11 +121,14 @@ private final class CarriedChannel: DataChannel {
     blueZ.adapter()
     blueZ.device("BB", [("RSSI", .int16(-30)), ("Name", .string("Headset"))])
     blueZ.accessory("AA")
+    // Its controller does not say how strongly it hears.
+    blueZ.device(
+      "CC", [("RSSI", .int16(127)), ("UUIDs", .strings([FakeBlueZ.uart.service]))])
     let listing = try Command(["find", "--ble", "--list", "--wait", "0"], on: bus)
     var listed = ""
     for await text in listing.printed {
       listed += text
-      if listed.hasSuffix("\n") { break }
+      if listed.split(separator: "\n").count == 2, listed.hasSuffix("\n") { break }
     }
     listing.interrupt()
     let rest = await listing.end()
@@ -133,6 +136,7 @@ private final class CarriedChannel: DataChannel {
     #expect(
       listed + rest.output == """
         {"event":"accessory","address":"AA","name":"Door","rssi_dbm":-50.0,"paired":false}
+        {"event":"accessory","address":"CC","name":null,"rssi_dbm":null,"paired":false}
 
         """)
 

@@ -9,7 +9,7 @@ public struct BluetoothAccessory: Sendable, Hashable {
   public let name: String?
   /// Its address, which changes with some accessories that are not paired.
   public let address: String
-  /// How strongly it was heard last, in dBm; nil: it is not heard now.
+  /// How strongly it was heard last, in dBm; nil: it is not heard now, or its strength is not known.
   public let signalStrength: Int?
   /// Whether this machine and the accessory keep keys.
   public let isPaired: Bool
@@ -18,6 +18,8 @@ public struct BluetoothAccessory: Sendable, Hashable {
   /// accessory and of this machine's adapter.
   public let identifier: UUID
 
+  /// Whether it is heard now.
+  package let isHeard: Bool
   let device: BluetoothDeviceID
 }
 
@@ -87,7 +89,7 @@ public final class BluetoothCentral: Sendable {
     let found = try await bluetooth.scan(for: services, on: adapter)
     let (stream, continuation) = AsyncStream<BluetoothAccessory>.makeStream()
     for device in bluetooth.devices
-    where device.rssi == nil && (device.isBonded || device.isConnected)
+    where !device.isHeard && (device.isBonded || device.isConnected)
       && !services.isDisjoint(with: device.services)
       && bluetooth.adapter(of: device)?.address == adapter.address
     {
@@ -173,7 +175,7 @@ extension BluetoothAccessory {
     self.init(
       name: device.name, address: device.address, signalStrength: device.rssi,
       isPaired: device.isBonded, identifier: Self.identifier(device, on: adapter),
-      device: device.id)
+      isHeard: device.isHeard, device: device.id)
   }
 
   /// A UUID of version 8. Keys belong to an adapter's address, whatever its number is.

@@ -121,7 +121,7 @@ extension Bluetooth {
       }
     }
     // Those that were heard before.
-    for device in devices where device.rssi != nil { tell(device) }
+    for device in devices where device.isHeard { tell(device) }
     return stream
   }
 
@@ -130,7 +130,7 @@ extension Bluetooth {
   private func forgetBroken(on adapter: String) async {
     for device in devices where device.adapterPath == adapter {
       let properties = objects[device.id.path]?["org.bluez.Device1"]
-      guard device.services.isEmpty, device.rssi == nil, !device.isConnected, !device.isPaired,
+      guard device.services.isEmpty, !device.isHeard, !device.isConnected, !device.isPaired,
         properties?["Trusted"]?.bool != true, properties?["Blocked"]?.bool != true
       else { continue }
       try? await removeBond(device.id)

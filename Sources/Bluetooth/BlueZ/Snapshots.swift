@@ -77,7 +77,9 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
   /// The name that it tells; nil if it was not heard.
   package let name: String?
   package let services: Set<BluetoothUUID>
-  /// The strength of the last advertisement, in dBm; nil if it is not heard now.
+  /// Whether its advertisements are heard now.
+  package let isHeard: Bool
+  /// The strength of the last advertisement, in dBm; nil if it is not heard now, or not known.
   package let rssi: Int?
   package let serviceData: [BluetoothUUID: [UInt8]]
   package let isConnected: Bool
@@ -97,7 +99,10 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
     isRandom = properties["AddressType"]?.string == "random"
     name = properties["Name"]?.string
     services = Set((properties["UUIDs"]?.strings ?? []).compactMap { BluetoothUUID($0) })
-    rssi = properties["RSSI"]?.integer
+    let rssi = properties["RSSI"]?.integer
+    isHeard = rssi != nil
+    // Controllers say 127 where they do not know.
+    self.rssi = rssi == 127 ? nil : rssi
     serviceData = (properties["ServiceData"]?.entries ?? []).reduce(into: [:]) { data, entry in
       guard let uuid = entry.key.string.flatMap({ BluetoothUUID($0) }) else { return }
       data[uuid] = entry.value.content.bytes

@@ -99,7 +99,7 @@ struct BluetoothFindOptions: ParsableArguments {
 extension BluetoothAccessory {
   /// - Parameter wanted: a name or an address; nil: any that is heard now.
   fileprivate func isCalled(_ wanted: String?) -> Bool {
-    wanted.map { $0 == name || $0.uppercased() == address } ?? (signalStrength != nil)
+    wanted.map { $0 == name || $0.uppercased() == address } ?? isHeard
   }
 }
 

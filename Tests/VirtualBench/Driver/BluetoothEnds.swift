@@ -148,7 +148,7 @@ import Glibc
     _ bluetooth: Bluetooth, _ adapter: BluetoothAdapter
   ) async throws(BluetoothError) -> BluetoothDevice {
     for await device in try await bluetooth.scan(for: [service], on: adapter)
-    where device.rssi != nil {
+    where device.isHeard {
       return device
     }
     throw BluetoothError(.noAdapter(name: adapter.name, known: []))
