@@ -233,8 +233,8 @@ let package = Package(
     .testTarget(
       name: "BluetoothTests",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "Locking", "UWB", "UWBSimulator", "UWBTestSupport",
-        system,
+        "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "Locking", "UWB", "UWBSimulator",
+        "UWBTestSupport", system,
       ],
       swiftSettings: strict),
     // Like apps: the language mode and the settings that most of them have.

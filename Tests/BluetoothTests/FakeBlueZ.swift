@@ -155,6 +155,10 @@ import Testing
       [.path(path), .strings(interfaces)])
   }
 
+  func removeAll(below root: String) {
+    for path in objects.keys where path == root || path.hasPrefix(root + "/") { remove(path) }
+  }
+
   func change(_ path: String, _ interface: String, _ name: String, _ value: DBusValue) {
     objects[path]?[interface]?.removeAll { $0.0 == name }
     objects[path]?[interface]?.append((name, value))
@@ -172,6 +176,9 @@ import Testing
     }
     return await withCheckedContinuation { waiting.append((member, $0)) }
   }
+
+  /// Forgets calls that nobody has waited for.
+  func forgetCalls() { calls = [] }
 
   private func note(_ message: DBusMessage) {
     if let index = waiting.firstIndex(where: { $0.0 == message.member }) {

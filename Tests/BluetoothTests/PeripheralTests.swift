@@ -1,159 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import AccessoryProtocol
 import Bluetooth
-import Foundation
-import Locking
-import SystemPackage
 import Testing
 import UWB
-import UWBSimulator
-
-/// An accessory on a simulated chip, and phones that reach it over a bus on which a stand-in plays
-/// bluetoothd.
-@BluetoothActor private final class Stage {
-  let bench = SimulatedBench(scene: Scene(seed: 11))
-  let chips: [UWBDevice]
-  let accessory: Accessory
-  let bus: PrivateBus
-  private(set) var blueZ: FakeBlueZ
-  let version: UInt16
-  /// What the peripheral reports.
-  let reports: AsyncStream<BluetoothPeripheral.Event>
-  private let report: AsyncStream<BluetoothPeripheral.Event>.Continuation
-  private var serving: Task<Void, any Error>?
-  private(set) var program = ""
-  /// The paths of the characteristics, by UUID.
-  private(set) var paths: [String: String] = [:]
-
-  static let uart = ("6e400002-b5a3-f393-e0a9-e50e24dcca9e", "6e400003-b5a3-f393-e0a9-e50e24dcca9e")
-  static let qnis = ("2e93998a-6a61-11ed-a1eb-0242ac120002", "2e939af2-6a61-11ed-a1eb-0242ac120002")
-  static let data = "95e8d9d5-d8ef-4721-9a4e-807375f53328"
-  private static let characteristic = "org.bluez.GattCharacteristic1"
-
-  init(version: UInt16 = 0x0552, options: Accessory.Options = .init()) async throws {
-    self.version = version
-    let own = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
-    let phone = try bench.add(
-      profile: .qm33PDoA, placement: Placement(at: SIMD3(3, 0, 0), yaw: 180))
-    bench.start()
-    chips = [
-      try await UWBDevice.open(.serial(path: FilePath(own.path))),
-      try await UWBDevice.open(.serial(path: FilePath(phone.path))),
-    ]
-    accessory = try Accessory(chips[0], options: options)
-    bus = try await PrivateBus()
-    (reports, report) = AsyncStream.makeStream()
-    blueZ = try await FakeBlueZ(bus)
-    blueZ.adapter(version: version)
-    var peripheral = BluetoothPeripheral(name: "Door")
-    peripheral.bus = bus.address
-    serving = Task { [accessory, report] in
-      try await accessory.serve(peripheral) { report.yield($0) }
-    }
-    try await learn()
-  }
-
-  /// Learns what the accessory has registered.
-  private func learn() async throws {
-    let call = await blueZ.called("RegisterApplication")
-    program = call.sender
-    let objects = try #require(blueZ.applications.last)
-    paths = Dictionary(objects.map { ($0.uuid, $0.path) }, uniquingKeysWith: { a, _ in a })
-    for _ in 0..<2 { _ = await blueZ.called("RegisterAdvertisement") }
-  }
-
-  /// bluetoothd is killed, and comes back.
-  func restartBlueZ() async throws {
-    blueZ.end()
-    blueZ = try await FakeBlueZ(bus)
-    blueZ.adapter(version: version)
-    try await learn()
-  }
-
-  func end() async {
-    serving?.cancel()
-    _ = await serving?.result
-    await accessory.close()
-    for chip in chips { await chip.close() }
-    bench.stop()
-    blueZ.end()
-  }
-
-  // MARK: phones
-
-  func connect(_ phone: String) {
-    let path = "/org/bluez/hci0/dev_\(phone)"
-    if blueZ.knows(path) {
-      blueZ.change(path, "org.bluez.Device1", "Connected", .bool(true))
-    } else {
-      blueZ.device(phone, [])
-      blueZ.change(path, "org.bluez.Device1", "Connected", .bool(true))
-    }
-  }
-
-  func leave(_ phone: String) {
-    blueZ.change(
-      "/org/bluez/hci0/dev_\(phone)", "org.bluez.Device1", "Connected", .bool(false))
-  }
-
-  private func options(_ phone: String, mtu: UInt16 = 185) -> DBusValue {
-    .properties([
-      ("device", .path("/org/bluez/hci0/dev_\(phone)")), ("mtu", .uint16(mtu)),
-      ("link", .string("LE")),
-    ])
-  }
-
-  func ask(
-    _ uuid: String, _ member: String, _ arguments: [DBusValue]
-  ) async throws -> [DBusValue] {
-    try await blueZ.ask(
-      program, try #require(paths[uuid]), Self.characteristic, member, arguments)
-  }
-
-  /// Subscribes, and returns the socket from which notifications are read.
-  func subscribe(
-    _ phone: String, _ uuid: String = uart.1, mtu: UInt16 = 185
-  ) async throws -> OwnedDescriptor {
-    let answer = try await ask(uuid, "AcquireNotify", [options(phone, mtu: mtu)])
-    guard case .descriptor(let socket)? = answer.first else { throw BluetoothError(.notSubscribed) }
-    return socket
-  }
-
-  func write(
-    _ message: [UInt8], _ phone: String, _ uuid: String = uart.0, mtu: UInt16 = 185
-  ) async throws {
-    _ = try await ask(uuid, "WriteValue", [.bytes(message), options(phone, mtu: mtu)])
-  }
-
-  func read(_ phone: String) async throws -> [UInt8]? {
-    try await ask(Self.data, "ReadValue", [options(phone)]).first?.bytes
-  }
-}
-
-extension OwnedDescriptor {
-  /// The next notification, on a thread of its own; nil at the end.
-  fileprivate func next() async -> [UInt8]? {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread { [self] in
-        var wanted = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-        _ = poll(&wanted, 1, 50_000)
-        var buffer = [UInt8](repeating: 0, count: 600)
-        let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-        continuation.resume(returning: count > 0 ? Array(buffer[..<count]) : nil)
-      }
-    }
-  }
-}
 
 @Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct PeripheralTests {
   private let initialize = AppMessage.initialize.bytes
 
   private func configuration(_ bytes: [UInt8]?) throws -> AccessoryConfigurationData {
-    let bytes = try #require(bytes)
-    guard case .accessoryConfigurationData(let data) = try AccessoryMessage(bytes) else {
-      throw AccessoryError(.emptyMessage)
-    }
-    return try AccessoryConfigurationData(data)
+    try Stage.configuration(try #require(bytes))
   }
 
   private func event<Value>(
@@ -387,12 +242,8 @@ extension OwnedDescriptor {
 
   @Test func pairingIsAskedFor() async throws {
     let stage = try await Stage()
-    let path = try #require((await stage.blueZ.called("RegisterAgent")).body.first?.path)
     stage.connect("AA")
-    let answer = try await stage.blueZ.ask(
-      stage.program, path, "org.bluez.Agent1", "RequestAuthorization",
-      [.path("/org/bluez/hci0/dev_AA")])
-    #expect(answer.isEmpty)
+    try await stage.authorize("AA")
     await stage.end()
   }
 
