@@ -23,10 +23,11 @@ enum VirtualBench {
     case "latency": Latency.run(arguments)
     case "image": FirmwareImage.run(arguments)
     case "bluetooth": await BluetoothEnds.run(arguments)
+    case "controller": ControllerBridge.run(arguments)
     default:
       fail(
-        "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency, image and bluetooth are "
-          + "its commands, not '\(command)'")
+        "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency, image, bluetooth and "
+          + "controller are its commands, not '\(command)'")
     }
   }
 }

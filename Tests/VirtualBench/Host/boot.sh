@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# boot.sh PACKAGES KERNEL WORK LENGTH FIRST STAGES: boots WORK/image with this first process (busybox or
-# systemd), and passes on what its stages print. Called by run.
+# boot.sh PACKAGES KERNEL WORK LENGTH FIRST STAGES [PYTHON]: boots WORK/image with this first process
+# (busybox or systemd), and passes on what its stages print. With a Python that has bumble, phone.py plays
+# phones for it. Called by run.
 set -euo pipefail
-packages=$1 kernel=$2 work=$3 length=$4 first=$5 stages=$6
+packages=$1 kernel=$2 work=$3 length=$4 first=$5 stages=$6 python=${7-}
 
 limit=900
 [ "$length" = short ] || limit=5400
@@ -31,6 +32,13 @@ cpu=(-cpu host)
 # The clock of the machine counts instructions, one per nanosecond, and skips the time in which there is
 # nothing to do, so that no timeout inside depends on the speed and load of this machine.
 [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=off,align=off" -rtc clock=vm)
+# Skipped time would pass before phones outside can answer: there it waits while there is nothing to do.
+phones=()
+if [ -n "$python" ]; then
+  [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=on,align=off")
+  phones=(-device virtio-serial-pci -chardev "socket,id=hci,path=$work/hci,server=on,wait=on"
+    -device virtserialport,chardev=hci,name=hci)
+fi
 rm -f "$work/lines"
 mkfifo "$work/lines"
 status=0
@@ -38,12 +46,27 @@ timeout --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc 
   -nodefaults -display none -no-reboot -kernel "$packages/boot/vmlinuz-$kernel" \
   -initrd "$work/initrd" \
   -append "console=ttyS0 loglevel=4 panic=-1 rdinit=/init systemd.unit=bench.service bench.first=$first bench.length=$length bench.stages=${stages// /,}" \
+  "${phones[@]}" \
   -serial "file:$work/console" -serial "file:$work/lines" 2>"$work/qemu" &
 machine=$!
+played=0
+if [ -n "$python" ]; then
+  visits=100
+  [ "$length" != short ] || visits=12
+  timeout "$limit" "$python" "$(dirname "$0")/phone.py" "$work/hci" $visits 2>"$work/phone" &
+  phone=$!
+fi
 tee "$work/report" <"$work/lines"
 wait "$machine" || status=$?
+if [ -n "$python" ]; then
+  # Without a machine it would wait for one.
+  [ "$status" = 0 ] || kill "$phone" 2>/dev/null || true
+  wait "$phone" || played=$?
+  [ "$played" = 0 ] || tail -n 20 "$work/phone"
+fi
 
 if result=$(sed -n 's/^bench ended with \([0-9]*\).*$/\1/p' "$work/report") && [ -n "$result" ]; then
+  [ "$result" != 0 ] || result=$played
   [ "$result" = 0 ] || tail -n 40 "$work/console"
   exit "$result"
 fi

@@ -5,8 +5,9 @@
 # Kernel modules that the stages use; those they depend on follow.
 kernel_modules=(dummy_hcd libcomposite usb_f_acm cdc-acm usbmon cuse)
 # Without a random generator the kernel has no key exchange, and says only that a test of it failed.
-bluetooth_modules=(hci_vhci bluetooth ecdh_generic cmac ecb algif_hash algif_skcipher drbg
-  jitterentropy_rng sha512_generic ctr hmac)
+# The phones of 75-phones come through a port.
+bluetooth_modules=(virtio_pci virtio_console hci_vhci bluetooth ecdh_generic cmac ecb algif_hash
+  algif_skcipher drbg jitterentropy_rng sha512_generic ctr hmac)
 
 copy_module() { # its name, into this folder
   local name=${1//-/_} line path

@@ -102,6 +102,21 @@ find_packages() {
   [ -s "$modules/modules.dep" ] || dependencies "$packages"
 }
 
+# Sets `python` to one that has the library for phones, or skips.
+find_bumble() {
+  local folder=$cache/bumble-0.0.236
+  python=$folder/bin/python
+  "$python" -c 'import bumble.device' 2>/dev/null && return
+  [ -n "$install" ] || skip "bumble is not in $cache; run it with --install to download it"
+  rm -rf "$folder"
+  python3 -m venv "$folder" >"$cache/log" 2>&1 &&
+    "$folder/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 1 \
+      bumble==0.0.236 >"$cache/log" 2>&1 || {
+    rm -rf "$folder"
+    skip "bumble cannot be downloaded: $(tail -n 1 "$cache/log")"
+  }
+}
+
 # depmod of the packages, for the modules below a folder.
 dependencies() {
   (exec -a depmod "$packages/bin/kmod" -b "$1" -F "$packages/boot/System.map-$kernel" "$kernel")

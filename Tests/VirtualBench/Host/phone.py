@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# phone.py SOCKET [VISITS]: plays a Bluetooth controller for the virtual machine at the socket, and phones
+# that find the accessory in it, as iPhones do: with private addresses that change, an MTU of their own,
+# and keys that they keep or forget. Needs bumble 0.0.236 (PyPI). Prints a line for each check, as the
+# stages do, and ends with 1 if one did not hold.
+import asyncio
+import os
+import secrets
+import struct
+import sys
+import time
+
+from bumble import att, controller, core, device, hci, host, keys, link, pairing
+from bumble.transport import common, open_transport
+
+UART, RX, TX = (core.UUID(f"6E40000{n}-B5A3-F393-E0A9-E50E24DCCA9E") for n in (1, 2, 3))
+QNIS = core.UUID("2E938FD0-6A61-11ED-A1EB-0242AC120002")
+SECURE = core.UUID("2E93941C-6A61-11ED-A1EB-0242AC120002")
+NEARBY = core.UUID("48FE3E40-0817-4BB2-8633-3073689C2DBA")
+DATA = core.UUID("95E8D9D5-D8EF-4721-9A4E-807375F53328")
+# Messages of the accessory protocol.
+CONFIGURATION, STARTED, STOPPED = 0x01, 0x02, 0x03
+INITIALIZE, CONFIGURE, STOP = 0x0A, 0x0B, 0x0C
+# What a machine that is busy elsewhere may take; nothing here is a measurement.
+PATIENCE = 300
+
+failed = 0
+
+
+def check(name, holds, more=""):
+    global failed
+    failed += not holds
+    more = str(more)
+    print(f"{'ok   ' if holds else 'FAIL '} {name}" + (f" ({more})" if more else ""), flush=True)
+
+
+class Link(link.LocalLink):
+    """Names a sender by the address of its connection, also where that is its public one."""
+
+    def send_acl_data(self, sender_controller, destination_address, transport, data):
+        receiver = self.find_le_controller(destination_address)
+        own = sender_controller.le_connections.get(destination_address)
+        if receiver is not None and own is not None:
+            asyncio.get_running_loop().call_soon(
+                lambda: receiver.on_link_acl_data(own.self_address, transport, data))
+
+
+class Controller(controller.Controller):
+    """Says when a connection that was cancelled is not made."""
+
+    def on_hci_le_create_connection_cancel_command(self, _command):
+        if (pending := self.pending_le_connection) is not None:
+            self.pending_le_connection = None
+            asyncio.get_running_loop().call_soon(lambda: self.send_hci_packet(
+                hci.HCI_LE_Connection_Complete_Event(
+                    status=hci.HCI_ErrorCode.UNKNOWN_CONNECTION_IDENTIFIER_ERROR,
+                    connection_handle=0, role=hci.Role.CENTRAL,
+                    peer_address_type=pending.peer_address.address_type,
+                    peer_address=pending.peer_address, connection_interval=0,
+                    peripheral_latency=0, supervision_timeout=0, central_clock_accuracy=0)))
+        return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.SUCCESS)
+
+
+class Phone:
+    def __init__(self, air, machine, name, mtu=185):
+        self.machine, self.mtu = machine, mtu
+        self.controller = Controller(name, link=air)
+        self.device = device.Device(
+            config=device.DeviceConfiguration(
+                name=name, le_privacy_enabled=True, irk=secrets.token_bytes(16),
+                identity_address_type=pairing.PairingConfig.AddressType.RANDOM,
+                address=hci.Address.generate_static_address(), keystore=None),
+            host=host.Host(self.controller, common.AsyncPipeSink(self.controller)))
+        # BlueZ asks for a larger one of its own.
+        self.device.gatt_server.max_mtu = max(mtu, 23)
+        self.messages = asyncio.Queue()
+
+    async def on(self):
+        await self.device.power_on()
+        self.device.keystore = keys.MemoryKeyStore()
+        return self
+
+    def forget(self):
+        self.device.keystore = keys.MemoryKeyStore()
+
+    async def find(self):
+        found = asyncio.get_running_loop().create_future()
+
+        def heard(advertisement):
+            services = advertisement.data.get(
+                core.AdvertisingData.Type.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS) or []
+            if UART in services and not found.done():
+                found.set_result(advertisement.address)
+
+        self.device.on("advertisement", heard)
+        await self.device.start_scanning(filter_duplicates=False)
+        try:
+            return await asyncio.wait_for(found, PATIENCE)
+        finally:
+            await self.device.stop_scanning()
+            self.device.remove_listener("advertisement", heard)
+
+    async def connect(self, address):
+        """As far as knowing its services. bluetoothd 5.66 does not serve a connection that comes before
+        it has noticed the end of the one before ("EATT channel limit reached"): apps try again, too."""
+        for attempt in range(5):
+            await self.reach(address)
+            try:
+                if await self.device.keystore.get_all():
+                    await self.asked()
+                    await self.connection.encrypt()
+                return await asyncio.wait_for(self.learn(), PATIENCE)
+            except (TimeoutError, asyncio.TimeoutError, core.TimeoutError):
+                if attempt == 4:
+                    raise
+                await self.leave()
+
+    async def reach(self, address):
+        # A phone hears an advertisement first.
+        await asyncio.sleep(1)
+        self.device.random_address = hci.Address.generate_private_address(self.device.irk)
+        await self.device.send_sync_command(
+            hci.HCI_LE_Set_Random_Address_Command(random_address=self.device.random_address))
+        loop = asyncio.get_running_loop()
+        self.gone, self.security_request = loop.create_future(), loop.create_future()
+
+        def connected(connection):
+            connection.on(
+                "disconnection", lambda why: self.gone.done() or self.gone.set_result(why))
+            connection.on("security_request", lambda _: self.security_request.done()
+                          or self.security_request.set_result(True))
+
+        self.device.once("connection", connected)
+        self.connection = await self.device.connect(address, timeout=PATIENCE)
+        self.peer = device.Peer(self.connection)
+
+    async def asked(self):
+        """Until the machine, which has keys, asks for encryption. bluetoothd 5.66 reads the security of
+        a connection that it accepts and then raises it, which the kernel refuses (EINVAL) if it has come
+        in between; bluetoothd then answers no request on that connection."""
+        await asyncio.wait_for(asyncio.shield(self.security_request), PATIENCE / 5)
+
+    async def learn(self):
+        if self.mtu > 23:
+            await self.peer.request_mtu(self.mtu)
+        await self.peer.discover_services()
+        for service in self.peer.services:
+            await service.discover_characteristics()
+
+    def characteristic(self, uuid):
+        return self.peer.get_characteristics_by_uuid(uuid)[0]
+
+    async def listen(self):
+        self.messages = asyncio.Queue()
+        await self.peer.subscribe(self.characteristic(TX), self.messages.put_nowait)
+
+    async def say(self, *message):
+        await self.characteristic(RX).write_value(bytes(message), with_response=True)
+
+    async def hears(self, kind):
+        """The next message, or nothing if it is of another kind."""
+        message = await asyncio.wait_for(self.messages.get(), PATIENCE)
+        return message if message[0] == kind else b""
+
+    async def read(self, uuid):
+        """The value, or the number of the error."""
+        try:
+            return await self.characteristic(uuid).read_value()
+        except att.ATT_Error as error:
+            return error.error_code
+
+    async def read_again(self, uuid):
+        """Right after pairing BlueZ can fail once; phones read again."""
+        value = await self.read(uuid)
+        return value if isinstance(value, bytes) else await self.read(uuid)
+
+    async def leave(self):
+        if not self.gone.done():
+            await self.connection.disconnect()
+        await asyncio.wait_for(self.gone, PATIENCE)
+
+    async def vanish(self):
+        """Without a word: each end notices by itself."""
+        for each in (self.controller, self.machine):
+            for connection in list(each.le_connections.values()):
+                if self.device.random_address in (connection.self_address, connection.peer_address):
+                    each.on_le_disconnected(
+                        connection, hci.HCI_ErrorCode.CONNECTION_TIMEOUT_ERROR)
+        await asyncio.wait_for(self.gone, PATIENCE)
+
+
+def shareable():
+    """Data of version 1.1, with the values of an iPhone."""
+    return struct.pack(
+        "<HHB2sIBBHHHB6s2sH", 1, 1, 25, b"EU", secrets.randbits(31), 11, 9, 6, 3600, 198, 3,
+        secrets.token_bytes(6), secrets.token_bytes(2), 100)
+
+
+async def talk(phone, name):
+    """The whole dialogue. Returns the configuration data."""
+    await phone.listen()
+    start = time.monotonic()
+    await phone.say(INITIALIZE)
+    data = (await phone.hears(CONFIGURATION))[1:]
+    answered = time.monotonic()
+    await phone.say(CONFIGURE, *shareable())
+    begun = await phone.hears(STARTED)
+    check(f"{name}: 0x0A, 0x01, 0x0B and 0x02", data and begun,
+          f"0x0A to 0x01: {(answered - start) * 1000:.0f} ms, 0x0B to 0x02: "
+          f"{(time.monotonic() - answered) * 1000:.0f} ms")
+    return data
+
+
+async def stop(phone, name):
+    await phone.say(STOP)
+    check(f"{name}: 0x0C and 0x03", await phone.hears(STOPPED))
+
+
+async def one_phone(phone, address):
+    await phone.connect(address)
+    # The order of the handles, which phones remember.
+    own = [service.uuid for service in phone.peer.services if service.uuid in (UART, QNIS, NEARBY)]
+    check("a phone finds the three services in their order", own == [UART, QNIS, NEARBY])
+    check("an MTU of 185", phone.connection.att_mtu == 185, phone.connection.att_mtu)
+    refusals = {att.ATT_INSUFFICIENT_AUTHENTICATION_ERROR, att.ATT_INSUFFICIENT_ENCRYPTION_ERROR}
+    for name, uuid in (("QNIS's value", SECURE), ("the configuration data", DATA)):
+        check(f"{name} is refused without pairing", await phone.read(uuid) in refusals)
+    data = await talk(phone, "not paired")
+    await stop(phone, "not paired")
+    await phone.connection.pair()
+    check("pairs", phone.connection.is_encrypted)
+    check("QNIS's value is read", await phone.read_again(SECURE) == b"Qorvo\0")
+    check("the configuration data is what 0x01 brought", await phone.read_again(DATA) == data)
+    # BlueZ 5.66 loses the subscription with the private address, so that the answer would be lost.
+    try:
+        await phone.say(INITIALIZE)
+    except (att.ATT_Error, core.ConnectionBrokenError, asyncio.CancelledError):
+        pass
+    await asyncio.wait_for(phone.gone, PATIENCE)
+    check("a phone that could not hear an answer is disconnected", phone.messages.empty())
+
+    await phone.connect(address)
+    check("another private address: the stored keys hold", phone.connection.is_encrypted)
+    data = await talk(phone, "stored keys")
+    check("… and the data is read", await phone.read_again(DATA) == data)
+    again = await talk(phone, "once more")
+    check("… new data each time", again != data and await phone.read_again(DATA) == again)
+    await phone.leave()
+
+    phone.forget()
+    await phone.reach(address)
+    await phone.asked()
+    try:
+        await phone.connection.pair()
+    except Exception as error:
+        check("a phone that was told to forget the device pairs again", False, repr(error))
+    else:
+        await phone.learn()
+        check("a phone that was told to forget the device pairs again",
+              await phone.read_again(SECURE) == b"Qorvo\0")
+    await phone.leave()
+
+
+async def two_phones(first, second, address):
+    await first.connect(address)
+    data = await talk(first, "the first of two phones")
+    # While one is served the accessory is not found, but a phone may have begun before.
+    connecting = asyncio.create_task(second.connect(address))
+    done, _ = await asyncio.wait({connecting}, timeout=5)
+    if done:
+        await second.listen()
+        await second.say(INITIALIZE)
+        await asyncio.wait_for(second.gone, PATIENCE)
+        check("a second phone is disconnected", True)
+    else:
+        check("a second phone does not come in while one is served", True)
+    check("… which the first does not notice", first.messages.empty() and not first.gone.done())
+    await stop(first, "the first of two phones")
+    await first.leave()
+    if done:
+        await second.connect(address)
+    else:
+        await asyncio.wait_for(connecting, PATIENCE)
+    other = await talk(second, "the second phone, afterwards")
+    check("… with data of its own", other != data)
+    await second.leave()
+
+
+async def small(phone, address):
+    await phone.connect(address)
+    await phone.listen()
+    await phone.say(INITIALIZE)
+    await asyncio.wait_for(phone.gone, PATIENCE)
+    check("a phone with an MTU of 23 is disconnected, not sent a part", phone.messages.empty())
+
+
+async def garbage(phone, address):
+    await phone.connect(address)
+    await phone.listen()
+    for message in (b"\xEE", bytes(181), b"\x0B", b"\x0B" + bytes(30), secrets.token_bytes(100)):
+        try:
+            await phone.say(*message)
+        except att.ATT_Error:
+            pass
+        if phone.gone.done():
+            await phone.connect(address)
+            await phone.listen()
+    for _ in range(300):
+        await phone.characteristic(RX).write_value(b"\xEE" * 20, with_response=False)
+    if not phone.gone.done():
+        await phone.leave()
+    await phone.connect(address)
+    await talk(phone, "after garbage and a flood")
+    await phone.leave()
+
+
+async def visits(phone, address, count):
+    """The phone goes, with or without a word, after each step in turn."""
+    for number in range(count):
+        await phone.connect(address)
+        steps = number % 6
+        if steps >= 1:
+            await phone.listen()
+        if steps >= 2:
+            await phone.say(INITIALIZE)
+        if steps >= 3:
+            await phone.hears(CONFIGURATION)
+            await phone.say(CONFIGURE, *shareable())
+        if steps >= 4:
+            await phone.hears(STARTED)
+        if steps >= 5:
+            await phone.say(STOP)
+        await (phone.vanish() if number // 6 % 2 else phone.leave())
+    await phone.connect(address)
+    await talk(phone, f"after {count} visits that ended in each step")
+    await stop(phone, "the last visit")
+    await phone.leave()
+
+
+async def main(path, count):
+    # Until the machine has made it.
+    while not os.path.exists(path):
+        await asyncio.sleep(0.1)
+    async with await open_transport(f"unix:{path}") as transport:
+        air = Link()
+        machine = Controller(
+            "machine", host_source=transport.source, host_sink=transport.sink, link=air,
+            public_address="F0:F1:F2:F3:F4:F5")
+        phone = await Phone(air, machine, "phone").on()
+        address = await phone.find()
+        check("a phone finds the accessory by its service", True)
+        await one_phone(phone, address)
+        await two_phones(phone, await Phone(air, machine, "other").on(), address)
+        await small(await Phone(air, machine, "small", mtu=23).on(), address)
+        await garbage(phone, address)
+        await visits(phone, address, count)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(asyncio.run(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 12)))
+    except Exception as error:
+        check("the phone's part came to its end", False, repr(error))
+        raise
