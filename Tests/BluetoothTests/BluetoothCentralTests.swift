@@ -69,6 +69,46 @@ import UWB
     blueZ.end()
   }
 
+  /// bluetoothd takes two seconds to disconnect, and until then says that it is connected.
+  @Test func connectingAgainWaitsForTheEndOfTheConnection() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter()
+    blueZ.accessory("AA")
+    let central = try await BluetoothCentral.open(bus: bus.address)
+    let accessory = try #require(try await first(central))
+    var sockets = [try blueZ.acquirable("AcquireNotify")]
+    var held: DBusCall?
+    var isConnected = false
+    blueZ.answers["Connect"] = { [unowned blueZ] call in
+      #expect(!isConnected)
+      isConnected = true
+      let path = call.message.path
+      blueZ.change(path, "org.bluez.Device1", "Connected", .bool(true))
+      call.reply()
+      blueZ.change(path, "org.bluez.Device1", "ServicesResolved", .bool(true))
+    }
+    blueZ.answers["Disconnect"] = { held = $0 }
+    let channel = try await central.connect(to: accessory)
+    channel.close()
+    _ = await blueZ.called("Disconnect")
+    async let again = central.connect(to: accessory)
+    sockets.append(try blueZ.acquirable("AcquireNotify"))
+    // Long enough for it to come too early.
+    _ = try await first(central)
+    isConnected = false
+    let path = try #require(held?.message.path)
+    blueZ.change(path, "org.bluez.Device1", "ServicesResolved", .bool(false))
+    blueZ.change(path, "org.bluez.Device1", "Connected", .bool(false))
+    held?.reply()
+    blueZ.answers["Disconnect"] = nil
+    try await again.close()
+    _ = await blueZ.called("Disconnect")
+    await central.close()
+    withExtendedLifetime(sockets) {}
+    blueZ.end()
+  }
+
   @Test func aDeviceWithoutAChannelIsDisconnected() async throws {
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)

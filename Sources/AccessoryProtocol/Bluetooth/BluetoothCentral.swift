@@ -39,8 +39,9 @@ public struct BluetoothAccessory: Sendable, Hashable {
 public final class BluetoothCentral: Sendable {
   private let bluetooth: Bluetooth
   private let adapter: BluetoothAdapter
-  /// Devices that were connected here.
-  private let connected = Locked<Set<BluetoothDeviceID>>([])
+  /// Devices that were connected here, and the ends of connections, which take two seconds.
+  private let links = Locked<[BluetoothDeviceID: Link]>([:])
+  private enum Link { case connected, leaving(Task<Void, Never>) }
 
   private init(_ bluetooth: Bluetooth, _ adapter: BluetoothAdapter) {
     (self.bluetooth, self.adapter) = (bluetooth, adapter)
@@ -116,7 +117,9 @@ public final class BluetoothCentral: Sendable {
     to accessory: BluetoothAccessory, pairing: Bool = false
   ) async throws(AccessoryError) -> any DataChannel {
     let device = accessory.device
-    connected.withLock { _ = $0.insert(device) }
+    // bluetoothd would answer that it is connected still, and end that connection a little later.
+    if case .leaving(let task)? = links.withLock({ $0[device] }) { await task.value }
+    links.withLock { $0[device] = .connected }
     do throws(BluetoothError) {
       try await bluetooth.connect(device)
       if pairing { try await pair(with: device) }
@@ -157,15 +160,26 @@ public final class BluetoothCentral: Sendable {
   }
 
   private func disconnect(_ device: BluetoothDeviceID) async {
-    guard connected.withLock({ $0.contains(device) }) else { return }
-    // bluetoothd keeps the connection of a program that has ended. It fails if there is none.
-    try? await bluetooth.disconnect(device)
-    connected.withLock { _ = $0.remove(device) }
+    let leaving: Task<Void, Never>? = links.withLock { links in
+      switch links[device] {
+      case nil: return nil
+      case .leaving(let task)?: return task
+      case .connected?:
+        let task = Task { [bluetooth, links = self.links] in
+          // bluetoothd keeps the connection of a program that has ended. It fails if there is none.
+          try? await bluetooth.disconnect(device)
+          links.withLock { $0[device] = nil }
+        }
+        links[device] = .leaving(task)
+        return task
+      }
+    }
+    await leaving?.value
   }
 
   /// Ends the connections that were made here, which takes two seconds, and every stream.
   public func close() async {
-    for device in connected.withLock({ $0 }) { await disconnect(device) }
+    for device in links.withLock({ Array($0.keys) }) { await disconnect(device) }
     await bluetooth.close()
   }
 }
