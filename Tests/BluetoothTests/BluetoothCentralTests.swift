@@ -28,6 +28,9 @@ import UWB
     let channel = try await central.connect(to: accessory, pairing: true)
     let steps = ["Connect", "Pair", "AcquireNotify"]
     #expect(blueZ.calls.map(\.member).filter { steps.contains($0) } == steps)
+    // What it is called from now on, whatever it tells when it is connected.
+    let alias = blueZ.property("/org/bluez/hci0/dev_AA", "org.bluez.Device1", "Alias")
+    #expect(alias?.string == "Door")
     // Other programs go on to be asked for other devices.
     #expect(!blueZ.calls.contains { $0.member == "RequestDefaultAgent" })
     try await channel.send([0x0A])

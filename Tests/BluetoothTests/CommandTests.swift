@@ -175,13 +175,16 @@ private final class CarriedChannel: DataChannel {
     blueZ.adapter()
     blueZ.adapter("hci1", address: "00:AA:01:00:00:43")
     let bonded: [(String, DBusValue)] = [("Bonded", .bool(true)), ("Name", .string("Phone"))]
-    blueZ.device("AA", bonded)
+    // For want of a name BlueZ has the address there.
+    blueZ.device("AA", bonded + [("Alias", .string("Phone"))])
     blueZ.device("BB", bonded, on: "hci1")
+    blueZ.device("DD_EE", [("Bonded", .bool(true)), ("Alias", .string("DD-EE"))])
     blueZ.device("CC", [("Name", .string("Other"))])
     let all = try await Command(["bonds"], on: bus).end()
     #expect(
       all.output == """
         {"address":"AA","name":"Phone","adapter":"hci0","connected":false,"removed":false}
+        {"address":"DD:EE","name":null,"adapter":"hci0","connected":false,"removed":false}
         {"address":"BB","name":"Phone","adapter":"hci1","connected":false,"removed":false}
 
         """)
@@ -198,6 +201,9 @@ private final class CarriedChannel: DataChannel {
     #expect(call.body == [.path("/org/bluez/hci1/dev_BB")])
     #expect(try await Command(["bonds", "--remove", "aa"], on: bus).end().status == 0)
     #expect(await blueZ.called("RemoveDevice").body == [.path("/org/bluez/hci0/dev_AA")])
+    blueZ.change(
+      "/org/bluez/hci0/dev_DD_EE", "org.bluez.Device1", "Alias", .string("Door"))
+    #expect(try await Command(["bonds", "--remove", "Door"], on: bus).end().status == 0)
     let none = try await Command(["bonds"], on: bus).end()
     #expect(none.output.isEmpty && none.status == 0)
     blueZ.end()

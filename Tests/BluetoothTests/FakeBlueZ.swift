@@ -145,6 +145,10 @@ import Testing
       [.path(path), .dictionary(interfaces, of: "sa{sv}")])
   }
 
+  func property(_ path: String, _ interface: String, _ name: String) -> DBusValue? {
+    objects[path]?[interface]?.first { $0.0 == name }?.1
+  }
+
   func knows(_ path: String) -> Bool { objects[path] != nil }
 
   func remove(_ path: String) {

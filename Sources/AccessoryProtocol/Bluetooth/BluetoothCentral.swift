@@ -123,6 +123,10 @@ public final class BluetoothCentral: Sendable {
     do throws(BluetoothError) {
       try await bluetooth.connect(device)
       if pairing { try await pair(with: device) }
+      // Connected, an accessory may tell another name than in its advertisements, that of its machine.
+      if pairing, !accessory.isPaired, let name = accessory.name {
+        try? await bluetooth.rename(device, name)
+      }
       return try await channel(to: device)
     } catch {
       await disconnect(device)

@@ -275,6 +275,13 @@ extension Bluetooth {
     }
   }
 
+  /// Gives a device a name on this machine, which stays with its keys.
+  package func rename(_ id: BluetoothDeviceID, _ name: String) async throws(BluetoothError) {
+    _ = try await connection.call(
+      DBusMethod("org.bluez", id.path, "org.freedesktop.DBus.Properties", "Set"),
+      [.string("org.bluez.Device1"), .string("Alias"), .variant(.string(name))])
+  }
+
   /// The devices with which keys are kept.
   package var bonds: [BluetoothDevice] { devices.filter(\.isBonded) }
 

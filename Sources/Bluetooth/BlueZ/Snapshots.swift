@@ -74,7 +74,7 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
   package let address: String
   /// Whether the address is random rather than public.
   package let isRandom: Bool
-  /// The name that it tells; nil if it was not heard.
+  /// What it is called on this machine, otherwise the name that it tells; nil if it was not heard.
   package let name: String?
   package let services: Set<BluetoothUUID>
   /// Whether its advertisements are heard now.
@@ -97,7 +97,9 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
     adapterPath = adapter
     self.address = address
     isRandom = properties["AddressType"]?.string == "random"
-    name = properties["Name"]?.string
+    // BlueZ has the address there for want of a name.
+    let alias = properties["Alias"]?.string
+    name = alias == address.replacing(":", with: "-") ? nil : alias ?? properties["Name"]?.string
     services = Set((properties["UUIDs"]?.strings ?? []).compactMap { BluetoothUUID($0) })
     let rssi = properties["RSSI"]?.integer
     isHeard = rssi != nil
