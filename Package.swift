@@ -167,7 +167,8 @@ let package = Package(
     .executableTarget(
       name: "VirtualBench",
       dependencies: [
-        "Bluetooth", "CUWB", "ChipModels", "UCI", "UWB", "UWBLink", "UWBSimulator", "Locking",
+        "AccessoryProtocol", "Bluetooth", "CUWB", "ChipModels", "UCI", "UWB", "UWBLink",
+        "UWBSimulator", "Locking",
       ],
       path: "Tests/VirtualBench",
       exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],

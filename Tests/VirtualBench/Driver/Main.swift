@@ -23,11 +23,12 @@ enum VirtualBench {
     case "latency": Latency.run(arguments)
     case "image": FirmwareImage.run(arguments)
     case "bluetooth": await BluetoothEnds.run(arguments)
+    case "accessory-times": await AccessoryTimes.run(arguments)
     case "controller": ControllerBridge.run(arguments)
     default:
       fail(
-        "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency, image, bluetooth and "
-          + "controller are its commands, not '\(command)'")
+        "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency, image, bluetooth, "
+          + "accessory-times and controller are its commands, not '\(command)'")
     }
   }
 }

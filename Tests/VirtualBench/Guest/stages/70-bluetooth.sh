@@ -139,9 +139,22 @@ check "… with distances" says '"found".*"distance_m":'
 check "both ends keep keys" bonds_are 2
 check "it ranges with the stored keys" find_door 0 -n 5
 end_serving
+# The chips walk to and fro, between two metres and three.
+check "an accessory with a region" serve --region near=2.4:2.6 --dwell 1 --tell-app
+check "it tells the app what happens in it" find_door 0 -n 400
+for change in entered dwelled left; do
+  check "… $change" says "\"event\":\"region\".*\"change\":\"$change\""
+done
+end_serving
+check "an accessory over Bluetooth LE and TCP" serve --listen tcp:7000
+await '"listening"' 2
+check "both links, five visits each" ends 0 as visitor \
+  "VirtualBench accessory-times /tmp/chip-b hci1 Door tcp:127.0.0.1:7000"
+while read -r line; do note "$line"; done <$out
+end_serving
 # Of both: a link that only one end can encrypt makes this kernel fail (hci_chan_del).
-for address in 00:AA:01:00:00:00 00:AA:01:01:00:01; do
-  check "uwbctl bonds --remove $address" ends 0 as visitor "uwbctl bonds --remove $address"
+for name in Door 00:AA:01:01:00:01; do
+  check "uwbctl bonds --remove $name" ends 0 as visitor "uwbctl bonds --remove $name"
 done
 check "no keys are left" bonds_are 0
 check "an accessory that refuses to pair" serve --pairing refuse
