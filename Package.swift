@@ -185,7 +185,7 @@ let package = Package(
       name: "CUWBScenarios", dependencies: ["CUWB", "ChipModels"], path: "Tests/CUWBScenarios",
       cSettings: [.define("_GNU_SOURCE")]),
     .target(
-      name: "UWBTestSupport", dependencies: ["CUWBTestSupport", "UWBLink", system],
+      name: "UWBTestSupport", dependencies: ["CUWBTestSupport", "Locking", "UWBLink", system],
       path: "Tests/UWBTestSupport",
       swiftSettings: strict),
     .target(

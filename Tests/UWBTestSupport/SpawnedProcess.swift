@@ -2,7 +2,7 @@
 private import CUWBTestSupport
 private import Foundation
 internal import Glibc
-private import Synchronization
+private import Locking
 
 /// Another program. Foundation's `Process` reads past the end of a buffer when the process that starts
 /// it has more than about 1,300 descriptors open, as this one may have while tests run in parallel.
@@ -20,7 +20,7 @@ package final class SpawnedProcess: Sendable {
   /// an exit test while there is another process that nobody has waited for.
   private final class State: Sendable {
     /// As `waitpid` has it; nil until the process has ended.
-    let status = Mutex<Int32?>(nil)
+    let status = Locked<Int32?>(nil)
     let end = DispatchGroup()
   }
 
