@@ -35,6 +35,12 @@ extension PeerCredentials {
 struct Permissions: Sendable {
   /// Members may start sessions; nil: everybody who may connect.
   var group: (name: String, id: UInt32)?
+  /// Connections at the same time.
+  var mostClients = 1_000
+  /// Those of a user, so that nobody keeps others out. Root may have all.
+  var mostClientsOfUser = 250
+  /// Who is at the other end of a socket.
+  var user: @Sendable (Int32) -> PeerCredentials? = { PeerCredentials(of: $0) }
 
   /// - Throws: `Refusal`.
   func checkStart(_ user: PeerCredentials) throws(Refusal) {

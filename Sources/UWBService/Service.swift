@@ -21,9 +21,6 @@ import Varlink
   private var idle: (time: Duration, body: @Sendable () -> Void)?
   private var idleTimer: Task<Void, Never>?
 
-  /// Connections at the same time.
-  private static let mostClients = 1_000
-
   init(
     _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
     ports: PortStore? = nil, logger: Logger
@@ -160,20 +157,41 @@ import Varlink
         if errno == EINTR || errno == ECONNABORTED { continue }
         return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
       }
-      // Those that have ended count until somebody looks.
-      if clients.count >= Self.mostClients, !hasLooked {
-        hasLooked = true
-        for client in Array(clients.values) { client.readable() }
-      }
-      guard clients.count < Self.mostClients, let user = PeerCredentials(of: descriptor) else {
+      ListeningSocket.prepare(descriptor)
+      guard let user = permissions.user(descriptor) else {
         close(descriptor)
         continue
       }
-      ListeningSocket.prepare(descriptor)
+      // Those that have ended count until somebody looks.
+      if refusal(for: user) != nil, !hasLooked {
+        hasLooked = true
+        for client in Array(clients.values) { client.readable() }
+      }
+      if let refusal = refusal(for: user) {
+        // The answer to the first call, before it comes.
+        let bytes = refusal.bytes
+        send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        close(descriptor)
+        continue
+      }
       nextNumber += 1
       clients[nextNumber] = Client(descriptor, number: nextNumber, user, self)
       hasLooked = false
     }
+  }
+
+  /// Why a user may not connect now; nil: it may.
+  private func refusal(for user: PeerCredentials) -> Refusal? {
+    let advice = "End programs that are connected and do nothing, or try again later."
+    guard clients.count < permissions.mostClients else {
+      return .denied(
+        "\(permissions.mostClients) programs are connected, which is the limit.", advice)
+    }
+    let limit = permissions.mostClientsOfUser
+    guard user.uid != 0, clients.values.count(where: { $0.user.uid == user.uid }) >= limit else {
+      return nil
+    }
+    return .denied("\(limit) programs of this user are connected, which is the limit.", advice)
   }
 
   /// A connection has ended: what the program holds ends with it.
@@ -200,6 +218,7 @@ import Varlink
         try stop(call, for: client)
         client.answer(reply([:]))
       case "Attach":
+        try permissions.checkStart(client.user)
         let chip = try chip(call)
         let virtual = VirtualChip(chip, try device(of: chip), client, self)
         client.attach(virtual, reply(["chip": chip.name]))

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Locking
+import SystemPackage
+import Testing
+import UCI
+import UWB
+import UWBLab
+import Varlink
+
+@testable import UWBService
+
+/// Every method, called by every kind of user: the table of Service.md.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct PermissionTests {
+  private enum User: String, CaseIterable {
+    case root, same = "user of the session", member = "another member", other = "no member"
+
+    var credentials: PeerCredentials {
+      switch self {
+      case .root: PeerCredentials(uid: 0, pid: 1, groups: [0])
+      case .same: PeerCredentials(uid: 300_000, pid: 2, groups: [300_000, Self.group])
+      case .member: PeerCredentials(uid: 300_001, pid: 3, groups: [300_001, Self.group])
+      case .other: PeerCredentials(uid: 300_002, pid: 4, groups: [300_002])
+      }
+    }
+
+    static let group: UInt32 = 400_000
+  }
+
+  /// A service for which the kernel names the users that the test wants.
+  private final class Users: Sendable {
+    private let next = Locked(User.root)
+    private let owner = Locked<TestClient?>(nil)
+    private let bench: ServiceBench
+    let service: Service
+
+    private init(_ bench: ServiceBench, _ service: Service) {
+      (self.bench, self.service) = (bench, service)
+    }
+
+    /// Starts the session of a user who shares it.
+    func hold(_ share: SharedSession.Share) throws {
+      let client = try client(.same)
+      owner.withLock { $0 = client }
+      let parameters = ServiceBench.start(["share": .string(share.rawValue)])
+      #expect(try client.call("Start", parameters).error == nil)
+    }
+
+    /// Ends it, and what the calls have started.
+    func letGo(except listeners: Int = 0) async throws {
+      owner.withLock { $0 }?.close()
+      while await service.connections > listeners { pauseBriefly() }
+      while try !bench.sessions().isEmpty { pauseBriefly() }
+      try bench.waitForChip()
+    }
+
+    func connect(_ user: User) throws -> TestClient {
+      next.withLock { $0 = user }
+      return try bench.client()
+    }
+
+    /// Returns when the service knows who it is.
+    func client(_ user: User) throws -> TestClient {
+      let client = try connect(user)
+      _ = try client.call("List")
+      return client
+    }
+
+    func device(_ user: User) async throws(DriverError) -> UWBDevice {
+      next.withLock { $0 = user }
+      return try await UWBDevice.open(.service(socket: FilePath(bench.path)))
+    }
+
+    static func lend(
+      hasGroup: Bool, mostClients: Int = 1_000,
+      _ body: @escaping @Sendable (Users) async throws -> Void
+    ) async throws {
+      let users = Locked<Users?>(nil)
+      let permissions = Permissions(
+        group: hasGroup ? ("uwb", User.group) : nil, mostClients: mostClients, mostClientsOfUser: 4
+      ) { _ in users.withLock { $0 }?.next.withLock { $0 }.credentials ?? User.root.credentials }
+      try await ServiceBench.lendService(permissions) { bench, service in
+        let made = Users(bench, service)
+        users.withLock { $0 = made }
+        try await body(made)
+      }
+    }
+  }
+
+  private static let stop: [String: JSON] = ["session_id": .integer(42)]
+
+  /// A row of the table: calls, and whether somebody else shares a session meanwhile.
+  private struct Row {
+    var name: String
+    var share: SharedSession.Share?
+    var call: @Sendable (Users, User) async throws -> String
+
+    init(
+      _ name: String, _ share: SharedSession.Share? = nil,
+      _ call: @escaping @Sendable (Users, User) async throws -> String
+    ) { (self.name, self.share, self.call) = (name, share, call) }
+
+    init(
+      _ name: String, _ share: SharedSession.Share? = nil, calls method: String,
+      _ parameters: [String: JSON] = [:]
+    ) {
+      self.init(name, share) { users, user in
+        PermissionTests.answer(try users.client(user).call(method, parameters))
+      }
+    }
+  }
+
+  /// A cell; who is refused is told why, and what to do.
+  private static func answer(_ reply: VarlinkReply) -> String {
+    guard let name = reply.errorName else { return "yes" }
+    for key in ["reason", "advice"] { #expect(reply.parameters[key]?.string?.isEmpty == false) }
+    return "`\(name)`"
+  }
+
+  private static let reason: [String: JSON] = ["reason": .string("a test")]
+
+  private static let rows = [
+    Row("`GetInfo`, `GetInterfaceDescription`") { users, user in
+      let client = try users.client(user)
+      return [
+        try client.call("org.varlink.service.GetInfo"),
+        try client.call(
+          "org.varlink.service.GetInterfaceDescription",
+          ["interface": .string(Refusal.interface)]),
+      ].allSatisfy { $0.error == nil } ? "yes" : "no"
+    },
+    Row("`List`", .user, calls: "List"), Row("`Describe`", calls: "Describe"),
+    Row("`Monitor` of a session for `everyone`", .everyone, calls: "Monitor", stop),
+    Row("`Monitor` of one for its `user`", .user, calls: "Monitor", stop),
+    Row("`Monitor` of all: those for its `user`", .user) { users, user in
+      let client = try users.client(user)
+      client.send("Monitor", more: true)
+      while await users.service.listeners == 0 { pauseBriefly() }
+      let all = try users.client(.root)
+      all.send("Monitor", more: true)
+      // The last ones are for everybody: who has seen no others does not see them.
+      let last = try #require(try all.measurements(3).found.last?["monotonic_us"]?.integer)
+      try await users.letGo(except: 2)
+      try users.hold(.everyone)
+      let first = try #require(try client.measurements(1).found.first?["monotonic_us"]?.integer)
+      return first <= last ? "yes" : "left out"
+    },
+    Row("`Start` of a new session", calls: "Start", ServiceBench.start()),
+    Row("`Start`, joining one for `everyone`", .everyone, calls: "Start", ServiceBench.start()),
+    Row("`Start`, joining one for its `user`", .user, calls: "Start", ServiceBench.start()),
+    Row("`Stop` of its own") { users, user in
+      let client = try users.client(user)
+      try client.call("Start", ServiceBench.start())
+      return answer(try client.call("Stop", stop))
+    },
+    Row("`Stop` of another's", .everyone, calls: "Stop", stop),
+    Row("`Borrow`", calls: "Borrow", reason),
+    Row("`Borrow` of a chip with another's session", .everyone, calls: "Borrow", reason),
+    Row("`Attach`, and start a session") { users, user in
+      do {
+        let device = try await users.device(user)
+        let profile = try SessionProfile(Array("\(ServiceBench.profile())".utf8))
+        let session = try await device.makeSession(
+          SessionConfiguration(sessionID: 42, profile.parameters(for: device.dialect)))
+        try await session.start()
+        await device.close()
+        return "yes"
+      } catch let error as DriverError {
+        #expect(error.linkError?.code == .permissionDenied)
+        #expect(error.recoverySuggestion?.contains("usermod -aG uwb") == true)
+        return "`Denied`"
+      }
+    },
+  ]
+
+  /// The answers that each user gets, row by row.
+  private static func cells(hasGroup: Bool, _ users: [User]) async throws -> [[String]] {
+    let found = Locked([[String]](repeating: [], count: rows.count))
+    try await Users.lend(hasGroup: hasGroup) { bench in
+      for (index, row) in rows.enumerated() {
+        for user in users {
+          if let share = row.share { try bench.hold(share) }
+          let cell = try await row.call(bench, user)
+          found.withLock { $0[index].append(cell) }
+          try await bench.letGo()
+        }
+      }
+    }
+    return found.withLock { $0 }
+  }
+
+  @Test func everyUserGetsWhatThePageSays() async throws {
+    let grouped = try await Self.cells(hasGroup: true, User.allCases)
+    let others = try await Self.cells(hasGroup: false, [.other])
+    let users = User.allCases.map(\.rawValue).joined(separator: " | ")
+    var table = "| | \(users) | without `--group` |\n"
+    table += String(repeating: "|---", count: User.allCases.count + 2) + "|\n"
+    for (index, row) in Self.rows.enumerated() {
+      let cells = [row.name] + grouped[index] + others[index]
+      table += "| \(cells.joined(separator: " | ")) |\n"
+    }
+    let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../Documentation/swift-uwb.docc/Service.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    #expect(text.contains(table), "the table of Service.md has to be:\n\(table)")
+  }
+
+  @Test func nobodyKeepsOthersOut() async throws {
+    try await Users.lend(hasGroup: true, mostClients: 10) { users in
+      var clients: [TestClient] = []
+      for _ in 0..<4 { clients.append(try users.client(.other)) }
+      let refused = try users.connect(.other)
+      #expect(try refused.receive()?.errorName == "Denied")
+      #expect(try refused.receive() == nil)
+      for _ in 4..<10 { clients.append(try users.client(.root)) }
+      #expect(try users.connect(.root).receive()?.parameters["advice"] != nil)
+      // One that has gone makes room, whether the service has looked or not.
+      clients.removeFirst().close()
+      #expect(try users.client(.other).call("List").error == nil)
+    }
+  }
+
+  @Test func everyMethodIsInTheTable() throws {
+    let interface = try VarlinkInterface(
+      String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self))
+    for member in interface.members {
+      guard case .method = member.kind else { continue }
+      #expect(Self.rows.contains { $0.name.contains("`\(member.name)`") }, "\(member.name)")
+    }
+  }
+}
