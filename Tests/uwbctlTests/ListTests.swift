@@ -3,9 +3,9 @@ import Foundation
 import SystemPackage
 import Testing
 import UWBLab
-import UWBLink
 import UWBTestSupport
 
+@testable import UWBLink
 @testable import uwbctl
 
 @Suite struct ListTests {
@@ -36,6 +36,31 @@ import UWBTestSupport
     #expect(!probe.contains("held by"))
   }
 
+  @Test func chipsOfTheServiceAreListed() throws {
+    let machine = try FakeMachine.desk()
+    let port = machine.root + "/dev/ttyACM1"
+    let session = ChipService.Session(
+      id: 42, state: "ranging", share: "everyone", owners: [(4_000_000_000, 812)])
+    let chips = [
+      ChipService.Chip(name: "/dev/uwb/qorvo-1", place: port, problem: nil, sessions: [session]),
+      ChipService.Chip(
+        name: "tcp:a:1", place: "tcp:a:1", problem: "It is being opened.", sessions: []),
+    ]
+    let reports = PortReport.all(machine.discovery, machine.processes, chips, all: false)
+    let text = try #require(reports.dropFirst().first).text
+    #expect(text.contains("shared as      /dev/uwb/qorvo-1\n"))
+    #expect(text.contains("session 42     ranging, held by 4000000000 (812)\n"))
+    let last = try #require(reports.last)
+    #expect(
+      last.text == """
+        tcp:a:1  chip of the service
+          shared as  tcp:a:1
+          problem    It is being opened.
+
+        """)
+    #expect(PortReport.json.line(last).contains(#""shared_as":"tcp:a:1""#))
+  }
+
   @Test func jsonHasStableKeys() throws {
     let machine = try FakeMachine.desk()
     try machine.process(812, "ModemManager", open: [machine.root + "/dev/ttyACM1"])
@@ -56,7 +81,7 @@ import UWBTestSupport
       Set(object.keys) == [
         "path", "name", "kind", "endpoint", "stable_paths", "driver", "usb_vendor", "usb_product",
         "manufacturer", "product", "serial", "interface", "owner", "group", "mode", "may_open",
-        "held_by", "note",
+        "held_by", "note", "shared_as", "problem", "sessions",
       ])
   }
 

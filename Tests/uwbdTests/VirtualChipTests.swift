@@ -248,6 +248,25 @@ import Varlink
     }
   }
 
+  @Test func theListShowsWhoHoldsTheChip() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
+      let output = Pipe()
+      let command = try SpawnedProcess(
+        Self.folder.appending(path: "uwbctl").path, ["list"],
+        environment: ["UWBD_SOCKET": bench.path],
+        standardOutput: output.fileHandleForWriting.fileDescriptor)
+      try output.fileHandleForWriting.close()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      command.waitUntilExit()
+      #expect("\n\(text)".contains("\n\(bench.chip.path)  chip of the service\n"))
+      let session = text.split(separator: "\n").first { $0.hasPrefix("  session 42") }
+      #expect(session?.contains("ranging, held by") == true)
+      #expect(session?.hasSuffix("(\(getpid()))") == true)
+    }
+  }
+
   @Test func aSessionEndsWithACommandThatIsKilled() async throws {
     try await ServiceBench.lendService { bench, _ in
       let command = try Command(bench, Self.range(bench))

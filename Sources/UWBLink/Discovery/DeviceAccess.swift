@@ -40,7 +40,8 @@ extension DeviceAccess {
 
   // MARK: names
 
-  private static func userName(_ id: uid_t) -> String? {
+  /// nil: no user has this number.
+  package static func userName(_ id: UInt32) -> String? {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
     var buffer = [CChar](repeating: 0, count: 16_384)

@@ -57,6 +57,47 @@ package enum ChipService {
       recoverySuggestion: reply.parameters["advice"]?.string)
   }
 
+  /// A chip that the service holds.
+  package struct Chip: Sendable {
+    /// As the service calls it.
+    package var name: String
+    /// Where it is: `LinkEndpoint.place`.
+    package var place: String
+    /// Why it cannot be used now; nil: it can.
+    package var problem: String?
+    package var sessions: [Session]
+  }
+
+  /// A session of a chip, and the programs that hold it.
+  package struct Session: Sendable {
+    package var id: UInt32
+    package var state: String
+    package var share: String
+    package var owners: [(user: UInt32, process: Int32)]
+  }
+
+  /// The chips of the service; none where there is no service, or it does not answer.
+  package static func chips(at socket: FilePath = ChipService.socket) -> [Chip] {
+    guard let (descriptor, reply) = try? call("List", nil, .service(socket: socket)) else {
+      return []
+    }
+    try? descriptor.close()
+    return (reply.parameters["chips"]?.array ?? []).compactMap { chip in
+      guard let chip = chip.object, let name = chip["chip"]?.string else { return nil }
+      let sessions = (chip["sessions"]?.array ?? []).compactMap(\.object).map { session in
+        Session(
+          id: UInt32(clamping: session["session_id"]?.integer ?? 0),
+          state: session["state"]?.string ?? "", share: session["share"]?.string ?? "",
+          owners: (session["owners"]?.array ?? []).compactMap(\.object).map {
+            (UInt32(clamping: $0["uid"]?.integer ?? 0), Int32(clamping: $0["pid"]?.integer ?? 0))
+          })
+      }
+      return Chip(
+        name: name, place: (try? LinkEndpoint(name))?.place ?? name,
+        problem: chip["problem"]?.string, sessions: sessions)
+    }
+  }
+
   /// Has the service close a chip that it holds, for as long as the connection is open.
   ///
   /// - Parameter reason: what for, to others who want the chip meanwhile.

@@ -11,14 +11,16 @@ struct ListCommand: ParsableCommand {
     abstract: "List UWB boards, debug probes and other serial ports of USB devices.",
     discussion: """
       Shows what the kernel knows, without opening a port. "open as" is a name for --device that does \
-      not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor.
+      not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor. Of chips \
+      that the service uwbd shares, whatever they are connected to, it shows the sessions and the \
+      programs that hold them.
       """)
 
   @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
   @Flag(help: "Also list the built-in serial ports of the machine.") var all = false
 
   func run() {
-    let reports = PortReport.all(Discovery(), ProcessTable(), all: all)
+    let reports = PortReport.all(Discovery(), ProcessTable(), ChipService.chips(), all: all)
     format.print(reports, PortReport.json, text: \.text)
     if reports.isEmpty {
       note(
@@ -36,20 +38,33 @@ struct PortReport {
   var holders: [PortHolder] = []
   /// Whether there are programs whose open files this user cannot see.
   var someHoldersHidden = false
+  /// Where the service holds it.
+  var shared: ChipService.Chip?
 
-  /// The ports of USB devices, and known devices without a port.
+  /// The ports of USB devices, known devices without a port, and chips of the service elsewhere.
   ///
-  /// - Parameter all: also the built-in ports of the machine.
-  static func all(_ discovery: Discovery, _ processes: ProcessTable, all: Bool) -> [PortReport] {
-    let ports = discovery.ports().filter { all || $0.usb != nil }.map { port in
+  /// - Parameters:
+  ///   - shared: the chips of the service.
+  ///   - all: also the built-in ports of the machine.
+  static func all(
+    _ discovery: Discovery, _ processes: ProcessTable, _ shared: [ChipService.Chip] = [], all: Bool
+  ) -> [PortReport] {
+    let known = discovery.ports()
+    func chip(_ port: SerialPort) -> ChipService.Chip? {
+      shared.first { $0.place == port.path.string }
+    }
+    let ports = known.filter { all || $0.usb != nil || chip($0) != nil }.map { port in
       let (holders, hidden) = processes.holders(of: port.path)
       return PortReport(
-        port: port, usb: port.usb, holders: holders, someHoldersHidden: hidden)
+        port: port, usb: port.usb, holders: holders, someHoldersHidden: hidden, shared: chip(port))
     }
+    let others = shared.filter { chip in !known.contains { $0.path.string == chip.place } }
     return ports + discovery.knownDevicesWithoutPort().map { PortReport(usb: $0) }
+      + others.map { PortReport(shared: $0) }
   }
 
   private var name: String {
+    if port == nil, usb == nil { return "chip of the service" }
     if let known = usb?.known { return known.name }
     if let usb { return usb.product.map(printable) ?? "unknown USB device" }
     return "serial port of this machine"
@@ -77,8 +92,20 @@ struct PortReport {
         table.add("held by", "none of your programs (only root can see those of others)")
       }
     }
+    if let shared {
+      table.add("shared as", printable(shared.name))
+      if let problem = shared.problem { table.add("problem", printable(problem)) }
+      for session in shared.sessions {
+        let owners = session.owners.map {
+          "\(printable(DeviceAccess.userName($0.user) ?? "\($0.user)")) (\($0.process))"
+        }
+        let holders = owners.isEmpty ? "" : ", held by \(owners.joined(separator: ", "))"
+        table.add("session \(session.id)", printable(session.state) + holders)
+      }
+    }
     if let note = usb?.known?.note { table.add("note", note) }
-    return "\(port.map { printable($0.path.string) } ?? "no port")  \(name)\n" + table.text
+    let place = port?.path.string ?? shared?.place
+    return "\(place.map(printable) ?? "no port")  \(name)\n" + table.text
   }
 
   private func access(_ port: SerialPort) -> String {
@@ -94,7 +121,9 @@ struct PortReport {
   // MARK: JSON
 
   static let json = JSONTable<PortReport>("list", each: "device that is plugged in") {
-    $0.key("path", "path of the serial port") { $0.port?.path.string }
+    $0.key("path", "path of the serial port, or where the service has the chip") {
+      $0.port?.path.string ?? $0.shared?.place
+    }
     $0.key("name", "name of the device") { $0.name }
     $0.key("kind", "board, debugger, …") { $0.usb?.known?.kind.rawValue }
     $0.key("endpoint", "name for --device") { $0.port?.endpoint.description }
@@ -117,5 +146,16 @@ struct PortReport {
       $0.key("name?", "program name") { $0.name }
     }
     $0.key("note", "remark on the device") { $0.usb?.known?.note }
+    $0.key("shared_as", "name of the chip in the service that shares it") { $0.shared?.name }
+    $0.key("problem", "why the service cannot use it now") { $0.shared?.problem }
+    $0.list("sessions", "sessions that the service has on it", of: { $0.shared?.sessions ?? [] }) {
+      $0.key("session_id?", "number of the session") { $0.id }
+      $0.key("state?", "starting, ranging, waiting or ending") { $0.state }
+      $0.key("share?", "who may join it: user or everyone") { $0.share }
+      $0.list("owners?", "programs that hold it", of: \.owners) {
+        $0.key("uid?", "number of the user") { $0.user }
+        $0.key("pid?", "process id") { $0.process }
+      }
+    }
   }
 }
