@@ -49,7 +49,9 @@ int main(int count, char **arguments) {
   while (!result && left > 0) {
     struct pollfd polled = {.fd = uwb_fd(client), .events = POLLIN};
     poll(&polled, 1, -1);
-    if (uwb_dispatch(client) < 0) result = failed(uwb_last_error(client));
+    if (uwb_dispatch(client) >= 0) continue;
+    fprintf(stderr, "example: %s Waiting for it.\n", uwb_last_error(client));
+    if (uwb_reconnect(client, 60)) result = failed(uwb_last_error(client));
   }
   uwb_close(client);
   return result;

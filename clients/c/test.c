@@ -5,6 +5,7 @@
 #include "uwb.c"
 
 #include <assert.h>
+#include <sys/wait.h>
 
 static const char reply[] =
     "{\"parameters\":{\"chip\":\"a\\\"b\",\"session_id\":42,\"monotonic_us\":1500000,\"utc_us\":"
@@ -35,6 +36,84 @@ static uwb_client *made(int *service, long *count) {
 
 static void say(int service, const char *bytes, size_t count) {
   assert(send(service, bytes, count, 0) == (ssize_t)count);
+}
+
+// What a service of the client hears, over a real socket.
+static char heard[4096];
+
+static int accepted(int listening) {
+  int fd = accept(listening, NULL, NULL);
+  assert(fd >= 0);
+  return fd;
+}
+
+/// The next call on a connection, with its zero.
+static void hear(int fd) {
+  size_t count = 0;
+  do {
+    assert(recv(fd, heard + count, 1, 0) == 1);
+  } while (heard[count++]);
+}
+
+/// The client goes on with a service that was restarted.
+static void reconnects(void) {
+  char folder[] = "/tmp/uwbXXXXXX";
+  assert(mkdtemp(folder));
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s/control", folder);
+  long count = 0;
+  uwb_client *client = uwb_open(address.sun_path);
+  assert(uwb_last_error(client) && uwb_reconnect(client, 0) == -1);
+  int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  assert(!bind(listening, (struct sockaddr *)&address, sizeof address) && !listen(listening, 8));
+  const char started[] = "{\"parameters\":{}}";
+  pid_t service = fork();
+  if (!service) {
+    // Twice the same: the profiles in their order, then the listener.
+    for (int round = 0; round < 2; round++) {
+      int control = accepted(listening);
+      for (int profile = 1; profile <= 2; profile++) {
+        char wanted[64];
+        snprintf(wanted, sizeof wanted, "\"profile\":{\"session_id\": %d}", profile);
+        hear(control);
+        assert(strstr(heard, ".Start\"") && strstr(heard, wanted));
+        say(control, started, sizeof started);
+      }
+      int monitor = accepted(listening);
+      hear(monitor);
+      assert(strstr(heard, ".Monitor\"") && strstr(heard, "\"peer\":\"0x0001\""));
+      say(monitor, reply, sizeof reply);
+      close(monitor);
+      close(control);
+    }
+    // Then one that refuses.
+    int control = accepted(listening);
+    hear(control);
+    const char error[] = "{\"error\":\"a.Denied\",\"parameters\":{\"reason\":\"No.\"}}";
+    say(control, error, sizeof error);
+    _exit(0);
+  }
+  assert(!uwb_reconnect(client, 60));
+  assert(!uwb_start(client, "{\"session_id\": 1}", NULL));
+  assert(!uwb_start(client, "{\"session_id\": 2}", NULL));
+  assert(!uwb_monitor(client, NULL, "0x0001", take, &count));
+  assert(uwb_monitor(client, NULL, NULL, take, &count) == -1);
+  for (int round = 1; round <= 2; round++) {
+    int result;
+    while ((result = uwb_dispatch(client)) >= 0) {
+      struct pollfd polled = {.fd = uwb_fd(client), .events = POLLIN};
+      poll(&polled, 1, -1);
+    }
+    assert(count == round);
+    if (round == 1) assert(!uwb_reconnect(client, 60));
+  }
+  assert(uwb_reconnect(client, 0) == -1 && !strcmp(uwb_last_error(client), "No."));
+  int status;
+  assert(waitpid(service, &status, 0) == service && !status);
+  uwb_close(client);
+  close(listening);
+  unlink(address.sun_path);
+  rmdir(folder);
 }
 
 int main(void) {
@@ -85,5 +164,6 @@ int main(void) {
     append_profile(&profile, open[index]);
     free(profile.bytes);
   }
-  puts("the reader: whole, in pieces, 200,000 times damaged");
+  reconnects();
+  puts("the reader: whole, in pieces, 200,000 times damaged; a restart");
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define INTERFACE "org.swift-uwb.Chips"
@@ -62,6 +63,10 @@ struct uwb_client {
   char path[sizeof((struct sockaddr_un *)0)->sun_path];
   uwb_measured *body;
   void *context;
+  // The calls with which its sessions began, each with its zero, and that with which it listens.
+  struct text starts, monitor;
+  // For chance: pauses differ from program to program.
+  uint64_t chance;
   bool failed;
   char error[512];
 };
@@ -213,25 +218,18 @@ static void close_connection(struct connection *connection) {
   *connection = (struct connection){.fd = -1};
 }
 
-static int send_call(uwb_client *client, struct connection *connection, struct text *call) {
-  int result = 0;
-  size_t sent = 0;
-  if (call->failed) {
-    result = fail(client, "There is no memory.");
-  } else {
-    // With the zero.
-    while (!result && sent < call->count + 1) {
-      ssize_t count =
-          send(connection->fd, call->bytes + sent, call->count + 1 - sent, MSG_NOSIGNAL);
-      if (count >= 0) {
-        sent += (size_t)count;
-      } else if (errno != EINTR) {
-        result = fail(client, "The service has gone: %s.", strerror(errno));
-      }
+/// Sends a call, with its zero.
+static int send_call(uwb_client *client, struct connection *connection, const char *call) {
+  size_t sent = 0, length = strlen(call) + 1;
+  while (sent < length) {
+    ssize_t count = send(connection->fd, call + sent, length - sent, MSG_NOSIGNAL);
+    if (count >= 0) {
+      sent += (size_t)count;
+    } else if (errno != EINTR) {
+      return fail(client, "The service has gone: %s.", strerror(errno));
     }
   }
-  free(call->bytes);
-  return result;
+  return 0;
 }
 
 /// The next message; NULL: it has not come yet, or there was an error.
@@ -307,11 +305,27 @@ void uwb_close(uwb_client *client) {
   if (!client) return;
   close_connection(&client->control);
   close_connection(&client->listening);
+  free(client->starts.bytes);
+  free(client->monitor.bytes);
   free(client);
 }
 
 const char *uwb_last_error(const uwb_client *client) {
   return client->failed ? client->error : NULL;
+}
+
+/// Makes a call that starts a session.
+static int start(uwb_client *client, const char *call) {
+  if (send_call(client, &client->control, call)) return -1;
+  for (;;) {
+    const char *reply = next_message(client, &client->control);
+    if (client->failed) return -1;
+    if (reply) return is_error(client, reply) ? -1 : 0;
+    struct pollfd polled = {.fd = client->control.fd, .events = POLLIN};
+    int count = poll(&polled, 1, patience);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return fail(client, "The service does not answer.");
+  }
 }
 
 int uwb_start(uwb_client *client, const char *profile, const char *chip) {
@@ -325,36 +339,69 @@ int uwb_start(uwb_client *client, const char *profile, const char *chip) {
     append_string(&call, chip);
   }
   append_text(&call, "}}");
-  if (send_call(client, &client->control, &call)) return -1;
-  for (;;) {
-    const char *reply = next_message(client, &client->control);
-    if (client->failed) return -1;
-    if (reply) return is_error(client, reply) ? -1 : 0;
-    struct pollfd polled = {.fd = client->control.fd, .events = POLLIN};
-    int count = poll(&polled, 1, patience);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return fail(client, "The service does not answer.");
-  }
+  int result = call.failed ? fail(client, "There is no memory.") : start(client, call.bytes);
+  if (!result) append(&client->starts, call.bytes, call.count + 1);
+  free(call.bytes);
+  return result;
+}
+
+static int listen_again(uwb_client *client) {
+  if (open_connection(client, &client->listening)) return -1;
+  return send_call(client, &client->listening, client->monitor.bytes);
 }
 
 int uwb_monitor(
     uwb_client *client, const char *chip, const char *peer, uwb_measured *body, void *context) {
   if (client->control.fd < 0) return -1;
   client->failed = false;
-  if (client->listening.fd >= 0) return fail(client, "The client listens already.");
-  if (open_connection(client, &client->listening)) return -1;
+  if (client->monitor.count) return fail(client, "The client listens already.");
   client->body = body;
   client->context = context;
-  struct text call = {0};
-  append_text(&call, "{\"method\":\"" INTERFACE ".Monitor\",\"more\":true,\"parameters\":{");
+  struct text *call = &client->monitor;
+  append_text(call, "{\"method\":\"" INTERFACE ".Monitor\",\"more\":true,\"parameters\":{");
   for (int index = 0; index < 2; index++) {
     const char *value = index ? peer : chip;
     if (!value) continue;
-    append_text(&call, index ? chip ? ",\"peer\":" : "\"peer\":" : "\"chip\":");
-    append_string(&call, value);
+    append_text(call, index && chip ? ",\"peer\":" : index ? "\"peer\":" : "\"chip\":");
+    append_string(call, value);
   }
-  append_text(&call, "}}");
-  return send_call(client, &client->listening, &call);
+  append_text(call, "}}");
+  if (call->failed) return fail(client, "There is no memory.");
+  return listen_again(client);
+}
+
+/// Connects once, and goes on as before.
+static int resume(uwb_client *client) {
+  client->failed = false;
+  close_connection(&client->control);
+  close_connection(&client->listening);
+  if (client->starts.failed) return fail(client, "There is no memory.");
+  if (open_connection(client, &client->control)) return -1;
+  for (size_t at = 0; at < client->starts.count; at += strlen(client->starts.bytes + at) + 1) {
+    if (start(client, client->starts.bytes + at)) return -1;
+  }
+  return client->monitor.count ? listen_again(client) : 0;
+}
+
+static uint64_t milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int uwb_reconnect(uwb_client *client, int seconds) {
+  uint64_t end = milliseconds() + (uint64_t)(seconds > 0 ? seconds : 0) * 1000, pause = 100;
+  while (resume(client)) {
+    uint64_t now = milliseconds();
+    if (now >= end) return -1;
+    // Between half of the pause and all of it.
+    client->chance = (client->chance ^ now) * 6364136223846793005u + (uint64_t)getpid();
+    uint64_t wait = pause / 2 + (client->chance >> 33) % (pause / 2);
+    if (wait > end - now) wait = end - now;
+    poll(NULL, 0, (int)wait);
+    pause = pause < 1000 ? 2 * pause : 2000;
+  }
+  return 0;
 }
 
 int uwb_fd(const uwb_client *client) { return client->listening.fd; }

@@ -81,6 +81,13 @@ int uwb_fd(const uwb_client *client);
 /// gone, or has ended what was listened to.
 int uwb_dispatch(uwb_client *client);
 
+/// Connects again when the service has gone, as after its restart: starts the sessions that the client
+/// held, and listens as before. uwb_fd is another one then.
+///
+/// seconds: for how long to try, after pauses of 0.1 to 2 seconds; 0: once.
+/// Returns 0, or -1.
+int uwb_reconnect(uwb_client *client, int seconds);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus
