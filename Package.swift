@@ -116,8 +116,8 @@ let package = Package(
     .target(
       name: "UWBService",
       dependencies: [
-        "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", "Locking", deque,
-        system, logging, arguments,
+        "CUWB", "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", "Locking",
+        deque, system, logging, arguments,
       ],
       resources: [.embedInCode("org.swift-uwb.Chips.varlink")], swiftSettings: strict + lifetimes),
     .executableTarget(

@@ -226,6 +226,19 @@ void cuwb_process_barrier(void);
 /// Returns CLOCK_MONOTONIC in nanoseconds.
 uint64_t cuwb_monotonic_ns(void);
 
+/// Watches descriptors together: epoll(7), which Swift's Glibc does not have. Returns a descriptor that is
+/// readable when there is something to take, or -1.
+int32_t cuwb_watch_open(void);
+
+/// Watches a descriptor until it is closed, or changes for what.
+///
+/// Each change is told once: that it can be read, and with `writes`, that it can be written. What is so at
+/// the time of the call is told as well.
+bool cuwb_watch_set(int32_t watch, int32_t fd, uint64_t tag, bool writes, bool is_new);
+
+/// Takes the tags of descriptors to which something has happened, at most 64. Does not wait.
+int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, int32_t room);
+
 /// Names the calling thread (15 bytes are kept). In C because Swift's Glibc hides
 /// pthread_setname_np(3).
 void cuwb_name_thread(const char *name);

@@ -15,7 +15,7 @@ import Varlink
   var borrowed: [SharedChip] = []
 
   private let service: Service
-  private let socket: Socket
+  private let socket: Int32
   private var framing = VarlinkFraming()
   /// What is being sent, and how many bytes of it are.
   private var output: [UInt8] = []
@@ -32,40 +32,26 @@ import Varlink
   private(set) var isClosed = false
   /// After what is being sent.
   private var closesSoon = false
-  private var readSource: (any DispatchSourceRead)?
-  private var writeSource: (any DispatchSourceWrite)?
+  /// Whether it hears when the socket takes more.
+  private var waitsForRoom = false
 
   /// For how long a client may take nothing while measurements are lost.
   private static let patience = Duration.seconds(30)
 
-  /// Closed when nothing refers to it any more: sources use a descriptor until they are cancelled.
-  private final class Socket: Sendable {
-    let descriptor: Int32
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
-    deinit { Glibc.close(descriptor) }
-  }
-
   /// - Parameter descriptor: of a socket that does not block; closed at the end.
   init(_ descriptor: Int32, number: Int, _ user: PeerCredentials, _ service: Service) {
     (self.number, self.user, self.service) = (number, user, service)
-    socket = Socket(descriptor)
-    let source = DispatchSource.makeReadSource(
-      fileDescriptor: descriptor, queue: ServiceQueue.shared.queue)
-    source.setEventHandler { [weak self] in
-      ServiceActor.assumeIsolated { self?.readable() }
-    }
-    source.setCancelHandler { [socket] in withExtendedLifetime(socket) {} }
-    readSource = source
-    source.resume()
+    socket = descriptor
+    service.watch.add(descriptor, as: number)
   }
 
   /// Ends the connection, and lets go of what it holds.
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    shutdown(socket.descriptor, Int32(SHUT_RDWR))
-    for source in [readSource, writeSource] as [(any DispatchSourceProtocol)?] { source?.cancel() }
-    (readSource, writeSource, monitor, output) = (nil, nil, nil, [])
+    // The watch lets go of it by that.
+    Glibc.close(socket)
+    (monitor, output) = (nil, [])
     chip?.end()
     chip = nil
     service.closed(self)
@@ -73,12 +59,17 @@ import Varlink
 
   // MARK: calls
 
-  /// Reads all that is available. Nothing may be left: once the other end has hung up, Dispatch on Linux
-  /// does not call again.
+  /// Something has happened to the socket.
+  func isReady() {
+    readable()
+    if waitsForRoom { goOn() }
+  }
+
+  /// Reads all that is available. Nothing may be left: only what comes later is told.
   func readable() {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while !isClosed, !isAtEnd {
-      let count = read(socket.descriptor, &buffer, buffer.count)
+      let count = read(socket, &buffer, buffer.count)
       if count > 0 {
         if let chip {
           chip.receive(buffer[..<count])
@@ -90,8 +81,6 @@ import Varlink
         if framing.count > 2 * framing.limit { return close() }
       } else if count == 0 {
         isAtEnd = true
-        readSource?.cancel()
-        readSource = nil
       } else if errno == EAGAIN {
         return
       } else if errno != EINTR {
@@ -186,19 +175,18 @@ import Varlink
       }
       let count = output.withUnsafeBytes {
         Glibc.send(
-          socket.descriptor, $0.baseAddress! + sent, output.count - sent, Int32(MSG_NOSIGNAL))
+          socket, $0.baseAddress! + sent, output.count - sent, Int32(MSG_NOSIGNAL))
       }
       if count >= 0 {
         sent += count
       } else if errno == EAGAIN {
         blockedSince = blockedSince ?? .now
-        return waitUntilWritable()
+        return waitForRoom(true)
       } else if errno != EINTR {
         return close()
       }
     }
-    writeSource?.cancel()
-    writeSource = nil
+    waitForRoom(false)
     closeIfDone()
   }
 
@@ -212,16 +200,10 @@ import Varlink
     if closesSoon, output.isEmpty { close() }
   }
 
-  private func waitUntilWritable() {
-    guard writeSource == nil else { return }
-    let source = DispatchSource.makeWriteSource(
-      fileDescriptor: socket.descriptor, queue: ServiceQueue.shared.queue)
-    source.setEventHandler { [weak self] in
-      ServiceActor.assumeIsolated { self?.goOn() }
-    }
-    source.setCancelHandler { [socket] in withExtendedLifetime(socket) {} }
-    writeSource = source
-    source.resume()
+  private func waitForRoom(_ waits: Bool) {
+    guard !isClosed, waits != waitsForRoom else { return }
+    waitsForRoom = waits
+    service.watch.change(socket, as: number, waitsForRoom: waits)
   }
 
   // MARK: measurements

@@ -16,6 +16,9 @@ import Varlink
   private let ports: PortStore?
   private var clients: [Int: Client] = [:]
   private var nextNumber = 0
+  /// The sockets of the clients.
+  nonisolated let watch = SocketWatch()
+  private var watching: (any DispatchSourceRead)?
   private var listening: (any DispatchSourceRead)?
   private var isPaused = false
   private var idle: (time: Duration, body: @Sendable () -> Void)?
@@ -75,6 +78,10 @@ import Varlink
     source.setCancelHandler { close(socket) }
     listening = source
     source.resume()
+    watching = watch.source(in: ServiceQueue.shared.queue) { [weak self] number in
+      ServiceActor.assumeIsolated { self?.clients[number]?.isReady() }
+    }
+    watching?.resume()
   }
 
   /// There is no descriptor for another connection: without a pause the queue would be called again at
@@ -101,6 +108,8 @@ import Varlink
       for chip in chips { group.addTask { await chip.stop() } }
     }
     for client in clients.values { client.close() }
+    watching?.cancel()
+    watching = nil
   }
 
   // MARK: sessions of its own
