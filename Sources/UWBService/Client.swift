@@ -36,7 +36,7 @@ import Varlink
   private var waitsForRoom = false
 
   /// For how long a client may take nothing while measurements are lost.
-  private static let patience = Duration.seconds(30)
+  private static let patience = Duration.seconds(120)
 
   /// - Parameter descriptor: of a socket that does not block; closed at the end.
   init(_ descriptor: Int32, number: Int, _ user: PeerCredentials, _ service: Service) {
