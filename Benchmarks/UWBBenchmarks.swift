@@ -12,7 +12,8 @@ struct Settings {
 /// reliable is not, or an accuracy is missed that was reached before. With `--quick`, or `UWB_QUICK=1`
 /// in the environment: the same with fewer samples. With `--reliability`: the second table only. With
 /// `accuracy [--datasets FOLDER]`: the third one only. With `scale [--quick]`: many chips on one
-/// machine, and one at rest. With `work NAME COUNT`: the work whose
+/// machine, and one at rest. With `service [--quick]`: what `uwbd` adds and takes. With
+/// `work NAME COUNT`: the work whose
 /// instructions `Benchmarks/Instructions/count` counts. With any other option the batches only, by
 /// google/swift-benchmark, whose options they are (`--help` lists them).
 @main
@@ -39,7 +40,7 @@ enum UWBBenchmarks {
       do { try Scale.runChild(Array(options.dropFirst())) } catch { exit(1) }
       return
     }
-    let own = ["--quick", "--reliability", "accuracy", "scale"]
+    let own = ["--quick", "--reliability", "accuracy", "scale", "service"]
     guard options.allSatisfy(own.contains) else {
       Benchmark.main([Batches.makeSuite()])
       return
@@ -59,6 +60,7 @@ enum UWBBenchmarks {
     if parts.isEmpty || parts.contains("accuracy") {
       isWell = Accuracy.run(settings, datasets: datasets) && isWell
     }
+    if parts.contains("service") { isWell = ServiceFigures.run(settings) && isWell }
     if parts.contains("scale") { isWell = Scale.run(settings) && isWell }
     if !isWell { exit(1) }
   }

@@ -14,6 +14,7 @@ struct ChipProcess {
 
   private let chips: Int
   private let frames: Int
+  private let measurements: Int
   private let period: UInt64
   private let stamps: UnsafeMutablePointer<UInt64>
   private var simulation = Simulation(scene: Scene(seed: 3))
@@ -23,9 +24,14 @@ struct ChipProcess {
   private var buffer = [UInt8](repeating: 0, count: 4_096)
   private let start = cuwb_test_now()
 
-  /// - Parameter stamps: where the time of each frame goes, for each chip one after the other.
-  init(chips: Int, hertz: Int, frames: Int, stamps: UnsafeMutablePointer<UInt64>) throws {
+  /// - Parameters:
+  ///   - measurements: in each frame.
+  ///   - stamps: where the time of each frame goes, for each chip one after the other.
+  init(
+    chips: Int, hertz: Int, frames: Int, measurements: Int, stamps: UnsafeMutablePointer<UInt64>
+  ) throws {
     (self.chips, self.frames, self.stamps) = (chips, frames, stamps)
+    self.measurements = measurements
     period = 1_000_000_000 / UInt64(hertz)
     for _ in 0..<chips {
       let id = simulation.add(.fira1, placement: Placement(at: SIMD3(0, 0, 1)))
@@ -46,8 +52,8 @@ struct ChipProcess {
       // Evenly over the period, as chips that know nothing of each other.
       let (number, chip) = step.quotientAndRemainder(dividingBy: chips)
       let due = first + UInt64(number) * period + UInt64(chip) * period / UInt64(chips)
-      let frame = Frames.frame(
-        number: UInt32(Self.firstNumber + number), measurements: 1, &random)
+      let frame = Frames.packets(
+        number: UInt32(Self.firstNumber + number), measurements: measurements, &random)
       cuwb_test_sleep_until(due)
       stamps[chip * frames + number] = cuwb_test_now()
       write(chip, frame)

@@ -3,7 +3,6 @@ import CUWBTestSupport
 import Dispatch
 import Glibc
 import Synchronization
-import SystemPackage
 import UCI
 import UWB
 import UWBLink
@@ -60,7 +59,7 @@ struct HostProcess {
     let arrivals = Arrivals(paths.count * frames)
     var devices: [UWBDevice] = []
     for (chip, path) in paths.enumerated() {
-      let device = try await UWBDevice.open(.serial(path: FilePath(path)))
+      let device = try await UWBDevice.open(LinkEndpoint(path))
       var configuration = SessionConfiguration(
         role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])
       // The chip's own rounds are not wanted.

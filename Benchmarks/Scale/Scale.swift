@@ -40,46 +40,13 @@ struct Scale {
     return cases.map { $0.measure(seconds: settings.quick ? 2 : 10) }.allSatisfy { $0 }
   }
 
-  /// A process of this program.
-  private final class Child {
-    let process = Process()
-    let input = Pipe()
-    private let output = Pipe()
-    private var pending = ""
-
-    init(_ arguments: [String]) throws {
-      process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-      process.arguments = ["scale"] + arguments
-      (process.standardInput, process.standardOutput) = (input, output)
-      try process.run()
-      try output.fileHandleForWriting.close()
-    }
-
-    func readLine() throws -> String {
-      while true {
-        if let end = pending.firstIndex(of: "\n") {
-          defer { pending = String(pending[pending.index(after: end)...]) }
-          return String(pending[..<end])
-        }
-        let data = output.fileHandleForReading.availableData
-        if data.isEmpty { throw CocoaError(.fileReadUnknown) }
-        pending += String(decoding: data, as: UTF8.self)
-      }
-    }
-
-    func end() throws {
-      try input.fileHandleForWriting.close()
-      process.waitUntilExit()
-    }
-  }
-
   private func measure(seconds: Int) -> Bool {
     let frames = max(20, seconds * hertz)
     let file = NSTemporaryDirectory() + "uwb-scale-\(getpid())"
     defer { unlink(file) }
     do {
       let sizes = ["\(frames)", "\(hertz)", file]
-      let simulator = try Child(["chips", "\(processes * chips)"] + sizes)
+      let simulator = try Child(["chips", "\(processes * chips)"] + sizes + ["1"])
       let paths = try (0..<processes * chips).map { _ in try simulator.readLine() }
       let hosts = try (0..<processes).map { number in
         try Child(
@@ -119,28 +86,35 @@ struct Scale {
     return lost == 0
   }
 
-  /// What the processes of `measure` do.
+  /// What the processes of `measure` and of `ServiceFigures` do.
   static func runChild(_ arguments: [String]) throws {
     let numbers = arguments.dropFirst().prefix(3).compactMap { Int($0) }
-    guard arguments.count >= 5, numbers.count == 3 else { throw CocoaError(.featureUnsupported) }
+    guard arguments.count >= 6, numbers.count == 3 else { throw CocoaError(.featureUnsupported) }
     let (first, frames, hertz) = (numbers[0], numbers[1], numbers[2])
-    let isHost = arguments[0] == "host"
     let paths = Array(arguments.dropFirst(6))
-    let chips = isHost ? first + paths.count : first
-    let stamps = try shared(arguments[4], count: chips * frames)
-    guard isHost else {
-      var process = try ChipProcess(chips: chips, hertz: hertz, frames: frames, stamps: stamps)
-      return process.run()
-    }
-    let idle = Int(arguments[5]) ?? 0
-    let own = UnsafePointer(stamps + first * frames)
-    let stampsOfHost = UncheckedStamps(values: own)
-    waiting {
-      do {
-        try await HostProcess.run(
-          paths: paths, frames: frames, hertz: hertz, idle: idle, stamps: stampsOfHost.values)
-      } catch {
-        FileHandle.standardError.write(Data("\(error)\n".utf8))
+    let chips = arguments[0] == "host" ? first + paths.count : first
+    let count = arguments[0] == "readers" ? 1 : chips
+    let stamps = try shared(arguments[4], count: count * frames)
+    let last = Int(arguments[5]) ?? 0
+    switch arguments[0] {
+    case "chips":
+      var process = try ChipProcess(
+        chips: chips, hertz: hertz, frames: frames, measurements: last, stamps: stamps)
+      process.run()
+    case "readers":
+      var process = try ReaderProcess(
+        connections: first, frames: frames, seconds: frames / hertz, pause: last,
+        arguments[6...], stamps: stamps)
+      process.run()
+    default:
+      let own = UncheckedStamps(values: UnsafePointer(stamps + first * frames))
+      waiting {
+        do {
+          try await HostProcess.run(
+            paths: paths, frames: frames, hertz: hertz, idle: last, stamps: own.values)
+        } catch {
+          FileHandle.standardError.write(Data("\(error)\n".utf8))
+        }
       }
     }
   }

@@ -25,6 +25,23 @@ final class Frames: @unchecked Sendable {
 
   /// One frame. Its distances are those of a peer that is 4 m away.
   static func frame(number: UInt32, measurements: Int, _ random: inout SplitMix) -> [UInt8] {
+    let payload = payload(number: number, measurements: measurements, &random)
+    let header = PacketHeader(.notification, .sessionInfo, payloadLength: payload.count)
+    return header.encoded() + payload
+  }
+
+  /// The same in as many packets as it takes.
+  static func packets(
+    number: UInt32, measurements: Int, _ random: inout SplitMix
+  ) -> [UInt8] {
+    let payload = payload(number: number, measurements: measurements, &random)
+    return Array(
+      Segmentation.packets(type: .notification, opcode: .sessionInfo, payload: payload).joined())
+  }
+
+  private static func payload(
+    number: UInt32, measurements: Int, _ random: inout SplitMix
+  ) -> [UInt8] {
     func angle() -> Angle {
       Angle(
         raw: Int16.random(in: -11_520...11_520, using: &random),
@@ -41,9 +58,7 @@ final class Frames: @unchecked Sendable {
       sequenceNumber: number, sessionToken: 42, intervalMilliseconds: 200, twoWay: list)
     var writer = PayloadWriter()
     message.encode(into: &writer, dialect: Dialect())
-    let header = PacketHeader(
-      .notification, .sessionInfo, payloadLength: writer.bytes.count)
-    return header.encoded() + writer.bytes
+    return writer.bytes
   }
 }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A process that says in lines what it has to say; it ends when its standard input does.
+final class Child {
+  let process = Process()
+  let input = Pipe()
+  private let output = Pipe()
+  private var pending = ""
+
+  private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+
+  /// A process of this program.
+  convenience init(_ arguments: [String]) throws {
+    try self.init(Self.program.path, ["scale"] + arguments)
+  }
+
+  /// A program beside this one, or with a path.
+  init(_ program: String, _ arguments: [String]) throws {
+    process.executableURL = URL(
+      filePath: program, relativeTo: Self.program.deletingLastPathComponent())
+    process.arguments = arguments
+    (process.standardInput, process.standardOutput) = (input, output)
+    try process.run()
+    try output.fileHandleForWriting.close()
+  }
+
+  func readLine() throws -> String {
+    while true {
+      if let end = pending.firstIndex(of: "\n") {
+        defer { pending = String(pending[pending.index(after: end)...]) }
+        return String(pending[..<end])
+      }
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { throw CocoaError(.fileReadUnknown) }
+      pending += String(decoding: data, as: UTF8.self)
+    }
+  }
+
+  func end() throws {
+    try input.fileHandleForWriting.close()
+    process.waitUntilExit()
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import CUWBTestSupport
+import Foundation
+import Glibc
+import UWBLink
+
+/// Many programs that listen to the service, in one process: connections that are read as they can be.
+///
+/// Prints a line when the first measurement has come, and at the end the figures.
+struct ReaderProcess {
+  private struct Connection {
+    let descriptor: Int32
+    var rest: [UInt8] = []
+    var received = 0
+    var lost = 0
+  }
+
+  private let seconds: Int
+  private let wanted: Int
+  private let stamps: UnsafePointer<UInt64>
+  /// The last one takes nothing until the others have everything.
+  private let stops: Bool
+  private var owner: Connection
+  private var readers: [Connection] = []
+  private var delays: [Double] = []
+  private var hasBegun = false
+  private var buffer = [UInt8](repeating: 0, count: 262_144)
+
+  /// The session that `ChipProcess` measures.
+  static let session = """
+    {"session_id":42,"parameters":{"DEVICE_TYPE":"controller","DEVICE_ROLE":"initiator",\
+    "MULTI_NODE_MODE":"unicast","NUMBER_OF_CONTROLEES":1,"DEVICE_MAC_ADDRESS":"0x0000",\
+    "DST_MAC_ADDRESS":"0x0001","RANGING_DURATION":"60000 ms"}}
+    """
+
+  /// - Parameters:
+  ///   - pause: `every_ms`.
+  ///   - arguments: the socket, how many measurements a frame has, and `stop` where one does.
+  init(
+    connections: Int, frames: Int, seconds: Int, pause: Int, _ arguments: ArraySlice<String>,
+    stamps: UnsafePointer<UInt64>
+  ) throws {
+    let arguments = Array(arguments)
+    guard arguments.count >= 2, let measurements = Int(arguments[1]) else {
+      throw CocoaError(.featureUnsupported)
+    }
+    (self.seconds, self.stamps, wanted) = (seconds, stamps, frames * measurements)
+    stops = arguments.contains("stop")
+    owner = try Self.connected(arguments[0])
+    for _ in 0..<connections {
+      let reader = try Self.connected(arguments[0])
+      Self.call(reader, "Monitor", #"{"every_ms":\#(pause)}"#, more: true)
+      readers.append(reader)
+    }
+  }
+
+  private static func connected(_ path: String) throws -> Connection {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard withUnixAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
+      throw CocoaError(.fileReadUnknown)
+    }
+    return Connection(descriptor: descriptor)
+  }
+
+  private static func call(
+    _ connection: Connection, _ method: String, _ parameters: String, more: Bool = false
+  ) {
+    let text = """
+      {"method":"org.swift-uwb.Chips.\(method)","parameters":\(parameters),"more":\(more)}
+      """
+    let bytes = Array(text.utf8) + [0]
+    _ = send(connection.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+  }
+
+  /// Returns when the service has opened its chips.
+  static func waitForChips(at path: String) throws {
+    let connection = try connected(path)
+    defer { close(connection.descriptor) }
+    while true {
+      call(connection, "List", "{}")
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { throw CocoaError(.fileReadUnknown) }
+      if !String(decoding: buffer[..<count], as: UTF8.self).contains("\"problem\":\"") { return }
+      usleep(10_000)
+    }
+  }
+
+  mutating func run() {
+    Self.call(owner, "Start", #"{"profile":\#(Self.session)}"#)
+    let answered = recv(owner.descriptor, &buffer, buffer.count, 0)
+    guard answered > 0, !buffer.starts(with: Array(#"{"error"#.utf8)) else {
+      print(String(decoding: buffer[..<max(0, answered)], as: UTF8.self))
+      exit(1)
+    }
+    let end = cuwb_test_now() + UInt64(seconds + 20) * 1_000_000_000
+    let first = stops ? readers.count - 1 : readers.count
+    while readers[..<first].contains(where: { $0.received + $0.lost < wanted }),
+      cuwb_test_now() < end
+    { read(readers[..<first].indices, waitsFor: 1_000) }
+    let figures = Percentiles(delays)
+    print("end")
+    fflush(nil)
+    while stops, readers[first].received + readers[first].lost < wanted, cuwb_test_now() < end {
+      read(first..<first + 1, waitsFor: 1_000)
+    }
+    let missing = readers.map { wanted - $0.received - $0.lost }.reduce(0, +)
+    let lost = readers.map(\.lost)
+    print(
+      figures.p50, figures.p99, missing, lost.dropLast(readers.count - first).reduce(0, +),
+      lost.suffix(readers.count - first).reduce(0, +))
+    fflush(nil)
+    while Glibc.read(STDIN_FILENO, &buffer, 1) > 0 {}
+  }
+
+  private mutating func read(_ range: Range<Int>, waitsFor milliseconds: Int32) {
+    var entries = range.map {
+      pollfd(fd: readers[$0].descriptor, events: Int16(POLLIN), revents: 0)
+    }
+    guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return }
+    for (entry, index) in zip(entries, range) where entry.revents != 0 {
+      let count = recv(entry.fd, &buffer, buffer.count, 0)
+      guard count > 0 else { exit(1) }
+      take(buffer[..<count], index, at: cuwb_test_now())
+    }
+  }
+
+  private mutating func take(_ bytes: ArraySlice<UInt8>, _ index: Int, at time: UInt64) {
+    var rest = (readers[index].rest + bytes)[...]
+    while let end = rest.firstIndex(of: 0) {
+      let message = rest[..<end]
+      rest = rest[(end + 1)...]
+      let number = Self.number("\"sequence\":", message) - ChipProcess.firstNumber
+      guard number >= 0 else { continue }
+      readers[index].received += 1
+      readers[index].lost += Self.number("\"lost\":", message)
+      // What has waited for the one that was stopped tells nothing.
+      if !stops || index < readers.count - 1 {
+        delays.append(Double(time - stamps[number]) / 1_000)
+      }
+      if !hasBegun {
+        hasBegun = true
+        print("begin")
+        fflush(nil)
+      }
+    }
+    readers[index].rest = Array(rest)
+  }
+
+  /// The number behind a key; -1: there is none.
+  private static func number(_ key: StaticString, _ message: ArraySlice<UInt8>) -> Int {
+    message.withUnsafeBytes { message in
+      let (start, length) = (message.baseAddress!, key.utf8CodeUnitCount)
+      var place = 0
+      while place + length < message.count,
+        let quote = memchr(start + place, 0x22, message.count - place - length)
+      {
+        place = UnsafeRawPointer(quote) - start
+        if memcmp(quote, key.utf8Start, length) == 0 {
+          return message[(place + length)...].prefix { 48...57 ~= $0 }
+            .reduce(0) { 10 * $0 + Int($1 - 48) }
+        }
+        place += 1
+      }
+      return -1
+    }
+  }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+
+/// What the service that shares chips adds and takes: each figure beside the aim, or beside the same
+/// without the service, in turn. The chips and the programs are processes of their own.
+struct ServiceFigures {
+  private let seconds: Int
+  private var isWell = true
+
+  /// Prints a table. Returns whether nothing was lost. Needs the program `uwbd` beside this one.
+  static func run(_ settings: Settings) -> Bool {
+    var figures = ServiceFigures(seconds: settings.quick ? 2 : 20)
+    print("\n" + Report.machine)
+    print("| figure | measured | compared with | aim |\n|---|---|---|---|")
+    do {
+      try figures.measureDelay(rounds: settings.quick ? 1 : 3)
+      try figures.measureReaders()
+      try figures.measureRest()
+      try figures.measurePython()
+    } catch {
+      print("\(error)")
+      return false
+    }
+    return figures.isWell
+  }
+
+  private func write(_ figure: String, _ measured: String, _ other: String, _ aim: String) {
+    print("| \(figure) | \(measured) | \(other) | \(aim) |")
+    fflush(nil)
+  }
+
+  private func shown(_ value: Double, _ digits: Int = 0) -> String {
+    String(format: "%.\(digits)f", value)
+  }
+
+  // MARK: the service
+
+  /// The service, with chips.
+  private final class Bench {
+    let chips: Child
+    let paths: [String]
+    let service: Child
+    let socket: String
+    let sizes: [String]
+    private let stamps: String
+
+    init(chips count: Int, hertz: Int, frames: Int, measurements: Int) throws {
+      let base = NSTemporaryDirectory() + "uwb-service-\(getpid())"
+      (stamps, socket) = (base + ".stamps", base + ".socket")
+      sizes = ["\(frames)", "\(hertz)", stamps]
+      chips = try Child(["chips", "\(count)"] + sizes + ["\(measurements)"])
+      let reader = chips
+      paths = try (0..<count).map { _ in try reader.readLine() }
+      service = try Child("uwbd", ["--socket", socket] + paths)
+      while access(socket, F_OK) != 0 { usleep(1_000) }
+      try ReaderProcess.waitForChips(at: socket)
+    }
+
+    func end() throws {
+      service.process.terminate()
+      try service.end()
+      try chips.end()
+      unlink(stamps)
+    }
+
+    private func text(_ name: String) -> String {
+      let path = "/proc/\(service.process.processIdentifier)/\(name)"
+      // Its size is not known before.
+      let contents = FileManager.default.contents(atPath: path)
+      return contents.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    private func status(_ key: String, _ text: String) -> Int {
+      text.split(separator: "\n").first { $0.hasPrefix(key + ":") }?
+        .split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+
+    /// In seconds.
+    var processor: Double {
+      let fields = text("stat").split(separator: ")").last?.split(separator: " ") ?? []
+      guard fields.count > 12 else { return 0 }
+      let ticks = (Double(fields[11]) ?? 0) + (Double(fields[12]) ?? 0)
+      return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// Resident memory in KiB, and where it is a file's.
+    var memory: (all: Int, files: Int) {
+      let text = text("status")
+      return (status("VmRSS", text), status("RssFile", text))
+    }
+
+    /// How often each of its threads has waited.
+    var waits: [String: Int] {
+      let threads = "/proc/\(service.process.processIdentifier)/task"
+      let numbers = (try? FileManager.default.contentsOfDirectory(atPath: threads)) ?? []
+      return Dictionary(
+        uniqueKeysWithValues: numbers.map {
+          ($0, status("voluntary_ctxt_switches", text("task/\($0)/status")))
+        })
+    }
+  }
+
+  // MARK: figures
+
+  /// The same program, which opens the chip itself, and through the service.
+  private mutating func measureDelay(rounds: Int) throws {
+    var (direct, through): ([[Double]], [[Double]]) = ([], [])
+    let frames = 100 * seconds
+    for _ in 0..<rounds {
+      for isShared in [false, true] {
+        let bench = try Bench(chips: 1, hertz: 100, frames: frames, measurements: 1)
+        if !isShared {
+          bench.service.process.terminate()
+          bench.service.process.waitUntilExit()
+        }
+        let path = isShared ? "uwbd:\(bench.socket)" : bench.paths[0]
+        let host = try Child(["host", "0"] + bench.sizes + ["0", path])
+        let result = try host.readLine().split(separator: " ").map { Double($0) ?? 0 }
+        if isShared { through.append(result) } else { direct.append(result) }
+        isWell = isWell && Int(result[0]) == frames
+        try host.end()
+        try bench.end()
+      }
+    }
+    func middle(_ results: [[Double]], _ column: Int) -> Double {
+      Percentiles(results.map { $0[column] }).p50
+    }
+    let (p50, p99) = (
+      middle(through, 4) - middle(direct, 4), middle(through, 5) - middle(direct, 5)
+    )
+    write(
+      "S1: chip to program, 100 Hz, p50 and p99 in us",
+      "\(shown(middle(through, 4))), \(shown(middle(through, 5)))",
+      "\(shown(middle(direct, 4))), \(shown(middle(direct, 5))) without the service",
+      "+\(shown(p50)) <= 40 \(p50 <= 40 ? "met" : "MISSED"), "
+        + "+\(shown(p99)) <= 150 \(p99 <= 150 ? "met" : "MISSED")")
+  }
+
+  /// What readers have had, and what it took.
+  private struct Reading {
+    var core: Double
+    var p50: Double
+    var p99: Double
+    var missing: Int
+    /// Of those that read, and of the one that was stopped.
+    var lost: Int
+    var lostByStopped: Int
+    /// KiB.
+    var grown: Int
+  }
+
+  private func read(
+    _ connections: Int, _ measurements: Int, hertz: Int, pause: Int, stops: Bool = false
+  ) throws -> Reading {
+    let bench = try Bench(
+      chips: 1, hertz: hertz, frames: seconds * hertz, measurements: measurements)
+    let readers = try Child(
+      ["readers", "\(connections)"] + bench.sizes + ["\(pause)", bench.socket, "\(measurements)"]
+        + (stops ? ["stop"] : []))
+    _ = try readers.readLine()
+    let (before, memory, begin) = (bench.processor, bench.memory.all, Date.now)
+    _ = try readers.readLine()
+    let core = (bench.processor - before) / Date.now.timeIntervalSince(begin)
+    let grown = bench.memory.all - memory
+    let numbers = try readers.readLine().split(separator: " ").map { Double($0) ?? 0 }
+    try readers.end()
+    try bench.end()
+    return Reading(
+      core: core, p50: numbers[0], p99: numbers[1], missing: Int(numbers[2]), lost: Int(numbers[3]),
+      lostByStopped: Int(numbers[4]), grown: grown)
+  }
+
+  private mutating func measureReaders() throws {
+    let all = try read(50, 10, hertz: 20, pause: 0)
+    let one = try read(1, 10, hertz: 20, pause: 0)
+    func percent(_ reading: Reading) -> String { shown(100 * reading.core, 1) + " %" }
+    func verdict(_ value: Double, _ limit: Double) -> String {
+      "<= \(shown(limit)) \(value <= limit ? "met" : "MISSED")"
+    }
+    write(
+      "S2: 50 programs, 10 tags at 20 Hz, of a core", percent(all), "\(percent(one)) with one",
+      verdict(100 * all.core, 15) + " %")
+    let batches = try read(50, 10, hertz: 20, pause: 50)
+    write(
+      "S2: the same with `every_ms` of 50", percent(batches), percent(all),
+      verdict(100 * batches.core, 4) + " %")
+    let stopped = try read(50, 10, hertz: 20, pause: 0, stops: true)
+    write(
+      "S3: one of the 50 takes nothing: p99 of the others in us", shown(stopped.p99),
+      "\(shown(all.p99)) without it", verdict(100 * (stopped.p99 / all.p99 - 1), 10) + " % more")
+    write(
+      "S3: memory, and the losses it learns of",
+      "+\(stopped.grown) KiB, \(stopped.lostByStopped) with \(stopped.missing) missing",
+      "+\(all.grown) KiB", verdict(Double(stopped.grown), 2_048) + " KiB")
+    for reading in [all, one, batches, stopped] where reading.missing != 0 || reading.lost != 0 {
+      print("lost: \(reading.lost), missing: \(reading.missing)")
+      isWell = false
+    }
+  }
+
+  private mutating func measureRest() throws {
+    let bench = try Bench(chips: 2, hertz: 1, frames: 1, measurements: 1)
+    // Threads that have served the start end.
+    sleep(10)
+    let (processor, waits, begin) = (bench.processor, bench.waits, Date.now)
+    sleep(UInt32(seconds))
+    let time = Date.now.timeIntervalSince(begin)
+    let core = 100 * (bench.processor - processor) / time
+    let woken = bench.waits.map { $1 - (waits[$0] ?? 0) }.reduce(0, +)
+    let (wakes, memory) = (Double(woken) / time, bench.memory)
+    try bench.end()
+    write(
+      "S9: two chips at rest: of a core, wakes a second", "\(shown(core, 2)) %, \(shown(wakes, 2))",
+      "", "\(core <= 0.1 ? "met" : "MISSED"): 0.1 %; \(wakes == 0 ? "met" : "MISSED"): 0")
+    write(
+      "S9: resident memory", "\(shown(Double(memory.all) / 1_024, 1)) MiB",
+      "\(shown(Double(memory.files) / 1_024, 1)) of it the program and its libraries",
+      "\(memory.all <= 25 * 1_024 ? "met" : "MISSED"): 25 MiB")
+  }
+
+  /// The package for Python, where this is run in the repository.
+  private mutating func measurePython() throws {
+    guard access("python/src/uwb", F_OK) == 0 else { return }
+    let count = seconds * 1_000
+    let bench = try Bench(chips: 1, hertz: 100, frames: seconds * 100, measurements: 10)
+    let code = """
+      import sys, time
+      sys.path.insert(0, "python/src")
+      import uwb
+      with uwb.connect(sys.argv[1]) as service:
+          while service.chips()[0].problem: pass
+          with service.start(eval(sys.argv[2])) as session:
+              for number, m in enumerate(session.measurements(queue=10_000)):
+                  if number == 0: begin = time.monotonic(), time.process_time()
+                  if number == \(count) - 1: break
+      print((time.process_time() - begin[1]) / (time.monotonic() - begin[0]))
+      """
+    let python = try Child(
+      "/usr/bin/env", ["python3", "-c", code, bench.socket, ReaderProcess.session])
+    let core = 100 * (Double(try python.readLine()) ?? .infinity)
+    try python.end()
+    try bench.end()
+    write(
+      "S11: Python, 1,000 measurements a second, of a core", "\(shown(core, 1)) %", "",
+      "<= 15 % \(core <= 15 ? "met" : "MISSED")")
+  }
+}
