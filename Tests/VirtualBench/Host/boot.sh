@@ -37,7 +37,7 @@ phones=()
 if [ -n "$python" ]; then
   [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=on,align=off")
   phones=(-device virtio-serial-pci -chardev "socket,id=hci,path=$work/hci,server=on,wait=on"
-    -device virtserialport,chardev=hci,name=hci)
+    -device "virtserialport,chardev=hci,name=hci")
 fi
 rm -f "$work/lines"
 mkfifo "$work/lines"
