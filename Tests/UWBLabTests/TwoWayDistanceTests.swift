@@ -70,6 +70,16 @@ import UWBTestSupport
     let same = "t1,t2,t3,t4,t5,t6\n0,2132,127797332,127799464,638980264,638982396\n"
     #expect(abs(try singleSided(same).numbers("distance_m")[0] - 10) < 0.01)
     #expect(abs(try doubleSided(same).numbers("distance_m")[0] - 10) < 0.01)
+    // Both ends began to count together: clocks that agree to a microsecond tell it all the same.
+    let near = (0..<5).map { round in
+      // A tenth of a second later; the initiator counts 20 ppm more.
+      let (own, other) = (6_389_887_795 * round, 6_389_760_000 * round)
+      let stamps = [0, 66_000, 127_861_200, 127_802_020, 447_349_200, 447_296_410]
+      let shifts = [own, other, other, own, other, own]
+      return zip(stamps, shifts).map { "\($0 + $1)" }.joined(separator: ",")
+    }
+    let rows5 = try doubleSided("t1,t2,t3,t4,t5,t6\n" + near.joined(separator: "\n") + "\n")
+    #expect(rows5.numbers("distance_m").allSatisfy { abs($0 - 10) < 0.05 })
     // Clocks that no crystal has.
     let broken = secondResponse.replacing("447296410", with: "450296410")
     #expect(try doubleSided("t1,t2,t3,t4,t5,t6\n\(broken)\n").rows[0]["status"] != "ok")

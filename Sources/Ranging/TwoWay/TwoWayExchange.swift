@@ -30,27 +30,36 @@ public struct TwoWayExchange: Sendable, Hashable {
     isDoubleSided || (secondResponseSent != nil && secondResponseReceived != nil)
   }
 
-  /// Creates an exchange from the stamps of a table, whose third frame is a final or a second response,
-  /// whichever the clocks allow. Where they allow both, because they agree, it is what is `expected`.
-  package init(
-    _ t1: TickStamp, _ t2: TickStamp, _ t3: TickStamp, _ t4: TickStamp, _ t5: TickStamp?,
-    _ t6: TickStamp?, isFinalExpected: Bool, _ parameters: TwoWayParameters
-  ) {
-    self.init(
-      pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4, finalSent: t5,
-      finalReceived: t6)
-    guard let t5, let t6 else { return }
+  /// The same exchange with the third frame as a second response of the responder.
+  package var withSecondResponse: TwoWayExchange {
+    var result = singleSided
+    (result.secondResponseSent, result.secondResponseReceived) = (finalSent, finalReceived)
+    return result
+  }
+
+  /// How far apart both ends are in the time between the frames that both know: by their clocks, if the
+  /// third frame is what it is taken for; nil if no crystals are as far apart.
+  package func disagreement(_ parameters: TwoWayParameters) -> Double? {
     let counter = parameters.counter
-    func agree(_ a: Double, _ b: Double) -> Bool {
-      // Longer by a flight there and back: 3 km.
-      a > 0 && b > 0
-        && abs(a - b) <= 2 * parameters.greatestClockOffset * a + 20e-6 * DeviceTick.perSecond
+    let (initiator, responder): (Double, Double)
+    // A final is known later by a flight there and back, as the response was.
+    var flights = 0.0
+    if let finalSent, let finalReceived {
+      initiator = counter.interval(from: responseReceived, to: finalSent)
+      responder = counter.interval(from: responseSent, to: finalReceived)
+      flights =
+        counter.interval(from: pollSent, to: responseReceived)
+        - counter.interval(from: pollReceived, to: responseSent)
+    } else if let secondResponseSent, let secondResponseReceived {
+      initiator = counter.interval(from: responseReceived, to: secondResponseReceived)
+      responder = counter.interval(from: responseSent, to: secondResponseSent)
+    } else {
+      return nil
     }
-    let isFinal = agree(counter.interval(from: t4, to: t5), counter.interval(from: t3, to: t6))
-    let isSecond = agree(counter.interval(from: t3, to: t5), counter.interval(from: t4, to: t6))
-    guard isSecond, !(isFinal && isFinalExpected) else { return }
-    (finalSent, finalReceived) = (nil, nil)
-    (secondResponseSent, secondResponseReceived) = (t5, t6)
+    let difference = abs(responder - initiator - flights)
+    // What stamps of other clocks make of it is seconds; distances are up to 3 km.
+    let most = 2 * parameters.greatestClockOffset * initiator + 20e-6 * DeviceTick.perSecond
+    return initiator > 0 && responder > 0 && difference <= most ? difference : nil
   }
 
   package var singleSided: TwoWayExchange {
@@ -80,9 +89,15 @@ public struct TwoWayExchange: Sendable, Hashable {
     }
     guard round > 0, reply > 0 else { throw .emptyInterval }
     if let secondResponseSent, let secondResponseReceived {
-      return try Self.distance(
+      let result = try Self.distance(
         round, reply, sent: counter.interval(from: responseSent, to: secondResponseSent),
         received: counter.interval(from: responseReceived, to: secondResponseReceived), parameters)
+      // Stamps of the two ends that were mistaken for each other look like clocks of other crystals.
+      if let offset {
+        let most = 6 * (offset.standardDeviation + result.clockOffsetDeviation) + 0.5e-6
+        guard abs(offset.value - result.clockOffset) < most else { throw .implausibleClocks }
+      }
+      return result
     }
     guard let offset else { throw .unknownClockOffset }
     guard abs(offset.value) <= parameters.greatestClockOffset else { throw .implausibleClocks }

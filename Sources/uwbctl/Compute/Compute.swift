@@ -342,7 +342,8 @@ struct ComputeDSTWR: LiveCommand {
       Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps: poll sent and received, response sent and \
       received, final sent and received [, peer, time_s, rx_power_dbm]; with a --calibration that \
       has delays of boards also board_a,board_b [, channel, antenna_a, antenna_b].
-      t5 and t6 may also be those of a second response instead of a final: the clocks tell which.
+      t5 and t6 may instead be the stamps of a second response, sent and received. Which of the two it is \
+      follows from the intervals.
       Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer share, \
       which filter and locate do not take for noise), status. Where only the final is missing, the distance is \
       single-sided with the clock offset of earlier rounds of that peer, and the status is \
@@ -382,8 +383,8 @@ struct ComputeSSTWR: LiveCommand {
       is faster than the responder's. It is used for rounds whose poll cannot be compared with the one \
       before; comparing needs time_s when polls are further apart than the range of the counter \
       (17.2 s with 40 bits, 67 ms with 32). With --live, rounds before anything is known of a peer's \
-      clock have the status unknown_clock_offset. t5 and t6, if there are any, are a second response, \
-      sent and received, which tells the clocks within the round.
+      clock have the status unknown_clock_offset. t5 and t6, the stamps of a second response, give the \
+      clock offset within the same round.
       Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer share, \
       which filter and locate do not take for noise), status.
 
