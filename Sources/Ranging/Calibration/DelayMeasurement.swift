@@ -68,7 +68,7 @@ extension AntennaDelayFit.Placement {
         .append(one)
     }
     return pairs.sorted { ($0.key.a, $0.key.b) < ($1.key.a, $1.key.b) }.flatMap { ends, all in
-      placements(all.map(\.truth), resolution: 1e-3).map { indices in
+      placements(all.map(\.truth)).map { indices in
         let values = indices.map { all[$0].measured - all[$0].truth }
         let truth = indices.reduce(0) { $0 + all[$1].truth } / Double(indices.count)
         let (mean, spread) = robustMean(values)
@@ -80,22 +80,35 @@ extension AntennaDelayFit.Placement {
   }
 }
 
-/// The measurements of each placement of one pair, by the known distances in their order.
+/// The measurements of each placement of one pair, by its known distances in their order.
 ///
-/// Distances that are the same to a `resolution` in metres are one placement. Where hardly any is, somebody
-/// walks: then a placement is what is within half of a metre, in which reflections stay much the same.
-func placements(_ truths: [Double], resolution: Double) -> [[Int]] {
-  let same = Dictionary(grouping: truths.indices) { (truths[$0] / resolution).rounded() }
-  guard 3 * same.count > truths.count, same.count > 10 else {
-    return same.sorted { $0.key < $1.key }.map(\.value)
+/// Who stands still for a while has a placement for each distance. Otherwise reflections stay much the same
+/// within half a metre, so that distances closer than 15 cm to each other are one placement up to that
+/// length: the jitter of a motion capture, or a walk, however often it passes by.
+func placements(_ truths: [Double]) -> [[Int]] {
+  let places = truths.map { ($0 * 100).rounded() }
+  var runs: [Double] = []
+  var length = 0
+  for index in places.indices {
+    length += 1
+    guard index + 1 == places.count || places[index + 1] != places[index] else { continue }
+    runs += Array(repeating: Double(length), count: length)
+    length = 0
+  }
+  let decimetres = Set(truths.map { ($0 * 10).rounded() })
+  let range = 1 + (decimetres.max() ?? 0) - (decimetres.min() ?? 0)
+  if runs.quantile(0.5) >= 10, Double(decimetres.count) < range / 2 {
+    return Dictionary(grouping: truths.indices) { places[$0] }.sorted { $0.key < $1.key }.map(
+      \.value)
   }
   var result: [[Int]] = []
-  var first = Double.infinity
-  for index in truths.indices {
-    if abs(truths[index] - first) > 0.5 {
+  var (first, last) = (-Double.infinity, -Double.infinity)
+  for index in truths.indices.sorted(by: { truths[$0] < truths[$1] }) {
+    if truths[index] - last > 0.15 || truths[index] - first > 0.5 {
       first = truths[index]
       result.append([])
     }
+    last = truths[index]
     result[result.count - 1].append(index)
   }
   return result

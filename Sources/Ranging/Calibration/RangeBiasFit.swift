@@ -123,7 +123,7 @@ public struct RangeBiasFit: Sendable {
       zip(knots, table).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
     residuals = FitResiduals(remaining)
     let known = Dictionary(grouping: used, by: \.pair).values.map {
-      placements($0.map(\.truth), resolution: 0.01).count
+      placements($0.map(\.truth)).count
     }
     positions = max(1, known.reduce(0, +) / pairs)
   }
