@@ -265,8 +265,9 @@ let package = Package(
       name: "uwbdTests",
       dependencies: [
         "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink",
-        "UWBSimulator",
-        "UWBTestSupport", "Locking", logging, system,
+        "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "Locking",
+        logging,
+        system,
       ],
       swiftSettings: strict + lifetimes),
   ],

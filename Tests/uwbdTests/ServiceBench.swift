@@ -21,7 +21,7 @@ final class ServiceBench: Sendable {
   private let folder: TemporaryFolder
 
   /// Threads that tests may block.
-  private static let threads = BlockingThreads(limit: 32)
+  static let threads = BlockingThreads(limit: 32)
 
   /// The session of an end, as a profile; `changes` are further parameters or other values.
   static func profile(
