@@ -169,6 +169,17 @@ import UWBTestSupport
     await #expect(throws: (any Error).self) {
       try await run(["angle", "--from", other, "--output", folder.path("n.json")])
     }
+    // Half of a turn says nothing of the other half, and one line of antennas nothing of its other side.
+    let half = text.split(separator: "\n").prefix(110).joined(separator: "\n") + "\n"
+    let part = try folder.write(half, to: "h.csv")
+    await #expect(throws: (any Error).self) {
+      try await run(["angle", "--from", part, "--output", folder.path("n.json")])
+    }
+    await #expect(throws: (any Error).self) {
+      try await run([
+        "angle", "--from", table, "--column", "pdoa_01_rad", "--output", folder.path("n.json"),
+      ])
+    }
     #expect(!FileManager.default.fileExists(atPath: folder.path("n.json")))
   }
 

@@ -67,8 +67,12 @@ public struct DirectionFinder: Sendable {
     var values = [Double](repeating: -.infinity, count: azimuths.count)
     var chosen = [Int](repeating: 0, count: azimuths.count)
     let floor = outliers / (2 * .pi)
-    let weights = pairs.map { 1 / (2 * $0.phaseDeviation * $0.phaseDeviation) }
-    let heights = pairs.map { (1 - outliers) / ($0.phaseDeviation * (2 * Double.pi).squareRoot()) }
+    // Sides are told apart by the whole error; what of it is always the same stays in the deviation.
+    let variances = pairs.map {
+      $0.phaseDeviation * $0.phaseDeviation + $0.modelDeviation * $0.modelDeviation
+    }
+    let weights = variances.map { 1 / (2 * $0) }
+    let heights = variances.map { (1 - outliers) / (2 * Double.pi * $0).squareRoot() }
     var index = 0
     for elevation in elevations.indices {
       for azimuth in azimuths.indices {
@@ -320,7 +324,7 @@ public struct DirectionFinder: Sendable {
     let (model, misfit) = fit(of: phases, azimuth: peak, elevation: elevations[peak])
     let found = Direction(
       azimuth: isCircle ? wrapped(azimuth) : azimuth, elevation: height / mass,
-      standardDeviation: (variance + model).squareRoot(), probability: min(1, mass / total))
+      standardDeviation: max(variance, model).squareRoot(), probability: min(1, mass / total))
     return (found, misfit)
   }
 

@@ -27,6 +27,8 @@ package struct ArrayFit: Sendable {
   private static let leastBaseline = 0.05
   /// The most multiples of the azimuth.
   private static let mostHarmonics = 6
+  /// Farther off is not the same direction.
+  private static let otherSide = Double.pi / 4
   /// Enough samples to choose by.
   private static let enough = 500
 
@@ -37,10 +39,13 @@ package struct ArrayFit: Sendable {
   /// How far the azimuth of each sample is off, in radians, when its direction is left out of the fit and
   /// each row is looked at alone; nil for samples that have no part.
   package private(set) var errors: [Double?]
-  /// The same without those that are nil.
+  /// Those of rows that tell a direction, within 45 degrees.
   package let residuals: FitResiduals
-  /// The share of these errors within one and two stated deviations.
+  /// The share of the errors of rows that tell a direction within one and two stated deviations.
   package let shares: (one: Double, two: Double)
+  /// Rows alone that tell no direction, because two are nearly as likely, and those that tell one farther off.
+  package let ambiguous: Int
+  package let otherSides: Int
 
   /// - Parameter samples: the same number of phases each.
   package init(_ samples: [ArraySample]) throws(FitFailure) {
@@ -52,9 +57,8 @@ package struct ArrayFit: Sendable {
     }
     guard usable.count >= 16 else { throw .tooFew(usable.count, needed: 16) }
     let used = usable.map { samples[$0] }
-    let thinned = stride(from: 0, to: used.count, by: max(1, used.count / Self.enough)).map {
-      used[$0]
-    }
+    let chosen = Self.some(used.count, Self.enough)
+    let thinned = chosen.map { used[$0] }
 
     let starts = try (0..<count).map { pair throws(FitFailure) in
       try PairModel(startingWith: thinned, pair: pair)
@@ -90,7 +94,10 @@ package struct ArrayFit: Sendable {
     }
     guard best.cost.isFinite else { throw .noCurve }
     harmonics = best.harmonics
-    pairs = try fitted(used, harmonics, from: starts).map(\.pair)
+    pairs = try fitted(
+      Self.some(used.count, 4 * Self.enough).map { used[$0] }, harmonics, from: starts
+    )
+    .map(\.pair)
     guard
       pairs.contains(where: { pair in
         guard case .baseline(let x, let y, let z) = pair.model else { return false }
@@ -120,31 +127,47 @@ package struct ArrayFit: Sendable {
       }
     }
     var outcomes = Self.outcomes(thinned, folds, left)
-    let scale = outcomes.map { abs($0.error) / $0.deviation }.quantile(0.683)
+    let scale = outcomes.filter { $0.probability >= 0.7 }.map { abs($0.error) / $0.deviation }
+      .quantile(0.683)
     if scale.isFinite, scale > 0 {
       for pair in pairs.indices {
         let (noise, model) = (deviations[pair].noise, deviations[pair].model)
         let whole = (noise * noise + model * model) * scale * scale
-        pairs[pair].modelDeviation = max(1e-6, whole - noise * noise).squareRoot()
+        pairs[pair].modelDeviation = min(.pi, max(1e-6, whole - noise * noise).squareRoot())
         for part in left.indices { left[part][pair].modelDeviation = pairs[pair].modelDeviation }
       }
       outcomes = Self.outcomes(thinned, folds, left)
     }
     errors = Array(repeating: nil, count: samples.count)
-    let step = max(1, used.count / Self.enough)
-    for outcome in outcomes { errors[usable[outcome.index * step]] = outcome.error }
-    residuals = FitResiduals(outcomes.map(\.error))
-    let ratios = outcomes.map { abs($0.error) / $0.deviation }
+    for outcome in outcomes { errors[usable[chosen[outcome.index]]] = outcome.error }
+    // Another side is no error of a few degrees.
+    let told = outcomes.filter { $0.probability >= 0.7 }
+    let near = told.filter { abs($0.error) <= Self.otherSide }
+    (ambiguous, otherSides) = (outcomes.count - told.count, told.count - near.count)
+    residuals = FitResiduals(near.map(\.error))
+    let ratios = told.map { abs($0.error) / $0.deviation }
     func share(_ limit: Double) -> Double {
       Double(ratios.count { $0 <= limit }) / Double(max(1, ratios.count))
     }
     shares = (share(1), share(2))
   }
 
+  /// Up to `most` of so many samples: one of each stretch, anywhere in it, because what is measured may repeat
+  /// itself in any number of rows. The same each time.
+  private static func some(_ count: Int, _ most: Int) -> [Int] {
+    let parts = min(count, most)
+    return (0..<parts).map { part in
+      let (low, high) = (part * count / parts, (part + 1) * count / parts)
+      let mixed = (UInt64(part) &+ 1) &* 0x9E37_79B9_7F4A_7C15
+      return low + Int((mixed ^ mixed >> 29) % UInt64(high - low))
+    }
+  }
+
   private struct Outcome {
     var index: Int
     var error: Double
     var deviation: Double
+    var probability: Double
   }
 
   /// The directions of single rows, each told by the pairs that have not seen it.
@@ -163,7 +186,9 @@ package struct ArrayFit: Sendable {
       else { return nil }
       let error =
         finder.isCircle ? wrapped(found.azimuth - sample.azimuth) : found.azimuth - sample.azimuth
-      return Outcome(index: index, error: error, deviation: found.standardDeviation)
+      return Outcome(
+        index: index, error: error, deviation: found.standardDeviation,
+        probability: found.probability)
     }
   }
 }
@@ -190,8 +215,9 @@ struct PhaseErrors {
   /// What is wrong with the model beside it.
   let model: Double
 
-  /// - Parameter rests: the direction of each sample and what is left of its phase, in their order.
+  /// - Parameter rests: the direction of each sample and what is left of its phase.
   init(_ rests: [(direction: Double, rest: Double)]) {
+    let rests = rests.sorted { wrapped($0.direction) < wrapped($1.direction) }
     let changes = zip(rests, rests.dropFirst()).filter {
       abs(wrapped($0.direction - $1.direction)) < 1.5 * .pi / 180
     }

@@ -68,10 +68,24 @@ package struct AngleCalibration {
   package func fit(
     _ names: [String], array samples: [ArraySample]
   ) throws(LabError) -> ArrayCalibration {
+    for (index, name) in names.enumerated() {
+      let count = samples.count { $0.phases[index].map { abs($0) < 1e6 } ?? false }
+      guard count >= 16 else {
+        throw .insufficient("The pair \(printable(name)) has \(count) phases; it takes 16.")
+      }
+    }
     do {
       return ArrayCalibration(names: names, fit: try ArrayFit(samples), samples: samples)
     } catch {
-      throw .insufficient(error.description, suggestion: ArrayCalibration.suggestion)
+      // One of several may be the reason.
+      let bad = names.indices.first { index in
+        let own = samples.map {
+          ArraySample(azimuth: $0.azimuth, elevation: $0.elevation, phases: [$0.phases[index]])
+        }
+        return (try? ArrayFit(own)) == nil
+      }
+      let place = bad.map { "The pair \(printable(names[$0])): " } ?? ""
+      throw .insufficient(place + error.description, suggestion: ArrayCalibration.suggestion)
     }
   }
 
@@ -118,15 +132,17 @@ extension CSVTable {
     }
   }
 
-  /// Reads the phases of all pairs in known directions (columns `azimuth`, and where there is one
-  /// `elevation`); nil without azimuths.
+  /// Reads the phases of all pairs in known directions (columns `azimuth` or `angle`, and where there is
+  /// one `elevation`); nil without azimuths.
   ///
   /// - Parameter columns: the phases.
   package func arraySamples(
     _ columns: [String]
   ) throws(LabError) -> LabRows<ArraySample>? {
     var reader = TableReader(self)
-    guard let azimuth = reader.find("azimuth", .angle) else { return nil }
+    guard let azimuth = reader.find("azimuth", .angle) ?? reader.find("angle", .angle) else {
+      return nil
+    }
     let elevation = reader.find("elevation", .angle)
     var phases: [Column] = []
     for column in columns { phases.append(try reader.measuredPhases(column)) }

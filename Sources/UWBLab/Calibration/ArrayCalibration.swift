@@ -30,13 +30,55 @@ package struct ArrayCalibration {
 
   /// Why directions would be wrong.
   package var problem: LabError? {
-    guard fit.residuals.rms > 20 * .pi / 180, fit.residuals.percentile95 > 20 * .pi / 180 else {
+    let count = fit.errors.count { $0 != nil }
+    let cause: String
+    var suggestion = Self.suggestion
+    if let (name, from, to) = gap {
+      cause =
+        "nothing was measured between \(degrees(from)) and \(degrees(to)) by the pair \(printable(name)), "
+        + "so that nobody knows what belongs there"
+    } else if isLine {
+      cause = "its pairs are all along one line, and cannot tell one side of it from the other"
+      suggestion = "Take out the rows from behind, so that each pair gets a table."
+    } else if fit.residuals.count == 0 || fit.residuals.rms > 20 * .pi / 180 {
+      cause =
+        "directions that had no part in it would be \(degrees(fit.residuals.rms, 0)) off (RMS)"
+    } else if 5 * fit.otherSides > count || 2 * fit.ambiguous > count {
+      cause =
+        "of \(count) directions that had no part in it, \(fit.ambiguous) cannot be told, and "
+        + "\(fit.otherSides) are told on another side"
+    } else {
       return nil
     }
-    return .insufficient(
-      "The array cannot be calibrated: directions that had no part in it would be "
-        + "\(degrees(fit.residuals.rms, 0)) off (RMS).",
-      suggestion: Self.suggestion)
+    return .insufficient("The array cannot be calibrated: \(cause).", suggestion: suggestion)
+  }
+
+  /// The widest gap between the azimuths of a pair, in radians, if it is too wide to say what is in it.
+  private var gap: (name: String, from: Double, to: Double)? {
+    for (index, name) in names.enumerated() {
+      let azimuths = samples.filter { $0.phases[index].map(\.isFinite) ?? false }.map {
+        $0.azimuth.remainder(dividingBy: 2 * .pi)
+      }.sorted()
+      guard let first = azimuths.first else { return (name, -.pi, .pi) }
+      let gaps = zip(azimuths, azimuths.dropFirst() + [first + 2 * .pi])
+      if let widest = gaps.max(by: { $0.1 - $0.0 < $1.1 - $1.0 }),
+        widest.1 - widest.0 > 40 * .pi / 180
+      {
+        return (name, widest.0, widest.1.remainder(dividingBy: 2 * .pi))
+      }
+    }
+    return nil
+  }
+
+  /// Whether no two baselines are 10 degrees apart.
+  private var isLine: Bool {
+    let axes = fit.pairs.compactMap { pair -> SIMD3<Double>? in
+      guard case .baseline(let x, let y, let z) = pair.model else { return nil }
+      let length = (x * x + y * y + z * z).squareRoot()
+      return length > 0.05 ? SIMD3(x, y, z) / length : nil
+    }
+    guard let first = axes.first else { return true }
+    return axes.allSatisfy { abs(($0 * first).sum()) > cos(10 * .pi / 180) }
   }
 
   private var text: String {
@@ -57,11 +99,17 @@ package struct ArrayCalibration {
       ? "  Coupling: multiples of the azimuth up to \(fit.harmonics)\n"
       : "  Coupling: none that directions bear out\n"
     let rests = fit.residuals
-    return text
-      + "  Directions left out of the fit, each row alone: \(degrees(rests.rms, 2)) RMS, median "
+    text +=
+      "  Directions left out of the fit, each row alone: \(degrees(rests.rms, 2)) RMS, median "
       + "\(degrees(rests.median, 2)), 95 % below \(degrees(rests.percentile95, 2))\n"
+    if fit.ambiguous + fit.otherSides > 0 {
+      text +=
+        "  Without \(fit.ambiguous) rows that fit two directions, and \(fit.otherSides) that told another side\n"
+    }
+    return text
       + "  Errors within one stated deviation: \(fixed(fit.shares.one * 100, 0)) %, within two: "
       + "\(fixed(fit.shares.two * 100, 0)) %\n"
+      + "  Look whether a peer on the left has a positive azimuth: a turn the other way round fits as well.\n"
   }
 
   private var charts: [Chart] {

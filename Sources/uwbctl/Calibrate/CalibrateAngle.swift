@@ -9,7 +9,7 @@ struct CalibrateAngle: CalibrationCommand {
   static let configuration = CommandConfiguration(
     commandName: "angle",
     abstract:
-      "Determine offset and table of a pair of antennas: which phase belongs to which angle.",
+      "Determine which phase belongs to which direction, for pairs and arrays of antennas.",
     discussion: """
       With two boards, the first with a pair of antennas and a Qorvo chip that reports the phases of \
       single frames: the command asks for one angle after another, positive to the left.
@@ -29,12 +29,14 @@ struct CalibrateAngle: CalibrationCommand {
         uwbctl calibrate angle --from phases.csv --output antennas.json \\
           --path path.csv --at 0,0,1.2 --yaw 90
 
-      All round, for a ring of antennas and other arrays: the same columns, with azimuths from -180 to \
-      180. Each pair gets a baseline, wherever its axis points, and multiples of the azimuth for what the \
-      antennas do to each other, as many as tell directions better that they have not seen.
+      All round, for rings of antennas and other arrays: the same columns, with azimuth_deg from -180 to \
+      180. Each pair gets a baseline, wherever its axis points, and a series in multiples of the azimuth \
+      for the coupling of the antennas, with as many terms as improve the prediction of directions left \
+      out of the fit.
 
       Output: pairs with column, offset_rad, table (angle_deg, phase_rad) or axis, spacing_wavelengths and \
-      harmonics, noise_rad, model_rad and residuals, as read by compute angle --geometry. --write writes offset and table to a Qorvo chip \
+      harmonics, noise_rad (noise of one phase), model_rad (the error that stays the same in the same \
+      direction) and residuals, as read by compute angle --geometry. --write writes offset and table to a Qorvo chip \
       (pdoa.offset, pdoa_lut), the offset to an NXP chip.
       """)
 

@@ -11,8 +11,8 @@ struct ListCommand: ParsableCommand {
     abstract: "List UWB boards, debug probes and other serial ports of USB devices.",
     discussion: """
       Shows what the kernel knows, without opening a port. "open as" is a name for --device that does \
-      not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor. Of chips \
-      that the service uwbd shares, whatever they are connected to, it shows the sessions and the \
+      not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor. For chips \
+      that the service uwbd shares, however they are connected, it also shows their sessions and the \
       programs that hold them.
       """)
 
