@@ -321,17 +321,19 @@ public struct DirectionFinder: Sendable {
     // A bin is a degree wide.
     let variance = (max(0, square / mass - mean * mean) + 1.0 / 12) * degree * degree
     let azimuth = azimuths[peak] + mean * degree
-    let (model, misfit) = fit(of: phases, azimuth: peak, elevation: elevations[peak])
+    // Of the spread, noise has a part that other rows have made smaller; the rest they have in common.
+    let (model, noise, misfit) = fit(of: phases, azimuth: peak, elevation: elevations[peak])
     let found = Direction(
       azimuth: isCircle ? wrapped(azimuth) : azimuth, elevation: height / mass,
-      standardDeviation: max(variance, model).squareRoot(), probability: min(1, mass / total))
+      standardDeviation: (noise * variance + model).squareRoot(), probability: min(1, mass / total))
     return (found, misfit)
   }
 
-  /// The variance of the azimuth that comes from errors of the models, and the misfit of the phases.
+  /// The variance of the azimuth that comes from errors of the models, the part of noise in that of one row,
+  /// and the misfit of the phases.
   private func fit(
     of phases: [Double?], azimuth: Int, elevation: Int
-  ) -> (variance: Double, misfit: Double?) {
+  ) -> (variance: Double, noise: Double, misfit: Double?) {
     let count = azimuths.count
     func row(_ step: Int) -> Int {
       let bin = isCircle ? (azimuth + step + count) % count : min(max(0, azimuth + step), count - 1)
@@ -339,18 +341,23 @@ public struct DirectionFinder: Sendable {
     }
     let (here, before, after) = (row(0), row(-1), row(1))
     let width = (isCircle || 0 < azimuth && azimuth < count - 1 ? 2 : 1) * Double.pi / 180
-    var (information, misfit, freedom) = (0.0, 0.0, -1.0)
+    var (information, whole, noise, misfit, freedom) = (0.0, 1e-12, 1e-12, 0.0, -1.0)
     for pair in pairs.indices where pair < phases.count {
       guard let phase = phases[pair], phase.isFinite else { continue }
       let model = pairs[pair].modelDeviation * pairs[pair].modelDeviation
       let slope = (expected[after + pair] - expected[before + pair]) / width
       information += slope * slope / max(1e-12, model)
+      let own = pairs[pair].phaseDeviation * pairs[pair].phaseDeviation
+      whole += slope * slope / (model + own)
+      noise += slope * slope * own / ((model + own) * (model + own))
       let residual = wrapped(phase - expected[here + pair])
-      misfit +=
-        residual * residual / (model + pairs[pair].phaseDeviation * pairs[pair].phaseDeviation)
+      misfit += residual * residual / (model + own)
       freedom += 1
     }
     let most = AntennaPair.mostModelError
-    return (min(most * most, 1 / max(1e-9, information)), freedom > 0 ? misfit / freedom : nil)
+    return (
+      min(most * most, 1 / max(1e-9, information)), noise / whole,
+      freedom > 0 ? misfit / freedom : nil
+    )
   }
 }
