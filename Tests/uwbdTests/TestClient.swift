@@ -36,6 +36,8 @@ final class TestClient: Sendable {
   func close() {
     guard isOpen.value else { return }
     isOpen.value = false
+    // Another test may be starting a program, which has the descriptor until it executes.
+    shutdown(descriptor, Int32(SHUT_RDWR))
     Glibc.close(descriptor)
   }
 
