@@ -47,8 +47,6 @@ package final class PathWatch: @unchecked Sendable {
   }
 
   private func poll(_ milliseconds: Int32) {
-    // What has been created meanwhile is watched from here on.
-    look()
     var polled = [
       pollfd(fd: events, events: Int16(POLLIN), revents: 0),
       pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
@@ -56,18 +54,30 @@ package final class PathWatch: @unchecked Sendable {
     unsafe _ = Glibc.poll(&polled, 2, milliseconds)
     var drained = [UInt8](repeating: 0, count: 4_096)
     while unsafe read(events, &drained, drained.count) > 0 {}
+    // Before the caller sees what there is now: what is created later is told.
+    look()
   }
 
   private func look() {
     for path in paths {
-      var folder = path.removingLastComponent()
-      while unsafe inotify_add_watch(
+      var watched: FilePath?
+      // A folder may be created while those above it are tried.
+      while let folder = watchNearest(to: path), folder != watched { watched = folder }
+    }
+  }
+
+  /// Watches the folder of a path, or the nearest one above it that is there.
+  private func watchNearest(to path: FilePath) -> FilePath? {
+    var folder = path.removingLastComponent()
+    while true {
+      if unsafe inotify_add_watch(
         events, folder.isEmpty ? "." : folder.string,
-        UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)) < 0,
-        !folder.components.isEmpty
+        UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)) >= 0
       {
-        folder.removeLastComponent()
+        return folder
       }
+      if folder.components.isEmpty { return nil }
+      folder.removeLastComponent()
     }
   }
 }
