@@ -72,12 +72,19 @@ struct Refusal: Error {
     Refusal(name, ["chip": chip, "reason": reason, "advice": advice], status: status)
   }
 
-  /// The chip, or what leads to it, has failed.
+  /// The chip has refused a session, or cannot be used now.
   static func chip(_ chip: String, _ error: any Error) -> Refusal {
     let driver = error as? DriverError
+    let isRefused =
+      switch driver?.code {
+      case .link, .firmware, .noAnswer, .retriesExhausted, .malformedAnswer, .deviceError, .needsReset,
+        .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .closed:
+        false
+      default: true
+      }
     return .chip(
-      driver?.linkError == nil ? "Refused" : "ChipUnavailable", chip, "\(error)",
-      driver?.recoverySuggestion, status: driver?.status ?? .failed)
+      isRefused ? "Refused" : "ChipUnavailable", chip, "\(error)", driver?.recoverySuggestion,
+      status: driver?.status ?? .failed)
   }
 
   static func sessionEnded(

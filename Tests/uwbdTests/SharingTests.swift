@@ -161,6 +161,21 @@ import Varlink
     }
   }
 
+  /// Programs try again when it is the chip that cannot be used now.
+  @Test func whatPassesIsNoRefusal() throws {
+    let errors: [(DriverError, String)] = [
+      (.recovering, "ChipUnavailable"), (.closed, "ChipUnavailable"),
+      (.link(LinkError(.deviceGone, endpoint: "a")), "ChipUnavailable"),
+      (.noAnswer(command: "SESSION_INIT", milliseconds: 1, garbage: 0), "ChipUnavailable"),
+      (.refused(command: "SESSION_INIT", .maxSessionsExceeded), "Refused"),
+      (.parametersRefused(.invalidParameter, []), "Refused"),
+    ]
+    for (error, name) in errors {
+      let reply = try VarlinkReply(Refusal.chip("a", error).bytes.dropLast())
+      #expect(reply.error?.hasSuffix(".\(name)") == true, "\(error)")
+    }
+  }
+
   @Test func repliesAreAsTheInterfaceSays() async throws {
     try await ServiceBench.lendService { bench, service in
       let client = try bench.client()

@@ -15,6 +15,7 @@ from ._protocol import (
     ChipUnavailable,
     ConnectionLost,
     Keep,
+    NoChip,
     Profile,
     Protocol,
     Reply,
@@ -183,8 +184,8 @@ class Client:
             try:
                 for parameters in self._held.values():
                     await connection.call("Start", **parameters)
-            except (Busy, ChipUnavailable, ConnectionLost):
-                # The service has not opened it yet.
+            except (Busy, ChipUnavailable, ConnectionLost, NoChip):
+                # The service has not found or opened it yet.
                 connection.close()
                 continue
             except BaseException:
