@@ -78,8 +78,8 @@ import Varlink
     source.setCancelHandler { close(socket) }
     listening = source
     source.resume()
-    watching = watch.source(in: ServiceQueue.shared.queue) { [weak self] number in
-      ServiceActor.assumeIsolated { self?.clients[number]?.isReady() }
+    watching = watch.source(in: ServiceQueue.shared.queue) { [weak self] in
+      ServiceActor.assumeIsolated { self?.serve() }
     }
     watching?.resume()
   }
@@ -157,9 +157,18 @@ import Varlink
   /// Returns when the threads that read from the chips have shown that they work.
   func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
 
+  /// Reads what programs have sent, and finds out which of them have gone.
+  ///
+  /// - Returns: whether there may be more.
+  @discardableResult
+  private func serve() -> Bool {
+    let numbers = watch.next()
+    for number in numbers { clients[number]?.isReady() }
+    return !numbers.isEmpty
+  }
+
   /// Whether there was a descriptor for each connection.
   private func accept(from socket: Int32) -> Bool {
-    var hasLooked = false
     while true {
       let descriptor = Glibc.accept(socket, nil, nil)
       guard descriptor >= 0 else {
@@ -171,11 +180,8 @@ import Varlink
         close(descriptor)
         continue
       }
-      // Those that have ended count until somebody looks.
-      if refusal(for: user) != nil, !hasLooked {
-        hasLooked = true
-        for client in Array(clients.values) { client.readable() }
-      }
+      // Those that have gone count until somebody looks.
+      while refusal(for: user) != nil, serve() {}
       if let refusal = refusal(for: user) {
         // The answer to the first call, before it comes.
         let bytes = refusal.bytes
@@ -185,7 +191,6 @@ import Varlink
       }
       nextNumber += 1
       clients[nextNumber] = Client(descriptor, number: nextNumber, user, self)
-      hasLooked = false
     }
   }
 
@@ -386,7 +391,9 @@ import Varlink
   ) -> SharedSession {
     let session = SharedSession(
       chip: chip.name, device, profile, share: share, uid: user.uid,
-      SharedSession.Reports { [weak self] session, measurement in
+      SharedSession.Reports { [weak self] in
+        self.map { $0.listeners > 0 } ?? false
+      } measured: { [weak self] session, measurement in
         self?.publish(measurement) { session.isVisible(to: $0) }
       } ended: { [weak self, weak chip] session, reason in
         if chip?.sessions[session.id] === session { chip?.sessions[session.id] = nil }

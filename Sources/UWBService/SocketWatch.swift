@@ -21,18 +21,21 @@ final class SocketWatch: Sendable {
     cuwb_watch_set(descriptor, socket, UInt64(number), waitsForRoom, false)
   }
 
-  /// Calls `body` with the number of each socket to which something has happened, in a queue.
+  /// Calls `body` in a queue when something has happened to one of them.
   func source(
-    in queue: DispatchQueue, _ body: @escaping @Sendable (Int) -> Void
+    in queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
   ) -> any DispatchSourceRead {
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    source.setEventHandler { [descriptor] in
-      var numbers = [UInt64](repeating: 0, count: 64)
-      let count = cuwb_watch_take(descriptor, &numbers, Int32(numbers.count))
-      for number in numbers.prefix(Int(max(0, count))) { body(Int(number)) }
-    }
+    source.setEventHandler(handler: body)
     // The source uses the descriptor until then.
     source.setCancelHandler { withExtendedLifetime(self) {} }
     return source
+  }
+
+  /// The numbers of sockets to which something has happened; there may be more of them.
+  func next() -> [Int] {
+    var numbers = [UInt64](repeating: 0, count: 64)
+    let count = cuwb_watch_take(descriptor, &numbers, Int32(numbers.count))
+    return numbers.prefix(Int(max(0, count))).map(Int.init)
   }
 }

@@ -220,6 +220,38 @@ import Varlink
     }
   }
 
+  /// Also while another one is refused, which has come just before.
+  @Test func whoHasGoneMakesRoom() async throws {
+    struct Programs {
+      var path = ""
+      var clients: [TestClient] = []
+    }
+    let programs = Locked(Programs())
+    let permissions = Permissions(mostClients: 1) { _ in
+      programs.withLock { programs in
+        // The second and the third are accepted one after the other.
+        if programs.clients.count == 2, let third = try? TestClient(programs.path) {
+          programs.clients.append(third)
+        } else if programs.clients.count == 3 {
+          programs.clients[0].close()
+        }
+      }
+      return User.root.credentials
+    }
+    try await ServiceBench.lendService(permissions) { bench, _ in
+      let first = try bench.client()
+      try first.call("List")
+      let second = try programs.withLock { programs in
+        programs.path = bench.path
+        programs.clients = [first, try bench.client()]
+        return programs.clients[1]
+      }
+      #expect(try second.receive()?.errorName == "Denied")
+      #expect(try second.receive() == nil)
+      #expect(try programs.withLock { $0.clients[2] }.call("List").error == nil)
+    }
+  }
+
   @Test func everyMethodIsInTheTable() throws {
     let interface = try VarlinkInterface(
       String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self))
