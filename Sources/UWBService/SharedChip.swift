@@ -97,7 +97,8 @@ import UWBLink
     options.tap = { [weak self, watchers] direction, packet, _ in
       guard direction == .inbound, watchers.withLock({ $0 > 0 }), let self else { return }
       let bytes = packet.withUnsafeBytes { Array($0) }
-      ServiceQueue.shared.queue.async {
+      // On this thread: another one would have to be woken first.
+      ServiceQueue.shared.queue.sync {
         ServiceActor.assumeIsolated { self.relay(bytes) }
       }
     }

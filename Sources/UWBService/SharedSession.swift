@@ -15,6 +15,8 @@ import UWBLab
 
   /// What it tells the service.
   struct Reports {
+    /// Whether anybody wants to know what is measured.
+    var isHeard: @ServiceActor () -> Bool
     var measured: @ServiceActor (SharedSession, PublishedMeasurement) -> Void
     /// It is no longer on the chip; the reason for those who watch it.
     var ended: @ServiceActor (SharedSession, Refusal) -> Void
@@ -172,6 +174,7 @@ import UWBLab
         seconds: Double(time - min(first, time)) / 1e9, measurement: measurement,
         computed: estimate, hasRSSI: device.dialect.generation >= .fira2)
       row.lostBefore = summary.add(row)
+      guard reports.isHeard() else { return }
       let now = nanoseconds(of: CLOCK_MONOTONIC)
       let members: JSONLine = [
         "chip": chip, "session_id": id, "monotonic_us": time / 1_000,
