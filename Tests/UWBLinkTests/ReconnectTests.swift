@@ -78,12 +78,12 @@ struct ReconnectTests {
   @Test("What comes into a folder that was made during the wait is noticed")
   func folderMadeMeanwhile() async throws {
     let folder = try Folder()
-    for number in 0..<50 {
+    for number in 0..<12 {
       let path = FilePath(folder.path + "/\(number)/board")
       let watch = try await runBlocking { PathWatch([path]) }
       let waiting = Task { await watch.wait(milliseconds: 3_600_000) }
       // So that most of them do wait.
-      for _ in 0..<number { await Task.yield() }
+      for _ in 0..<8 * number { await Task.yield() }
       try FileManager.default.createDirectory(
         atPath: folder.path + "/\(number)", withIntermediateDirectories: false)
       await waiting.value
