@@ -77,7 +77,8 @@ struct Refusal: Error {
     let driver = error as? DriverError
     let isRefused =
       switch driver?.code {
-      case .link, .firmware, .noAnswer, .retriesExhausted, .malformedAnswer, .deviceError, .needsReset,
+      case .link, .firmware, .noAnswer, .retriesExhausted, .malformedAnswer, .deviceError,
+        .needsReset,
         .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .closed:
         false
       default: true

@@ -92,6 +92,9 @@ struct ReconnectTests {
     }
   }
 
+  @Test("Where the kernel has no watch left, callers look again")
+  func blind() async { await PathWatch([FilePath("/none/board")], -1).wait(milliseconds: -1) }
+
   @Test("A device that is only asked for can be opened afterwards")
   func available() async throws {
     let (master, name) = try Self.terminal()

@@ -24,6 +24,12 @@ package final class SpawnedProcess: Sendable {
     let end = DispatchGroup()
   }
 
+  /// Those that run: what still has one of them at the end of this program would leave it running.
+  private static let running: Locked<Set<Int32>> = {
+    atexit { SpawnedProcess.running.withLock { for pid in $0 { kill(pid, SIGKILL) } } }
+    return Locked([])
+  }()
+
   /// - Parameters:
   ///   - path: Of the program, or its name in PATH. It has the default action for each signal, blocks
   ///     none, and leads a process group.
@@ -55,6 +61,7 @@ package final class SpawnedProcess: Sendable {
     guard code == 0 else { throw Failure(path: path, code: code) }
     let pid = number
     processIdentifier = pid
+    Self.running.withLock { _ = $0.insert(pid) }
     // Not on one of Dispatch's, of which there are too few for all programs and what waits for them.
     state.end.enter()
     Thread.detachNewThread { [state] in
@@ -63,6 +70,8 @@ package final class SpawnedProcess: Sendable {
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
       state.status.withLock { known in
         var status: Int32 = 0
+        // Its number is its own until then.
+        Self.running.withLock { _ = $0.remove(pid) }
         waitpid(pid, &status, 0)
         known = status
       }

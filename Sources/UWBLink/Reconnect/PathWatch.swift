@@ -13,10 +13,14 @@ package final class PathWatch: @unchecked Sendable {
   private let events: Int32
   private let (interruption, interrupt): (Int32, Int32)
 
-  package init(_ paths: [FilePath]) {
-    self.paths = paths
-    // -1 where there are none left: then every call below fails, and only the time passes.
-    events = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+  package convenience init(_ paths: [FilePath]) {
+    self.init(paths, inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)))
+  }
+
+  /// - Parameter events: -1 where the kernel has none left: then every call below fails, and only time
+  ///   passes.
+  init(_ paths: [FilePath], _ events: Int32) {
+    (self.paths, self.events) = (paths, events)
     let ends = try? FileDescriptor.pipe()
     (interruption, interrupt) = (ends?.readEnd.rawValue ?? -1, ends?.writeEnd.rawValue ?? -1)
     for end in [interruption, interrupt] {
@@ -30,6 +34,10 @@ package final class PathWatch: @unchecked Sendable {
     for descriptor in [events, interruption, interrupt] where descriptor >= 0 { close(descriptor) }
   }
 
+  /// How long callers wait at most before they look again where the kernel has no watch left (128 for
+  /// all programs of a user, by default), in milliseconds.
+  private static let blindPause: Int32 = 1_000
+
   /// Waits for a change, which may have happened since the last call; at most `milliseconds` (-1: no
   /// limit), or until the task is cancelled.
   package func wait(milliseconds: Int32) async {
@@ -38,7 +46,8 @@ package final class PathWatch: @unchecked Sendable {
         try await runBlocking { [self] in poll(milliseconds) }
       } catch {
         // Without a thread only time passes.
-        try? await Task.sleep(for: .milliseconds(milliseconds))
+        try? await Task.sleep(
+          for: .milliseconds(milliseconds < 0 ? Self.blindPause : milliseconds))
       }
     } onCancel: {
       var byte: UInt8 = 1
@@ -51,7 +60,9 @@ package final class PathWatch: @unchecked Sendable {
       pollfd(fd: events, events: Int16(POLLIN), revents: 0),
       pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
     ]
-    unsafe _ = Glibc.poll(&polled, 2, milliseconds)
+    // Nothing would tell of a change.
+    let isBlind = events < 0 && !(0...Self.blindPause ~= milliseconds)
+    unsafe _ = Glibc.poll(&polled, 2, isBlind ? Self.blindPause : milliseconds)
     var drained = [UInt8](repeating: 0, count: 4_096)
     while unsafe read(events, &drained, drained.count) > 0 {}
     // Before the caller sees what there is now: what is created later is told.
