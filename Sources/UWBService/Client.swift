@@ -29,6 +29,8 @@ import Varlink
   private(set) var chip: VirtualChip?
   private var isTakingCalls = false
   private var isAtEnd = false
+  /// Whether it will be read from without being told.
+  private var goesOnLater = false
   private(set) var isClosed = false
   /// After what is being sent.
   private var closesSoon = false
@@ -37,6 +39,9 @@ import Varlink
 
   /// For how long a client may take nothing while measurements are lost.
   private static let patience = Duration.seconds(120)
+
+  /// Reads in a turn.
+  private static let mostReads = 2
 
   /// - Parameter descriptor: of a socket that does not block; closed at the end.
   init(_ descriptor: Int32, number: Int, _ user: PeerCredentials, _ service: Service) {
@@ -65,10 +70,14 @@ import Varlink
     if waitsForRoom { goOn() }
   }
 
-  /// Reads all that is available. Nothing may be left: only what comes later is told.
-  func readable() {
+  /// Reads what is available.
+  private func readable() {
     var buffer = [UInt8](repeating: 0, count: 16_384)
+    var reads = 0
     while !isClosed, !isAtEnd {
+      reads += 1
+      // Others have their turn first. Nothing else would tell of what is left.
+      guard reads <= Self.mostReads else { return goOnLater() }
       let count = read(socket, &buffer, buffer.count)
       if count > 0 {
         if let chip {
@@ -93,6 +102,17 @@ import Varlink
     if call == nil {
       closesSoon = true
       closeIfDone()
+    }
+  }
+
+  private func goOnLater() {
+    guard !goesOnLater else { return }
+    goesOnLater = true
+    ServiceQueue.shared.queue.async { [weak self] in
+      ServiceActor.assumeIsolated {
+        self?.goesOnLater = false
+        self?.isReady()
+      }
     }
   }
 

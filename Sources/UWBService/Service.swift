@@ -158,18 +158,15 @@ import Varlink
   func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
 
   /// Reads what programs have sent, and finds out which of them have gone.
-  ///
-  /// - Returns: whether there may be more.
-  @discardableResult
-  private func serve() -> Bool {
-    let numbers = watch.next()
-    for number in numbers { clients[number]?.isReady() }
-    return !numbers.isEmpty
+  private func serve() {
+    for number in watch.next() { clients[number]?.isReady() }
   }
 
-  /// Whether there was a descriptor for each connection.
+  /// Accepts some connections; those that are left are told again.
+  ///
+  /// - Returns: whether there was a descriptor for each of them.
   private func accept(from socket: Int32) -> Bool {
-    while true {
+    for _ in 0..<64 {
       let descriptor = Glibc.accept(socket, nil, nil)
       guard descriptor >= 0 else {
         if errno == EINTR || errno == ECONNABORTED { continue }
@@ -180,8 +177,9 @@ import Varlink
         close(descriptor)
         continue
       }
-      // Those that have gone count until somebody looks.
-      while refusal(for: user) != nil, serve() {}
+      // Those that have gone count until somebody looks; who has not gone may have more to say each time.
+      let most = clients.count / SocketWatch.mostNumbers
+      for _ in 0...most where refusal(for: user) != nil { serve() }
       if let refusal = refusal(for: user) {
         // The answer to the first call, before it comes.
         let bytes = refusal.bytes
@@ -192,6 +190,7 @@ import Varlink
       nextNumber += 1
       clients[nextNumber] = Client(descriptor, number: nextNumber, user, self)
     }
+    return true
   }
 
   /// Why a user may not connect now; nil: it may.
