@@ -154,7 +154,7 @@ package struct ArrayFit: Sendable {
 
   /// Up to `most` of so many samples: one of each stretch, anywhere in it, because what is measured may repeat
   /// itself in any number of rows. The same each time.
-  private static func some(_ count: Int, _ most: Int) -> [Int] {
+  fileprivate static func some(_ count: Int, _ most: Int) -> [Int] {
     let parts = min(count, most)
     return (0..<parts).map { part in
       let (low, high) = (part * count / parts, (part + 1) * count / parts)
@@ -177,8 +177,7 @@ package struct ArrayFit: Sendable {
     let finders = pairs.map { DirectionFinder($0) }
     // A grid of elevations takes its time.
     let isFlat = finders.allSatisfy { $0?.elevations.count == 1 }
-    let step = max(1, samples.count / (isFlat ? enough : 100))
-    return stride(from: 0, to: samples.count, by: step).compactMap { index in
+    return some(samples.count, isFlat ? enough : 100).compactMap { index in
       let sample = samples[index]
       var track = DirectionFinder.Track()
       guard let finder = finders[folds[index]],
@@ -256,7 +255,7 @@ private struct PairModel {
     isAllRound = known.contains { cos($0.sample.azimuth) < -0.1 }
     // Coarser where there is one dimension more to look through.
     let (step, reach) = hasHeights && isAllRound ? (0.12, 10) : (0.08, 15)
-    let some = stride(from: 0, to: known.count, by: max(1, known.count / 100)).map { known[$0] }
+    let some = ArrayFit.some(known.count, 100).map { known[$0] }
     var best = (concentration: 0.0, pair: AntennaPair(.baseline(x: 0, y: 0, z: 0)))
     for height in hasHeights ? -reach...reach : 0...0 {
       for forward in isAllRound ? -reach...reach : 0...0 {
