@@ -2,7 +2,7 @@
 import Ranging
 import RangingScenes
 
-/// Angles out of simulated phases: A1 to A3.
+/// Angles out of simulated phases: A1 to A4.
 enum AngleFigures {
   /// An antenna with a ground plane: not a sine, not symmetric, past half a turn. In radians.
   struct Antenna {
@@ -56,7 +56,7 @@ enum AngleFigures {
           "A1", "the same live", "deg", scale: 1 / degree, textbook: plain,
           aim: .atMost(aim), Errors.rms))
     }
-    return result + ring(settings) + flawed(settings)
+    return result + ring(settings) + flawed(settings) + elsewhere()
   }
 
   /// To and fro, as somebody walks by, at 10 Hz.
@@ -186,5 +186,63 @@ enum AngleFigures {
       return recorded.figures("A3", "\(name), model 4 to 9 deg off, recorded")
         + live.figures("A3", "\(name), model 4 to 9 deg off, live")
     }
+  }
+
+  /// A ring on a turntable at one place, used on a walk at another, where reflections add as much to phases
+  /// but differ: A4.
+  private static func elsewhere() -> [AccuracyFigure] {
+    var (honest, wrong) = (Honesty(), [Double]())
+    for seed in 61...66 {
+      var noise = Noise(seed: UInt64(seed))
+      let (radius, place) = (0.3, [0.0, 3.5, 5][seed % 3] * degree)
+      let positions = [(radius, 0.0), (0, radius), (-radius, 0), (0, -radius)]
+      /// As many degrees of phase as a place adds, in multiples of the azimuth up to the eighth.
+      func series(_ deviation: Double) -> [(cosine: Double, sine: Double)] {
+        let each = deviation / 8.0.squareRoot()
+        return (1...8).map { _ in (each * noise.normal(), each * noise.normal()) }
+      }
+      let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
+        AntennaPair(
+          .baseline(x: positions[a].0 - positions[b].0, y: positions[a].1 - positions[b].1, z: 0),
+          offset: 0.2 * Double(a), harmonics: [(0, 0)] + series(8 * degree))
+      }
+      func measured(_ azimuths: [Double]) -> [[Double?]] {
+        let places = pairs.map { _ in
+          AntennaPair(.baseline(x: 0, y: 0, z: 0), harmonics: series(place))
+        }
+        return azimuths.map { azimuth in
+          zip(pairs, places).map { pair, place in
+            if noise.uniform() < 0.01 { return noise.uniform(-.pi, .pi) }
+            return wrap(
+              pair.phase(azimuth: azimuth, elevation: 0)
+                + place.phase(azimuth: azimuth, elevation: 0) + 5 * degree * noise.normal())
+          }
+        }
+      }
+      let turn = (0..<360).map { wrap(Double($0) * degree) }
+      guard
+        let fit = try? ArrayFit(
+          zip(turn, measured(turn)).map { ArraySample(azimuth: $0, phases: $1) })
+      else { continue }
+      let known = fit.pairs.map { pair in
+        var known = pair
+        known.modelDeviation =
+          RangingCalibration.Pair(column: "", pair, residuals: fit.residuals)
+          .modelDeviationAnywhere ?? 0
+        return known
+      }
+      let walk = (0..<1000).map { wrap(0.36 * Double($0) * degree) }
+      let rows = measured(walk).enumerated().map { (time: Double($0) * 0.1, phases: $1) }
+      guard let found = DirectionFinder(known)?.directions(rows) else { continue }
+      let errors = zip(found, walk).map { wrap(($0?.azimuth ?? .pi) - $1) }
+      honest.add(zip(errors, found).map { $0 / ($1?.standardDeviation ?? 1) })
+      wrong.append(100 * Double(errors.count { abs($0) > 30 * degree }) / Double(errors.count))
+    }
+    return honest.figures("A4", "ring calibrated at another place")
+      + [
+        AccuracyFigure(
+          id: "A4", quantity: "the same: directions on another side", unit: "%",
+          value: Errors.mean(wrong), parts: wrong, aim: .atMost(1))
+      ]
   }
 }

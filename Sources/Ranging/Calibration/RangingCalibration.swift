@@ -280,6 +280,13 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       residuals = AngleResiduals(fit.angleResiduals)
     }
 
+    /// The error of the model elsewhere than where it was measured; nil if it was not.
+    package var modelDeviationAnywhere: Double? {
+      modelDeviation.map {
+        ($0 * $0 + AntennaPair.placeDeviation * AntennaPair.placeDeviation).squareRoot()
+      }
+    }
+
     package init(column: String, _ pair: AntennaPair, residuals: FitResiduals) {
       self.column = column
       if case .baseline(let x, let y, let z) = pair.model {

@@ -86,7 +86,7 @@ extension EstimationSettings {
         if let noise = pair.phaseNoise ?? calibration.phaseNoise, noise > 0 {
           phaseDeviation = noise
         }
-        if let error = pair.modelDeviation, 0...10 ~= error { modelDeviation = error }
+        if let error = pair.modelDeviationAnywhere, 0...10 ~= error { modelDeviation = error }
       }
     }
   }
