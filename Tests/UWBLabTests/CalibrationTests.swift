@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+import Ranging
 import Testing
 import UWBTestSupport
 
@@ -83,5 +85,29 @@ import UWBTestSupport
     #expect(incomplete?.code == .usage)
     let silent = await #expect(throws: LabError.self) { try await run([], suggestions: [2]) }
     #expect(silent?.code == .noAnswer)
+  }
+
+  /// Pairs that see left and right get tables of what is ahead; others see no side of anything.
+  @Test(arguments: zip([90.0, 0], ["Take out the rows from behind", "Turn the antennas"]))
+  func aLineOfAntennasIsNoRing(axis: Double, advice: String) throws {
+    let samples = (0..<221).map { step in
+      let azimuth = Double(step - 110) * .pi / 180
+      return ArraySample(azimuth: azimuth, phases: [2.6 * cos(azimuth - axis * .pi / 180)])
+    }
+    let found = ArrayCalibration(names: ["pdoa"], fit: try ArrayFit(samples), samples: samples)
+    let problem = try #require(found.problem)
+    #expect(problem.recoverySuggestion?.hasPrefix(advice) == true, "\(problem)")
+  }
+
+  @Test func reflectionsElsewhereAreStated() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      #"{"pairs": [{"column": "a", "spacing_wavelengths": 0.4, "model_rad": 0.05}]}"#, to: "a.json")
+    let pair = try #require(try RangingCalibration(file: file).antennaPairs().first)
+    let place = 4 * Double.pi / 180
+    #expect(abs(pair.modelDeviation - (0.05 * 0.05 + place * place).squareRoot()) < 1e-9)
+    let settings = EstimationSettings(try RangingCalibration(file: file))
+    #expect(settings.modelDeviation == pair.modelDeviation)
   }
 }

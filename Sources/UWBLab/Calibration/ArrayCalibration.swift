@@ -33,13 +33,17 @@ package struct ArrayCalibration {
     let count = fit.errors.count { $0 != nil }
     let cause: String
     var suggestion = Self.suggestion
-    if let (name, from, to) = gap {
+    if isLine {
+      cause = "its pairs are all along one line, and cannot tell one side of it from the other"
+      suggestion =
+        isSideBySide
+        ? "Take out the rows from behind, so that each pair gets a table."
+        : "Turn the antennas so that they are side by side as seen from ahead, and take out the rows "
+          + "from behind; or add a pair in another direction."
+    } else if let (name, from, to) = gap {
       cause =
         "nothing was measured between \(degrees(from)) and \(degrees(to)) by the pair \(printable(name)), "
         + "so that nobody knows what belongs there"
-    } else if isLine {
-      cause = "its pairs are all along one line, and cannot tell one side of it from the other"
-      suggestion = "Take out the rows from behind, so that each pair gets a table."
     } else if fit.residuals.count == 0 || fit.residuals.rms > 20 * .pi / 180 {
       cause =
         "directions that had no part in it would be \(degrees(fit.residuals.rms, 0)) off (RMS)"
@@ -70,16 +74,24 @@ package struct ArrayCalibration {
     return nil
   }
 
-  /// Whether no two baselines are 10 degrees apart.
-  private var isLine: Bool {
-    let axes = fit.pairs.compactMap { pair -> SIMD3<Double>? in
+  /// The directions of the baselines.
+  private var axes: [SIMD3<Double>] {
+    fit.pairs.compactMap { pair -> SIMD3<Double>? in
       guard case .baseline(let x, let y, let z) = pair.model else { return nil }
       let length = (x * x + y * y + z * z).squareRoot()
       return length > 0.05 ? SIMD3(x, y, z) / length : nil
     }
+  }
+
+  /// Whether no two baselines are 10 degrees apart.
+  private var isLine: Bool {
+    let axes = axes
     guard let first = axes.first else { return true }
     return axes.allSatisfy { abs(($0 * first).sum()) > cos(10 * .pi / 180) }
   }
+
+  /// Whether left and right change the phases of a line, so that tables of angles describe it.
+  private var isSideBySide: Bool { axes.allSatisfy { abs($0.y) > cos(45 * .pi / 180) } }
 
   private var text: String {
     var text = ""
