@@ -45,6 +45,30 @@ import UWBTestSupport
     #expect(throws: LabError.self) { try empty.scores(truth: "truth") }
   }
 
+  @Test(arguments: ["truth_deg", "truth_rad"])
+  func aTruthOfAnotherQuantityIsAnError(_ name: String) throws {
+    let table = try ranges([0, 1], truth: name).filteredRanges()
+    let error = #expect(throws: LabError.self) { try table.scores(truth: name) }
+    #expect(error?.description.contains(name) == true)
+  }
+
+  /// The bearing of a target, and its position.
+  @Test func aColumnOfAnglesIsComparedWithAngles() throws {
+    var text = "time_s,x,y,yaw_deg,range_m,north_deg,turn,turn_horizontal_angle\n"
+    for step in 0..<120 {
+      let (x, y) = (0.1 * Double(min(step, 60)), Double(step % 20) / 10)
+      let range = ((3 - x) * (3 - x) + (4 - y) * (4 - y)).squareRoot()
+      text += "\(Double(step) / 10),\(x),\(y),0,\(range),370,3,359\n"
+    }
+    let found = try CSVTable(text: text).targets(TargetFinder.Parameters())
+    let scores = try found.scores(truth: "north_deg")
+    #expect(scores.map(\.name) == ["horizontal_angle"])
+    #expect(scores[0].errors.allSatisfy { abs($0) <= .pi })
+    // Degrees that do not say so.
+    let error = #expect(throws: LabError.self) { try found.scores(truth: "turn") }
+    #expect(error?.recoverySuggestion?.contains("turn_horizontal_angle_deg") == true)
+  }
+
   @Test func positionsAreComparedAxisByAxisAndFromAbove() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -59,17 +59,36 @@ extension ComputedTable {
   /// - Throws: `LabError` when there is no such column, or no row has both.
   public func scores(truth: String) throws(LabError) -> [Score] {
     let stated = columns.compactMap { column in column.estimate.map { (column.name, $0) } }
+    // A single column is the truth of the first estimate that is measured in its unit.
+    let single = stated.firstIndex { column(truth, $0.1.quantity) != nil }
     var scores: [Score] = []
     for (index, (_, estimate)) in stated.enumerated() {
       var column = reader.lookUp("\(truth)_\(estimate.name)", estimate.quantity)
-      if column == nil, index == 0 { column = reader.lookUp(truth, estimate.quantity) }
+      if column == nil, index == single { column = self.column(truth, estimate.quantity) }
       let constant = index == 0 ? Double(truth) : nil
       guard column != nil || constant != nil else { continue }
-      scores.append(
-        Score(estimate, rows) { [reader] row in constant ?? reader.value(row, column) })
+      func known(_ row: Int) -> Double? { constant ?? reader.value(row, column) }
+      // 6.3 is as much as an angle can be.
+      if estimate.quantity == .angle, column?.factor ?? 1 == 1,
+        let row = rows.first(where: { abs(known($0.row) ?? 0) > 6.5 })
+      {
+        throw LabError(
+          .badTable,
+          "The truth is \(fixed(known(row.row) ?? 0, 1)) radians, more than a turn: it seems to be in degrees.",
+          suggestion: column.map {
+            "Let the name of the column end in _deg, such as \(printable($0.name))_deg."
+          }
+            ?? "Give a number in radians, or a column whose name ends in _deg.")
+      }
+      scores.append(Score(estimate, rows, truth: known))
     }
     guard let first = stated.first?.1 else { return [] }
     guard !scores.isEmpty else {
+      if let name = reader.table.header.first(where: { $0.lowercased() == truth.lowercased() }) {
+        throw LabError(
+          .badTable,
+          "The unit of \(printable(name)) is not that of what is computed (\(first.name)).")
+      }
       let unit = first.quantity.units.first.map { "_" + $0.suffix } ?? ""
       let name = stated.count > 1 ? "\(truth)_\(first.name)\(unit)" : truth
       throw .missingColumn(name, has: reader.table.header)
@@ -78,6 +97,14 @@ extension ComputedTable {
       throw .insufficient("No row has both a result and its truth.")
     }
     return scores + Score.horizontal(scores)
+  }
+
+  /// The column of this name, unless the end of the name is a unit of something else.
+  private func column(_ name: String, _ quantity: Quantity) -> Column? {
+    let isOther = [Quantity.length, .angle].contains { other in
+      other != quantity && other.units.contains { name.lowercased().hasSuffix("_" + $0.suffix) }
+    }
+    return isOther ? nil : reader.lookUp(name, quantity)
   }
 }
 
