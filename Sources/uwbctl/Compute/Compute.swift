@@ -24,7 +24,9 @@ struct Compute: ParsableCommand {
 }
 
 struct PlotOptions: ParsableArguments {
-  @Option(help: "Also draw the results (SVG).", completion: .file(extensions: ["svg"]))
+  @Option(
+    help: "Also draw the results (SVG), those that are refused, too: to see why.",
+    completion: .file(extensions: ["svg"]))
   var plot: String?
 
   /// Draws, if asked to.
@@ -84,7 +86,7 @@ struct LiveOption: ParsableArguments {
   @Flag(
     help: """
       Read and write row by row, and use only what was known at the time of each row (with --plot \
-      or --truth, the whole table is read first).
+      or --truth, the whole table is read first; ss-twr takes neither then).
       """)
   var live = false
 }
