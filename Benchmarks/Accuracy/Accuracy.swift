@@ -10,17 +10,13 @@ enum Accuracy {
     "T5 hanyang NLOS, learned at LOS: other distances than learned, 95 %",
     "T5 hanyang LOS: within one position, mean deviation",
     // Nothing at a clear path tells how much longer detours are.
-    "T5 hanyang NLOS, learned at LOS: other distances than learned: errors within one stated deviation",
     "T5 hanyang NLOS, learned at LOS: other distances than learned: errors within two",
-    // Near distances are 20 cm too short for a constant from far ones, and there is no level to tell.
-    "T5 hanyang LOS, calibrated at one position: errors within two",
     // A constant error is within twice what is stated, or it is not.
     "T5 hanyang LOS, not calibrated: errors within two",
     "T5 hanyang NLOS, not calibrated: errors within two",
     // With few rows, as in the short form.
     "A2 the same, each row on its own",
     "F2 100 Hz live, RMSE", "F2 10 Hz live, RMSE",
-    "L1 lias: bearing, ranges only: errors within one stated deviation",
     // Some of these anchors are surveyed better than is assumed.
     "D1 differences, recorded, to the side: errors within one stated deviation",
     "D1 differences, recorded, height: errors within one stated deviation",
@@ -45,6 +41,7 @@ enum Accuracy {
     figures += FilterFigures.rows(settings)
     figures += FlightFigures.rows()
     figures += TrolleyFigures.rows(recordings)
+    figures += FindFigures.rows(settings)
     figures += OutdoorFigures.walks(recordings)
     figures += LabyrinthFigures.rows(recordings)
     for index in figures.indices {

@@ -7,12 +7,23 @@ struct AccuracyFigure {
     case atMost(Double)
     case atLeast(Double)
     case between(Double, Double)
+    /// A range to aim at, and what must not be left.
+    case range(ClosedRange<Double>, limits: ClosedRange<Double>)
 
     func isMet(by value: Double) -> Bool {
+      switch self {
+      case .range(let range, _): range.contains(value)
+      default: isTolerable(value)
+      }
+    }
+
+    /// Whether the run goes on to be a good one.
+    func isTolerable(_ value: Double) -> Bool {
       switch self {
       case .atMost(let limit): value <= limit
       case .atLeast(let limit): value >= limit
       case .between(let low, let high): value >= low && value <= high
+      case .range(_, let limits): limits.contains(value)
       }
     }
   }
@@ -30,12 +41,14 @@ struct AccuracyFigure {
   /// Whether it is known that the aim is not reached: it is listed, and does not end the run.
   var isKnownMiss = false
 
-  var isMet: Bool { aim?.isMet(by: value) ?? value.isFinite }
+  /// Whether nothing is missed by so much that the run is a bad one.
+  var isTolerable: Bool { aim?.isTolerable(value) ?? value.isFinite }
 
   var verdict: String {
     guard let aim else { return "" }
     let isMetByAll = parts.allSatisfy { aim.isMet(by: $0) }
-    if isMet { return isMetByAll ? "met" : "met, not by each" }
+    if aim.isMet(by: value) { return isMetByAll ? "met" : "met, not by each" }
+    if isTolerable { return "within limits" }
     return isKnownMiss ? "MISSED (known)" : "MISSED"
   }
 
@@ -55,7 +68,7 @@ struct AccuracyFigure {
         print("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
       }
     }
-    return figures.allSatisfy { $0.isMet || $0.isKnownMiss }
+    return figures.allSatisfy { $0.isTolerable || $0.isKnownMiss }
   }
 
   private var cells: [String] {
@@ -64,6 +77,9 @@ struct AccuracyFigure {
     case .atMost(let value): limit = "<= " + Self.text(value)
     case .atLeast(let value): limit = ">= " + Self.text(value)
     case .between(let low, let high): limit = Self.text(low) + "..." + Self.text(high)
+    case .range(let range, let limits):
+      let ends = [range, limits].map { "\(Int($0.lowerBound))...\(Int($0.upperBound))" }
+      limit = "\(ends[0]) (\(ends[1]))"
     case nil: break
     }
     return [

@@ -10,14 +10,25 @@ struct Honesty {
 
   mutating func add(_ other: Honesty) { parts += other.parts }
 
+  /// The errors as multiples of what was stated, by which a deviation is too small.
+  func ratio(_ id: String, _ quantity: String) -> AccuracyFigure {
+    AccuracyFigure(
+      id: id, quantity: quantity, unit: "", value: Errors.rms(parts.flatMap { $0 }),
+      parts: parts.map(Errors.rms), aim: .between(1 / 1.2, 1.2))
+  }
+
   func figures(_ id: String, _ quantity: String) -> [AccuracyFigure] {
-    [(1.0, "one stated deviation", 60.0, 80.0), (2, "two", 90, 99)].map { limit, word, low, high in
+    let ways: [(limit: Double, word: String, aim: AccuracyFigure.Aim)] = [
+      (1, "one stated deviation", .range(60...76, limits: 55...80)),
+      (2, "two", .range(91...98, limits: 88...99)),
+    ]
+    return ways.map { limit, word, aim in
       func share(_ values: [Double]) -> Double {
         100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
       }
       return AccuracyFigure(
         id: id, quantity: "\(quantity): errors within \(word)", unit: "%",
-        value: share(parts.flatMap { $0 }), parts: parts.map(share), aim: .between(low, high))
+        value: share(parts.flatMap { $0 }), parts: parts.map(share), aim: aim)
     }
   }
 }

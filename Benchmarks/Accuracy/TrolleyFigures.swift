@@ -92,6 +92,7 @@ enum TrolleyFigures {
           value: converged / max(1, walks), parts: [],
           aim: .atLeast(hasAzimuth ? 0.96 : 0.87)))
       result += honest.figures("L1", "lias: bearing, \(name)")
+      result.append(honest.ratio("L1", "lias: bearing, \(name), over angle_sigma, RMS"))
     }
     return result
   }
