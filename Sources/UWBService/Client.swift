@@ -164,7 +164,8 @@ import Varlink
   func isStuck() -> Bool {
     guard let blockedSince, ContinuousClock.now - blockedSince > Self.patience else { return false }
     service.logger.notice(
-      "a client that takes nothing is disconnected", metadata: ["pid": "\(user.pid)"])
+      "a client that takes nothing is disconnected",
+      metadata: JournalMessage.clientStuck.metadata.merging(["pid": "\(user.pid)"]) { $1 })
     close()
     return true
   }

@@ -4,8 +4,22 @@ import Glibc
 import Locking
 import Logging
 import UWBLab
+import UWBLink
 
-/// Writes to standard error: for the journal with its priorities, which has the time itself.
+/// What a message in the journal is about: `journalctl MESSAGE_ID=…` finds all of a kind.
+enum JournalMessage: String {
+  case chipOpened = "be17043f6c2b421eb1a347bde9da9961"
+  case chipLost = "488999cf75fe410ba9c0fddd93133daa"
+  case chipBack = "b7c975d6574b44f58e482fe395a34105"
+  case chipLent = "36967a9d94114bd9a7b8172b6517cc01"
+  case sessionStarted = "23647b040cc94ac192a26ec38d46de9f"
+  case clientStuck = "5de22ab908894988bf55e339fd308cd1"
+
+  var metadata: Logger.Metadata { ["MESSAGE_ID": "\(rawValue)"] }
+}
+
+/// Writes to standard error; where that is the journal, to it with fields (systemd.journal-fields(7)):
+/// `UWB_CHIP`, `UWB_SESSION`, `UWB_PEER_PID` and so on.
 struct JournalLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
@@ -26,10 +40,35 @@ struct JournalLog: LogHandler {
 
   func log(event: LogEvent) {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-    let details = all.map { " \($0.key)=\($0.value)" }.joined()
-    let beginning = Self.isJournal ? "<\(priority(event.level))>" : "uwbd: "
-    let line = Array("\(beginning)\(printable("\(event.message)\(details)"))\n".utf8)
-    Self.write(line)
+      .map { ($0.key, "\($0.value)") }
+    let details = all.filter { $0.0 != "MESSAGE_ID" }.map { " \($0)=\($1)" }.joined()
+    let text = printable("\(event.message)\(details)")
+    let line = Array("\(Self.isJournal ? "<\(priority(event.level))>" : "uwbd: ")\(text)\n".utf8)
+    Self.write(
+      line, Self.isJournal ? Self.entry(text, priority(event.level), all) : nil)
+  }
+
+  /// A datagram for the journal, in its native protocol.
+  static func entry(_ text: String, _ priority: Int, _ fields: [(String, String)]) -> [UInt8] {
+    let names = ["pid": "UWB_PEER_PID", "MESSAGE_ID": "MESSAGE_ID"]
+    let all =
+      [("MESSAGE", text), ("PRIORITY", "\(priority)"), ("SYSLOG_IDENTIFIER", "uwbd")]
+      + fields.map { (names[$0] ?? "UWB_\($0.uppercased())", $1) }
+    return all.flatMap { name, value -> [UInt8] in
+      let bytes = Array(value.utf8)
+      guard bytes.contains(0x0A) else { return Array("\(name)=".utf8) + bytes + [0x0A] }
+      let length = (0..<8).map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) }
+      return Array("\(name)\n".utf8) + length + bytes + [0x0A]
+    }
+  }
+
+  /// Whether the journal has taken it.
+  private static func send(_ entry: [UInt8]) -> Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    return withUnixAddress("/run/systemd/journal/socket") {
+      sendto(descriptor, entry, entry.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, $1)
+    } == entry.count
   }
 
   /// Messages that wait to be written, and how many were lost since: standard error may be a pipe that
@@ -38,7 +77,8 @@ struct JournalLog: LogHandler {
   private static let queue = DispatchQueue(label: "log")
   private static let mostWaiting = 1_000
 
-  private static func write(_ line: [UInt8]) {
+  /// - Parameter entry: of the journal, instead of the line.
+  private static func write(_ line: [UInt8], _ entry: [UInt8]?) {
     let isTaken = waiting.withLock { waiting in
       guard waiting.count < mostWaiting else {
         waiting.lost += 1
@@ -54,7 +94,7 @@ struct JournalLog: LogHandler {
         return waiting.lost
       }
       // In one piece, for others that write there.
-      _ = Glibc.write(STDERR_FILENO, line, line.count)
+      if entry.map(send) != true { _ = Glibc.write(STDERR_FILENO, line, line.count) }
       if lost > 0 {
         let note = Array("\(isJournal ? "<4>" : "uwbd: ")\(lost) messages were lost\n".utf8)
         _ = Glibc.write(STDERR_FILENO, note, note.count)

@@ -402,7 +402,9 @@ import Varlink
     chip.sessions[profile.sessionID] = session
     logger.info(
       "session started",
-      metadata: ["session": "\(session.id)", "uid": "\(user.uid)", "pid": "\(user.pid)"])
+      metadata: JournalMessage.sessionStarted.metadata.merging([
+        "session": "\(session.id)", "uid": "\(user.uid)", "pid": "\(user.pid)",
+      ]) { $1 })
     return session
   }
 

@@ -79,7 +79,10 @@ import UWBLink
   func lend(to borrower: Borrower) {
     self.borrower = borrower
     logger.notice(
-      "lent", metadata: ["pid": "\(borrower.user.pid)", "for": "\(printable(borrower.reason))"])
+      "lent",
+      metadata: JournalMessage.chipLent.metadata.merging([
+        "pid": "\(borrower.user.pid)", "for": "\(printable(borrower.reason))",
+      ]) { $1 })
     run?.cancel()
   }
 
@@ -151,7 +154,11 @@ import UWBLink
     await keepPort()
     self.device = device
     problem = nil
-    logger.notice("open", metadata: ["family": "\(device.profile.name)"])
+    logger.notice(
+      "open",
+      metadata: JournalMessage.chipOpened.metadata.merging(["family": "\(device.profile.name)"]) {
+        $1
+      })
     keepOwn()
     for await event in device.events {
       switch event {
@@ -159,7 +166,7 @@ import UWBLink
       case .recovered:
         problem = nil
         await keepPort()
-        logger.notice("back, with its sessions")
+        logger.notice("back, with its sessions", metadata: JournalMessage.chipBack.metadata)
         keepOwn()
       default: break
       }
@@ -285,7 +292,10 @@ import UWBLink
 
   /// Says it once.
   private func noteProblem(_ cause: DriverError) {
-    if problem != cause { logger.warning("\(printable(cause.description))") }
+    if problem != cause {
+      logger.warning(
+        "\(printable(cause.description))", metadata: JournalMessage.chipLost.metadata)
+    }
     problem = cause
   }
 }

@@ -66,6 +66,13 @@ wait $watcher 2>/dev/null
 check "… and the port was never closed" sh -c "! grep -q 'control-lines none' /tmp/usb"
 note "$(service NRestarts) restarts, $(service NFileDescriptorStore) descriptors kept"
 
+for step in 3600 -7200; do
+  date -s "@$(($(date +%s) + step))" >&4
+  check "both measure on when the clock is set by $step s" both_measure
+done
+check "the journal has fields" sh -c \
+  "journalctl MESSAGE_ID=be17043f6c2b421eb1a347bde9da9961 -o json | grep -q '\"UWB_CHIP\":\"/dev/uwb/qorvo-'"
+
 killall -INT uwbctl
 wait $programs
 check "the programs have ended, and their session with them" \

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import UWBService
+
+@Suite struct JournalTests {
+  @Test func fieldsAreThoseOfTheJournal() {
+    let id = JournalMessage.chipOpened.rawValue
+    let entry = JournalLog.entry("a", 5, [("chip", "b"), ("pid", "7"), ("MESSAGE_ID", id)])
+    #expect(
+      String(decoding: entry, as: UTF8.self)
+        == "MESSAGE=a\nPRIORITY=5\nSYSLOG_IDENTIFIER=uwbd\nUWB_CHIP=b\nUWB_PEER_PID=7\n"
+        + "MESSAGE_ID=\(id)\n")
+    // With its length, so that it is no other field.
+    let broken = JournalLog.entry("a", 5, [("cause", "b\nPRIORITY=0")])
+    let value = Array("b\nPRIORITY=0".utf8)
+    #expect(
+      broken.suffix(value.count + 19)
+        == Array("UWB_CAUSE\n".utf8) + [UInt8(value.count), 0, 0, 0, 0, 0, 0, 0] + value + [10])
+  }
+}
