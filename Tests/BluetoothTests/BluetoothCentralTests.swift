@@ -72,6 +72,24 @@ import UWB
     blueZ.end()
   }
 
+  /// bluetoothd keeps the socket and the connection when the accessory's program has ended.
+  @Test func theEndOfTheServiceEndsTheChannel() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter()
+    blueZ.accessory("AA")
+    let central = try await BluetoothCentral.open(bus: bus.address)
+    let accessory = try #require(try await first(central))
+    let socket = try blueZ.acquirable("AcquireNotify")
+    let channel = try await central.connect(to: accessory)
+    blueZ.removeAll(below: "/org/bluez/hci0/dev_AA/service0001")
+    for await message in channel.messages { Issue.record("\(message)") }
+    await central.close()
+    _ = await blueZ.called("Disconnect")
+    withExtendedLifetime(socket) {}
+    blueZ.end()
+  }
+
   /// bluetoothd takes two seconds to disconnect, and until then says that it is connected.
   @Test func connectingAgainWaitsForTheEndOfTheConnection() async throws {
     let bus = try await PrivateBus()

@@ -135,7 +135,15 @@ extension Bluetooth {
       } ended: {
         continuation.finish()
       }
-      return GATTNotifications(values, isDirect: true) {
+      // bluetoothd does not close it when the service is gone, and the connection stays.
+      let path = characteristic.path
+      let watch = watch { [weak self] change in
+        guard case .object(path, _, _) = change, self?.objects[path] == nil else { return }
+        socket.close()
+        continuation.finish()
+      }
+      return GATTNotifications(values, isDirect: true) { [weak self] in
+        self?.unwatch(watch)
         socket.close()
         continuation.finish()
       }
