@@ -426,17 +426,24 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     let others: [(String, DBusValue)] = [
       ("Paired", .bool(true)), ("Connected", .bool(true)), ("Trusted", .bool(true)),
       ("Blocked", .bool(true)), ("RSSI", .int16(-40)),
-      ("UUIDs", .strings(["0000aaaa-0000-1000-8000-00805f9b34fb"])),
+      ("UUIDs", .strings(["0000fe9a-0000-1000-8000-00805f9b34fb"])),
     ]
     blueZ.device("AA")
+    // As after a connection.
+    blueZ.device("AB", [("UUIDs", .strings(["00001800-0000-1000-8000-00805f9b34fb"]))])
     for (number, property) in others.enumerated() { blueZ.device("B\(number)", [property]) }
-    _ = try await bluetooth.wait("devices") { $0.devices.count > others.count ? true : nil }
+    _ = try await bluetooth.wait("devices") { $0.devices.count > others.count + 1 ? true : nil }
     // All devices are told, whatever their services.
     _ = try await bluetooth.scan(for: [], on: adapter)
     #expect(!blueZ.calls.contains { $0.member == "RemoveDevice" })
     _ = try await bluetooth.scan(for: ["fe9a"], on: adapter)
     let removed = blueZ.calls.filter { $0.member == "RemoveDevice" }.map(\.body)
-    #expect(removed == [[.path("/org/bluez/hci0/dev_AA")]])
+    #expect(removed == ["AA", "AB"].map { [.path("/org/bluez/hci0/dev_\($0)")] })
+    // Keys are not forgotten.
+    let properties: [(String, DBusValue)] = [("Bonded", .bool(true)), ("RSSI", .int16(-40))]
+    let scan = try await bluetooth.scan(for: ["fe9a"], on: adapter)
+    blueZ.device("DD", properties)
+    for await device in scan where device.id.description == "dev_DD" { break }
   }
 
   @Test(arguments: [true, false]) @BluetoothActor func keysThatAreGoneAreSaid(

@@ -80,7 +80,9 @@ extension Bluetooth {
   }
 
   /// Looks for devices that advertise one of these services, until the task is cancelled or the
-  /// stream is dropped. A device is told when it is heard, and again when one of its values changes.
+  /// stream is dropped. A device is told when it is heard, and again when one of its values changes; a
+  /// paired one also if bluetoothd does not know that it offers the service. It keeps the services of the
+  /// last connection, without those of a program that ended meanwhile.
   ///
   /// - Parameter services: empty: all devices.
   package func scan(
@@ -92,6 +94,7 @@ extension Bluetooth {
     @BluetoothActor func tell(_ device: BluetoothDevice?) {
       guard let device, device.adapterPath == adapter.path,
         services.isEmpty || !services.isDisjoint(with: device.services)
+          || device.isBonded && device.isHeard
       else { return }
       continuation.yield(device)
     }
@@ -102,7 +105,7 @@ extension Bluetooth {
         continuation.finish()
       }
     }
-    if !services.isEmpty { await forgetBroken(on: adapter.path) }
+    if !services.isEmpty { await forgetBroken(without: services, on: adapter.path) }
     scans[adapter.path, default: [:]][number] = services
     do throws(BluetoothError) {
       try await updateDiscovery(adapter.path)
@@ -125,12 +128,14 @@ extension Bluetooth {
     return stream
   }
 
-  /// BlueZ does not learn again what a device advertises whose connection ended before its services were
-  /// known (github.com/bluez/bluez/issues/192): no scan for a service would find it.
-  private func forgetBroken(on adapter: String) async {
+  /// BlueZ does not learn again what a device advertises that was connected, or whose connection ended
+  /// before its services were known (github.com/bluez/bluez/issues/192): no scan for a service would find
+  /// it.
+  private func forgetBroken(without services: Set<BluetoothUUID>, on adapter: String) async {
     for device in devices where device.adapterPath == adapter {
       let properties = objects[device.id.path]?["org.bluez.Device1"]
-      guard device.services.isEmpty, !device.isHeard, !device.isConnected, !device.isPaired,
+      guard services.isDisjoint(with: device.services), !device.isHeard, !device.isConnected,
+        !device.isPaired,
         properties?["Trusted"]?.bool != true, properties?["Blocked"]?.bool != true
       else { continue }
       try? await removeBond(device.id)
