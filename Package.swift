@@ -72,11 +72,11 @@ let package = Package(
     .target(name: "Bluetooth", dependencies: ["Locking"], swiftSettings: memorySafe),
     .target(name: "SIMDMath", swiftSettings: strict),
     .target(name: "simd", dependencies: ["SIMDMath"], swiftSettings: strict),
-    // Sessions between two Linux machines, which find each other in the network.
+    // Sessions between two Linux machines, which find each other in the network or over Bluetooth LE.
     .target(
       name: "Peers",
       dependencies: [
-        "AccessoryProtocol", "UCI", "UCIReference", "UWB", "Locking", system,
+        "AccessoryProtocol", "Bluetooth", "UCI", "UCIReference", "UWB", "Locking", system,
       ],
       swiftSettings: strict + lifetimes),
     .target(
@@ -234,8 +234,8 @@ let package = Package(
     .testTarget(
       name: "BluetoothTests",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "Locking", "UWB", "UWBSimulator",
-        "UWBTestSupport", system,
+        "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "Locking", "Peers", "UWB",
+        "UWBSimulator", "UWBTestSupport", system,
       ],
       swiftSettings: strict),
     // Like apps: the language mode and the settings that most of them have.

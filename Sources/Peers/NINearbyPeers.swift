@@ -3,8 +3,8 @@ internal import AccessoryProtocol
 internal import Dispatch
 internal import Locking
 
-/// Beyond Apple: finds programs on other Linux machines in the local network, and exchanges discovery
-/// tokens with them; what MultipeerConnectivity does for apps on phones.
+/// Beyond Apple: finds programs on other Linux machines, in the local network or over Bluetooth LE, and
+/// exchanges discovery tokens with them; what MultipeerConnectivity does for apps on phones.
 ///
 /// ```swift
 /// let nearby = try await NINearbyPeers(service: "my-app", name: "Alice")
@@ -21,10 +21,10 @@ internal import Locking
 /// }
 /// ```
 ///
-/// Programs announce themselves and their names to everybody in their networks, by UDP to 239.255.85.87,
-/// port 7701, and exchange tokens over TCP. Neither is encrypted, and nothing in it is secret. Whoever is
-/// found may be anybody: people have to compare the codes. Where they are equal, nobody stands between
-/// the two machines, except with a probability of one in a million.
+/// Programs announce themselves and their names to everybody in their networks, or in range. Neither that
+/// nor what they exchange is encrypted, and nothing in it is secret. Whoever is found may be anybody: people
+/// have to compare the codes. Where they are equal, nobody stands between the two machines, except with a
+/// probability of one in a million.
 public final class NINearbyPeers: Sendable {
   /// A program that has been found.
   public struct Peer: Sendable, Hashable, CustomStringConvertible {
@@ -39,29 +39,30 @@ public final class NINearbyPeers: Sendable {
   public enum Event: Sendable {
     /// A peer of the same service is there.
     case found(Peer)
-    /// It has left, or was not heard for five seconds.
+    /// It has left, or was not heard for five seconds, over Bluetooth LE for thirty.
     case lost(Peer)
     /// A peer wants to range.
     case invited(NIPeerInvitation)
   }
 
   /// The time limits of an exchange.
-  struct Limits: Sendable {
+  package struct Limits: Sendable {
     /// For each message that no person has to think about.
     var message = Duration.seconds(10)
     /// For a person.
     var person = Duration.seconds(120)
     /// From one announcement to the next.
     var announcement = Duration.seconds(1)
+
+    package init() {}
   }
 
   /// What happens, for one consumer. If it is too slow, it loses the oldest events beyond 256.
   public let events: AsyncStream<Event>
-  /// Whether this machine has a network besides the one of its own programs.
-  public var hasNetwork: Bool { beacon.hasNetwork }
+  /// Whether this machine has a network besides the one of its own programs; always over Bluetooth LE.
+  public var hasNetwork: Bool { transport.hasNetwork }
 
   private struct State {
-    var roster: PeerRoster
     var peers: [UInt64: Peer] = [:]
     var pending = 0
   }
@@ -72,13 +73,11 @@ public final class NINearbyPeers: Sendable {
   /// Connections whose invitation has not come, or not been answered.
   var pending: Int { state.withLock { $0.pending } }
 
-  private let id: UInt64
+  let transport: any PeerTransport
   private let name: String
   private let limits: Limits
   private let state: Locked<State>
   private let sink: AsyncStream<Event>.Continuation
-  let listener: SocketListener
-  private let beacon: PeerBeacon
   private let serving = Locked<Task<Void, Never>?>(nil)
 
   /// Begins to be found, and to find others.
@@ -86,54 +85,49 @@ public final class NINearbyPeers: Sendable {
   /// - Parameters:
   ///   - service: the same in all programs that are to find each other: 1 to 15 lower-case letters, digits
   ///     and hyphens.
-  ///   - name: what people at the other machine see, 1 to 63 bytes of UTF-8.
+  ///   - name: what people at the other machine see, 1 to 63 bytes of UTF-8; over Bluetooth LE 1 to 29.
+  ///   - transport: how they find each other.
   /// - Throws: `NIPeerError`.
-  public convenience init(service: String, name: String) async throws {
-    try await self.init(service: service, name: name, limits: Limits())
+  public convenience init(
+    service: String, name: String, over transport: Transport = .network
+  ) async throws {
+    try await self.init(service: service, name: name, over: transport, limits: Limits())
   }
 
-  init(service: String, name: String, limits: Limits) async throws(NIPeerError) {
-    guard PeerAnnouncement.isService(service), PeerAnnouncement.name(name.utf8) != nil else {
-      throw .invalidName
-    }
-    let id = UInt64.random(in: 1 ... .max)
-    (self.id, self.name, self.limits) = (id, name, limits)
+  /// - Parameter bus: for Bluetooth, as D-Bus writes addresses; nil: the system's.
+  package init(
+    service: String, name: String, over transport: Transport = .network, limits: Limits,
+    bus: String? = nil
+  ) async throws(NIPeerError) {
+    guard PeerAnnouncement.isService(service), PeerAnnouncement.name(name.utf8) != nil,
+      transport == .network || name.utf8.count <= Self.longestBluetoothName
+    else { throw .invalidName }
+    (self.name, self.limits) = (name, limits)
     let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
     (self.events, self.sink) = (events, sink)
-    let state = Locked(State(roster: PeerRoster(own: id, service: service)))
+    let state = Locked(State())
     self.state = state
-    do throws(AccessoryError) {
-      listener = try await SocketListener(.tcp(host: "0.0.0.0", port: 0))
-    } catch {
-      throw .unreachable(error.description)
-    }
-    var port: UInt16 = 0
-    if case .tcp(_, let chosen) = listener.endpoint { port = chosen }
-    let start = ContinuousClock.now
-    @Sendable func now() -> Double { start.duration(to: .now) / .seconds(1) }
-    @Sendable func tell(_ body: (inout PeerRoster) -> [PeerRoster.Change]) {
+    @Sendable func tell(_ sighting: PeerSighting) {
       state.withLock { state in
-        for change in body(&state.roster) {
-          switch change {
-          case .found(let id):
-            let peer = Peer(name: state.roster.entries[id]?.name ?? "", id: id)
-            state.peers[id] = peer
-            sink.yield(.found(peer))
-          case .lost(let id):
-            if let peer = state.peers.removeValue(forKey: id) { sink.yield(.lost(peer)) }
-          }
+        switch sighting {
+        case .found(let id, let name):
+          let peer = Peer(name: name, id: id)
+          state.peers[id] = peer
+          sink.yield(.found(peer))
+        case .lost(let id):
+          if let peer = state.peers.removeValue(forKey: id) { sink.yield(.lost(peer)) }
         }
       }
     }
-    beacon = try PeerBeacon(
-      PeerAnnouncement(id: id, port: port, service: service, name: name),
-      every: limits.announcement
-    ) { heard in
-      tell { roster in roster.take(heard, at: now()).map { [$0] } ?? [] }
-    } tick: {
-      tell { $0.expire(at: now()) }
+    switch transport {
+    case .network:
+      self.transport = try await NetworkTransport(
+        service: service, name: name, every: limits.announcement, tell: tell)
+    case .bluetooth(let adapter):
+      self.transport = try await BluetoothTransport(
+        service: service, name: name, adapter: adapter, bus: bus, tell: tell)
     }
-    let task = Task { [weak self, channels = listener.channels] in
+    let task = Task { [weak self, channels = self.transport.channels] in
       await withDiscardingTaskGroup { group in
         for await channel in channels {
           group.addTask { [weak self] in await self?.serve(channel) }
@@ -148,30 +142,30 @@ public final class NINearbyPeers: Sendable {
 
   /// Is not found any more, and refuses invitations that have not been answered. Connections stay.
   public func close() {
-    beacon.close()
-    listener.close()
+    transport.close()
     serving.withLock { $0.take() }?.cancel()
     sink.finish()
   }
 
+  /// Closes this. Over Bluetooth LE it ends the connections as well, and returns when they have ended, which
+  /// takes two seconds: bluetoothd keeps those of a program that just exits until the other one ends them.
+  public func end() async {
+    close()
+    await transport.end()
+  }
+
+  /// What fits beside the rest into an advertisement.
+  package static let longestBluetoothName = 29
+
   /// Whether this end is the one to invite, where both programs want to range with whomever they find;
   /// the other one waits for the invitation.
-  public func isToInvite(_ peer: Peer) -> Bool { id < peer.id }
+  public func isToInvite(_ peer: Peer) -> Bool { transport.id < peer.id }
 
   /// Invites a peer, and exchanges tokens when somebody has accepted there.
   package func invite(
     _ peer: Peer, as identity: PeerIdentity
   ) async throws -> NIPeerConnection {
-    guard let entry = state.withLock({ $0.roster.entries[peer.id] }) else {
-      throw NIPeerError.unreachable("it has left.")
-    }
-    let wire: PeerWire
-    do throws(AccessoryError) {
-      let endpoint = ChannelEndpoint.tcp(host: entry.address, port: entry.port)
-      wire = PeerWire(channel: try await SocketChannel.connect(to: endpoint))
-    } catch {
-      throw NIPeerError.unreachable(error.description)
-    }
+    let wire = PeerWire(try await transport.connect(to: peer.id), transport)
     do {
       let own = PeerOpening(identity)
       try await wire.send(.invitation(commitment: own.commitment, name: name))
@@ -193,7 +187,7 @@ public final class NINearbyPeers: Sendable {
   }
 
   /// Waits for an invitation, and then for its answer.
-  private func serve(_ channel: SocketChannel) async {
+  private func serve(_ channel: any DataChannel) async {
     let isAccepted = state.withLock { state in
       guard state.pending < Self.capacity else { return false }
       state.pending += 1
@@ -201,7 +195,7 @@ public final class NINearbyPeers: Sendable {
     }
     guard isAccepted else { return channel.close() }
     defer { state.withLock { $0.pending -= 1 } }
-    let wire = PeerWire(channel: channel)
+    let wire = PeerWire(channel, transport)
     let first = try? await wire.next(within: limits.message)
     guard case .invitation(let commitment, let other)? = first else { return channel.close() }
     let invitation = NIPeerInvitation(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessoryProtocol
 public import FoundationEssentials
 internal import SystemPackage
 
@@ -10,6 +11,8 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
 
     /// There is no network in which to announce anything.
     public static let noNetwork = Code(name: "noNetwork")
+    /// Bluetooth LE cannot be used here.
+    public static let noBluetooth = Code(name: "noBluetooth")
     /// A name or service that cannot be announced.
     public static let invalidName = Code(name: "invalidName")
     /// The peer is not there any more, or does not take the connection.
@@ -48,10 +51,13 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
       .noNetwork, "No network takes announcements: \(Errno(rawValue: errno)).",
       try: "Bring a network with IPv4 up, at least the loopback: sudo ip link set lo up.")
   }
+  static func bluetooth(_ error: AccessoryError) -> Self {
+    Self(.noBluetooth, error.description, try: error.recoverySuggestion)
+  }
   static let invalidName = Self(
     .invalidName, "This name or service cannot be announced.",
-    try: "Use a name of 1 to 63 bytes without control characters, and as the service 1 to 15 "
-      + "lower-case letters, digits and hyphens.")
+    try: "Use a name of 1 to 63 bytes, over Bluetooth LE 29, without control characters, and as "
+      + "the service 1 to 15 lower-case letters, digits and hyphens.")
   static func unreachable(_ cause: String) -> Self {
     Self(
       .unreachable, "The peer cannot be reached: \(cause)",

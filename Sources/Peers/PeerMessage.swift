@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What two peers say to each other over TCP, before each message its length in two bytes, low byte
-/// first.
+/// What two peers say to each other: over TCP, before each message its length in two bytes, low byte
+/// first; over Bluetooth LE, in a write or notification of its own.
 ///
 /// ## Exchange, version 1
 ///

@@ -5,10 +5,17 @@ internal import Locking
 /// A channel to one peer, message by message, each within a time.
 struct PeerWire: Sendable {
   let channel: any DataChannel
+  /// Lives as long as the channel is in use.
+  private let transport: any PeerTransport
+
+  init(_ channel: any DataChannel, _ transport: any PeerTransport) {
+    (self.channel, self.transport) = (channel, transport)
+  }
 
   func send(_ message: PeerMessage) async throws(NIPeerError) {
     do throws(AccessoryError) { try await channel.send(message.bytes) } catch {
-      throw .vanished
+      // Over Bluetooth LE it may be too long.
+      throw error.code == .bluetooth ? .unreachable(error.description) : .vanished
     }
   }
 
@@ -28,7 +35,9 @@ struct PeerWire: Sendable {
       channel.close()
     }
     guard let bytes else {
-      throw isLate.withLock { $0 } ? .silent : channel.failure == nil ? .vanished : .damaged
+      if isLate.withLock({ $0 }) { throw .silent }
+      guard let failure = channel.failure else { throw .vanished }
+      throw failure.code == .bluetooth ? .unreachable(failure.description) : .damaged
     }
     guard let message = PeerMessage(bytes) else { throw .damaged }
     return message

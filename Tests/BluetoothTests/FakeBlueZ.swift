@@ -20,6 +20,7 @@ import Testing
   var refusesPower: String?
   /// What the application listed, in its order.
   private(set) var applications: [[(path: String, uuid: String)]] = []
+  private(set) var advertisements: [[String: DBusValue]] = []
 
   init(_ bus: PrivateBus) async throws {
     self.bus = bus
@@ -228,9 +229,10 @@ import Testing
           message.sender, message.body[0].path!, "org.freedesktop.DBus.Properties", "GetAll"),
         [.string("org.bluez.LEAdvertisement1")]
       ) { [unowned self] in
-        guard case .success(let values) = $0, values[0].properties?["ServiceUUIDs"] != nil else {
-          return call.fail("org.bluez.Error.Failed", "no advertisement")
-        }
+        guard case .success(let values) = $0, let advertised = values[0].properties,
+          advertised["ServiceUUIDs"] != nil
+        else { return call.fail("org.bluez.Error.Failed", "no advertisement") }
+        advertisements.append(advertised)
         call.reply()
         note(message)
       }

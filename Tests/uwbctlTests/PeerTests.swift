@@ -88,7 +88,12 @@ import UWBSimulator
     #expect(outcome.status == 82, "\(outcome.complaints)")
     #expect(outcome.complaints.contains("No peer was found."))
     stage.bench.stop()
-    for arguments in [["--service", "No"], ["--name", ""], ["--name", "a\nb"]] {
+    let wrong = [
+      ["--service", "No"], ["--name", ""], ["--name", "a\nb"], ["--ble"],
+      ["--ble-adapter", "hci0"],
+      ["--device", "/dev/null", "--ble", "--name", String(repeating: "n", count: 30)],
+    ]
+    for arguments in wrong {
       let outcome = try ChildProcess.run(["peer"] + arguments)
       #expect(outcome.status == 64, "\(outcome.complaints)")
     }

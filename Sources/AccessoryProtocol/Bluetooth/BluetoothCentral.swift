@@ -39,12 +39,17 @@ public struct BluetoothAccessory: Sendable, Hashable {
 public final class BluetoothCentral: Sendable {
   private let bluetooth: Bluetooth
   private let adapter: BluetoothAdapter
+  /// What the devices that are looked for offer.
+  private let services: [BluetoothService]
   /// Devices that were connected here, and the ends of connections, which take two seconds.
   private let links = Locked<[BluetoothDeviceID: Link]>([:])
   private enum Link { case connected, leaving(Task<Void, Never>) }
 
-  private init(_ bluetooth: Bluetooth, _ adapter: BluetoothAdapter) {
+  private init(
+    _ bluetooth: Bluetooth, _ adapter: BluetoothAdapter, _ service: BluetoothService?
+  ) {
     (self.bluetooth, self.adapter) = (bluetooth, adapter)
+    services = service.map { [$0] } ?? PeripheralServices.channels
   }
 
   /// Opens an adapter, which is switched on if it was off.
@@ -55,14 +60,17 @@ public final class BluetoothCentral: Sendable {
     try await open(adapter: adapter, bus: nil)
   }
 
-  /// - Parameter bus: as D-Bus writes addresses; nil: the system's.
+  /// - Parameters:
+  ///   - bus: as D-Bus writes addresses; nil: the system's.
+  ///   - service: what is looked for; nil: accessories.
   package static func open(
-    adapter: String? = nil, bus: String?
+    adapter: String? = nil, bus: String?, service: BluetoothService? = nil
   ) async throws(AccessoryError) -> BluetoothCentral {
     do throws(BluetoothError) {
       let bluetooth = try await Bluetooth.open(bus: bus)
       do throws(BluetoothError) {
-        return BluetoothCentral(bluetooth, try await bluetooth.adapter(adapter, for: .central))
+        return BluetoothCentral(
+          bluetooth, try await bluetooth.adapter(adapter, for: .central), service)
       } catch {
         await bluetooth.close()
         throw error
@@ -99,6 +107,49 @@ public final class BluetoothCentral: Sendable {
     let telling = Task { [adapter] in
       for await device in found {
         continuation.yield(BluetoothAccessory(device, on: adapter))
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in telling.cancel() }
+    return stream
+  }
+
+  /// The address of this machine's adapter.
+  package var ownAddress: String { adapter.address }
+
+  /// A device that advertises data of the service, or one that bluetoothd does not know any more.
+  package enum Sighting: Sendable {
+    case heard(BluetoothAccessory, data: [UInt8])
+    case gone(BluetoothAccessory)
+  }
+
+  /// Looks for devices until the task is cancelled, the stream is dropped, or bluetoothd or the adapter is
+  /// gone. Each is told when it is heard, and again when something has changed, and when it was not heard
+  /// for half a minute.
+  ///
+  /// All devices are heard, not only those that offer the service: of devices to which it was connected
+  /// before, bluetoothd does not learn new services, only new data.
+  ///
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  @BluetoothActor package func sightings() async throws(AccessoryError) -> AsyncStream<Sighting> {
+    let found: AsyncStream<BluetoothDevice>
+    // Its number may be another one by now.
+    let current = bluetooth.adapters.first { $0.address == adapter.address } ?? adapter
+    let (stream, continuation) = AsyncStream<Sighting>.makeStream()
+    bluetooth.handle = { [adapter] event in
+      guard case .deviceRemoved(let device) = event, device.isKnown(to: current) else { return }
+      continuation.yield(.gone(BluetoothAccessory(device, on: adapter)))
+    }
+    do throws(BluetoothError) {
+      if !current.isPowered { try await bluetooth.powerOn(current) }
+      found = try await bluetooth.scan(for: [], on: current)
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+    let telling = Task { @BluetoothActor [adapter, bluetooth, service = services[0].uuid] in
+      for await device in found where device.isHeard && bluetooth.device(device.id) != nil {
+        guard let data = device.serviceData[service] else { continue }
+        continuation.yield(.heard(BluetoothAccessory(device, on: adapter), data: data))
       }
       continuation.finish()
     }
@@ -151,7 +202,7 @@ public final class BluetoothCentral: Sendable {
     to device: BluetoothDeviceID
   ) async throws(BluetoothError) -> CentralChannel {
     let known = bluetooth.characteristics(of: device)
-    for service in PeripheralServices.channels {
+    for service in services {
       guard
         let input = known.first(where: { $0.service == service.uuid && $0.uuid == service.input }),
         let output = known.first(where: { $0.service == service.uuid && $0.uuid == service.output })
@@ -160,7 +211,7 @@ public final class BluetoothCentral: Sendable {
         bluetooth, input, try await bluetooth.notifications(of: output)
       ) { [weak self] in await self?.disconnect(device) }
     }
-    throw BluetoothError(.noCharacteristic(PeripheralServices.uart.input))
+    throw BluetoothError(.noCharacteristic(services[0].input))
   }
 
   private func disconnect(_ device: BluetoothDeviceID) async {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Bluetooth
+package import Bluetooth
+internal import Locking
 
 /// How an accessory is found and reached over Bluetooth LE.
 ///
@@ -68,27 +69,39 @@ extension Accessory {
     _ peripheral: BluetoothPeripheral,
     report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void = { _ in }
   ) async throws(AccessoryError) {
+    let offered = Locked<[BluetoothDeviceID: [UInt8]]>([:])
+    let services = PeripheralServices { [weak self] device in
+      if let data = offered.withLock({ $0[device] }) { return .success(data) }
+      // Its app has not asked yet.
+      guard let data = try? self?.configurationData() else { return .failure(.application(0x80)) }
+      return .success(data.bytes)
+    }
     do throws(BluetoothError) {
-      try await PeripheralServer(peripheral, self, report).run()
+      let server = try await PeripheralServer(peripheral, services, offered, report)
+      await server.run { await self.serve($0, as: $0.name) }
     } catch {
       throw AccessoryError(.bluetooth(error))
     }
   }
 }
 
+/// A service over which programs talk: each write and each notification is a message.
+package struct BluetoothService: Sendable {
+  package let uuid: BluetoothUUID
+  /// What who has connected writes, and where it listens.
+  package let input, output: BluetoothUUID
+
+  package init(uuid: BluetoothUUID, input: BluetoothUUID, output: BluetoothUUID) {
+    (self.uuid, self.input, self.output) = (uuid, input, output)
+  }
+}
+
 /// The services in the order of their handles, which phones remember: it must not change.
 struct PeripheralServices: Sendable {
-  /// A service over which apps and accessories talk.
-  struct Channel: Sendable {
-    let uuid: BluetoothUUID
-    /// What the app writes, and where it listens.
-    let input, output: BluetoothUUID
-  }
-
-  static let uart = Channel(
+  static let uart = BluetoothService(
     uuid: "6E400001-B5A3-F393-E0A9-E50E24DCCA9E", input: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E",
     output: "6E400003-B5A3-F393-E0A9-E50E24DCCA9E")
-  static let qnis = Channel(
+  static let qnis = BluetoothService(
     uuid: "2E938FD0-6A61-11ED-A1EB-0242AC120002", input: "2E93998A-6A61-11ED-A1EB-0242AC120002",
     output: "2E939AF2-6A61-11ED-A1EB-0242AC120002")
   static let channels = [uart, qnis]
@@ -100,12 +113,33 @@ struct PeripheralServices: Sendable {
   let server: GATTServer
   /// Where the answers to what is written go.
   let outputs: [GATTCharacteristic: GATTCharacteristic]
+  let advertisements: [Advertisement]
+  /// Whether who does not listen any more has left.
+  let needsListeners: Bool
 
+  /// One service, without pairing.
+  ///
+  /// - Parameter data: of the service, for who looks for it.
+  init(_ service: BluetoothService, data: [UInt8]) {
+    var advertisement = Advertisement()
+    advertisement.serviceData = [service.uuid: data]
+    let input = GATTCharacteristic(service.input, [.write], writeLimit: 255)
+    let output = GATTCharacteristic(service.output, [.notify])
+    outputs = [input: output]
+    server = GATTServer([GATTService(service.uuid, [input, output])])
+    (advertisements, needsListeners) = ([advertisement], true)
+  }
+
+  /// Those of an accessory.
+  ///
   /// - Parameter data: the configuration data for a phone.
   init(data: @escaping GATTCharacteristic.Read) {
-    func input(_ channel: Channel) -> GATTCharacteristic {
+    func input(_ channel: BluetoothService) -> GATTCharacteristic {
       GATTCharacteristic(channel.input, [.write, .writeWithoutResponse], writeLimit: 255)
     }
+    // An advertisement holds one UUID of this length.
+    advertisements = Self.channels.map { Advertisement(services: [$0.uuid]) }
+    needsListeners = false
     let uartInput = input(Self.uart)
     let uartOutput = GATTCharacteristic(Self.uart.output, [.notify])
     let qnisInput = input(Self.qnis)

@@ -2,9 +2,8 @@
 internal import Bluetooth
 internal import Locking
 
-/// An accessory's services on one adapter, and the phones that use them.
+/// Services on one adapter, and the phones, or peers, that use them.
 @BluetoothActor final class PeripheralServer {
-  private let accessory: Accessory
   private let report: @Sendable (BluetoothPeripheral.Event) -> Void
   private let bluetooth: Bluetooth
   private let adapter: BluetoothAdapter
@@ -19,8 +18,11 @@ internal import Locking
   private let arrival: AsyncStream<BluetoothChannel>.Continuation
   private var advertisements: [Bluetooth.Registration] = []
   private var readvertising: Task<Void, Never>?
+  private var leaving: [Int: Task<Void, Never>] = [:]
+  private var lastNumber = 0
   private var mustReadvertise = false
   private var isLost = false
+  private var isClosed = false
 
   /// BlueZ before 5.76 sends a notification to every phone that has subscribed.
   private let servesSeveral: Bool
@@ -29,24 +31,17 @@ internal import Locking
   private nonisolated static let capacity = 64
 
   /// Begins to be found.
+  ///
+  /// - Parameter offered: Keeps the configuration data that phones are sent.
   init(
-    _ peripheral: BluetoothPeripheral, _ accessory: Accessory,
-    _ report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void
+    _ peripheral: BluetoothPeripheral, _ services: PeripheralServices,
+    _ offered: Locked<[BluetoothDeviceID: [UInt8]]> = Locked([:]),
+    _ report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void = { _ in }
   ) async throws(BluetoothError) {
     guard 1...29 ~= peripheral.name.utf8.count else {
       throw BluetoothError(.advertisement("the name has not 1 to 29 bytes"))
     }
-    (self.accessory, self.report) = (accessory, report)
-    let offered = Locked<[BluetoothDeviceID: [UInt8]]>([:])
-    self.offered = offered
-    services = PeripheralServices { [weak accessory] device in
-      if let data = offered.withLock({ $0[device] }) { return .success(data) }
-      // Its app has not asked yet.
-      guard let data = try? accessory?.configurationData() else {
-        return .failure(.application(0x80))
-      }
-      return .success(data.bytes)
-    }
+    (self.services, self.offered, self.report) = (services, offered, report)
     (arrivals, arrival) = AsyncStream.makeStream()
     let bluetooth = try await Bluetooth.open(bus: peripheral.bus)
     self.bluetooth = bluetooth
@@ -69,39 +64,53 @@ internal import Locking
   }
 
   private func register(_ peripheral: BluetoothPeripheral) async throws(BluetoothError) {
-    let pairing = peripheral.pairing
-    _ = try await bluetooth.allowPairing { [weak bluetooth] request in
-      switch pairing {
-      case .allowed: return true
-      case .refused: return false
-      case .asked(let consent):
-        return await consent(await bluetooth?.device(request.device)?.address ?? "")
+    if !services.needsListeners {
+      let pairing = peripheral.pairing
+      _ = try await bluetooth.allowPairing { [weak bluetooth] request in
+        switch pairing {
+        case .allowed: return true
+        case .refused: return false
+        case .asked(let consent):
+          return await consent(await bluetooth?.device(request.device)?.address ?? "")
+        }
       }
     }
     _ = try await bluetooth.publish(services.server, on: adapter)
-    // An advertisement holds one UUID of this length.
-    for channel in PeripheralServices.channels.prefix(max(1, adapter.advertisements ?? 1)) {
-      advertisements.append(
-        try await bluetooth.advertise(
-          Advertisement(services: [channel.uuid], name: peripheral.name), on: adapter))
+    for var advertisement in services.advertisements.prefix(max(1, adapter.advertisements ?? 1)) {
+      advertisement.name = peripheral.name
+      advertisements.append(try await bluetooth.advertise(advertisement, on: adapter))
     }
   }
 
-  /// Serves phones until the task is cancelled.
-  func run() async {
+  /// Serves phones until the task is cancelled, or this is closed.
+  func run(_ serve: @escaping @Sendable (BluetoothChannel) async -> Void) async {
     report(.advertising(adapter: adapter.name))
     if !servesSeveral { report(.servesOnePhone) }
-    let accessory = accessory
     await withDiscardingTaskGroup { group in
       // Those of phones that have left already would take the place of the next one.
       for await channel in arrivals where channel.isOpen {
-        group.addTask { await accessory.serve(channel, as: channel.name) }
+        group.addTask { await serve(channel) }
       }
       group.cancelAll()
     }
     readvertising?.cancel()
     // The links of phones that have no channel any more end with their app's patience.
     bluetooth.close()
+  }
+
+  /// Is not found any more. Ends when the last one has left.
+  func close() async {
+    isClosed = true
+    for advertisement in advertisements { await bluetooth.unregister(advertisement) }
+    if !channels.values.contains(where: \.isOpen) { arrival.finish() }
+  }
+
+  /// Ends the connections, and everything else.
+  func end() async {
+    isClosed = true
+    for (device, channel) in channels where channel.end() { disconnect(device) }
+    for task in leaving.values { await task.value }
+    arrival.finish()
   }
 
   // MARK: phones
@@ -120,7 +129,10 @@ internal import Locking
     case .subscribed(let output, let device, _):
       addresses[device] = bluetooth.device(device)?.address
       channels[device]?.subscribed(output)
-    case .unsubscribed: break
+    case .unsubscribed(_, let device):
+      // Its program has ended; the connection would stay.
+      guard services.needsListeners, channels[device]?.end() == true else { break }
+      disconnect(device)
     }
     return true
   }
@@ -133,7 +145,9 @@ internal import Locking
   }
 
   /// Whether another phone that comes is served.
-  private var hasRoom: Bool { servesSeveral || !channels.values.contains(where: \.isOpen) }
+  private var hasRoom: Bool {
+    !isClosed && (servesSeveral || !channels.values.contains(where: \.isOpen))
+  }
 
   /// The channel of a phone, which begins with its first message; nil: it is not served.
   private func channel(
@@ -167,8 +181,12 @@ internal import Locking
   }
 
   private func disconnect(_ device: BluetoothDeviceID) {
-    let bluetooth = bluetooth
-    Task { try? await bluetooth.disconnect(device) }
+    lastNumber += 1
+    let number = lastNumber
+    leaving[number] = Task { [weak self, bluetooth] in
+      try? await bluetooth.disconnect(device)
+      self?.leaving[number] = nil
+    }
   }
 
   // MARK: bluetoothd
@@ -204,6 +222,7 @@ internal import Locking
     guard connected.remove(device) != nil else { return }
     addresses[device] = nil
     channels.removeValue(forKey: device)?.end()
+    if isClosed, !channels.values.contains(where: \.isOpen) { arrival.finish() }
     // Phones that were refused find it when the one that is served has left.
     if hasRoom { readvertise() }
   }
@@ -222,5 +241,45 @@ internal import Locking
       }
       self?.readvertising = nil
     }
+  }
+}
+
+/// Waits for programs that connect over Bluetooth LE, as `SocketListener` does in networks.
+package final class BluetoothListener: Sendable {
+  /// Those that speak, for one consumer. Ends with the listener.
+  package let channels: AsyncStream<any DataChannel>
+  private let server: PeripheralServer
+  private let running: Task<Void, Never>
+
+  /// Begins to be found, under the peripheral's name. Nobody needs to pair.
+  ///
+  /// - Parameter data: what the advertisement says of the service, up to ten bytes.
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  package init(
+    _ peripheral: BluetoothPeripheral, _ service: BluetoothService, data: [UInt8]
+  ) async throws(AccessoryError) {
+    let (channels, arrival) = AsyncStream<any DataChannel>.makeStream()
+    self.channels = channels
+    do throws(BluetoothError) {
+      server = try await PeripheralServer(
+        peripheral, PeripheralServices(service, data: data))
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+    running = Task { [server] in
+      await server.run { arrival.yield($0) }
+      arrival.finish()
+    }
+  }
+
+  /// Is not found any more. Connections stay.
+  package func close() {
+    Task { [server] in await server.close() }
+  }
+
+  /// Ends the connections as well, which takes two seconds.
+  package func end() async {
+    await server.end()
+    await running.value
   }
 }

@@ -6,6 +6,7 @@ package struct Advertisement: Sendable, Hashable {
   package var services: [BluetoothUUID]
   /// The name in the scan response; nil: none.
   package var name: String?
+  /// 128 bits and ten bytes fit, without services.
   package var serviceData: [BluetoothUUID: [UInt8]] = [:]
   /// How often it is sent, in milliseconds, for the first 30 seconds and afterwards; nil: as often as
   /// the kernel likes, which is 1.28 s. BlueZ sets it where the kernel (5.11) and BlueZ (5.56) can, and
@@ -18,7 +19,7 @@ package struct Advertisement: Sendable, Hashable {
   /// BlueZ rounds 153 down to 152.5 ms. Apple's Accessory Design Guidelines name both intervals.
   private var thenInterval: UInt32? = 153
 
-  package init(services: [BluetoothUUID], name: String? = nil) {
+  package init(services: [BluetoothUUID] = [], name: String? = nil) {
     self.services = services
     self.name = name
   }
@@ -28,8 +29,8 @@ package struct Advertisement: Sendable, Hashable {
       ("Type", .string("peripheral")),
       ("ServiceUUIDs", .strings(services.map(\.description))),
       ("Discoverable", .bool(true)),
-      ("Includes", .strings(["tx-power"])),
     ]
+    if serviceData.isEmpty { properties.append(("Includes", .strings(["tx-power"]))) }
     if let name { properties.append(("LocalName", .string(name))) }
     if !serviceData.isEmpty {
       let entries = serviceData.sorted { $0.key.description < $1.key.description }

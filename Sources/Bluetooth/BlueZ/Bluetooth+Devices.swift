@@ -43,7 +43,7 @@ extension Bluetooth {
     return adapter
   }
 
-  func powerOn(_ adapter: BluetoothAdapter) async throws(BluetoothError) {
+  package func powerOn(_ adapter: BluetoothAdapter) async throws(BluetoothError) {
     do throws(BluetoothError) {
       _ = try await connection.call(
         DBusMethod("org.bluez", adapter.path, "org.freedesktop.DBus.Properties", "Set"),

@@ -16,6 +16,8 @@ package struct BluetoothAdapter: Sendable, Hashable {
   package let roles: Set<Role>
   /// How many advertisements can be registered; nil if it cannot advertise.
   package let advertisements: Int?
+  /// How many advertisements are registered, by all programs.
+  package let activeAdvertisements: Int
   private let modalias: String?
   /// The version of BlueZ, such as 5 and 66; nil where main.conf names another device.
   package var version: (major: Int, minor: Int)? {
@@ -36,10 +38,10 @@ package struct BluetoothAdapter: Sendable, Hashable {
     isPowered = properties["Powered"]?.bool ?? false
     modalias = properties["Modalias"]?.string
     let manager = interfaces["org.bluez.LEAdvertisingManager1"]
-    advertisements = manager.map { manager in
-      // Those in use, and those that are free.
-      (manager["SupportedInstances"]?.integer ?? 1) + (manager["ActiveInstances"]?.integer ?? 0)
-    }
+    let active = manager?["ActiveInstances"]?.integer ?? 0
+    activeAdvertisements = active
+    // Those in use, and those that are free.
+    advertisements = manager.map { ($0["SupportedInstances"]?.integer ?? 1) + active }
     // BlueZ has them since 5.55.
     let roles = properties["Roles"]?.strings
     self.roles =
@@ -115,6 +117,8 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
     isBonded = properties["Bonded"]?.bool ?? isPaired
     isResolved = properties["ServicesResolved"]?.bool ?? false
   }
+
+  package func isKnown(to adapter: BluetoothAdapter) -> Bool { adapterPath == adapter.path }
 
   /// Whether a text is its name or its address.
   package func isCalled(_ text: String) -> Bool { text == name || text.uppercased() == address }

@@ -46,15 +46,12 @@ final class PeerApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// Finds the other app in the network and exchanges tokens with it, as MultipeerConnectivity does on
-/// phones.
+/// Finds the other app and exchanges tokens with it, as MultipeerConnectivity does on phones.
 ///
 /// - Parameter isEqual: asks a person whether the other machine shows the same code.
 func meet(
-  _ app: PeerApp, as name: String, in service: String, isEqual: (String) -> Bool
+  _ app: PeerApp, _ nearby: NINearbyPeers, isEqual: (String) -> Bool
 ) async throws -> NIPeerConnection {
-  let nearby = try await NINearbyPeers(service: service, name: name)
-  defer { nearby.close() }
   for await event in nearby.events {
     let connection: NIPeerConnection
     switch event {
@@ -63,6 +60,7 @@ func meet(
     case .invited(let invitation): connection = try await invitation.accept(app.session)
     default: continue
     }
+    nearby.close()
     guard isEqual(connection.code) else { fail("the codes differ") }
     let token = try await connection.confirm()
     app.queue.sync { app.receive(token) }
@@ -72,20 +70,28 @@ func meet(
 }
 
 /// Two processes, each with a chip, find each other, exchange tokens and range. The first one also
-/// simulates the chips, and starts the second one with the name of its chip.
+/// simulates the chips, and starts the second one with the name of its chip. They meet in the network, or
+/// over Bluetooth LE where they are given an adapter each, which have to hear each other: hci0 hci1.
 @main
 enum Main {
   static func main() async throws {
-    let arguments = CommandLine.arguments
-    failAfter(seconds: 60) { "process \(getpid())" }
-    if arguments.count == 3 {
-      try await second(on: arguments[1], in: arguments[2])
-    } else {
-      try await first()
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    failAfter(seconds: 120) { "process \(getpid())" }
+    switch arguments.count {
+    case 0: try await first()
+    case 2: try await first(adapter: arguments[0], other: arguments[1])
+    default:
+      try await second(
+        on: arguments[1], in: arguments[2], arguments.count == 4 ? arguments[3] : nil)
     }
   }
 
-  private static func first() async throws {
+  private static func transport(_ adapter: String?) -> NINearbyPeers.Transport {
+    adapter.map { .bluetooth(adapter: $0) } ?? .network
+  }
+
+  private static func first(adapter: String? = nil, other otherAdapter: String? = nil) async throws
+  {
     let environment = try ExampleEnvironment(phone: .qm33PDoA, at: Placement(at: SIMD3(0, 0, 1)))
     let other = try environment.bench.add(
       profile: .sr250, placement: Placement(at: SIMD3(3, 1, 1), yaw: 180), name: "other")
@@ -94,20 +100,22 @@ enum Main {
     let process = Process()
     let (output, input) = (Pipe(), Pipe())
     process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = [other.path, service]
+    process.arguments = ["second", other.path, service] + (otherAdapter.map { [$0] } ?? [])
     (process.standardOutput, process.standardInput) = (output, input)
     try process.run()
 
     let alice = PeerApp(on: environment.phone.path, queue: DispatchQueue(label: "app"))
+    let (ranged, done) = AsyncStream<Void>.makeStream()
     alice.onDistance = {
       guard alice.distances.count == 5, let distance = alice.distances.last else { return }
       print("\(distance) m, actually \(truth) m")
       guard abs(distance - truth) < 0.1 else { fail("wrong distance") }
-      process.terminate()
-      succeed("two Linux machines range with each other")
+      done.finish()
     }
+    let nearby = try await NINearbyPeers(
+      service: service, name: "Alice", over: transport(adapter))
     // Here a program compares the codes; in the field, two people do.
-    let connection = try await meet(alice, as: "Alice", in: service) { code in
+    let connection = try await meet(alice, nearby) { code in
       print("Alice's code is \(code)")
       let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
       print(line, terminator: "")
@@ -115,17 +123,27 @@ enum Main {
       try? input.fileHandleForWriting.write(contentsOf: Data((isEqual ? "y\n" : "n\n").utf8))
       return isEqual
     }
-    _ = await connection.ended()
-    fail("the other process has ended")
+    let watch = Task {
+      if await connection.ended() != nil { fail("the other process has ended") }
+    }
+    for await _ in ranged {}
+    watch.cancel()
+    _ = await watch.value
+    connection.close()
+    await nearby.end()
+    process.waitUntilExit()
+    succeed("two Linux machines range with each other")
   }
 
-  private static func second(on chip: String, in service: String) async throws {
+  private static func second(on chip: String, in service: String, _ adapter: String?) async throws {
     let bob = PeerApp(on: chip, queue: DispatchQueue(label: "app"))
-    let connection = try await meet(bob, as: "Bob", in: service) { code in
+    let nearby = try await NINearbyPeers(service: service, name: "Bob", over: transport(adapter))
+    let connection = try await meet(bob, nearby) { code in
       FileHandle.standardOutput.write(Data("Bob's code is \(code)\n".utf8))
       return readLine() == "y"
     }
     _ = await connection.ended()
+    await nearby.end()
     await bob.session.close()
   }
 }

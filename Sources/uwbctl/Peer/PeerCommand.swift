@@ -11,11 +11,12 @@ import UWBLink
 struct PeerCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "peer",
-    abstract: "Find another Linux machine in the network, exchange tokens and range with it.",
+    abstract: "Find another Linux machine, exchange tokens and range with it.",
     discussion: """
-      Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, \
-      exchange tokens over TCP, and show a code, which has to be the same on both: compare it before you \
-      answer, because whoever is in the network can take any name. Answers are read from standard input. \
+      Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, and \
+      exchange tokens over TCP; with --ble both over Bluetooth LE, for which bluetoothd has to run on both. \
+      Then they show a code, which has to be the same on both: compare it before you answer, because whoever \
+      is in the network, or near, can take any name. Answers are read from standard input. \
       Without --device, embedded simulated chips play both sides, and nothing is asked. Stops on Ctrl-C, \
       and when the other machine ends.
       """)
@@ -27,6 +28,9 @@ struct PeerCommand: Command {
   var to: String?
   @Option(help: "Only programs with the same service find each other.")
   var service = "uwbctl"
+  @Flag(help: "Find each other over Bluetooth LE instead of the network.") var ble = false
+  @Option(help: "The Bluetooth adapter, such as hci0, or its address (default: the first).")
+  var bleAdapter: String?
   @Option(help: "How many seconds to look for a peer; 0: until Ctrl-C.")
   var wait = Seconds(60)
   @Option(help: "Output format (default: text on a terminal, otherwise json).")
@@ -40,6 +44,13 @@ struct PeerCommand: Command {
     try require(
       name.map { PeerAnnouncement.name($0.utf8) != nil } ?? true,
       "--name takes 1 to 63 bytes without control characters.")
+    try require(
+      !ble || (name?.utf8.count ?? 0) <= NINearbyPeers.longestBluetoothName,
+      "With --ble, --name takes up to \(NINearbyPeers.longestBluetoothName) bytes.")
+    try require(ble || bleAdapter == nil, "--ble-adapter needs --ble.")
+    try require(
+      !ble || !options.isSimulated,
+      "--ble needs --device: simulated chips play both sides in this machine's network.")
   }
 
   func execute() async throws {
@@ -61,11 +72,11 @@ struct PeerCommand: Command {
     }
   }
 
-  private static var hostName: String {
+  private static func hostName(of length: Int) -> String {
     var name = utsname()
     uname(&name)
     let text = withUnsafeBytes(of: name.nodename) {
-      String(decoding: $0.prefix { $0 != 0 }.prefix(63), as: UTF8.self)
+      String(decoding: $0.prefix { $0 != 0 }.prefix(length), as: UTF8.self)
     }
     return text.isEmpty ? "uwbctl" : text
   }
@@ -131,10 +142,22 @@ struct PeerCommand: Command {
     let printer = FindPrinter(
       format ?? (standardOutput.isTerminal ? .text : .json), of: "the other machine")
     defer { printer.finish() }
-    let name = name ?? Self.hostName
+    let name = name ?? Self.hostName(of: ble ? NINearbyPeers.longestBluetoothName : 63)
     let identity = try Self.identity(of: device)
-    let nearby = try await NINearbyPeers(service: service, name: name)
-    defer { nearby.close() }
+    let nearby = try await NINearbyPeers(
+      service: service, name: name, over: ble ? .bluetooth(adapter: bleAdapter) : .network)
+    try await lending {
+      try await range(with: device, nearby, name, identity, printer, isAsked: isAsked)
+    } end: {
+      // bluetoothd would keep the connection.
+      await nearby.end()
+    }
+  }
+
+  private func range(
+    with device: UWBDevice, _ nearby: NINearbyPeers, _ name: String, _ identity: PeerIdentity,
+    _ printer: FindPrinter, isAsked: Bool
+  ) async throws {
     printer.say("looking", "looking for a peer, as \(printable(name))", ["name": name])
     if !nearby.hasNetwork, isAsked {
       note("There is no network: only programs on this machine can be found.")
@@ -150,7 +173,7 @@ struct PeerCommand: Command {
       await connection.refuse()
       throw Failure(
         .notConfirmed, "The code was not confirmed.",
-        try: "If the other machine shows another code, somebody in the network interferes: "
+        try: "If the other machine shows another code, somebody interferes: "
           + "use another network. Otherwise answer y on both machines.")
     }
     let session = try identity.session(with: await connection.confirmed())
@@ -184,8 +207,10 @@ struct PeerCommand: Command {
     try Task.checkCancellation()
     throw Failure(
       .noPeer, "No peer was found.",
-      try: "Start uwbctl peer on the other machine, in the same network and with the same "
-        + "--service; no firewall may stop UDP to port 7701 or TCP.")
+      try: "Start uwbctl peer on the other machine, with the same --service and "
+        + (ble
+          ? "--ble; uwbctl doctor says whether Bluetooth works."
+          : "in the same network; no firewall may stop UDP to port 7701 or TCP."))
   }
 
   /// Asks the person at this machine, for as long as the other machine waits.

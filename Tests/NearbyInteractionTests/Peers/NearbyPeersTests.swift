@@ -173,9 +173,11 @@ import Testing
 
   /// A connection as anybody can make one.
   private static func connect(to nearby: NINearbyPeers) async throws -> PeerWire {
-    guard case .tcp(_, let port) = nearby.listener.endpoint else { throw NIPeerError.closed }
+    guard let transport = nearby.transport as? NetworkTransport,
+      case .tcp(_, let port) = transport.listener.endpoint
+    else { throw NIPeerError.closed }
     return PeerWire(
-      channel: try await SocketChannel.connect(to: .tcp(host: "127.0.0.1", port: port)))
+      try await SocketChannel.connect(to: .tcp(host: "127.0.0.1", port: port)), transport)
   }
 
   private static func invitation(at nearby: NINearbyPeers) async -> NIPeerInvitation? {

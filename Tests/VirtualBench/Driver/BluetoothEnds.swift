@@ -129,6 +129,14 @@ import Glibc
     case "bonded":
       guard try device(bluetooth, adapter).isBonded else { fail("there is no bond") }
     case "disconnect": try await bluetooth.disconnect(device(bluetooth, adapter).id)
+    // No adapter advertises or is connected.
+    case "idle":
+      for device in bluetooth.devices where device.isConnected {
+        fail("\(device.address) is connected")
+      }
+      for adapter in bluetooth.adapters where adapter.activeAdvertisements != 0 {
+        fail("\(adapter.name) advertises")
+      }
     // Everything that this adapter knows.
     case "forget":
       for device in bluetooth.devices where device.isPaired && own(device, adapter, bluetooth) {

@@ -14,6 +14,10 @@ start_daemon() { # options of bluetoothd
   bluetoothd -n "$@" >&4 2>&4 &
   daemon=$!
 }
+start_controllers() {
+  btvirt -L -l2 >&4 2>&4 &
+  controllers=$!
+}
 # eventually COMMAND…: it succeeds within half a minute, or as often as `patience` says.
 eventually() {
   local try=0

@@ -94,9 +94,7 @@ make_image() { # the folder to make it in
   cp "$modules"/modules.{builtin,order,builtin.modinfo} "$image/lib/modules/$kernel/"
   dependencies "$image"
 
-  copy_program "$bin/uwbctl" /usr/bin/uwbctl "$image"
-  copy_program "$bin/VirtualBench" /usr/bin/VirtualBench "$image"
-  copy_program "$bin/BackgroundRanging" /usr/bin/BackgroundRanging "$image"
+  for name in "${programs[@]}"; do copy_program "$bin/$name" "/usr/bin/$name" "$image"; done
   install -D "$root/udev/60-uwb.rules" "$image/usr/share/uwb/60-uwb.rules"
   cp -a "$here/Guest" "$image/bench"
   mkdir -p "$image/var"

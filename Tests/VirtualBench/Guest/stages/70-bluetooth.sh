@@ -10,10 +10,6 @@ command -v bluetoothd >/dev/null || {
 }
 . /bench/bluetooth.sh
 
-start_controllers() {
-  btvirt -L -l2 >&4 2>&4 &
-  controllers=$!
-}
 start_accessory() {
   : >$accessory
   chmod 666 $accessory
@@ -42,6 +38,64 @@ app() { ends 0 as visitor "VirtualBench bluetooth app hci1 $*"; }
 app_fails() { ends 1 as visitor "VirtualBench bluetooth app hci1 $*"; }
 accessory_forgets() { ends 0 as visitor "VirtualBench bluetooth app hci0 forget"; }
 without_adapter() { app_fails find && says "There is no Bluetooth adapter"; }
+# The kernel's own view of a line that nobody holds any more.
+line_is_unset() {
+  local base
+  base=$(cat "$(grep -l uwb-bench /sys/class/gpio/gpiochip*/label | sed 's/label$/base/')")
+  echo $((base + 3)) >/sys/class/gpio/export
+  local level
+  level=$(cat /sys/class/gpio/uwb-power/value)
+  echo $((base + 3)) >/sys/class/gpio/unexport
+  [ "$level" = 0 ]
+}
+# peer ADAPTER CHIP NAME OPTION…: one of two machines, whose person says that the codes are equal.
+peer() {
+  local adapter=$1 chip=$2 name=$3
+  shift 3
+  : >/tmp/peer-$name
+  chmod 666 /tmp/peer-$name
+  as visitor "uwbctl peer --device /tmp/chip-$chip --ble --ble-adapter $adapter --name $name \
+    --format json $*" <<yes >/tmp/peer-$name 2>&1
+y
+yes
+}
+peers() {
+  peer hci0 a Alice &
+  local other=$! got=0
+  peer hci1 b Bob -n 5 || got=$?
+  wait $other || true
+  [ $got = 0 ] || {
+    cat /tmp/peer-*
+    return 1
+  }
+}
+code_of() { sed -n 's/.*"code":"\([0-9 ]*\)".*/\1/p' /tmp/peer-$1; }
+codes_are_equal() {
+  cat /tmp/peer-*
+  [ -n "$(code_of Alice)" ] && [ "$(code_of Alice)" = "$(code_of Bob)" ] &&
+    [ "$(grep -c '"found".*"distance_m"' /tmp/peer-Bob)" = 5 ]
+}
+# Either may be the one that has connected.
+peer_is_killed() {
+  rm /tmp/peer-*
+  peer hci0 a Alice &
+  local first=$! got=0
+  peer hci1 b Bob &
+  local second=$!
+  eventually grep -q distance_m /tmp/peer-Bob 2>&4 || {
+    cat /tmp/peer-*
+    return 1
+  }
+  kill -9 "$(ps | sed -n 's/^ *\([0-9]*\) .* [u]wbctl peer .*--name Alice.*/\1/p')"
+  wait $first
+  wait $second || got=$?
+  [ $got = 85 ] || {
+    cat /tmp/peer-*
+    echo "Bob ended with $got"
+    return 1
+  }
+}
+nothing_left() { ends 0 as visitor "VirtualBench bluetooth app hci0 idle"; }
 
 prepare_bluetooth
 check "without a bus: 1" app_fails find
@@ -139,13 +193,38 @@ check "… with distances" says '"found".*"distance_m":'
 check "both ends keep keys" bonds_are 2
 check "it ranges with the stored keys" find_door 0 -n 5
 end_serving
-# The chips walk to and fro, between two metres and three.
-check "an accessory with a region" serve --region near=2.4:2.6 --dwell 1 --tell-app
+# The chips walk to and fro, between two metres and three. A line of the kernel's GPIO code, which ends
+# high if nobody sets it.
+insmod /bench/uwb_bench.ko
+chmod 666 /dev/gpiochip*
+chmod 755 /sys/kernel/debug
+: >/tmp/levels
+chmod 666 /tmp/levels
+cat >/tmp/level.sh <<'level'
+#!/bin/sh
+level=hi
+[ "$UWB_EVENT" = enter ] || level=lo
+# The line is set beside the command.
+until grep -q "uwb-power.* out $level" /sys/kernel/debug/gpio; do usleep 10000; done
+echo "$UWB_EVENT $level" >>/tmp/levels
+level
+chmod 755 /tmp/level.sh
+check "an accessory with a region" serve --region near=2.4:2.6 --dwell 1 --tell-app \
+  --gpio uwb-power --on-enter /tmp/level.sh --on-leave /tmp/level.sh
 check "it tells the app what happens in it" find_door 0 -n 400
 for change in entered dwelled left; do
   check "… $change" says "\"event\":\"region\".*\"change\":\"$change\""
 done
+check "… a GPIO line is set" grep -q "enter hi" /tmp/levels
+check "… and not set" grep -q "leave lo" /tmp/levels
+entered=$(grep -c '"change":"entered"' $accessory)
+find_door 0 -n 100000 >&4 2>&4 &
+check "the phone is near once more" await '"change":"entered"' $((entered + 1))
 end_serving
+kill -INT "$(process_of find)" 2>&4
+wait $!
+check "an accessory that ends leaves the line unset" line_is_unset
+rmmod uwb_bench
 check "an accessory over Bluetooth LE and TCP" serve --listen tcp:7000
 await '"listening"' 2
 check "both links, five visits each" ends 0 as visitor \
@@ -171,6 +250,18 @@ check "a session with a Bluetooth identifier: refused unless paired, goes on in 
   ends 0 as visitor "BackgroundRanging hci0 hci1"
 check "… which says why" says "is not paired with this machine"
 note "$(grep 'accessory measured' $out)"
+
+# --- two machines without an accessory
+as visitor "uwbctl simulate --chips 2 --link /tmp/chip" >&4 2>&4 &
+eventually test -L /tmp/chip-b
+check "two machines find each other, compare a code, and range" peers
+check "… with the same code, and distances" codes_are_equal
+check "… and end when the other one is killed" peer_is_killed
+check "… no connection is left" eventually nothing_left
+kill "$(process_of simulate)"
+check "two apps do so" ends 0 as visitor "PeerRanging hci0 hci1"
+note "$(tail -n 2 $out | head -n 1)"
+check "no connection is left, nothing advertised" eventually nothing_left
 kill $daemon $controllers
 check "no program is stuck" none_stuck
 check "… nor of these" sh -c "! ps | grep '[V]irtualBench'"
