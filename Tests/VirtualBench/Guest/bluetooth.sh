@@ -4,6 +4,13 @@
 accessory=/tmp/accessory
 : >$accessory
 
+needs_bluetoothd() {
+  command -v bluetoothd >/dev/null && return
+  note "there is no bluetoothd in this machine; run the bench with --install"
+  check "left out" true
+  finish
+  exit
+}
 prepare_bluetooth() {
   modprobe -a hci_vhci ecdh_generic drbg cmac ecb algif_hash algif_skcipher 2>&4
   ip link set lo up 2>&4

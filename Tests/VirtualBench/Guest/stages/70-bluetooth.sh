@@ -2,13 +2,8 @@
 #
 # Bluetooth LE: the real bluetoothd with two virtual controllers that hear each other; on one the
 # accessory's side, on the other one the app's, each an ordinary user's program.
-command -v bluetoothd >/dev/null || {
-  note "there is no bluetoothd in this machine; run the bench with --install"
-  check "left out" true
-  finish
-  exit
-}
 . /bench/bluetooth.sh
+needs_bluetoothd
 
 start_accessory() {
   : >$accessory
