@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# phone.py SOCKET [VISITS]: plays a Bluetooth controller for the virtual machine at the socket, and phones
-# that find the accessory in it, as iPhones do: with private addresses that change, an MTU of their own,
-# and keys that they keep or forget. Needs bumble 0.0.236 (PyPI). Prints a line for each check, as the
+# phone.py SOCKET [VISITS]: plays a Bluetooth controller for the virtual machine at the socket, kits that
+# its app finds, and phones that find the accessory in it, as iPhones do: with private addresses that
+# change, an MTU of their own, and keys that they keep or forget. Needs bumble 0.0.236 (PyPI). Prints a line for each check, as the
 # stages do, and ends with 1 if one did not hold.
 import asyncio
 import os
@@ -11,11 +11,12 @@ import struct
 import sys
 import time
 
-from bumble import att, controller, core, device, hci, host, keys, link, pairing
+from bumble import att, controller, core, device, gatt, hci, host, keys, link, pairing
 from bumble.transport import common, open_transport
 
 UART, RX, TX = (core.UUID(f"6E40000{n}-B5A3-F393-E0A9-E50E24DCCA9E") for n in (1, 2, 3))
-QNIS = core.UUID("2E938FD0-6A61-11ED-A1EB-0242AC120002")
+QNIS, QNIS_RX, QNIS_TX = (core.UUID(f"{n}-6A61-11ED-A1EB-0242AC120002")
+                          for n in ("2E938FD0", "2E93998A", "2E939AF2"))
 SECURE = core.UUID("2E93941C-6A61-11ED-A1EB-0242AC120002")
 NEARBY = core.UUID("48FE3E40-0817-4BB2-8633-3073689C2DBA")
 DATA = core.UUID("95E8D9D5-D8EF-4721-9A4E-807375F53328")
@@ -190,6 +191,84 @@ class Phone:
         await asyncio.wait_for(self.gone, PATIENCE)
 
 
+class Kit:
+    """An accessory as Qorvo's and NXP's firmware make them, for the app in the machine: it advertises once
+    a second, and has no more than its data channel, QNIS with an encrypted value. What it is told goes to
+    the accessory in the machine, by a phone, and back: that has a chip which ranges."""
+
+    def __init__(self, air, name, service, rx, tx, flags):
+        self.name, self.service = name, service
+        self.controller = Controller(name, link=air)
+        self.device = device.Device(
+            config=device.DeviceConfiguration(
+                name=name, address=hci.Address.generate_static_address(), keystore=None,
+                identity_address_type=pairing.PairingConfig.AddressType.RANDOM),
+            host=host.Host(self.controller, common.AsyncPipeSink(self.controller)))
+        notify, read = gatt.Characteristic.NOTIFY, gatt.Characteristic.READ
+        self.messages = asyncio.Queue()
+        self.left, self.said = asyncio.Event(), []
+        self.output = gatt.Characteristic(tx, notify, gatt.Characteristic.READABLE)
+        self.output.on(self.output.EVENT_SUBSCRIPTION,
+                       lambda _, notifies, __: notifies or self.left.set())
+        characteristics = [
+            gatt.Characteristic(
+                rx, flags, gatt.Characteristic.WRITEABLE, gatt.CharacteristicValue(
+                    write=lambda _, value: self.messages.put_nowait(bytes(value)))),
+            self.output]
+        if service == QNIS:
+            characteristics.append(gatt.Characteristic(
+                SECURE, read, gatt.Characteristic.READ_REQUIRES_ENCRYPTION, b"Qorvo\0"))
+        self.device.add_service(gatt.Service(service, characteristics))
+
+    async def serve(self, phone, address):
+        await self.device.power_on()
+        self.device.keystore = keys.MemoryKeyStore()
+        await phone.connect(address)
+        await phone.listen()
+        gone = asyncio.get_running_loop().create_future()
+
+        def connected(connection):
+            self.connection = connection
+            connection.on("disconnection", lambda why: gone.done() or gone.set_result(why))
+
+        self.device.once("connection", connected)
+        # The name in it, because bumble's scan response is the same.
+        await self.device.start_advertising(
+            advertising_data=bytes(core.AdvertisingData([
+                (core.AdvertisingData.FLAGS, b"\x06"),
+                (core.AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS,
+                 bytes(self.service)),
+                (core.AdvertisingData.COMPLETE_LOCAL_NAME, self.name.encode())])),
+            advertising_interval_min=1000, advertising_interval_max=1000)
+
+        async def up():
+            while True:
+                message = await self.messages.get()
+                self.said.append(message[0])
+                await phone.say(*message)
+
+        async def down():
+            while True:
+                message = await phone.messages.get()
+                self.said.append(message[0])
+                await self.device.notify_subscriber(self.connection, self.output, message)
+
+        ways = [asyncio.create_task(way()) for way in (up, down)]
+        leaving = asyncio.create_task(self.left.wait())
+        await asyncio.wait([*ways, leaving], timeout=PATIENCE * 2,
+                           return_when=asyncio.FIRST_COMPLETED)
+        check(f"the app in the machine uses {self.name}: 0x0A, 0x01, 0x0B, 0x02",
+              leaving.done() and self.said[:4] == [INITIALIZE, CONFIGURATION, CONFIGURE, STARTED],
+              " ".join(f"0x{number:02X}" for number in self.said))
+        for task in [*ways, leaving]:
+            task.cancel()
+        # The kernel of the machine would cancel connecting instead.
+        if not gone.done():
+            await self.connection.disconnect()
+        await asyncio.wait_for(gone, PATIENCE)
+        await phone.leave()
+
+
 def shareable():
     """Data of version 1.1, with the values of an iPhone."""
     return struct.pack(
@@ -350,6 +429,11 @@ async def main(path, count):
         phone = await Phone(air, machine, "phone").on()
         address = await phone.find()
         check("a phone finds the accessory by its service", True)
+        written, quickly = gatt.Characteristic.WRITE, gatt.Characteristic.WRITE_WITHOUT_RESPONSE
+        for name, channel, flags in (("Kit U", (UART, RX, TX), written),
+                                     ("Kit Q", (QNIS, QNIS_RX, QNIS_TX), written | quickly)):
+            relay = await Phone(air, machine, name).on()
+            await Kit(air, name, *channel, flags).serve(relay, address)
         await one_phone(phone, address)
         await two_phones(phone, await Phone(air, machine, "other").on(), address)
         await small(await Phone(air, machine, "small", mtu=23).on(), address)

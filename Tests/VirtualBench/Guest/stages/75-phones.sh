@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Phones outside of the machine, played by bumble (Host/phone.py), find the accessory that the real
-# bluetoothd and uwbctl serve. What they see is among the checks before the last ones here.
+# Phones and kits outside of the machine, played by bumble (Host/phone.py). uwbctl finds the kits, and
+# the phones find the accessory that the real bluetoothd and uwbctl serve. What they see is among the
+# checks here.
 . /bench/bluetooth.sh
 modprobe -a virtio_pci virtio_console 2>&4
 port=$(ls /dev/vport*p1 2>&4) || {
@@ -18,7 +19,7 @@ settings '[General]' 'JustWorksRepairing = confirm' '[GATT]' 'Channels = 1'
 start_daemon -f /tmp/main.conf
 VirtualBench controller "$port" >&4 2>&4 &
 phones=$!
-as visitor "uwbctl simulate --chips 1 --link /tmp/chip" >&4 2>&4 &
+as visitor "uwbctl simulate --chips 2 --link /tmp/chip" >&4 2>&4 &
 eventually test -L /tmp/chip-a
 check "the kernel has the controller of the phones" eventually test -e /sys/class/bluetooth/hci0
 check "uwbctl accessory --listen ble" serve
@@ -26,6 +27,15 @@ tail -f $accessory >&4 &
 uwbctl=$(process_of accessory)
 descriptors() { ls /proc/"$uwbctl"/fd | wc -l; }
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/"$uwbctl"/status; }
+for kit in U Q; do
+  pair=
+  [ $kit = U ] || pair=--pair
+  check "uwbctl find --ble${pair:+ }$pair uses the kit $kit of another project" ends 0 as visitor \
+    "uwbctl find --device /tmp/chip-b --ble --to 'Kit $kit' $pair --wait 600 --format json -n 5"
+  check "… with distances" says '"found".*"distance_m":'
+done
+check "… with whose keys it is paired" ends 0 as visitor "uwbctl bonds --format json"
+check "… and no others" test "$(grep -c '"Kit' $out)" = 1
 before=$(descriptors)
 # What the first phones leave behind is kept for good.
 while kill -0 $phones 2>&4 && ! said '"disconnected"' "$(rounds 9 40)"; do sleep 1; done
