@@ -20,15 +20,16 @@ struct ProfileFolder: Sendable {
   /// Reads the files `NAME.json`; where there are several chips, `CHIP.NAME.json` with the last part of
   /// the chip's name. Blocks.
   ///
+  /// - Parameter held: the chips of files that are used now, which keep them when there are more chips.
   /// - Returns: nil if the folder cannot be read.
-  init?(_ folder: String, chips: [String]) {
+  init?(_ folder: String, chips: [String], held: [String: String] = [:]) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
       return nil
     }
     for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
       let file = "\(folder)/\(name)"
       let named = chips.first { name.hasPrefix(Self.lastPart(of: $0) + ".") }
-      guard let chip = named ?? (chips.count == 1 ? chips[0] : nil) else {
+      guard let chip = named ?? held[file] ?? (chips.count == 1 ? chips[0] : nil) else {
         problems.append("\(file) belongs to no chip: name it CHIP.NAME.json.")
         continue
       }

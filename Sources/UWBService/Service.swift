@@ -121,6 +121,12 @@ import Varlink
     }
   }
 
+  /// The chips of the files whose sessions it holds.
+  var held: [String: String] {
+    let pairs = chips.flatMap { chip in chip.files.map { ($0, chip.name) } }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
   private func startOwn(_ profile: SessionProfile, on chip: SharedChip) async throws(Refusal) {
     let user = PeerCredentials(uid: geteuid(), pid: getpid(), groups: [])
     let (session, _) = try await session(with: profile, on: chip, .everyone, user)

@@ -29,6 +29,7 @@ import UWBLink
   var startsOwn: ((SessionProfile) async throws(Refusal) -> Void)?
   /// The sessions that the service itself holds, as they are in files.
   private var own: [(file: String, text: [UInt8])] = []
+  var files: [String] { own.map(\.file) }
   /// What has been said of these files.
   private var problems: [String: String] = [:]
   private var needsOwn = false

@@ -148,8 +148,8 @@ package struct Uwbd: AsyncParsableCommand {
   /// A file that cannot be used is told, and does not keep the others from being used.
   private func readSessions(_ service: Service, _ logger: Logger) async {
     guard let sessions else { return }
-    let chips = await service.names
-    let read = try? await runBlocking { ProfileFolder(sessions, chips: chips) }
+    let (chips, held) = await (service.names, service.held)
+    let read = try? await runBlocking { ProfileFolder(sessions, chips: chips, held: held) }
     guard let folder = read ?? nil else {
       logger.error("The folder \(printable(sessions)) cannot be read: sessions stay as they are.")
       return

@@ -112,6 +112,10 @@ import Varlink
     try write(.string(String(repeating: "x", count: 70_000)), "long.json", in: folder)
     #expect(ProfileFolder(folder.path(""), chips: ["/dev/ttyACM0"])?.problems.count == 1)
     #expect(ProfileFolder(folder.path("none"), chips: chips) == nil)
+    // A board that is plugged in takes none away from another.
+    let held = Dictionary(uniqueKeysWithValues: one.profiles.map { ($0.file, $0.chip) })
+    let later = try #require(ProfileFolder(folder.path(""), chips: chips, held: held))
+    #expect(Set(later.profiles.map(\.file)).isSuperset(of: one.profiles.map(\.file)))
   }
 
   @Test func itEndsWhenNobodyUsesIt() async throws {
