@@ -88,6 +88,7 @@ struct Scale {
 
   /// What the processes of `measure` and of `ServiceFigures` do.
   static func runChild(_ arguments: [String]) throws {
+    if arguments.count == 2, arguments[0] == "relay" { return try Relay(arguments[1]).run() }
     let numbers = arguments.dropFirst().prefix(3).compactMap { Int($0) }
     guard arguments.count >= 6, numbers.count == 3 else { throw CocoaError(.featureUnsupported) }
     let (first, frames, hertz) = (numbers[0], numbers[1], numbers[2])

@@ -103,36 +103,40 @@ struct ServiceFigures {
 
   // MARK: figures
 
-  /// The same program, which opens the chip itself, and through the service.
+  /// The same program, which opens the chip itself, through a process that only passes on, and through
+  /// the service.
   private mutating func measureDelay(rounds: Int) throws {
-    var (direct, through): ([[Double]], [[Double]]) = ([], [])
+    enum Way: CaseIterable { case direct, relayed, shared }
+    var results: [Way: [[Double]]] = [:]
     let frames = 100 * seconds
     for _ in 0..<rounds {
-      for isShared in [false, true] {
+      for way in Way.allCases {
         let bench = try Bench(chips: 1, hertz: 100, frames: frames, measurements: 1)
-        if !isShared {
+        if way != .shared {
           bench.service.process.terminate()
           bench.service.process.waitUntilExit()
         }
-        let path = isShared ? "uwbd:\(bench.socket)" : bench.paths[0]
+        let relay = way == .relayed ? try Child(["relay", bench.paths[0]]) : nil
+        let path = way == .shared ? "uwbd:\(bench.socket)" : try relay?.readLine() ?? bench.paths[0]
         let host = try Child(["host", "0"] + bench.sizes + ["0", path])
         let result = try host.readLine().split(separator: " ").map { Double($0) ?? 0 }
-        if isShared { through.append(result) } else { direct.append(result) }
+        results[way, default: []].append(result)
         isWell = isWell && Int(result[0]) == frames
         try host.end()
+        try relay?.end()
         try bench.end()
       }
     }
-    func middle(_ results: [[Double]], _ column: Int) -> Double {
-      Percentiles(results.map { $0[column] }).p50
+    func middle(_ way: Way, _ column: Int) -> Double {
+      Percentiles((results[way] ?? []).map { $0[column] }).p50
     }
+    func both(_ way: Way) -> String { "\(shown(middle(way, 4))), \(shown(middle(way, 5)))" }
     let (p50, p99) = (
-      middle(through, 4) - middle(direct, 4), middle(through, 5) - middle(direct, 5)
+      middle(.shared, 4) - middle(.direct, 4), middle(.shared, 5) - middle(.direct, 5)
     )
     write(
-      "S1: chip to program, 100 Hz, p50 and p99 in us",
-      "\(shown(middle(through, 4))), \(shown(middle(through, 5)))",
-      "\(shown(middle(direct, 4))), \(shown(middle(direct, 5))) without the service",
+      "S1: chip to program, 100 Hz, p50 and p99 in us", both(.shared),
+      "\(both(.direct)) without the service; \(both(.relayed)) through one that only passes on",
       "+\(shown(p50)) <= 40 \(p50 <= 40 ? "met" : "MISSED"), "
         + "+\(shown(p99)) <= 150 \(p99 <= 150 ? "met" : "MISSED")")
   }
@@ -153,6 +157,8 @@ struct ServiceFigures {
   private func read(
     _ connections: Int, _ measurements: Int, hertz: Int, pause: Int, stops: Bool = false
   ) throws -> Reading {
+    // A minute for who is stopped, and for what that is compared with.
+    let seconds = connections == 1 || pause > 0 ? seconds : 3 * seconds
     let bench = try Bench(
       chips: 1, hertz: hertz, frames: seconds * hertz, measurements: measurements)
     let readers = try Child(
