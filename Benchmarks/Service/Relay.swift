@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import SystemPackage
 import UWBSimulator
 
 /// A process that does what any service has to, and nothing else: passes on what a chip and a program
