@@ -223,7 +223,7 @@ enum AngleFigures {
       guard
         let fit = try? ArrayFit(
           zip(turn, measured(turn)).map { ArraySample(azimuth: $0, phases: $1) })
-      else { continue }
+      else { preconditionFailure("the ring of seed \(seed) is refused") }
       let known = fit.pairs.map { pair in
         var known = pair
         known.modelDeviation =

@@ -40,8 +40,8 @@ import Varlink
   /// For how long a client may take nothing while measurements are lost.
   private static let patience = Duration.seconds(120)
 
-  /// Reads in a turn.
-  private static let mostReads = 2
+  /// Calls of a turn, and what is read in it: others have theirs next.
+  private static let (mostCalls, mostReads, mostBytes) = (16, 4, 4_096)
 
   /// - Parameter descriptor: of a socket that does not block; closed at the end.
   init(_ descriptor: Int32, number: Int, _ user: PeerCredentials, _ service: Service) {
@@ -66,19 +66,21 @@ import Varlink
 
   /// Something has happened to the socket.
   func isReady() {
-    readable()
+    takeCalls()
+    if !goesOnLater { readable() }
     if waitsForRoom { goOn() }
   }
 
   /// Reads what is available.
   private func readable() {
-    var buffer = [UInt8](repeating: 0, count: 16_384)
-    var reads = 0
+    var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
+    var (reads, isFull) = (0, false)
     while !isClosed, !isAtEnd {
+      // Nothing else would tell of what is left.
+      guard reads < Self.mostReads, !isFull else { return goOnLater() }
       reads += 1
-      // Others have their turn first. Nothing else would tell of what is left.
-      guard reads <= Self.mostReads else { return goOnLater() }
       let count = read(socket, &buffer, buffer.count)
+      isFull = count == buffer.count
       if count > 0 {
         if let chip {
           chip.receive(buffer[..<count])
@@ -86,6 +88,7 @@ import Varlink
         }
         framing.append(buffer[..<count])
         takeCalls()
+        if goesOnLater { return }
         // Calls that wait for the one before them.
         if framing.count > 2 * framing.limit { return close() }
       } else if count == 0 {
@@ -121,7 +124,10 @@ import Varlink
     guard !isTakingCalls else { return }
     isTakingCalls = true
     defer { isTakingCalls = false }
+    var calls = 0
     while !isClosed, call == nil, chip == nil, output.isEmpty, !closesSoon {
+      calls += 1
+      guard calls <= Self.mostCalls else { return goOnLater() }
       do throws(VarlinkMessageError) {
         guard let message = try framing.next() else { return }
         let call = try VarlinkCall(message)

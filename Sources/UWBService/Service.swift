@@ -164,14 +164,21 @@ import Varlink
   func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
 
   /// Reads what programs have sent, and finds out which of them have gone.
-  private func serve() {
-    for number in watch.next() { clients[number]?.isReady() }
+  ///
+  /// - Returns: how many there were.
+  @discardableResult
+  private func serve() -> Int {
+    let numbers = watch.next()
+    for number in numbers { clients[number]?.isReady() }
+    return numbers.count
   }
 
   /// Accepts some connections; those that are left are told again.
   ///
   /// - Returns: whether there was a descriptor for each of them.
   private func accept(from socket: Int32) -> Bool {
+    // Those that have gone count until somebody looks; who has not gone may have more to say each time.
+    var served = 0
     for _ in 0..<64 {
       let descriptor = Glibc.accept(socket, nil, nil)
       guard descriptor >= 0 else {
@@ -183,9 +190,11 @@ import Varlink
         close(descriptor)
         continue
       }
-      // Those that have gone count until somebody looks; who has not gone may have more to say each time.
-      let most = clients.count / SocketWatch.mostNumbers
-      for _ in 0...most where refusal(for: user) != nil { serve() }
+      while refusal(for: user) != nil, served <= clients.count {
+        let count = serve()
+        guard count > 0 else { break }
+        served += count
+      }
       if let refusal = refusal(for: user) {
         // The answer to the first call, before it comes.
         let bytes = refusal.bytes

@@ -101,8 +101,8 @@ import UWBLink
     options.tap = { [weak self, watchers] direction, packet, _ in
       guard direction == .inbound, watchers.withLock({ $0 > 0 }), let self else { return }
       let bytes = packet.withUnsafeBytes { Array($0) }
-      // On this thread: another one would have to be woken first.
-      ServiceQueue.shared.queue.sync {
+      // The reader waits for nothing.
+      ServiceQueue.shared.queue.async {
         ServiceActor.assumeIsolated { self.relay(bytes) }
       }
     }

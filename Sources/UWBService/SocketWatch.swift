@@ -32,12 +32,9 @@ final class SocketWatch: Sendable {
     return source
   }
 
-  /// How many `next` tells at most.
-  static let mostNumbers = 64
-
   /// The numbers of sockets to which something has happened; there may be more of them.
   func next() -> [Int] {
-    var numbers = [UInt64](repeating: 0, count: Self.mostNumbers)
+    var numbers = [UInt64](repeating: 0, count: 64)
     let count = cuwb_watch_take(descriptor, &numbers, Int32(numbers.count))
     return numbers.prefix(Int(max(0, count))).map(Int.init)
   }

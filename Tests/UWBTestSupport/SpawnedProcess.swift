@@ -26,7 +26,7 @@ package final class SpawnedProcess: Sendable {
 
   /// Those that run: what still has one of them at the end of this program would leave it running.
   private static let running: Locked<Set<Int32>> = {
-    atexit { SpawnedProcess.running.withLock { for pid in $0 { kill(pid, SIGKILL) } } }
+    atexit { SpawnedProcess.running.withLock { for pid in $0 { kill(-pid, SIGKILL) } } }
     return Locked([])
   }()
 

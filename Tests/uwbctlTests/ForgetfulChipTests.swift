@@ -44,11 +44,11 @@ import UWBSimulator
     #expect(strict.status == 78)
     #expect(strict.complaints.contains("  try: Leave out --strict"))
     let other = try ChildProcess(
-      ["range", "--device", chips[1].path, "--role", "controlee", "-t", "3600"])
+      ["range", "--device", chips[1].path, "--role", "controlee", "-t", "280"])
     // It ranges.
     _ = try other.read(until: "#0")
     let ranged = try ChildProcess.run([
-      "range", "--device", chips[0].path, "-n", "3", "-t", "3600", "--format", "json",
+      "range", "--device", chips[0].path, "-n", "3", "-t", "280", "--format", "json",
     ])
     #expect(ranged.status == 0, "\(ranged.complaints)")
     #expect(ranged.complaints.contains("warning: This chip does not list SCHEDULE_MODE"))

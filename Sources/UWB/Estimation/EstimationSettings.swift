@@ -86,7 +86,9 @@ extension EstimationSettings {
         if let noise = pair.phaseNoise ?? calibration.phaseNoise, noise > 0 {
           phaseDeviation = noise
         }
-        if let error = pair.modelDeviationAnywhere, 0...10 ~= error { modelDeviation = error }
+        if let error = pair.modelDeviationAnywhere, 0...10 ~= pair.modelDeviation ?? 0 {
+          modelDeviation = error
+        }
       }
     }
   }

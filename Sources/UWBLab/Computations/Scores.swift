@@ -68,8 +68,9 @@ extension ComputedTable {
       let constant = index == 0 ? Double(truth) : nil
       guard column != nil || constant != nil else { continue }
       func known(_ row: Int) -> Double? { constant ?? reader.value(row, column) }
-      // 6.3 is as much as an angle can be.
+      // 6.3 is as much as an angle can be, unless turns are counted.
       if estimate.quantity == .angle, column?.factor ?? 1 == 1,
+        column?.name.lowercased().hasSuffix("_rad") != true,
         let row = rows.first(where: { abs(known($0.row) ?? 0) > 6.5 })
       {
         throw LabError(

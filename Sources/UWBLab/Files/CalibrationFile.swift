@@ -62,7 +62,7 @@ extension RangingCalibration {
       let noise = pair.phaseNoise ?? phaseNoise ?? 5 * .pi / 180
       guard noise > 0 else { throw Self.wrong(pair, "noise_rad is not greater than 0") }
       let error = pair.modelDeviationAnywhere ?? 7 * .pi / 180
-      guard pair.modelDeviation ?? 0 >= 0, 0...10 ~= error else {
+      guard 0...10 ~= pair.modelDeviation ?? 0 else {
         throw Self.wrong(pair, "model_rad is not 0 to 10")
       }
       return AntennaPair(

@@ -34,8 +34,8 @@ package final class PathWatch: @unchecked Sendable {
     for descriptor in [events, interruption, interrupt] where descriptor >= 0 { close(descriptor) }
   }
 
-  /// How long callers wait at most before they look again where the kernel has no watch left (128 for
-  /// all programs of a user, by default), in milliseconds.
+  /// How long callers wait at most before they look again where the kernel has no instance (128 for a
+  /// user, by default) or no watch left, in milliseconds.
   private static let blindPause: Int32 = 1_000
 
   /// Waits for a change, which may have happened since the last call; at most `milliseconds` (-1: no
@@ -61,7 +61,7 @@ package final class PathWatch: @unchecked Sendable {
       pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
     ]
     // Nothing would tell of a change.
-    let isBlind = events < 0 && !(0...Self.blindPause ~= milliseconds)
+    let isBlind = !look() && !(0...Self.blindPause ~= milliseconds)
     unsafe _ = Glibc.poll(&polled, 2, isBlind ? Self.blindPause : milliseconds)
     var drained = [UInt8](repeating: 0, count: 4_096)
     while unsafe read(events, &drained, drained.count) > 0 {}
@@ -69,11 +69,17 @@ package final class PathWatch: @unchecked Sendable {
     look()
   }
 
-  private func look() {
-    for path in paths {
+  /// - Returns: whether all paths are watched.
+  @discardableResult
+  private func look() -> Bool {
+    paths.allSatisfy { path in
       var watched: FilePath?
       // A folder may be created while those above it are tried.
-      while let folder = watchNearest(to: path), folder != watched { watched = folder }
+      while let folder = watchNearest(to: path) {
+        if folder == watched { return true }
+        watched = folder
+      }
+      return false
     }
   }
 
@@ -87,7 +93,7 @@ package final class PathWatch: @unchecked Sendable {
       {
         return folder
       }
-      if folder.components.isEmpty { return nil }
+      guard [ENOENT, ENOTDIR].contains(errno), !folder.components.isEmpty else { return nil }
       folder.removeLastComponent()
     }
   }

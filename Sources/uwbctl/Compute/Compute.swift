@@ -25,7 +25,7 @@ struct Compute: ParsableCommand {
 
 struct PlotOptions: ParsableArguments {
   @Option(
-    help: "Also draw the results (SVG), those that are refused, too: to see why.",
+    help: "Also draw the results (SVG).",
     completion: .file(extensions: ["svg"]))
   var plot: String?
 
@@ -85,8 +85,8 @@ struct ComputeOptions: ParsableArguments {
 struct LiveOption: ParsableArguments {
   @Flag(
     help: """
-      Read and write row by row, and use only what was known at the time of each row (with --plot \
-      or --truth, the whole table is read first; ss-twr takes neither then).
+      Read and write row by row, and use only what was known at the time of each row. With \
+      --plot or --truth, the whole table is read first; ss-twr takes neither with --live.
       """)
   var live = false
 }

@@ -177,7 +177,8 @@ class Client:
             "linger_ms": round(linger * 1_000),
         }
         result = self._connection.call("Start", **parameters)
-        self._held[result["chip"], result["session_id"]] = parameters
+        # The same chip, also when there are more of them later.
+        self._held[result["chip"], result["session_id"]] = {**parameters, "chip": result["chip"]}
         return Session(self, result["chip"], result["session_id"], result["joined"])
 
     def stop(self, session_id: int, *, chip: str | None = None) -> None:

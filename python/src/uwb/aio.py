@@ -166,7 +166,8 @@ class Client:
             "linger_ms": round(linger * 1_000),
         }
         result = await self._call("Start", **parameters)
-        self._held[result["chip"], result["session_id"]] = parameters
+        # The same chip, also when there are more of them later.
+        self._held[result["chip"], result["session_id"]] = {**parameters, "chip": result["chip"]}
         return Session(self, result["chip"], result["session_id"], result["joined"])
 
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
