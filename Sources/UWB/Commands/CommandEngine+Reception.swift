@@ -27,6 +27,7 @@ extension CommandEngine {
         else { return }
         chip.sessions[status.sessionToken] = status
         if status.state != .active {
+          chip.endingSessions.insert(status.sessionToken)
           chip.data[status.sessionToken] = nil
         } else if chip.data[status.sessionToken] == nil {
           chip.data[status.sessionToken] = DataState()

@@ -19,6 +19,9 @@ final class CommandEngine: Sendable {
     var readyAtResponse = 0
     /// Last reported state of each session, by token.
     var sessions: [UInt32: SessionStatusNotification] = [:]
+    /// Those that range no longer, while their streams are being told: who has stopped one may start it
+    /// again only then.
+    var endingSessions: Set<UInt32> = []
     /// How often the controlees of a session were reported on, and the last report.
     var multicast: [UInt32: (count: Int, last: MulticastListNotification)] = [:]
     /// What is known of the data of sessions that range, by token.

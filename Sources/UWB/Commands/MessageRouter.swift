@@ -132,7 +132,8 @@ final class MessageRouter: @unchecked Sendable {
       return
     }
     var status: SessionStatusNotification?
-    if header.type == .notification, header.opcode == .sessionStatus {
+    let isStatus = header.type == .notification && header.opcode == .sessionStatus
+    if isStatus {
       var reader = PayloadReader(payload)
       status = try? SessionStatusNotification(from: &reader, dialect: .assumed)
     }
@@ -140,6 +141,7 @@ final class MessageRouter: @unchecked Sendable {
     // Streams end when the state is known: whoever sees the end may go by it.
     engine.receive(type: header.type, opcode: header.opcode, payload: payload)
     if let status { sessionChanged(status, wasActive: wasActive) }
+    if isStatus { engine.update { $0.endingSessions = [] } }
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {

@@ -196,7 +196,7 @@ extension DeviceCore {
     // It may have ended by itself just before; what counts is that it no longer ranges.
     let patience = response.status == .ok ? profile.stateTimeout : Self.refusalMilliseconds
     let chip = try await engine.wait(milliseconds: patience) {
-      $0.sessions[token]?.state != .active
+      $0.sessions[token]?.state != .active && !$0.endingSessions.contains(token)
     }
     guard chip != nil else {
       throw response.status == .ok
