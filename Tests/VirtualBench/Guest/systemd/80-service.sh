@@ -39,10 +39,10 @@ check "a board that is plugged in starts the service" until_true active
 check "… which has opened it" until_true as member "uwbctl info --device $a"
 check "who is not in the group may not connect" ends 77 as visitor "uwbctl info --device uwbd:"
 
-as root "uwbctl range --device /run/peer --role controlee --interval 20" >&4 2>&4 &
+as root "uwbctl range --device /run/peer --role controlee --interval 100" >&4 2>&4 &
 programs=$!
 for name in member second; do
-  as $name "uwbctl range --device $a --interval 20 --format csv" >/tmp/$name.csv 2>/tmp/$name.said &
+  as $name "uwbctl range --device $a --interval 100 --format csv" >/tmp/$name.csv 2>/tmp/$name.said &
   programs="$programs $!"
 done
 check "two users measure with one session" both_measure
