@@ -74,13 +74,12 @@ import Varlink
   /// Reads what is available.
   private func readable() {
     var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
-    var (reads, isFull) = (0, false)
+    var reads = 0
     while !isClosed, !isAtEnd {
       // Nothing else would tell of what is left.
-      guard reads < Self.mostReads, !isFull else { return goOnLater() }
+      guard reads < Self.mostReads else { return goOnLater() }
       reads += 1
       let count = read(socket, &buffer, buffer.count)
-      isFull = count == buffer.count
       if count > 0 {
         if let chip {
           chip.receive(buffer[..<count])
@@ -171,7 +170,7 @@ import Varlink
     guard let blockedSince, ContinuousClock.now - blockedSince > Self.patience else { return false }
     service.logger.notice(
       "a client that takes nothing is disconnected",
-      metadata: JournalMessage.clientStuck.metadata.merging(["pid": "\(user.pid)"]) { $1 })
+      metadata: JournalMessage.clientStuck.metadata(["pid": "\(user.pid)"]))
     close()
     return true
   }

@@ -15,7 +15,10 @@ enum JournalMessage: String {
   case sessionStarted = "23647b040cc94ac192a26ec38d46de9f"
   case clientStuck = "5de22ab908894988bf55e339fd308cd1"
 
-  var metadata: Logger.Metadata { ["MESSAGE_ID": "\(rawValue)"] }
+  /// Of a message about it, with further fields.
+  func metadata(_ fields: Logger.Metadata = [:]) -> Logger.Metadata {
+    fields.merging(["MESSAGE_ID": "\(rawValue)"]) { $1 }
+  }
 }
 
 /// Writes to standard error; where that is the journal, to it with fields (systemd.journal-fields(7)):

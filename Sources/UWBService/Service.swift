@@ -417,9 +417,9 @@ import Varlink
     chip.sessions[profile.sessionID] = session
     logger.info(
       "session started",
-      metadata: JournalMessage.sessionStarted.metadata.merging([
+      metadata: JournalMessage.sessionStarted.metadata([
         "session": "\(session.id)", "uid": "\(user.uid)", "pid": "\(user.pid)",
-      ]) { $1 })
+      ]))
     return session
   }
 

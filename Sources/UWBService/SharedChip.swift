@@ -81,9 +81,9 @@ import UWBLink
     self.borrower = borrower
     logger.notice(
       "lent",
-      metadata: JournalMessage.chipLent.metadata.merging([
+      metadata: JournalMessage.chipLent.metadata([
         "pid": "\(borrower.user.pid)", "for": "\(printable(borrower.reason))",
-      ]) { $1 })
+      ]))
     run?.cancel()
   }
 
@@ -156,10 +156,7 @@ import UWBLink
     self.device = device
     problem = nil
     logger.notice(
-      "open",
-      metadata: JournalMessage.chipOpened.metadata.merging(["family": "\(device.profile.name)"]) {
-        $1
-      })
+      "open", metadata: JournalMessage.chipOpened.metadata(["family": "\(device.profile.name)"]))
     keepOwn()
     for await event in device.events {
       switch event {
@@ -167,7 +164,7 @@ import UWBLink
       case .recovered:
         problem = nil
         await keepPort()
-        logger.notice("back, with its sessions", metadata: JournalMessage.chipBack.metadata)
+        logger.notice("back, with its sessions", metadata: JournalMessage.chipBack.metadata())
         keepOwn()
       default: break
       }
@@ -295,7 +292,7 @@ import UWBLink
   private func noteProblem(_ cause: DriverError) {
     if problem != cause {
       logger.warning(
-        "\(printable(cause.description))", metadata: JournalMessage.chipLost.metadata)
+        "\(printable(cause.description))", metadata: JournalMessage.chipLost.metadata())
     }
     problem = cause
   }
