@@ -192,6 +192,13 @@ private struct TwoWayDistances {
     return (ComputedRow(row: row, peer: peer, time: seconds), power)
   }
 
+  /// The exchange of a row that has been taken, whose status notes what is wrong with it.
+  private mutating func exchange(_ row: Int) -> TwoWayExchange? {
+    var state = rows[row].state
+    defer { rows[row].state = state }
+    return exchange(row, reader, &state)
+  }
+
   /// The exchange of a row; nil without the stamps of poll and response.
   mutating func exchange(
     _ row: Int, _ reader: TableReader, _ state: inout RowStatus
@@ -227,10 +234,7 @@ private struct TwoWayDistances {
   mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
     var responders: [String: ResponderRanging] = [:]
     for row in rows.indices {
-      var state = rows[row].state
-      let found = exchange(row, reader, &state)
-      rows[row].state = state
-      guard let exchange = found else { continue }
+      guard let exchange = exchange(row) else { continue }
       rows[row].setDistance(
         of: exchange, &responders[rows[row].peer, default: ResponderRanging(parameters)])
     }
@@ -241,10 +245,7 @@ private struct TwoWayDistances {
     var waiting: [String: [(row: Int, exchange: TwoWayExchange)]] = [:]
     var clocks: [String: ClockOffsetTracker] = [:]
     for row in rows.indices {
-      var state = rows[row].state
-      let found = exchange(row, reader, &state)
-      rows[row].state = state
-      guard let exchange = found else { continue }
+      guard let exchange = exchange(row) else { continue }
       let peer = rows[row].peer
       let clock = clock(
         &clocks[peer, default: ClockOffsetTracker(parameters)], after: exchange, rows[row],
