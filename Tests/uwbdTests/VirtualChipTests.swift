@@ -244,7 +244,7 @@ import Varlink
       second.process.send(SIGINT)
       second.process.waitUntilExit()
       #expect(second.process.terminationStatus == 0)
-      while bench.chip.sessionCount > 0 { pauseBriefly() }
+      #expect(bench.chip.sessionCount == 0)
     }
   }
 
