@@ -12,6 +12,16 @@ import UWB
     return nil
   }
 
+  /// An app that has found an accessory. The stand-in keeps its bus.
+  private func found() async throws -> (FakeBlueZ, BluetoothCentral, BluetoothAccessory) {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter()
+    blueZ.accessory("AA")
+    let central = try await BluetoothCentral.open(bus: bus.address)
+    return (blueZ, central, try #require(try await first(central)))
+  }
+
   @Test func anAccessoryIsFoundPairedAndTalkedTo() async throws {
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)
@@ -74,12 +84,7 @@ import UWB
 
   /// bluetoothd keeps the socket and the connection when the accessory's program has ended.
   @Test func theEndOfTheServiceEndsTheChannel() async throws {
-    let bus = try await PrivateBus()
-    let blueZ = try await FakeBlueZ(bus)
-    blueZ.adapter()
-    blueZ.accessory("AA")
-    let central = try await BluetoothCentral.open(bus: bus.address)
-    let accessory = try #require(try await first(central))
+    let (blueZ, central, accessory) = try await found()
     let socket = try blueZ.acquirable("AcquireNotify")
     let channel = try await central.connect(to: accessory)
     blueZ.removeAll(below: "/org/bluez/hci0/dev_AA/service0001")
@@ -92,12 +97,7 @@ import UWB
 
   /// bluetoothd takes two seconds to disconnect, and until then says that it is connected.
   @Test func connectingAgainWaitsForTheEndOfTheConnection() async throws {
-    let bus = try await PrivateBus()
-    let blueZ = try await FakeBlueZ(bus)
-    blueZ.adapter()
-    blueZ.accessory("AA")
-    let central = try await BluetoothCentral.open(bus: bus.address)
-    let accessory = try #require(try await first(central))
+    let (blueZ, central, accessory) = try await found()
     var sockets = [try blueZ.acquirable("AcquireNotify")]
     var held: DBusCall?
     var isConnected = false

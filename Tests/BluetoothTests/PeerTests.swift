@@ -26,12 +26,16 @@ import Testing
     throw NIPeerError.closed
   }
 
+  private static func meet(_ nearby: [NINearbyPeers]) async throws -> [NIPeerConnection] {
+    async let first = meet(nearby[0])
+    async let second = meet(nearby[1])
+    return try await [first, second]
+  }
+
   @Test func tokensAreExchanged() async throws {
     let air = try await Air()
     let nearby = try await air.peers()
-    async let first = Self.meet(nearby[0])
-    async let second = Self.meet(nearby[1])
-    let ends = try await [first, second]
+    let ends = try await Self.meet(nearby)
     #expect(ends[0].code == ends[1].code)
     // The longest message has the longest name.
     #expect(ends.map(\.name) == air.names.reversed())
@@ -51,9 +55,7 @@ import Testing
   @Test func theEndOfAProgramEndsTheConnection() async throws {
     let air = try await Air()
     let nearby = try await air.peers()
-    async let first = Self.meet(nearby[0])
-    async let second = Self.meet(nearby[1])
-    let ends = try await [first, second]
+    let ends = try await Self.meet(nearby)
     // What bluetoothd sees of it.
     air.socket?.shut()
     for end in ends { #expect(await end.ended() == .vanished) }
