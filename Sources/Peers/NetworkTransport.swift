@@ -9,7 +9,6 @@ final class NetworkTransport: PeerTransport {
   let listener: SocketListener
   private let beacon: PeerBeacon
   private let roster: Locked<PeerRoster>
-  private let accepting: Task<Void, Never>
 
   init(
     service: String, name: String, every interval: Duration,
@@ -41,7 +40,7 @@ final class NetworkTransport: PeerTransport {
     }
     let (channels, arrival) = AsyncStream<any DataChannel>.makeStream()
     self.channels = channels
-    accepting = Task { [accepted = listener.channels] in
+    Task { [accepted = listener.channels] in
       for await channel in accepted { arrival.yield(channel) }
       arrival.finish()
     }

@@ -24,9 +24,7 @@ struct Compute: ParsableCommand {
 }
 
 struct PlotOptions: ParsableArguments {
-  @Option(
-    help: "Also draw the results (SVG).",
-    completion: .file(extensions: ["svg"]))
+  @Option(help: "Also draw the results (SVG).", completion: .file(extensions: ["svg"]))
   var plot: String?
 
   /// Draws, if asked to.
