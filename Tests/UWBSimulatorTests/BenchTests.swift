@@ -14,7 +14,8 @@ private final class PlainHost {
   private(set) var hungUp = false
 
   init(_ path: String) throws {
-    file = try FileDescriptor.open(FilePath(path), .readWrite, options: [.closeOnExec])
+    file = try FileDescriptor.open(
+      FilePath(path), .readWrite, options: [.closeOnExec, .init(rawValue: O_NOCTTY)])
   }
 
   deinit { try? file.close() }
@@ -54,7 +55,7 @@ private final class PlainHost {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct BenchTests {
+@Suite(.timeLimit(.minutes(10))) struct BenchTests {
   @Test("a chip on a pseudo-terminal: READY waits for the host, a reset is answered")
   func reset() throws {
     let bench = SimulatedBench()
