@@ -8,7 +8,7 @@ import UWB
 import UWBSimulator
 
 /// An accessory's data depends on the capabilities of its chip.
-@Suite(.timeLimit(.minutes(2))) struct AccessoryChipTests {
+@Suite(.timeLimit(.minutes(10))) struct AccessoryChipTests {
   @Test func optionsOverrideTheChip() async throws {
     let chips = try await ChipFixture(phones: [])
     var options = Accessory.Options.patient

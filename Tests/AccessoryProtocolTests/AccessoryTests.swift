@@ -7,7 +7,7 @@ import UWB
 import UWBSimulator
 
 /// An accessory and apps on simulated chips, with real sockets and pseudo-terminals in between.
-@Suite(.timeLimit(.minutes(2))) struct AccessoryTests {
+@Suite(.timeLimit(.minutes(10))) struct AccessoryTests {
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
   func theHandshakeLeadsToDistances(role: SessionConfiguration.Role) async throws {
     var options = Accessory.Options.patient

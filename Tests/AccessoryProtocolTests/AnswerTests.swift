@@ -7,7 +7,7 @@ import UWB
 
 /// How apps answer an accessory's requests, and values at the limits of fields: at least 6 slots of at
 /// least 2400 RSTU; versions before 2.0 have no requests.
-@Suite(.timeLimit(.minutes(2))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct AnswerTests {
   private func accessory(
     _ version: ConfigurationVersion, _ request: UWBConfigurationData.Request = .init(),
     rate: AccessoryConfigurationData.UpdateRate = .automatic

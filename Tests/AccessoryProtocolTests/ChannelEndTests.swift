@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// The ends of channels and listeners, and leaked resources.
-@Suite(.timeLimit(.minutes(2))) struct ChannelEndTests {
+@Suite(.timeLimit(.minutes(10))) struct ChannelEndTests {
   private func ends(_ channel: SocketChannel) async {
     for await message in channel.messages { Issue.record("\(message) was a message") }
   }

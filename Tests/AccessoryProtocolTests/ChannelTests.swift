@@ -52,7 +52,7 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct SocketChannelTests {
+@Suite(.timeLimit(.minutes(10))) struct SocketChannelTests {
   private func talk(over endpoint: ChannelEndpoint) async throws {
     let listener = try await SocketListener(endpoint)
     let near = try await SocketChannel.connect(to: listener.endpoint)
@@ -177,7 +177,7 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct ByteStreamChannelTests {
+@Suite(.timeLimit(.minutes(10))) struct ByteStreamChannelTests {
   @Test func messagesPassThroughAPairOfStreams() async throws {
     let (toA, feedA) = AsyncStream<[UInt8]>.makeStream()
     let (toB, feedB) = AsyncStream<UInt8>.makeStream()

@@ -7,7 +7,7 @@ import UWB
 import UWBSimulator
 
 /// Damaged, late, repeated, lost and foreign messages, and chips that disappear.
-@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultTests {
   @Test func truncatedDataIsRefusedAndTheNextAccepted() async throws {
     var fixture = try await AccessoryFixture()
     let data = try fixture.phone.shareable()
@@ -177,7 +177,7 @@ import UWBSimulator
   }
 
   /// The app is back before the accessory's device: its data is kept until the device is back.
-  @Test(.timeLimit(.minutes(1))) func dataDuringAnOutageStartsAfterIt() async throws {
+  @Test(.timeLimit(.minutes(10))) func dataDuringAnOutageStartsAfterIt() async throws {
     var fixture = try await AccessoryFixture(
       phones: [.qm33PDoA], recovery: RecoveryPolicy(limit: .seconds(20)))
     let losses = fixture.chips.device.events
@@ -200,7 +200,7 @@ import UWBSimulator
   }
 
   /// An app that gives up while the device is away is not ranged with later.
-  @Test(.timeLimit(.minutes(1))) func dataDuringAnOutageCanBeWithdrawn() async throws {
+  @Test(.timeLimit(.minutes(10))) func dataDuringAnOutageCanBeWithdrawn() async throws {
     var fixture = try await AccessoryFixture(recovery: RecoveryPolicy(limit: .seconds(20)))
     let (losses, returns) = (fixture.chips.device.events, fixture.chips.device.events)
     let chip = fixture.chips.bench.chips[0]

@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// Listeners at sockets, and what they do without descriptors.
-@Suite(.timeLimit(.minutes(2))) struct ListenerTests {
+@Suite(.timeLimit(.minutes(10))) struct ListenerTests {
   /// A Unix socket that is bound and does not listen.
   private func boundSocket(_ path: String) throws -> Int32 {
     let number = socket(AF_UNIX, streamCloseOnExec, 0)

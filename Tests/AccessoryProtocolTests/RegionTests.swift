@@ -7,7 +7,7 @@ import UWB
 import UWBSimulator
 
 /// Regions around an accessory, which it watches by itself.
-@Suite(.timeLimit(.minutes(1))) struct RegionTests {
+@Suite(.timeLimit(.minutes(10))) struct RegionTests {
   private static func options(
     _ radius: Double, dwell: Double = 10, absence: Double = 5
   ) throws -> Accessory.Options {

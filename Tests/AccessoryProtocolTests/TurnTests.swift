@@ -7,7 +7,7 @@ import UWB
 import UWBSimulator
 
 /// Apps that restart, connect twice, or are not measured.
-@Suite(.timeLimit(.minutes(2))) struct TurnTests {
+@Suite(.timeLimit(.minutes(10))) struct TurnTests {
   /// The names of the events up to a certain one.
   private func names(
     _ events: AsyncStream<Accessory.Event>, until isLast: (Accessory.Event) -> Bool
@@ -142,7 +142,7 @@ import UWBSimulator
   }
 
   /// A channel without messages and without ranging is closed, one that ranges is not.
-  @Test(.timeLimit(.minutes(1))) func idleChannelsAreClosed() async throws {
+  @Test(.timeLimit(.minutes(10))) func idleChannelsAreClosed() async throws {
     var options = Accessory.Options()
     options.idleTimeout = .seconds(1)
     options.inactivityTimeout = nil
@@ -166,7 +166,7 @@ import UWBSimulator
   }
 
   /// Every connection that the accessory closes at its end is reported.
-  @Test(.timeLimit(.minutes(1))) func closedChannelsAreReported() async throws {
+  @Test(.timeLimit(.minutes(10))) func closedChannelsAreReported() async throws {
     let fixture = try await AccessoryFixture()
     var other = try TestApp(of: fixture.accessory)
     try await other.initialize()

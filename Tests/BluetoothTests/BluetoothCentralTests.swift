@@ -6,7 +6,7 @@ import Testing
 import UWB
 
 /// An app that finds accessories over Bluetooth LE.
-@Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct BluetoothCentralTests {
+@Suite(.bus, .timeLimit(.minutes(10))) @BluetoothActor struct BluetoothCentralTests {
   private func first(_ central: BluetoothCentral) async throws -> BluetoothAccessory? {
     for await accessory in try await central.accessories() { return accessory }
     return nil

@@ -38,7 +38,7 @@ private struct Uart {
 private let a = DBusValue.path("/org/bluez/hci0/dev_A")
 private let b = DBusValue.path("/org/bluez/hci0/dev_B")
 
-@Suite(.bus, .timeLimit(.minutes(1))) struct OpeningTests {
+@Suite(.bus, .timeLimit(.minutes(10))) struct OpeningTests {
   @Test func eachThingThatIsMissingIsToldApart() async throws {
     await #expect { try await Bluetooth.open(libraries: ["libnone.so.9"]) } throws: {
       guard case .noLibrary(let why) = ($0 as? BluetoothError)?.reason else { return false }
@@ -106,7 +106,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
   }
 }
 
-@Suite(.bus, .timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.bus, .timeLimit(.minutes(10))) struct ServerTests {
   /// Published services, and the path of the first.
   @BluetoothActor private func published(
     _ uart: Uart
@@ -282,7 +282,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
   }
 }
 
-@Suite(.bus, .timeLimit(.minutes(1))) struct ReturnTests {
+@Suite(.bus, .timeLimit(.minutes(10))) struct ReturnTests {
   @Test @BluetoothActor func everythingIsRegisteredAgainAfterARestart() async throws {
     let bus = try await PrivateBus()
     var blueZ = try await FakeBlueZ(bus)
@@ -383,7 +383,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
   }
 }
 
-@Suite(.bus, .timeLimit(.minutes(1))) struct CentralTests {
+@Suite(.bus, .timeLimit(.minutes(10))) struct CentralTests {
   @BluetoothActor private func opened() async throws -> (PrivateBus, FakeBlueZ, Bluetooth) {
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)

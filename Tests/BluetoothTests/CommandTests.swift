@@ -72,7 +72,7 @@ private final class CarriedChannel: DataChannel {
   func close() { continuation.finish() }
 }
 
-@Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct CommandTests {
+@Suite(.bus, .timeLimit(.minutes(10))) @BluetoothActor struct CommandTests {
   @Test func phonesAndSocketsAreServedAtTheSameTime() async throws {
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)

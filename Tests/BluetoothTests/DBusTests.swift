@@ -3,7 +3,7 @@ import Bluetooth
 import Foundation
 import Testing
 
-@Suite(.bus, .timeLimit(.minutes(1))) struct DBusTests {
+@Suite(.bus, .timeLimit(.minutes(10))) struct DBusTests {
   /// A connection whose object at /echo answers with what it is sent.
   @BluetoothActor private func echo(
     _ bus: PrivateBus

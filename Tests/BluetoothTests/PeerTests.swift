@@ -7,7 +7,7 @@ import Testing
 
 /// Two machines that find each other over Bluetooth LE and exchange tokens. The real bluetoothd carries
 /// what they say on the virtual bench.
-@Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct PeerTests {
+@Suite(.bus, .timeLimit(.minutes(10))) @BluetoothActor struct PeerTests {
   private static func identity() throws -> PeerIdentity {
     try PeerIdentity(capabilities: [.preciseDistance, .controller, .controlee])
   }

@@ -4,7 +4,7 @@ import Bluetooth
 import Testing
 import UWB
 
-@Suite(.bus, .timeLimit(.minutes(1))) @BluetoothActor struct PeripheralTests {
+@Suite(.bus, .timeLimit(.minutes(10))) @BluetoothActor struct PeripheralTests {
   private let initialize = AppMessage.initialize.bytes
 
   private func configuration(_ bytes: [UInt8]?) throws -> AccessoryConfigurationData {

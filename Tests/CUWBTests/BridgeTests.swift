@@ -6,7 +6,7 @@ import Testing
 
 /// An NXP board whose microcontroller forwards UCI, on a pseudo-terminal. Bytes as in the sequence
 /// of NXP's demo for the SR250.
-@Suite("Link: NXP's USB boards", .timeLimit(.minutes(1)))
+@Suite("Link: NXP's USB boards", .timeLimit(.minutes(10)))
 struct BridgeTests {
   private static let resetCommand: [UInt8] = [0x04, 0x00, 0x00]
   private static let leaveLoaderCommand: [UInt8] = [0x12, 0x00, 0x00]

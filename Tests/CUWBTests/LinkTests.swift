@@ -8,7 +8,7 @@ import Testing
 private let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
 private let response: [UInt8] = [0x40, 0x00, 0x00, 0x01, 0x00]
 
-@Suite("Link: reading", .timeLimit(.minutes(1)))
+@Suite("Link: reading", .timeLimit(.minutes(10)))
 struct ReadingTests {
   @Test("Whole frames, in order, each with the time it was read")
   func wholeFrames() throws {
@@ -90,7 +90,7 @@ struct ReadingTests {
   }
 }
 
-@Suite("Link: waking", .timeLimit(.minutes(1)))
+@Suite("Link: waking", .timeLimit(.minutes(10)))
 struct WakingTests {
   @Test("A wake ends a read that waits")
   func wakesWaitingRead() throws {
@@ -134,7 +134,7 @@ struct WakingTests {
   }
 }
 
-@Suite("Link: ending", .timeLimit(.minutes(1)))
+@Suite("Link: ending", .timeLimit(.minutes(10)))
 struct EndTests {
   @Test("Frames that were sent before the end are delivered first", arguments: [true, false])
   func socketEnd(whole: Bool) throws {
@@ -226,7 +226,7 @@ struct EndTests {
   }
 }
 
-@Suite("Link: writing", .timeLimit(.minutes(1)))
+@Suite("Link: writing", .timeLimit(.minutes(10)))
 struct WritingTests {
   @Test("Frames arrive as they were written and are counted")
   func frames() throws {

@@ -5,7 +5,7 @@ import LineSimulation
 import Testing
 
 /// Documentation/swift-uwb.docc/DeviceOddities.md, "Transport".
-@Suite("Device oddities on the line", .timeLimit(.minutes(5)))
+@Suite("Device oddities on the line", .timeLimit(.minutes(10)))
 struct OddityTests {
   private let ready: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
 

@@ -12,9 +12,9 @@ struct Scenario: CustomTestStringConvertible, Sendable {
   static let all = (0..<cuwb_scenario_count()).map(Scenario.init)
 }
 
-@Suite("Links, against models of chips and drivers", .serialized, .timeLimit(.minutes(5)))
+@Suite("Links, against models of chips and drivers", .serialized, .timeLimit(.minutes(10)))
 struct ScenarioTests {
-  @Test("The link keeps to the interface", .timeLimit(.minutes(2)), arguments: Scenario.all)
+  @Test("The link keeps to the interface", .timeLimit(.minutes(10)), arguments: Scenario.all)
   func holds(_ scenario: Scenario) {
     let failure = cuwb_scenario_run(scenario.number).map { String(cString: $0) }
     #expect(failure == nil)

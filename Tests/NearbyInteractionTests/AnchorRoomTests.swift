@@ -10,7 +10,7 @@ import UWBTestSupport
 
 /// A tag in a room with anchors that stamp what a clock of the anchors and one of the tag say, and an app
 /// that computes its own position from nothing but what the delegate gets.
-@Suite(.timeLimit(.minutes(1))) struct AnchorRoomTests {
+@Suite(.timeLimit(.minutes(10))) struct AnchorRoomTests {
   private struct Room {
     static let anchors: [(address: UInt16, position: SIMD3<Double>)] = [
       (0x11, SIMD3(0, 0, 2.5)), (0x22, SIMD3(8, 0, 2.2)), (0x33, SIMD3(8, 6, 0.5)),

@@ -26,7 +26,7 @@ import UWB
   }
 
   /// In a process of its own, which gives up root's privileges: root may open every device.
-  @Test(.timeLimit(.minutes(2))) func usersWithoutAccessAreDenied() async {
+  @Test(.timeLimit(.minutes(10))) func usersWithoutAccessAreDenied() async {
     await #expect(processExitsWith: .success) {
       let path = "\(NSTemporaryDirectory())/ni-denied-\(UUID().uuidString)"
       #expect(FileManager.default.createFile(atPath: path, contents: nil))

@@ -9,7 +9,7 @@ import UWBSimulator
 @testable import NearbyInteraction
 
 /// Sessions of a program that is in the background for some time.
-@Suite(.timeLimit(.minutes(2))) struct BackgroundTests {
+@Suite(.timeLimit(.minutes(10))) struct BackgroundTests {
   // MARK: the state machine
 
   private static func ranging(endures: Bool) -> MachinePlayer {

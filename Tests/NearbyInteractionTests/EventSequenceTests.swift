@@ -8,7 +8,7 @@ import UWB
 @testable import NearbyInteraction
 
 /// The events of a session as a sequence: its end, and tasks that are cancelled while they iterate.
-@Suite(.timeLimit(.minutes(2))) struct EventSequenceTests {
+@Suite(.timeLimit(.minutes(10))) struct EventSequenceTests {
   @Test func invalidateEndsTheSequence() async throws {
     let fixture = try SessionTests.CoreFixture()
     let events = fixture.session.events

@@ -9,7 +9,7 @@ import UWBSimulator
 
 /// Capabilities and tokens never wait for a chip, and waiting for one does not depend on the threads that
 /// run tasks.
-@Suite(.timeLimit(.minutes(1))) struct StarvationTests {
+@Suite(.timeLimit(.minutes(10))) struct StarvationTests {
   @Test func capabilitiesOfManyChipsAtOnce() async throws {
     let stages = try (0..<8).map { _ in try ChipFixture(.sr250, others: []) }
     await withTaskGroup(of: Bool.self) { group in

@@ -28,7 +28,7 @@ import UCITestSupport
     }
   }
 
-  @Test("What is written of a message is read as the same", .timeLimit(.minutes(2)))
+  @Test("What is written of a message is read as the same", .timeLimit(.minutes(10)))
   func roundTrips() throws {
     try forEachKind { key, type, dialect in
       for seed in 0..<60 as Range<UInt64> { try roundTrip(type, key, seed, dialect) }
@@ -58,7 +58,7 @@ import UCITestSupport
     #expect(!message.fields(dialect: dialect).isEmpty || bytes.count < 2, "\(name) lists nothing")
   }
 
-  @Test("A message cut anywhere is refused or kept, and never traps", .timeLimit(.minutes(2)))
+  @Test("A message cut anywhere is refused or kept, and never traps", .timeLimit(.minutes(10)))
   func cuts() {
     forEachKind { key, type, dialect in
       for seed in 0..<4 as Range<UInt64> { cut(type, key, seed, dialect) }

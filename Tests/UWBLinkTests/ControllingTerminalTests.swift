@@ -5,7 +5,7 @@ import Testing
 
 @testable import UWBLink
 
-@Suite("Terminals that are opened", .timeLimit(.minutes(1)))
+@Suite("Terminals that are opened", .timeLimit(.minutes(10)))
 struct ControllingTerminalTests {
   // A service has no terminal of its own. One that it got by opening a port would end it when the board is
   // unplugged: the kernel sends SIGHUP.

@@ -7,7 +7,7 @@ import UWBTestSupport
 
 @testable import UWBLink
 
-@Suite(.timeLimit(.minutes(5))) struct DiscoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DiscoveryTests {
   @Test func portsWithHardwareAreFoundAndOthersAreNot() throws {
     let machine = try FakeMachine.desk()
     let ports = machine.discovery.ports()
@@ -177,7 +177,7 @@ import UWBTestSupport
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DeviceAccessTests {
+@Suite(.timeLimit(.minutes(10))) struct DeviceAccessTests {
   @Test func anotherUserMayNotOpenAPrivateNode() async throws {
     let machine = try FakeMachine()
     try machine.file("dev/ttyACM0", "")

@@ -6,7 +6,7 @@ import Testing
 import UWBLink
 import UWBTestSupport
 
-@Suite("Files that users name", .timeLimit(.minutes(1)))
+@Suite("Files that users name", .timeLimit(.minutes(10)))
 struct FileTests {
   private static func withFolder(_ body: (TemporaryFolder) async throws -> Void) async throws {
     let folder = try TemporaryFolder()

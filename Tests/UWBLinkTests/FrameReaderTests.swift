@@ -6,7 +6,7 @@ import Testing
 import UWBLink
 import UWBTestSupport
 
-@Suite("Reader of a link", .timeLimit(.minutes(1)))
+@Suite("Reader of a link", .timeLimit(.minutes(10)))
 struct FrameReaderTests {
   static let notification: [UInt8] = [0x60, 0x01, 0x00, 0x01, 0x01]
 

@@ -3,7 +3,7 @@ import CUWB
 import Testing
 import UWBLink
 
-@Suite("Ring of frames", .timeLimit(.minutes(1)))
+@Suite("Ring of frames", .timeLimit(.minutes(10)))
 struct FrameRingTests {
   /// Whether the producer fences each frame: always possible; its alternative where the kernel has it.
   static let fences = cuwb_has_process_barrier() ? [false, true] : [true]

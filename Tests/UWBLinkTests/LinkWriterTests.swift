@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 import UWBLink
 
-@Suite("Writing to a link", .timeLimit(.minutes(5)))
+@Suite("Writing to a link", .timeLimit(.minutes(10)))
 struct LinkWriterTests {
   /// Reads until `count` bytes have come, or the other end has closed.
   static func read(_ descriptor: FileDescriptor, _ count: Int) async throws -> [UInt8] {
@@ -136,7 +136,7 @@ struct LinkWriterTests {
   }
 }
 
-@Suite("Blocking threads", .timeLimit(.minutes(5)))
+@Suite("Blocking threads", .timeLimit(.minutes(10)))
 struct BlockingThreadsTests {
   @Test("No more calls run at once than the pool may have threads, and all of them end")
   func bound() async throws {

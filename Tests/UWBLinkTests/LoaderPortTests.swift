@@ -71,7 +71,7 @@ private final class LoaderBus: Sendable {
   }
 }
 
-@Suite("A chip's loader behind a link", .timeLimit(.minutes(1)))
+@Suite("A chip's loader behind a link", .timeLimit(.minutes(10)))
 struct LoaderPortTests {
   @Test("Bytes go to a loader and come from it as they are")
   func bytes() throws {

@@ -5,7 +5,7 @@ import Testing
 import UWBLink
 
 /// Documentation/swift-uwb.docc/DeviceOddities.md, "Reading between commands".
-@Suite("Device oddities and the reader", .timeLimit(.minutes(5)))
+@Suite("Device oddities and the reader", .timeLimit(.minutes(10)))
 struct ReaderOddityTests {
   @Test("Notifications are read while no command is pending")
   func readsWithoutCommands() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import UWBLink
 
-@Suite("Waiting for a device that went away", .timeLimit(.minutes(1)))
+@Suite("Waiting for a device that went away", .timeLimit(.minutes(10)))
 struct ReconnectTests {
   /// A folder that goes with the test.
   final class Folder {

@@ -6,7 +6,7 @@ import Testing
 import UWBLink
 
 /// Every way in which waiting for a frame can end, in every state of the one that waits.
-@Suite("Waiting for a frame", .timeLimit(.minutes(1)))
+@Suite("Waiting for a frame", .timeLimit(.minutes(10)))
 struct RingWaitTests {
   typealias Box<T: ~Copyable> = FrameRingTests.Box<T>
 

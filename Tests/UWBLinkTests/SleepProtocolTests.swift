@@ -183,7 +183,7 @@ private struct SleepModel: Hashable {
   }
 }
 
-@Suite("How a consumer goes to sleep, in every interleaving", .timeLimit(.minutes(1)))
+@Suite("How a consumer goes to sleep, in every interleaving", .timeLimit(.minutes(10)))
 struct SleepProtocolTests {
   @Test("No wake is lost", arguments: [1, 2, 3], [0, 1, 2])
   func holds(_ frames: Int, _ timeLimits: Int) {

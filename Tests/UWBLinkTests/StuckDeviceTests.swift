@@ -57,7 +57,7 @@ private final class StuckBus: Sendable {
   }
 }
 
-@Suite("Devices that are stuck", .timeLimit(.minutes(5)))
+@Suite("Devices that are stuck", .timeLimit(.minutes(10)))
 struct StuckDeviceTests {
   static let count = ProcessInfo.processInfo.activeProcessorCount + 2
 

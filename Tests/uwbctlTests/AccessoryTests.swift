@@ -11,7 +11,7 @@ import UWBLink
 import UWBSimulator
 
 /// `uwbctl accessory` in a process of its own, and an app in this one: a chip for each, in one scene.
-@Suite struct AccessoryTests {
+@Suite(.ownThreads) struct AccessoryTests {
   /// A bench with the accessory's chip and the phone's.
   private struct Stage {
     let bench = SimulatedBench(scene: Scene(seed: 21))
@@ -144,7 +144,7 @@ import UWBSimulator
 
   /// Both lose their chips, as when a hub is unplugged. Whichever is back first, they find each other
   /// again, and before a time-out.
-  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func bothFindEachOtherAfterLosingTheirChips(isAppFirst: Bool) async throws {
     let stage = try Stage()
     // A pseudo-terminal that was opened by its number cannot come back.

@@ -10,7 +10,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// The guided way, as a person at a terminal sees it.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct CalibrateTerminalTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct CalibrateTerminalTests {
   private let quick = ["--rounds", "12", "--interval", "10"]
 
   @Test func stepByStep() throws {

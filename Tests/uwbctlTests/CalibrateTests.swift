@@ -12,7 +12,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// `uwbctl calibrate` on tables, on simulated chips, and at a terminal.
-@Suite(.serialized) struct CalibrateTests {
+@Suite(.ownThreads) struct CalibrateTests {
   private func run(_ arguments: [String]) async throws {
     var command = try Calibrate.parseAsRoot(arguments)
     if var asynchronous = command as? any AsyncParsableCommand {

@@ -255,7 +255,7 @@ struct DiffDeviceTests {
 }
 
 /// The program, with files.
-@Suite("uwbctl diff")
+@Suite("uwbctl diff", .ownThreads)
 struct DiffCommandTests {
   static func run(_ arguments: [String]) throws -> (status: Int32, text: String) {
     let outcome = try ChildProcess.run(["diff"] + arguments)

@@ -16,7 +16,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// How `range` ends, and what it says of rounds in which nobody was heard.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct EndTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct EndTests {
   private func profile(_ parameters: String, _ folder: TemporaryFolder) throws -> String {
     try folder.write(
       """

@@ -16,7 +16,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// How `uwbctl find` ends when something is not as it should be.
-@Suite struct FindTests {
+@Suite(.ownThreads) struct FindTests {
   /// The app's end of a channel, and the other one.
   private func channels() throws -> (SocketChannel, SocketChannel) {
     var ends: [Int32] = [0, 0]
@@ -43,7 +43,7 @@ import UWBTestSupport
   }
 
   /// The accessory falls silent: it is asked again.
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func anAccessoryThatNeverRangesIsAskedAgain() async throws {
     let (near, far) = try channels()
     let pair = try SimulatedPair()
@@ -94,7 +94,7 @@ import UWBTestSupport
   }
 
   /// The terminal is closed: nothing is left on the chip.
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func closingTheTerminalEndsTheSession() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 3))
     let chip = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
@@ -121,7 +121,7 @@ import UWBTestSupport
     bench.stop()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func anEndWithoutADistanceIsTold() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -7,7 +7,7 @@ import UWBSimulator
 
 /// The program against a chip that answers only with errors until it is reset, forgets each host, and
 /// lists only schedules that it does not use.
-@Suite(.ownThreads, .timeLimit(.minutes(5))) struct ForgetfulChipTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct ForgetfulChipTests {
   @Test func everyCommandSaysResetAndWorksAfterIt() throws {
     let (bench, chip) = try DoctorTests.bench(.pica)
     let device = ["--device", chip.path]

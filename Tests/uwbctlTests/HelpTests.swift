@@ -9,7 +9,7 @@ import UWBSimulator
 @testable import uwbctl
 
 /// What a person meets who types a command: help, mistakes and messages.
-@Suite(.ownThreads, .timeLimit(.minutes(5))) struct HelpTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct HelpTests {
   // MARK: help
 
   @Test(arguments: [80, 72, 100])

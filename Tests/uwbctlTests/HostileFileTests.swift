@@ -9,7 +9,7 @@ import UWB
 import UWBTestSupport
 
 /// Files as a stranger gives them to the program, in a process of its own.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct HostileFileTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct HostileFileTests {
   /// Runs a line of the shell, in which `uwbctl` is the program.
   static func sh(_ line: String, in folder: TemporaryFolder) throws -> ChildProcess.Outcome {
     try ChildProcess(

@@ -7,7 +7,7 @@ import UWBLab
 @testable import uwbctl
 
 /// The keys that are documented are those that are printed.
-@Suite struct JSONTests {
+@Suite(.ownThreads) struct JSONTests {
   private static func lines(_ arguments: [String]) throws -> [[String: Any]] {
     try ChildProcess.run(arguments).objects()
   }

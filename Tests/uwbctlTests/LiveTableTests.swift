@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// `uwbctl compute --live` in a pipe that never ends.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(1))) struct LiveTableTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct LiveTableTests {
   /// The program between two pipes.
   private final class Pipeline {
     let process: SpawnedProcess

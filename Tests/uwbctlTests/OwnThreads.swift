@@ -2,11 +2,11 @@
 import Testing
 import UWBLink
 
-/// Runs tests that wait for other programs on four threads of their own. On the threads that run tasks,
-/// as many of them as there are processors would keep all other tests from running. Only for tests
-/// whose own tasks the programs do not wait for.
+/// Runs tests that wait for other programs on threads of their own. On the threads that run tasks, as
+/// many of them as there are processors would keep all other tests from running, and what those
+/// programs talk to.
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
-  private static let threads = BlockingThreads(limit: 4)
+  private static let threads = BlockingThreads(limit: 64)
 
   var isRecursive: Bool { true }
 

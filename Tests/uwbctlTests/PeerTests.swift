@@ -7,7 +7,7 @@ import UWBSimulator
 @testable import uwbctl
 
 /// `uwbctl peer` in two processes, each with a chip of one scene, and people who answer.
-@Suite(.ownThreads, .timeLimit(.minutes(2))) struct PeerTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct PeerTests {
   private struct Stage {
     let bench = SimulatedBench(scene: Scene(seed: 33))
     let chips: [SimulatedBench.Chip]

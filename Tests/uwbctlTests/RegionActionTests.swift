@@ -9,7 +9,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// What `range` and `accessory` do by themselves when a peer enters or leaves a region.
-@Suite(.ownThreads, .timeLimit(.minutes(2))) struct RegionActionTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct RegionActionTests {
   private static let near = ["--region", "near=9", "--interval", "50"]
 
   // MARK: arguments

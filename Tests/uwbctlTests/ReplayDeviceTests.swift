@@ -12,7 +12,7 @@ import UWBSimulator
 @testable import uwbctl
 
 /// Recorded chips on pseudo-terminals, with the driver as their host.
-@Suite(.serialized) struct ReplayDeviceTests {
+@Suite(.ownThreads) struct ReplayDeviceTests {
   private struct Dialogue: Decodable, Sendable {
     struct Frame: Decodable, Sendable {
       var dir: String

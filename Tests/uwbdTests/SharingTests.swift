@@ -8,7 +8,7 @@ import Varlink
 
 @testable import UWBService
 
-@Suite(.timeLimit(.minutes(1))) struct SharingTests {
+@Suite(.timeLimit(.minutes(10))) struct SharingTests {
   @Test func twoClientsShareASession() async throws {
     try await ServiceBench.lendService { bench, _ in
       let (first, second, watcher) = (

@@ -6,7 +6,7 @@ import Testing
 @testable import Peers
 
 /// Peers that find each other in the network of this machine, and everything that can go wrong then.
-@Suite(.timeLimit(.minutes(1))) struct NearbyPeersTests {
+@Suite(.timeLimit(.minutes(10))) struct NearbyPeersTests {
   /// Without a chip: its token holds what every chip supports.
   private static func session() -> NISession {
     let session = NISession()

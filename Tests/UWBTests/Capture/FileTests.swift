@@ -4,7 +4,7 @@ import Testing
 import UCI
 import UWB
 
-@Suite(.timeLimit(.minutes(5))) struct FileTests {
+@Suite(.timeLimit(.minutes(10))) struct FileTests {
   private func withPath(_ body: (String) throws -> Void) rethrows {
     let path = NSTemporaryDirectory() + "/capture-\(UUID().uuidString).pcapng"
     defer { try? FileManager.default.removeItem(atPath: path) }

@@ -10,7 +10,7 @@ import UWB
 import UWBLink
 
 /// Other tests run at the same time, so each thread counts its own allocations.
-@Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()), .timeLimit(.minutes(10)))
 struct AllocationTests {
   /// What a thread had allocated when it had seen the frames for warming up, and at the end.
   final class Count: Sendable {

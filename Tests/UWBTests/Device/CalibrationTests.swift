@@ -7,7 +7,7 @@ import UWBSimulator
 
 @testable import UWB
 
-@Suite(.timeLimit(.minutes(5))) struct CalibrationTests {
+@Suite(.timeLimit(.minutes(10))) struct CalibrationTests {
   // MARK: values as text
 
   // The bytes of NXP's are from the published log of an SR250.

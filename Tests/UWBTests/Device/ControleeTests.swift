@@ -6,7 +6,7 @@ import UWBSimulator
 @testable import UWB
 
 /// Controlees come and go while a session ranges.
-@Suite(.timeLimit(.minutes(5))) struct ControleeTests {
+@Suite(.timeLimit(.minutes(10))) struct ControleeTests {
   typealias Ends = EndToEndTests
 
   /// A controller that ranges with controlees 1 and 2.

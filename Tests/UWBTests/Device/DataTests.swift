@@ -8,7 +8,7 @@ import UWBSimulator
 @testable import UWB
 
 /// Data within ranging rounds.
-@Suite(.timeLimit(.minutes(5))) struct DataTests {
+@Suite(.timeLimit(.minutes(10))) struct DataTests {
   typealias Ends = EndToEndTests
 
   static let profiles: [ChipProfile] = [.qm33, .sr250, .fira1]

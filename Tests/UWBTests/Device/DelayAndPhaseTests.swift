@@ -6,7 +6,7 @@ import UWBSimulator
 @testable import UWB
 
 /// What is computed to be written into a chip's calibration.
-@Suite(.timeLimit(.minutes(5))) struct DelayAndPhaseTests {
+@Suite(.timeLimit(.minutes(10))) struct DelayAndPhaseTests {
   /// A Qorvo chip that has these values.
   private static func withDevice(
     _ values: [String: [UInt8]], _ body: (UWBDevice) async throws -> Void

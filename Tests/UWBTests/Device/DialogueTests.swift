@@ -10,7 +10,7 @@ import UWBLink
 /// Real dialogues between a host and an NXP SR250, replayed with the driver in the host's place.
 ///
 /// The recordings are not part of this package; without them the test says that it was skipped.
-@Suite(.timeLimit(.minutes(5))) struct DialogueTests {
+@Suite(.timeLimit(.minutes(10))) struct DialogueTests {
   struct Dialogue: Decodable, Sendable {
     struct Frame: Decodable, Sendable {
       var dir: String

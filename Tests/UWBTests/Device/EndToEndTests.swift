@@ -8,7 +8,7 @@ import UWBLink
 import UWBSimulator
 
 /// Driver and simulated chips, with the kernel's pseudo-terminals between them.
-@Suite(.timeLimit(.minutes(5))) struct EndToEndTests {
+@Suite(.timeLimit(.minutes(10))) struct EndToEndTests {
   static func configurations(
     peers: Int = 1, interval: UInt32 = 20
   ) -> (controller: SessionConfiguration, controlees: [SessionConfiguration]) {

@@ -6,7 +6,7 @@ import UWB
 import UWBLink
 
 /// Commands and answers on a link that works badly.
-@Suite(.timeLimit(.minutes(5))) struct ExchangeTests {
+@Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
   static let count = bytes("21 05 00 00")
   static let info = bytes("20 02 00 00")
 

@@ -6,7 +6,7 @@ import UWBLink
 
 @testable import UWB
 
-@Suite("Firmware: SR1xx", .timeLimit(.minutes(5)))
+@Suite("Firmware: SR1xx", .timeLimit(.minutes(10)))
 struct HBCITests {
   /// Nothing that looks like text.
   private static func image(_ count: Int) throws -> FirmwareImage {
@@ -146,7 +146,7 @@ struct HBCITests {
   }
 }
 
-@Suite("Firmware: files", .timeLimit(.minutes(5)))
+@Suite("Firmware: files", .timeLimit(.minutes(10)))
 struct FirmwareImageTests {
   @Test("What is no image is refused before anything is sent")
   func refused() {
@@ -227,7 +227,7 @@ struct FirmwareImageTests {
   }
 }
 
-@Suite("Firmware: SR2xx", .timeLimit(.minutes(5)))
+@Suite("Firmware: SR2xx", .timeLimit(.minutes(10)))
 struct HDLLTests {
   private static let frames: [[UInt8]] =
     [ScriptedFlash.frame([0x03, 0x01, 1, 2, 3]), ScriptedFlash.frame([0x03, 0x02, 1, 41, 4, 9])]

@@ -14,7 +14,7 @@ let hasty: DeviceProfile = {
   return profile
 }()
 
-@Suite(.timeLimit(.minutes(5))) struct HandshakeTests {
+@Suite(.timeLimit(.minutes(10))) struct HandshakeTests {
   @Test func aDWM3001CDKIsRecognisedByItsOwnWords() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       DWM3001CDK.answers(packet)
@@ -235,7 +235,7 @@ let hasty: DeviceProfile = {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct CommandTests {
+@Suite(.timeLimit(.minutes(10))) struct CommandTests {
   /// A device behind its handshake; the script answers, and counts, what comes after it.
   static func open(
     _ profile: DeviceProfile = hasty, _ script: @escaping ScriptedChip.Script

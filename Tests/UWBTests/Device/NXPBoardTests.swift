@@ -6,7 +6,7 @@ import UWBLink
 
 @testable import UWB
 
-@Suite("NXP boards", .timeLimit(.minutes(5)))
+@Suite("NXP boards", .timeLimit(.minutes(10)))
 struct NXPBoardTests {
   private func packet(_ parameters: [TLV]) throws -> [UInt8] {
     try #require(

@@ -7,7 +7,7 @@ import UWBTestSupport
 
 @testable import UWB
 
-@Suite("NXP boards on USB", .timeLimit(.minutes(5)))
+@Suite("NXP boards on USB", .timeLimit(.minutes(10)))
 struct NXPBridgeTests {
   /// What the board unwraps: packets to it have a type and a length before them, those from it have
   /// nothing.

@@ -7,7 +7,7 @@ import UWBLink
 import UWBSimulator
 
 /// Documentation/swift-uwb.docc/DeviceOddities.md, as far as it concerns the whole driver.
-@Suite(.timeLimit(.minutes(5))) struct OddityTests {
+@Suite(.timeLimit(.minutes(10))) struct OddityTests {
   typealias Ends = EndToEndTests
 
   static func open(

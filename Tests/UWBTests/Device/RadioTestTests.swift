@@ -8,7 +8,7 @@ import UWBSimulator
 @testable import UWB
 
 /// Radio tests between simulated chips on pseudo-terminals.
-@Suite(.timeLimit(.minutes(5))) struct RadioTestTests {
+@Suite(.timeLimit(.minutes(10))) struct RadioTestTests {
   private static func devices(
     _ profile: ChipProfile, count: Int = 2, scene: Scene = Scene(distanceNoise: 0)
   ) async throws -> (SimulatedBench, [UWBDevice]) {

@@ -2,7 +2,7 @@
 import Testing
 import UWB
 
-@Suite(.timeLimit(.minutes(1))) struct RangingStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct RangingStreamTests {
   /// A session that says nothing, with its device.
   static func silentSession() async throws -> (UWBDevice, UWBSession, ScriptedChip) {
     let (device, chip) = try await SessionTests.open()

@@ -11,7 +11,7 @@ import UWBSimulator
 @testable import UWB
 
 /// A device that goes away, or loses its mind, and what its users see of it.
-@Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct RecoveryTests {
   typealias Ends = EndToEndTests
 
   /// A simulated board behind a link of its own, as udev makes them.
@@ -578,7 +578,7 @@ import UWBSimulator
     board.remove()
   }
 
-  @Test(.timeLimit(.minutes(1))) func onlyADeviceWithSessionsIsWatched() async throws {
+  @Test(.timeLimit(.minutes(10))) func onlyADeviceWithSessionsIsWatched() async throws {
     let board = try Board()
     let device = try await board.open(RecoveryPolicy(watchdogInterval: .milliseconds(5)))
     func isWatched() -> Bool { device.core.state.withLock { $0.watch != nil } }

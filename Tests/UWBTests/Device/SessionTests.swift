@@ -5,7 +5,7 @@ import UCI
 import UWB
 import UWBLink
 
-@Suite(.timeLimit(.minutes(5))) struct SessionTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionTests {
   static let configuration = SessionConfiguration(
     role: .controller, sessionID: 7, address: MACAddress(0x0000), peers: [MACAddress(0x0001)])
 

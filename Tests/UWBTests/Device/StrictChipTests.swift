@@ -9,7 +9,7 @@ import UWBSimulator
 
 /// Chips that refuse what comes too early or too often, know nothing before a reset, and are wrong
 /// about what they can do.
-@Suite(.timeLimit(.minutes(5))) struct StrictChipTests {
+@Suite(.timeLimit(.minutes(10))) struct StrictChipTests {
   typealias Ends = EndToEndTests
 
   /// Opcodes of what goes to the chip and states that come from it, in their order.

@@ -6,7 +6,7 @@ import Testing
 import UWB
 import UWBLink
 
-@Suite("Files that are stuck", .timeLimit(.minutes(5)))
+@Suite("Files that are stuck", .timeLimit(.minutes(10)))
 struct StuckFileTests {
   /// As many as there are processors, and more: none of them may hold up a thread that runs tasks.
   @Test("Firmware that cannot be read does not keep tasks from running")

@@ -6,7 +6,7 @@ import UCI
 import UWB
 import UWBLink
 
-@Suite(.timeLimit(.minutes(5))) struct TapTests {
+@Suite(.timeLimit(.minutes(10))) struct TapTests {
   struct Packet: Hashable {
     var direction: PacketDirection
     var bytes: [UInt8]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UWB
 
-@Suite(.timeLimit(.minutes(1))) struct TimerTests {
+@Suite(.timeLimit(.minutes(10))) struct TimerTests {
   enum Way: CaseIterable { case timer, call, start }
 
   /// How much later it comes is the machine's business.

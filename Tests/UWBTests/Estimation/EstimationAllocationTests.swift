@@ -10,7 +10,7 @@ import UWB
 import UWBSimulator
 
 /// From frames on a line to estimates, nothing is allocated. Each thread counts its own.
-@Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()), .timeLimit(.minutes(5)))
+@Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()), .timeLimit(.minutes(10)))
 struct EstimateAllocationTests {
   /// What the reader's thread had allocated at some estimates.
   final class Count: Sendable {

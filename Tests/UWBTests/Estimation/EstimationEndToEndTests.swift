@@ -9,7 +9,7 @@ import UWBLink
 import UWBSimulator
 
 /// Chips that speak their makers' messages on pseudo-terminals, the driver, and what is computed.
-@Suite(.timeLimit(.minutes(5))) struct EstimationEndToEndTests {
+@Suite(.timeLimit(.minutes(10))) struct EstimationEndToEndTests {
   private static let degree = Double.pi / 180
 
   /// Clocks 20 ppm off, and the noise of good boards.
