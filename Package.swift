@@ -65,7 +65,7 @@ let package = Package(
     .target(
       name: "AccessoryProtocol",
       dependencies: [
-        "Bluetooth", "UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "Locking", system,
+        "Bluetooth", "CUWB", "UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "Locking", system,
       ],
       swiftSettings: strict + lifetimes),
     // Bluetooth LE through bluetoothd, for whatever is said over it.

@@ -239,6 +239,10 @@ bool cuwb_watch_set(int32_t watch, int32_t fd, uint64_t tag, bool writes, bool i
 /// Takes the tags of descriptors to which something has happened, at most 64. Does not wait.
 int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, int32_t room);
 
+/// Returns a descriptor that is readable while `fd` is, and never hangs up, or -1. To be closed before
+/// `fd`.
+int32_t cuwb_watch_readable(int32_t fd);
+
 /// Names the calling thread (15 bytes are kept). In C because Swift's Glibc hides
 /// pthread_setname_np(3).
 void cuwb_name_thread(const char *name);

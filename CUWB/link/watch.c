@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "cuwb.h"
 
@@ -18,4 +19,13 @@ int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, int32_t room) {
   int count = epoll_wait(watch, events, room < 64 ? room : 64, 0);
   for (int index = 0; index < count; index++) tags[index] = events[index].data.u64;
   return count;
+}
+
+int32_t cuwb_watch_readable(int32_t fd) {
+  int watch = epoll_create1(EPOLL_CLOEXEC);
+  if (watch < 0) return -1;
+  struct epoll_event event = {.events = EPOLLIN};
+  if (epoll_ctl(watch, EPOLL_CTL_ADD, fd, &event) == 0) return watch;
+  close(watch);
+  return -1;
 }

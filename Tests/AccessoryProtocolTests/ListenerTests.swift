@@ -77,6 +77,37 @@ import Testing
     unlink(path)
   }
 
+  /// Connections that end from either side while others begin.
+  @Test func manyConnectionsComeAndGo() async throws {
+    let listener = try await SocketListener(.unix(path: temporary("many")))
+    let taking = Task {
+      for await channel in listener.channels {
+        Task {
+          for await message in channel.messages { try? await channel.send(message) }
+          channel.close()
+        }
+      }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for turn in 0..<250 {
+            let channel = try await SocketChannel.connect(to: listener.endpoint)
+            try await channel.send([1])
+            if turn.isMultiple(of: 2) {
+              var messages = channel.messages.makeAsyncIterator()
+              #expect(await messages.next() == [1])
+            }
+            channel.close()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    listener.close()
+    await taking.value
+  }
+
   /// In a process of its own, because it limits the descriptors.
   @Test func aListenerPausesWithoutDescriptors() async {
     await #expect(processExitsWith: .success) {

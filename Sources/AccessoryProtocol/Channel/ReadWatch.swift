@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+private import CUWB
 internal import Dispatch
+private import Glibc
 
 /// Calls back while a descriptor is readable. The queue is its own, so its thread is not one of those
 /// that run Swift's tasks.
@@ -15,13 +17,20 @@ final class ReadWatch: @unchecked Sendable {
     _ descriptor: Int32, label: String, readable: @escaping @Sendable () -> Bool,
     ended: @escaping @Sendable () -> Void
   ) {
+    // A source is not safe at a descriptor whose other end may hang up: Dispatch on Linux then takes it
+    // from its tables on the source's queue while its own thread uses them. Without a descriptor to
+    // spare, it has to do.
+    let watched = cuwb_watch_readable(descriptor)
     source = DispatchSource.makeReadSource(
-      fileDescriptor: descriptor, queue: DispatchQueue(label: label))
+      fileDescriptor: watched < 0 ? descriptor : watched, queue: DispatchQueue(label: label))
     // Cancellation releases the handlers, and with them the reference cycle.
     source.setEventHandler { [source] in
       if !readable() { source.cancel() }
     }
-    source.setCancelHandler(handler: ended)
+    source.setCancelHandler {
+      if watched >= 0 { close(watched) }
+      ended()
+    }
     source.resume()
   }
 
