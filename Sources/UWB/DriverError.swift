@@ -130,7 +130,12 @@ extension DriverError {
   package static func refused(command: String, _ status: Status) -> DriverError {
     DriverError(
       code: .refused, status: status, command: command,
-      sentence: "The device refused \(command): ")
+      sentence: "The device refused \(command): ",
+      // Chips refuse a second session when it is made, uwbd when it starts.
+      suggestion: status == .sessionDuplicate && command == "SESSION_START_CMD"
+        ? "Another program ranges with this session id and other parameters; see who: uwbctl list. "
+          + "Give the same parameters to share its session, or choose another session id."
+        : nil)
   }
   package static func parametersRefused(
     _ status: Status, _ refused: [RefusedParameter]

@@ -85,6 +85,7 @@ import Varlink
         _ = try await start(device, ["SLOTS_PER_RR": .integer(8)])
       }
       #expect(refused?.status == .sessionDuplicate)
+      #expect(refused?.recoverySuggestion?.contains("uwbctl list") == true)
       await device.close()
       #expect(try bench.sessions().count == 1)
     }
