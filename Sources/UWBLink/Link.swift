@@ -111,8 +111,8 @@ internal import SystemPackage
       result = unsafe board.open(&raw)
     case .tcp(let host, let port):
       result = unsafe cuwb_open_tcp(host, port, connectTimeout.milliseconds, &raw)
-    case .service(let socket, let chip):
-      let descriptor = try ChipService.attach(socket, chip)
+    case .service(let socket, let chip, let linger):
+      let descriptor = try ChipService.attach(socket, chip, linger: linger)
       result = unsafe cuwb_open_descriptor(descriptor.rawValue, &raw)
       if result.outcome != CUWB_OK { try? descriptor.close() }
     case .descriptor(let descriptor):

@@ -247,8 +247,8 @@ import Varlink
         client.answer(reply([:]))
       case "Attach":
         try permissions.checkStart(client.user)
-        let chip = try chip(call)
-        let virtual = VirtualChip(chip, try device(of: chip), client, self)
+        let (chip, linger) = (try chip(call), try linger(call))
+        let virtual = VirtualChip(chip, try device(of: chip), client, self, linger: linger)
         client.attach(virtual, reply(["chip": chip.name]))
       case "Borrow": try borrow(call, for: client)
       case "Monitor": try monitor(call, for: client)
@@ -315,16 +315,20 @@ import Varlink
   // MARK: sessions
 
   private func start(_ call: VarlinkCall, for client: Client) async throws(Refusal) -> JSONLine {
-    let milliseconds = call.parameters["linger_ms"]?.integer ?? 0
-    guard 0...60_000 ~= milliseconds else { throw .invalidParameter("linger_ms") }
+    let linger = try linger(call)
     let share =
       call.parameters["share"]?.string.flatMap(SharedSession.Share.init(rawValue:)) ?? .everyone
     let chip = try chip(call)
     let device = try device(of: chip)
     let (session, joined) = try await start(
-      try profile(call, for: device), on: chip, share, linger: .milliseconds(milliseconds),
-      for: client)
+      try profile(call, for: device), on: chip, share, linger: linger, for: client)
     return ["chip": chip.name, "session_id": session.id, "joined": joined]
+  }
+
+  private func linger(_ call: VarlinkCall) throws(Refusal) -> Duration {
+    let milliseconds = call.parameters["linger_ms"]?.integer ?? 0
+    guard 0...60_000 ~= milliseconds else { throw .invalidParameter("linger_ms") }
+    return .milliseconds(milliseconds)
   }
 
   /// Starts a session for a client, or lets it join the same one.

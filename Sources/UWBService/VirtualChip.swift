@@ -27,6 +27,8 @@ import UWB
   private let device: UWBDevice
   private weak var client: Client?
   private let service: Service
+  /// How long sessions stay that the program does not end.
+  private let linger: Duration
   private var sessions: [UInt32: Session] = [:]
   private var input: [UInt8] = []
   private var segments: [UInt8] = []
@@ -45,8 +47,11 @@ import UWB
   /// Bytes that may wait for a program before measurements are dropped.
   private static let mostBytes = 262_144
 
-  init(_ chip: SharedChip, _ device: UWBDevice, _ client: Client, _ service: Service) {
+  init(
+    _ chip: SharedChip, _ device: UWBDevice, _ client: Client, _ service: Service, linger: Duration
+  ) {
     (self.chip, self.device, self.client, self.service) = (chip, device, client, service)
+    self.linger = linger
     (stream, commands) = AsyncStream<Command>.makeStream()
   }
 
@@ -202,7 +207,7 @@ import UWB
     let shared: SharedSession
     do throws(Refusal) {
       shared = try await service.start(
-        profile, on: chip, .everyone, linger: .zero, for: client
+        profile, on: chip, .everyone, linger: linger, for: client
       ).session
     } catch {
       service.logger.info(

@@ -27,6 +27,14 @@ import Testing
     #expect(try outcome(anchors) == [])
   }
 
+  @Test func dataThatNoRunHasGeneratedIsAnError() throws {
+    let configuration = try SessionTests.CoreFixture().configuration
+    for data in [Data(), Data([1]), Data(count: 25), Data(repeating: 0xFF, count: 300)] {
+      configuration.shareableConfigurationData = data
+      #expect(try outcome(configuration) == [.invalidated(.invalidConfiguration)])
+    }
+  }
+
   @Test func theStaticSTSIsNotPrinted() {
     var radio = NIDLTDOAConfiguration.Radio()
     radio.staticSTS = [201, 202, 203, 204, 205, 206, 207, 208]

@@ -149,6 +149,15 @@ import Testing
     }
   }
 
+  /// It has key material in it.
+  @Test func whatWasGeneratedIsNotArchived() throws {
+    let configuration = try SessionTests.CoreFixture().configuration
+    configuration.shareableConfigurationData = Data([1, 2, 3])
+    #expect(try archived(configuration)?.shareableConfigurationData == nil)
+    let copy = configuration.copy() as? NINearbyAccessoryConfiguration
+    #expect(copy?.shareableConfigurationData == Data([1, 2, 3]))
+  }
+
   @Test func networksOfAnchorsAreKept() throws {
     // The default in Apple's documentation.
     #expect(NIDLTDOAConfiguration(networkIdentifier: 1).discoveryMethod == .bluetoothLowEnergy)

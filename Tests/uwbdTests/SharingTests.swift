@@ -141,6 +141,9 @@ import Varlink
           #expect(reply.parameters["advice"] != nil)
         }
       }
+      let attach = ["linger_ms": JSON.integer(60_001)]
+      client.send(VarlinkCall("\(Refusal.interface).Attach", attach, upgrade: true).bytes)
+      #expect(try client.receive()?.errorName == "InvalidParameter")
       #expect(bench.chip.sessionCount == 0)
     }
   }

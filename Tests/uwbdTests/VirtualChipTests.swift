@@ -177,6 +177,11 @@ import Varlink
       try LinkEndpoint("uwbd:/a/b?chip=/dev/ttyACM0")
         == .service(socket: "/a/b", chip: "/dev/ttyACM0"))
     #expect("\(LinkEndpoint.service(socket: "/a/b"))" == "uwbd:/a/b")
+    #expect(
+      try LinkEndpoint("uwbd:/a?linger=60") == .service(socket: "/a", linger: .seconds(60)))
+    for text in ["uwbd:/a?linger=61", "uwbd:/a?linger=-1", "uwbd:/a?linger=x", "uwbd:/a?linger"] {
+      #expect(throws: LinkError.self) { try LinkEndpoint(text) }
+    }
     #expect(throws: LinkError.self) { try LinkEndpoint("uwbd:/a?baud=1") }
     guard case .service = try LinkEndpoint("uwbd:") else { throw TestClient.Failure(what: "uwbd:") }
     for (socket, code) in [

@@ -23,6 +23,14 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
   /// Whether movement of this device, from a `PoseSource`, determines the position of the accessory.
   open var isCameraAssistanceEnabled = false
 
+  /// Beyond Apple: what an earlier run with the same accessory generated for it, in this program or in one
+  /// that has gone. `run` generates the same again, and goes on with that session if it still ranges at the
+  /// service (`uwbd`). nil: new data for each run.
+  ///
+  /// It has key material in it: a program that keeps it should let no other user read it. An archived
+  /// configuration does not contain it.
+  open var shareableConfigurationData: Data?
+
   /// The identifier given to `init(accessoryData:bluetoothPeerIdentifier:)`.
   let bluetoothPeerIdentifier: UUID?
 
@@ -115,6 +123,7 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
     let copy = NINearbyAccessoryConfiguration(
       accessory, bluetooth: bluetoothPeerIdentifier, token: token)
     copy.isCameraAssistanceEnabled = isCameraAssistanceEnabled
+    copy.shareableConfigurationData = shareableConfigurationData
     return copy
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import AccessoryProtocol
 internal import Foundation
 internal import Locking
 
@@ -32,7 +33,8 @@ struct RunRequest {
       let peer = accessory.bluetoothPeerIdentifier.map {
         SessionPlan.BluetoothPeer(identifier: $0, data: data)
       }
-      plan = SessionPlan(target: .accessory(data), device: device, bluetoothPeer: peer)
+      plan = SessionPlan(
+        target: .accessory(data, try accessory.keptData()), device: device, bluetoothPeer: peer)
       try assist(accessory.isCameraAssistanceEnabled, options)
     case let anchors as NIDLTDOAConfiguration:
       guard let id = UInt32(exactly: anchors.networkIdentifier) else {
@@ -80,5 +82,14 @@ struct RunRequest {
         recovery: "Set NISession.poseSource, or leave isCameraAssistanceEnabled off.")
     }
     finder = MotionFinder(source)
+  }
+}
+
+extension NINearbyAccessoryConfiguration {
+  fileprivate func keptData() throws(NIError) -> ShareableConfigurationData? {
+    guard let data = shareableConfigurationData else { return nil }
+    do throws(AccessoryError) { return try ShareableConfigurationData([UInt8](data)) } catch {
+      throw NIError(.invalidConfiguration, error)
+    }
   }
 }

@@ -8,7 +8,8 @@ internal import UWB
 /// What a run does on a chip.
 struct SessionPlan: Sendable {
   enum Target: Sendable {
-    case accessory(AccessoryConfigurationData)
+    /// nil: with new data for the accessory.
+    case accessory(AccessoryConfigurationData, ShareableConfigurationData? = nil)
     case peer(SessionConfiguration)
     case anchors(id: UInt32, NIDLTDOAConfiguration.Radio)
   }
@@ -76,12 +77,12 @@ struct SessionPlan: Sendable {
     init(anchors: SessionConfiguration) { configuration = anchors }
   }
 
-  /// Makes the session; a different one each time for an accessory.
+  /// Makes the session; a different one each time for an accessory, unless the app has given its data.
   func make(for device: UWBDevice) -> Result<Made, NIError> {
     let angles = AngleUse(Capabilities(device.capabilities))
     switch target {
-    case .accessory(let accessory):
-      let data = ShareableConfigurationData.answering(accessory)
+    case .accessory(let accessory, let kept):
+      let data = kept ?? ShareableConfigurationData.answering(accessory)
       do throws(AccessoryError) {
         let session = try data.session(of: .app, with: accessory.uwb, angles: angles.azimuth)
         return .success(Made(session, shareable: data.bytes))

@@ -38,12 +38,14 @@ package enum ChipService {
 
   /// A connection that carries UCI.
   ///
-  /// - Parameter chip: nil: the only one.
+  /// - Parameters:
+  ///   - chip: nil: the only one.
+  ///   - linger: how long sessions stay that the program does not end.
   static func attach(
-    _ socket: FilePath, _ chip: String?
+    _ socket: FilePath, _ chip: String?, linger: Duration
   ) throws(LinkError) -> FileDescriptor {
     let endpoint = LinkEndpoint.service(socket: socket, chip: chip)
-    let (descriptor, reply) = try call("Attach", chip, upgrades: true, endpoint)
+    let (descriptor, reply) = try call("Attach", chip, linger: linger, upgrades: true, endpoint)
     guard let error = reply.error else { return descriptor }
     try? descriptor.close()
     let code: LinkError.Code =
@@ -124,16 +126,19 @@ package enum ChipService {
   }
 
   private static func call(
-    _ method: String, _ chip: String?, reason: String? = nil, upgrades: Bool = false,
+    _ method: String, _ chip: String?, reason: String? = nil, linger: Duration = .zero,
+    upgrades: Bool = false,
     patience: Int = ChipService.patience, _ endpoint: LinkEndpoint
   ) throws(LinkError) -> (FileDescriptor, VarlinkReply) {
-    guard case .service(let socket, _) = endpoint else {
+    guard case .service(let socket, _, _) = endpoint else {
       throw LinkError(.invalidEndpoint, endpoint: endpoint.description)
     }
     let descriptor = try connected(to: socket, patience, endpoint)
     var parameters: [String: JSON] = [:]
     parameters["chip"] = chip.map { .string($0) }
     parameters["reason"] = reason.map { .string($0) }
+    // A service that does not know it is not asked for more than it can do.
+    if linger > .zero { parameters["linger_ms"] = .integer(Int64(linger.milliseconds)) }
     let call = VarlinkCall("\(interface).\(method)", parameters, upgrade: upgrades)
     do throws(Errno) {
       try send(call.bytes, descriptor)

@@ -15,7 +15,7 @@ extension LinkEndpoint {
   /// | `uci:/dev/uci0` | Qorvo's kernel driver |
   /// | `nxp-usb:/dev/ttyACM0`, `nxp-usb:/dev/ttyACM0?chip=sr150` | an NXP board on USB |
   /// | `tcp:host:port`, `tcp:[::1]:port` | a simulator or a serial server |
-  /// | `uwbd:`, `uwbd:SOCKET?chip=NAME` | a chip of the service that shares chips |
+  /// | `uwbd:`, `uwbd:SOCKET?chip=NAME&linger=30` | a chip of the service that shares chips |
   ///
   /// Lines are names, or GPIO chip and offset (`gpiochip0:24`, `0:24`). `speed=` is SPI's clock in
   /// hertz; `start=keep` leaves a chip that runs as it is, `start=cycle` switches it off and on;
@@ -35,7 +35,7 @@ extension LinkEndpoint {
     case "uwbd":
       self = .service(
         socket: parts.address.isEmpty ? ChipService.socket : FilePath(parts.address),
-        chip: try parts.value("chip"))
+        chip: try parts.value("chip"), linger: try parts.linger())
     case "nxp-usb": self = .nxpBoard(try NXPBoardEndpoint(&parts))
     default:
       self = .serial(
@@ -124,7 +124,7 @@ extension LinkEndpoint: CustomStringConvertible {
     case .qorvoCharacterDevice(let path, _): "uci:\(path)"
     case .nxpBoard(let board): "nxp-usb:\(board.path)"
     case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"
-    case .service(let socket, let chip): "uwbd:\(socket)" + (chip.map { "?chip=\($0)" } ?? "")
+    case .service(let socket, let chip, _): "uwbd:\(socket)" + (chip.map { "?chip=\($0)" } ?? "")
     case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
     }
   }
@@ -203,6 +203,13 @@ struct EndpointText {
     guard let index = options.firstIndex(where: { $0.key == key }) else { return false }
     guard options.remove(at: index).value == nil else { throw invalid("'\(key)' has no value") }
     return true
+  }
+
+  /// How long sessions range on without their program, in whole seconds.
+  mutating func linger() throws(LinkError) -> Duration {
+    let seconds: UInt8 = try number("linger") ?? 0
+    guard seconds <= 60 else { throw invalid("'linger' has to be a number from 0 to 60") }
+    return .seconds(Int(seconds))
   }
 
   /// The address as a path, which may be relative.

@@ -21,8 +21,9 @@ public enum LinkEndpoint: Sendable, Hashable {
   /// A simulator or a serial server that carries bare UCI.
   case tcp(host: String, port: String)
   /// A chip that a service (`uwbd`) shares among programs; `chip` is what it calls it, nil: it has only
-  /// one.
-  case service(socket: FilePath, chip: String? = nil)
+  /// one. Its sessions range on for `linger`, at most a minute, when the program is gone without ending
+  /// them: one that is started again takes them up by starting the same.
+  case service(socket: FilePath, chip: String? = nil, linger: Duration = .zero)
   /// A descriptor that is open for reading and writing. The link takes it over and closes it.
   case descriptor(FileDescriptor)
 
