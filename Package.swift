@@ -134,7 +134,9 @@ let package = Package(
       path: "Sources/Examples/AccessoryRegions", swiftSettings: strict),
     .executableTarget(
       name: "SeveralAccessories",
-      dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
+      dependencies: [
+        "AccessoryProtocol", "ExampleEnvironment", "NearbyInteraction", "UWBSimulator",
+      ],
       path: "Sources/Examples/SeveralAccessories", swiftSettings: strict),
     .executableTarget(
       name: "GuidedFinding",

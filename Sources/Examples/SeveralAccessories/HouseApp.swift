@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AccessoryProtocol
 import ExampleEnvironment
 import NearbyInteraction
 import UWBSimulator
@@ -14,6 +15,9 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
   private var sessions: [String: NISession] = [:]
   private var channels: [String: DataCommunicationChannel] = [:]
   private(set) var distances: [String: [Float]] = [:]
+  /// The one that the person looks for, whose distance is shown; the others range on.
+  var chosen: String?
+  private(set) var shown = 0
 
   /// Called after each distance.
   var onDistance: (@Sendable () -> Void)?
@@ -58,6 +62,9 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
         continue
       }
       distances[name, default: []].append(distance)
+      guard name == chosen else { continue }
+      print("\(name): \(distance) m")
+      shown += 1
     }
     onDistance?()
   }
@@ -68,37 +75,82 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// A phone ranges with three accessories at the same time.
+/// A phone ranges with three accessories at the same time, and shows the distance of the chosen one: over
+/// sockets, or over Bluetooth LE where it is given an adapter for each of them and then its own, which all
+/// have to hear each other: hci0 hci1 hci2 hci3.
 @main
 enum Main {
   static func main() async throws {
     let environment = try ExampleEnvironment(
       phone: .qm33PDoA, at: Placement(at: SIMD3<Double>(0, 0, 1)))
     let positions = [
-      "lamp": SIMD3<Double>(2, 1, 1), "door": SIMD3(4, -2, 1), "desk": SIMD3(1, 0, 1),
+      ("lamp", SIMD3<Double>(2, 1, 1)), ("door", SIMD3(4, -2, 1)), ("desk", SIMD3(1, 0, 1)),
     ]
+    let adapters = Array(CommandLine.arguments.dropFirst())
+    guard adapters.isEmpty || adapters.count == positions.count + 1 else {
+      fail("give an adapter for each accessory and the app's, such as hci0 hci1 hci2 hci3")
+    }
     let app = HouseApp()
     var house: [String: ExampleEnvironment.Served] = [:]
-    for (name, position) in positions {
+    for (index, (name, position)) in positions.enumerated() {
       let served = try await environment.serve(name, at: Placement(at: position))
       house[name] = served
-      app.connect(to: name, DataCommunicationChannel(to: served.endpoint, queue: app.queue))
+      if adapters.isEmpty {
+        app.connect(to: name, DataCommunicationChannel(to: served.endpoint, queue: app.queue))
+      } else {
+        serve(served.accessory, name, on: adapters[index])
+      }
     }
+    let (finished, finish) = AsyncStream<Void>.makeStream()
     app.queue.sync { [house] in
       app.onDistance = {
         guard app.distances.count == house.count,
           app.distances.values.allSatisfy({ $0.count >= 10 })
         else { return }
+        guard app.chosen == nil else {
+          if app.shown == 3 { finish.finish() }
+          return
+        }
         for (name, distances) in app.distances.sorted(by: { $0.key < $1.key }) {
           guard let last = distances.last, let served = house[name] else { continue }
           let truth = environment.distance(to: served)
           print("\(name): \(last) m, actually \(truth) m")
           if abs(last - truth) > 0.1 { fail("wrong distance of the \(name)") }
         }
-        succeed("three accessories at once, each identified by its token")
+        app.chosen = "door"
       }
     }
-    failAfter(seconds: 60) { "\(app.queue.sync { app.distances.mapValues(\.count) })" }
-    try await Task.sleep(for: .seconds(120))
+    failAfter(seconds: 120) { "\(app.queue.sync { app.distances.mapValues(\.count) })" }
+    let central =
+      adapters.isEmpty ? nil : try await find(Set(house.keys), on: adapters[3], for: app)
+    for await _ in finished {}
+    await central?.close()
+    succeed("three accessories at once, each identified by its token")
+  }
+
+  private static func serve(_ accessory: Accessory, _ name: String, on adapter: String) {
+    Task {
+      do throws(AccessoryError) {
+        try await accessory.serve(BluetoothPeripheral(name: name, adapter: adapter))
+      } catch {
+        fail("\(error) \(error.recoverySuggestion ?? "")")
+      }
+    }
+  }
+
+  /// Looks for accessories as a phone does, and connects to each that is found.
+  private static func find(
+    _ names: Set<String>, on adapter: String, for app: HouseApp
+  ) async throws -> BluetoothCentral {
+    let central = try await BluetoothCentral.open(adapter: adapter)
+    var missing = names
+    for await found in try await central.accessories() {
+      guard let name = found.name, missing.remove(name) != nil else { continue }
+      app.connect(
+        to: name,
+        DataCommunicationChannel(queue: app.queue) { try await central.connect(to: found) })
+      if missing.isEmpty { break }
+    }
+    return central
   }
 }

@@ -36,8 +36,11 @@ cpu=(-cpu host)
 phones=()
 if [ -n "$python" ]; then
   [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=on,align=off")
-  phones=(-device virtio-serial-pci -chardev "socket,id=hci,path=$work/hci,server=on,wait=on"
-    -device "virtserialport,chardev=hci,name=hci")
+  phones=(-device virtio-serial-pci)
+  for port in hci hci0 hci1 hci2 hci3; do
+    phones+=(-chardev "socket,id=$port,path=$work/$port,server=on,wait=on"
+      -device "virtserialport,chardev=$port,name=$port")
+  done
 fi
 rm -f "$work/lines"
 mkfifo "$work/lines"

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# phone.py SOCKET [VISITS]: plays a Bluetooth controller for the virtual machine at the socket, kits that
-# its app finds, and phones that find the accessory in it, as iPhones do: with private addresses that
-# change, an MTU of their own, and keys that they keep or forget. Needs bumble 0.0.236 (PyPI). Prints a line for each check, as the
-# stages do, and ends with 1 if one did not hold.
+# phone.py SOCKET [VISITS]: plays a Bluetooth controller for the virtual machine at the socket, kits
+# that its app finds, and phones that find the accessory in it, as iPhones do: with private addresses that
+# change, an MTU of their own, and keys that they keep or forget; and at SOCKET0 to SOCKET3 four controllers
+# that hear each other. Needs bumble 0.0.236 (PyPI). Prints a line for each check, as the stages do, and ends
+# with 1 if one did not hold.
 import asyncio
+import contextlib
+import dataclasses
 import os
 import secrets
 import struct
@@ -48,7 +51,29 @@ class Link(link.LocalLink):
 
 
 class Controller(controller.Controller):
-    """Says when a connection that was cancelled is not made."""
+    """Says when it is used, and when a connection that was cancelled is not made. What it hears in answer to
+    a scan is the answer, not the advertisement once more."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.started = asyncio.Event()
+
+    def on_hci_reset_command(self, command):
+        self.started.set()
+        return super().on_hci_reset_command(command)
+
+    def send_hci_packet(self, packet):
+        if isinstance(packet, hci.HCI_LE_Extended_Advertising_Report_Event):
+            # As of legacy advertising: otherwise Linux does not put the two together.
+            report = dataclasses.replace(packet.reports[0], event_type=0x13)
+            if packet.reports[0].event_type & packet.EventType.SCAN_RESPONSE:
+                sender = self.link.find_le_controller(report.address)
+                answers = [advertising.scan_response_data for advertising in
+                           (*sender.advertising_sets.values(), sender.le_legacy_advertiser)
+                           if advertising.enabled and advertising.address == report.address]
+                report.event_type, report.data = 0x1B, bytes(answers[0] if answers else b"")
+            packet = hci.HCI_LE_Extended_Advertising_Report_Event([report])
+        super().send_hci_packet(packet)
 
     def on_hci_le_create_connection_cancel_command(self, _command):
         if (pending := self.pending_le_connection) is not None:
@@ -417,15 +442,28 @@ async def visits(phone, address, count):
     await phone.leave()
 
 
-async def main(path, count):
+async def attach(stack, path, air, address):
+    """A controller of the machine."""
     # Until the machine has made it.
     while not os.path.exists(path):
         await asyncio.sleep(0.1)
-    async with await open_transport(f"unix:{path}") as transport:
-        air = Link()
-        machine = Controller(
-            "machine", host_source=transport.source, host_sink=transport.sink, link=air,
-            public_address="F0:F1:F2:F3:F4:F5")
+    transport = await stack.enter_async_context(await open_transport(f"unix:{path}"))
+    machine = Controller("machine", host_source=transport.source, host_sink=transport.sink, link=air,
+                         public_address=address)
+    machine.gone = asyncio.create_task(transport.source.wait_for_termination())
+    return machine
+
+
+async def main(path, count):
+    async with contextlib.AsyncExitStack() as stack:
+        air, own = Link(), Link()
+        machine = await attach(stack, path, air, "F0:F1:F2:F3:F4:F5")
+        # Controllers that hear each other and no phones.
+        for number in range(4):
+            await attach(stack, f"{path}{number}", own, f"F0:F1:F2:F3:F4:0{number}")
+        # Other stages come first.
+        starting = asyncio.create_task(machine.started.wait())
+        await asyncio.wait({starting, machine.gone}, return_when=asyncio.FIRST_COMPLETED)
         phone = await Phone(air, machine, "phone").on()
         address = await phone.find()
         check("a phone finds the accessory by its service", True)

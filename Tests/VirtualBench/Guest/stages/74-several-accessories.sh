@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One app that uses several accessories at once, over controllers that bumble plays (Host/phone.py): with
+# those of btvirt, a second link of a controller carries nothing.
+. /bench/bluetooth.sh
+modprobe -a virtio_pci virtio_console 2>&4
+[ -e /dev/vport0p5 ] || {
+  note "no controllers are connected to this machine; run the bench with --phones"
+  check "left out" true
+  finish
+  exit
+}
+prepare_bluetooth
+patience=3000
+dbus-daemon --system --fork --nopidfile
+settings '[GATT]' 'Channels = 1'
+start_daemon -f /tmp/main.conf
+controllers=
+for number in 0 1 2 3; do
+  VirtualBench controller /dev/vport0p$((number + 2)) >&4 2>&4 &
+  controllers="$controllers $!"
+  eventually test -e /sys/class/bluetooth/hci$number
+done
+eventually ends 0 as visitor "VirtualBench bluetooth app hci3 forget"
+check "an app finds three accessories, ranges with all, and shows the chosen one" \
+  ends 0 as visitor "SeveralAccessories hci0 hci1 hci2 hci3"
+while read -r line; do note "$line"; done <$out
+kill $daemon $controllers 2>&4
+check "no program is stuck" sh -c "! ps | grep '[S]everalAccessories'"
+check "the kernel complained of nothing" quiet_kernel
