@@ -137,10 +137,10 @@ internal import Locking
     return true
   }
 
-  /// Whether a phone would not hear an answer. BlueZ 5.66 keeps subscriptions by address, and a phone has
-  /// another one once it has paired. It subscribes again when it connects again.
+  /// Whether a phone would not hear an answer. BlueZ (5.66, 5.82) keeps subscriptions by address, and a phone
+  /// has another one once it has paired. It subscribes again when it connects again.
   private func isDeaf(_ device: BluetoothDeviceID) -> Bool {
-    guard !servesSeveral, let address = addresses[device] else { return false }
+    guard let address = addresses[device] else { return false }
     return bluetooth.device(device)?.address != address
   }
 
