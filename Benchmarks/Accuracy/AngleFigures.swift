@@ -56,7 +56,7 @@ enum AngleFigures {
           "A1", "the same live", "deg", scale: 1 / degree, textbook: plain,
           aim: .atMost(aim), Errors.rms))
     }
-    return result + ring(settings) + flawed(settings) + elsewhere()
+    return result + ring(settings) + flawed(settings) + elsewhere() + sides()
   }
 
   /// To and fro, as somebody walks by, at 10 Hz.
@@ -244,5 +244,32 @@ enum AngleFigures {
           id: "A4", quantity: "the same: directions on another side", unit: "%",
           value: Errors.mean(wrong), parts: wrong, aim: .atMost(1))
       ]
+  }
+
+  /// Rings with neighbours at half a wavelength, calibrated at another place: whether directions are as often on
+  /// the right side as they say.
+  private static func sides() -> [AccuracyFigure] {
+    var result: [AccuracyFigure] = []
+    for (walks, live) in [(false, false), (false, true), (true, false), (true, true)] {
+      let told = RingScene.told(spacing: 0.495, walks: walks, live: live, seeds: 101..<161)
+      func figure(
+        _ quantity: String, _ told: [RingScene.Told], aim: AccuracyFigure.Aim? = nil,
+        _ value: (RingScene.Told) -> Double
+      ) {
+        let name = (walks ? "walking round" : "at rest along two antennas") + (live ? ", live" : "")
+        let value = Errors.mean(told.map(value))
+        result.append(
+          AccuracyFigure(
+            id: "A5", quantity: "ring, 0.495 wavelengths, \(name): \(quantity)", unit: "%",
+            value: value, parts: [value], aim: aim))
+      }
+      figure("right side", told) { $0.isRight ? 100 : 0 }
+      figure("stated", told) { 100 * $0.probability }
+      let sure = told.filter { $0.probability >= 0.9 }
+      figure("right of those stated 90 and more", sure, aim: .atLeast(90)) { $0.isRight ? 100 : 0 }
+      figure("wrong without ambiguous", told) { $0.isRight || $0.probability < 0.7 ? 0 : 100 }
+      figure("ambiguous", told) { $0.probability < 0.7 ? 100 : 0 }
+    }
+    return result
   }
 }

@@ -116,12 +116,19 @@ public struct DirectionFinder: Sendable {
     let (piece, overlap) = (2000, 100)
     var carried: [Double]?
     var width = LearnedWidth()
+    var sides = RecordedSides(DirectionSides(pairs, isCircle: isCircle))
     var start = 0
     while start < rows.count {
       let end = min(rows.count, start + piece)
       let reach = min(rows.count, end + overlap)
-      result += finder.directions(rows[start..<reach], count: end - start, &carried, &width)
+      result += finder.directions(rows[start..<reach], count: end - start, &carried, &width, &sides)
       start = end
+    }
+    // Rows that have nothing to do with each other have errors of their own.
+    guard finder.jumps < 1 else { return result }
+    var odds = sides.odds.makeIterator()
+    for index in result.indices where result[index] != nil {
+      result[index]?.limit(odds: odds.next() ?? 0)
     }
     return result
   }
@@ -131,6 +138,7 @@ public struct DirectionFinder: Sendable {
     private(set) var belief: [Double]?
     private(set) var time = 0.0
     fileprivate var width = LearnedWidth()
+    fileprivate var sides: DirectionSides?
 
     package init() {}
 
@@ -151,8 +159,13 @@ public struct DirectionFinder: Sendable {
       ?? [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
     belief = normalised(belief, seen.values)
     track.take(belief, time)
-    guard let (direction, misfit) = direction(belief, seen.elevations, phases) else { return nil }
-    return widened(direction, misfit, &track.width)
+    guard let found = direction(belief, seen.elevations, phases) else { return nil }
+    var direction = found.direction
+    var sides = track.sides ?? DirectionSides(pairs, isCircle: isCircle)
+    sides.add(seen.values, peak: bin(of: direction))
+    track.sides = sides
+    direction.limit(odds: sides.odds)
+    return widened(direction, found.misfit, &track.width)
   }
 
   /// The likeliest jump probability: rows may be a path, or independent of each other.
@@ -186,7 +199,7 @@ public struct DirectionFinder: Sendable {
 
   private func directions(
     _ rows: ArraySlice<(time: Double, phases: [Double?])>, count: Int,
-    _ carried: inout [Double]?, _ width: inout LearnedWidth
+    _ carried: inout [Double]?, _ width: inout LearnedWidth, _ sides: inout RecordedSides
   ) -> [Direction?] {
     let uniform = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
     let seen = rows.map { likelihood($0.phases) }
@@ -214,6 +227,9 @@ public struct DirectionFinder: Sendable {
       }
       later = spread(normalised(later, seen[index].values), kernels[index])
     }
+    for (found, seen) in zip(found, seen) {
+      if let found { sides.add(seen.values, peak: bin(of: found.direction)) }
+    }
     return found.indices.map { index in
       let seconds =
         index == 0
@@ -223,6 +239,11 @@ public struct DirectionFinder: Sendable {
       if seconds > 0 { width.fade(seconds) }
       return found[index].map { widened($0.direction, $0.misfit, &width) }
     }
+  }
+
+  private func bin(of direction: Direction) -> Int {
+    let bin = Int(((direction.azimuth - azimuths[0]) * 180 / .pi).rounded())
+    return isCircle ? bin % azimuths.count : min(max(0, bin), azimuths.count - 1)
   }
 
   /// The direction with the deviation that the misfit of the last rows suggests.
@@ -359,5 +380,12 @@ public struct DirectionFinder: Sendable {
       min(most * most, 1 / max(1e-9, information)), noise / whole,
       freedom > 0 ? misfit / freedom : nil
     )
+  }
+}
+
+extension DirectionFinder.Direction {
+  /// Makes the direction no likelier than its side.
+  fileprivate mutating func limit(odds: Double) {
+    probability = min(probability, 1 / (1 + exp(-odds)))
   }
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// How likely directions are on the right side, where another one has nearly the same phases.
+///
+/// Rows in about one direction share the error of the models. Together they tell no more about sides than
+/// one row without noise, however many they are; what else is known comes from directions before and
+/// after, from which the peer moved on without a jump.
+struct DirectionSides: Sendable {
+  /// Rows of about the same phases. Logarithms of odds are those of the side of the first row.
+  fileprivate struct Stay: Sendable {
+    /// What the rows before it tell.
+    var before = 0.0
+    var sum = 0.0
+    var count = 0.0
+    /// 1 if the last row is on the side of the first one, -1 if not.
+    var side = 1.0
+    /// Whether the peer came from the stay before without a jump.
+    var isOnward = false
+  }
+
+  /// Farther off, the errors of the models are others, in degrees.
+  private static let reach = 20
+  /// Farther off is another side, in degrees.
+  private static let otherSide = 30
+  /// Logarithm of odds: a row tells no more, because wrong phases do not follow the model, and a peer that
+  /// was on one side may have jumped.
+  private static let most = 8.0
+
+  /// The variance of the models as a part of that of noise.
+  private let share: Double
+  private let isCircle: Bool
+  fileprivate private(set) var stay = Stay()
+  private var start: Int?
+  private var peak = 0
+
+  init(_ pairs: [AntennaPair], isCircle: Bool) {
+    let noise = pairs.reduce(0) { $0 + $1.phaseDeviation * $1.phaseDeviation }
+    let model = pairs.reduce(0) { $0 + $1.modelDeviation * $1.modelDeviation }
+    (share, self.isCircle) = (model / max(1e-12, noise), isCircle)
+  }
+
+  /// The log-odds of the side of the last row, from it and those before.
+  var odds: Double { stay.side * (stay.before + own(stay)) }
+
+  /// What the rows of a stay tell themselves.
+  fileprivate func own(_ stay: Stay) -> Double {
+    // The variance of the mean of the rows is the noise of so many, and the error that they share.
+    stay.sum / stay.count * (1 + share) / (1 / stay.count + share)
+  }
+
+  fileprivate static func limited(_ odds: Double) -> Double { max(-most, min(most, odds)) }
+
+  /// Takes a row with its log-likelihoods and the direction that is believed in.
+  mutating func add(_ values: [Double], peak: Int) {
+    let count = values.count
+    func distance(_ a: Int, _ b: Int) -> Int {
+      let plain = abs(a - b)
+      return isCircle ? min(plain, count - plain) : plain
+    }
+    var (here, there, atStart) = (-Double.infinity, -Double.infinity, -Double.infinity)
+    for bin in values.indices {
+      if distance(bin, peak) <= Self.otherSide {
+        here = max(here, values[bin])
+      } else {
+        there = max(there, values[bin])
+      }
+      if let start, distance(bin, start) <= Self.reach { atStart = max(atStart, values[bin]) }
+    }
+    let isNear = start != nil && distance(peak, self.peak) <= Self.otherSide
+    // Phases that are no angles have no likelihood anywhere.
+    let difference = here == there ? 0 : Self.limited(here - there)
+    if atStart >= max(here, there) - Self.most {
+      if !isNear { stay.side = -stay.side }
+    } else {
+      stay = Stay(before: isNear ? Self.limited(odds) : 0, isOnward: isNear)
+      start = peak
+    }
+    stay.sum += stay.side * difference
+    stay.count += 1
+    self.peak = peak
+  }
+}
+
+/// The same for the rows of a recording, from those before and after.
+struct RecordedSides {
+  private var sides: DirectionSides
+  private var stays: [DirectionSides.Stay] = []
+  private var rows: [(stay: Int, side: Double)] = []
+
+  init(_ sides: DirectionSides) { self.sides = sides }
+
+  /// Takes a row with its log-likelihoods and the direction that is believed in.
+  mutating func add(_ values: [Double], peak: Int) {
+    sides.add(values, peak: peak)
+    if !stays.isEmpty, sides.stay.count > 1 { stays.removeLast() }
+    stays.append(sides.stay)
+    rows.append((stays.count - 1, sides.stay.side))
+  }
+
+  /// The log-odds of the side of each row.
+  var odds: [Double] {
+    var after = [Double](repeating: 0, count: stays.count)
+    for (index, next) in stays.enumerated().dropFirst().reversed() where next.isOnward {
+      after[index - 1] =
+        stays[index - 1].side * DirectionSides.limited(sides.own(next) + after[index])
+    }
+    return rows.map { row in
+      row.side * (stays[row.stay].before + sides.own(stays[row.stay]) + after[row.stay])
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+import Ranging
+
+/// Directions by a ring of four antennas, whose phases may be nearly those of another direction. Fields are added
+/// up at each antenna, of the peer and of things beside the board that reflect, and nothing of a model of pairs is
+/// used.
+package enum RingScene {
+  private struct Field {
+    var re: Double
+    var im: Double
+
+    init(_ amplitude: Double, _ phase: Double) {
+      (re, im) = (amplitude * cos(phase), amplitude * sin(phase))
+    }
+
+    static func * (a: Field, b: Field) -> Field {
+      var result = a
+      (result.re, result.im) = (a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
+      return result
+    }
+
+    static func += (a: inout Field, b: Field) { (a.re, a.im) = (a.re + b.re, a.im + b.im) }
+  }
+
+  /// Four antennas; lengths are in wavelengths.
+  private struct Ring {
+    let positions: [SIMD2<Double>]
+    /// What each antenna hears of each other one.
+    let coupling: [[Field]]
+
+    init(spacing: Double, _ noise: inout Noise) {
+      let radius = spacing / 2.0.squareRoot()
+      positions = [SIMD2(radius, 0), SIMD2(0, radius), SIMD2(-radius, 0), SIMD2(0, -radius)]
+      var coupling = (0..<4).map { a in (0..<4).map { Field($0 == a ? 1 : 0, 0) } }
+      for a in 0..<4 {
+        for b in 0..<a {
+          coupling[a][b] = Field(noise.uniform(0.02, 0.08), noise.uniform(-.pi, .pi))
+          coupling[b][a] = coupling[a][b]
+        }
+      }
+      self.coupling = coupling
+    }
+  }
+
+  /// Three things that reflect.
+  private struct Place {
+    var things: [(position: SIMD2<Double>, reflection: Field)] = []
+
+    init(_ noise: inout Noise) {
+      let amplitude = noise.uniform(0.02, 0.05)
+      for _ in 0..<3 {
+        let (distance, angle) = (noise.uniform(0.8, 4), noise.uniform(-.pi, .pi))
+        things.append(
+          (
+            SIMD2(distance * cos(angle), distance * sin(angle)),
+            Field(amplitude, noise.uniform(-.pi, .pi))
+          ))
+      }
+    }
+
+    /// The phase of each antenna less that of the next.
+    func phases(_ ring: Ring, _ azimuth: Double) -> [Double] {
+      let direction = SIMD2(cos(azimuth), sin(azimuth))
+      let fields = ring.positions.map { position in
+        var field = Field(1, 2 * .pi * (position * direction).sum())
+        for thing in things {
+          let way = thing.position - position
+          let turns = (thing.position * direction).sum() - (way * way).sum().squareRoot()
+          field += thing.reflection * Field(1, 2 * .pi * turns)
+        }
+        return field
+      }
+      let heard = ring.coupling.map { row in
+        var sum = Field(0, 0)
+        for (part, field) in zip(row, fields) { sum += part * field }
+        return atan2(sum.im, sum.re)
+      }
+      return (0..<4).map { wrap(heard[$0] - heard[($0 + 1) % 4]) }
+    }
+  }
+
+  /// What a turntable at a place teaches: baselines are known, and multiples of the azimuth are added.
+  private static func calibrated(_ ring: Ring, at place: Place) -> [AntennaPair] {
+    let turn = (0..<180).map { Double(2 * $0) * degree }
+    let measured = turn.map { place.phases(ring, $0) }
+    return (0..<4).map { index in
+      let baseline = ring.positions[index] - ring.positions[(index + 1) % 4]
+      var pair = AntennaPair(.baseline(x: baseline.x, y: baseline.y, z: 0))
+      func rests() -> [Double] {
+        zip(turn, measured).map { wrap($1[index] - pair.phase(azimuth: $0, elevation: 0)) }
+      }
+      let first = rests()
+      pair.offset = first.reduce(0, +) / Double(turn.count)
+      pair.harmonics = (1...6).map { multiple in
+        func part(_ function: (Double) -> Double) -> Double {
+          2 / Double(turn.count)
+            * zip(turn, first).reduce(0) { $0 + $1.1 * function(Double(multiple) * $1.0) }
+        }
+        return (part(cos), part(sin))
+      }
+      let here = rests().reduce(0) { $0 + $1 * $1 } / Double(turn.count)
+      // Another place adds four degrees.
+      pair.modelDeviation = (here + 16 * degree * degree).squareRoot()
+      return pair
+    }
+  }
+
+  /// A direction that was told.
+  package struct Told: Sendable {
+    package var isRight: Bool
+    package var probability: Double
+  }
+
+  /// Directions told at other places than the calibration's, where it is hardest, or of somebody who walks round.
+  package static func told(
+    spacing: Double, walks: Bool, live: Bool, seeds: Range<UInt64>
+  ) -> [Told] {
+    var result: [Told] = []
+    for seed in seeds {
+      var noise = Noise(seed: seed)
+      let ring = Ring(spacing: spacing, &noise)
+      guard let finder = DirectionFinder(calibrated(ring, at: Place(&noise))) else { continue }
+      let place = Place(&noise)
+      var paths: [[Double]] = []
+      if walks {
+        var azimuth = noise.uniform(-.pi, .pi)
+        paths = [
+          (0..<300).map { _ in
+            azimuth += 0.6 * degree * noise.uniform(0.5, 1.5)
+            return wrap(azimuth)
+          }
+        ]
+      } else {
+        // Along the axis of two neighbours, and nearly so.
+        paths = (0..<4).map { axis in
+          let azimuth = (45 + 90 * Double(axis) + noise.uniform(-8, 8)) * degree
+          return Array(repeating: wrap(azimuth), count: 25)
+        }
+      }
+      for path in paths {
+        let rows = path.enumerated().map { step, azimuth in
+          (
+            time: Double(step) / 10,
+            phases: place.phases(ring, azimuth).map { phase -> Double? in
+              wrap(phase + 5 * degree * noise.normal())
+            }
+          )
+        }
+        for (found, azimuth) in zip(finder.directions(rows, live: live), path) {
+          guard let found else { continue }
+          result.append(
+            Told(
+              isRight: abs(wrap(found.azimuth - azimuth)) < 45 * degree,
+              probability: found.probability))
+        }
+      }
+    }
+    return result
+  }
+}
