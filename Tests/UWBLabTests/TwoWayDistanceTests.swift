@@ -50,6 +50,93 @@ import UWBTestSupport
   /// without the offset would be 6 m off.
   private let secondResponse = "0,900002132,1027797332,127802020,1347285332,447296410"
 
+  /// Rounds 0.1 s apart of two clocks that began to count together or not, as rows of `time_s` and stamps: of
+  /// the poll, the response, and a final, a second response, or neither.
+  private func rounds(
+    third: Third?, metres: Double, reply: Double, startOfResponder: Double, counting: Double = 1
+  ) -> [(time: String, stamps: [String])] {
+    let flight = metres / SpeedOfLight.inAir
+    let fast = startOfResponder == 0 ? 0 : 5e-6
+    return (0..<12).map { round in
+      let start = 1 + 0.1 * Double(round)
+      func initiator(_ time: Double) -> Double { (start + time) * (1 + fast) }
+      func responder(_ time: Double) -> Double { startOfResponder + start + time }
+      var stamps = [
+        initiator(0), responder(flight), responder(flight + reply), initiator(2 * flight + reply),
+      ]
+      let later = 2 * flight + 2.5 * reply
+      switch third {
+      case .final: stamps += [initiator(later), responder(later + flight)]
+      case .response: stamps += [responder(later), initiator(later + flight)]
+      case nil: break
+      }
+      // 128 · 499.2 MHz.
+      return ("\(start)", stamps.map { "\(($0 * 63_897_600_000 * counting).rounded())" })
+    }
+  }
+
+  private enum Third: CaseIterable { case final, response }
+
+  /// Any two columns of stamps, in each protocol, with and without times: where nothing tells that they were
+  /// exchanged, distances are right.
+  @Test(arguments: [nil, .final, .response] as [Third?])
+  private func exchangedColumns(third: Third?) throws {
+    for (start, metres, reply) in [(4.2, 3.0, 1e-3), (0, 3, 1e-3), (11, 30, 3e-4), (0, 30, 5e-3)] {
+      let rounds = rounds(third: third, metres: metres, reply: reply, startOfResponder: start)
+      let count = rounds[0].stamps.count
+      for (first, second) in (0..<count).flatMap({ a in (a..<count).map { (a, $0) } })
+      where first != second || first == 0 {
+        for hasTimes in [true, false] {
+          var header = (1...count).map { "t\($0)" }
+          header.swapAt(first, second)
+          let table = ([(time: "time_s", stamps: header)] + rounds).map { row in
+            ((hasTimes ? [row.time] : []) + row.stamps).joined(separator: ",")
+          }.joined(separator: "\n")
+          for isDoubleSided in [true, false] where count == 6 || !isDoubleSided {
+            let rows =
+              try isDoubleSided
+              ? CSVTable(text: table).doubleSidedDistances().rows
+              : CSVTable(text: table).singleSidedDistances().rows
+            #expect(
+              rows.allSatisfy { row in
+                row.status != "ok" || row.value.map { abs($0.distance - metres) < 0.3 } ?? false
+              }, "t\(first + 1) t\(second + 1) \(start) \(reply) \(isDoubleSided)")
+            #expect(first != second || rows.allSatisfy { $0.status == "ok" })
+          }
+        }
+      }
+    }
+  }
+
+  @Test func unitsOfStamps() throws {
+    func table(_ unit: String, _ counting: Double, time: Bool = true) -> String {
+      let rounds = rounds(
+        third: .final, metres: 10, reply: 1e-3, startOfResponder: 0.1, counting: counting)
+      let header = (time ? ["time_s"] : []) + (1...6).map { "t\($0)\(unit)" }
+      return ([header] + rounds.map { (time ? [$0.time] : []) + $0.stamps })
+        .map { $0.joined(separator: ",") }.joined(separator: "\n")
+    }
+    // Picoseconds have a name, and so have nanoseconds, which are rounded to 30 cm here.
+    for (unit, counting, error) in [
+      ("_ticks", 1, 0.01), ("_ps", 15.6500, 0.01), ("_ns", 0.01565, 0.4),
+    ] {
+      let run = try doubleSided(table(unit, counting))
+      #expect(
+        run.numbers("distance_m").allSatisfy { abs($0 - 10) < error }, "\(unit)")
+      #expect(run.rows.count { $0["status"] == "ok" } == 12)
+    }
+    // Without it they are told by the times, and by replies that are shorter than a frame.
+    for counting in [15.65, 0.01565] {
+      #expect(throws: LabError.self) {
+        try CSVTable(text: table("", counting)).checkCounterWidth(stamps: 6)
+      }
+    }
+    for counting in [0.01565, 1.565e-5] {
+      let found = try CSVTable(text: table("", counting, time: false)).doubleSidedDistances()
+      #expect(found.problem?.recoverySuggestion?.contains("15.65 ps") == true)
+    }
+  }
+
   @Test func aSecondResponseTellsTheClocks() throws {
     for table in [
       "t1,t2,t3,t4,t5,t6\n\(secondResponse)\n",

@@ -62,12 +62,20 @@ public struct ExchangeCollector: Sendable, Hashable {
 /// from earlier rounds. Keep one for each responder.
 public struct ResponderRanging: Sendable, Hashable {
   package private(set) var clock: ClockOffsetTracker
+  /// From the last exchange that told it.
+  private var told: ClockOffset?
   private var parameters: TwoWayParameters
 
   /// Creates a value for a new responder.
   public init(_ parameters: TwoWayParameters = TwoWayParameters()) {
     self.parameters = parameters
     clock = ClockOffsetTracker(parameters)
+  }
+
+  /// Creates a value for a responder whose clock is known.
+  package init(_ parameters: TwoWayParameters, clock: ClockOffset?) {
+    self.init(parameters)
+    if let clock { self.clock.addCarrier(clock) }
   }
 
   /// Returns the distance of a round.
@@ -89,13 +97,12 @@ public struct ResponderRanging: Sendable, Hashable {
     // Polls are a hundred times as exact as the carrier, which also depends on the level.
     let hasCompared = clock.addPoll(
       sent: exchange.pollSent, received: exchange.pollReceived, time: time)
-    let tellsClocks = exchange.tellsClocks
-    if !hasCompared, !tellsClocks, let carrier { clock.addCarrier(carrier) }
-    let distance = try exchange.distance(offset: clock.offset, parameters)
-    if !hasCompared, tellsClocks {
-      clock.addCarrier(
-        ClockOffset(distance.clockOffset, standardDeviation: distance.clockOffsetDeviation))
+    guard exchange.tellsClocks else {
+      if !hasCompared, let carrier { clock.addCarrier(carrier) }
+      return try exchange.distance(offset: clock.offset ?? told, parameters)
     }
+    let distance = try exchange.distance(offset: clock.offset, parameters)
+    told = ClockOffset(distance.clockOffset, standardDeviation: distance.clockOffsetDeviation)
     return distance
   }
 }

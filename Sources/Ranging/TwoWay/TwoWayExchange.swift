@@ -62,6 +62,39 @@ public struct TwoWayExchange: Sendable, Hashable {
     return initiator > 0 && responder > 0 && difference <= most ? difference : nil
   }
 
+  /// How much faster the initiator's clock is by the third frame, and over how many ticks of the responder's.
+  private func clocks(_ counter: TickCounter) -> (offset: Double, ticks: Double)? {
+    let (initiator, responder): (Double, Double)
+    if let finalSent, let finalReceived {
+      initiator = counter.interval(from: pollSent, to: finalSent)
+      responder = counter.interval(from: pollReceived, to: finalReceived)
+    } else if let secondResponseSent, let secondResponseReceived {
+      initiator = counter.interval(from: responseReceived, to: secondResponseReceived)
+      responder = counter.interval(from: responseSent, to: secondResponseSent)
+    } else {
+      return nil
+    }
+    return responder > 0 ? ((initiator - responder) / responder, responder) : nil
+  }
+
+  /// Whether the third frame went the other way: a clock offset that is known from elsewhere fits its stamps
+  /// when they are exchanged, and not as they are. Taken as they are, twice the flight is part of the offset.
+  private func isReversed(_ offset: ClockOffset, _ parameters: TwoWayParameters) -> Bool {
+    var other = singleSided
+    if isDoubleSided {
+      (other.secondResponseSent, other.secondResponseReceived) = (finalReceived, finalSent)
+    } else {
+      (other.finalSent, other.finalReceived) = (secondResponseReceived, secondResponseSent)
+    }
+    guard let here = clocks(parameters.counter), let there = other.clocks(parameters.counter) else {
+      return false
+    }
+    let noise = parameters.stampDeviation * DeviceTick.perSecond * 2.0.squareRoot() / here.ticks
+    let error = abs(here.offset - offset.value)
+    return error > 6 * (noise + offset.standardDeviation) + 0.2e-6
+      && error > 2 * abs(there.offset - offset.value)
+  }
+
   package var singleSided: TwoWayExchange {
     TwoWayExchange(
       pollSent: pollSent, pollReceived: pollReceived, responseSent: responseSent,
@@ -73,7 +106,7 @@ public struct TwoWayExchange: Sendable, Hashable {
   /// - Parameters:
   ///   - offset: converts the reply to the initiator's clock in single-sided ranging, where an
   ///     error of 0.1 ppm costs 1.5 cm for each millisecond of reply. Double-sided ranging needs
-  ///     none.
+  ///     none; with one, stamps of the final that were exchanged are told.
   ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
   /// - Throws: `RangingFailure`; `.unknownClockOffset` without an offset in single-sided ranging.
   public func distance(
@@ -82,6 +115,7 @@ public struct TwoWayExchange: Sendable, Hashable {
     let counter = parameters.counter
     let round = counter.interval(from: pollSent, to: responseReceived)
     let reply = counter.interval(from: pollReceived, to: responseSent)
+    if let offset, isReversed(offset, parameters) { throw .implausibleClocks }
     if let finalSent, let finalReceived {
       let reply2 = counter.interval(from: responseReceived, to: finalSent)
       let round2 = counter.interval(from: responseSent, to: finalReceived)

@@ -109,6 +109,7 @@ extension CSVTable {
     let columns = try (1...count).map { number throws(LabError) in
       try reader.require("t\(number)", .ticks)
     }
+    try checkUnit(columns[0], reader)
     // Poll, response and final or second response, as each end stamps them.
     let kinds = [[[0, 3, 4], [1, 2, 5]], [[0, 3, 5], [1, 2, 4]]].map { ends in
       ends.map { $0.filter { $0 < count } }
@@ -116,7 +117,7 @@ extension CSVTable {
     var wrapped: Int?
     var polls: [String: Double] = [:]
     for row in 0..<rowCount {
-      let stamps = columns.map { number(row, $0.index) }
+      let stamps = columns.map { column in number(row, column.index).map { $0 * column.factor } }
       for stamp in stamps where !(-0x1p31..<0x1p32 ~= stamp ?? 0) { return }
       let peer = reader.peer(row)
       let poll = [polls[peer], stamps[0]]
@@ -134,6 +135,32 @@ extension CSVTable {
       "the counter has wrapped, and no stamp of the table needs more than 32 bits: with the usual 40 "
         + "bits the result would be wrong.",
       suggestion: "Give --counter-bits 32 (or 40, if that is right nevertheless).")
+  }
+}
+
+extension CSVTable {
+  /// Looks whether polls are as far apart by their stamps as by the column `time`, in ticks.
+  private func checkUnit(_ poll: Column, _ reader: TableReader) throws(LabError) {
+    guard let time = reader.lookUp("time", .time) else { return }
+    var before: [String: (time: Double, poll: Double)] = [:]
+    var ratios: [Double] = []
+    for row in 0..<min(rowCount, 1000) {
+      guard let seconds = reader.value(row, time), let stamp = number(row, poll.index) else {
+        continue
+      }
+      let last = before.updateValue((seconds, stamp), forKey: reader.peer(row))
+      guard let last, seconds > last.time, stamp > last.poll else { continue }
+      ratios.append(
+        (seconds - last.time) / ((stamp - last.poll) * poll.factor * DeviceTick.seconds))
+    }
+    let ratio = ratios.sorted().dropFirst(ratios.count / 2).first ?? 1
+    for unit in ["ns", "ps"] {
+      let factor = Quantity.ticks.units.first { $0.suffix == unit }?.factor ?? 1
+      guard 0.98 * factor...1.02 * factor ~= ratio else { continue }
+      throw .table(
+        headerLine, "the times of \(poll.name) pass as \(unit) do, not as ticks of 15.65 ps.",
+        suggestion: "Let the names of the columns with stamps say so, such as t1_\(unit).")
+    }
   }
 }
 
@@ -217,6 +244,10 @@ private struct TwoWayDistances {
     let exchange = TwoWayExchange(
       pollSent: t1, pollReceived: t2, responseSent: t3, responseReceived: t4, finalSent: third[0],
       finalReceived: third[1])
+    if let word = exchange.problem(parameters) {
+      state.word = word
+      return nil
+    }
     guard exchange.isDoubleSided else { return exchange }
     let (asFinal, asSecond) = (exchange, exchange.withSecondResponse)
     switch (asFinal.disagreement(parameters), asSecond.disagreement(parameters)) {
@@ -232,7 +263,15 @@ private struct TwoWayDistances {
   }
 
   mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
-    var responders: [String: ResponderRanging] = [:]
+    // What polls say of clocks holds for the rows before as well.
+    var clocks: [String: ClockOffsetTracker] = [:]
+    for row in rows.prefix(100) where clocks[row.peer]?.offset == nil {
+      var ignored = RowStatus()
+      guard let exchange = exchange(row.row, reader, &ignored) else { continue }
+      clocks[row.peer, default: ClockOffsetTracker(parameters)].addPoll(
+        sent: exchange.pollSent, received: exchange.pollReceived, time: row.time)
+    }
+    var responders = clocks.mapValues { ResponderRanging(parameters, clock: $0.offset) }
     for row in rows.indices {
       guard let exchange = exchange(row) else { continue }
       rows[row].setDistance(
@@ -250,11 +289,7 @@ private struct TwoWayDistances {
       let clock = clock(
         &clocks[peer, default: ClockOffsetTracker(parameters)], after: exchange, rows[row],
         parameters, reader)
-      if exchange.tellsClocks {
-        rows[row].setDistance(of: exchange, clock.offset, parameters)
-      } else {
-        waiting[peer, default: []].append((row, exchange))
-      }
+      waiting[peer, default: []].append((row, exchange))
       guard let offset = clock.offset else { continue }
       for (row, exchange) in waiting.removeValue(forKey: peer) ?? [] {
         rows[row].setDistance(of: exchange, offset, parameters)
@@ -313,6 +348,27 @@ private struct TwoWayDistances {
       }
       return [.ranges(title, hasTime: hasTime, points)]
     }
+  }
+}
+
+extension TwoWayExchange {
+  /// What stamps of poll and response cannot be, in one word; nil if they can.
+  fileprivate func problem(_ parameters: TwoWayParameters) -> String? {
+    let counter = parameters.counter
+    let seconds = counter.interval(from: pollReceived, to: responseSent) * DeviceTick.seconds
+    // From the marker of one frame to that of the next there are at least data of the one and the preamble of
+    // the other. Stamps in nanoseconds look like less, those of other clocks like seconds.
+    if seconds > 0, !(80e-6...1 ~= seconds) { return "implausible_reply" }
+    // Of clocks that agree, frames arrive before they are sent where stamps were exchanged; half of the time
+    // there and back is then an error of these clocks, not a flight.
+    func flight(_ sent: TickStamp, _ received: TickStamp) -> Double {
+      let ticks = counter.interval(from: sent, to: received)
+      return (ticks > counter.modulus / 2 ? ticks - counter.modulus : ticks) * DeviceTick.seconds
+    }
+    let (there, back) = (flight(pollSent, pollReceived), flight(responseSent, responseReceived))
+    let isExchanged =
+      min(there, back) < -1e-9 && max(there, back) < 20e-6 && abs(there + back) < 1e-9
+    return isExchanged ? "exchanged_stamps" : nil
   }
 }
 

@@ -6,7 +6,7 @@ import Ranging
 enum Quantity {
   case time, length, angle, level, ratioOfLevels, ratio, ticks, number
 
-  /// Suffixes, and the factor that converts each to seconds, metres, radians or parts.
+  /// Suffixes, and the factor that converts each to seconds, metres, radians, parts or ticks.
   var units: [(suffix: String, factor: Double)] {
     switch self {
     case .time: [("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)]
@@ -15,7 +15,12 @@ enum Quantity {
     case .level: [("dbm", 1)]
     case .ratioOfLevels: [("db", 1)]
     case .ratio: [("ppm", 1e-6), ("ppb", 1e-9)]
-    case .ticks: [("ticks", 1)]
+    case .ticks:
+      [
+        ("ticks", 1), ("s", DeviceTick.perSecond), ("ms", DeviceTick.perSecond / 1e3),
+        ("us", DeviceTick.perSecond / 1e6), ("ns", DeviceTick.perSecond / 1e9),
+        ("ps", DeviceTick.perSecond / 1e12),
+      ]
     case .number: []
     }
   }
@@ -176,11 +181,17 @@ struct TableReader {
     return min(whole, max(0.01, max(0, whole * whole - part * part).squareRoot()))
   }
 
-  /// The stamp in a cell of ticks: an integer, negative if it was written as signed, or a number with
-  /// a fraction.
+  /// The stamp in a cell: ticks are an integer, negative if it was written as signed, or a number with a
+  /// fraction. Of other units, numbers so large that centimetres are lost are none.
   func stamp(_ row: Int, _ column: Column, _ status: inout RowStatus) -> TickStamp? {
-    if let ticks = table.integer(row, column.index) { return TickStamp(ticks) }
-    if let stamp = table.number(row, column.index).flatMap(TickStamp.init(exactly:)) {
+    if column.factor == 1 {
+      if let ticks = table.integer(row, column.index) { return TickStamp(ticks) }
+      if let ticks = table.number(row, column.index), let stamp = TickStamp(exactly: ticks) {
+        return stamp
+      }
+    } else if let ticks = table.number(row, column.index).map({ $0 * column.factor }),
+      abs(ticks) < 0x1p50, let stamp = TickStamp(exactly: ticks)
+    {
       return stamp
     }
     status.blame(column.name, isEmpty: table.isEmpty(row, column.index))
@@ -448,6 +459,20 @@ extension LabError {
     LabError(
       .badTable, line: line,
       "Nothing could be computed from any of the \(count) rows. The first is line \(line): "
-        + "\(status).")
+        + "\(status).",
+      suggestion: hint(status))
+  }
+
+  /// What to look for where all stamps of a table are refused.
+  private static func hint(_ status: String) -> String? {
+    let ends =
+      "whether two columns were exchanged: t1, t4 and t5 are the initiator's, t2, t3 and t6 the responder's, "
+      + "and of a second response t5 the responder's and t6 the initiator's."
+    return switch status {
+    case "implausible_reply":
+      "Look at the unit, which is ticks of 15.65 ps unless the name says another (t1_ns), and \(ends)"
+    case "implausible_clocks", "exchanged_stamps": "Look \(ends)"
+    default: nil
+    }
   }
 }

@@ -339,7 +339,7 @@ struct ComputeDSTWR: LiveCommand {
     commandName: "ds-twr",
     abstract: "Compute distances from the six stamps of double-sided ranging.",
     discussion: """
-      Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps: poll sent and received, response sent and \
+      Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and received, response sent and \
       received, final sent and received [, peer, time_s, rx_power_dbm]; with a --calibration that \
       has delays of boards also board_a,board_b [, channel, antenna_a, antenna_b].
       t5 and t6 may instead be the stamps of a second response, sent and received. Which of the two it is \
@@ -377,7 +377,7 @@ struct ComputeSSTWR: LiveCommand {
     commandName: "ss-twr",
     abstract: "Compute distances from the four stamps of single-sided ranging.",
     discussion: """
-      Input: t1,t2,t3,t4 in ticks of 15.65 ps: poll sent and received, response sent and received \
+      Input: t1,t2,t3,t4 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and received, response sent and received \
       [, cfo_ppm, peer, rx_power_dbm, time_s; with a --calibration that has delays of boards also \
       board_a, board_b, channel, antenna_a, antenna_b]. cfo_ppm tells by how much the initiator's clock \
       is faster than the responder's. It is used for rounds whose poll cannot be compared with the one \
