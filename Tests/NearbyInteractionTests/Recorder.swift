@@ -67,7 +67,7 @@ final class Recorder: NSObject, NISessionDelegate, @unchecked Sendable {
 
   /// Waits until the calls fulfil a condition; false after a time that should always suffice.
   func wait(
-    seconds: Double = 20, _ condition: @escaping @Sendable ([Call]) -> Bool
+    seconds: Double = 300, _ condition: @escaping @Sendable ([Call]) -> Bool
   ) async -> Bool {
     await withCheckedContinuation { continuation in
       let id = waiting.withLock { waiting in

@@ -184,7 +184,7 @@ struct BlockingThreadsTests {
   }
 
   private static func wait(for gate: DispatchSemaphore) -> Bool {
-    gate.wait(timeout: .now() + 60) == .success
+    gate.wait(timeout: .now() + 600) == .success
   }
 
   @Test("A cancelled task leaves a blocking call alone, where the caller says so")

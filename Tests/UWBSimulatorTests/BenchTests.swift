@@ -25,7 +25,7 @@ private final class PlainHost {
     _ = try bytes.withUnsafeBytes { try file.write($0) }
   }
 
-  /// The next packet; nil after a hang-up or ten seconds of silence.
+  /// The next packet; nil after a hang-up or five minutes of silence.
   func packet() -> String? {
     while true {
       if bytes.count >= 4, bytes.count >= 4 + Int(bytes[3]) {
@@ -33,7 +33,7 @@ private final class PlainHost {
         return hex(Array(bytes.prefix(4 + Int(bytes[3]))))
       }
       var descriptor = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
-      guard poll(&descriptor, 1, 10_000) > 0 else { return nil }
+      guard poll(&descriptor, 1, 300_000) > 0 else { return nil }
       var buffer = [UInt8](repeating: 0, count: 4_096)
       let count = read(file.rawValue, &buffer, buffer.count)
       guard count > 0 else {

@@ -113,7 +113,7 @@ import UWBTestSupport
     let (bench, chip) = try Self.bench()
     let link = try await PacketLink(.serial(path: FilePath(chip.path)))
     #expect(
-      try await link.ask(Segmentation.packets(SessionInit(sessionID: 7)), timeout: .seconds(5))
+      try await link.ask(Segmentation.packets(SessionInit(sessionID: 7)), timeout: .seconds(300))
         != nil)
     await link.closeAndWait()
     let found = try await Self.findings(chip.path)

@@ -305,7 +305,7 @@ import UWBTestSupport
       try rangingChip([:])
     )
     let child = try calibrate(chips.0, chips.1)
-    #expect(isRanging.wait(timeout: .now() + 60) == .success)
+    #expect(isRanging.wait(timeout: .now() + 600) == .success)
     child.process.interrupt()
     expectKept(child.outcome())
     chips.0.hangUp()
@@ -370,7 +370,7 @@ import UWBTestSupport
     }
     let other = try rangingChip([:])
     let child = try calibrate(silent, other)
-    #expect(isOpening.wait(timeout: .now() + 60) == .success)
+    #expect(isOpening.wait(timeout: .now() + 600) == .success)
     child.process.interrupt()
     let end = child.outcome()
     silent.hangUp()

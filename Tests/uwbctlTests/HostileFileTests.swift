@@ -55,7 +55,7 @@ import UWBTestSupport
     // An empty file has no frame that is wrong.
     for reader in Self.readers where file != "/dev/null" || !reader.hasPrefix("decode") {
       let run = try Self.sh(
-        "ulimit -v 3000000; timeout 60 \"$program\" \(reader) \(file)", in: folder)
+        "ulimit -v 3000000; timeout 600 \"$program\" \(reader) \(file)", in: folder)
       #expect(
         [64, 65, 66, 69, 78].contains(run.status),
         "\(reader) \(file): \(run.status) \(run.complaints)")

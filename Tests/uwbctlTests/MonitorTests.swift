@@ -85,7 +85,7 @@ import UWBTestSupport
       .serial(path: FilePath(terminal.path)),
       record: { _, _, time in recorded.withLock { $0.append(time) } })
     var times: [UInt64] = []
-    _ = try await link.ask([hexBytes("20 02 00 00")], timeout: .seconds(10)) {
+    _ = try await link.ask([hexBytes("20 02 00 00")], timeout: .seconds(300)) {
       times.append($0.time)
     }
     await link.closeAndWait()

@@ -46,7 +46,7 @@ final class TerminalSession {
   private func read() throws -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
-    try #require(poll(&waiting, 1, 30_000) == 1, "nothing more after: \(seen)")
+    try #require(poll(&waiting, 1, 300_000) == 1, "nothing more after: \(seen)")
     let count = Glibc.read(master, &buffer, buffer.count)
     guard count > 0 else { return false }
     // Characters may be cut.

@@ -22,7 +22,7 @@ final class TestClient: Sendable {
     guard withUnixAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
       throw Failure(what: "cannot connect: \(errno)")
     }
-    var time = timeval(tv_sec: 30, tv_usec: 0)
+    var time = timeval(tv_sec: 300, tv_usec: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
@@ -67,7 +67,7 @@ final class TestClient: Sendable {
     while true {
       if let message = try framing.framing.next() { return try VarlinkReply(message) }
       let count = read(descriptor, &buffer, buffer.count)
-      if count < 0, errno == EAGAIN { throw Failure(what: "no reply for 30 s") }
+      if count < 0, errno == EAGAIN { throw Failure(what: "no reply for five minutes") }
       guard count > 0 else { return nil }
       framing.framing.append(buffer[..<count])
     }

@@ -123,7 +123,7 @@ import Testing
       let invitation = try #require(await Self.invitation(at: nearby))
       #expect(invitation.name == "Eve")
       if isRefused { await invitation.refuse() }
-      #expect(try await wire.next(within: .seconds(30)) == .refusal)
+      #expect(try await wire.next(within: .seconds(300)) == .refusal)
       await #expect(throws: NIPeerError.closed) { try await invitation.accept(Self.session()) }
       nearby.close()
     }
@@ -221,7 +221,7 @@ import Testing
     try await wire.send(.invitation(commitment: shown.commitment, name: "Eve"))
     let invitation = try #require(await Self.invitation(at: nearby))
     let accepted = Task { try await invitation.accept(session) }
-    guard case .answer = try await wire.next(within: .seconds(30)) else {
+    guard case .answer = try await wire.next(within: .seconds(300)) else {
       Issue.record("no answer")
       return
     }
@@ -258,7 +258,7 @@ import Testing
       try await wire.send(.invitation(commitment: eve.opening.commitment, name: "Eve"))
       let invitation = try #require(await Self.invitation(at: nearby))
       let accepted = Task { try await invitation.accept(Self.session()) }
-      guard case .answer = try await wire.next(within: .seconds(30)) else { continue }
+      guard case .answer = try await wire.next(within: .seconds(300)) else { continue }
       try await wire.send(.reveal(token: eve.opening.token, nonce: eve.opening.nonce))
       let connection = try await accepted.value
       codes.append(connection.code)
@@ -286,7 +286,7 @@ import Testing
     }
     // All of them are closed from there.
     for wire in wires {
-      await #expect(throws: NIPeerError.self) { try await wire.next(within: .seconds(30)) }
+      await #expect(throws: NIPeerError.self) { try await wire.next(within: .seconds(300)) }
     }
     while bob.pending > 0 { await Task.yield() }
     let last = try await Self.connect(to: bob)

@@ -195,7 +195,7 @@ import UWBSimulator
     let stream = session.measurements()
     try await session.start()
     for expected in 0..<10 {
-      #expect(try stream.next(timeout: .seconds(5))?.sequenceNumber == UInt32(expected))
+      #expect(try stream.next(timeout: .seconds(300))?.sequenceNumber == UInt32(expected))
     }
     await device.close()
     // Behind the rounds until then there is an end, and nothing to wait for.

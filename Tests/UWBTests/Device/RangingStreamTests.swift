@@ -74,7 +74,7 @@ import UWB
     #expect(try stream.next(timeout: .zero) == nil)
     #expect(try stream.next(timeout: .microseconds(1)) == nil)
     try await session.start()
-    #expect(try stream.next(timeout: .seconds(30))?.sequenceNumber == 0)
+    #expect(try stream.next(timeout: .seconds(300))?.sequenceNumber == 0)
     await device.close()
     withExtendedLifetime(chip) {}
   }
