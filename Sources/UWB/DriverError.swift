@@ -133,8 +133,9 @@ extension DriverError {
       sentence: "The device refused \(command): ",
       // Chips refuse a second session when it is made, uwbd when it starts.
       suggestion: status == .sessionDuplicate && command == "SESSION_START_CMD"
-        ? "Another program ranges with this session id and other parameters; see who: uwbctl list. "
-          + "Give the same parameters to share its session, or choose another session id."
+        ? "A program ranges with this session id and other parameters, or has gone and lets its session "
+          + "wait for it (uwbctl list). Give the same parameters to share the session, wait until it "
+          + "has ended, or choose another session id."
         : nil)
   }
   package static func parametersRefused(

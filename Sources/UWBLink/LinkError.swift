@@ -140,7 +140,7 @@ extension LinkError: DescribedError {
     case .invalidEndpoint:
       "Forms: /dev/ttyACM0, /dev/ttyUSB0?baud=3000000&rtscts, usb:SERIAL, "
         + "spi:/dev/spidev0.0?chip=sr150&irq=…&ri=…&ce=…, sr1xx:/dev/srxxx, uci:/dev/uci0, "
-        + "nxp-usb:/dev/ttyACM0, tcp:host:port, uwbd:SOCKET?chip=NAME, sim."
+        + "nxp-usb:/dev/ttyACM0, tcp:host:port, uwbd:SOCKET?chip=NAME&linger=30, sim."
     case .unresolvedHost, .connectionRefused:
       "Check the host and port, and that the program at the other end runs."
     case .timeout: "Check that the device runs UCI firmware and that flow control is set right."

@@ -18,7 +18,7 @@ package struct Uwbd: AsyncParsableCommand {
     discussion: """
       Opens the chips, and serves programs at a Unix socket with varlink: they start sessions, join \
       those of others and see what is measured. A session ends when the programs that hold it have \
-      gone. For example:
+      gone, or later if they have asked for it. For example:
         uwbd --socket ./control /dev/ttyACM0
         varlinkctl introspect ./control org.swift-uwb.Chips
       Started by a socket unit of systemd, it serves that socket. SIGINT, SIGTERM, SIGQUIT and, without \

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Ranging
 import RangingScenes
 import Testing
 
@@ -37,6 +38,35 @@ struct SideTests {
       let told = RingScene.told(spacing: 0.42, walks: walks, live: live, seeds: 1..<5)
       #expect(Self.share(told) == 1)
       #expect(Self.certain(told) > 0.98)
+    }
+  }
+
+  @Test("After an hour, nothing of before counts", arguments: [false, true])
+  func gaps(live: Bool) throws {
+    let radius = 0.495 / 2.0.squareRoot()
+    let corners = [(radius, 0.0), (0, radius), (-radius, 0), (0, -radius)]
+    let pairs = corners.indices.map { index in
+      let (here, next) = (corners[index], corners[(index + 1) % 4])
+      var pair = AntennaPair(.baseline(x: here.0 - next.0, y: here.1 - next.1, z: 0))
+      pair.modelDeviation = 4 * .pi / 180
+      return pair
+    }
+    let finder = try #require(DirectionFinder(pairs))
+    func rows(_ degrees: Double, from start: Int) -> [(time: Double, phases: [Double?])] {
+      (0..<40).map { step in
+        (
+          time: Double(start) + Double(step) / 10,
+          phases: pairs.map { $0.phase(azimuth: degrees * .pi / 180, elevation: 0) }
+        )
+      }
+    }
+    let (before, after) = (rows(45, from: 0), rows(-135, from: 3_600))
+    let alone = finder.directions(after, live: live)
+    let found = finder.directions(before + after, live: live).suffix(after.count)
+    for (found, alone) in zip(found, alone) {
+      let (found, alone) = (try #require(found), try #require(alone))
+      #expect(abs(found.azimuth - alone.azimuth) < 0.01)
+      #expect(abs(found.probability - alone.probability) < 0.01)
     }
   }
 }

@@ -50,15 +50,16 @@ import UWBTestSupport
   /// without the offset would be 6 m off.
   private let secondResponse = "0,900002132,1027797332,127802020,1347285332,447296410"
 
-  /// Rounds 0.1 s apart of two clocks that began to count together or not, as rows of `time_s` and stamps: of
-  /// the poll, the response, and a final, a second response, or neither.
+  /// Rounds of two clocks that began to count together or not, as rows of `time_s` and stamps: of the poll,
+  /// the response, and a final, a second response, or neither.
   private func rounds(
-    third: Third?, metres: Double, reply: Double, startOfResponder: Double, counting: Double = 1
+    third: Third?, metres: Double, reply: Double, startOfResponder: Double, counting: Double = 1,
+    interval: Double = 0.1, fast: Double = 5e-6, bits: Int = 62
   ) -> [(time: String, stamps: [String])] {
     let flight = metres / SpeedOfLight.inAir
-    let fast = startOfResponder == 0 ? 0 : 5e-6
+    let fast = startOfResponder == 0 ? 0 : fast
     return (0..<12).map { round in
-      let start = 1 + 0.1 * Double(round)
+      let start = 1 + interval * Double(round)
       func initiator(_ time: Double) -> Double { (start + time) * (1 + fast) }
       func responder(_ time: Double) -> Double { startOfResponder + start + time }
       var stamps = [
@@ -71,7 +72,31 @@ import UWBTestSupport
       case nil: break
       }
       // 128 · 499.2 MHz.
-      return ("\(start)", stamps.map { "\(($0 * 63_897_600_000 * counting).rounded())" })
+      return (
+        "\(start)",
+        stamps.map { stamp in
+          let ticks = (stamp * 63_897_600_000 * counting).rounded()
+          return "\(ticks.truncatingRemainder(dividingBy: Double(1 << bits)))"
+        }
+      )
+    }
+  }
+
+  /// Polls so far apart, without times, that a turn of the counter is missed tell wrong offsets.
+  @Test(arguments: [(40, 60.0), (40, 18), (32, 0.1), (32, 0.2), (32, 0.5), (32, 1)])
+  private func missedTurnsOfTheCounterRefuseNothing(bits: Int, interval: Double) throws {
+    for (metres, ppm) in [(2.0, 3.0), (5, 5), (2, 6), (5, 2), (5, 4), (8, 9)] {
+      let rounds = rounds(
+        third: .final, metres: metres, reply: 1e-3, startOfResponder: 4.2, interval: interval,
+        fast: ppm * 1e-6, bits: bits)
+      let table = ([(1...6).map { "t\($0)" }] + rounds.map(\.stamps))
+        .map { $0.joined(separator: ",") }.joined(separator: "\n")
+      var parameters = TwoWayParameters()
+      parameters.counter = TickCounter(bits: bits)
+      let rows = try CSVTable(text: table).doubleSidedDistances(parameters).rows
+      #expect(
+        rows.allSatisfy { $0.status == "ok" && abs(($0.value?.distance ?? 0) - metres) < 0.1 },
+        "\(metres) \(ppm)")
     }
   }
 

@@ -154,15 +154,17 @@ public struct DirectionFinder: Sendable {
     let seen = likelihood(phases)
     let seconds = time - track.time
     if seconds > 0, track.belief != nil { track.width.fade(seconds) }
+    let kernel = kernel(seconds)
+    if kernel.isEmpty { track.sides = nil }
     var belief =
-      track.belief.map { spread($0, kernel(seconds)) }
+      track.belief.map { spread($0, kernel) }
       ?? [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
     belief = normalised(belief, seen.values)
     track.take(belief, time)
     guard let found = direction(belief, seen.elevations, phases) else { return nil }
     var direction = found.direction
     var sides = track.sides ?? DirectionSides(pairs, isCircle: isCircle)
-    sides.add(seen.values, peak: bin(of: direction))
+    sides.add(seen.values, peak: bin(of: direction), continues: true)
     track.sides = sides
     direction.limit(odds: sides.odds)
     return widened(direction, found.misfit, &track.width)
@@ -227,8 +229,12 @@ public struct DirectionFinder: Sendable {
       }
       later = spread(normalised(later, seen[index].values), kernels[index])
     }
-    for (found, seen) in zip(found, seen) {
-      if let found { sides.add(seen.values, peak: bin(of: found.direction)) }
+    var continues = true
+    for index in found.indices {
+      if kernels[index].isEmpty { continues = false }
+      guard let direction = found[index]?.direction else { continue }
+      sides.add(seen[index].values, peak: bin(of: direction), continues: continues)
+      continues = true
     }
     return found.indices.map { index in
       let seconds =

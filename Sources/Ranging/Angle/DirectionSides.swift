@@ -53,7 +53,9 @@ struct DirectionSides: Sendable {
   fileprivate static func limited(_ odds: Double) -> Double { max(-most, min(most, odds)) }
 
   /// Takes a row with its log-likelihoods and the direction that is believed in.
-  mutating func add(_ values: [Double], peak: Int) {
+  ///
+  /// - Parameter continues: whether the row before was so lately that the peer cannot be anywhere.
+  mutating func add(_ values: [Double], peak: Int, continues: Bool) {
     let count = values.count
     func distance(_ a: Int, _ b: Int) -> Int {
       let plain = abs(a - b)
@@ -68,10 +70,10 @@ struct DirectionSides: Sendable {
       }
       if let start, distance(bin, start) <= Self.reach { atStart = max(atStart, values[bin]) }
     }
-    let isNear = start != nil && distance(peak, self.peak) <= Self.otherSide
+    let isNear = continues && start != nil && distance(peak, self.peak) <= Self.otherSide
     // Phases that are no angles have no likelihood anywhere.
     let difference = here == there ? 0 : Self.limited(here - there)
-    if atStart >= max(here, there) - Self.most {
+    if continues, atStart >= max(here, there) - Self.most {
       if !isNear { stay.side = -stay.side }
     } else {
       stay = Stay(before: isNear ? Self.limited(odds) : 0, isOnward: isNear)
@@ -91,9 +93,9 @@ struct RecordedSides {
 
   init(_ sides: DirectionSides) { self.sides = sides }
 
-  /// Takes a row with its log-likelihoods and the direction that is believed in.
-  mutating func add(_ values: [Double], peak: Int) {
-    sides.add(values, peak: peak)
+  /// As with `DirectionSides`.
+  mutating func add(_ values: [Double], peak: Int, continues: Bool) {
+    sides.add(values, peak: peak, continues: continues)
     if !stays.isEmpty, sides.stay.count > 1 { stays.removeLast() }
     stays.append(sides.stay)
     rows.append((stays.count - 1, sides.stay.side))

@@ -91,12 +91,15 @@ public struct ResponderRanging: Sendable, Hashable {
     return try distance(exchange, time: time, carrier: carrier)
   }
 
+  /// - Parameter comparesPolls: whether no turn of the counter can be missed between polls.
   package mutating func distance(
-    _ exchange: TwoWayExchange, time: Double? = nil, carrier: ClockOffset? = nil
+    _ exchange: TwoWayExchange, time: Double? = nil, carrier: ClockOffset? = nil,
+    comparesPolls: Bool = true
   ) throws(RangingFailure) -> TwoWayDistance {
     // Polls are a hundred times as exact as the carrier, which also depends on the level.
-    let hasCompared = clock.addPoll(
-      sent: exchange.pollSent, received: exchange.pollReceived, time: time)
+    let hasCompared =
+      comparesPolls
+      && clock.addPoll(sent: exchange.pollSent, received: exchange.pollReceived, time: time)
     guard exchange.tellsClocks else {
       if !hasCompared, let carrier { clock.addCarrier(carrier) }
       return try exchange.distance(offset: clock.offset ?? told, parameters)

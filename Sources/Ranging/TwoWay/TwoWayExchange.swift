@@ -90,9 +90,10 @@ public struct TwoWayExchange: Sendable, Hashable {
       return false
     }
     let noise = parameters.stampDeviation * DeviceTick.perSecond * 2.0.squareRoot() / here.ticks
-    let error = abs(here.offset - offset.value)
-    return error > 6 * (noise + offset.standardDeviation) + 0.2e-6
-      && error > 2 * abs(there.offset - offset.value)
+    let most = 6 * (noise + offset.standardDeviation) + 0.2e-6
+    // An offset that fits neither way is itself wrong, such as one of polls with a turn of the counter
+    // between them.
+    return abs(here.offset - offset.value) > most && abs(there.offset - offset.value) <= most
   }
 
   package var singleSided: TwoWayExchange {

@@ -5,8 +5,8 @@ public import Ranging
 extension CSVTable {
   /// Computes distances from the six stamps of double-sided ranging (columns `t1` to `t6`).
   ///
-  /// Where only the final is missing, the distance is single-sided with the clock offset of earlier
-  /// rounds of the same peer.
+  /// Where only the final is missing, the distance is single-sided with the clock offset that other
+  /// rounds of the same peer tell.
   ///
   /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
   public func doubleSidedDistances(
@@ -34,7 +34,8 @@ extension CSVTable {
       var (result, power) = distances.take(row, reader)
       if let exchange = distances.exchange(row, reader, &result.state) {
         result.setDistance(
-          of: exchange, &responders[result.peer, default: ResponderRanging(parameters)])
+          of: exchange, &responders[result.peer, default: ResponderRanging(parameters)],
+          comparesPolls: distances.canCompare(result))
       }
       correction?.apply(to: &result, row, power: power, reader)
       return result
@@ -265,7 +266,7 @@ private struct TwoWayDistances {
   mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
     // What polls say of clocks holds for the rows before as well.
     var clocks: [String: ClockOffsetTracker] = [:]
-    for row in rows.prefix(100) where clocks[row.peer]?.offset == nil {
+    for row in rows.prefix(100) where clocks[row.peer]?.offset == nil && canCompare(row) {
       var ignored = RowStatus()
       guard let exchange = exchange(row.row, reader, &ignored) else { continue }
       clocks[row.peer, default: ClockOffsetTracker(parameters)].addPoll(
@@ -275,7 +276,8 @@ private struct TwoWayDistances {
     for row in rows.indices {
       guard let exchange = exchange(row) else { continue }
       rows[row].setDistance(
-        of: exchange, &responders[rows[row].peer, default: ResponderRanging(parameters)])
+        of: exchange, &responders[rows[row].peer, default: ResponderRanging(parameters)],
+        comparesPolls: canCompare(rows[row]))
     }
   }
 
@@ -305,15 +307,19 @@ private struct TwoWayDistances {
     _ clock: inout ClockOffsetTracker, after exchange: TwoWayExchange,
     _ row: ComputedRow<TwoWayDistance>, _ parameters: TwoWayParameters, _ reader: TableReader
   ) -> ClockOffsetTracker {
-    // Without times, turns of a counter as short as 32 bits cannot be counted.
-    let canCompare = timeColumn != nil ? row.time != nil : parameters.counter.bits >= 40
     let hasCompared =
-      canCompare
+      canCompare(row)
       && clock.addPoll(sent: exchange.pollSent, received: exchange.pollReceived, time: row.time)
     if !hasCompared, let carrier = reader.value(row.row, carrierColumn) {
       clock.addCarrier(ClockOffset(carrier))
     }
     return clock
+  }
+
+  /// Whether polls tell the clocks: without times, turns of a counter as short as 32 bits cannot be
+  /// counted.
+  func canCompare(_ row: ComputedRow<TwoWayDistance>) -> Bool {
+    timeColumn != nil ? row.time != nil : parameters.counter.bits >= 40
   }
 
   mutating func apply(_ correction: RangeCorrection) {
@@ -384,10 +390,10 @@ extension [OutputColumn<TwoWayDistance>] {
 extension ComputedRow<TwoWayDistance> {
   /// Double-sided, or single-sided where only the final is missing.
   fileprivate mutating func setDistance(
-    of exchange: TwoWayExchange, _ responder: inout ResponderRanging
+    of exchange: TwoWayExchange, _ responder: inout ResponderRanging, comparesPolls: Bool
   ) {
     do throws(RangingFailure) {
-      value = try responder.distance(exchange, time: time)
+      value = try responder.distance(exchange, time: time, comparesPolls: comparesPolls)
       if !exchange.tellsClocks { state.word = "single_sided" }
     } catch {
       if exchange.tellsClocks || error != .unknownClockOffset { state.word = error.word }

@@ -471,7 +471,8 @@ extension LabError {
     return switch status {
     case "implausible_reply":
       "Look at the unit, which is ticks of 15.65 ps unless the name says another (t1_ns), and \(ends)"
-    case "implausible_clocks", "exchanged_stamps": "Look \(ends)"
+    case "implausible_clocks": "Look whether all stamps have one unit, and \(ends)"
+    case "exchanged_stamps": "Look \(ends)"
     default: nil
     }
   }

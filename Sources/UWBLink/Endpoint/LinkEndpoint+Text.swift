@@ -124,9 +124,17 @@ extension LinkEndpoint: CustomStringConvertible {
     case .qorvoCharacterDevice(let path, _): "uci:\(path)"
     case .nxpBoard(let board): "nxp-usb:\(board.path)"
     case .tcp(let host, let port): "tcp:\(host.contains(":") ? "[\(host)]" : host):\(port)"
-    case .service(let socket, let chip, _): "uwbd:\(socket)" + (chip.map { "?chip=\($0)" } ?? "")
+    case .service(let socket, let chip, let linger): Self.serviceText(socket, chip, linger)
     case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
     }
+  }
+
+  private static func serviceText(_ socket: FilePath, _ chip: String?, _ linger: Duration) -> String
+  {
+    let seconds = linger.components.seconds
+    let options = [chip.map { "chip=\($0)" }, seconds > 0 ? "linger=\(seconds)" : nil]
+      .compactMap(\.self)
+    return "uwbd:\(socket)" + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
   }
 }
 
@@ -205,11 +213,13 @@ struct EndpointText {
     return true
   }
 
-  /// How long sessions range on without their program, in whole seconds.
+  /// How long sessions range on without their program.
   mutating func linger() throws(LinkError) -> Duration {
-    let seconds: UInt8 = try number("linger") ?? 0
-    guard seconds <= 60 else { throw invalid("'linger' has to be a number from 0 to 60") }
-    return .seconds(Int(seconds))
+    guard let text = try value("linger") else { return .zero }
+    guard let seconds = Int(text), 0...60 ~= seconds else {
+      throw invalid("'linger' has to be a whole number of seconds from 0 to 60")
+    }
+    return .seconds(seconds)
   }
 
   /// The address as a path, which may be relative.

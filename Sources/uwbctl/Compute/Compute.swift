@@ -346,7 +346,7 @@ struct ComputeDSTWR: LiveCommand {
       follows from the intervals.
       Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer share, \
       which filter and locate do not take for noise), status. Where only the final is missing, the distance is \
-      single-sided with the clock offset of earlier rounds of that peer, and the status is \
+      single-sided with the clock offset that other rounds of that peer tell, and the status is \
       single_sided.
       """)
 
