@@ -195,14 +195,16 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CUWBTests",
-      dependencies: ["CUWB", "CUWBTestSupport", "CUWBScenarios", "LineSimulation"],
+      dependencies: [
+        "CUWB", "CUWBTestSupport", "CUWBScenarios", "LineSimulation", "UWBTestSupport",
+      ],
       exclude: ["Sanitized"],
       swiftSettings: strict),
     .target(
       name: "UCITestSupport", dependencies: ["UCI"], path: "Tests/UCITestSupport",
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "UCITests", dependencies: ["UCI", "UCIReference", "UCITestSupport"],
+      name: "UCITests", dependencies: ["UCI", "UCIReference", "UCITestSupport", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UCIReferenceTests", dependencies: ["UCI", "UCIReference", "UCITestSupport"],
@@ -222,7 +224,8 @@ let package = Package(
       name: "RangingScenes", dependencies: ["Ranging"], path: "Tests/RangingScenes",
       swiftSettings: strict),
     .testTarget(
-      name: "RangingTests", dependencies: ["Ranging", "RangingScenes"], swiftSettings: strict),
+      name: "RangingTests", dependencies: ["Ranging", "RangingScenes", "UWBTestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
       swiftSettings: strict + lifetimes),

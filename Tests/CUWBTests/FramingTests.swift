@@ -3,8 +3,9 @@
 import CUWB
 import LineSimulation
 import Testing
+import UWBTestSupport
 
-@Suite("Framing: a stream of whole frames")
+@Suite("Framing: a stream of whole frames", .ownThreads)
 struct UndamagedFramingTests {
   @Test("Any chunking gives the same frames once the line has been silent")
   func anyChunking() {
@@ -162,7 +163,7 @@ struct UndamagedFramingTests {
   }
 }
 
-@Suite("Framing: a damaged stream")
+@Suite("Framing: a damaged stream", .ownThreads)
 struct DamagedFramingTests {
   @Test("Cutting into a stream finds the first whole frame", arguments: Arrival.allCases)
   func cutIn(arrival: Arrival) {

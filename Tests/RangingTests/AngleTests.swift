@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
 import Testing
+import UWBTestSupport
 
 private let degree = Double.pi / 180
 
-@Suite struct AngleTests {
+@Suite(.ownThreads) struct AngleTests {
   /// An antenna that saturates, is not symmetric and runs past half a turn.
   static func curve(_ degrees: Double) -> Double {
     let angle = degrees * degree

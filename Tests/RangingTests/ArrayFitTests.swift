@@ -2,12 +2,13 @@
 import Foundation
 import RangingScenes
 import Testing
+import UWBTestSupport
 
 @testable import Ranging
 
 private let degree = Double.pi / 180
 
-@Suite("Calibration of arrays of antennas", .timeLimit(.minutes(30)))
+@Suite("Calibration of arrays of antennas", .ownThreads, .timeLimit(.minutes(30)))
 struct ArrayFitTests {
   /// What an array does to phases, beyond what its fit knows.
   private struct Array {

@@ -2,6 +2,7 @@
 import FoundationEssentials
 import Ranging
 import Testing
+import UWBTestSupport
 
 /// Public recordings with ground truth, where somebody has them: the folder in UWB_DATASETS, or
 /// ../shared/datasets.
@@ -23,7 +24,7 @@ private enum DataSets {
   }
 }
 
-@Suite struct DataSetTests {
+@Suite(.ownThreads) struct DataSetTests {
   /// Ranges of one kind of path, corrected for the clocks, with the filtered level.
   private func ranges(_ kind: String, _ distances: [Int]) throws -> [KnownRange] {
     var parameters = TwoWayParameters()

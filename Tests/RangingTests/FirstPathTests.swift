@@ -2,10 +2,11 @@
 import Foundation
 import Ranging
 import Testing
+import UWBTestSupport
 
 private let degree = Double.pi / 180
 
-@Suite struct FirstPathTests {
+@Suite(.ownThreads) struct FirstPathTests {
   /// A path: when it comes in samples, how strong, and its phase.
   private typealias Path = (at: Double, amplitude: Double, phase: Double)
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
 import Testing
+import UWBTestSupport
 
 /// A blocked path, told by what was learned in other rooms.
-@Suite struct PathFitTests {
+@Suite(.ownThreads) struct PathFitTests {
   private static let names = ["power_gap_db", "peak_delay_ns", "rx_power_dbm"]
 
   /// Rooms whose levels differ. A blocked path has a weak first path or a late peak, and a distance that

@@ -2,10 +2,11 @@
 import Foundation
 import Ranging
 import Testing
+import UWBTestSupport
 
 private let degree = Double.pi / 180
 
-@Suite struct PhaseTableFitTests {
+@Suite(.ownThreads) struct PhaseTableFitTests {
   private func wrapped(_ phase: Double) -> Double {
     phase - 2 * .pi * (phase / (2 * .pi)).rounded()
   }

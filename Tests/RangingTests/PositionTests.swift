@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
 import Testing
+import UWBTestSupport
 
-@Suite struct PositionTests {
+@Suite(.ownThreads) struct PositionTests {
   static let anchors = [
     SIMD3<Double>(0, 0, 0.5), SIMD3<Double>(6, 0, 2.5), SIMD3<Double>(6, 5, 0.5),
     SIMD3<Double>(0, 5, 2.5),

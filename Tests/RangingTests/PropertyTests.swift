@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
 import Testing
+import UWBTestSupport
 
 /// What has to hold for any input, with fixed seeds.
-@Suite struct PropertyTests {
+@Suite(.ownThreads) struct PropertyTests {
   /// Numbers that arithmetic stumbles over, and usual ones.
   static let numbers: [Double] = [
     0, -0.0, 1, -1, 3, 1e-3, 1e6, -1e6, 1e9, 1e18, -1e18, 1e150, -1e300,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
 import Testing
+import UWBTestSupport
 
 extension RangeEstimator {
   /// The estimate after `sample`; a failure of the test where there is none.
@@ -19,7 +20,7 @@ extension RangeEstimator.Parameters {
   }
 }
 
-@Suite struct RangeEstimatorTests {
+@Suite(.ownThreads) struct RangeEstimatorTests {
   /// A filter that has seen ten seconds of a peer at rest, at 10 Hz with 5 cm of noise.
   static func settled(at distance: Double = 4, seed: UInt64 = 1) -> RangeEstimator {
     var noise = Noise(seed: seed)

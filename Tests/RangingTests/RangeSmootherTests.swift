@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
 import Testing
+import UWBTestSupport
 
-@Suite struct RangeSmootherTests {
+@Suite(.ownThreads) struct RangeSmootherTests {
   /// 5.5 Hz, 6 cm, one in a hundred wrong by up to 100 m; the first one too.
   static func walk(seed: UInt64) -> (samples: [RangeSample], truth: [Double], wrong: [Bool]) {
     var noise = Noise(seed: seed)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
 import Testing
+import UWBTestSupport
 
-@Suite struct TargetFinderTests {
+@Suite(.ownThreads) struct TargetFinderTests {
   /// A walk towards one side and then another, with 5 cm of noise and some ranges far too long.
   static func walk(
     seed: UInt64, target: SIMD3<Double>, azimuths: Bool = false, length: Double = 5,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UCIReference
 import UCITestSupport
 
@@ -19,7 +20,7 @@ private struct Generator: RandomNumberGenerator {
   }
 }
 
-@Suite struct FuzzTests {
+@Suite(.ownThreads) struct FuzzTests {
   // Payloads that get through the outer checks, to be damaged.
   private let seeds =
     CoverageVectors.all.flatMap(\.packets) + TwoWayVectors.all + VendorTests.nxp + VendorTests.qorvo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UCIReference
 import UCITestSupport
 
@@ -8,7 +9,7 @@ import UCITestSupport
 
 /// Messages that are made from the descriptions of their own fields: what is written is read, every
 /// message, whatever its values.
-@Suite struct GeneratedMessageTests {
+@Suite(.ownThreads) struct GeneratedMessageTests {
   private static let dialects = [
     Dialect(), Dialect(generation: .fira1), Dialect(vendor: .nxp),
     Dialect(generation: .fira3, vendor: .qorvo), Dialect(vendor: .android),

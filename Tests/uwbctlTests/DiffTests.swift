@@ -5,6 +5,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 import Testing
+import UWBTestSupport
 import UCI
 import UCIReference
 import UWB

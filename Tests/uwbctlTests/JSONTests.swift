@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import UWBTestSupport
 import UWBLab
 
 @testable import uwbctl

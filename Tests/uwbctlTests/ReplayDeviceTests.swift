@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import SystemPackage
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 import UWBLink

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Testing
+internal import UWBLink
+
+/// Runs tests that wait for other programs, or compute for seconds, on threads of their own. On the threads
+/// that run tasks, as many of them as there are processors would keep all other tests from running: answers
+/// would come too late for the driver, and what those programs talk to would not answer.
+package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
+  private static let threads = BlockingThreads(limit: 64)
+
+  package var isRecursive: Bool { true }
+
+  package func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    try await withTaskExecutorPreference(Self.threads) { try await function() }
+  }
+}
+
+extension Trait where Self == OwnThreads {
+  /// See `OwnThreads`.
+  package static var ownThreads: Self { Self() }
+}
