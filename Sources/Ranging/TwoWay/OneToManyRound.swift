@@ -78,6 +78,11 @@ public struct ResponderRanging: Sendable, Hashable {
     if let clock { self.clock.addCarrier(clock) }
   }
 
+  /// Whether what polls say of the clocks fits the third frame only if it went the other way.
+  package func isReversed(_ exchange: TwoWayExchange) -> Bool {
+    clock.offset.map { exchange.isReversed($0, parameters) } ?? false
+  }
+
   /// Returns the distance of a round.
   ///
   /// - Parameters:

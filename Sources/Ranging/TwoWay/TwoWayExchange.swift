@@ -79,7 +79,7 @@ public struct TwoWayExchange: Sendable, Hashable {
 
   /// Whether the third frame went the other way: a clock offset that is known from elsewhere fits its stamps
   /// when they are exchanged, and not as they are. Taken as they are, twice the flight is part of the offset.
-  private func isReversed(_ offset: ClockOffset, _ parameters: TwoWayParameters) -> Bool {
+  package func isReversed(_ offset: ClockOffset, _ parameters: TwoWayParameters) -> Bool {
     var other = singleSided
     if isDoubleSided {
       (other.secondResponseSent, other.secondResponseReceived) = (finalReceived, finalSent)
@@ -107,7 +107,7 @@ public struct TwoWayExchange: Sendable, Hashable {
   /// - Parameters:
   ///   - offset: converts the reply to the initiator's clock in single-sided ranging, where an
   ///     error of 0.1 ppm costs 1.5 cm for each millisecond of reply. Double-sided ranging needs
-  ///     none; with one, stamps of the final that were exchanged are told.
+  ///     none.
   ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
   /// - Throws: `RangingFailure`; `.unknownClockOffset` without an offset in single-sided ranging.
   public func distance(
@@ -116,7 +116,6 @@ public struct TwoWayExchange: Sendable, Hashable {
     let counter = parameters.counter
     let round = counter.interval(from: pollSent, to: responseReceived)
     let reply = counter.interval(from: pollReceived, to: responseSent)
-    if let offset, isReversed(offset, parameters) { throw .implausibleClocks }
     if let finalSent, let finalReceived {
       let reply2 = counter.interval(from: responseReceived, to: finalSent)
       let round2 = counter.interval(from: responseSent, to: finalReceived)

@@ -393,7 +393,9 @@ extension ComputedRow<TwoWayDistance> {
     of exchange: TwoWayExchange, _ responder: inout ResponderRanging, comparesPolls: Bool
   ) {
     do throws(RangingFailure) {
-      value = try responder.distance(exchange, time: time, comparesPolls: comparesPolls)
+      let distance = try responder.distance(exchange, time: time, comparesPolls: comparesPolls)
+      guard !responder.isReversed(exchange) else { throw .implausibleClocks }
+      value = distance
       if !exchange.tellsClocks { state.word = "single_sided" }
     } catch {
       if exchange.tellsClocks || error != .unknownClockOffset { state.word = error.word }
@@ -406,6 +408,7 @@ extension ComputedRow<TwoWayDistance> {
     of exchange: TwoWayExchange, _ offset: ClockOffset?, _ parameters: TwoWayParameters
   ) {
     do throws(RangingFailure) {
+      if let offset, exchange.isReversed(offset, parameters) { throw .implausibleClocks }
       value = try exchange.distance(
         offset: offset ?? ClockOffset(0, standardDeviation: 10e-6), parameters)
     } catch {
