@@ -6,7 +6,7 @@ import UWBLab
 import UWBTestSupport
 
 /// What was learned from distances corrects tables of distances.
-@Suite struct CalibratedTableTests {
+@Suite(.ownThreads) struct CalibratedTableTests {
   /// The delays of three peers, or of anchors of that name.
   private var byPeer: RangingCalibration {
     var calibration = RangingCalibration()
@@ -108,7 +108,7 @@ import UWBTestSupport
 }
 
 /// Sums of delays, where there is no triangle.
-@Suite struct PairDelayTests {
+@Suite(.ownThreads) struct PairDelayTests {
   private func fit(_ pairs: [(String, String, Double)]) throws -> RangingCalibration {
     var text = "board_a,board_b,truth_m,range_m\n"
     for (a, b, delay) in pairs {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UWBLab
 
-@Suite struct FilteredRangeTests {
+@Suite(.ownThreads) struct FilteredRangeTests {
   private let table = """
     peer,range_cm,time_ms,place
     a,400,0,x

@@ -6,7 +6,7 @@ import UWBLab
 import UWBTestSupport
 
 /// Results held against the truth.
-@Suite struct ScoreTests {
+@Suite(.ownThreads) struct ScoreTests {
   /// Distances of 2 m with the given errors in centimetres, and the truth beside them.
   private func ranges(_ errors: [Int], truth: String = "truth_cm") throws -> CSVTable {
     let rows = errors.enumerated().map { "\(Double($0) / 10),\(200 + $1),200" }

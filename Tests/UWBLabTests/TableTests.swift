@@ -7,7 +7,7 @@ import UWBTestSupport
 @testable import UWBLab
 
 /// Tables as people and programs make them, and broken ones.
-@Suite struct TableTests {
+@Suite(.ownThreads) struct TableTests {
   private func table(_ text: String) throws -> CSVTable { try CSVTable(text: text) }
 
   @Test func quotesEndsOfLinesAndMarks() throws {

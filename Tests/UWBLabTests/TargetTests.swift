@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UWBLab
 
-@Suite struct TargetTests {
+@Suite(.ownThreads) struct TargetTests {
   @Test func aTargetIsLocatedWhileMoving() throws {
     var text = "time_s,x,y,z,qw,qx,qy,qz,range_m,azimuth_deg\n"
     for step in 0..<50 {

@@ -5,7 +5,7 @@ import Testing
 import UWBLab
 import UWBTestSupport
 
-@Suite struct TwoWayDistanceTests {
+@Suite(.ownThreads) struct TwoWayDistanceTests {
   private func doubleSided(_ text: String, bits: Int = 40) throws -> ComputedText {
     try ComputedText(try CSVTable(text: text).doubleSidedDistances(Self.parameters(bits)))
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 
 @testable import uwbctl
 
 /// What the doctor says of bluetoothd's settings.
-@Suite struct BluetoothCheckTests {
+@Suite(.ownThreads) struct BluetoothCheckTests {
   /// All checks of Bluetooth LE.
   static let checks: [Check] = [
     .bluetoothd, .adapter, .severalPhones, .repairing, .phoneServices, .controllerMode,

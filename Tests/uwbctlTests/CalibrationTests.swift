@@ -3,12 +3,13 @@
 import ArgumentParser
 import Foundation
 import Testing
+import UWBTestSupport
 import UWBLab
 
 @testable import UWB
 @testable import uwbctl
 
-@Suite struct CalibrationTests {
+@Suite(.ownThreads) struct CalibrationTests {
   private static let backup = CalibrationBackup(
     format: CalibrationBackup.format, created: nil,
     device: .init(family: "Qorvo QM33", chipID: "0102", firmware: "1.1.0", uci: "2.0.0"),

@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// `uwbctl compute`: options and statuses. What is computed is tested in UWBLabTests.
-@Suite struct ComputeTests {
+@Suite(.ownThreads) struct ComputeTests {
   /// Runs a command over a table and returns its output.
   private func run(
     _ arguments: [String], _ input: String, in folder: TemporaryFolder

@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import SystemPackage
 import Testing
+import UWBTestSupport
 import UCI
 import UCIReference
 import UWB
@@ -12,7 +13,7 @@ import UWBSimulator
 
 @testable import uwbctl
 
-@Suite struct ConfigTests {
+@Suite(.ownThreads) struct ConfigTests {
   /// A connection to a simulated chip, lent to `body`; also whether the chip was reset for it.
   @discardableResult
   static func withChip(

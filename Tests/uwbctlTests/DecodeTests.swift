@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UCI
 
 @testable import uwbctl
@@ -31,7 +32,7 @@ private struct Run {
   }
 }
 
-@Suite struct DecodeTests {
+@Suite(.ownThreads) struct DecodeTests {
   // 123 cm at -17.5 degrees, -76 dBm; the layout of a capture of a Qorvo DWM3001CDK.
   private let ranging =
     "62 00 00 38 | 02000000 01000000 00 c8000000 01 00 00 00000000 00000000 01 0100 00 00 7b00 "

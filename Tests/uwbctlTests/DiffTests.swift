@@ -41,7 +41,7 @@ private func end(
     sessionID: id, parameters: SessionParameters(list), isReadBack: isReadBack)
 }
 
-@Suite("What keeps two ends from ranging")
+@Suite("What keeps two ends from ranging", .ownThreads)
 struct DiffTests {
   @Test("Matching ends differ only in what has to differ")
   func fitting() throws {
@@ -168,7 +168,7 @@ struct DiffTests {
   }
 }
 
-@Suite("uwbctl diff with devices")
+@Suite("uwbctl diff with devices", .ownThreads)
 struct DiffDeviceTests {
   @Test(
     "What stands for a device", arguments: ["sim", "tcp:localhost:1", "usb:1234", "/dev/ttyACM9"])

@@ -12,7 +12,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// The doctor on lines that exist.
-@Suite struct DoctorTests {
+@Suite(.ownThreads) struct DoctorTests {
   static func findings(
     _ path: String, profile: DeviceProfile? = nil
   ) async throws -> [Check: Finding] {

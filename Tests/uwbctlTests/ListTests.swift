@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import UWBLink
 @testable import uwbctl
 
-@Suite struct ListTests {
+@Suite(.ownThreads) struct ListTests {
   @Test func builtInPortsAreListedOnlyOnRequest() throws {
     let machine = try FakeMachine.desk()
     try machine.usbDevice("1-8", "0403", "601c", ["product": "FT4222"])

@@ -12,7 +12,7 @@ import UWBTestSupport
 
 @testable import uwbctl
 
-@Suite struct MonitorTests {
+@Suite(.ownThreads) struct MonitorTests {
   /// Monitors until a line holds `last`.
   static func lines(
     _ endpoint: LinkEndpoint, until last: String, style: PacketStyle = .line,
@@ -210,7 +210,7 @@ import UWBTestSupport
   }
 }
 
-@Suite struct PacketFilterTests {
+@Suite(.ownThreads) struct PacketFilterTests {
   static func shown(_ arguments: [String]) throws -> [String] {
     let filter = try PacketFilter.parse(arguments)
     let packets = [

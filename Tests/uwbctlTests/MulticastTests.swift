@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import SystemPackage
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 import UWBSimulator
@@ -12,7 +13,7 @@ import UWBSimulator
 @testable import uwbctl
 
 /// What `multicast` asks of a `range`, over real sockets.
-@Suite struct MulticastTests {
+@Suite(.ownThreads) struct MulticastTests {
   /// A folder of its own for each test.
   private static func folder() -> String { "/tmp/uwbctl-test-\(UUID().uuidString.prefix(13))" }
 

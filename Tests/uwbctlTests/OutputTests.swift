@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import UWBTestSupport
 import UWBLab
 
 @testable import uwbctl
 
-@Suite struct OutputTests {
+@Suite(.ownThreads) struct OutputTests {
   @Test(arguments: [
     ("plain – text ü 距离", "plain – text ü 距离"),
     ("\u{1B}[31mred", #"\u{1b}[31mred"#),

@@ -2,13 +2,14 @@
 
 import Foundation
 import Testing
+import UWBTestSupport
 import UWBLab
 
 @testable import UWBLink
 @testable import uwbctl
 
 /// The reference pages of the documentation say what the code does.
-@Suite struct PageTests {
+@Suite(.ownThreads) struct PageTests {
   private static let folder = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Documentation/swift-uwb.docc")

@@ -7,7 +7,7 @@ import UWBTestSupport
 @testable import UWBLink
 
 /// What the doctor says of a port before it is opened, on machines made of files.
-@Suite struct PortCheckTests {
+@Suite(.ownThreads) struct PortCheckTests {
   static func checks(_ machine: FakeMachine, _ name: String) -> Checkup {
     Checkup(
       endpoint: .serial(path: FilePath(machine.root + "/dev/" + name)),

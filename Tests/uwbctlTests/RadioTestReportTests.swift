@@ -2,12 +2,13 @@
 
 import ArgumentParser
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
 @testable import uwbctl
 
-@Suite struct RadioTestReportTests {
+@Suite(.ownThreads) struct RadioTestReportTests {
   private static func time(_ ticks: UInt32) -> RadioTestResult {
     RadioTestResult(
       status: .ok,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Testing
+import UWBTestSupport
 import UWBLab
 import UCI
 import UWBLink
@@ -8,7 +9,7 @@ import UWBLink
 @testable import UWB
 @testable import uwbctl
 
-@Suite struct RangeTests {
+@Suite(.ownThreads) struct RangeTests {
   static func row(_ sequence: UInt32, _ peer: UInt16, _ status: Status = .ok) -> RangeRow {
     RangeRow(
       seconds: Double(sequence) * 0.1,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 import UWBLab
 
 @testable import uwbctl
 
-@Suite struct ReplayTests {
+@Suite(.ownThreads) struct ReplayTests {
   private func packets(
     _ sequence: UInt32, session: UInt32 = 1, peers: Int = 1
   ) -> [[UInt8]] {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Testing
+import UWBTestSupport
 import UCI
 
 @testable import uwbctl
 
-@Suite struct SendTests {
+@Suite(.ownThreads) struct SendTests {
   static func plan(_ arguments: [String]) throws -> SendPlan {
     SendPlan(try Send.parse(arguments).frames(), dialect: .assumed)
   }

@@ -8,7 +8,7 @@ import UWBTestSupport
 
 @testable import uwbctl
 
-@Suite struct SetupTests {
+@Suite(.ownThreads) struct SetupTests {
   private func text(_ path: String) -> String? {
     guard let descriptor = try? FileDescriptor.open(FilePath(path), .readOnly) else { return nil }
     defer { try? descriptor.close() }

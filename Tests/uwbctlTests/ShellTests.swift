@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import uwbctl
 
 /// The sources of completions and manual pages.
-@Suite struct ShellTests {
+@Suite(.ownThreads) struct ShellTests {
   /// A command as the argument parser describes it.
   struct Command: Decodable, Sendable {
     struct Argument: Decodable, Sendable {

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
@@ -9,7 +10,7 @@ import UWB
 
 /// Nothing that a device sends or a file holds is written to a terminal as something it obeys, in
 /// either format; and the JSON is JSON.
-@Suite struct TerminalTests {
+@Suite(.ownThreads) struct TerminalTests {
   /// The frames from which the fuzzers begin.
   private static let frames: [[UInt8]] = {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
 /// Documentation/swift-uwb.docc/DeviceOddities.md, "Captures".
-@Suite("Device oddities in captures")
+@Suite("Device oddities in captures", .ownThreads)
 struct CaptureOddityTests {
   @Test("Data packets of a capture have 16 bits of length, as on the wire")
   func dataPacketsInCaptures() throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
-@Suite struct CapturedEstimateTests {
+@Suite(.ownThreads) struct CapturedEstimateTests {
   private static func packet(_ sequence: UInt32, session: UInt32, _ time: UInt64?) -> CapturedPacket
   {
     let message = SessionInfo(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
@@ -15,7 +16,7 @@ private struct SplitMix: RandomNumberGenerator {
   }
 }
 
-@Suite struct FuzzTests {
+@Suite(.ownThreads) struct FuzzTests {
   private static let seeds: [[UInt8]] = {
     var blocks = Blocks(bigEndian: true)
     blocks.section()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
 /// Bytes of keys are 0x6B here and nowhere else.
-@Suite struct SecretTests {
+@Suite(.ownThreads) struct SecretTests {
   private let key = [UInt8](repeating: 0x6B, count: 16)
 
   private func written(_ packets: [[UInt8]], includeSecrets: Bool = false) throws -> [[UInt8]] {
@@ -101,7 +102,7 @@ import UWB
   }
 }
 
-@Suite struct VendorSecretTests {
+@Suite(.ownThreads) struct VendorSecretTests {
   private let key = String(repeating: "6b", count: 16)
   private let sr250 = "4002001b 00 0300 0200 0200 0200 11 000f 53523235305f413156325f50524f44"
 

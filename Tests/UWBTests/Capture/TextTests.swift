@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
-@Suite struct TextTests {
+@Suite(.ownThreads) struct TextTests {
   private func read(_ text: String) throws(CaptureError) -> Capture {
     try CaptureReader.read(Array(text.utf8))
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UCI
 import UWB
 
-@Suite("What the driver's errors say")
+@Suite("What the driver's errors say", .ownThreads)
 struct ErrorTextTests {
   @Test("A refusal has the raw value, the meaning and the next step")
   func refusal() {

@@ -2,12 +2,13 @@
 import Foundation
 import Ranging
 import Testing
+import UWBTestSupport
 import UCI
 
 @testable import UWB
 
 /// What a calibration file says of antennas, as estimates use it.
-@Suite struct CalibratedSettingsTests {
+@Suite(.ownThreads) struct CalibratedSettingsTests {
   private static func settings(
     _ json: String, board: String? = nil, peers: [MACAddress] = []
   ) throws -> EstimationSettings {

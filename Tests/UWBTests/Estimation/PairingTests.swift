@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import UWBTestSupport
 import UCI
 @testable import UWB
 
 /// Measurements and diagnostics of their round, in every order in which they can come.
-@Suite struct PairingTests {
+@Suite(.ownThreads) struct PairingTests {
   @Test func withoutDiagnosticsNothingWaits() {
     var rounds = Rounds()
     for sequence in 0..<3 as Range<UInt32> {

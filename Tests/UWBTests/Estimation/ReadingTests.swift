@@ -3,12 +3,13 @@
 import Foundation
 import Ranging
 import Testing
+import UWBTestSupport
 import UCI
 
 @testable import UWB
 
 /// Bytes of diagnostics, and the values that their sources give for them.
-@Suite struct ReadingTests {
+@Suite(.ownThreads) struct ReadingTests {
   @Test("the carrier offset that the guide of Qorvo's tools prints")
   func carrierOffset() {
     var rounds = Rounds()

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import UWBTestSupport
 import UCI
 import UCIReference
 
 @testable import UWB
 
-@Suite("Session configurations")
+@Suite("Session configurations", .ownThreads)
 struct ConfigurationTests {
   /// Everything that has a field, with a value that is not the default.
   private static var unusual: SessionConfiguration {

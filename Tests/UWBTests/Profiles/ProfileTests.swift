@@ -3,10 +3,11 @@
 import Foundation
 import UWB
 import Testing
+import UWBTestSupport
 import UCI
 import UCIReference
 
-@Suite("Session profiles")
+@Suite("Session profiles", .ownThreads)
 struct ProfileTests {
   private func read(_ text: String) throws -> SessionProfile {
     try SessionProfile(Array(text.utf8))
