@@ -57,3 +57,22 @@ end_serving() {
   kill -INT "$(process_of accessory)"
   wait $server 2>/dev/null
 }
+
+# Gets ready for controllers that are outside of this machine (Host/phone.py), and ends the stage where there
+# are none. $1: the last of their ports, which becomes $port; then settings.
+prepare_outside() {
+  modprobe -a virtio_pci virtio_console 2>&4
+  port=$(ls /dev/vport*p"$1" 2>&4) || {
+    note "no controllers are connected to this machine; run the bench with --phones"
+    check "left out" true
+    finish
+    exit
+  }
+  shift
+  prepare_bluetooth
+  # Time goes on here while what is outside is slow.
+  patience=3000
+  dbus-daemon --system --fork --nopidfile
+  settings "$@"
+  start_daemon -f /tmp/main.conf
+}

@@ -3,21 +3,10 @@
 # One app that uses several accessories at once, over controllers that bumble plays (Host/phone.py): with
 # those of btvirt, a second link of a controller carries nothing.
 . /bench/bluetooth.sh
-modprobe -a virtio_pci virtio_console 2>&4
-[ -e /dev/vport0p5 ] || {
-  note "no controllers are connected to this machine; run the bench with --phones"
-  check "left out" true
-  finish
-  exit
-}
-prepare_bluetooth
-patience=3000
-dbus-daemon --system --fork --nopidfile
-settings '[GATT]' 'Channels = 1'
-start_daemon -f /tmp/main.conf
+prepare_outside 5 '[GATT]' 'Channels = 1'
 controllers=
 for number in 0 1 2 3; do
-  VirtualBench controller /dev/vport0p$((number + 2)) >&4 2>&4 &
+  VirtualBench controller "${port%5}$((number + 2))" >&4 2>&4 &
   controllers="$controllers $!"
   eventually test -e /sys/class/bluetooth/hci$number
 done

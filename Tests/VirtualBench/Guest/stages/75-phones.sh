@@ -4,19 +4,7 @@
 # the phones find the accessory that the real bluetoothd and uwbctl serve. What they see is among the
 # checks here.
 . /bench/bluetooth.sh
-modprobe -a virtio_pci virtio_console 2>&4
-port=$(ls /dev/vport*p1 2>&4) || {
-  note "no phones are connected to this machine; run the bench with --phones"
-  check "left out" true
-  finish
-  exit
-}
-prepare_bluetooth
-# Time goes on here while the phones outside are slow.
-patience=3000
-dbus-daemon --system --fork --nopidfile
-settings '[General]' 'JustWorksRepairing = confirm' '[GATT]' 'Channels = 1'
-start_daemon -f /tmp/main.conf
+prepare_outside 1 '[General]' 'JustWorksRepairing = confirm' '[GATT]' 'Channels = 1'
 VirtualBench controller "$port" >&4 2>&4 &
 phones=$!
 as visitor "uwbctl simulate --chips 2 --link /tmp/chip" >&4 2>&4 &
