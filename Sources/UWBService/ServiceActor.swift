@@ -15,6 +15,12 @@ import Dispatch
     // As `MainActor.assumeIsolated` does it: the isolation is no part of how a function is called.
     withoutActuallyEscaping(body) { unsafeBitCast($0, to: (() -> Void).self)() }
   }
+
+  /// Calls `body` on the calling thread, when the queue has done what it was given before. Waking a thread
+  /// of the queue's own would take longer than most of what is done here.
+  nonisolated static func sync(_ body: @ServiceActor () -> Void) {
+    ServiceQueue.shared.queue.sync { assumeIsolated(body) }
+  }
 }
 
 /// The queue of `ServiceActor`, for its jobs and for the handlers of descriptors.

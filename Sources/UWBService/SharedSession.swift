@@ -44,7 +44,6 @@ import UWBLab
   private(set) var token: UInt32?
   /// Why it has ended by itself.
   private(set) var endReason: StateChangeReason?
-  private var summary = RangeSummary()
 
   /// Starts it on the chip.
   init(
@@ -154,38 +153,54 @@ import UWBLab
     }
     token = session.token
     isRanging = true
-    var cause: DriverError?
-    do {
-      for try await round in rounds { take(round) }
-      cause = session.unexpectedEnd
-    } catch { cause = error }
+    // Its functions that are not the actor's run on the thread that reads from the chip.
+    let cause = await Task(executorPreference: device.executor) {
+      await self.take(rounds, of: session)
+    }.value
     endReason = cause?.endReason
     end(cause?.description ?? "It was stopped.", advice: cause?.recoverySuggestion)
   }
 
-  private func take(_ round: EstimatedRound) {
+  /// - Returns: why it has ended by itself.
+  private nonisolated func take(
+    _ rounds: RangingStream<EstimatedRound>, of session: UWBSession
+  ) async -> DriverError? {
+    var summary = RangeSummary()
+    do throws(DriverError) {
+      for try await round in rounds { take(round, &summary) }
+      return session.unexpectedEnd
+    } catch { return error }
+  }
+
+  private nonisolated func take(_ round: EstimatedRound, _ summary: inout RangeSummary) {
     switch round {
     case .empty(let round): summary.add(round)
     case .estimate(let estimate):
       let measurement = estimate.measurement
-      let time = measurement.receivedAt
-      let first = summary.firstTime ?? time
+      let first = summary.firstTime ?? measurement.receivedAt
       var row = RangeRow(
-        seconds: Double(time - min(first, time)) / 1e9, measurement: measurement,
-        computed: estimate, hasRSSI: device.dialect.generation >= .fira2)
+        seconds: Double(measurement.receivedAt - min(first, measurement.receivedAt)) / 1e9,
+        measurement: measurement, computed: estimate,
+        hasRSSI: device.dialect.generation >= .fira2)
       row.lostBefore = summary.add(row)
-      guard reports.isHeard() else { return }
-      let now = nanoseconds(of: CLOCK_MONOTONIC)
-      let members: JSONLine = [
-        "chip": chip, "session_id": id, "monotonic_us": time / 1_000,
-        "utc_us": (nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))) / 1_000,
-        "measurement": RangeRow.json.object(row),
-      ]
-      reports.measured(
-        self,
-        PublishedMeasurement(
-          chip: chip, sessionID: id, peer: estimate.peer,
-          members: String(members.json.dropFirst().dropLast())))
+      ServiceActor.sync { [row] in
+        if reports.isHeard() { publish(row, of: estimate) }
+      }
     }
+  }
+
+  private func publish(_ row: RangeRow, of estimate: EstimatedMeasurement) {
+    let time = estimate.measurement.receivedAt
+    let now = nanoseconds(of: CLOCK_MONOTONIC)
+    let members: JSONLine = [
+      "chip": chip, "session_id": id, "monotonic_us": time / 1_000,
+      "utc_us": (nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))) / 1_000,
+      "measurement": RangeRow.json.object(row),
+    ]
+    reports.measured(
+      self,
+      PublishedMeasurement(
+        chip: chip, sessionID: id, peer: estimate.peer,
+        members: String(members.json.dropFirst().dropLast())))
   }
 }
