@@ -279,6 +279,19 @@ let package = Package(
   cLanguageStandard: .c11
 )
 
+// Only these tests and what they need, which is built sooner: .ci/run under ThreadSanitizer.
+if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(String.init) {
+  func needed(by name: String) -> [String] {
+    let dependencies = package.targets.first { $0.name == name }?.dependencies ?? []
+    return dependencies.reduce(into: [name]) { names, dependency in
+      if case .byNameItem(let name, _) = dependency { names += needed(by: name) }
+    }
+  }
+  let needed = Set(names.flatMap(needed))
+  package.products = []
+  package.targets.removeAll { !needed.contains($0.name) }
+}
+
 // The fuzzers, for Tests/Fuzz/run.sh only: libFuzzer brings their main function.
 if Context.environment["UWB_FUZZ"] != nil,
   let shell = package.targets.first(where: { $0.name == "uwbctl" })

@@ -7,7 +7,7 @@
 set -euo pipefail
 packages=$1 kernel=$2 work=$3 length=$4 first=$5 stages=$6 python=${7-}
 
-limit=900
+limit=1800
 [ "$length" = short ] || limit=5400
 
 # The machine's own QEMU, or that of the packages with its libraries.
