@@ -43,12 +43,8 @@ private final class App: NSObject, NISessionDelegate, Sendable {
 }
 
 /// Apps and accessories whose chips are the service's.
-@Suite(.timeLimit(.minutes(10))) struct AppTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct AppTests {
   @Test func anAppAndAnAccessoryRangeThroughTheService() async throws {
-    try await withTaskExecutorPreference(ServiceBench.threads) { try await range() }
-  }
-
-  private func range() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 9))
     let chips = try [
       bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 1))),

@@ -5,12 +5,13 @@ import Testing
 import UWB
 import UWBLink
 import UWBSimulator
+import UWBTestSupport
 import Varlink
 
 @testable import UWBService
 
 /// Programs that want a chip to themselves.
-@Suite(.timeLimit(.minutes(10))) struct BorrowTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct BorrowTests {
   private static let parameters: [String: JSON] = ["reason": .string("uwbctl config set")]
 
   @Test func aChipIsLentAndTakenBack() async throws {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 import UWB
+import UWBTestSupport
 import Varlink
 
 @testable import UWBService
 
-@Suite(.timeLimit(.minutes(10))) struct HostileTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct HostileTests {
   @Test func whatIsNoCallEndsOnlyItsConnection() async throws {
     try await ServiceBench.lendService { bench, _ in
       let (owner, watcher) = (try bench.client(), try bench.client())

@@ -6,12 +6,13 @@ import Testing
 import UCI
 import UWB
 import UWBLab
+import UWBTestSupport
 import Varlink
 
 @testable import UWBService
 
 /// Every method, called by every kind of user: the table of Service.md.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct PermissionTests {
+@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct PermissionTests {
   private enum User: String, CaseIterable {
     case root, same = "user of the session", member = "another member", other = "no member"
 

@@ -16,12 +16,8 @@ import Varlink
 @testable import UWBService
 
 /// An app that is killed while it ranges, and started again; each time a process of its own.
-@Suite(.timeLimit(.minutes(5))) struct RestorationTests {
+@Suite(.ownThreads, .timeLimit(.minutes(5))) struct RestorationTests {
   @Test func anAppThatWasKilledGoesOnWithItsSession() async throws {
-    try await withTaskExecutorPreference(ServiceBench.threads) { try await range() }
-  }
-
-  private func range() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     // Where the apps find it.

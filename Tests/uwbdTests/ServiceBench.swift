@@ -20,9 +20,6 @@ final class ServiceBench: Sendable {
   private let session: UWBSession
   private let folder: TemporaryFolder
 
-  /// Threads that tests may block.
-  static let threads = BlockingThreads(limit: 32)
-
   /// The session of an end, as a profile; `changes` are further parameters or other values.
   static func profile(
     _ role: SessionConfiguration.Role = .controller, _ changes: [String: JSON] = [:]
@@ -66,15 +63,13 @@ final class ServiceBench: Sendable {
     folder.remove()
   }
 
-  /// Lends a bench whose service is another program's, or none yet.
+  /// Lends a bench whose service is another program's, or none yet, to a test with threads of its own.
   static func lend(_ body: @Sendable (ServiceBench) async throws -> Void) async throws {
-    try await withTaskExecutorPreference(threads) {
-      let bench = try await ServiceBench()
-      let result: Result<Void, any Error>
-      do { result = .success(try await body(bench)) } catch { result = .failure(error) }
-      await bench.end()
-      try result.get()
-    }
+    let bench = try await ServiceBench()
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(bench)) } catch { result = .failure(error) }
+    await bench.end()
+    try result.get()
   }
 
   /// Lends a service in this program.

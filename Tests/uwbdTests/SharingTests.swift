@@ -4,11 +4,12 @@ import Testing
 import UWB
 import UWBLab
 import UWBSimulator
+import UWBTestSupport
 import Varlink
 
 @testable import UWBService
 
-@Suite(.timeLimit(.minutes(10))) struct SharingTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct SharingTests {
   @Test func twoClientsShareASession() async throws {
     try await ServiceBench.lendService { bench, _ in
       let (first, second, watcher) = (

@@ -13,7 +13,7 @@ import Varlink
 @testable import UWBService
 
 /// Programs that use a chip of the service as if they had opened it.
-@Suite(.timeLimit(.minutes(10))) struct VirtualChipTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct VirtualChipTests {
   private func open(_ bench: ServiceBench) async throws -> UWBDevice {
     try await UWBDevice.open(.service(socket: FilePath(bench.path)))
   }
@@ -206,7 +206,7 @@ import Varlink
 }
 
 /// `uwbctl` with the service, each in a process of its own.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct SharedCommandTests {
+@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct SharedCommandTests {
   private static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 
