@@ -250,26 +250,36 @@ enum AngleFigures {
   /// the right side as they say.
   private static func sides() -> [AccuracyFigure] {
     var result: [AccuracyFigure] = []
-    for (walks, live) in [(false, false), (false, true), (true, false), (true, true)] {
-      let told = RingScene.told(spacing: 0.495, walks: walks, live: live, seeds: 101..<161)
-      func figure(
-        _ quantity: String, _ told: [RingScene.Told], aim: AccuracyFigure.Aim? = nil,
-        _ value: (RingScene.Told) -> Double
-      ) {
-        let name = (walks ? "walking round" : "at rest along two antennas") + (live ? ", live" : "")
-        let value = Errors.mean(told.map(value))
-        result.append(
-          AccuracyFigure(
-            id: "A5", quantity: "ring, 0.495 wavelengths, \(name): \(quantity)", unit: "%",
-            value: value, parts: [value], aim: aim))
+    let paths: [(RingScene.Path, String)] = [
+      (.resting, "at rest along two antennas"), (.walking, "walking round"),
+      (.jumping, "rows apart"),
+    ]
+    for (path, name) in paths {
+      for live in [false, true] {
+        let told = RingScene.told(spacing: 0.495, path, live: live, seeds: 101..<161)
+        result += figures(name + (live ? ", live" : ""), told)
       }
-      figure("right side", told) { $0.isRight ? 100 : 0 }
-      figure("stated", told) { 100 * $0.probability }
-      let sure = told.filter { $0.probability >= 0.9 }
-      figure("right of those stated 90 and more", sure, aim: .atLeast(90)) { $0.isRight ? 100 : 0 }
-      figure("wrong without ambiguous", told) { $0.isRight || $0.probability < 0.7 ? 0 : 100 }
-      figure("ambiguous", told) { $0.probability < 0.7 ? 100 : 0 }
     }
     return result
+  }
+
+  private static func figures(_ name: String, _ told: [RingScene.Told]) -> [AccuracyFigure] {
+    func figure(
+      _ quantity: String, _ told: [RingScene.Told], aim: AccuracyFigure.Aim? = nil,
+      _ value: (RingScene.Told) -> Double
+    ) -> AccuracyFigure {
+      let value = Errors.mean(told.map(value))
+      return AccuracyFigure(
+        id: "A5", quantity: "ring, 0.495 wavelengths, \(name): \(quantity)", unit: "%",
+        value: value, parts: [value], aim: aim)
+    }
+    let sure = told.filter { $0.probability >= 0.9 }
+    return [
+      figure("right side", told) { $0.isRight ? 100 : 0 },
+      figure("stated", told) { 100 * $0.probability },
+      figure("right of those stated 90 and more", sure, aim: .atLeast(90)) { $0.isRight ? 100 : 0 },
+      figure("wrong without ambiguous", told) { $0.isRight || $0.probability < 0.7 ? 0 : 100 },
+      figure("ambiguous", told) { $0.probability < 0.7 ? 100 : 0 },
+    ]
   }
 }

@@ -106,15 +106,24 @@ package enum RingScene {
     }
   }
 
+  /// Where the peer is.
+  package enum Path: CaseIterable {
+    /// Along the axis of two neighbours or nearly so, where it is hardest.
+    case resting
+    case walking
+    /// In any direction, which has nothing to do with those before.
+    case jumping
+  }
+
   /// A direction that was told.
   package struct Told: Sendable {
     package var isRight: Bool
     package var probability: Double
   }
 
-  /// Directions told at other places than the calibration's, where it is hardest, or of somebody who walks round.
+  /// Directions told at other places than the calibration's.
   package static func told(
-    spacing: Double, walks: Bool, live: Bool, seeds: Range<UInt64>
+    spacing: Double, _ path: Path, live: Bool, seeds: Range<UInt64>
   ) -> [Told] {
     var result: [Told] = []
     for seed in seeds {
@@ -122,8 +131,9 @@ package enum RingScene {
       let ring = Ring(spacing: spacing, &noise)
       guard let finder = DirectionFinder(calibrated(ring, at: Place(&noise))) else { continue }
       let place = Place(&noise)
-      var paths: [[Double]] = []
-      if walks {
+      let paths: [[Double]]
+      switch path {
+      case .walking:
         var azimuth = noise.uniform(-.pi, .pi)
         paths = [
           (0..<300).map { _ in
@@ -131,12 +141,13 @@ package enum RingScene {
             return wrap(azimuth)
           }
         ]
-      } else {
-        // Along the axis of two neighbours, and nearly so.
+      case .resting:
         paths = (0..<4).map { axis in
           let azimuth = (45 + 90 * Double(axis) + noise.uniform(-8, 8)) * degree
           return Array(repeating: wrap(azimuth), count: 25)
         }
+      case .jumping:
+        paths = [(0..<100).map { _ in noise.uniform(-.pi, .pi) }]
       }
       for path in paths {
         let rows = path.enumerated().map { step, azimuth in

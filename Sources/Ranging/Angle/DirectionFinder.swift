@@ -139,11 +139,28 @@ public struct DirectionFinder: Sendable {
     private(set) var time = 0.0
     fileprivate var width = LearnedWidth()
     fileprivate var sides: DirectionSides?
+    fileprivate var jumps = Jumps()
 
     package init() {}
 
     mutating func take(_ belief: [Double], _ time: Double) {
       (self.belief, self.time) = (belief, time)
+    }
+  }
+
+  /// How often a peer was anywhere else in the next row.
+  fileprivate struct Jumps: Sendable {
+    /// As many rows count; those before are forgotten.
+    private static let memory = 30.0
+    private var count = 0.0
+    private var rows = 0.0
+
+    func probability(usual: Double) -> Double { (usual + count) / (1 + rows) }
+
+    /// - Parameter probability: that the peer jumped to the next row.
+    mutating func add(_ probability: Double) {
+      let part = min(1, (Self.memory - 1) / max(1, rows))
+      (count, rows) = (count * part + probability, rows * part + 1)
     }
   }
 
@@ -156,18 +173,35 @@ public struct DirectionFinder: Sendable {
     if seconds > 0, track.belief != nil { track.width.fade(seconds) }
     let kernel = kernel(seconds)
     if kernel.isEmpty { track.sides = nil }
-    var belief =
-      track.belief.map { spread($0, kernel) }
-      ?? [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
+    // Rows may have nothing to do with each other, which they show.
+    var finder = self
+    finder.jumps = track.jumps.probability(usual: jumps)
+    var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
+    if let before = track.belief {
+      belief = finder.spread(before, kernel)
+      if !kernel.isEmpty { track.jumps.add(finder.jumped(belief, seen.values)) }
+    }
     belief = normalised(belief, seen.values)
     track.take(belief, time)
     guard let found = direction(belief, seen.elevations, phases) else { return nil }
     var direction = found.direction
     var sides = track.sides ?? DirectionSides(pairs, isCircle: isCircle)
-    sides.add(seen.values, peak: bin(of: direction), continues: true)
+    sides.add(seen.values, peak: bin(of: direction), jumps: finder.jumps)
     track.sides = sides
     direction.limit(odds: sides.odds)
     return widened(direction, found.misfit, &track.width)
+  }
+
+  /// How likely the peer has jumped, by what was believed before a row and the likelihoods of the row.
+  private func jumped(_ belief: [Double], _ logarithms: [Double]) -> Double {
+    guard let most = logarithms.max(), most.isFinite else { return jumps }
+    var (anywhere, sum) = (0.0, 0.0)
+    for bin in belief.indices {
+      let likelihood = exp(logarithms[bin] - most)
+      anywhere += likelihood
+      sum += belief[bin] * likelihood
+    }
+    return min(1, jumps * anywhere / (Double(belief.count) * sum))
   }
 
   /// The likeliest jump probability: rows may be a path, or independent of each other.
@@ -233,7 +267,7 @@ public struct DirectionFinder: Sendable {
     for index in found.indices {
       if kernels[index].isEmpty { continues = false }
       guard let direction = found[index]?.direction else { continue }
-      sides.add(seen[index].values, peak: bin(of: direction), continues: continues)
+      sides.add(seen[index].values, peak: bin(of: direction), jumps: continues ? jumps : 1)
       continues = true
     }
     return found.indices.map { index in

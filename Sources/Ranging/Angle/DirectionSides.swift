@@ -16,17 +16,18 @@ struct DirectionSides: Sendable {
     var count = 0.0
     /// 1 if the last row is on the side of the first one, -1 if not.
     var side = 1.0
-    /// Whether the peer came from the stay before without a jump.
-    var isOnward = false
+    /// What it and the stay before tell of each other at most; nothing if the peer jumped.
+    var most = 0.0
   }
 
   /// Farther off, the errors of the models are others, in degrees.
   private static let reach = 20
   /// Farther off is another side, in degrees.
   private static let otherSide = 30
-  /// Logarithm of odds: a row tells no more, because wrong phases do not follow the model, and a peer that
-  /// was on one side may have jumped.
+  /// Logarithm of odds: a row tells no more, because wrong phases do not follow the model.
   private static let most = 8.0
+  /// The probability of jumps from which on each row is by itself.
+  private static let apart = 0.3
 
   /// The variance of the models as a part of that of noise.
   private let share: Double
@@ -50,12 +51,15 @@ struct DirectionSides: Sendable {
     stay.sum / stay.count * (1 + share) / (1 / stay.count + share)
   }
 
-  fileprivate static func limited(_ odds: Double) -> Double { max(-most, min(most, odds)) }
+  fileprivate static func limited(_ odds: Double, _ most: Double = most) -> Double {
+    max(-most, min(most, odds))
+  }
 
   /// Takes a row with its log-likelihoods and the direction that is believed in.
   ///
-  /// - Parameter continues: whether the row before was so lately that the peer cannot be anywhere.
-  mutating func add(_ values: [Double], peak: Int, continues: Bool) {
+  /// - Parameter jumps: the probability that the peer jumped; 1 if the row before was so long ago that it
+  ///   can be anywhere.
+  mutating func add(_ values: [Double], peak: Int, jumps: Double) {
     let count = values.count
     func distance(_ a: Int, _ b: Int) -> Int {
       let plain = abs(a - b)
@@ -70,13 +74,17 @@ struct DirectionSides: Sendable {
       }
       if let start, distance(bin, start) <= Self.reach { atStart = max(atStart, values[bin]) }
     }
+    // Who jumped is on either side.
+    let most = min(Self.most, log((2 - jumps) / jumps))
+    let continues = jumps < Self.apart
     let isNear = continues && start != nil && distance(peak, self.peak) <= Self.otherSide
     // Phases that are no angles have no likelihood anywhere.
     let difference = here == there ? 0 : Self.limited(here - there)
     if continues, atStart >= max(here, there) - Self.most {
       if !isNear { stay.side = -stay.side }
     } else {
-      stay = Stay(before: isNear ? Self.limited(odds) : 0, isOnward: isNear)
+      let most = isNear ? most : 0
+      stay = Stay(before: Self.limited(odds, most), most: most)
       start = peak
     }
     stay.sum += stay.side * difference
@@ -94,8 +102,8 @@ struct RecordedSides {
   init(_ sides: DirectionSides) { self.sides = sides }
 
   /// As with `DirectionSides`.
-  mutating func add(_ values: [Double], peak: Int, continues: Bool) {
-    sides.add(values, peak: peak, continues: continues)
+  mutating func add(_ values: [Double], peak: Int, jumps: Double) {
+    sides.add(values, peak: peak, jumps: jumps)
     if !stays.isEmpty, sides.stay.count > 1 { stays.removeLast() }
     stays.append(sides.stay)
     rows.append((stays.count - 1, sides.stay.side))
@@ -104,9 +112,10 @@ struct RecordedSides {
   /// The log-odds of the side of each row.
   var odds: [Double] {
     var after = [Double](repeating: 0, count: stays.count)
-    for (index, next) in stays.enumerated().dropFirst().reversed() where next.isOnward {
+    for (index, next) in stays.enumerated().dropFirst().reversed() {
       after[index - 1] =
-        stays[index - 1].side * DirectionSides.limited(sides.own(next) + after[index])
+        stays[index - 1].side
+        * DirectionSides.limited(sides.own(next) + after[index], next.most)
     }
     return rows.map { row in
       row.side * (stays[row.stay].before + sides.own(stays[row.stay]) + after[row.stay])
