@@ -19,7 +19,8 @@ struct PositionFigures {
   private var honestRecorded = Honesty()
   private var honestLive = Honesty()
 
-  init(_ tracks: [Track]) {
+  /// - Parameter isCompared: whether the robust smoother is run as well.
+  init(_ tracks: [Track], isCompared: Bool = true) {
     for track in tracks {
       var parameters = PositionTracker.Parameters()
       parameters.height = HeightPrior(track.height, standardDeviation: 0.02)
@@ -38,6 +39,7 @@ struct PositionFigures {
         }
       }
     }
+    guard isCompared else { return }
     let ways = [0.1, 1, 10].map { acceleration in
       var errors = Errors()
       for track in tracks {
@@ -61,7 +63,7 @@ struct PositionFigures {
   func figures(_ id: String, _ name: String) -> [AccuracyFigure] {
     honestRecorded.figures(id, "\(name): position, recorded")
       + honestLive.figures(id, "\(name) live")
-      + [("recorded", recorded), ("live", live)].map { way, errors in
+      + (robust.all.isEmpty ? [] : [("recorded", recorded), ("live", live)]).map { way, errors in
         let ratios = zip(errors.parts, robust.parts).map { Errors.rms($0) / Errors.rms($1) }
         return AccuracyFigure(
           id: id, quantity: "\(name): \(way), times the RMSE of a robust smoother, worst track",

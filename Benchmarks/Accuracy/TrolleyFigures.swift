@@ -114,12 +114,13 @@ enum TrolleyFigures {
           "M1", "the same, greatest error", "cm", scale: 100, textbook: worst, aim: .atMost(21)
         ) { $0.max() ?? .infinity })
     }
-    return result + found.figures("M1", "lias")
+    // All measurements, of which those within a tenth of a second are alike.
+    let all = PositionFigures(Self.tracks(lias, step: 1).0, isCompared: false)
+    return result + found.figures("M1", "lias") + all.figures("M1", "lias at 100 Hz")
   }
 
-  /// The three tags at 10 Hz, and the errors of a plain solution for each instant.
-  static func tracks(_ lias: Lias) -> ([PositionFigures.Track], Errors) {
-    let step = 10
+  /// The three tags, at 10 Hz with every tenth epoch, and the errors of a plain solution for each instant.
+  static func tracks(_ lias: Lias, step: Int = 10) -> ([PositionFigures.Track], Errors) {
     var single = Errors()
     var tracks: [PositionFigures.Track] = []
     for tag in 0..<3 {

@@ -214,6 +214,30 @@ import UWBTestSupport
     #expect(smooth.squares < 0.75 * live.squares, "\(smooth) \(live)")
   }
 
+  /// The same noise ten times within a tenth of a second tells as much as once.
+  @Test(arguments: [false, true]) func `Measurements in quick succession are not new ones`(
+    live: Bool
+  ) throws {
+    let (samples, _) = Self.walk(seed: 7)
+    let often = samples.flatMap { sample in
+      (0..<10).map { step in
+        var again = sample
+        again.time += Double(step) * 0.001
+        return again
+      }
+    }
+    var smoother = PositionSmoother(height: HeightPrior(1.2, standardDeviation: 0.02))
+    smoother.accelerations = [1]
+    let (once, many) = (smoother.path(samples, live: live), smoother.path(often, live: live))
+    var ratios: [Double] = []
+    for index in samples.indices.dropFirst(100) {
+      let (a, b) = (try #require(once[index]), try #require(many[10 * index + 9]))
+      ratios.append((b.estimate.covariance.xx / a.estimate.covariance.xx).squareRoot())
+    }
+    let middle = ratios.sorted()[ratios.count / 2]
+    #expect(0.8...1.2 ~= middle, "\(middle)")
+  }
+
   @Test func `Survives invalid input`() {
     var noise = Noise(seed: 5)
     for _ in 0..<5 {

@@ -52,6 +52,8 @@ public struct PositionTracker: Sendable {
   private var states: [Double]
   private var time: Double
   private var heightTime: Double
+  /// When each anchor was measured last.
+  private var lastTimes: [Double]
   private var column: [Double]
   private var width = LearnedWidth()
   /// The log-likelihood of the measurements, without terms that are the same for every tracker: to
@@ -82,6 +84,7 @@ public struct PositionTracker: Sendable {
     size = 6 + 2 * sources
     mean = [Double](repeating: 0, count: size)
     column = mean
+    lastTimes = [Double](repeating: -.infinity, count: sources)
     states = [Double](repeating: 0, count: size * size)
     for row in 6..<(6 + sources) {
       for other in 6..<(6 + sources) {
@@ -216,7 +219,11 @@ public struct PositionTracker: Sendable {
       return false
     }
     rejectionBalance = max(0, rejectionBalance - 1)
-    measurement.total = own + noise * (1 + normalised / freedom)
+    // The same noise again tells nothing new.
+    let since = max(1e-3, time - lastTimes[sample.source])
+    lastTimes[sample.source] = time
+    measurement.total =
+      own + noise * (1 + normalised / freedom) * max(1, errors.noiseTime / since)
     correct(measurement)
     return true
   }
@@ -281,6 +288,9 @@ package struct PositionErrorModel: Sendable, Hashable {
   package var slow = 0.075
   /// Correlation time of the slow error in seconds.
   package var slowTime = 2.0
+  /// Seconds within which measurements to one anchor tell as much as a single one. With all 100 a second of a
+  /// public recording, positions are no better than with 10, and without this would state so.
+  package var noiseTime = 0.1
 
   package init() {}
 }

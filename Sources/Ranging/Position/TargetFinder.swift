@@ -130,6 +130,8 @@ public struct TargetFinder: Sendable {
     /// Mean of the ranges measured here.
     var range: Double
     var count: Double
+    /// When the last of them was.
+    var until: Double
     var azimuth: TargetProblem.Azimuth?
     /// Metres moved until here.
     var travelled: Double
@@ -192,12 +194,14 @@ public struct TargetFinder: Sendable {
     {
       let index = sightings.count - 1
       sightings[index].count += 1
+      sightings[index].until = sighting.time
       sightings[index].range += (sighting.range - before.range) / sightings[index].count
       return false
     }
     sightings.append(
       Sighting(
         time: sighting.time, pose: sighting.pose, range: max(0, sighting.range), count: 1,
+        until: sighting.time,
         azimuth: azimuth.map { TargetProblem.Azimuth($0, from: sighting.pose) },
         travelled: travelled))
     if sightings.count > parameters.capacity { thin() }

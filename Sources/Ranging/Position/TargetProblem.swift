@@ -87,7 +87,9 @@ struct TargetProblem {
       let lane = index % 2
       (pair.x[lane], pair.y[lane], pair.z[lane]) = (p.x, p.y, p.z)
       pair.range[lane] = sighting.range
-      pair.precision[lane] = 1 / (noise * (0.5 + 0.5 / sighting.count) + drift * drift)
+      // Those within a tenth of a second have the same noise, as of positions.
+      let several = min(sighting.count, 1 + max(0, sighting.until - sighting.time) / 0.1)
+      pair.precision[lane] = 1 / (noise * (0.5 + 0.5 / several) + drift * drift)
       if lane == 1 || index == count - 1 {
         ranges.append(pair)
         pair = Ranges()
