@@ -280,11 +280,11 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       residuals = AngleResiduals(fit.angleResiduals)
     }
 
-    /// The error of the model elsewhere than where it was measured; nil if it was not.
+    /// The error of the model elsewhere than where it was measured; nil if it was not, and for what
+    /// is no error.
     package var modelDeviationAnywhere: Double? {
-      modelDeviation.map {
-        ($0 * $0 + AntennaPair.placeDeviation * AntennaPair.placeDeviation).squareRoot()
-      }
+      guard let here = modelDeviation, 0...10 ~= here else { return nil }
+      return (here * here + AntennaPair.placeDeviation * AntennaPair.placeDeviation).squareRoot()
     }
 
     package init(column: String, _ pair: AntennaPair, residuals: FitResiduals) {

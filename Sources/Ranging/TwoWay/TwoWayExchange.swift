@@ -40,41 +40,30 @@ public struct TwoWayExchange: Sendable, Hashable {
   /// How far apart both ends are in the time between the frames that both know: by their clocks, if the
   /// third frame is what it is taken for; nil if no crystals are as far apart.
   package func disagreement(_ parameters: TwoWayParameters) -> Double? {
-    let counter = parameters.counter
-    let (initiator, responder): (Double, Double)
-    // A final is known later by a flight there and back, as the response was.
-    var flights = 0.0
-    if let finalSent, let finalReceived {
-      initiator = counter.interval(from: responseReceived, to: finalSent)
-      responder = counter.interval(from: responseSent, to: finalReceived)
-      flights =
-        counter.interval(from: pollSent, to: responseReceived)
-        - counter.interval(from: pollReceived, to: responseSent)
-    } else if let secondResponseSent, let secondResponseReceived {
-      initiator = counter.interval(from: responseReceived, to: secondResponseReceived)
-      responder = counter.interval(from: responseSent, to: secondResponseSent)
-    } else {
-      return nil
-    }
-    let difference = abs(responder - initiator - flights)
+    guard let (initiator, responder) = intervals(parameters.counter) else { return nil }
+    let difference = abs(responder - initiator)
     // What stamps of other clocks make of it is seconds; distances are up to 3 km.
     let most = 2 * parameters.greatestClockOffset * initiator + 20e-6 * DeviceTick.perSecond
-    return initiator > 0 && responder > 0 && difference <= most ? difference : nil
+    return difference <= most ? difference : nil
   }
 
-  /// How much faster the initiator's clock is by the third frame, and over how many ticks of the responder's.
-  private func clocks(_ counter: TickCounter) -> (offset: Double, ticks: Double)? {
-    let (initiator, responder): (Double, Double)
+  /// The ticks of each end between two frames that go the same way, of which the third is one: nothing but
+  /// their clocks tells them apart.
+  private func intervals(_ counter: TickCounter) -> (initiator: Double, responder: Double)? {
+    var result: (initiator: Double, responder: Double)
     if let finalSent, let finalReceived {
-      initiator = counter.interval(from: pollSent, to: finalSent)
-      responder = counter.interval(from: pollReceived, to: finalReceived)
+      // In parts, because a counter of 32 bits may turn in the whole.
+      result.initiator = counter.interval(from: pollSent, to: responseReceived)
+      result.initiator += counter.interval(from: responseReceived, to: finalSent)
+      result.responder = counter.interval(from: pollReceived, to: responseSent)
+      result.responder += counter.interval(from: responseSent, to: finalReceived)
     } else if let secondResponseSent, let secondResponseReceived {
-      initiator = counter.interval(from: responseReceived, to: secondResponseReceived)
-      responder = counter.interval(from: responseSent, to: secondResponseSent)
+      result.initiator = counter.interval(from: responseReceived, to: secondResponseReceived)
+      result.responder = counter.interval(from: responseSent, to: secondResponseSent)
     } else {
       return nil
     }
-    return responder > 0 ? ((initiator - responder) / responder, responder) : nil
+    return result.initiator > 0 && result.responder > 0 ? result : nil
   }
 
   /// Whether the third frame went the other way: a clock offset that is known from elsewhere fits its stamps
@@ -86,14 +75,16 @@ public struct TwoWayExchange: Sendable, Hashable {
     } else {
       (other.finalSent, other.finalReceived) = (secondResponseReceived, secondResponseSent)
     }
-    guard let here = clocks(parameters.counter), let there = other.clocks(parameters.counter) else {
-      return false
-    }
-    let noise = parameters.stampDeviation * DeviceTick.perSecond * 2.0.squareRoot() / here.ticks
+    guard let here = intervals(parameters.counter), let there = other.intervals(parameters.counter)
+    else { return false }
+    let noise = parameters.stampDeviation * DeviceTick.perSecond * 2.0.squareRoot() / here.responder
     let most = 6 * (noise + offset.standardDeviation) + 0.2e-6
     // An offset that fits neither way is itself wrong, such as one of polls with a turn of the counter
     // between them.
-    return abs(here.offset - offset.value) > most && abs(there.offset - offset.value) <= most
+    func error(_ ends: (initiator: Double, responder: Double)) -> Double {
+      abs((ends.initiator - ends.responder) / ends.responder - offset.value)
+    }
+    return error(here) > most && error(there) <= most
   }
 
   package var singleSided: TwoWayExchange {

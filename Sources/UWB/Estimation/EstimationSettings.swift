@@ -86,9 +86,7 @@ extension EstimationSettings {
         if let noise = pair.phaseNoise ?? calibration.phaseNoise, noise > 0 {
           phaseDeviation = noise
         }
-        if let error = pair.modelDeviationAnywhere, 0...10 ~= pair.modelDeviation ?? 0 {
-          modelDeviation = error
-        }
+        modelDeviation = pair.modelDeviationAnywhere ?? modelDeviation
       }
     }
   }

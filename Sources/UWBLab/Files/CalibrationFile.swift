@@ -61,14 +61,14 @@ extension RangingCalibration {
     try (pairs ?? []).map { pair throws(LabError) in
       let noise = pair.phaseNoise ?? phaseNoise ?? 5 * .pi / 180
       guard noise > 0 else { throw Self.wrong(pair, "noise_rad is not greater than 0") }
-      let error = pair.modelDeviationAnywhere ?? 7 * .pi / 180
-      guard 0...10 ~= pair.modelDeviation ?? 0 else {
+      let error = pair.modelDeviationAnywhere
+      guard error != nil || pair.modelDeviation == nil else {
         throw Self.wrong(pair, "model_rad is not 0 to 10")
       }
       return AntennaPair(
         try model(of: pair), offset: pair.offset ?? 0,
         harmonics: (pair.harmonics ?? []).map { ($0.cosine, $0.sine) },
-        phaseDeviation: noise, modelDeviation: error)
+        phaseDeviation: noise, modelDeviation: error ?? 7 * .pi / 180)
     }
   }
 
