@@ -143,6 +143,34 @@ import UWBTestSupport
     #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 0.005 })
   }
 
+  /// Nothing is known of others than the mean, and how far from it those are that are known.
+  @Test func othersHaveTheMeanOfThePeers() throws {
+    let calibration = try fit([("T", "A", 0.3), ("T", "B", 0.5)])
+    let rows = (0..<20).map { "\($0),C,5.4,0.9\n" }.joined()
+    let table = try CSVTable(text: "time_s,peer,range_m,bias_sigma_m\n" + rows)
+    let run = try ComputedText(try table.filteredRanges(calibration: calibration))
+    #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 0.005 })
+    #expect(run.numbers("sigma_m").allSatisfy { 0.14..<0.25 ~= $0 })
+    // One says nothing of others.
+    var one = RangingCalibration()
+    one.peerDelays = ["A": 0.4]
+    let single = try ComputedText(try table.filteredRanges(calibration: one))
+    #expect(single.numbers("sigma_m").allSatisfy { 0.3..<0.4 ~= $0 })
+  }
+
+  @Test(arguments: [false, true])
+  func aConstantErrorCanBeSupposed(live: Bool) throws {
+    let table = try CSVTable(text: "time_s,range_m,bias_sigma_m\n0,5,\n1,5,0.1\n2,5,\n")
+    let run = try ComputedText(try table.filteredRanges(biasDeviation: 0.4, live: live))
+    let (sigmas, plain) = (
+      run.numbers("sigma_m"),
+      try ComputedText(try table.filteredRanges(live: live)).numbers("sigma_m")
+    )
+    #expect(sigmas[0] > 0.4 && sigmas[2] > 0.4 && plain[0] < 0.2)
+    // A column goes first.
+    #expect(sigmas[1] == plain[1])
+  }
+
   /// Once a triangle is measured, its delays go before the sums that are in the file.
   @Test func delaysOfATriangleGoFirst() throws {
     var calibration = try fit([("T", "A", 0.3), ("T", "B", 0.4)])

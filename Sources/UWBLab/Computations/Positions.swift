@@ -209,16 +209,19 @@ extension CSVTable {
   ///
   /// - Parameters:
   ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
+  ///   - biasDeviation: what all ranges may be wrong by, one standard deviation, where neither a column nor
+  ///     `calibration` tells it.
   ///   - parameters: those of the filter.
   ///   - live: whether each estimate uses only what was known at its time, not the whole recording.
   ///   - calibration: the measured errors of the ranges.
   /// - Throws: `LabError` when a column is missing.
   public func filteredRanges(
-    sigma: Double = 0.1, _ parameters: RangeEstimator.Parameters = .init(), live: Bool = false,
-    calibration: RangingCalibration? = nil
+    sigma: Double = 0.1, biasDeviation: Double = 0,
+    _ parameters: RangeEstimator.Parameters = .init(),
+    live: Bool = false, calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<RangeEstimate> {
     var measured = try MeasuredRanges(
-      self, sigma: sigma, slow: parameters.slowDeviation, calibration)
+      self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
     let reader = measured.reader
     var rows: [ComputedRow<RangeEstimate>] = []
     var ranges: [Double?] = []
@@ -257,10 +260,11 @@ extension CSVTable {
 
   /// What `filteredRanges` computes with `live`, row by row.
   package func liveRanges(
-    sigma: Double, _ parameters: RangeEstimator.Parameters, calibration: RangingCalibration? = nil
+    sigma: Double, biasDeviation: Double, _ parameters: RangeEstimator.Parameters,
+    calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<RangeEstimate> {
     var measured = try MeasuredRanges(
-      self, sigma: sigma, slow: parameters.slowDeviation, calibration)
+      self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
     var estimators: [String: RangeEstimator] = [:]
     let columns = [OutputColumn<RangeEstimate>].filteredRanges(measured.tellsPaths)
     return RowComputation(measured.reader, columns) { reader, row in
@@ -284,13 +288,16 @@ private struct MeasuredRanges {
   private let biasColumn: Column?
   private let path: PathColumns
   private let sigma: Double
+  /// Of the constant error where nothing tells it, in metres.
+  private let bias: Double
   /// One standard deviation of errors that change slowly, in metres.
   private let slow: Double
   private var calibrator: RangeCalibrator
   private var start: Double?
 
   init(
-    _ table: CSVTable, sigma: Double, slow: Double, _ calibration: RangingCalibration?
+    _ table: CSVTable, sigma: Double, bias: Double, slow: Double,
+    _ calibration: RangingCalibration?
   ) throws(LabError) {
     var reader = TableReader(table)
     time = try reader.require("time", .time)
@@ -302,7 +309,7 @@ private struct MeasuredRanges {
     biasColumn = reader.find("bias_sigma", .length)
     path = try PathColumns(&reader, calibration?.path)
     calibrator = try RangeCalibrator(calibration, &reader)
-    (self.reader, self.sigma, self.slow) = (reader, sigma, slow)
+    (self.reader, self.sigma, self.bias, self.slow) = (reader, sigma, bias, slow)
   }
 
   /// Whether there are columns that tell whether a path is blocked.
@@ -336,8 +343,9 @@ private struct MeasuredRanges {
       time: seconds - first, distance: known.range - effect.excess,
       standardDeviation: effect.variance.squareRoot())
     sample.inflation = effect.factor
-    let constant = calibrator.deviation == nil ? reader.value(row, biasColumn) : nil
-    return (result, known.range, sample, constant ?? known.deviation)
+    let constant =
+      calibrator.deviation == nil ? reader.value(row, biasColumn) ?? bias : known.deviation
+    return (result, known.range, sample, constant)
   }
 }
 

@@ -489,10 +489,15 @@ struct RangeCorrection {
         }
       }
     }
-    if delays.count > 1 {
+    if !delays.isEmpty {
       let mean = delays.values.reduce(0, +) / Double(delays.count)
       let squares = delays.values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-      spread = (squares / Double(delays.count - 1)).squareRoot()
+      // One peer says nothing of others.
+      spread =
+        delays.count > 1
+        ? (squares / Double(delays.count - 1)).squareRoot()
+        : calibration.delay == nil ? TwoWayParameters().antennaDelayDeviation : 0
+      delay = calibration.delay ?? mean
     }
     let hasDelay = calibration.delay != nil || !delays.isEmpty
     guard calibration.hasDistances else {

@@ -500,6 +500,12 @@ struct ComputeFilter: LiveCommand {
       and antennas. It remains in sigma_m.
       """)
   var slowError = RangeEstimator.Parameters().slowDeviation
+  @Option(
+    help: """
+      What all ranges may be wrong by in metres, one standard deviation, unless a column or --calibration \
+      tells it: 0.3 for boards that nobody has calibrated. It remains in sigma_m.
+      """)
+  var biasSigma = 0.0
 
   func validate() throws {
     let acceleration = acceleration ?? 1
@@ -507,6 +513,7 @@ struct ComputeFilter: LiveCommand {
       sigma > 0 && sigma < 1000 && acceleration > 0 && acceleration < 1e6,
       "--sigma and --acceleration are greater than 0.")
     try require(0..<1000 ~= slowError, "--slow-error is in metres and not negative.")
+    try require(0..<1000 ~= biasSigma, "--bias-sigma is in metres and not negative.")
   }
 
   private var parameters: RangeEstimator.Parameters {
@@ -521,15 +528,17 @@ struct ComputeFilter: LiveCommand {
 
   func runLive() async throws {
     try await table.runLive {
-      [parameters, sigma, file = known.calibration] table throws(LabError) in
-      try table.liveRanges(sigma: sigma, parameters, calibration: try .read(file))
+      [parameters, sigma, biasSigma, file = known.calibration] table throws(LabError) in
+      try table.liveRanges(
+        sigma: sigma, biasDeviation: biasSigma, parameters, calibration: try .read(file))
     }
   }
 
   func run() throws {
     try table.run { table throws(LabError) in
       try table.filteredRanges(
-        sigma: sigma, parameters, live: option.live, calibration: try .read(known.calibration))
+        sigma: sigma, biasDeviation: biasSigma, parameters, live: option.live,
+        calibration: try .read(known.calibration))
     }
   }
 }
