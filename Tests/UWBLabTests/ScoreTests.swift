@@ -43,6 +43,10 @@ import UWBTestSupport
     #expect(missing?.description.contains("no column reference") == true)
     let empty = try CSVTable(text: "time_s,range_m,truth_m\n0,2,\n").filteredRanges()
     #expect(throws: LabError.self) { try empty.scores(truth: "truth") }
+    // Why nothing was computed says more.
+    let broken = try CSVTable(text: "time_s,range_m,truth_m\n12:30,2,2\n").filteredRanges()
+    #expect(try broken.scores(truth: "truth").isEmpty)
+    #expect(broken.problem?.description.contains("invalid_time_s") == true)
   }
 
   @Test(arguments: ["truth_deg", "truth_rad"])

@@ -37,6 +37,15 @@ import UWBTestSupport
     #expect(error?.code == .badTable && error?.line == line)
   }
 
+  @Test func commentsMayStandAboveTheHeader() throws {
+    let remarked = try table("# by hand\n#again\ntime_s,range_m\n#1,2\n3,4\n")
+    #expect(remarked.header == ["time_s", "range_m"] && remarked.rowCount == 1)
+    #expect(remarked.headerLine == 3 && remarked.line(0) == 5)
+    let marked = try table("#time_s;range_m\n3;4\n")
+    #expect(marked.header == ["time_s", "range_m"] && marked.number(0, 1) == 4)
+    #expect(throws: LabError.self) { try table("# by hand\n") }
+  }
+
   @Test func unusableTablesAreErrors() throws {
     for bytes: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [], [10, 10]] {
       let error = #expect(throws: LabError.self) { try CSVTable(bytes) }

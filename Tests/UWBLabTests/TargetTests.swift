@@ -26,6 +26,17 @@ import UWBLab
     #expect(run.column("status")[50] == "missing_y" && run.column("target_x_m")[50].isEmpty)
   }
 
+  @Test(arguments: [
+    ("yaw", "yaw_deg"), ("azimuth,yaw_deg", "azimuth_deg"), ("heading", "neither"),
+  ])
+  func anglesInDegreesNeedTheirUnit(_ columns: String, _ next: String) throws {
+    let cells = columns.split(separator: ",").map { _ in "90" }.joined(separator: ",")
+    let table = try CSVTable(text: "time_s,x,y,range_m,\(columns)\n0,0,0,3,\(cells)\n")
+    let error = #expect(throws: LabError.self) { try table.targets() }
+    let text = "\(error?.description ?? "") \(error?.recoverySuggestion ?? "")"
+    #expect(text.contains(next), "\(text)")
+  }
+
   /// Two dimensions and a yaw say the same as a pose that turns about the vertical axis.
   @Test func aYawStandsForAQuaternion() throws {
     var (flat, full) = ("time_s,x,y,yaw_deg,range_m\n", "time_s,x,y,z,qw,qx,qy,qz,range_m\n")

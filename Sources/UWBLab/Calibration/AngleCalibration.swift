@@ -252,7 +252,7 @@ package struct PairCalibration {
       "The pair \(printable(name)) cannot be calibrated: \(cause).",
       suggestion:
         "Check that angles are positive to the left, that phases are in the unit of their column, and "
-        + "measure every 15 degrees.")
+        + "measure every 15 degrees, and arrays such as rings all round (azimuth_deg).")
   }
 
   private var text: String {

@@ -90,7 +90,9 @@ private struct Epochs {
   ) throws(LabError) {
     var reader = table
     let timeColumn = try reader.require("time", .time)
-    let isDifference = reader.find("tdoa", .length) != nil
+    let isDifference =
+      reader.find("tdoa", .length) != nil
+      || reader.has("anchor_a", .number) && !reader.has("range", .length)
     let value = try reader.require(isDifference ? "tdoa" : "range", .length)
     let first = try reader.require(isDifference ? "anchor_a" : "anchor")
     let second = isDifference ? try reader.require("anchor_b") : nil

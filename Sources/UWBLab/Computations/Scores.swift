@@ -95,6 +95,8 @@ extension ComputedTable {
       throw .missingColumn(name, has: reader.table.header)
     }
     guard scores.contains(where: { !$0.errors.isEmpty }) else {
+      // Why nothing was computed says more.
+      if problem != nil { return [] }
       throw .insufficient("No row has both a result and its truth.")
     }
     return scores + Score.horizontal(scores)

@@ -42,6 +42,7 @@ extension CSVTable {
     let range = try reader.require("range", .length)
     let pose = try PoseColumns(&reader)
     let azimuth = reader.find("azimuth", .angle)
+    if let azimuth { try reader.checkTurns(of: azimuth, "azimuth", like: "azimuth") }
     var finders: [String: TargetFinder] = [:]
     return RowComputation(
       reader,
@@ -86,6 +87,16 @@ private struct PoseColumns {
     y = try reader.require("y", .length)
     z = reader.find("z", .length)
     yaw = reader.has("qw", .number) ? nil : reader.find("yaw", .angle)
+    // Whoever says radians may count turns.
+    if let yaw, !yaw.name.lowercased().hasSuffix("_rad") {
+      try reader.checkTurns(of: yaw, "yaw", like: "yaw")
+    }
+    guard yaw != nil || ["qw", "qx", "qy", "qz"].contains(where: { reader.has($0, .number) }) else {
+      throw LabError(
+        .badTable, "The input has neither yaw_deg nor qw, qx, qy and qz.",
+        suggestion: "Say where the device points: rename one of its columns: "
+          + reader.table.header.joined(separator: ", "))
+    }
     quaternion =
       if yaw != nil { [] } else {
         try ["qw", "qx", "qy", "qz"].map { name throws(LabError) in try reader.require(name) }
@@ -206,7 +217,7 @@ private struct PhaseColumns {
     let reader = TableReader(table)
     time = try reader.require("time", .time)
     columns = try (geometry.pairs ?? []).map { pair throws(LabError) in
-      try reader.phaseColumn(pair.column)
+      try reader.measuredPhases(pair.column)
     }
     (self.reader, self.finder) = (reader, finder)
   }

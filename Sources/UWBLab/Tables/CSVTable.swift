@@ -50,13 +50,16 @@ public struct CSVTable: Sendable {
     }
     self.bytes = bytes
     hasQuotes = bytes.contains(UInt8(ascii: "\""))
-    let start = Cursor(
+    var start = Cursor(
       position: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0, line: first)
     var (cursor, cells) = (start, [UInt32]())
-    guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
-      throw LabError(.badTable, "The input is empty: it has no header.")
-    }
-    headerLine = line
+    repeat {
+      start = cursor
+      guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
+        throw LabError(.badTable, "The input is empty: it has no header.")
+      }
+      headerLine = line
+    } while Self.isRemark(bytes[Int(cells[0])..<Int(cells[cells.count - 1])])
     if cells.count == 2 {
       let head = bytes[Int(cells[0])..<Int(cells[1])]
       for other in [UInt8(ascii: ";"), UInt8(ascii: "\t")] where head.contains(other) {
@@ -109,6 +112,12 @@ public struct CSVTable: Sendable {
       (knowsDecimals, hasDecimalCommas) = (true, mark == .comma)
       return
     }
+  }
+
+  /// Whether a line above the rows is a comment and no header, which some tools mark as one.
+  static func isRemark(_ line: ArraySlice<UInt8>) -> Bool {
+    line.first == UInt8(ascii: "#")
+      && !line.contains { [.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")].contains($0) }
   }
 
   /// Takes a row in the place of all that were there.

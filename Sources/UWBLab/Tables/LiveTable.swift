@@ -100,7 +100,9 @@ private struct TableRows: ~Copyable {
     var line = 0
     while let text = try take(&lines, name) {
       line += 1
-      if !text.isEmpty, text != [0x0D] { return (try CSVTable(text, line: line), line) }
+      if !text.isEmpty, text != [0x0D], !CSVTable.isRemark(text[...]) {
+        return (try CSVTable(text, line: line), line)
+      }
     }
     if Task.isCancelled { throw unreadable(name, .system(.canceled)) }
     throw LabError(.badTable, "The input is empty: it has no header.")

@@ -102,15 +102,22 @@ struct TableReader {
 
   /// The same, where its numbers can be phases of that unit.
   func measuredPhases(_ name: String) throws(LabError) -> Column {
-    let column = try phaseColumn(name)
-    guard column.factor == 1 else { return column }
     // Two antennas are a few wavelengths apart at most.
+    let column = try phaseColumn(name)
+    try checkTurns(of: column, "phase", like: "pdoa")
+    return column
+  }
+
+  /// Refuses angles in radians, of which some are more than six turns.
+  func checkTurns(of column: Column, _ quantity: String, like example: String) throws(LabError) {
+    guard column.factor == 1 else { return }
+    let name = printable(column.name)
     for row in 0..<table.rowCount where abs(value(row, column) ?? 0) > 40 {
       throw .table(
-        table.line(row), "the phase in \(name) is more than six turns: it seems to be in degrees.",
-        suggestion: "Let the name of the column end in _deg, such as pdoa_deg.")
+        table.line(row),
+        "the \(quantity) in \(name) is more than six turns: it seems to be in degrees.",
+        suggestion: "Let the name of the column end in _deg, such as \(example)_deg.")
     }
-    return column
   }
 
   /// - Parameter name: may have a unit already.
@@ -258,7 +265,10 @@ struct RowProblems {
     if count == total {
       throw LabError(
         .badTable, line: first.line,
-        "None of the \(count) rows can be used. \(example)")
+        "None of the \(count) rows can be used. \(example)",
+        suggestion: first.word.hasPrefix("invalid_time")
+          ? "Times are seconds, or in the unit of the column's name such as time_ms, or dates such as "
+            + "2026-11-22T18:30:05.25." : nil)
     }
     return warnings + ["\(count) of \(total) rows cannot be used. \(example)"]
   }
@@ -471,8 +481,13 @@ extension LabError {
     return switch status {
     case "implausible_reply":
       "Look at the unit, which is ticks of 15.65 ps unless the name says another (t1_ns), and \(ends)"
-    case "implausible_clocks": "Look whether all stamps have one unit, and \(ends)"
+    case "implausible_clocks":
+      "Look whether all stamps have one unit, whether polls are more than a turn of the counter apart (17 s "
+        + "with 40 bits), which needs the column time, and \(ends)"
     case "exchanged_stamps": "Look \(ends)"
+    case "no_position":
+      "A position takes three anchors. Rows of one epoch need the same time; without --single, one after the "
+        + "other will do."
     default: nil
     }
   }
