@@ -279,7 +279,8 @@ let package = Package(
   cLanguageStandard: .c11
 )
 
-// Only these tests and what they need, which is built sooner: .ci/run under ThreadSanitizer.
+// Only these tests, what they need, and the libraries, which snippets need. It is built sooner: .ci/run under
+// ThreadSanitizer.
 if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(String.init) {
   func needed(by name: String) -> [String] {
     let dependencies = package.targets.first { $0.name == name }?.dependencies ?? []
@@ -287,8 +288,8 @@ if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(Strin
       if case .byNameItem(let name, _) = dependency { names += needed(by: name) }
     }
   }
-  let needed = Set(names.flatMap(needed))
-  package.products = []
+  package.products.removeAll { $0 is Product.Executable }
+  let needed = Set((names + package.products.map(\.name)).flatMap(needed))
   package.targets.removeAll { !needed.contains($0.name) }
 }
 
