@@ -140,6 +140,20 @@ import UWBSimulator
     _ = try await ask(uuid, "WriteValue", [.bytes(message), options(phone, mtu: mtu)])
   }
 
+  /// What the accessory tells every phone that has subscribed, instead of one by its socket.
+  func values() async throws -> AsyncStream<[UInt8]> {
+    let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
+    let output = try #require(paths[Self.uart.1])
+    blueZ.connection.received = { message in
+      guard message.path == output, message.member == "PropertiesChanged", message.body.count == 3,
+        let value = message.body[1].properties?["Value"]?.bytes
+      else { return }
+      continuation.yield(value)
+    }
+    try await blueZ.connection.match("type='signal',sender='\(program)'")
+    return stream
+  }
+
   /// Asks the accessory whether a phone may pair.
   func authorize(_ phone: String) async throws {
     _ = try await blueZ.ask(

@@ -217,6 +217,60 @@ import UWB
     await stage.end()
   }
 
+  /// BlueZ (5.82) keeps the subscription of a phone that is paired, but not its socket.
+  @Test func aPhoneWhoseSubscriptionIsKeptIsAnswered() async throws {
+    let stage = try await Stage()
+    var values = try await stage.values().makeAsyncIterator()
+    stage.connect("AA")
+    let socket = try await stage.subscribe("AA")
+    try await stage.write(initialize, "AA")
+    let first = try configuration(await socket.next())
+    stage.leave("AA")
+    stage.connect("AA")
+    try await stage.write(initialize, "AA")
+    let value = try #require(await values.next(isolation: #isolation))
+    #expect(try configuration(value) != first)
+    #expect(try await stage.read("AA") == Array(value.dropFirst()))
+    // Another phone that listens would hear what this one is told.
+    var reports = stage.reports.makeAsyncIterator()
+    #expect(await reports.next(isolation: #isolation) == .advertising(adapter: "hci0"))
+    stage.connect("BB")
+    _ = try await stage.subscribe("BB")
+    #expect(await reports.next(isolation: #isolation) == .refused(phone: "BB"))
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_BB"))
+    stage.leave("AA")
+    stage.connect("BB")
+    let other = try await stage.subscribe("BB")
+    try await stage.write(initialize, "BB")
+    _ = try configuration(await other.next())
+    stage.connect("AA")
+    await #expect(throws: BluetoothError(.refused("WriteValue", name: "Failed", text: "0x80"))) {
+      try await stage.write(initialize, "AA")
+    }
+    #expect(await reports.next(isolation: #isolation) == .refused(phone: "AA"))
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_AA"))
+    await stage.end()
+  }
+
+  /// BlueZ closes one of another phone when a phone leaves that is not paired.
+  @Test func aPhoneThatLosesItsSocketIsAnswered() async throws {
+    let stage = try await Stage()
+    var values = try await stage.values().makeAsyncIterator()
+    stage.connect("AA")
+    stage.connect("BB")
+    do {
+      let (first, second) = try await (stage.subscribe("AA"), stage.subscribe("BB"))
+      for (phone, socket) in [("AA", first), ("BB", second)] {
+        try await stage.write(initialize, phone)
+        _ = try configuration(await socket.next())
+      }
+    }
+    stage.leave("BB")
+    try await stage.write(initialize, "AA")
+    _ = try configuration(await values.next(isolation: #isolation))
+    await stage.end()
+  }
+
   @Test func everythingIsBackAfterARestartOfBluetoothd() async throws {
     let stage = try await Stage()
     stage.connect("AA")

@@ -49,7 +49,11 @@ final class BluetoothChannel: DataChannel {
   ///
   /// - Returns: false: there is no room for it, which ends the channel.
   func take(_ message: [UInt8], answering output: GATTCharacteristic) -> Bool {
-    state.withLock { $0.output = output }
+    state.withLock { state in
+      state.output = output
+      // It has been heard, or is asked for again.
+      state.waiting = nil
+    }
     guard case .dropped = continuation.yield(message) else { return true }
     fail(AccessoryError(.receiveOverflow))
     return false
@@ -76,12 +80,21 @@ final class BluetoothChannel: DataChannel {
     do throws(BluetoothError) {
       try server.notify(message, output, to: device)
     } catch {
+      guard case .notSubscribed = error.reason else { throw failed(error) }
       // Apps may speak before they listen.
-      if case .notSubscribed = error.reason { return state.withLock { $0.waiting = message } }
-      let failure = AccessoryError(.bluetooth(error))
-      fail(failure)
-      throw failure
+      state.withLock { $0.waiting = message }
+      do throws(BluetoothError) {
+        try server.notifyWithoutSocket(message, output, to: device)
+      } catch {
+        throw failed(error)
+      }
     }
+  }
+
+  private func failed(_ error: BluetoothError) -> AccessoryError {
+    let failure = AccessoryError(.bluetooth(error))
+    fail(failure)
+    return failure
   }
 
   private func fail(_ error: AccessoryError) {

@@ -129,6 +129,10 @@ internal import Locking
     case .subscribed(let output, let device, _):
       addresses[device] = bluetooth.device(device)?.address
       channels[device]?.subscribed(output)
+      // It would hear what one without a socket is told.
+      if servesSeveral, !served(beside: device).allSatisfy(services.server.hasSocket) {
+        refuse(device)
+      }
     case .unsubscribed(_, let device):
       // Its program has ended; the connection would stay.
       guard services.needsListeners, channels[device]?.end() == true else { break }
@@ -144,21 +148,33 @@ internal import Locking
     return bluetooth.device(device)?.address != address
   }
 
-  /// Whether another phone that comes is served.
-  private var hasRoom: Bool {
-    !isClosed && (servesSeveral || !channels.values.contains(where: \.isOpen))
+  /// The phones that are served, without this one.
+  private func served(beside device: BluetoothDeviceID? = nil) -> [BluetoothDeviceID] {
+    channels.filter { $0.key != device && $0.value.isOpen }.map(\.key)
+  }
+
+  /// Whether a phone is served beside others, or another phone beside those that are. What a phone without a
+  /// socket is told, all of them would hear.
+  private func hasRoom(for device: BluetoothDeviceID? = nil) -> Bool {
+    guard !isClosed else { return false }
+    let phones = served(beside: device)
+    return phones.isEmpty
+      || servesSeveral
+        && (phones + (device.map { [$0] } ?? [])).allSatisfy(services.server.hasSocket)
   }
 
   /// The channel of a phone, which begins with its first message; nil: it is not served.
   private func channel(
     of device: BluetoothDeviceID, _ output: GATTCharacteristic
   ) -> BluetoothChannel? {
-    if let channel = channels[device], channel.isOpen { return channel }
+    let known = channels[device].flatMap { $0.isOpen ? $0 : nil }
+    if let known, services.server.hasSocket(device) || served(beside: device).isEmpty {
+      return known
+    }
     // Who is not connected would never leave.
     guard bluetooth.device(device)?.isConnected == true else { return nil }
-    guard hasRoom else {
-      report(.refused(phone: device.address))
-      disconnect(device)
+    guard known == nil, hasRoom(for: device) else {
+      refuse(device)
       return nil
     }
     let channel = BluetoothChannel(device, services.server, output) { [weak self] data in
@@ -169,6 +185,11 @@ internal import Locking
     channels[device] = channel
     arrival.yield(channel)
     return channel
+  }
+
+  private func refuse(_ device: BluetoothDeviceID) {
+    report(.refused(phone: device.address))
+    disconnect(device)
   }
 
   private func keep(_ data: [UInt8], for device: BluetoothDeviceID) {
@@ -221,10 +242,11 @@ internal import Locking
     // bluetoothd also tells of those that were only heard.
     guard connected.remove(device) != nil else { return }
     addresses[device] = nil
+    services.server.left(device)
     channels.removeValue(forKey: device)?.end()
     if isClosed, !channels.values.contains(where: \.isOpen) { arrival.finish() }
     // Phones that were refused find it when the one that is served has left.
-    if hasRoom { readvertise() }
+    if hasRoom() { readvertise() }
   }
 
   /// Advertises anew, at first more often.

@@ -95,6 +95,8 @@ package enum ATTError: Error, Sendable, Hashable {
   private var limits: [BluetoothDeviceID: Int] = [:]
   /// Whether BlueZ has one socket for all devices, as before 5.69.
   fileprivate var sharesSockets = true
+  /// Tells bluetoothd that a value has changed, which it sends to every device that has subscribed.
+  fileprivate var tellAll: @BluetoothActor (_ path: String, [UInt8]) -> Void = { _, _ in }
 
   package nonisolated init(_ services: [GATTService]) { self.services = services }
 
@@ -119,11 +121,47 @@ package enum ATTError: Error, Sendable, Hashable {
       throw BluetoothError(.notSubscribed)
     }
     // Where sockets are shared, it is that of the device which subscribed first.
-    let limit = min(subscription.messageLimit, limits[device] ?? .max)
+    let own = sharesSockets ? limits[device] : nil
+    let limit = min(subscription.messageLimit, own ?? .max)
     guard value.count <= limit else {
       throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
     }
     try subscription.socket.send(value)
+  }
+
+  /// Notifies a device without a socket, unless another one has subscribed, which would hear it as well. It is
+  /// lost if the device has not subscribed.
+  ///
+  /// BlueZ (5.82) keeps the subscription of a device with a bond when it leaves, but not its socket, and does
+  /// not ask for another one when it subscribes again. It also closes the wrong socket when a device without a
+  /// bond leaves while others stay (5.78 to 5.83, bluez/bluez#1452).
+  ///
+  /// - Throws: as `notify(_:_:to:)`.
+  package func notifyWithoutSocket(
+    _ value: [UInt8], _ characteristic: GATTCharacteristic, to device: BluetoothDeviceID
+  ) throws(BluetoothError) {
+    guard (subscriptions[characteristic] ?? [:]).allSatisfy({ $0.key == device }) else { return }
+    let limit = limits[device] ?? Self.messageLimit([:])
+    guard value.count <= limit else {
+      throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
+    }
+    for (number, service) in services.enumerated() {
+      guard let index = service.characteristics.firstIndex(of: characteristic) else { continue }
+      tellAll(Self.path(service: number) + Self.path(characteristic: index), value)
+    }
+  }
+
+  /// Whether a device has a socket, so that only it is notified.
+  package func hasSocket(_ device: BluetoothDeviceID) -> Bool {
+    subscriptions.values.contains { $0[device] != nil }
+  }
+
+  /// Ends the sockets of a device that is not connected any more, of which bluetoothd may tell later.
+  package func left(_ device: BluetoothDeviceID) {
+    guard !sharesSockets else { return }
+    for characteristic in subscriptions.keys {
+      subscriptions[characteristic]?.removeValue(forKey: device)?.socket.close()
+    }
   }
 
   private func subscription(
@@ -139,7 +177,7 @@ package enum ATTError: Error, Sendable, Hashable {
   fileprivate func objects(below root: String) -> [(path: String, interfaces: [DBusInterface])] {
     var objects: [(path: String, interfaces: [DBusInterface])] = [(root, [])]
     for (number, service) in services.enumerated() {
-      let servicePath = "\(root)/service\(number)"
+      let servicePath = root + Self.path(service: number)
       objects.append(
         (
           servicePath,
@@ -154,7 +192,7 @@ package enum ATTError: Error, Sendable, Hashable {
       for (number, characteristic) in service.characteristics.enumerated() {
         objects.append(
           (
-            "\(servicePath)/characteristic\(number)",
+            servicePath + Self.path(characteristic: number),
             [
               DBusInterface(
                 "org.bluez.GattCharacteristic1",
@@ -166,6 +204,9 @@ package enum ATTError: Error, Sendable, Hashable {
     }
     return objects
   }
+
+  private static func path(service: Int) -> String { "/service\(service)" }
+  private static func path(characteristic: Int) -> String { "/characteristic\(characteristic)" }
 
   private static func properties(
     _ characteristic: GATTCharacteristic, _ service: String
@@ -207,7 +248,7 @@ package enum ATTError: Error, Sendable, Hashable {
       guard options["prepare-authorize"]?.bool != true else { return call.reply() }
       guard offset == 0 else { return refuse(.invalidOffset) }
       guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }
-      if sharesSockets, options["mtu"] != nil {
+      if options["mtu"] != nil {
         if limits.count == 64 { limits = [:] }
         limits[device] = Self.messageLimit(options)
       }
@@ -277,6 +318,14 @@ extension Bluetooth {
     server.sharesSockets = adapter.version.map { $0 < (5, 69) } ?? true
     for (path, interfaces) in server.objects(below: root) {
       connection.export(path, interfaces)
+    }
+    server.tellAll = { [weak connection] path, value in
+      connection?.emit(
+        root + path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
+        [
+          .string("org.bluez.GattCharacteristic1"), .properties([("Value", .bytes(value))]),
+          .strings([]),
+        ])
     }
     do throws(BluetoothError) {
       return try await register(.services, root, on: adapter) {
