@@ -61,6 +61,25 @@ import UWB
     blueZ.end()
   }
 
+  /// bluetoothd uses freed memory when the program has left the bus before.
+  @Test func closingEndsNotificationsFirst() async throws {
+    let (blueZ, central, accessory) = try await found()
+    let socket = try blueZ.acquirable("AcquireNotify")
+    let channel = try await central.connect(to: accessory)
+    var hasEnded = false
+    blueZ.answers["Disconnect"] = { call in
+      var byte: UInt8 = 0
+      hasEnded = recv(socket.number, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+      call.reply()
+      blueZ.change(call.message.path, "org.bluez.Device1", "Connected", .bool(false))
+    }
+    await central.close()
+    #expect(hasEnded)
+    var messages = channel.messages.makeAsyncIterator()
+    #expect(await messages.next(isolation: #isolation) == nil)
+    blueZ.end()
+  }
+
   @Test func theEndOfTheConnectionEndsTheChannel() async throws {
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)

@@ -234,6 +234,7 @@ public final class BluetoothCentral: Sendable {
 
   /// Ends the connections that were made here, which takes two seconds, and every stream.
   public func close() async {
+    await bluetooth.endNotifications()
     for device in links.withLock({ Array($0.keys) }) { await disconnect(device) }
     await bluetooth.close()
   }

@@ -70,6 +70,8 @@
   var pausedDiscovery: [String: Int] = [:]
   /// Sockets for writes without response, by the characteristic's path.
   var writers: [String: (socket: PacketSocket, messageLimit: Int)] = [:]
+  /// Ends of notifications that come over sockets.
+  var readers: [Int: @BluetoothActor () -> Void] = [:]
   private var isReconciling = false
   private var mustReconcile = false
   /// How often bluetoothd or an adapter was lost.
@@ -151,16 +153,29 @@
   package func close() {
     guard !isClosed else { return }
     isClosed = true
+    closeSockets()
     connection.close()
     registered = []
-    for writer in writers.values { writer.socket.close() }
-    writers = [:]
     forgetObjects()
     for subscriber in subscribers.values { subscriber.finish() }
     subscribers = [:]
   }
 
   isolated deinit { close() }
+
+  private func closeSockets() {
+    for writer in writers.values { writer.socket.close() }
+    writers = [:]
+    for end in readers.values { end() }
+  }
+
+  /// Ends all notifications, and waits until bluetoothd knows. It uses freed memory (5.66 to 5.85) when it
+  /// sees the end of their sockets after the program has left the bus (bluez/bluez#1781).
+  package func endNotifications() async {
+    closeSockets()
+    let ping = DBusMethod("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping")
+    _ = try? await connection.call(ping, within: .seconds(1))
+  }
 
   /// What happens from now on, for any number of subscribers. One that is too slow loses the oldest
   /// events beyond 1024.

@@ -9,7 +9,7 @@
   private let end: @BluetoothActor () -> Void
 
   fileprivate init(
-    _ values: AsyncStream<[UInt8]>, isDirect: Bool, end: @escaping @BluetoothActor () -> Void
+    _ values: AsyncStream<[UInt8]>, isDirect: Bool, _ end: @escaping @BluetoothActor () -> Void
   ) {
     self.values = values
     self.isDirect = isDirect
@@ -130,23 +130,26 @@ extension Bluetooth {
         throw BluetoothError(.invalidReply("a socket"))
       }
       let (values, continuation) = Self.values()
+      let number = next()
       let socket = PacketSocket(descriptor) {
         continuation.yield($0)
-      } ended: {
-        continuation.finish()
+      } ended: { [weak self] in
+        self?.readers[number]?()
       }
       // bluetoothd does not close it when the service is gone, and the connection stays.
       let path = characteristic.path
       let watch = watch { [weak self] change in
         guard case .object(path, _, _) = change, self?.objects[path] == nil else { return }
-        socket.close()
-        continuation.finish()
+        self?.readers[number]?()
       }
-      return GATTNotifications(values, isDirect: true) { [weak self] in
+      let end: @BluetoothActor () -> Void = { [weak self] in
+        self?.readers[number] = nil
         self?.unwatch(watch)
         socket.close()
         continuation.finish()
       }
+      readers[number] = end
+      return GATTNotifications(values, isDirect: true, end)
     } catch {
       guard Self.isNotAcquirable(error) else { throw error }
       return try await notificationsBySignals(of: characteristic)

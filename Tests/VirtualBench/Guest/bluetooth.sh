@@ -21,6 +21,15 @@ start_daemon() { # options of bluetoothd
   bluetoothd -n "$@" >&4 2>&4 &
   daemon=$!
 }
+# bluetoothd has not ended by itself.
+daemon_runs() {
+  ps | grep -q "[b]luetoothd -n" || {
+    local got=0
+    wait $daemon || got=$?
+    echo "bluetoothd has ended with $got"
+    return 1
+  }
+}
 start_controllers() {
   btvirt -L -l2 >&4 2>&4 &
   controllers=$!

@@ -257,6 +257,7 @@ kill "$(process_of simulate)"
 check "two apps do so" ends 0 as visitor "PeerRanging hci0 hci1"
 note "$(tail -n 2 $out | head -n 1)"
 check "no connection is left, nothing advertised" eventually nothing_left
+check "bluetoothd runs on" daemon_runs
 kill $daemon $controllers
 check "no program is stuck" none_stuck
 check "… nor of these" sh -c "! ps | grep '[V]irtualBench'"

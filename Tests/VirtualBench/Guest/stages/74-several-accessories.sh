@@ -14,6 +14,7 @@ eventually ends 0 as visitor "VirtualBench bluetooth app hci3 forget"
 check "an app finds three accessories, ranges with all, and shows the chosen one" \
   ends 0 as visitor "SeveralAccessories hci0 hci1 hci2 hci3"
 while read -r line; do note "$line"; done <$out
-kill $daemon $controllers 2>&4
+check "bluetoothd runs on" daemon_runs
+kill $daemon $controllers
 check "no program is stuck" sh -c "! ps | grep '[S]everalAccessories'"
 check "the kernel complained of nothing" quiet_kernel

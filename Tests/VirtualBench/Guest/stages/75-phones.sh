@@ -36,6 +36,7 @@ note "descriptors: $before before, $(descriptors) afterwards; memory: $started k
 check "the memory has not grown by 2 MB" test "$(memory)" -lt $((started + 2048))
 [ "$not_held" = 0 ] || tail -n 60 $accessory
 end_serving
+check "bluetoothd runs on" daemon_runs
 kill $daemon "$(process_of simulate)"
 check "no program is stuck" eventually none_stuck
 check "the kernel complained of nothing" quiet_kernel
