@@ -56,7 +56,8 @@ played=0
 if [ -n "$python" ]; then
   visits=100
   [ "$length" != short ] || visits=12
-  timeout "$limit" "$python" "$(dirname "$0")/phone.py" "$work/hci" $visits 2>"$work/phone" &
+  timeout "$limit" "$python" "$(dirname "$0")/phone.py" "$work/hci" "$(cat "$work/bluez")" $visits \
+    2>"$work/phone" &
   phone=$!
 fi
 tee "$work/report" <"$work/lines"

@@ -48,6 +48,25 @@ make_bluetooth() { # the image
   install -D -m 644 "$packages/etc/dbus-1/system.d/bluetooth.conf" \
     "$1/etc/dbus-1/system.d/bluetooth.conf"
   mkdir -p "$1/var/lib/bluetooth"
+  if [ -n "$bluez" ]; then
+    copy_bluez "$1"
+  else
+    LD_LIBRARY_PATH=$libraries "$packages/usr/libexec/bluetooth/bluetoothd" --version >"$work/bluez"
+  fi
+}
+
+# bluetoothd of another release, with its loader and all its libraries.
+copy_bluez() { # the image
+  local library into=$1/usr/lib/bluez program=usr/libexec/bluetooth/bluetoothd
+  local loader=ld-linux-x86-64.so.2
+  local load=("$bluez/usr/lib64/$loader" --library-path "$bluez/usr/lib/x86_64-linux-gnu")
+  install -D -t "$into" "$bluez/usr/lib64/$loader" "$bluez/$program"
+  while read -r library; do install -t "$into" "$library"; done < <(
+    "${load[@]}" --list "$bluez/$program" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }')
+  printf '%s\n' '#!/bin/sh' 'cd /usr/lib/bluez' \
+    "exec ./$loader --library-path . ./bluetoothd \"\$@\"" >"$1/usr/sbin/bluetoothd"
+  chmod 755 "$1/usr/sbin/bluetoothd"
+  "${load[@]}" "$bluez/$program" --version >"$work/bluez"
 }
 
 # systemd as the first process: what a boot to the stages needs of it.

@@ -117,6 +117,36 @@ find_bumble() {
   }
 }
 
+# Sets `bluez` to the folder with the bluetoothd of another release, or skips.
+find_bluez() { # the release of Debian, or the folder
+  local release=$1 program=usr/libexec/bluetooth/bluetoothd
+  bluez=$release
+  [ ! -x "$bluez/$program" ] || return 0
+  [[ $release != */* ]] || fail "$bluez/$program is not there"
+  bluez=$cache/bluez-$release
+  [ ! -x "$bluez/$program" ] || return 0
+  [ -n "$install" ] ||
+    skip "the bluetoothd of $release is not in $cache; run it with --install to download it"
+  (
+    # Nothing of that release is installed here.
+    lists=$cache/apt-$release
+    mkdir -p "$lists"/{lists/partial,archives/partial}
+    : >"$lists/status"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+      "http://deb.debian.org/debian $release main" >"$lists/sources"
+    private_lists=(-o "Dir::Etc::sourcelist=$lists/sources" -o Dir::Etc::sourceparts=-
+      -o "Dir::State::lists=$lists/lists" -o "Dir::State::status=$lists/status"
+      -o "Dir::Cache=$lists" -o "Dir::Cache::archives=$lists/archives")
+    rm -rf "$bluez.new"
+    mkdir "$bluez.new"
+    # shellcheck disable=SC2046
+    apt_get get -qq update >"$cache/log" 2>&1 && fetch "$bluez.new" $(closure bluez) ||
+      skip "the bluetoothd of $release cannot be downloaded: $(tail -n 1 "$cache/log")"
+    mv "$bluez.new" "$bluez"
+  ) || exit $?
+  [ -x "$bluez/$program" ] || skip "$release has no $program"
+}
+
 # depmod of the packages, for the modules below a folder.
 dependencies() {
   (exec -a depmod "$packages/bin/kmod" -b "$1" -F "$packages/boot/System.map-$kernel" "$kernel")
