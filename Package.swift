@@ -169,8 +169,8 @@ let package = Package(
     .executableTarget(
       name: "VirtualBench",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "CUWB", "ChipModels", "UCI", "UWB", "UWBLink",
-        "UWBSimulator", "Locking",
+        "AccessoryProtocol", "Bluetooth", "CUWB", "ChipModels", "NearbyInteraction", "UCI", "UWB",
+        "UWBLink", "UWBSimulator", "Locking",
       ],
       path: "Tests/VirtualBench",
       exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],

@@ -25,10 +25,13 @@ enum VirtualBench {
     case "bluetooth": await BluetoothEnds.run(arguments)
     case "accessory-times": await AccessoryTimes.run(arguments)
     case "controller": ControllerBridge.run(arguments)
+    case "restored-app": await RestoredApp.run(arguments)
+    case "sequence": RestoredApp.sequence(arguments)
     default:
       fail(
         "chips, tell, replug, usbmon, order, chip, sessions, rounds, latency, image, bluetooth, "
-          + "accessory-times and controller are its commands, not '\(command)'")
+          + "accessory-times, controller, restored-app and sequence are its commands, not '\(command)'"
+      )
     }
   }
 }

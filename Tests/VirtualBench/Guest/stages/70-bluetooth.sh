@@ -90,6 +90,25 @@ peer_is_killed() {
     return 1
   }
 }
+app_ranges() {
+  eventually grep -q distance /tmp/app.out 2>&4 || {
+    cat /tmp/app.out $accessory
+    return 1
+  }
+}
+ranged_once() {
+  [ "$(grep -c '"event":"started"' $accessory)" = 1 ] &&
+    [ "$(grep -c '"event":"stopped"' $accessory)" = 1 ] || {
+    grep -v measured $accessory
+    return 1
+  }
+}
+numbers_rise() {
+  awk 'NR > 1 && $1 <= last { exit 1 } { last = $1 } END { if (NR < 10) exit 1 }' /tmp/sequence || {
+    cat /tmp/sequence
+    return 1
+  }
+}
 nothing_left() { ends 0 as visitor "VirtualBench bluetooth app hci0 idle"; }
 
 prepare_bluetooth
@@ -245,6 +264,33 @@ check "a session with a Bluetooth identifier: refused unless paired, goes on in 
   ends 0 as visitor "BackgroundRanging hci0 hci1"
 check "… which says why" says "is not paired with this machine"
 note "$(grep 'accessory measured' $out)"
+
+# --- an app that is killed while it ranges through the service
+accessory_forgets
+app forget >&4 2>&4
+mkdir -m 777 /tmp/app
+as visitor "uwbctl simulate --chips 2 --link /tmp/chip" >&4 2>&4 &
+eventually test -L /tmp/chip-b
+as visitor "uwbd --socket /tmp/app/control /tmp/chip-b" >&4 2>&4 &
+eventually test -S /tmp/app/control
+check "uwbctl accessory, and an app that has its chip from the service" serve
+as visitor "VirtualBench sequence /tmp/app" >/tmp/sequence 2>&4 &
+as visitor "VirtualBench restored-app /tmp/app hci1 Door" >/tmp/app.out 2>&1 &
+first=$!
+check "… which pairs and ranges" app_ranges
+kill -9 "$(ps | sed -n 's/^ *\([0-9]*\) .* [V]irtualBench restored-app .*/\1/p')"
+wait $first
+before=$(grep -c '"status":"OK"' $accessory)
+check "it is killed: the accessory ranges on" await '"status":"OK"' $((before + 5))
+check "… and bluetoothd keeps the connection" ends 1 as visitor \
+  "VirtualBench bluetooth app hci1 idle"
+check "started again it goes on with its session" ends 0 as visitor \
+  "VirtualBench restored-app /tmp/app hci1 Door"
+check "… which the accessory has not noticed" ranged_once
+kill "$(ps | sed -n 's/^ *\([0-9]*\) .* [V]irtualBench sequence .*/\1/p')"
+check "… and whose measurements have gone on" numbers_rise
+end_serving
+kill "$(process_of simulate)" "$(ps | sed -n 's/^ *\([0-9]*\) .* [u]wbd --socket .*/\1/p')"
 
 # --- two machines without an accessory
 as visitor "uwbctl simulate --chips 2 --link /tmp/chip" >&4 2>&4 &
