@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# boot.sh PACKAGES KERNEL WORK LENGTH FIRST STAGES [PYTHON]: boots WORK/image with this first process
+# boot.sh PACKAGES KERNEL WORK LENGTH FAULT FIRST STAGES [PYTHON]: boots WORK/image with this first process
 # (busybox or systemd), and passes on what its stages print. With a Python that has bumble, phone.py plays
 # phones for it. Called by run.
 set -euo pipefail
-packages=$1 kernel=$2 work=$3 length=$4 first=$5 stages=$6 python=${7-}
+packages=$1 kernel=$2 work=$3 length=$4 fault=$5 first=$6 stages=$7 python=${8-}
 
 limit=1800
 [ "$length" = short ] || limit=5400
@@ -48,7 +48,7 @@ status=0
 timeout --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc -smp 1 -m 1536 \
   -nodefaults -display none -no-reboot -kernel "$packages/boot/vmlinuz-$kernel" \
   -initrd "$work/initrd" \
-  -append "console=ttyS0 loglevel=4 panic=-1 rdinit=/init systemd.unit=bench.service bench.first=$first bench.length=$length bench.stages=${stages// /,}" \
+  -append "console=ttyS0 loglevel=4 panic=-1 rdinit=/init systemd.unit=bench.service bench.first=$first bench.length=$length bench.fault=$fault bench.stages=${stages// /,}" \
   "${phones[@]}" \
   -serial "file:$work/console" -serial "file:$work/lines" 2>"$work/qemu" &
 machine=$!

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Bluetooth LE while bluetoothd is killed and adapters are pulled, over and over, as uwbctl ranges on both
-# ends: nothing stays advertised, connected or open. The long form does it 100 times each.
+# ends: nothing stays advertised, connected or open. The long form does it 100 times each. With --fault only
+# one of them: killed or pulled.
 . /bench/bluetooth.sh
 needs_bluetoothd
 prepare_bluetooth
@@ -15,6 +16,7 @@ eventually test -L /tmp/chip-b
 eventually ends 0 as visitor "VirtualBench bluetooth app hci1 forget"
 check "uwbctl accessory --listen ble" serve
 descriptors() { ls /proc/"$uwbctl"/fd | wc -l; }
+memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$uwbctl/status"; }
 no_more_descriptors() { [ "$(descriptors)" -le "$before" ]; }
 uwbctl=$(process_of accessory)
 listened=1
@@ -62,24 +64,31 @@ repeated() {
       return 1
     }
     number=$((number + 1))
+    [ $((number % 10)) != 0 ] || figures="$figures, $(memory)"
   done
 }
 often=$(rounds 2 100)
-repeated 1 kill_daemon >&4 2>&4
-repeated 1 pull_adapters >&4 2>&4
-before=$(descriptors)
-check "bluetoothd killed while an app ranges, $often times" repeated "$often" kill_daemon
-note "the app ended with $ended"
-check "adapters pulled while an app ranges, $often times" repeated "$often" pull_adapters
-note "the app ended with $ended"
+# fault NAME WHAT COMMAND: the first times do not count, in which things are made that stay.
+fault() {
+  [ -z "$BENCH_FAULT" ] || [ "$BENCH_FAULT" = "$1" ] || return 0
+  repeated 2 "$3" >&4 2>&4
+  local start
+  start=$(cut -d. -f1 /proc/uptime) before=$(descriptors) figures=$(memory)
+  check "$2 while an app ranges, $often times" repeated "$often" "$3"
+  note "the app ended with $ended; $((($(cut -d. -f1 /proc/uptime) - start) / often)) s each time"
+  note "descriptors: $before before, $(descriptors) afterwards"
+  note "memory before and after each tenth time, in kB: $figures"
+  check "… no descriptor is left over" eventually no_more_descriptors
+}
+fault killed "bluetoothd killed" kill_daemon
+fault pulled "adapters pulled" pull_adapters
 check "… and afterwards an app ranges" visit
 kill -INT "$(process_of find)"
 wait $visitor
-check "no descriptor is left over" eventually no_more_descriptors
-note "descriptors: $before before, $(descriptors) afterwards"
 end_serving
 check "nothing is advertised, nobody connected" eventually ends 0 as visitor \
   "VirtualBench bluetooth app hci0 idle"
+check "bluetoothd runs on" daemon_runs
 kill $daemon $controllers "$(process_of simulate)"
 check "no program is stuck" eventually none_stuck
 check "the kernel complained of nothing" quiet_kernel
