@@ -238,6 +238,36 @@ import UWBTestSupport
     #expect(0.8...1.2 ~= middle, "\(middle)")
   }
 
+  /// Differences to one anchor are as many measurements as they have others, whichever is the first.
+  @Test(arguments: [false, true]) func `Differences are the same from both ends`(live: Bool) throws
+  {
+    var noise = Noise(seed: 11)
+    var samples: [[PositionSample]] = [[], []]
+    for step in 0..<400 {
+      let time = Double(step / 4) * 0.02
+      let position = SIMD3<Double>(3 + time, 2.5, 1.2)
+      let (a, b) = (0, step % 4 + 1)
+      let value =
+        (position - Self.anchors[b]).length - (position - Self.anchors[a]).length
+        + 0.1 * noise.normal()
+      for (index, (first, second, sign)) in [(a, b, 1.0), (b, a, -1.0)].enumerated() {
+        samples[index].append(
+          PositionSample(
+            time: time,
+            observation: PositionObservation(
+              .difference(Self.anchors[first], Self.anchors[second]), sign * value),
+            source: second, reference: first))
+      }
+    }
+    let smoother = PositionSmoother(height: HeightPrior(1.2, standardDeviation: 0.02))
+    let paths = samples.map { smoother.path($0, live: live) }
+    for (one, other) in zip(paths[0], paths[1]) {
+      let (one, other) = (try #require(one).estimate, try #require(other).estimate)
+      #expect((one.position - other.position).length < 1e-6)
+      #expect(abs(one.covariance.xx / other.covariance.xx - 1) < 1e-6)
+    }
+  }
+
   @Test func `Survives invalid input`() {
     var noise = Noise(seed: 5)
     for _ in 0..<5 {

@@ -18,6 +18,28 @@ public struct PositionSample: Sendable, Hashable {
     (self.time, self.observation) = (time, observation)
     (self.source, self.reference) = (source, reference)
   }
+
+  /// What it was measured to, whichever anchor of a difference is the first.
+  var ends: SIMD2<Int> {
+    guard let reference else { return [source, -1] }
+    return [max(source, reference), min(source, reference)]
+  }
+}
+
+extension [PositionSample] {
+  /// What was measured at one time; together, those of the same anchors tell as much as one.
+  ///
+  /// - Parameter errors: constant errors of anchors that are no part of the noise, by their index.
+  package func observations(errors: [Int: Double]) -> [PositionObservation] {
+    let counts = Dictionary(map { ($0.ends, 1.0) }, uniquingKeysWith: +)
+    return map { sample in
+      var (observation, error) = (sample.observation, errors[sample.source] ?? 0)
+      let noise = observation.standardDeviation
+      observation.standardDeviation =
+        ((noise * noise + error * error) * (counts[sample.ends] ?? 1)).squareRoot()
+      return observation
+    }
+  }
 }
 
 /// The path of a device through a recording, from the whole of it (smoothed) or, for each time, only

@@ -52,7 +52,7 @@ public struct PositionTracker: Sendable {
   private var states: [Double]
   private var time: Double
   private var heightTime: Double
-  /// When each anchor was measured last.
+  /// When each anchor, or pair of anchors, was measured last.
   private var lastTimes: [Double]
   private var column: [Double]
   private var width = LearnedWidth()
@@ -84,13 +84,14 @@ public struct PositionTracker: Sendable {
     size = 6 + 2 * sources
     mean = [Double](repeating: 0, count: size)
     column = mean
-    lastTimes = [Double](repeating: -.infinity, count: sources)
+    lastTimes = [Double](repeating: -.infinity, count: sources * (sources + 1))
     states = [Double](repeating: 0, count: size * size)
     for row in 6..<(6 + sources) {
       for other in 6..<(6 + sources) {
         states[row * size + other] = errors.shared * errors.shared
       }
-      states[row * size + row] += errors.own * errors.own
+      let single = errors.single[row - 6] ?? 0
+      states[row * size + row] += errors.own * errors.own + single * single
       let slow = row + sources
       states[slow * size + slow] = errors.slow * errors.slow
     }
@@ -220,8 +221,10 @@ public struct PositionTracker: Sendable {
     }
     rejectionBalance = max(0, rejectionBalance - 1)
     // The same noise again tells nothing new.
-    let since = max(1e-3, time - lastTimes[sample.source])
-    lastTimes[sample.source] = time
+    let ends = sample.ends
+    let last = ends.x * (sources + 1) + ends.y + 1
+    let since = max(1e-3, time - lastTimes[last])
+    lastTimes[last] = time
     measurement.total =
       own + noise * (1 + normalised / freedom) * max(1, errors.noiseTime / since)
     correct(measurement)
@@ -284,12 +287,15 @@ package struct PositionErrorModel: Sendable, Hashable {
   /// Each anchor's own constant error: what its antenna delay differs from those of its kind, and its
   /// survey, 5 cm each. In each public recording the measurements are likelier than under 15 cm.
   package var own = 0.07
+  /// What single anchors are wrong by in addition to that, by their index.
+  package var single: [Int: Double] = [:]
   /// An error of each anchor that changes slowly: antenna patterns, reflections.
   package var slow = 0.075
   /// Correlation time of the slow error in seconds.
   package var slowTime = 2.0
-  /// Seconds within which measurements to one anchor tell as much as a single one. With all 100 a second of a
-  /// public recording, positions are no better than with 10, and without this would state so.
+  /// Seconds within which measurements to one anchor, or of one pair of anchors, tell as much as a single
+  /// one. With all 100 a second of a public recording, positions are no better than with 10, and without
+  /// this would state that they are.
   package var noiseTime = 0.1
 
   package init() {}

@@ -87,7 +87,7 @@ struct TargetProblem {
       let lane = index % 2
       (pair.x[lane], pair.y[lane], pair.z[lane]) = (p.x, p.y, p.z)
       pair.range[lane] = sighting.range
-      // Those within a tenth of a second have the same noise, as of positions.
+      // Within a tenth of a second the noise is the same, as in `PositionTracker`.
       let several = min(sighting.count, 1 + max(0, sighting.until - sighting.time) / 0.1)
       pair.precision[lane] = 1 / (noise * (0.5 + 0.5 / several) + drift * drift)
       if lane == 1 || index == count - 1 {

@@ -35,7 +35,8 @@ extension CSVTable {
     case .independent:
       let solver = PositionSolver(height: prior)
       for index in epochs.rows.indices {
-        epochs.rows[index].value = solver.solve(epochs.samples[index].map(\.observation))
+        epochs.rows[index].value = solver.solve(
+          epochs.samples[index].observations(errors: epochs.errors))
       }
     case .tracked(let acceleration, let live):
       var parameters = PositionTracker.Parameters()
@@ -46,6 +47,7 @@ extension CSVTable {
       if let calibration, calibration.hasDistances {
         smoother.errors.shared = calibration.biasDeviation
         smoother.errors.own = min(smoother.errors.own, calibration.biasDeviation)
+        smoother.errors.single = epochs.errors
       }
       epochs.track(with: smoother, live: live)
     }
@@ -81,6 +83,9 @@ private struct Epochs {
   private(set) var samples: [[PositionSample]] = []
   /// How many measurements were used, by the row of the input.
   private(set) var used: [Int: Int] = [:]
+  /// How far off the corrections of anchors may be beyond what the whole calibration is, by their index:
+  /// of those that it does not know.
+  private(set) var errors: [Int: Double] = [:]
   /// How often the rows name an anchor that is not known.
   private var unknown: [String: Int] = [:]
   private var byPeer: [String: [Int]] = [:]
@@ -137,11 +142,15 @@ private struct Epochs {
         continue
       }
       guard
-        let range = calibrator.corrected(
-          measured, row, anchor: a, peer: peer, time: time, reader, &status)?.range
+        let corrected = calibrator.corrected(
+          measured, row, anchor: a, peer: peer, time: time, reader, &status)
       else {
         if rows[index].state.isOK { rows[index].state = status }
         continue
+      }
+      let number = source(b ?? a)
+      if corrected.deviation > 0 {
+        errors[number] = max(errors[number] ?? 0, corrected.deviation)
       }
       // Constant errors of ranges are part of what the tracker supposes.
       let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
@@ -149,11 +158,11 @@ private struct Epochs {
       let effect = path?.model.effect(probability: blocked, on: deviation * deviation, slow: 1)
       let observation = PositionObservation(
         isDifference ? .difference(from.position, to.position) : .range(from.position),
-        range - (effect?.excess ?? 0) - (isDifference ? to.bias - from.bias : from.bias),
+        corrected.range - (effect?.excess ?? 0) - (isDifference ? to.bias - from.bias : from.bias),
         standardDeviation: effect?.variance.squareRoot() ?? deviation)
       samples[index].append(
         PositionSample(
-          time: time, observation: observation, source: source(b ?? a),
+          time: time, observation: observation, source: number,
           reference: isDifference ? source(a) : nil))
     }
     for (row, samples) in zip(rows, samples) { used[row.row] = samples.count }
@@ -346,7 +355,8 @@ private struct MeasuredRanges {
       standardDeviation: effect.variance.squareRoot())
     sample.inflation = effect.factor
     let constant =
-      calibrator.deviation == nil ? reader.value(row, biasColumn) ?? bias : known.deviation
+      calibrator.deviation.map { ($0 * $0 + known.deviation * known.deviation).squareRoot() }
+      ?? reader.value(row, biasColumn) ?? bias
     return (result, known.range, sample, constant)
   }
 }
