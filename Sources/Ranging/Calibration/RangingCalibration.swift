@@ -280,8 +280,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       residuals = AngleResiduals(fit.angleResiduals)
     }
 
-    /// The error of the model elsewhere than where it was measured; nil if it was not, and for what
-    /// is no error.
+    /// The error of the model at other places than where it was measured; nil if it was not measured, or
+    /// is not 0 to 10 radians.
     package var modelDeviationAnywhere: Double? {
       guard let here = modelDeviation, 0...10 ~= here else { return nil }
       return (here * here + AntennaPair.placeDeviation * AntennaPair.placeDeviation).squareRoot()
@@ -319,6 +319,23 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     delay != nil || peerDelays?.isEmpty == false || antennaDelays?.isEmpty == false
       || pairDelays?.isEmpty == false
       || powerBiasKnots?.isEmpty == false
+  }
+
+  /// What distances of peers are too long by that the file does not have: `delay`, or else the mean of those
+  /// that it has.
+  ///
+  /// - Parameter known: the delays of peers that it has.
+  /// - Returns: metres, and one standard deviation. Few peers tell little of how others differ; that counts
+  ///   as one that is 0.3 m off, as boards may be that nobody has calibrated.
+  package func delayOfOthers(
+    than known: some Collection<Double>
+  ) -> (metres: Double, deviation: Double) {
+    guard !known.isEmpty else { return (delay ?? 0, 0) }
+    let count = Double(known.count)
+    let metres = delay ?? known.reduce(0, +) / count
+    let squares = known.reduce(0) { $0 + ($1 - metres) * ($1 - metres) }
+    let usual = TwoWayParameters().antennaDelayDeviation
+    return (metres, ((usual * usual + squares * (1 + 1 / count)) / count).squareRoot())
   }
 
   /// Returns the metres that each antenna of one board adds to every distance, sending and receiving

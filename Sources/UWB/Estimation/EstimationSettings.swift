@@ -53,7 +53,7 @@ extension EstimationSettings {
     peers: [MACAddress] = []
   ) {
     self.init()
-    delay = calibration.delay ?? 0
+    delay = calibration.delayOfOthers(than: (calibration.peerDelays ?? [:]).values).metres
     for (name, metres) in calibration.peerDelays ?? [:] {
       if let address = MACAddress(name) { delays[address] = metres }
     }

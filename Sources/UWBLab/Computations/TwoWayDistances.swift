@@ -458,10 +458,9 @@ extension RangingFailure {
 
 /// What a calibration subtracts from the distances of a table, row by row.
 struct RangeCorrection {
-  private var delay = 0.0
   private var delays: [String: Double] = [:]
-  /// How the delays of peers differ, for others: one standard deviation in metres.
-  private var spread = 0.0
+  /// Of other peers, and its deviation.
+  private var (delay, spread) = (0.0, 0.0)
   private var antennas: [BoardAntenna: RangingCalibration.Antenna] = [:]
   /// Sums of both ends, where that is all that is known.
   private let sums: [[BoardAntenna]: RangingCalibration.PairDelay]
@@ -474,7 +473,6 @@ struct RangeCorrection {
 
   init(_ calibration: RangingCalibration, _ reader: inout TableReader) throws(LabError) {
     self.calibration = calibration
-    delay = calibration.delay ?? 0
     delays = calibration.peerDelays ?? [:]
     powerBias = calibration.powerBias
     for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
@@ -489,16 +487,7 @@ struct RangeCorrection {
         }
       }
     }
-    if !delays.isEmpty {
-      let mean = delays.values.reduce(0, +) / Double(delays.count)
-      let squares = delays.values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-      // One peer says nothing of others.
-      spread =
-        delays.count > 1
-        ? (squares / Double(delays.count - 1)).squareRoot()
-        : calibration.delay == nil ? TwoWayParameters().antennaDelayDeviation : 0
-      delay = calibration.delay ?? mean
-    }
+    (delay, spread) = calibration.delayOfOthers(than: delays.values)
     let hasDelay = calibration.delay != nil || !delays.isEmpty
     guard calibration.hasDistances else {
       throw LabError(.badFile, "The calibration has no delays and no power bias.")
@@ -570,25 +559,22 @@ struct RangeCalibrator {
     if let calibration { correction = try RangeCorrection(calibration, &reader) }
   }
 
-  /// The range to a peer without its bias, and what is not known of that; nil when a board is unknown, and
-  /// `status` then says which.
+  /// The range to a peer without its bias, and what is not known of that beyond `deviation`; nil when a
+  /// board is unknown, and `status` then says which.
   ///
   /// - Parameter anchor: the other end, where `peer` is what is located.
   mutating func corrected(
     _ range: Double, _ row: Int, anchor: String? = nil, peer: String, time: Double,
     _ reader: TableReader, _ status: inout RowStatus
   ) -> (range: Double, deviation: Double)? {
-    guard let correction, let deviation else { return (range, 0) }
+    guard let correction else { return (range, 0) }
     let level = reader.value(row, power).map {
       levels[peer + "\n" + (anchor ?? ""), default: LevelTracker()].update($0, time: time)
     }
     guard
       let bias = correction.bias(row, peer: anchor ?? peer, power: level, reader, &status)
     else { return nil }
-    return (
-      range - bias.metres,
-      (bias.deviation * bias.deviation + deviation * deviation).squareRoot()
-    )
+    return (range - bias.metres, bias.deviation)
   }
 }
 
