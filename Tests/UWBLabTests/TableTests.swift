@@ -38,7 +38,7 @@ import UWBTestSupport
   }
 
   @Test func commentsMayStandAboveTheHeader() throws {
-    let remarked = try table("# by hand\n#again\ntime_s,range_m\n#1,2\n3,4\n")
+    let remarked = try table("# by hand, on 2026-11-22\n#again\ntime_s,range_m\n#1,2\n3,4\n")
     #expect(remarked.header == ["time_s", "range_m"] && remarked.rowCount == 1)
     #expect(remarked.headerLine == 3 && remarked.line(0) == 5)
     let marked = try table("#time_s;range_m\n3;4\n")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ranging
 import Testing
 import UWBTestSupport
 import UWBLab
@@ -35,6 +36,34 @@ import UWBLab
     let error = #expect(throws: LabError.self) { try table.targets() }
     let text = "\(error?.description ?? "") \(error?.recoverySuggestion ?? "")"
     #expect(text.contains(next), "\(text)")
+  }
+
+  /// One wrong cell among many, and rows that come one by one.
+  @Test(arguments: [false, true]) func singleAnglesOfManyTurnsAreProblemsOfRows(live: Bool) throws {
+    var text = "time_s,x,y,range_m,azimuth,yaw\n"
+    for step in 0..<40 {
+      let (azimuth, yaw) = (step == 20 ? 90 : 0.5, step == 30 ? -57 : 7)
+      text += "\(Double(step) * 0.1),\(step),0,3,\(azimuth),\(yaw)\n"
+    }
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let lines: [String]
+    var warnings: [String]
+    if live {
+      let file = try folder.write(text, to: "in.csv")
+      warnings = try RowComputation.run(from: file, to: folder.path("out.csv")) {
+        table throws(LabError) in try table.liveTargets(TargetFinder.Parameters())
+      }
+      lines = try folder.read("out.csv").split(separator: "\n").map(String.init)
+    } else {
+      let table = try CSVTable(text: text).targets()
+      warnings = table.warnings
+      try table.write(to: folder.path("out.csv"))
+      lines = try folder.read("out.csv").split(separator: "\n").map(String.init)
+    }
+    #expect(lines[21].hasSuffix("too_large_azimuth") && lines[31].hasSuffix("too_large_yaw"))
+    #expect(!lines[22].contains("too_large"))
+    #expect(warnings.contains { $0.contains("2 of 40") && $0.contains("_deg") }, "\(warnings)")
   }
 
   /// Two dimensions and a yaw say the same as a pose that turns about the vertical axis.

@@ -118,7 +118,7 @@ extension CSVTable {
   /// - Throws: `LabError` when a column is missing or no row can be used.
   public func phaseSamples(_ column: String) throws(LabError) -> LabRows<PhaseSample> {
     var reader = TableReader(self)
-    let phase = try reader.measuredPhases(column)
+    let phase = try reader.phaseColumn(column)
     let azimuth = reader.find("azimuth", .angle)
     let angle = azimuth == nil ? try reader.require("angle", .angle) : nil
     let elevation = reader.find("elevation", .angle)
@@ -145,7 +145,7 @@ extension CSVTable {
     }
     let elevation = reader.find("elevation", .angle)
     var phases: [Column] = []
-    for column in columns { phases.append(try reader.measuredPhases(column)) }
+    for column in columns { phases.append(try reader.phaseColumn(column)) }
     return try reader.rows { [reader, phases] row, status in
       guard let seen = reader.value(row, azimuth, &status) else { return nil }
       let measured = phases.map { reader.value(row, $0) }
@@ -160,7 +160,7 @@ extension CSVTable {
     _ column: String
   ) throws(LabError) -> LabRows<(time: Double, phase: Double)> {
     let reader = TableReader(self)
-    let phase = try reader.measuredPhases(column)
+    let phase = try reader.phaseColumn(column)
     let time = try reader.require("time", .time)
     return try reader.rows { row, status in
       let seconds = reader.value(row, time, &status)
@@ -251,8 +251,8 @@ package struct PairCalibration {
     return .insufficient(
       "The pair \(printable(name)) cannot be calibrated: \(cause).",
       suggestion:
-        "Check that angles are positive to the left, that phases are in the unit of their column, and "
-        + "measure every 15 degrees, and arrays such as rings all round (azimuth_deg).")
+        "Check that angles are positive to the left and that phases are in the unit of their column. Measure "
+        + "every 15 degrees; rings and other arrays all round (azimuth_deg).")
   }
 
   private var text: String {

@@ -71,11 +71,13 @@ extension ComputedTable {
       // 6.3 is as much as an angle can be, unless turns are counted.
       if estimate.quantity == .angle, column?.factor ?? 1 == 1,
         column?.name.lowercased().hasSuffix("_rad") != true,
-        let row = rows.first(where: { abs(known($0.row) ?? 0) > 6.5 })
+        let many = rows.lazy.compactMap({ row in
+          constant ?? column.flatMap { reader.table.number(row.row, $0.index) }
+        }).first(where: { abs($0) > 6.5 })
       {
         throw LabError(
           .badTable,
-          "The truth is \(fixed(known(row.row) ?? 0, 1)) radians, more than a turn: it seems to be in degrees.",
+          "The truth is \(fixed(many, 1)) radians, more than a turn: it seems to be in degrees.",
           suggestion: column.map {
             "Let the name of the column end in _deg, such as \(printable($0.name))_deg."
           }

@@ -42,7 +42,7 @@ extension CSVTable {
     let range = try reader.require("range", .length)
     let pose = try PoseColumns(&reader)
     let azimuth = reader.find("azimuth", .angle)
-    if let azimuth { try reader.checkTurns(of: azimuth, "azimuth", like: "azimuth") }
+    if let azimuth { try reader.checkUnit(of: azimuth, "azimuth") }
     var finders: [String: TargetFinder] = [:]
     return RowComputation(
       reader,
@@ -61,13 +61,18 @@ extension CSVTable {
       let measured = reader.value(row, range, &status)
       var result = ComputedRow<TargetEstimate>(
         row: row, peer: reader.peer(row), time: seconds, state: status)
-      guard status.isOK, let pose, let seconds, let measured,
-        let range = calibrator.corrected(
-          measured, row, peer: result.peer, time: seconds, reader, &result.state)?.range
+      let bearing = azimuth.flatMap { reader.optional(row, $0, &result.state) }
+      guard result.state.isOK, let pose, let seconds, let measured,
+        let corrected = calibrator.corrected(
+          measured, row, peer: result.peer, time: seconds, reader, &result.state)
       else { return result }
-      result.value = finders[result.peer, default: TargetFinder(parameters)].update(
+      var own = parameters
+      own.biasDeviation =
+        (own.biasDeviation * own.biasDeviation + corrected.deviation * corrected.deviation)
+        .squareRoot()
+      result.value = finders[result.peer, default: TargetFinder(own)].update(
         TargetSighting(
-          time: seconds, pose: pose, range: range, azimuth: reader.value(row, azimuth)))
+          time: seconds, pose: pose, range: corrected.range, azimuth: bearing))
       if result.value == nil { result.state.word = "no_estimate" }
       return result
     }
@@ -87,10 +92,7 @@ private struct PoseColumns {
     y = try reader.require("y", .length)
     z = reader.find("z", .length)
     yaw = reader.has("qw", .number) ? nil : reader.find("yaw", .angle)
-    // Whoever says radians may count turns.
-    if let yaw, !yaw.name.lowercased().hasSuffix("_rad") {
-      try reader.checkTurns(of: yaw, "yaw", like: "yaw")
-    }
+    if let yaw { try reader.checkUnit(of: yaw, "yaw") }
     guard yaw != nil || ["qw", "qx", "qy", "qz"].contains(where: { reader.has($0, .number) }) else {
       throw LabError(
         .badTable, "The input has neither yaw_deg nor qw, qx, qy and qz.",
@@ -217,7 +219,7 @@ private struct PhaseColumns {
     let reader = TableReader(table)
     time = try reader.require("time", .time)
     columns = try (geometry.pairs ?? []).map { pair throws(LabError) in
-      try reader.measuredPhases(pair.column)
+      try reader.phaseColumn(pair.column)
     }
     (self.reader, self.finder) = (reader, finder)
   }
@@ -227,7 +229,7 @@ private struct PhaseColumns {
   ) -> (ComputedRow<DirectionFinder.Direction>, [Double?]) {
     var status = RowStatus()
     let seconds = reader.value(row, time, &status)
-    let phases = columns.map { reader.value(row, $0) }
+    let phases = columns.map { reader.optional(row, $0, &status) }
     if phases.allSatisfy({ $0 == nil }) { _ = reader.value(row, columns[0], &status) }
     return (ComputedRow(row: row, peer: reader.peer(row), time: seconds, state: status), phases)
   }

@@ -114,10 +114,14 @@ public struct CSVTable: Sendable {
     }
   }
 
-  /// Whether a line above the rows is a comment and no header, which some tools mark as one.
+  /// Whether a line above the rows is a comment: some tools mark headers like that, too, but these have
+  /// several cells of one word each.
   static func isRemark(_ line: ArraySlice<UInt8>) -> Bool {
-    line.first == UInt8(ascii: "#")
-      && !line.contains { [.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")].contains($0) }
+    guard line.first == UInt8(ascii: "#") else { return false }
+    let (hash, space, separators) = (UInt8(ascii: "#"), UInt8(ascii: " "), [.comma] + ";\t".utf8)
+    let cells = line.drop { $0 == hash || $0 == space }.split { separators.contains($0) }
+    let areWords = cells.allSatisfy { $0.split(separator: space).count == 1 }
+    return cells.count < 2 || !areWords
   }
 
   /// Takes a row in the place of all that were there.

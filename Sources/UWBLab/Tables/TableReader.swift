@@ -33,6 +33,12 @@ struct Column {
   var name: String
   /// Whether its cells may hold a date instead.
   var isTime = false
+  var isAngle = false
+
+  /// Whether a number is an angle of more than six turns if it is in radians, which its column does not say.
+  func seemsDegrees(_ number: Double) -> Bool {
+    isAngle && factor == 1 && abs(number) > 40 && !name.lowercased().hasSuffix("_rad")
+  }
 }
 
 /// Whether a row could be computed: one word for programs, which names the first cell that could
@@ -43,9 +49,12 @@ struct RowStatus {
 
   /// Records that a cell is empty or not a number, unless an earlier one already was.
   mutating func blame(_ column: String, isEmpty: Bool) {
+    blame(column, isEmpty ? "missing" : "invalid")
+  }
+
+  mutating func blame(_ column: String, _ cause: String) {
     guard isOK else { return }
-    let name = column.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
-    word = (isEmpty ? "missing_" : "invalid_") + String(name)
+    word = cause + "_" + String(column.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
   }
 }
 
@@ -83,7 +92,9 @@ struct TableReader {
       if let other = unknownUnit(name, quantity) {
         throw .table(
           table.headerLine, "the unit of the column \(other) is unknown.",
-          suggestion: "Use one of \(accepted(name, quantity)).")
+          suggestion: "Use one of \(accepted(name, quantity))."
+            + (quantity == .length && other.lowercased().hasSuffix("s")
+              ? " A nanosecond is 0.2998 m." : ""))
       }
       let unit = quantity.units.first.map { "_" + $0.suffix } ?? ""
       throw .missingColumn(quantity == .ticks ? name : name + unit, has: table.header)
@@ -97,27 +108,32 @@ struct TableReader {
       throw .missingColumn(name, has: table.header)
     }
     let isDegrees = name.lowercased().hasSuffix("_deg")
-    return Column(index: index, factor: isDegrees ? .pi / 180 : 1, name: name)
-  }
-
-  /// The same, where its numbers can be phases of that unit.
-  func measuredPhases(_ name: String) throws(LabError) -> Column {
-    // Two antennas are a few wavelengths apart at most.
-    let column = try phaseColumn(name)
-    try checkTurns(of: column, "phase", like: "pdoa")
+    let column = Column(index: index, factor: isDegrees ? .pi / 180 : 1, name: name, isAngle: true)
+    try checkUnit(of: column, "phase")
     return column
   }
 
-  /// Refuses angles in radians, of which some are more than six turns.
-  func checkTurns(of column: Column, _ quantity: String, like example: String) throws(LabError) {
-    guard column.factor == 1 else { return }
-    let name = printable(column.name)
-    for row in 0..<table.rowCount where abs(value(row, column) ?? 0) > 40 {
-      throw .table(
-        table.line(row),
-        "the \(quantity) in \(name) is more than six turns: it seems to be in degrees.",
-        suggestion: "Let the name of the column end in _deg, such as \(example)_deg.")
+  /// Refuses a column of angles without a unit if many are more than six turns in radians. Single ones are
+  /// problems of their rows.
+  func checkUnit(of column: Column, _ quantity: String) throws(LabError) {
+    var (count, first, many) = (0, 0, 0)
+    for row in 0..<table.rowCount {
+      guard let number = table.number(row, column.index) else { continue }
+      count += 1
+      guard column.seemsDegrees(number) else { continue }
+      if many == 0 { first = row }
+      many += 1
     }
+    guard many > 0, many >= min(3, count), 10 * many >= count else { return }
+    throw .table(
+      table.line(first),
+      "the \(quantity) in \(printable(column.name)) is more than six turns: it seems to be in degrees.",
+      suggestion: Self.unitAdvice(for: column.name))
+  }
+
+  fileprivate static func unitAdvice(for name: String) -> String {
+    "Call the column \(printable(name))_deg, or \(printable(name))_rad if turns are counted, also where a file "
+      + "names it."
   }
 
   /// - Parameter name: may have a unit already.
@@ -131,7 +147,8 @@ struct TableReader {
       for (name, factor) in names {
         if let index = table.header.firstIndex(where: { $0.lowercased() == name }) {
           return Column(
-            index: index, factor: factor, name: table.header[index], isTime: quantity == .time)
+            index: index, factor: factor, name: table.header[index], isTime: quantity == .time,
+            isAngle: quantity == .angle)
         }
       }
     }
@@ -160,8 +177,17 @@ struct TableReader {
   /// The number in a cell, in the unit of the quantity. nil when there is none, which `status` then
   /// tells.
   func value(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
-    if let number = number(row, column) { return number }
+    if let number = optional(row, column, &status) { return number }
     status.blame(column.name, isEmpty: table.isEmpty(row, column.index))
+    return nil
+  }
+
+  /// The same for a cell that may hold no number.
+  func optional(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
+    if let number = number(row, column) { return number }
+    if let number = table.number(row, column.index), column.seemsDegrees(number) {
+      status.blame(column.name, "too_large")
+    }
     return nil
   }
 
@@ -176,7 +202,7 @@ struct TableReader {
     }
     let value = number * column.factor
     // Larger numbers measure nothing, and their squares leave no room for anything else.
-    return abs(value) <= 1e12 ? value : nil
+    return abs(value) <= 1e12 && !column.seemsDegrees(number) ? value : nil
   }
 
   /// The standard deviation in a cell, without the part that is in the column `constant`; `usual` where it
@@ -245,7 +271,7 @@ struct RowProblems {
   /// Adds the status of a row. Only cells that cannot be read and unknown names are problems, not
   /// what a computation makes of the row.
   mutating func add(_ status: String, line: @autoclosure () -> Int) {
-    let prefixes = ["missing_", "invalid_", "unknown_b", "unknown_anchor"]
+    let prefixes = ["missing_", "invalid_", "too_large_", "unknown_b", "unknown_anchor"]
     guard prefixes.contains(where: status.hasPrefix) else { return }
     count += 1
     if first == nil { first = (line(), status) }
@@ -262,15 +288,20 @@ struct RowProblems {
     }
     guard let first else { return warnings }
     let example = "The first is line \(first.line): \(first.word)."
+    let prefix = "too_large_"
+    let advice =
+      first.word.hasPrefix(prefix)
+      ? TableReader.unitAdvice(for: String(first.word.dropFirst(prefix.count))) : nil
     if count == total {
       throw LabError(
         .badTable, line: first.line,
         "None of the \(count) rows can be used. \(example)",
         suggestion: first.word.hasPrefix("invalid_time")
           ? "Times are seconds, or in the unit of the column's name such as time_ms, or dates such as "
-            + "2026-11-22T18:30:05.25." : nil)
+            + "2026-11-22T18:30:05.25." : advice)
     }
-    return warnings + ["\(count) of \(total) rows cannot be used. \(example)"]
+    return warnings
+      + ["\(count) of \(total) rows cannot be used. \(example)\(advice.map { " " + $0 } ?? "")"]
   }
 }
 
