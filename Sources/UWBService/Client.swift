@@ -110,11 +110,9 @@ import Varlink
   private func goOnLater() {
     guard !goesOnLater else { return }
     goesOnLater = true
-    ServiceQueue.shared.queue.async { [weak self] in
-      ServiceActor.assumeIsolated {
-        self?.goesOnLater = false
-        self?.isReady()
-      }
+    ServiceQueue.shared.later { [weak self] in
+      self?.goesOnLater = false
+      self?.isReady()
     }
   }
 

@@ -71,7 +71,7 @@ import Varlink
     let source = DispatchSource.makeReadSource(
       fileDescriptor: socket, queue: ServiceQueue.shared.queue)
     source.setEventHandler { [weak self] in
-      ServiceActor.assumeIsolated {
+      ServiceQueue.shared.handle {
         if self?.accept(from: socket) == false { self?.pause() }
       }
     }
@@ -79,7 +79,7 @@ import Varlink
     listening = source
     source.resume()
     watching = watch.source(in: ServiceQueue.shared.queue) { [weak self] in
-      ServiceActor.assumeIsolated { self?.serve() }
+      ServiceQueue.shared.handle { self?.serve() }
     }
     watching?.resume()
   }

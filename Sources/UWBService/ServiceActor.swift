@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Locking
 
 /// Everything that serves clients runs here, on one queue. Nothing that runs here may block.
 @globalActor actor ServiceActor {
@@ -16,10 +17,12 @@ import Dispatch
     withoutActuallyEscaping(body) { unsafeBitCast($0, to: (() -> Void).self)() }
   }
 
-  /// Calls `body` on the calling thread, when the queue has done what it was given before. Waking a thread
-  /// of the queue's own would take longer than most of what is done here.
-  nonisolated static func sync(_ body: @ServiceActor () -> Void) {
-    ServiceQueue.shared.queue.sync { assumeIsolated(body) }
+  /// Calls `body` after what the queue was given before: at once on the calling thread if the queue has
+  /// nothing to do, because waking a thread of its own takes longer than most of what is done here. The
+  /// caller waits for one handler at most, which may have begun meanwhile.
+  nonisolated static func atOnceOrLater(_ body: @escaping @Sendable @ServiceActor () -> Void) {
+    let service = ServiceQueue.shared
+    if service.isBusy { service.later(body) } else { service.queue.sync { assumeIsolated(body) } }
   }
 }
 
@@ -28,10 +31,34 @@ final class ServiceQueue: SerialExecutor {
   static let shared = ServiceQueue()
 
   let queue = DispatchQueue(label: "uwbd")
+  /// Jobs and handlers that run or wait.
+  private let pending = Locked(0)
+
+  var isBusy: Bool { pending.withLock { $0 > 0 } }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    pending.withLock { $0 += 1 }
+    queue.async { [self] in
+      job.runSynchronously(on: asUnownedSerialExecutor())
+      pending.withLock { $0 -= 1 }
+    }
+  }
+
+  /// Calls `body` after what waits.
+  func later(_ body: @escaping @Sendable @ServiceActor () -> Void) {
+    pending.withLock { $0 += 1 }
+    queue.async { [self] in
+      ServiceActor.assumeIsolated(body)
+      pending.withLock { $0 -= 1 }
+    }
+  }
+
+  /// Calls `body` in a handler of a descriptor.
+  func handle(_ body: @ServiceActor () -> Void) {
+    pending.withLock { $0 += 1 }
+    ServiceActor.assumeIsolated(body)
+    pending.withLock { $0 -= 1 }
   }
 
   func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }

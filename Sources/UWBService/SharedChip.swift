@@ -101,7 +101,7 @@ import UWBLink
     options.tap = { [weak self, watchers] direction, packet, _ in
       guard direction == .inbound, watchers.withLock({ $0 > 0 }), let self else { return }
       let bytes = packet.withUnsafeBytes { Array($0) }
-      ServiceActor.sync { self.relay(bytes) }
+      ServiceActor.atOnceOrLater { self.relay(bytes) }
     }
     run = Task { [options, endpoint, before = run] in
       await before?.value

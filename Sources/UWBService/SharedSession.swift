@@ -153,7 +153,8 @@ import UWBLab
     }
     token = session.token
     isRanging = true
-    // Its functions that are not the actor's run on the thread that reads from the chip.
+    // Its functions that are not the actor's run on the thread that reads from the chip, as long as there
+    // is one.
     let cause = await Task(executorPreference: device.executor) {
       await self.take(rounds, of: session)
     }.value
@@ -183,7 +184,7 @@ import UWBLab
         measurement: measurement, computed: estimate,
         hasRSSI: device.dialect.generation >= .fira2)
       row.lostBefore = summary.add(row)
-      ServiceActor.sync { [row] in
+      ServiceActor.atOnceOrLater { [self, row] in
         if reports.isHeard() { publish(row, of: estimate) }
       }
     }

@@ -32,9 +32,10 @@ final class SocketWatch: Sendable {
     return source
   }
 
-  /// The numbers of sockets to which something has happened; there may be more of them.
+  /// The numbers of some sockets to which something has happened; there may be more of them, which are told
+  /// next, so that no turn is long.
   func next() -> [Int] {
-    var numbers = [UInt64](repeating: 0, count: 64)
+    var numbers = [UInt64](repeating: 0, count: 8)
     let count = cuwb_watch_take(descriptor, &numbers, Int32(numbers.count))
     return numbers.prefix(Int(max(0, count))).map(Int.init)
   }
