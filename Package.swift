@@ -289,6 +289,9 @@ if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(Strin
     }
   }
   package.products.removeAll { $0 is Product.Executable }
+  for name in names where !package.targets.contains(where: { $0.name == name }) {
+    fatalError("UWB_TESTS: there is no target \(name)")
+  }
   let needed = Set((names + package.products.map(\.name)).flatMap(needed))
   package.targets.removeAll { !needed.contains($0.name) }
 }
