@@ -148,7 +148,7 @@ public struct DirectionFinder: Sendable {
     }
   }
 
-  /// How often a peer was anywhere else in the next row.
+  /// How often a peer was somewhere else entirely in the next row.
   fileprivate struct Jumps: Sendable {
     /// As many rows count; those before are forgotten.
     private static let memory = 30.0
