@@ -33,12 +33,10 @@ struct Column {
   var name: String
   /// Whether its cells may hold a date instead.
   var isTime = false
-  var isAngle = false
+  /// Whether its numbers are degrees if some are more than six turns in radians.
+  var mayBeDegrees = false
 
-  /// Whether a number is an angle of more than six turns if it is in radians, which its column does not say.
-  func seemsDegrees(_ number: Double) -> Bool {
-    isAngle && factor == 1 && abs(number) > 40 && !name.lowercased().hasSuffix("_rad")
-  }
+  func seemsDegrees(_ number: Double) -> Bool { mayBeDegrees && abs(number) > 40 }
 }
 
 /// Whether a row could be computed: one word for programs, which names the first cell that could
@@ -108,7 +106,9 @@ struct TableReader {
       throw .missingColumn(name, has: table.header)
     }
     let isDegrees = name.lowercased().hasSuffix("_deg")
-    let column = Column(index: index, factor: isDegrees ? .pi / 180 : 1, name: name, isAngle: true)
+    // Two antennas are a few wavelengths apart at most.
+    let column = Column(
+      index: index, factor: isDegrees ? .pi / 180 : 1, name: name, mayBeDegrees: !isDegrees)
     try checkUnit(of: column, "phase")
     return column
   }
@@ -132,8 +132,8 @@ struct TableReader {
   }
 
   fileprivate static func unitAdvice(for name: String) -> String {
-    "Call the column \(printable(name))_deg, or \(printable(name))_rad if turns are counted, also where a file "
-      + "names it."
+    let stem = name.lowercased().hasSuffix("_rad") ? String(name.dropLast(4)) : name
+    return "Call the column \(printable(stem))_deg, also where a file names it."
   }
 
   /// - Parameter name: may have a unit already.
@@ -148,7 +148,7 @@ struct TableReader {
         if let index = table.header.firstIndex(where: { $0.lowercased() == name }) {
           return Column(
             index: index, factor: factor, name: table.header[index], isTime: quantity == .time,
-            isAngle: quantity == .angle)
+            mayBeDegrees: quantity == .angle && factor == 1 && !name.hasSuffix("_rad"))
         }
       }
     }
