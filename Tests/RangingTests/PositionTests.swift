@@ -268,6 +268,42 @@ import UWBTestSupport
     }
   }
 
+  /// The differences of all pairs of five anchors are made of five arrivals, as are four to one of them.
+  @Test(arguments: [false, true]) func `Differences of all pairs are not new ones`(
+    live: Bool
+  ) throws {
+    var noise = Noise(seed: 12)
+    var (star, all): ([PositionSample], [PositionSample]) = ([], [])
+    for step in 0..<200 {
+      let time = Double(step) * 0.1
+      let position = SIMD3<Double>(3 + 0.1 * time, 2.5, 1.2)
+      let arrivals = Self.anchors.map { (position - $0).length + 0.1 * noise.normal() }
+      for a in arrivals.indices {
+        for b in arrivals.indices where b > a {
+          let sample = PositionSample(
+            time: time,
+            observation: PositionObservation(
+              .difference(Self.anchors[a], Self.anchors[b]), arrivals[b] - arrivals[a]),
+            source: b, reference: a)
+          if a == 0 { star.append(sample) }
+          all.append(sample)
+        }
+      }
+    }
+    func variance(_ samples: [PositionSample]) throws -> Double {
+      var smoother = PositionSmoother(height: HeightPrior(1.2, standardDeviation: 0.02))
+      smoother.accelerations = [1]
+      return try #require(smoother.path(samples, live: live).last ?? nil).estimate.covariance.xx
+    }
+    #expect(0.7...1.3 ~= (try variance(all) / variance(star)).squareRoot())
+    let epochs = [star, all].map { $0.filter { $0.time == 5 } }
+    let solver = PositionSolver(height: HeightPrior(1.2, standardDeviation: 0.02))
+    let alone = try epochs.map {
+      try #require(solver.solve($0.observations(errors: [:]))).covariance.xx
+    }
+    #expect(0.6...1.4 ~= (alone[1] / alone[0]).squareRoot(), "\(alone)")
+  }
+
   @Test func `Survives invalid input`() {
     var noise = Noise(seed: 5)
     for _ in 0..<5 {

@@ -18,25 +18,34 @@ public struct PositionSample: Sendable, Hashable {
     (self.time, self.observation) = (time, observation)
     (self.source, self.reference) = (source, reference)
   }
-
-  /// What it was measured to, whichever anchor of a difference is the first.
-  var ends: SIMD2<Int> {
-    guard let reference else { return [source, -1] }
-    return [max(source, reference), min(source, reference)]
-  }
 }
 
 extension [PositionSample] {
-  /// What was measured at one time; together, those of the same anchors tell as much as one.
+  /// What was measured at one time. Together, ranges to one anchor tell as much as a single one, and differences
+  /// of n anchors that are connected as much as n - 1.
   ///
   /// - Parameter errors: constant errors of anchors that are no part of the noise, by their index.
   package func observations(errors: [Int: Double]) -> [PositionObservation] {
-    let counts = Dictionary(map { ($0.ends, 1.0) }, uniquingKeysWith: +)
+    // Each anchor's representative in its group of connected ones.
+    var groups: [Int: Int] = [:]
+    for sample in self {
+      guard let reference = sample.reference else { continue }
+      let (a, b) = (groups[sample.source] ?? sample.source, groups[reference] ?? reference)
+      (groups[sample.source], groups[reference]) = (a, b)
+      for (anchor, group) in groups where group == b { groups[anchor] = a }
+    }
+    let sizes = Dictionary(groups.values.map { ($0, 1) }, uniquingKeysWith: +)
+    func group(_ sample: PositionSample) -> SIMD2<Int> {
+      sample.reference == nil ? [sample.source, 0] : [groups[sample.source] ?? 0, 1]
+    }
+    let counts = Dictionary(map { (group($0), 1) }, uniquingKeysWith: +)
     return map { sample in
       var (observation, error) = (sample.observation, errors[sample.source] ?? 0)
+      let group = group(sample)
+      let independent = group.y == 0 ? 1 : Swift.max(1, (sizes[group.x] ?? 2) - 1)
+      let repeats = Double(counts[group] ?? 1) / Double(independent)
       let noise = observation.standardDeviation
-      observation.standardDeviation =
-        ((noise * noise + error * error) * (counts[sample.ends] ?? 1)).squareRoot()
+      observation.standardDeviation = ((noise * noise + error * error) * repeats).squareRoot()
       return observation
     }
   }

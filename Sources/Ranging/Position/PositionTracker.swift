@@ -52,8 +52,7 @@ public struct PositionTracker: Sendable {
   private var states: [Double]
   private var time: Double
   private var heightTime: Double
-  /// When each anchor, or pair of anchors, was measured last.
-  private var lastTimes: [Double]
+  private var repetition: Repetition
   private var column: [Double]
   private var width = LearnedWidth()
   /// The log-likelihood of the measurements, without terms that are the same for every tracker: to
@@ -84,7 +83,7 @@ public struct PositionTracker: Sendable {
     size = 6 + 2 * sources
     mean = [Double](repeating: 0, count: size)
     column = mean
-    lastTimes = [Double](repeating: -.infinity, count: sources * (sources + 1))
+    repetition = Repetition(sources)
     states = [Double](repeating: 0, count: size * size)
     for row in 6..<(6 + sources) {
       for other in 6..<(6 + sources) {
@@ -220,13 +219,9 @@ public struct PositionTracker: Sendable {
       return false
     }
     rejectionBalance = max(0, rejectionBalance - 1)
-    // The same noise again tells nothing new.
-    let ends = sample.ends
-    let last = ends.x * (sources + 1) + ends.y + 1
-    let since = max(1e-3, time - lastTimes[last])
-    lastTimes[last] = time
+    let since = repetition.add(sample, within: errors.noiseTime)
     measurement.total =
-      own + noise * (1 + normalised / freedom) * max(1, errors.noiseTime / since)
+      own + noise * (1 + normalised / freedom) * max(1, errors.noiseTime / max(1e-3, since))
     correct(measurement)
     return true
   }
@@ -279,6 +274,57 @@ public struct PositionTracker: Sendable {
   }
 }
 
+/// When measurements were made that tell what a new one would, with the same noise: to the same anchor, or
+/// of differences that add up to that between the same two.
+private struct Repetition: Sendable {
+  private let sources: Int
+  /// When each anchor was measured last.
+  private var ranges: [Double]
+  /// The same for each pair of anchors, in both orders.
+  private var differences: [Double]
+  /// For `connection`: since when anchors are connected, and which of them were visited.
+  private var since: [Double]
+  private var isVisited: [Bool]
+
+  init(_ sources: Int) {
+    self.sources = sources
+    ranges = [Double](repeating: -.infinity, count: sources)
+    differences = [Double](repeating: -.infinity, count: sources * sources)
+    since = ranges
+    isVisited = [Bool](repeating: false, count: sources)
+  }
+
+  /// - Returns: how many seconds before the sample these were.
+  mutating func add(_ sample: PositionSample, within time: Double) -> Double {
+    let (now, a) = (sample.time, sample.source)
+    guard let b = sample.reference else {
+      defer { ranges[a] = now }
+      return now - ranges[a]
+    }
+    let last = connection(from: a, to: b, after: now - time)
+    differences[a * sources + b] = now
+    differences[b * sources + a] = now
+    return now - last
+  }
+
+  /// The latest time since which there are differences that lead from one anchor to another.
+  private mutating func connection(from a: Int, to b: Int, after start: Double) -> Double {
+    for index in since.indices { (since[index], isVisited[index]) = (-.infinity, false) }
+    var (next, time) = (a, Double.infinity)
+    while time > start, next != b {
+      isVisited[next] = true
+      for other in since.indices {
+        since[other] = max(since[other], min(time, differences[next * sources + other]))
+      }
+      time = -.infinity
+      for other in since.indices where !isVisited[other] && since[other] > time {
+        (next, time) = (other, since[other])
+      }
+    }
+    return time > start ? time : -.infinity
+  }
+}
+
 /// The errors of measurements to anchors beside the noise of each. All are standard deviations in
 /// metres.
 package struct PositionErrorModel: Sendable, Hashable {
@@ -293,9 +339,9 @@ package struct PositionErrorModel: Sendable, Hashable {
   package var slow = 0.075
   /// Correlation time of the slow error in seconds.
   package var slowTime = 2.0
-  /// Seconds within which measurements to one anchor, or of one pair of anchors, tell as much as a single
-  /// one. With all 100 a second of a public recording, positions are no better than with 10, and without
-  /// this would state that they are.
+  /// Seconds within which measurements to one anchor tell as much as a single one, and differences of n
+  /// anchors as much as n - 1. With all 100 a second of a public recording, positions are no better than with
+  /// 10, and without this would state that they are.
   package var noiseTime = 0.1
 
   package init() {}
