@@ -321,20 +321,33 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       || powerBiasKnots?.isEmpty == false
   }
 
-  /// What distances of peers are too long by that the file does not have: `delay`, or else the mean of those
-  /// that it has.
+  /// What distances of peers are too long by, in metres: also of the boards that were measured with one that
+  /// is part of all sums.
+  package var delaysOfPeers: [String: Double] {
+    var result = peerDelays ?? [:]
+    let boards = sums.keys.map { Set($0.map(\.board)) }
+    guard let first = boards.first else { return result }
+    let common = boards.reduce(first) { $0.intersection($1) }
+    guard common.count == 1 else { return result }
+    for (ends, sum) in sums {
+      for end in ends where !common.contains(end.board) && result[end.board] == nil {
+        result[end.board] = sum.delay
+      }
+    }
+    return result
+  }
+
+  /// What distances of other peers are too long by: `delay`, or else the mean of those that are known.
   ///
-  /// - Parameter known: the delays of peers that it has.
-  /// - Returns: metres, and one standard deviation. Few peers tell little of how others differ; that counts
-  ///   as one that is 0.3 m off, as boards may be that nobody has calibrated.
-  package func delayOfOthers(
-    than known: some Collection<Double>
-  ) -> (metres: Double, deviation: Double) {
+  /// - Returns: metres, and one standard deviation. Without `delay`, few peers tell little of how others
+  ///   differ; that counts as one that is 0.3 m off, as boards may be that nobody has calibrated.
+  package var delayOfOtherPeers: (metres: Double, deviation: Double) {
+    let known = delaysOfPeers.values
     guard !known.isEmpty else { return (delay ?? 0, 0) }
     let count = Double(known.count)
     let metres = delay ?? known.reduce(0, +) / count
     let squares = known.reduce(0) { $0 + ($1 - metres) * ($1 - metres) }
-    let usual = TwoWayParameters().antennaDelayDeviation
+    let usual = delay == nil ? TwoWayParameters().antennaDelayDeviation : 0
     return (metres, ((usual * usual + squares * (1 + 1 / count)) / count).squareRoot())
   }
 

@@ -53,8 +53,8 @@ extension EstimationSettings {
     peers: [MACAddress] = []
   ) {
     self.init()
-    delay = calibration.delayOfOthers(than: (calibration.peerDelays ?? [:]).values).metres
-    for (name, metres) in calibration.peerDelays ?? [:] {
+    delay = calibration.delayOfOtherPeers.metres
+    for (name, metres) in calibration.delaysOfPeers {
       if let address = MACAddress(name) { delays[address] = metres }
     }
     let port = AntennaPort(channel: channel)

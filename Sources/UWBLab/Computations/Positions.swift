@@ -83,7 +83,7 @@ private struct Epochs {
   private(set) var samples: [[PositionSample]] = []
   /// How many measurements were used, by the row of the input.
   private(set) var used: [Int: Int] = [:]
-  /// How far off the corrections of anchors may be beyond what the whole calibration is, by their index:
+  /// How far off the corrections of anchors may be beyond what the whole calibration is, by their index: most
   /// of those that it does not know.
   private(set) var errors: [Int: Double] = [:]
   /// How often the rows name an anchor that is not known.

@@ -473,21 +473,11 @@ struct RangeCorrection {
 
   init(_ calibration: RangingCalibration, _ reader: inout TableReader) throws(LabError) {
     self.calibration = calibration
-    delays = calibration.peerDelays ?? [:]
+    delays = calibration.delaysOfPeers
+    (delay, spread) = calibration.delayOfOtherPeers
     powerBias = calibration.powerBias
     for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
     sums = calibration.sums
-    // Where one board is part of all sums, the other ones are its peers.
-    let boards = sums.keys.map { Set($0.map(\.board)) }
-    if var hub = boards.first {
-      for ends in boards { hub.formIntersection(ends) }
-      for (ends, sum) in sums {
-        for end in ends where hub.count == 1 && !hub.contains(end.board) {
-          delays[end.board] = delays[end.board] ?? sum.delay
-        }
-      }
-    }
-    (delay, spread) = calibration.delayOfOthers(than: delays.values)
     let hasDelay = calibration.delay != nil || !delays.isEmpty
     guard calibration.hasDistances else {
       throw LabError(.badFile, "The calibration has no delays and no power bias.")
