@@ -151,7 +151,7 @@ import UWBTestSupport
     let run = try ComputedText(try table.filteredRanges(calibration: calibration))
     #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 0.005 })
     #expect(run.numbers("sigma_m").allSatisfy { 0.23..<0.3 ~= $0 })
-    // One says nothing of others.
+    // One alone does not show any scatter.
     var one = RangingCalibration()
     one.peerDelays = ["A": 0.4]
     let single = try ComputedText(try table.filteredRanges(calibration: one))

@@ -43,6 +43,13 @@ import UWBTestSupport
     #expect(remarked.headerLine == 3 && remarked.line(0) == 5)
     let marked = try table("#time_s;range_m\n3;4\n")
     #expect(marked.header == ["time_s", "range_m"] && marked.number(0, 1) == 4)
+    for header in ["# time_s,anchor,signal level", "#time_s,anchor,\"my peer\""] {
+      let other = try table("# in a hall, cold, \"dark\n\(header)\n\n3,A,4\n")
+      #expect(other.header.prefix(2) == ["time_s", "anchor"] && other.rowCount == 1)
+      #expect(other.headerLine == 2 && other.line(0) == 4)
+    }
+    let place = try table("# Berlin, Germany\ntime_s,range_m\n3,4\n")
+    #expect(place.header == ["time_s", "range_m"] && place.rowCount == 1)
     #expect(throws: LabError.self) { try table("# by hand\n") }
   }
 

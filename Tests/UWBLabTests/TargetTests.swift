@@ -66,6 +66,26 @@ import UWBLab
     #expect(warnings.contains { $0.contains("2 of 40") && $0.contains("_deg") }, "\(warnings)")
   }
 
+  /// Degrees that are mostly small, all at once and row by row.
+  @Test func smallDegreesNeedTheirUnit() throws {
+    var text = "time_s,x,y,range_m,azimuth,yaw\n"
+    for step in 0..<120 { text += "\(step),\(step),0,3,\(step % 11 * 4 + 1),0.5\n" }
+    let table = try CSVTable(text: text)
+    let error = #expect(throws: LabError.self) { try table.targets() }
+    #expect(error?.recoverySuggestion?.contains("azimuth_deg") == true)
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      text.replacing(",0.5\n", with: ",90\n"), to: "in.csv")
+    let late = #expect(throws: LabError.self) {
+      _ = try RowComputation.run(from: file, to: folder.path("out.csv")) {
+        table throws(LabError) in try table.liveTargets(TargetFinder.Parameters())
+      }
+    }
+    #expect(late?.recoverySuggestion?.contains("yaw_deg") == true)
+    #expect(try folder.read("out.csv").split(separator: "\n").count == 4)
+  }
+
   /// Two dimensions and a yaw say the same as a pose that turns about the vertical axis.
   @Test func aYawStandsForAQuaternion() throws {
     var (flat, full) = ("time_s,x,y,yaw_deg,range_m\n", "time_s,x,y,z,qw,qx,qy,qz,range_m\n")

@@ -122,11 +122,12 @@ extension CSVTable {
     let azimuth = reader.find("azimuth", .angle)
     let angle = azimuth == nil ? try reader.require("angle", .angle) : nil
     let elevation = reader.find("elevation", .angle)
+    try reader.checkUnit(of: elevation, "elevation")
     return try reader.rows { [reader] row, status in
       let value = reader.value(row, phase, &status)
       let seen = (angle ?? azimuth).flatMap { reader.value(row, $0, &status) }
       guard let value, let seen else { return nil }
-      let height = reader.value(row, elevation) ?? 0
+      let height = reader.optional(row, elevation, &status) ?? 0
       return PhaseSample(
         angle: azimuth == nil ? seen : Cone.cone(azimuth: seen, elevation: height), phase: value)
     }
@@ -144,14 +145,15 @@ extension CSVTable {
       return nil
     }
     let elevation = reader.find("elevation", .angle)
+    try reader.checkUnit(of: elevation, "elevation")
     var phases: [Column] = []
     for column in columns { phases.append(try reader.phaseColumn(column)) }
     return try reader.rows { [reader, phases] row, status in
       guard let seen = reader.value(row, azimuth, &status) else { return nil }
-      let measured = phases.map { reader.value(row, $0) }
+      let measured = phases.map { reader.optional(row, $0, &status) }
       if measured.allSatisfy({ $0 == nil }) { _ = reader.value(row, phases[0], &status) }
       return ArraySample(
-        azimuth: seen, elevation: reader.value(row, elevation) ?? 0, phases: measured)
+        azimuth: seen, elevation: reader.optional(row, elevation, &status) ?? 0, phases: measured)
     }
   }
 
@@ -182,6 +184,7 @@ extension CSVTable {
     let time = try reader.require("time", .time)
     let azimuth = reader.find("azimuth", .angle)
     let elevation = reader.find("elevation", .angle)
+    try reader.checkUnit(of: elevation, "elevation")
     let x = azimuth == nil ? try reader.require("x", .length) : nil
     let y = azimuth == nil ? try reader.require("y", .length) : nil
     let z = reader.find("z", .length)
@@ -193,7 +196,7 @@ extension CSVTable {
       guard let seconds, let first, let second else { return nil }
       guard azimuth == nil else {
         return WalkaroundCalibration.Point(
-          time: seconds, azimuth: first, elevation: reader.value(row, elevation) ?? 0)
+          time: seconds, azimuth: first, elevation: reader.optional(row, elevation, &status) ?? 0)
       }
       let there = SIMD3<Double>(first, second, reader.value(row, z) ?? position.z)
       return WalkaroundCalibration.Point(time: seconds, position: there, antennas: pose)

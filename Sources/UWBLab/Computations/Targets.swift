@@ -42,7 +42,7 @@ extension CSVTable {
     let range = try reader.require("range", .length)
     let pose = try PoseColumns(&reader)
     let azimuth = reader.find("azimuth", .angle)
-    if let azimuth { try reader.checkUnit(of: azimuth, "azimuth") }
+    try reader.checkUnit(of: azimuth, "azimuth")
     var finders: [String: TargetFinder] = [:]
     return RowComputation(
       reader,
@@ -61,7 +61,7 @@ extension CSVTable {
       let measured = reader.value(row, range, &status)
       var result = ComputedRow<TargetEstimate>(
         row: row, peer: reader.peer(row), time: seconds, state: status)
-      let bearing = azimuth.flatMap { reader.optional(row, $0, &result.state) }
+      let bearing = reader.optional(row, azimuth, &result.state)
       guard result.state.isOK, let pose, let seconds, let measured,
         let corrected = calibrator.corrected(
           measured, row, peer: result.peer, time: seconds, reader, &result.state)
@@ -92,7 +92,7 @@ private struct PoseColumns {
     y = try reader.require("y", .length)
     z = reader.find("z", .length)
     yaw = reader.has("qw", .number) ? nil : reader.find("yaw", .angle)
-    if let yaw { try reader.checkUnit(of: yaw, "yaw") }
+    try reader.checkUnit(of: yaw, "yaw")
     guard yaw != nil || ["qw", "qx", "qy", "qz"].contains(where: { reader.has($0, .number) }) else {
       throw LabError(
         .badTable, "The input has neither yaw_deg nor qw, qx, qy and qz.",

@@ -50,16 +50,12 @@ public struct CSVTable: Sendable {
     }
     self.bytes = bytes
     hasQuotes = bytes.contains(UInt8(ascii: "\""))
-    var start = Cursor(
-      position: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0, line: first)
+    let start = Self.header(in: bytes, line: first)
     var (cursor, cells) = (start, [UInt32]())
-    repeat {
-      start = cursor
-      guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
-        throw LabError(.badTable, "The input is empty: it has no header.")
-      }
-      headerLine = line
-    } while Self.isRemark(bytes[Int(cells[0])..<Int(cells[cells.count - 1])])
+    guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
+      throw LabError(.badTable, "The input is empty: it has no header.")
+    }
+    headerLine = line
     if cells.count == 2 {
       let head = bytes[Int(cells[0])..<Int(cells[1])]
       for other in [UInt8(ascii: ";"), UInt8(ascii: "\t")] where head.contains(other) {
@@ -72,7 +68,9 @@ public struct CSVTable: Sendable {
       plain(Int(cells[$0])..<Int(cells[$0 + 1]))
     }
     // Some tools mark the header as a comment.
-    if let mark = header[0].first, mark == "#" || mark == "%" { header[0].removeFirst() }
+    if let mark = header[0].first, mark == "#" || mark == "%" {
+      header[0] = String(header[0].dropFirst().drop { $0 == " " })
+    }
     bounds.reserveCapacity(bytes.count / 6)
     while let line = try cursor.takeRow(of: bytes, separator, skipsComments: true, &cells) {
       append(cells, line: line)
@@ -114,14 +112,44 @@ public struct CSVTable: Sendable {
     }
   }
 
-  /// Whether a line above the rows is a comment: some tools mark headers like that, too, but these have
-  /// several cells of one word each.
-  static func isRemark(_ line: ArraySlice<UInt8>) -> Bool {
-    guard line.first == UInt8(ascii: "#") else { return false }
-    let (hash, space, separators) = (UInt8(ascii: "#"), UInt8(ascii: " "), [.comma] + ";\t".utf8)
-    let cells = line.drop { $0 == hash || $0 == space }.split { separators.contains($0) }
-    let areWords = cells.allSatisfy { $0.split(separator: space).count == 1 }
-    return cells.count < 2 || !areWords
+  /// Where the header is: the first line that is no comment, or a comment above it that is a header.
+  private static func header(in bytes: [UInt8], line first: Int) -> Cursor {
+    var position = bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0
+    var (line, comment) = (first, nil as (line: ArraySlice<UInt8>, at: Cursor)?)
+    while position < bytes.count {
+      let text = bytes[position...].prefix { $0 != 10 }
+      let here = Cursor(position: position, line: line)
+      if text.first == UInt8(ascii: "#") {
+        comment = (text, here)
+      } else if !text.isEmpty, text != [13] {
+        guard let comment, isHeader(comment.line, above: text) else { return here }
+        return comment.at
+      }
+      position = text.endIndex + 1
+      line += 1
+    }
+    if let comment, isHeader(comment.line, above: nil) { return comment.at }
+    return Cursor(position: bytes.count, line: line)
+  }
+
+  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Whether a comment is a header, which some tools mark like that: it has as many cells as the line below, one
+  /// of which is a number.
+  static func isHeader(_ comment: ArraySlice<UInt8>, above row: ArraySlice<UInt8>?) -> Bool {
+    [.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")].contains { separator in
+      func cells(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        line.split(separator: separator, omittingEmptySubsequences: false)
+      }
+      let columns = cells(comment).count
+      guard columns > 1, let row else { return columns > 1 }
+      let ignored = Array(" \"\r".utf8)
+      return cells(row).count == columns
+        && cells(row).contains { cell in
+          let digits = cell.drop { ignored.contains($0) }.prefix { !ignored.contains($0) }
+          return decimal(digits, mayHaveComma: separator != .comma) != nil
+        }
+    }
   }
 
   /// Takes a row in the place of all that were there.

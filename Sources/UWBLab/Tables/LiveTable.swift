@@ -58,6 +58,8 @@ package struct RowComputation<Value> {
       if row.value != nil { computed += 1 }
       first = first ?? (line, row.status)
       problems.add(row.status, line: line)
+      // What came before was wrong as well.
+      if problems.angles == 3, total <= 30 { break }
     }
     try writer.finish()
     let isCut = Task.isCancelled
@@ -65,6 +67,7 @@ package struct RowComputation<Value> {
       if isCut { return computation.reader.warnings }
       throw .noRows(rows.table)
     }
+    if problems.angles >= 3, total <= 30, let error = problems.unitError { throw error }
     let warnings = try problems.warnings(for: rows.table, of: total)
     if computed == 0, !isCut {
       throw .nothingComputed(of: total, firstLine: first.line, first.status)
@@ -81,11 +84,13 @@ private struct TableRows: ~Copyable {
   private var lines: InputLines
   /// The last that was read.
   private var line: Int
+  /// That line, where it was only looked at.
+  private var row: [UInt8]?
 
   init(_ path: String?) throws(LabError) {
     let name = path ?? "-"
     var lines = try Self.open(name)
-    (table, line) = try Self.header(&lines, name)
+    (table, line, row) = try Self.header(&lines, name)
     self.name = name
     self.lines = lines
   }
@@ -96,16 +101,24 @@ private struct TableRows: ~Copyable {
 
   private static func header(
     _ lines: inout InputLines, _ name: String
-  ) throws(LabError) -> (CSVTable, line: Int) {
-    var line = 0
-    while let text = try take(&lines, name) {
+  ) throws(LabError) -> (CSVTable, line: Int, row: [UInt8]?) {
+    var (line, comment) = (0, nil as (text: [UInt8], line: Int)?)
+    while var text = try take(&lines, name) {
       line += 1
-      if !text.isEmpty, text != [0x0D], !CSVTable.isRemark(text[...]) {
-        return (try CSVTable(text, line: line), line)
+      if line == 1, text.starts(with: CSVTable.byteOrderMark) {
+        text.removeFirst(CSVTable.byteOrderMark.count)
+      }
+      if text.first == UInt8(ascii: "#") {
+        comment = (text, line)
+      } else if !text.isEmpty, text != [0x0D] {
+        if let comment, CSVTable.isHeader(comment.text[...], above: text[...]) {
+          return (try CSVTable(comment.text, line: comment.line), line, text)
+        }
+        return (try CSVTable(text, line: line), line, nil)
       }
     }
     if Task.isCancelled { throw unreadable(name, .system(.canceled)) }
-    throw LabError(.badTable, "The input is empty: it has no header.")
+    return (try CSVTable(comment?.text ?? [], line: comment?.line ?? 1), line, nil)
   }
 
   private static func unreadable(_ name: String, _ error: FileError) -> LabError {
@@ -117,10 +130,12 @@ private struct TableRows: ~Copyable {
     beforeWaiting prepare: () throws(LabError) -> Void
   ) throws(LabError) -> Bool {
     while true {
-      if !lines.hasLine { try prepare() }
-      guard var row = try Self.take(&lines, name) else { return false }
-      let first = line + 1
-      line += 1
+      if !lines.hasLine, row == nil { try prepare() }
+      if row == nil { line += 1 }
+      var next = row.take()
+      if next == nil { next = try Self.take(&lines, name) }
+      guard var row = next else { return false }
+      let first = line
       while table.isOpen(row), let more = try Self.take(&lines, name) {
         row += [0x0A] + more
         line += 1

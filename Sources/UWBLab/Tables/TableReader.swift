@@ -47,12 +47,15 @@ struct RowStatus {
 
   /// Records that a cell is empty or not a number, unless an earlier one already was.
   mutating func blame(_ column: String, isEmpty: Bool) {
-    blame(column, isEmpty ? "missing" : "invalid")
+    blame(column, isEmpty ? "missing_" : "invalid_")
   }
+
+  /// What statuses begin with if an angle seems to be in degrees.
+  static let tooLarge = "too_large_"
 
   mutating func blame(_ column: String, _ cause: String) {
     guard isOK else { return }
-    word = cause + "_" + String(column.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    word = cause + String(column.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
   }
 }
 
@@ -113,18 +116,20 @@ struct TableReader {
     return column
   }
 
-  /// Refuses a column of angles without a unit if many are more than six turns in radians. Single ones are
-  /// problems of their rows.
-  func checkUnit(of column: Column, _ quantity: String) throws(LabError) {
-    var (count, first, many) = (0, 0, 0)
+  /// Refuses a column of angles without a unit if some are more than six turns in radians, and many more than
+  /// one. Where most are less, those few are problems of their rows.
+  func checkUnit(of column: Column?, _ quantity: String) throws(LabError) {
+    guard let column, column.mayBeDegrees else { return }
+    var (count, many, tooMany, first) = (0, 0, 0, 0)
     for row in 0..<table.rowCount {
       guard let number = table.number(row, column.index) else { continue }
       count += 1
+      if abs(number) > 2 * .pi { many += 1 }
       guard column.seemsDegrees(number) else { continue }
-      if many == 0 { first = row }
-      many += 1
+      if tooMany == 0 { first = row }
+      tooMany += 1
     }
-    guard many > 0, many >= min(3, count), 10 * many >= count else { return }
+    guard tooMany > 0, tooMany >= min(3, count), 10 * many >= count else { return }
     throw .table(
       table.line(first),
       "the \(quantity) in \(printable(column.name)) is more than six turns: it seems to be in degrees.",
@@ -133,7 +138,7 @@ struct TableReader {
 
   fileprivate static func unitAdvice(for name: String) -> String {
     let stem = name.lowercased().hasSuffix("_rad") ? String(name.dropLast(4)) : name
-    return "Call the column \(printable(stem))_deg, also where a file names it."
+    return "Call the column \(printable(stem))_deg; if a file names it, there as well."
   }
 
   /// - Parameter name: may have a unit already.
@@ -183,10 +188,11 @@ struct TableReader {
   }
 
   /// The same for a cell that may hold no number.
-  func optional(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
+  func optional(_ row: Int, _ column: Column?, _ status: inout RowStatus) -> Double? {
+    guard let column else { return nil }
     if let number = number(row, column) { return number }
     if let number = table.number(row, column.index), column.seemsDegrees(number) {
-      status.blame(column.name, "too_large")
+      status.blame(column.name, RowStatus.tooLarge)
     }
     return nil
   }
@@ -267,14 +273,29 @@ public struct LabRows<Value> {
 struct RowProblems {
   private var count = 0
   private var first: (line: Int, word: String)?
+  /// Rows with angles that seem to be in degrees, and the first of their columns.
+  private(set) var angles = 0
+  private var angle: String?
 
   /// Adds the status of a row. Only cells that cannot be read and unknown names are problems, not
   /// what a computation makes of the row.
   mutating func add(_ status: String, line: @autoclosure () -> Int) {
-    let prefixes = ["missing_", "invalid_", "too_large_", "unknown_b", "unknown_anchor"]
+    let prefixes = ["missing_", "invalid_", RowStatus.tooLarge, "unknown_b", "unknown_anchor"]
     guard prefixes.contains(where: status.hasPrefix) else { return }
     count += 1
     if first == nil { first = (line(), status) }
+    guard status.hasPrefix(RowStatus.tooLarge) else { return }
+    angles += 1
+    angle = angle ?? String(status.dropFirst(RowStatus.tooLarge.count))
+  }
+
+  /// What to say of a table with too many such rows.
+  var unitError: LabError? {
+    angle.map {
+      LabError(
+        .badTable, "\($0) is often more than six turns: it seems to be in degrees.",
+        suggestion: TableReader.unitAdvice(for: $0))
+    }
   }
 
   /// - Parameter total: the number of rows.
@@ -288,10 +309,7 @@ struct RowProblems {
     }
     guard let first else { return warnings }
     let example = "The first is line \(first.line): \(first.word)."
-    let prefix = "too_large_"
-    let advice =
-      first.word.hasPrefix(prefix)
-      ? TableReader.unitAdvice(for: String(first.word.dropFirst(prefix.count))) : nil
+    let advice = angle.map { TableReader.unitAdvice(for: $0) }
     if count == total {
       throw LabError(
         .badTable, line: first.line,
