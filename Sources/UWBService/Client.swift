@@ -271,7 +271,7 @@ import Varlink
     self.monitor?.isPausing = true
     let pause = DispatchTimeInterval.milliseconds(Int(monitor.pause / .milliseconds(1)))
     ServiceQueue.shared.queue.asyncAfter(deadline: .now() + pause) { [weak self] in
-      ServiceActor.assumeIsolated {
+      ServiceQueue.shared.handle {
         guard let self, self.monitor != nil else { return }
         self.monitor?.isPausing = false
         self.sendMeasurements()

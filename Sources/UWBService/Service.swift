@@ -90,7 +90,7 @@ import Varlink
     isPaused = true
     listening?.suspend()
     ServiceQueue.shared.queue.asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
-      ServiceActor.assumeIsolated { self?.resume() }
+      ServiceQueue.shared.handle { self?.resume() }
     }
   }
 

@@ -19,10 +19,15 @@ import Locking
 
   /// Calls `body` after what the queue was given before: at once on the calling thread if the queue has
   /// nothing to do, because waking a thread of its own takes longer than most of what is done here. The
-  /// caller waits for one handler at most, which may have begun meanwhile.
+  /// caller then waits for what has begun meanwhile. It also waits if the queue has much to do, so that there
+  /// is an end to what waits.
   nonisolated static func atOnceOrLater(_ body: @escaping @Sendable @ServiceActor () -> Void) {
     let service = ServiceQueue.shared
-    if service.isBusy { service.later(body) } else { service.queue.sync { assumeIsolated(body) } }
+    if 1...1_024 ~= service.load {
+      service.later(body)
+    } else {
+      service.queue.sync { service.handle(body) }
+    }
   }
 }
 
@@ -34,7 +39,7 @@ final class ServiceQueue: SerialExecutor {
   /// Jobs and handlers that run or wait.
   private let pending = Locked(0)
 
-  var isBusy: Bool { pending.withLock { $0 > 0 } }
+  var load: Int { pending.withLock { $0 } }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -54,7 +59,7 @@ final class ServiceQueue: SerialExecutor {
     }
   }
 
-  /// Calls `body` in a handler of a descriptor.
+  /// Calls `body` in the queue, in a handler of a descriptor or timer.
   func handle(_ body: @ServiceActor () -> Void) {
     pending.withLock { $0 += 1 }
     ServiceActor.assumeIsolated(body)
