@@ -252,7 +252,33 @@ import UWB
     await stage.end()
   }
 
-  /// BlueZ closes one of another phone when a phone leaves that is not paired.
+  /// Neither is one that was there before told what is meant for it, nor is that lost.
+  @Test func aPhoneWhoseSubscriptionIsKeptIsAnsweredWhenOthersHaveLeft() async throws {
+    let stage = try await Stage()
+    var values = try await stage.values().makeAsyncIterator()
+    let events = stage.accessory.events
+    stage.connect("BB")
+    _ = try await stage.subscribe("BB")
+    stage.connect("AA")
+    stage.blueZ.change(
+      "/org/bluez/hci0/dev_AA", "org.bluez.Device1", "Bonded", .bool(true))
+    try await stage.write(initialize, "AA")
+    _ = await event(events) { if case .offered = $0 { true } else { nil } }
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_BB"))
+    stage.leave("BB")
+    let value = try #require(await values.next(isolation: #isolation))
+    #expect(try await stage.read("AA") == Array(value.dropFirst()))
+    // One that is paired hears it from the moment at which it is connected.
+    stage.connect("CC")
+    stage.leave("CC")
+    stage.blueZ.change(
+      "/org/bluez/hci0/dev_CC", "org.bluez.Device1", "Bonded", .bool(true))
+    stage.connect("CC")
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_CC"))
+    await stage.end()
+  }
+
+  /// When an unpaired phone leaves, BlueZ closes another phone's socket.
   @Test func aPhoneThatLosesItsSocketIsAnswered() async throws {
     let stage = try await Stage()
     var values = try await stage.values().makeAsyncIterator()

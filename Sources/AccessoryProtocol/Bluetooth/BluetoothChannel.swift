@@ -15,6 +15,8 @@ final class BluetoothChannel: DataChannel {
     var output: GATTCharacteristic
     /// The last message, while the app has not subscribed.
     var waiting: [UInt8]?
+    /// Whether others would have heard it.
+    var isHeldBack = false
   }
 
   private let device: BluetoothDeviceID
@@ -70,6 +72,22 @@ final class BluetoothChannel: DataChannel {
     }
   }
 
+  /// Sends what others would have heard, who have left.
+  @BluetoothActor func othersLeft() {
+    let (message, output) = state.withLock { ($0.isHeldBack ? $0.waiting : nil, $0.output) }
+    guard isOpen, let message else { return }
+    do throws(BluetoothError) { try tellWithoutSocket(message, output) } catch {
+      fail(AccessoryError(.bluetooth(error)))
+    }
+  }
+
+  @BluetoothActor private func tellWithoutSocket(
+    _ message: [UInt8], _ output: GATTCharacteristic
+  ) throws(BluetoothError) {
+    let isSent = try server.notifyWithoutSocket(message, output, to: device)
+    state.withLock { ($0.waiting, $0.isHeldBack) = (message, !isSent) }
+  }
+
   func send(_ message: [UInt8]) async throws(AccessoryError) { try await notify(message) }
 
   @BluetoothActor private func notify(_ message: [UInt8]) throws(AccessoryError) {
@@ -82,10 +100,7 @@ final class BluetoothChannel: DataChannel {
     } catch {
       guard case .notSubscribed = error.reason else { throw failed(error) }
       // Apps may speak before they listen.
-      state.withLock { $0.waiting = message }
-      do throws(BluetoothError) {
-        try server.notifyWithoutSocket(message, output, to: device)
-      } catch {
+      do throws(BluetoothError) { try tellWithoutSocket(message, output) } catch {
         throw failed(error)
       }
     }

@@ -12,6 +12,8 @@ internal import Locking
   private let offered: Locked<[BluetoothDeviceID: [UInt8]]>
   private var channels: [BluetoothDeviceID: BluetoothChannel] = [:]
   private var connected: Set<BluetoothDeviceID> = []
+  /// Those of them that are not served, and have been told of.
+  private var refused: Set<BluetoothDeviceID> = []
   /// The address with which each phone has subscribed, or at least connected.
   private var addresses: [BluetoothDeviceID: String] = [:]
   private let arrivals: AsyncStream<BluetoothChannel>
@@ -134,8 +136,15 @@ internal import Locking
         refuse(device)
       }
     case .unsubscribed(_, let device):
-      // Its program has ended; the connection would stay.
-      guard services.needsListeners, channels[device]?.end() == true else { break }
+      if services.needsListeners {
+        // Its program has ended; the connection would stay.
+        guard channels[device]?.end() == true else { break }
+      } else {
+        // It cannot be told anything alone any more.
+        guard servesSeveral, channels[device]?.isOpen == true, !services.server.hasSocket(device),
+          !served(beside: device).isEmpty
+        else { break }
+      }
       disconnect(device)
     }
     return true
@@ -183,11 +192,26 @@ internal import Locking
       self?.disconnect(device)
     }
     channels[device] = channel
+    if servesSeveral, !services.server.hasSocket(device) {
+      for other in connected where other != device && hears(other, tellingWithoutSocket: device) {
+        refuse(other)
+      }
+    }
     arrival.yield(channel)
     return channel
   }
 
+  /// Whether a phone would hear what one without a socket is told: it has subscribed, perhaps at an earlier
+  /// connection, which BlueZ knows of those that are paired. One that is not paired will have a socket.
+  private func hears(
+    _ other: BluetoothDeviceID, tellingWithoutSocket device: BluetoothDeviceID
+  ) -> Bool {
+    let mustBePaired = services.server.hasSocket(other) ? device : other
+    return bluetooth.device(mustBePaired)?.isBonded == true
+  }
+
   private func refuse(_ device: BluetoothDeviceID) {
+    guard refused.insert(device).inserted else { return }
     report(.refused(phone: device.address))
     disconnect(device)
   }
@@ -205,7 +229,9 @@ internal import Locking
     lastNumber += 1
     let number = lastNumber
     leaving[number] = Task { [weak self, bluetooth] in
-      try? await bluetooth.disconnect(device)
+      do throws(BluetoothError) { try await bluetooth.disconnect(device) } catch {
+        self?.refused.remove(device)
+      }
       self?.leaving[number] = nil
     }
   }
@@ -218,8 +244,13 @@ internal import Locking
       guard bluetooth.adapter(of: device)?.address == adapter.address else { return }
       if device.isConnected {
         if addresses[device.id] == nil { addresses[device.id] = device.address }
+        guard connected.insert(device.id).inserted, servesSeveral else { break }
         // Advertising ends with a connection.
-        if connected.insert(device.id).inserted, servesSeveral { readvertise() }
+        readvertise()
+        let alone = served(beside: device.id).filter { !services.server.hasSocket($0) }
+        if alone.contains(where: { hears(device.id, tellingWithoutSocket: $0) }) {
+          refuse(device.id)
+        }
       } else {
         left(device.id)
       }
@@ -242,8 +273,10 @@ internal import Locking
     // bluetoothd also tells of those that were only heard.
     guard connected.remove(device) != nil else { return }
     addresses[device] = nil
+    refused.remove(device)
     services.server.left(device)
     channels.removeValue(forKey: device)?.end()
+    for channel in channels.values { channel.othersLeft() }
     if isClosed, !channels.values.contains(where: \.isOpen) { arrival.finish() }
     // Phones that were refused find it when the one that is served has left.
     if hasRoom() { readvertise() }

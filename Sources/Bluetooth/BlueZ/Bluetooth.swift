@@ -169,8 +169,8 @@
     for end in readers.values { end() }
   }
 
-  /// Ends all notifications, and waits until bluetoothd knows. It uses freed memory (5.66 to 5.85) when it
-  /// sees the end of their sockets after the program has left the bus (bluez/bluez#1781).
+  /// Ends the notifications that come by sockets, and waits until bluetoothd knows. It uses freed memory (5.66
+  /// to 5.85) when it sees the end of their sockets after the program has left the bus (bluez/bluez#1781).
   package func endNotifications() async {
     closeSockets()
     let ping = DBusMethod("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping")

@@ -129,18 +129,20 @@ package enum ATTError: Error, Sendable, Hashable {
     try subscription.socket.send(value)
   }
 
-  /// Notifies a device without a socket, unless another one has subscribed, which would hear it as well. It is
-  /// lost if the device has not subscribed.
+  /// Notifies a device without a socket, unless another one has subscribed, which would hear it as well. The
+  /// value is lost if the device has not subscribed.
   ///
   /// BlueZ (5.82) keeps the subscription of a device with a bond when it leaves, but not its socket, and does
   /// not ask for another one when it subscribes again. It also closes the wrong socket when a device without a
   /// bond leaves while others stay (5.78 to 5.83, bluez/bluez#1452).
   ///
+  /// - Returns: whether no other one has.
   /// - Throws: as `notify(_:_:to:)`.
   package func notifyWithoutSocket(
     _ value: [UInt8], _ characteristic: GATTCharacteristic, to device: BluetoothDeviceID
-  ) throws(BluetoothError) {
-    guard (subscriptions[characteristic] ?? [:]).allSatisfy({ $0.key == device }) else { return }
+  ) throws(BluetoothError) -> Bool {
+    let listeners = subscriptions[characteristic] ?? [:]
+    guard listeners.keys.allSatisfy({ $0 == device }) else { return false }
     let limit = limits[device] ?? Self.messageLimit([:])
     guard value.count <= limit else {
       throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
@@ -149,6 +151,7 @@ package enum ATTError: Error, Sendable, Hashable {
       guard let index = service.characteristics.firstIndex(of: characteristic) else { continue }
       tellAll(Self.path(service: number) + Self.path(characteristic: index), value)
     }
+    return true
   }
 
   /// Whether a device has a socket, so that only it is notified.
@@ -159,6 +162,7 @@ package enum ATTError: Error, Sendable, Hashable {
   /// Ends the sockets of a device that is not connected any more, of which bluetoothd may tell later.
   package func left(_ device: BluetoothDeviceID) {
     guard !sharesSockets else { return }
+    limits[device] = nil
     for characteristic in subscriptions.keys {
       subscriptions[characteristic]?.removeValue(forKey: device)?.socket.close()
     }
