@@ -16,12 +16,12 @@ newest_kernel() {
 
 # apt-get and apt-cache, with private lists if the machine's are empty.
 private_lists=()
-# A machine without a network fails soon.
+# A machine without a network fails soon, and a slow one after ten minutes.
 patience=(-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Retries=1)
 apt_get() {
   local tool=$1
   shift
-  "apt-$tool" "${private_lists[@]}" "${patience[@]}" -o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
+  timeout 600 "apt-$tool" "${private_lists[@]}" "${patience[@]}" -o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
 }
 use_private_lists() {
   mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
@@ -44,7 +44,7 @@ fetch() { # the folder, their names
   echo "downloading $# packages into $cache"
   mkdir -p "$cache/debs"
   (cd "$cache/debs" && rm -f ./*.deb && printf '%s\n' "$@" | sort -u |
-    xargs "apt-get" "${private_lists[@]}" "${patience[@]}" -o APT::Sandbox::User= -qq download) \
+    xargs timeout 600 "apt-get" "${private_lists[@]}" "${patience[@]}" -o APT::Sandbox::User= -qq download) \
     >"$cache/log" 2>&1 || return 1
   for deb in "$cache"/debs/*.deb; do dpkg-deb -x "$deb" "$folder"; done
   rm -rf "$cache/debs"

@@ -68,7 +68,7 @@ repeated() {
   done
 }
 often=$(rounds 2 100)
-# fault NAME WHAT COMMAND: the first times do not count, in which things are made that stay.
+# fault NAME WHAT COMMAND: the first two do not count, in which both ends allocate what they keep.
 fault() {
   [ -z "$BENCH_FAULT" ] || [ "$BENCH_FAULT" = "$1" ] || return 0
   repeated 2 "$3" >&4 2>&4
