@@ -279,7 +279,7 @@ let package = Package(
   cLanguageStandard: .c11
 )
 
-// Only these tests, what they need, and the libraries, which snippets need. It is built sooner: .ci/run under
+// Only these tests, what they need, and the libraries, which snippets need. It builds faster: .ci/run under
 // ThreadSanitizer.
 if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(String.init) {
   func needed(by name: String) -> [String] {
