@@ -323,13 +323,18 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   /// What distances of peers are too long by, in metres: also of the boards that were measured with one that
   /// is part of all sums.
-  package var delaysOfPeers: [String: Double] {
+  ///
+  /// - Parameters:
+  ///   - board: that one, where it is known.
+  ///   - channel: of the sums; nil: the first of each pair of boards, in the order of channels.
+  package func delaysOfPeers(of board: String? = nil, channel: Int? = nil) -> [String: Double] {
     var result = peerDelays ?? [:]
     let boards = sums.keys.map { Set($0.map(\.board)) }
     guard let first = boards.first else { return result }
     let common = boards.reduce(first) { $0.intersection($1) }
-    guard common.count == 1 else { return result }
-    for (ends, sum) in sums {
+    guard common.count == 1, board.map(common.contains) ?? true else { return result }
+    for (ends, sum) in sums.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      guard channel == nil || ends.allSatisfy({ $0.port.channel == channel }) else { continue }
       for end in ends where !common.contains(end.board) && result[end.board] == nil {
         result[end.board] = sum.delay
       }
@@ -339,15 +344,19 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   /// What distances of other peers are too long by: `delay`, or else the mean of those that are known.
   ///
+  /// - Parameter delays: those that are known.
   /// - Returns: metres, and one standard deviation. Without `delay`, few peers tell little of how others
   ///   differ; that counts as one that is 0.3 m off, as boards may be that nobody has calibrated.
-  package var delayOfOtherPeers: (metres: Double, deviation: Double) {
-    let known = delaysOfPeers.values
+  package func delayOfOthers(
+    than delays: [String: Double]
+  ) -> (metres: Double, deviation: Double) {
+    let known = delays.values
     guard !known.isEmpty else { return (delay ?? 0, 0) }
     let count = Double(known.count)
     let metres = delay ?? known.reduce(0, +) / count
     let squares = known.reduce(0) { $0 + ($1 - metres) * ($1 - metres) }
-    let usual = delay == nil ? TwoWayParameters().antennaDelayDeviation : 0
+    guard delay == nil else { return (metres, (squares / max(1, count - 1)).squareRoot()) }
+    let usual = TwoWayParameters().antennaDelayDeviation
     return (metres, ((usual * usual + squares * (1 + 1 / count)) / count).squareRoot())
   }
 

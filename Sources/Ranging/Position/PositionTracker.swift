@@ -101,6 +101,7 @@ public struct PositionTracker: Sendable {
   package mutating func restart(at start: PositionEstimate, time: Double) {
     self.time = time
     rejectionBalance = 0
+    repetition = Repetition(sources)
     (mean[0], mean[1], mean[2]) = (start.position.x, start.position.y, start.position.z)
     for axis in 3..<6 { mean[axis] = 0 }
     for row in 0..<6 {

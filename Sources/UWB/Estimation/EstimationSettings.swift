@@ -53,8 +53,9 @@ extension EstimationSettings {
     peers: [MACAddress] = []
   ) {
     self.init()
-    delay = calibration.delayOfOtherPeers.metres
-    for (name, metres) in calibration.delaysOfPeers {
+    let known = calibration.delaysOfPeers(of: board, channel: channel)
+    delay = calibration.delayOfOthers(than: known).metres
+    for (name, metres) in known {
       if let address = MACAddress(name) { delays[address] = metres }
     }
     let port = AntennaPort(channel: channel)

@@ -473,8 +473,8 @@ struct RangeCorrection {
 
   init(_ calibration: RangingCalibration, _ reader: inout TableReader) throws(LabError) {
     self.calibration = calibration
-    delays = calibration.delaysOfPeers
-    (delay, spread) = calibration.delayOfOtherPeers
+    delays = calibration.delaysOfPeers()
+    (delay, spread) = calibration.delayOfOthers(than: delays)
     powerBias = calibration.powerBias
     for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
     sums = calibration.sums

@@ -122,5 +122,12 @@ import UCI
         .mapValues { ($0 * 100).rounded() } == [1: 4, 2: 70, 3: 6])
     let stranger = EstimationSettings(calibration, board: "other", peers: peers)
     #expect(stranger.delays == [1: 0.1, 2: 0.2])
+    // Who does not say which board this is has the sums of the one that is part of all.
+    #expect(EstimationSettings(calibration, peers: peers).delays == [1: 0.1, 2: 0.2, 3: 0.7])
+    #expect(EstimationSettings(calibration, channel: 5, peers: peers).delays == [1: 0.1, 2: 0.2])
+    // Others have the mean, where there is no delay in general.
+    calibration.delay = nil
+    calibration.peerDelays = ["0001": 0.1, "0002": 0.2]
+    #expect(EstimationSettings(calibration, board: "other").delay == (0.1 + 0.2) / 2)
   }
 }
