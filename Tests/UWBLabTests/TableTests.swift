@@ -48,6 +48,15 @@ import UWBTestSupport
       #expect(other.header.prefix(2) == ["time_s", "anchor"] && other.rowCount == 1)
       #expect(other.headerLine == 2 && other.line(0) == 4)
     }
+    // Comments between it and the rows, and rows that are ragged, quoted or dated.
+    let rows = [
+      "#\n# made by hand\n3,A,4", "# x, in y, z\n3,A,4", "3,A",
+      "3,\"A, B\",4", "2026-11-22T18:30:05,A,", ",,4", ",A,",
+    ]
+    for rows in rows {
+      let other = try table("# hall\n#time_s,\"anchor\",signal\n\(rows)\n")
+      #expect(other.header == ["time_s", "anchor", "signal"] && other.rowCount == 1, "\(rows)")
+    }
     let place = try table("# Berlin, Germany\ntime_s,range_m\n3,4\n")
     #expect(place.header == ["time_s", "range_m"] && place.rowCount == 1)
     #expect(throws: LabError.self) { try table("# by hand\n") }

@@ -69,7 +69,8 @@ public struct CSVTable: Sendable {
     }
     // Some tools mark the header as a comment.
     if let mark = header[0].first, mark == "#" || mark == "%" {
-      header[0] = String(header[0].dropFirst().drop { $0 == " " })
+      let name = header[0].drop { "#% \t\"".contains($0) }
+      header[0] = String(name.reversed().drop { " \t\"".contains($0) }.reversed())
     }
     bounds.reserveCapacity(bytes.count / 6)
     while let line = try cursor.takeRow(of: bytes, separator, skipsComments: true, &cells) {
@@ -115,41 +116,74 @@ public struct CSVTable: Sendable {
   /// Where the header is: the first line that is no comment, or a comment above it that is a header.
   private static func header(in bytes: [UInt8], line first: Int) -> Cursor {
     var position = bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0
-    var (line, comment) = (first, nil as (line: ArraySlice<UInt8>, at: Cursor)?)
+    var (line, comments, starts) = (first, [ArraySlice<UInt8>](), [Cursor]())
     while position < bytes.count {
       let text = bytes[position...].prefix { $0 != 10 }
       let here = Cursor(position: position, line: line)
       if text.first == UInt8(ascii: "#") {
-        comment = (text, here)
+        comments.append(text)
+        starts.append(here)
       } else if !text.isEmpty, text != [13] {
-        guard let comment, isHeader(comment.line, above: text) else { return here }
-        return comment.at
+        return header(among: comments, above: text).map { starts[$0] } ?? here
       }
       position = text.endIndex + 1
       line += 1
     }
-    if let comment, isHeader(comment.line, above: nil) { return comment.at }
-    return Cursor(position: bytes.count, line: line)
+    return header(among: comments, above: nil).map { starts[$0] }
+      ?? Cursor(position: bytes.count, line: line)
   }
 
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Whether a comment is a header, which some tools mark like that: it has as many cells as the line below, one
-  /// of which is a number.
-  static func isHeader(_ comment: ArraySlice<UInt8>, above row: ArraySlice<UInt8>?) -> Bool {
-    [.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")].contains { separator in
-      func cells(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-        line.split(separator: separator, omittingEmptySubsequences: false)
-      }
-      let columns = cells(comment).count
-      guard columns > 1, let row else { return columns > 1 }
-      let ignored = Array(" \"\r".utf8)
-      return cells(row).count == columns
-        && cells(row).contains { cell in
-          let digits = cell.drop { ignored.contains($0) }.prefix { !ignored.contains($0) }
-          return decimal(digits, mayHaveComma: separator != .comma) != nil
+  /// Which of the comments above the first row is the header, which some tools mark like that: the last one that
+  /// has as many cells as that row, of which one is a number, best with one word in each cell; or else the last
+  /// one with such cells, unless the row begins with a word. nil: none, and the row is the header.
+  static func header(
+    among comments: [ArraySlice<UInt8>], above row: ArraySlice<UInt8>?
+  ) -> Int? {
+    let separators: [UInt8] = [.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")]
+    func cells(_ line: ArraySlice<UInt8>, _ separator: UInt8) -> [ArraySlice<UInt8>] {
+      var (cells, quotes) = ([line[line.startIndex..<line.startIndex]], QuoteState())
+      for index in line.indices {
+        if line[index] == separator, !quotes.isOpen {
+          cells.append(line[(index + 1)..<(index + 1)])
+        } else {
+          cells[cells.count - 1] = line[cells[cells.count - 1].startIndex...index]
         }
+        quotes.take(line[index], separator)
+      }
+      return cells
     }
+    func word(_ cell: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+      let ignored = Array("# \t\"\r".utf8)
+      let end = cell.lastIndex { !ignored.contains($0) }.map { $0 + 1 } ?? cell.startIndex
+      return cell[..<end].drop { ignored.contains($0) }
+    }
+    func isNumber(_ cell: ArraySlice<UInt8>, _ separator: UInt8) -> Bool {
+      decimal(word(cell), mayHaveComma: separator != .comma) != nil
+        || secondsSince1970(word(cell)) != nil
+    }
+    func isMeasured(_ row: ArraySlice<UInt8>, below comment: ArraySlice<UInt8>) -> Bool {
+      separators.contains { separator in
+        let (names, values) = (cells(comment, separator), cells(row, separator))
+        return names.count > 1 && names.count == values.count
+          && values.contains { isNumber($0, separator) }
+      }
+    }
+    func isOfWords(_ comment: ArraySlice<UInt8>) -> Bool {
+      separators.contains { separator in
+        let names = cells(comment, separator).map(word)
+        return names.count > 1 && names.allSatisfy { !$0.isEmpty && !$0.contains(32) }
+      }
+    }
+    if let row {
+      let fitting = comments.indices.filter { isMeasured(row, below: comments[$0]) }
+      let best = fitting.last { isOfWords(comments[$0]) }
+      if let index = best ?? fitting.last { return index }
+      let first = word(row).first ?? 0
+      if 65...90 ~= first || 97...122 ~= first || first >= 128 { return nil }
+    }
+    return comments.lastIndex(where: isOfWords)
   }
 
   /// Takes a row in the place of all that were there.

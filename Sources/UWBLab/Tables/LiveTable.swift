@@ -102,23 +102,28 @@ private struct TableRows: ~Copyable {
   private static func header(
     _ lines: inout InputLines, _ name: String
   ) throws(LabError) -> (CSVTable, line: Int, row: [UInt8]?) {
-    var (line, comment) = (0, nil as (text: [UInt8], line: Int)?)
+    var (line, comments) = (0, [(text: [UInt8], line: Int)]())
+    func header(above row: [UInt8]?) -> (text: [UInt8], line: Int)? {
+      CSVTable.header(among: comments.map { $0.text[...] }, above: row.map { $0[...] })
+        .map { (Array(comments[$0].text.drop { $0 == UInt8(ascii: "#") }), comments[$0].line) }
+    }
     while var text = try take(&lines, name) {
       line += 1
       if line == 1, text.starts(with: CSVTable.byteOrderMark) {
         text.removeFirst(CSVTable.byteOrderMark.count)
       }
       if text.first == UInt8(ascii: "#") {
-        comment = (text, line)
+        comments.append((text, line))
       } else if !text.isEmpty, text != [0x0D] {
-        if let comment, CSVTable.isHeader(comment.text[...], above: text[...]) {
-          return (try CSVTable(comment.text, line: comment.line), line, text)
+        if let marked = header(above: text) {
+          return (try CSVTable(marked.text, line: marked.line), line, text)
         }
         return (try CSVTable(text, line: line), line, nil)
       }
     }
     if Task.isCancelled { throw unreadable(name, .system(.canceled)) }
-    return (try CSVTable(comment?.text ?? [], line: comment?.line ?? 1), line, nil)
+    let marked = header(above: nil)
+    return (try CSVTable(marked?.text ?? [], line: marked?.line ?? 1), line, nil)
   }
 
   private static func unreadable(_ name: String, _ error: FileError) -> LabError {
