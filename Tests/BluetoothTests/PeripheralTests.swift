@@ -268,8 +268,10 @@ import UWB
     stage.leave("BB")
     let value = try #require(await values.next(isolation: #isolation))
     #expect(try await stage.read("AA") == Array(value.dropFirst()))
-    // One that is paired hears it from the moment at which it is connected.
+    // One that is paired, and has subscribed before, hears it from the moment at which it is connected.
     stage.connect("CC")
+    _ = try await stage.subscribe("CC")
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_CC"))
     stage.leave("CC")
     stage.blueZ.change(
       "/org/bluez/hci0/dev_CC", "org.bluez.Device1", "Bonded", .bool(true))

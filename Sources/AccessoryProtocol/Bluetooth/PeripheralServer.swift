@@ -12,7 +12,9 @@ internal import Locking
   private let offered: Locked<[BluetoothDeviceID: [UInt8]]>
   private var channels: [BluetoothDeviceID: BluetoothChannel] = [:]
   private var connected: Set<BluetoothDeviceID> = []
-  /// Those of them that are not served, and have been told of.
+  /// Those that have subscribed at some time.
+  private var subscribers: Set<BluetoothDeviceID> = []
+  /// Those that are connected and not served, and have been told of.
   private var refused: Set<BluetoothDeviceID> = []
   /// The address with which each phone has subscribed, or at least connected.
   private var addresses: [BluetoothDeviceID: String] = [:]
@@ -129,6 +131,8 @@ internal import Locking
       }
       return channel.take(message, answering: output)
     case .subscribed(let output, let device, _):
+      if subscribers.count >= Self.capacity { subscribers.formIntersection(connected) }
+      subscribers.insert(device)
       addresses[device] = bluetooth.device(device)?.address
       channels[device]?.subscribed(output)
       // It would hear what one without a socket is told.
@@ -206,6 +210,7 @@ internal import Locking
   private func hears(
     _ other: BluetoothDeviceID, tellingWithoutSocket device: BluetoothDeviceID
   ) -> Bool {
+    guard subscribers.contains(other) else { return false }
     let mustBePaired = services.server.hasSocket(other) ? device : other
     return bluetooth.device(mustBePaired)?.isBonded == true
   }
@@ -245,11 +250,12 @@ internal import Locking
       if device.isConnected {
         if addresses[device.id] == nil { addresses[device.id] = device.address }
         guard connected.insert(device.id).inserted, servesSeveral else { break }
-        // Advertising ends with a connection.
-        readvertise()
         let alone = served(beside: device.id).filter { !services.server.hasSocket($0) }
         if alone.contains(where: { hears(device.id, tellingWithoutSocket: $0) }) {
           refuse(device.id)
+        } else {
+          // Advertising ends with a connection.
+          readvertise()
         }
       } else {
         left(device.id)
@@ -270,10 +276,10 @@ internal import Locking
   }
 
   private func left(_ device: BluetoothDeviceID) {
+    refused.remove(device)
     // bluetoothd also tells of those that were only heard.
     guard connected.remove(device) != nil else { return }
     addresses[device] = nil
-    refused.remove(device)
     services.server.left(device)
     channels.removeValue(forKey: device)?.end()
     for channel in channels.values { channel.othersLeft() }
