@@ -109,8 +109,8 @@ find_bumble() {
   "$python" -c 'import bumble.device' 2>/dev/null && return
   [ -n "$install" ] || skip "bumble is not in $cache; run it with --install to download it"
   rm -rf "$folder"
-  python3 -m venv "$folder" >"$cache/log" 2>&1 &&
-    "$folder/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 1 \
+  timeout 300 python3 -m venv "$folder" >"$cache/log" 2>&1 &&
+    timeout 600 "$folder/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 1 \
       bumble==0.0.236 >"$cache/log" 2>&1 || {
     rm -rf "$folder"
     skip "bumble cannot be downloaded: $(tail -n 1 "$cache/log")"
