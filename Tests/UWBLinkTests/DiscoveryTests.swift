@@ -233,6 +233,8 @@ import UWBTestSupport
     let comm = try String(contentsOfFile: "/proc/self/comm", encoding: .utf8)
       .trimmingCharacters(in: .newlines)
     #expect(ProcessTable().running(comm).map(\.pid).contains(own))
+    let holders = ProcessTable().holders(of: "/dev/null").holders.map(\.pid)
+    #expect(!holders.contains(own))
   }
 
   @Test func recordsOfUdevAreRead() throws {

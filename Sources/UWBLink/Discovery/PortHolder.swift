@@ -25,7 +25,9 @@ package struct ProcessTable: Sendable {
     let path = FileTree.resolved(path) ?? path
     var holders: [PortHolder] = []
     var someHidden = false
-    for pid in pids where pid != getpid() {
+    // Its number there, which in a container is another one than the kernel tells.
+    let own = FileTree.target(of: procfs.appending("self"))?.lastComponent?.string
+    for pid in pids where "\(pid)" != own {
       let folder = procfs.appending("\(pid)").appending("fd")
       let descriptors = FileTree.names(in: folder)
       // A kernel thread has none as well, but folders of other users cannot be read at all.
