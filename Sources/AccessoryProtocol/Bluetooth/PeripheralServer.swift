@@ -140,15 +140,8 @@ internal import Locking
         refuse(device)
       }
     case .unsubscribed(_, let device):
-      if services.needsListeners {
-        // Its program has ended; the connection would stay.
-        guard channels[device]?.end() == true else { break }
-      } else {
-        // It cannot be told anything alone any more.
-        guard servesSeveral, channels[device]?.isOpen == true, !services.server.hasSocket(device),
-          !served(beside: device).isEmpty
-        else { break }
-      }
+      // Its program has ended; the connection would stay.
+      guard services.needsListeners, channels[device]?.end() == true else { break }
       disconnect(device)
     }
     return true
