@@ -258,21 +258,22 @@ import UWB
     var values = try await stage.values().makeAsyncIterator()
     let events = stage.accessory.events
     stage.connect("BB")
-    _ = try await stage.subscribe("BB")
+    let socket = try await stage.subscribe("BB")
     stage.connect("AA")
     stage.blueZ.change(
       "/org/bluez/hci0/dev_AA", "org.bluez.Device1", "Bonded", .bool(true))
     try await stage.write(initialize, "AA")
     _ = await event(events) { if case .offered = $0 { true } else { nil } }
     #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_BB"))
-    stage.leave("BB")
+    // A socket without an owner is closed.
+    withExtendedLifetime(socket) { stage.leave("BB") }
     let value = try #require(await values.next(isolation: #isolation))
     #expect(try await stage.read("AA") == Array(value.dropFirst()))
     // One that is paired, and has subscribed before, hears it from the moment at which it is connected.
     stage.connect("CC")
-    _ = try await stage.subscribe("CC")
+    let other = try await stage.subscribe("CC")
     #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_CC"))
-    stage.leave("CC")
+    withExtendedLifetime(other) { stage.leave("CC") }
     stage.blueZ.change(
       "/org/bluez/hci0/dev_CC", "org.bluez.Device1", "Bonded", .bool(true))
     stage.connect("CC")
