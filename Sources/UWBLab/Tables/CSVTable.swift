@@ -87,8 +87,10 @@ public struct CSVTable: Sendable {
   private mutating func append(_ cells: [UInt32], line: Int) {
     let width = 2 * header.count
     lines.append(UInt32(truncatingIfNeeded: line))
-    bounds.append(contentsOf: cells.prefix(width))
-    if cells.count != width {
+    if cells.count == width {
+      bounds.append(contentsOf: cells)
+    } else {
+      bounds.append(contentsOf: cells.prefix(width))
       let (count, line, first) = ragged ?? (0, line, cells.count / 2)
       ragged = (count + 1, line, first)
       let end = cells[cells.count - 1]

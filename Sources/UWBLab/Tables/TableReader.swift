@@ -280,6 +280,7 @@ struct RowProblems {
   /// Adds the status of a row. Only cells that cannot be read and unknown names are problems, not
   /// what a computation makes of the row.
   mutating func add(_ status: String, line: @autoclosure () -> Int) {
+    guard status != RowStatus().word else { return }
     let prefixes = ["missing_", "invalid_", RowStatus.tooLarge, "unknown_b", "unknown_anchor"]
     guard prefixes.contains(where: status.hasPrefix) else { return }
     count += 1
