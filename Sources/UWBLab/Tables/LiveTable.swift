@@ -57,7 +57,7 @@ package struct RowComputation<Value> {
       total += 1
       if row.value != nil { computed += 1 }
       first = first ?? (line, row.status)
-      problems.add(row.status, line: line)
+      problems.add(row.state, line: line)
       // What came before was wrong as well.
       if problems.angles == 3, total <= 30 { break }
     }

@@ -253,7 +253,7 @@ struct TableReader {
     for row in 0..<table.rowCount {
       var status = RowStatus()
       if let value = body(row, &status), status.isOK { result.values.append(value) }
-      problems.add(status.word, line: table.line(row))
+      problems.add(status, line: table.line(row))
     }
     if table.rowCount == 0 { throw .noRows(table) }
     result.warnings += try problems.warnings(for: table, of: table.rowCount)
@@ -279,8 +279,9 @@ struct RowProblems {
 
   /// Adds the status of a row. Only cells that cannot be read and unknown names are problems, not
   /// what a computation makes of the row.
-  mutating func add(_ status: String, line: @autoclosure () -> Int) {
-    guard status != RowStatus().word else { return }
+  mutating func add(_ state: RowStatus, line: @autoclosure () -> Int) {
+    guard !state.isOK else { return }
+    let status = state.word
     let prefixes = ["missing_", "invalid_", RowStatus.tooLarge, "unknown_b", "unknown_anchor"]
     guard prefixes.contains(where: status.hasPrefix) else { return }
     count += 1
@@ -362,7 +363,7 @@ public struct ComputedTable<Value> {
     (self.reader, self.rows, self.columns, self.draw) = (reader, rows, columns, draw)
     let input = reader.table
     var problems = RowProblems()
-    for row in rows { problems.add(row.status, line: input.line(row.row)) }
+    for row in rows { problems.add(row.state, line: input.line(row.row)) }
     do throws(LabError) {
       warnings = reader.warnings + (try problems.warnings(for: input, of: input.rowCount))
       problem = missing ?? Self.emptiness(input, rows)
