@@ -104,6 +104,8 @@ extension LinkError: DescribedError {
     case .unresolvedHost: "Cannot resolve the host of \(endpoint)."
     case .connectionRefused: "\(endpoint) refused the connection."
     case .timeout: "\(endpoint) accepted no data in time."
+    case .closedByPeer where endpoint.hasPrefix("uwbd:"):
+      "The service closed \(endpoint): it has stopped, or has lost the chip."
     case .closedByPeer: "The other end closed \(endpoint)."
     case .deviceGone: "\(endpoint) disappeared: it was unplugged or its driver went away."
     case .cancelled: "Opening \(endpoint) was cancelled."

@@ -51,7 +51,9 @@ import Varlink
   }
 
   /// Ends the connection, and lets go of what it holds.
-  func close() {
+  ///
+  /// - Parameter release: why its sessions are released.
+  func close(_ release: SharedSession.Release = .gone) {
     guard !isClosed else { return }
     isClosed = true
     // The watch lets go of it by that.
@@ -59,7 +61,7 @@ import Varlink
     (monitor, output) = (nil, [])
     chip?.end()
     chip = nil
-    service.closed(self)
+    service.closed(self, release)
   }
 
   // MARK: calls
@@ -98,13 +100,19 @@ import Varlink
         return close()
       }
     }
-    // Who listens on hears no more; who waits for an answer gets it.
+    // A program that has closed its half only still gets its answer.
     guard isAtEnd else { return }
-    if monitor != nil { return close() }
+    if monitor != nil || hasHungUp { return close() }
     if call == nil {
       closesSoon = true
       closeIfDone()
     }
+  }
+
+  /// Whether the program has closed both directions: it has exited, or abandoned its call.
+  private var hasHungUp: Bool {
+    var state = pollfd(fd: socket, events: 0, revents: 0)
+    return poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP) != 0
   }
 
   private func goOnLater() {

@@ -75,17 +75,9 @@ struct Refusal: Error {
   /// The chip has refused a session, or cannot be used now.
   static func chip(_ chip: String, _ error: any Error) -> Refusal {
     let driver = error as? DriverError
-    let isRefused =
-      switch driver?.code {
-      case .link, .firmware, .noAnswer, .retriesExhausted, .malformedAnswer, .deviceError,
-        .needsReset,
-        .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .closed:
-        false
-      default: true
-      }
     return .chip(
-      isRefused ? "Refused" : "ChipUnavailable", chip, "\(error)", driver?.recoverySuggestion,
-      status: driver?.status ?? .failed)
+      driver?.concernsChip == true ? "ChipUnavailable" : "Refused", chip, "\(error)",
+      driver?.recoverySuggestion, status: driver?.status ?? .failed)
   }
 
   static func sessionEnded(
@@ -94,5 +86,17 @@ struct Refusal: Error {
     Refusal(
       "SessionEnded",
       ["chip": chip, "session_id": sessionID, "reason": reason, "advice": advice])
+  }
+}
+
+extension DriverError {
+  /// Whether the chip cannot be used, in contrast to a chip that refuses something.
+  var concernsChip: Bool {
+    switch code {
+    case .link, .firmware, .noAnswer, .retriesExhausted, .malformedAnswer, .deviceError,
+      .needsReset, .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .closed:
+      true
+    default: false
+    }
   }
 }

@@ -56,6 +56,10 @@ import Varlink
       if let self, let chip { try await self.startOwn(profile, on: chip) }
     }
     chip.relays = { [weak self] in self?.relay($0, of: $1, begins: $2) }
+    chip.disconnects = { [weak self, weak chip] in
+      guard let self else { return }
+      for client in clients.values where client.chip?.chip === chip { client.close(.interrupted) }
+    }
     chips.append(chip)
     return chip
   }
@@ -99,15 +103,16 @@ import Varlink
     isPaused = false
   }
 
-  /// Ends all sessions, and closes the chips and all connections.
+  /// Closes all connections, ends all sessions, and closes the chips. Connections come first, so that
+  /// programs see a service that stops as one that was killed: they wait for the next one.
   func stop() async {
     resume()
     listening?.cancel()
     listening = nil
+    for client in clients.values { client.close() }
     await withTaskGroup { group in
       for chip in chips { group.addTask { await chip.stop() } }
     }
-    for client in clients.values { client.close() }
     watching?.cancel()
     watching = nil
   }
@@ -223,9 +228,9 @@ import Varlink
   }
 
   /// A connection has ended: what the program holds ends with it.
-  func closed(_ client: Client) {
+  func closed(_ client: Client, _ release: SharedSession.Release) {
     clients[client.number] = nil
-    for session in client.held { session.release(client.number, isGone: true) }
+    for session in client.held { session.release(client.number, release) }
     client.held = []
     for chip in client.borrowed { chip.takeBack() }
     client.borrowed = []
@@ -236,30 +241,37 @@ import Varlink
 
   /// Carries out a call whose parameters have been checked, and answers it.
   func perform(_ method: String, _ call: VarlinkCall, for client: Client) {
-    do throws(Refusal) {
-      switch method {
-      case "List": client.answer(reply(["chips": chips.map(describe)]))
-      case "Describe":
-        let chip = try chip(call)
-        client.answer(reply(["info": UWBDevice.json.object(try device(of: chip))]))
-      case "Stop":
-        try stop(call, for: client)
-        client.answer(reply([:]))
-      case "Attach":
-        try permissions.checkStart(client.user)
-        let (chip, linger) = (try chip(call), try linger(call))
-        let virtual = VirtualChip(chip, try device(of: chip), client, self, linger: linger)
-        client.attach(virtual, reply(["chip": chip.name]))
-      case "Borrow": try borrow(call, for: client)
-      case "Monitor": try monitor(call, for: client)
-      default:
-        Task {
-          do throws(Refusal) {
-            client.answer(reply(try await start(call, for: client)))
-          } catch { client.answer(error.bytes) }
-        }
+    switch method {
+    case "List": client.answer(reply(["chips": chips.map(describe)]))
+    default:
+      Task {
+        do throws(Refusal) {
+          let chip = try await chip(call)
+          // The program may have gone meanwhile.
+          guard !client.isClosed else { return }
+          try await perform(method, call, on: chip, for: client)
+        } catch { client.answer(error.bytes) }
       }
-    } catch { client.answer(error.bytes) }
+    }
+  }
+
+  /// - Parameter chip: nil: the call names none.
+  private func perform(
+    _ method: String, _ call: VarlinkCall, on chip: SharedChip?, for client: Client
+  ) async throws(Refusal) {
+    if method == "Monitor" { return try monitor(call, chip, for: client) }
+    let chip = if let chip { chip } else { try only() }
+    switch method {
+    case "Describe":
+      let device = try await device(of: chip)
+      client.answer(reply(["chip": chip.name, "info": UWBDevice.json.object(device)]))
+    case "Stop":
+      try stop(call, on: chip, for: client)
+      client.answer(reply([:]))
+    case "Attach": try await attach(call, to: chip, for: client)
+    case "Borrow": try await borrow(call, chip, for: client)
+    default: client.answer(reply(try await start(call, on: chip, for: client)))
+    }
   }
 
   private func reply(_ parameters: JSONLine) -> [UInt8] { VarlinkReply.bytes(parameters.json) }
@@ -278,27 +290,35 @@ import Varlink
     ]
   }
 
-  private func chip(_ call: VarlinkCall) throws(Refusal) -> SharedChip {
-    let name = call.parameters["chip"]?.string
-    let known = chips.map { printable($0.name) }.joined(separator: ", ")
-    if let name {
-      guard let chip = chips.first(where: { $0.name == name || $0.place == name }) else {
-        throw .noChip("There is no chip \(printable(name)).", "The chips are: \(known)")
-      }
-      return chip
-    }
-    guard !chips.isEmpty else {
+  /// The chip that a call names; nil: it names none. Waits for chips that are being opened before it
+  /// refuses a path, because one of them may be there.
+  private func chip(_ call: VarlinkCall) async throws(Refusal) -> SharedChip? {
+    guard let name = call.parameters["chip"]?.string else { return nil }
+    func named() -> SharedChip? { chips.first { $0.name == name || $0.place == name } }
+    if let chip = named() { return chip }
+    for chip in chips { await chip.waitWhileOpening() }
+    if let chip = named() { return chip }
+    throw .noChip("There is no chip \(printable(name)).", "The chips are: \(knownNames)")
+  }
+
+  private var knownNames: String { chips.map { printable($0.name) }.joined(separator: ", ") }
+
+  /// The chip, where there is one only.
+  private func only() throws(Refusal) -> SharedChip {
+    guard let first = chips.first else {
       throw .noChip("There is no chip yet.", "Plug in a board; uwbctl list shows what is there.")
     }
     guard chips.count == 1 else {
-      throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(known)")
+      throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(knownNames)")
     }
-    return chips[0]
+    return first
   }
 
-  private func device(of chip: SharedChip) throws(Refusal) -> UWBDevice {
+  /// The device of a chip; waits while it is being opened, for 10 s at most.
+  private func device(of chip: SharedChip) async throws(Refusal) -> UWBDevice {
+    await chip.waitWhileOpening()
     try checkLent(chip)
-    guard let device = chip.device, chip.problem == nil else {
+    guard case .open(let device) = chip.phase else {
       throw .chip(
         "ChipUnavailable", chip.name, chip.problemText ?? "It is closed.",
         chip.problem?.recoverySuggestion ?? "Try again in a second.")
@@ -314,12 +334,13 @@ import Varlink
 
   // MARK: sessions
 
-  private func start(_ call: VarlinkCall, for client: Client) async throws(Refusal) -> JSONLine {
+  private func start(
+    _ call: VarlinkCall, on chip: SharedChip, for client: Client
+  ) async throws(Refusal) -> JSONLine {
     let linger = try linger(call)
     let share =
       call.parameters["share"]?.string.flatMap(SharedSession.Share.init(rawValue:)) ?? .everyone
-    let chip = try chip(call)
-    let device = try device(of: chip)
+    let device = try await device(of: chip)
     let (session, joined) = try await start(
       try profile(call, for: device), on: chip, share, linger: linger, for: client)
     return ["chip": chip.name, "session_id": session.id, "joined": joined]
@@ -342,7 +363,7 @@ import Varlink
     if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
     do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
     // It may have gone while the chip worked.
-    if client.isClosed { session.release(client.number, isGone: true) }
+    if client.isClosed { session.release(client.number, .gone) }
     return (session, joined)
   }
 
@@ -353,7 +374,7 @@ import Varlink
     _ user: PeerCredentials
   ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
     while true {
-      let device = try device(of: chip)
+      let device = try await device(of: chip)
       guard let there = chip.sessions[profile.sessionID] else {
         return (make(profile, on: chip, device, share, user), false)
       }
@@ -427,8 +448,9 @@ import Varlink
     return session
   }
 
-  private func stop(_ call: VarlinkCall, for client: Client) throws(Refusal) {
-    let chip = try chip(call)
+  private func stop(
+    _ call: VarlinkCall, on chip: SharedChip, for client: Client
+  ) throws(Refusal) {
     let id = try sessionID(call)
     guard let session = client.held.first(where: { $0.id == id && $0.chip == chip.name }) else {
       throw .noSession(
@@ -440,7 +462,18 @@ import Varlink
   /// Lets go of a session that a client holds.
   func release(_ session: SharedSession, of client: Client) {
     client.held.removeAll { $0 === session }
-    session.release(client.number, isGone: false)
+    session.release(client.number, .asked)
+  }
+
+  /// Lets a program speak UCI with a chip.
+  private func attach(
+    _ call: VarlinkCall, to chip: SharedChip, for client: Client
+  ) async throws(Refusal) {
+    try permissions.checkStart(client.user)
+    let (linger, device) = (try linger(call), try await device(of: chip))
+    guard !client.isClosed else { return }
+    let virtual = VirtualChip(chip, device, client, self, linger: linger)
+    client.attach(virtual, reply(["chip": chip.name]))
   }
 
   /// A chip has said something of a session.
@@ -457,9 +490,10 @@ import Varlink
       "Wait until process \(borrower.user.pid) has ended.", borrower, [])
   }
 
-  private func borrow(_ call: VarlinkCall, for client: Client) throws(Refusal) {
+  private func borrow(
+    _ call: VarlinkCall, _ chip: SharedChip, for client: Client
+  ) async throws(Refusal) {
     try permissions.checkStart(client.user)
-    let chip = try chip(call)
     try checkLent(chip)
     let owners = chip.sessions.values.flatMap(\.owners).filter {
       $0.key != SharedSession.service && $0.key != client.number
@@ -473,15 +507,14 @@ import Varlink
     guard !reason.isEmpty, reason.utf8.count <= 200 else { throw .invalidParameter("reason") }
     client.borrowed.append(chip)
     chip.lend(to: SharedChip.Borrower(user: client.user, reason: reason))
-    Task {
-      await chip.waitUntilClosed()
-      client.answer(reply(["chip": chip.name]))
-    }
+    await chip.waitUntilClosed()
+    client.answer(reply(["chip": chip.name]))
   }
 
-  private func monitor(_ call: VarlinkCall, for client: Client) throws(Refusal) {
-    let id = try sessionID(call)
-    let name = call.parameters["chip"]?.string == nil ? nil : try chip(call).name
+  private func monitor(
+    _ call: VarlinkCall, _ chip: SharedChip?, for client: Client
+  ) throws(Refusal) {
+    let (id, name) = (try sessionID(call), chip?.name)
     let limit = call.parameters["queue"]?.integer ?? 1_000
     guard 1...10_000 ~= limit else { throw .invalidParameter("queue") }
     let pause = call.parameters["every_ms"]?.integer ?? 0

@@ -16,15 +16,17 @@ import UWBLink
   private let endpoint: LinkEndpoint
   private let options: UWBDevice.Options
   private let port: (store: PortStore, name: String)?
-  private(set) var device: UWBDevice?
-  /// Why it cannot be used now; nil: it can.
-  private(set) var problem: DriverError?
+  private(set) var phase = Phase.closed {
+    didSet { phaseChanged(from: oldValue) }
+  }
   var sessions: [UInt32: SharedSession] = [:]
   /// Where it is: the path of its device without symbolic links, or its name; nil: it was not there
   /// yet.
   private(set) var place: String?
   /// Takes what the chip says of a session, packet by packet, and whether a message begins with it.
   var relays: (([UInt8], SharedSession, Bool) -> Void)?
+  /// Disconnects the programs that speak UCI with the chip, which cannot answer them any more.
+  var disconnects: (() -> Void)?
   /// Lets the service itself hold a session, if it does not yet.
   var startsOwn: ((SessionProfile) async throws(Refusal) -> Void)?
   /// The sessions that the service itself holds, as they are in files.
@@ -39,15 +41,35 @@ import UWBLink
   /// The message of which more segments follow.
   private var unfinished: (opcode: Opcode, token: UInt32)?
   private var run: Task<Void, Never>?
-  /// Who has it alone; the service has closed it.
-  private(set) var borrower: Borrower?
-  private var isStopped = false
+  /// Calls that wait while the chip is being opened.
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var patience: Task<Void, Never>?
   private let logger: Logger
+
+  /// Where a chip is in its life.
+  enum Phase {
+    /// The service has not started yet, or has stopped.
+    case closed
+    /// An attempt to open the chip is on its way; the cause why the one before failed.
+    case opening(DriverError?)
+    case open(UWBDevice)
+    /// The device waits for the chip to return, to continue with its sessions.
+    case lost(UWBDevice, DriverError)
+    /// Another attempt follows.
+    case failed(DriverError)
+    /// The service has closed the chip for a program.
+    case lent(Borrower)
+  }
 
   /// Pauses between attempts to open it, the last of them again and again.
   private static let pauses: [Duration] = [
-    .milliseconds(500), .seconds(1), .seconds(2), .seconds(4),
+    .milliseconds(20), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(2),
+    .seconds(4),
   ]
+  /// How long calls wait for a chip that is being opened.
+  private static let longestWait = Duration.seconds(10)
+  /// How long sessions of programs that were disconnected stay after the chip is back.
+  private static let returnTime = Duration.seconds(10)
 
   /// - Parameter port: keeps its port open if the service crashes.
   init(
@@ -78,7 +100,7 @@ import UWBLink
 
   /// Ends its sessions, and closes it for a program that wants it to itself.
   func lend(to borrower: Borrower) {
-    self.borrower = borrower
+    phase = .lent(borrower)
     logger.notice(
       "lent",
       metadata: JournalMessage.chipLent.metadata([
@@ -91,12 +113,12 @@ import UWBLink
 
   /// Opens it again.
   func takeBack() {
-    borrower = nil
-    if !isStopped { start() }
+    if case .lent = phase { start() }
   }
 
   /// Opens it, and keeps it open until `stop`.
   func start() {
+    phase = .opening(nil)
     var options = options
     options.tap = { [weak self, watchers] direction, packet, _ in
       guard direction == .inbound, watchers.withLock({ $0 > 0 }), let self else { return }
@@ -105,6 +127,7 @@ import UWBLink
     }
     run = Task { [options, endpoint, before = run] in
       await before?.value
+      await self.findPlace()
       var attempts = 0
       while !Task.isCancelled {
         do throws(DriverError) {
@@ -128,17 +151,69 @@ import UWBLink
 
   /// Ends its sessions, and closes it.
   func stop() async {
-    isStopped = true
+    phase = .closed
     own = []
     starting?.cancel()
     run?.cancel()
     await run?.value
   }
 
-  /// Whether it can be used, in the interface.
+  /// The device that is open, or waits for the chip to return.
+  private var device: UWBDevice? {
+    switch phase {
+    case .open(let device), .lost(let device, _): device
+    case .closed, .opening, .failed, .lent: nil
+    }
+  }
+
+  /// The program that has the chip to itself.
+  var borrower: Borrower? {
+    if case .lent(let borrower) = phase { borrower } else { nil }
+  }
+
+  /// Why it cannot be used now; nil: it can, is being opened for the first time, or is lent.
+  var problem: DriverError? {
+    switch phase {
+    case .opening(let cause): cause
+    case .lost(_, let cause), .failed(let cause): cause
+    case .closed, .open, .lent: nil
+    }
+  }
+
+  /// Why it cannot be used now, in the interface; nil: it can.
   var problemText: String? {
-    if let borrower { return "A program has it to itself: \(borrower.reason)" }
-    return device == nil && problem == nil ? "It is being opened." : problem?.description
+    switch phase {
+    case .open: nil
+    case .closed: "The service is stopping."
+    case .opening, .lost, .failed: problem?.description ?? "It is being opened."
+    case .lent(let borrower): "A program has it to itself: \(borrower.reason)"
+    }
+  }
+
+  /// Waits while the chip is being opened, for 10 s after the first attempt at most.
+  func waitWhileOpening() async {
+    guard case .opening = phase, patience != nil else { return }
+    await withCheckedContinuation { waiting.append($0) }
+  }
+
+  private func phaseChanged(from before: Phase) {
+    if case .open = before { disconnects?() }
+    if case .opening = phase {
+      if case .opening = before { return }
+      patience?.cancel()
+      patience = Task {
+        if (try? await Task.sleep(for: Self.longestWait)) != nil { endWaiting() }
+      }
+    } else {
+      endWaiting()
+    }
+  }
+
+  private func endWaiting() {
+    patience?.cancel()
+    patience = nil
+    for call in waiting { call.resume() }
+    waiting = []
   }
 
   /// Returns when the thread that reads from it has done what it was asked before.
@@ -150,8 +225,10 @@ import UWBLink
   /// Until it is lost for good, or this task is cancelled.
   private func use(_ device: UWBDevice) async {
     await keepPort()
-    self.device = device
-    problem = nil
+    switch phase {
+    case .opening, .failed, .open, .lost: phase = .open(device)
+    case .closed, .lent: break
+    }
     logger.notice(
       "open", metadata: JournalMessage.chipOpened.metadata(["family": "\(device.profile.name)"]))
     keepOwn()
@@ -159,14 +236,15 @@ import UWBLink
       switch event {
       case .lost(let cause), .notRecovered(let cause): noteProblem(cause)
       case .recovered:
-        problem = nil
         await keepPort()
+        if case .lost = phase { phase = .open(device) }
+        for session in sessions.values { session.awaitOwners(for: Self.returnTime) }
         logger.notice("back, with its sessions", metadata: JournalMessage.chipBack.metadata())
         keepOwn()
       default: break
       }
     }
-    self.device = nil
+    if self.device != nil { phase = .opening(nil) }
     let limit = Task {
       if (try? await Task.sleep(for: .seconds(5))) != nil { await device.close(within: .zero) }
     }
@@ -183,13 +261,16 @@ import UWBLink
     }
   }
 
+  /// Notes where it is, if it is there: programs may call it by its path.
+  private func findPlace() async {
+    place = try? await runBlocking { [endpoint] in endpoint.place }
+  }
+
   /// Notes where it is now, and has its port kept.
   private func keepPort() async {
-    place = try? await runBlocking { [endpoint, port] in
-      let place = endpoint.place
-      if let port { port.store.keep(place, as: port.name) }
-      return place
-    }
+    await findPlace()
+    guard let port, let place else { return }
+    try? await runBlocking { port.store.keep(place, as: port.name) }
   }
 
   // MARK: sessions of the service
@@ -219,7 +300,7 @@ import UWBLink
 
   /// - Returns: whether one of them is refused.
   private func startOwn() async -> Bool {
-    guard let device, problem == nil, borrower == nil else { return false }
+    guard case .open(let device) = phase else { return false }
     var wanted: [(file: String, profile: SessionProfile)] = []
     for (file, text) in own {
       do throws(ProfileError) {
@@ -233,7 +314,7 @@ import UWBLink
     }
     for session in sessions.values
     where !wanted.contains(where: { session.isEqual(to: $0.profile) }) {
-      session.release(SharedSession.service, isGone: false)
+      session.release(SharedSession.service, .asked)
     }
     var isRefused = false
     for (file, profile) in wanted {
@@ -285,12 +366,20 @@ import UWBLink
     relays?(packet, session, begins)
   }
 
-  /// Says it once.
+  /// Notes why the chip cannot be used, and logs each cause once.
   private func noteProblem(_ cause: DriverError) {
-    if problem != cause {
-      logger.warning(
-        "\(printable(cause.description))", metadata: JournalMessage.chipLost.metadata())
+    let before = problem
+    switch phase {
+    case .closed, .lent: return
+    case .open(let device), .lost(let device, _): phase = .lost(device, cause)
+    case .opening:
+      // A program that has just closed the chip may still be exiting.
+      let mayPass = cause.linkError?.code == .busy && patience != nil
+      phase = mayPass ? .opening(cause) : .failed(cause)
+    case .failed: phase = .failed(cause)
     }
-    problem = cause
+    guard before != cause else { return }
+    logger.warning(
+      "\(printable(cause.description))", metadata: JournalMessage.chipLost.metadata())
   }
 }

@@ -35,15 +35,17 @@ import UWBLab
 
   /// The programs that hold it, by the numbers of their connections.
   private(set) var owners: [Int: PeerCredentials] = [:]
-  /// How long it stays when the last of them is gone.
+  /// How long it stays after the last of them has gone.
   private var linger: Duration = .zero
   private var lingering: Task<Void, Never>?
+  /// Whether the last of them was disconnected because the chip was lost.
+  private var isInterrupted = false
   private var ending: Task<Void, Never>?
   private var isRanging = false
   /// What the chip calls it; nil: it is not there yet.
   private(set) var token: UInt32?
   /// Why it has ended by itself.
-  private(set) var endReason: StateChangeReason?
+  private(set) var cause: DriverError?
 
   /// Starts it on the chip.
   init(
@@ -115,17 +117,38 @@ import UWBLab
 
   func add(_ owner: Int, _ user: PeerCredentials, linger: Duration) {
     lingering?.cancel()
-    lingering = nil
+    (lingering, isInterrupted) = (nil, false)
     owners[owner] = user
     self.linger = max(self.linger, linger)
   }
 
-  /// - Parameter isGone: whether the program has gone without letting go of it.
-  func release(_ owner: Int, isGone: Bool) {
+  /// Why a program no longer holds a session.
+  enum Release {
+    /// It has asked for that.
+    case asked
+    /// Its connection has ended.
+    case gone
+    /// The service has disconnected it because the chip was lost, and expects it again.
+    case interrupted
+  }
+
+  func release(_ owner: Int, _ why: Release) {
     guard owners.removeValue(forKey: owner) != nil, owners.isEmpty else { return }
-    guard isGone, linger > .zero else { return end("Nobody holds it any more.") }
-    lingering = Task { [linger] in
-      try? await Task.sleep(for: linger)
+    switch why {
+    case .interrupted: isInterrupted = true
+    case .gone where linger > .zero: endLater(after: linger)
+    case .asked, .gone: end("Nobody holds it any more.")
+    }
+  }
+
+  /// Begins to wait for programs that were disconnected, as the chip is back.
+  func awaitOwners(for time: Duration) {
+    if isInterrupted, owners.isEmpty { endLater(after: max(time, linger)) }
+  }
+
+  private func endLater(after time: Duration) {
+    lingering = Task {
+      try? await Task.sleep(for: time)
       if !Task.isCancelled { end("Nobody holds it any more.") }
     }
   }
@@ -155,10 +178,9 @@ import UWBLab
     isRanging = true
     // Its functions that are not the actor's run on the thread that reads from the chip, as long as there
     // is one.
-    let cause = await Task(executorPreference: device.executor) {
+    cause = await Task(executorPreference: device.executor) {
       await self.take(rounds, of: session)
     }.value
-    endReason = cause?.endReason
     end(cause?.description ?? "It was stopped.", advice: cause?.recoverySuggestion)
   }
 

@@ -103,8 +103,11 @@ package struct Uwbd: AsyncParsableCommand {
       limits.rlim_cur = min(limits.rlim_max, 65_536)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
     }
+    let boards = BoardFolder()
+    // Before the first call, which may name one of them.
+    let names = devices.isEmpty ? try await runBlocking { boards.boards } : devices
     let service = try await Service(
-      devices.map { ($0, try LinkEndpoint($0)) }, permissions, version: Self.version,
+      names.map { ($0, try LinkEndpoint($0)) }, permissions, version: Self.version,
       ports: ports, logger: logger)
     await readSessions(service, logger)
     await service.start(listeningAt: listening)
@@ -115,9 +118,8 @@ package struct Uwbd: AsyncParsableCommand {
         supervisor.notify("WATCHDOG=1\nSTATUS=\(await service.status)")
       }
     }
-    let boards =
-      devices.isEmpty ? Task { await BoardFolder().watch { event.yield(.boards($0)) } } : nil
-    defer { boards?.cancel() }
+    let watch = devices.isEmpty ? Task { await boards.watch { event.yield(.boards($0)) } } : nil
+    defer { watch?.cancel() }
     if let idle { await service.whenIdle(for: .seconds(idle)) { event.yield(.end) } }
     loop: for await event in events {
       switch event {

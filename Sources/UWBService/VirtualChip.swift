@@ -23,7 +23,7 @@ import UWB
   /// A command is not carried out: the status of its response.
   private struct Refused: Error { var status: Status }
 
-  private let chip: SharedChip
+  let chip: SharedChip
   private let device: UWBDevice
   private weak var client: Client?
   private let service: Service
@@ -119,7 +119,14 @@ import UWB
       sessions = [:]
       respond(opcode, [Status.ok.rawValue])
       notify(.coreDeviceStatus, [DeviceState.ready.rawValue])
-    case .coreGetDeviceInfo, .coreGetCapsInfo, .coreGetConfig, .coreQueryUWBSTimestamp:
+    // From memory: a chip that ranges is not disturbed by programs that come and go.
+    case .coreGetDeviceInfo:
+      let response = GetDeviceInfo.Response(status: .ok, body: device.info)
+      respond(opcode, response.encoded(dialect: device.dialect))
+    case .coreGetCapsInfo:
+      let response = TLVListResponse(status: .ok, parameters: device.capabilities)
+      respond(opcode, response.encoded(dialect: device.dialect))
+    case .coreGetConfig, .coreQueryUWBSTimestamp:
       respond(opcode, try await forward(opcode, payload))
     case .sessionInit:
       let command = try read(SessionInit.self, payload)
@@ -264,12 +271,17 @@ import UWB
     }
   }
 
-  /// A session of the service has ended by itself.
+  /// Reports that a session of the service has ended by itself. A chip that is lost reports nothing:
+  /// the connection ends.
   func ended(_ session: SharedSession) {
     guard sessions[session.id]?.shared === session else { return }
+    if session.cause?.concernsChip == true {
+      client?.close()
+      return
+    }
     sessions[session.id]?.shared = nil
     sessions[session.id]?.state = .idle
-    report(session.id, .idle, session.endReason ?? .managementCommand)
+    report(session.id, .idle, session.cause?.endReason ?? .managementCommand)
   }
 
   private func respond(_ opcode: Opcode, _ payload: [UInt8]) {

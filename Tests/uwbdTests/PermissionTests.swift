@@ -52,7 +52,6 @@ import Varlink
       owner.withLock { $0 }?.close()
       while await service.connections > listeners { pauseBriefly() }
       while try !bench.sessions().isEmpty { pauseBriefly() }
-      try bench.waitForChip()
     }
 
     func connect(_ user: User) throws -> TestClient {

@@ -54,6 +54,7 @@ final class ServiceBench: Sendable {
       SessionConfiguration(sessionID: 42, profile.parameters(for: peer.dialect)))
     try await session.start()
     folder = try TemporaryFolder()
+    try chip.link(at: folder.path("chip"))
     path = folder.path("control")
   }
 
@@ -83,10 +84,7 @@ final class ServiceBench: Sendable {
         logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
       await service.start(listeningAt: try ListeningSocket.make(at: bench.path, mode: 0o600))
       let result: Result<Void, any Error>
-      do {
-        try bench.waitForChip()
-        result = .success(try await body(bench, service))
-      } catch { result = .failure(error) }
+      do { result = .success(try await body(bench, service)) } catch { result = .failure(error) }
       await service.stop()
       try result.get()
     }
@@ -96,27 +94,30 @@ final class ServiceBench: Sendable {
   static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "uwbd").path
 
-  /// Starts the program, and waits until it has opened the chip.
+  /// A link to the chip, which follows when the chip is plugged in again.
+  var link: String { folder.path("chip") }
+
+  /// Starts the program, and waits until it listens.
+  ///
+  /// - Parameter name: of the chip; nil: its path.
   func launch(
-    _ options: [String] = [], _ environment: [String: String?] = [:], standardError: Int32? = nil
+    _ options: [String] = [], _ environment: [String: String?] = [:], chip name: String? = nil,
+    standardError: Int32? = nil
   ) throws -> SpawnedProcess {
+    unlink(path)
     let service = try SpawnedProcess(
-      Self.program, ["--socket", path, "--mode", "0600"] + options + [chip.path],
+      Self.program, ["--socket", path, "--mode", "0600"] + options + [name ?? chip.path],
       environment: environment, standardError: standardError)
     while access(path, F_OK) != 0, service.isRunning { pauseBriefly() }
-    while (try? waitForChip()) == nil, service.isRunning { pauseBriefly() }
     return service
   }
 
-  func client() throws -> TestClient { try TestClient(path) }
-
-  /// Until the service has opened the chip.
-  func waitForChip() throws {
-    let client = try client()
-    while try client.call("List").parameters["chips"]?.array?[0].object?["problem"] != .null {
-      pauseBriefly()
-    }
+  /// Starts the peer again, which ends with the session of its controller.
+  func restartPeer() async throws {
+    if session.state != .active { try await session.start() }
   }
+
+  func client() throws -> TestClient { try TestClient(path) }
 
   /// The sessions of the chip, as the service lists them.
   func sessions() throws -> [JSON] {

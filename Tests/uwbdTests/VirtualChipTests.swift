@@ -91,6 +91,25 @@ import Varlink
     }
   }
 
+  /// A chip that ranges is not asked again who it is.
+  @Test func programsAreAnsweredFromMemory() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let first = try await open(bench)
+      let (session, stream) = try await start(first)
+      try await take(1, stream)
+      bench.chip.faults.onlyRetries = true
+      let second = try await open(bench)
+      #expect(second.info == first.info)
+      #expect(second.capabilities == first.capabilities)
+      #expect(try bench.client().call("Describe").error == nil)
+      bench.chip.faults = .none
+      try await take(1, stream)
+      try await session.close()
+      await first.close()
+      await second.close()
+    }
+  }
+
   @Test func aSessionEndsWithItsDriver() async throws {
     try await ServiceBench.lendService { bench, _ in
       var device: UWBDevice? = try await open(bench)
@@ -213,14 +232,33 @@ import Varlink
   /// A command that names the chip by its path, as if there were no service.
   private final class Command {
     let process: SpawnedProcess
-    private let output = Pipe()
+    private let (output, errors) = (Pipe(), Pipe())
 
     init(_ bench: ServiceBench, _ arguments: [String]) throws {
       process = try SpawnedProcess(
         SharedCommandTests.folder.appending(path: "uwbctl").path,
         arguments + ["--device", bench.chip.path], environment: ["UWBD_SOCKET": bench.path],
-        standardOutput: output.fileHandleForWriting.fileDescriptor)
+        standardOutput: output.fileHandleForWriting.fileDescriptor,
+        standardError: errors.fileHandleForWriting.fileDescriptor)
       try output.fileHandleForWriting.close()
+      try errors.fileHandleForWriting.close()
+    }
+
+    /// Reads its output until a text was in it.
+    func wait(until text: String) throws {
+      var output = ""
+      while !output.contains(text) {
+        let more = self.output.fileHandleForReading.availableData
+        guard !more.isEmpty else {
+          throw TestClient.Failure(what: "\(output)\n\(readStandardError())")
+        }
+        output += String(decoding: more, as: UTF8.self)
+      }
+    }
+
+    /// Returns its messages, after it has ended.
+    func readStandardError() -> String {
+      String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
     /// Waits for some of what it prints.
@@ -311,9 +349,11 @@ import Varlink
         let command = try Command(bench, arguments)
         command.process.waitUntilExit()
         #expect((command.process.terminationStatus == 0) == isDone, "\(arguments)")
+        // The service has it again.
+        let info = try Command(bench, ["info"])
+        info.process.waitUntilExit()
+        #expect(info.process.terminationStatus == 0, "after \(arguments)")
       }
-      // The service has it again.
-      try bench.waitForChip()
       let owner = try bench.client()
       #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       let refused = try Command(bench, config + ["--exclusive"])
@@ -323,29 +363,71 @@ import Varlink
     }
   }
 
-  @Test func rangeGoesOnAfterTheServiceHasCrashed() async throws {
+  @Test(arguments: [SIGKILL, SIGTERM, SIGINT])
+  func rangeContinuesAfterTheServiceWasRestarted(_ signal: Int32) async throws {
     try await ServiceBench.lend { bench in
-      func launch() throws -> SpawnedProcess {
-        let service = try SpawnedProcess(
-          Self.folder.appending(path: "uwbd").path,
-          ["--socket", bench.path, bench.chip.path])
-        while (try? bench.waitForChip()) == nil, service.isRunning { pauseBriefly() }
-        return service
-      }
-      let first = try launch()
+      let first = try bench.launch()
       let command = try Command(bench, Self.range(bench))
       try command.wait()
-      first.send(SIGKILL)
+      first.send(signal)
       first.waitUntilExit()
-      let second = try launch()
+      let second = try bench.launch()
       while bench.chip.sessionCount == 0 { pauseBriefly() }
-      try command.wait()
+      try await bench.restartPeer()
+      try command.wait(until: #""after_interruption":true"#)
       command.process.send(SIGINT)
       command.process.waitUntilExit()
+      #expect(command.process.terminationStatus == 0)
       // The service has seen it by then, or will.
       while bench.chip.sessionCount > 0 { pauseBriefly() }
       second.send(SIGTERM)
       second.waitUntilExit()
+    }
+  }
+
+  @Test func anOutageOfTheChipIsReported() async throws {
+    try await ServiceBench.lend { bench in
+      let service = try bench.launch(chip: bench.link)
+      let command = try Command(bench, Self.range(bench))
+      try command.wait()
+      let watcher = try bench.client()
+      watcher.send("Monitor", ["session_id": .integer(42)], more: true)
+      #expect(try watcher.measurements(1).found.count == 1)
+      bench.chip.unplug()
+      try bench.chip.replug()
+      while bench.chip.sessionCount == 0 { pauseBriefly() }
+      try await bench.restartPeer()
+      try command.wait(until: #""after_interruption":true"#)
+      // One session for both, before and after.
+      #expect(bench.chip.sessionCount == 1)
+      #expect(try watcher.measurements(1).found.count == 1)
+      command.process.send(SIGINT)
+      command.process.waitUntilExit()
+      #expect(command.process.terminationStatus == 0)
+      let text = command.readStandardError()
+      #expect(text.contains("Waiting for the device to come back."))
+      #expect(text.contains("The device is back, with its session."))
+      service.send(SIGTERM)
+      service.waitUntilExit()
+    }
+  }
+
+  /// A program that does not return after an outage keeps its session for a while only.
+  @Test func aSessionOfAProgramThatDoesNotReturnEnds() async throws {
+    try await ServiceBench.lend { bench in
+      let service = try bench.launch(chip: bench.link)
+      let command = try Command(bench, Self.range(bench) + ["--recover", "0"])
+      try command.wait()
+      bench.chip.unplug()
+      command.process.waitUntilExit()
+      #expect(command.process.terminationStatus == EX_IOERR)
+      try bench.chip.replug()
+      // The driver of the service brings the session back first.
+      while bench.chip.sessionCount == 0 { pauseBriefly() }
+      while bench.chip.sessionCount > 0 { pauseBriefly() }
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
     }
   }
 }

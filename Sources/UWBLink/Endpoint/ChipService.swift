@@ -15,6 +15,8 @@ package enum ChipService {
 
   /// Seconds that it may take to accept a connection, and to answer.
   private static let patience = 5
+  /// The same where it waits 10 s for a chip that is being opened.
+  private static let patienceForOpening = 15
   /// The same where it has to end sessions and close a chip.
   private static let patienceForClosing = 20
 
@@ -29,10 +31,13 @@ package enum ChipService {
     let place = endpoint.place
     let found = LinkEndpoint.service(socket: socket, chip: place)
     do throws(LinkError) {
-      let (descriptor, reply) = try call("Describe", place, found)
+      let (descriptor, reply) = try call(
+        "Describe", place, patience: patienceForOpening, found)
       try? descriptor.close()
       // A chip that it cannot use now is its chip all the same.
-      return reply.error == nil || reply.isError("ChipUnavailable") ? found : endpoint
+      guard reply.error == nil || reply.isError("ChipUnavailable") else { return endpoint }
+      // Its own name lasts, where the path changes with each plug.
+      return .service(socket: socket, chip: reply.parameters["chip"]?.string ?? place)
     } catch { return endpoint }
   }
 
@@ -45,7 +50,8 @@ package enum ChipService {
     _ socket: FilePath, _ chip: String?, linger: Duration
   ) throws(LinkError) -> FileDescriptor {
     let endpoint = LinkEndpoint.service(socket: socket, chip: chip)
-    let (descriptor, reply) = try call("Attach", chip, linger: linger, upgrades: true, endpoint)
+    let (descriptor, reply) = try call(
+      "Attach", chip, linger: linger, upgrades: true, patience: patienceForOpening, endpoint)
     guard let error = reply.error else { return descriptor }
     try? descriptor.close()
     let code: LinkError.Code =
@@ -127,8 +133,7 @@ package enum ChipService {
 
   private static func call(
     _ method: String, _ chip: String?, reason: String? = nil, linger: Duration = .zero,
-    upgrades: Bool = false,
-    patience: Int = ChipService.patience, _ endpoint: LinkEndpoint
+    upgrades: Bool = false, patience: Int = ChipService.patience, _ endpoint: LinkEndpoint
   ) throws(LinkError) -> (FileDescriptor, VarlinkReply) {
     guard case .service(let socket, _, _) = endpoint else {
       throw LinkError(.invalidEndpoint, endpoint: endpoint.description)

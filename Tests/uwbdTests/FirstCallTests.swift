@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+import UWBSimulator
+import UWBTestSupport
+import Varlink
+
+@testable import UWBService
+
+/// Calls that come before the service has opened its chip: they wait for it.
+@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct FirstCallTests {
+  /// A call with the chip's path, which the service has by another name.
+  private static func call(_ method: String, _ path: String) -> VarlinkCall {
+    var parameters: [String: JSON] = ["chip": .string(path)]
+    if method == "Start" { parameters["profile"] = ServiceBench.profile() }
+    if method == "Borrow" { parameters["reason"] = .string("a test") }
+    return VarlinkCall(
+      "\(Refusal.interface).\(method)", parameters, upgrade: method == "Attach")
+  }
+
+  @Test(arguments: ["Describe", "Start", "Attach", "Borrow"])
+  func afterAStart(_ method: String) async throws {
+    try await ServiceBench.lend { bench in
+      let service = try bench.launch(chip: bench.link)
+      let client = try bench.client()
+      client.send(Self.call(method, bench.chip.path).bytes)
+      #expect(try #require(try client.receive()).error == nil)
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+      #expect(bench.chip.sessionCount == 0)
+    }
+  }
+
+  @Test(arguments: ["Describe", "Start", "Attach", "Borrow"])
+  func whileSystemdStartsTheService(_ method: String) async throws {
+    try await ServiceBench.lend { bench in
+      let socket = try ListeningSocket.make(at: bench.path, mode: 0o600)
+      let client = try bench.client()
+      client.send(Self.call(method, bench.chip.path).bytes)
+      let service = try SpawnedProcess(
+        "/bin/sh",
+        [
+          "-c", "exec 3<&0; export LISTEN_PID=$$ LISTEN_FDS=1; exec \"$0\" \"$1\"",
+          ServiceBench.program, bench.link,
+        ], standardInput: socket)
+      close(socket)
+      #expect(try #require(try client.receive()).error == nil)
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+    }
+  }
+
+  @Test(arguments: ["Describe", "Start", "Attach", "Borrow"])
+  func afterAnotherProgramHadTheChip(_ method: String) async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let borrower = try bench.client()
+      borrower.send(Self.call("Borrow", bench.chip.path).bytes)
+      #expect(try #require(try borrower.receive()).error == nil)
+      borrower.close()
+      let client = try bench.client()
+      client.send(Self.call(method, bench.chip.path).bytes)
+      #expect(try #require(try client.receive()).error == nil)
+    }
+  }
+
+  /// Nothing is left of a program that disconnects while its call waits.
+  @Test(arguments: ["Describe", "Start", "Attach", "Borrow"])
+  func aCallThatIsAbandoned(_ method: String) async throws {
+    try await ServiceBench.lend { bench in
+      let service = try bench.launch(chip: bench.link)
+      for _ in 0..<3 {
+        let client = try bench.client()
+        client.send(Self.call(method, bench.chip.path).bytes)
+        client.close()
+      }
+      #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
+      #expect(bench.chip.sessionCount == 1)
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+    }
+  }
+
+  /// A chip that is not there is no reason to wait.
+  @Test func aChipThatIsNotThere() async throws {
+    try await ServiceBench.lend { bench in
+      bench.chip.unplug()
+      let service = try bench.launch(chip: bench.link)
+      #expect(try bench.client().call("Describe").errorName == "ChipUnavailable")
+      try bench.chip.replug()
+      while try bench.client().call("Describe").error != nil { pauseBriefly() }
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+    }
+  }
+}
