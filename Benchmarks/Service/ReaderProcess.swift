@@ -72,17 +72,16 @@ struct ReaderProcess {
     _ = send(connection.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// Returns when the service has opened its chips.
-  static func waitForChips(at path: String) throws {
+  /// Returns when the service has opened these chips: a call waits for its chip.
+  static func waitForChips(_ paths: [String], at path: String) throws {
     let connection = try connected(path)
     defer { close(connection.descriptor) }
-    while true {
-      call(connection, "List", "{}")
-      var buffer = [UInt8](repeating: 0, count: 65_536)
-      let count = recv(connection.descriptor, &buffer, buffer.count, 0)
-      guard count > 0 else { throw CocoaError(.fileReadUnknown) }
-      if !String(decoding: buffer[..<count], as: UTF8.self).contains("\"problem\":\"") { return }
-      usleep(10_000)
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    for path in paths {
+      call(connection, "Describe", #"{"chip":"\#(path)"}"#)
+      guard recv(connection.descriptor, &buffer, buffer.count, 0) > 0 else {
+        throw CocoaError(.fileReadUnknown)
+      }
     }
   }
 

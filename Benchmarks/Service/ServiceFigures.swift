@@ -54,7 +54,7 @@ struct ServiceFigures {
       paths = try (0..<count).map { _ in try reader.readLine() }
       service = try Child("uwbd", ["--socket", socket] + paths)
       while access(socket, F_OK) != 0 { usleep(1_000) }
-      try ReaderProcess.waitForChips(at: socket)
+      try ReaderProcess.waitForChips(paths, at: socket)
     }
 
     func end() throws {
@@ -235,7 +235,6 @@ struct ServiceFigures {
       sys.path.insert(0, "python/src")
       import uwb
       with uwb.connect(sys.argv[1]) as service:
-          while service.chips()[0].problem: pass
           with service.start(eval(sys.argv[2])) as session:
               for number, m in enumerate(session.measurements(queue=10_000)):
                   if number == 0: begin = time.monotonic(), time.process_time()
