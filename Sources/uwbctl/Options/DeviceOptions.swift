@@ -104,7 +104,7 @@ struct DeviceOptions: ParsableArguments {
 
   /// Notes that measurements are not those of a board.
   func noteSimulation() {
-    if isSimulated { note("The chips are simulated; --device names a board.") }
+    if isSimulated { note("Simulated chips: --device names a board.") }
   }
 
   func validate() throws { try Self.check(device) }
