@@ -52,6 +52,12 @@ struct RulesTests {
     }
   }
 
+  @Test("A controlee may share the rounds of its controller with others")
+  func oneToMany() throws {
+    let changes = ["DEVICE_TYPE=controlee", "DEVICE_ROLE=responder", "MULTI_NODE_MODE=one to many"]
+    #expect(try problems(changes).isEmpty)
+  }
+
   @Test(
     "One change, one problem",
     arguments: [

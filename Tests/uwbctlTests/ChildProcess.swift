@@ -21,14 +21,17 @@ final class ChildProcess {
   /// - Parameters:
   ///   - input: For its standard input.
   ///   - columns: The width of its terminal, where it is not the default.
+  ///   - runtime: Its XDG_RUNTIME_DIR, where it is another one.
   ///   - program: Another one than `uwbctl`.
   init(
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
-    program: String = ChildProcess.program.path
+    runtime: String? = nil, program: String = ChildProcess.program.path
   ) throws {
     let stdin = Pipe()
+    var environment = ["COLUMNS": columns]
+    if let runtime { environment["XDG_RUNTIME_DIR"] = runtime }
     process = try SpawnedProcess(
-      program, arguments, environment: ["COLUMNS": columns], in: folder,
+      program, arguments, environment: environment, in: folder,
       standardInput: input.isEmpty ? nil : stdin.fileHandleForReading.fileDescriptor,
       standardOutput: output.fileHandleForWriting.fileDescriptor,
       standardError: complaints.fileHandleForWriting.fileDescriptor)
@@ -113,9 +116,17 @@ final class ChildProcess {
 
   /// Runs it to its end.
   static func run(
-    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil
+    _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
+    runtime: String? = nil
   ) throws -> Outcome {
-    try ChildProcess(arguments, input: input, columns: columns, in: folder).outcome()
+    try ChildProcess(arguments, input: input, columns: columns, in: folder, runtime: runtime)
+      .outcome()
+  }
+
+  /// Ends it as Ctrl-C does, whatever it has printed since.
+  func interrupt() -> Outcome {
+    process.interrupt()
+    return outcome()
   }
 
   func kill() {

@@ -114,6 +114,18 @@ import UWBSimulator
 
   // MARK: files and devices
 
+  @Test(
+    arguments: [["range"], ["find"], ["accessory", "--listen", "tcp:0"], ["peer"]],
+    ["text", "json"])
+  func simulatedChipsAreNamedOnStandardError(_ command: [String], _ format: String) throws {
+    let outcome = try ChildProcess.run(command + ["-n", "1", "--format", format])
+    #expect(outcome.status == 0, "\(outcome.complaints)")
+    let note = "uwbctl \(command[0]): Simulated chips: --device names a board.\n"
+    #expect(outcome.complaints.hasPrefix(note), "\(outcome.complaints)")
+    #expect(outcome.complaints.components(separatedBy: "Simulated chips").count == 2)
+    #expect(!outcome.output.contains("Simulated chips"))
+  }
+
   /// Files that a stranger would give as -.
   @Test func filesMayBeStandardInputAndOutput() throws {
     let folder = try temporaryFolder()

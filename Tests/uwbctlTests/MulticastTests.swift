@@ -83,7 +83,7 @@ import UWBSimulator
     try await Self.ranging(peers: 1, folder: folder) { control in
       let reply = try await Self.ask(.add, [2], control.path)
       #expect(reply.error?.contains("REJECTED") == true)
-      #expect(reply.suggestion?.contains("two or more peers") == true)
+      #expect(reply.suggestion?.contains("--one-to-many") == true)
       #expect(reply.controlees == [1])
     }
   }

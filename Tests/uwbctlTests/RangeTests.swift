@@ -41,7 +41,9 @@ import UWBLink
 
   @Test(arguments: [
     ([], 25, 2_400), (["--interval", "5", "--responders", "8"], 13, 400),
-    (["--interval", "20"], 6, 2_400), (["--slot", "1200", "--slots", "30"], 30, 1_200),
+    (["--interval", "20"], 6, 2_400), (["--interval", "20", "--responders", "2"], 13, 1_800),
+    (["--interval", "20", "--role", "controlee", "--one-to-many"], 13, 1_800),
+    (["--slot", "1200", "--slots", "30"], 30, 1_200),
   ])
   func theScheduleFitsTheInterval(_ arguments: [String], _ slots: Int, _ duration: Int) throws {
     let configuration = try RangeOptions.parse(arguments).configuration()
@@ -58,11 +60,28 @@ import UWBLink
     let controlee = try RangeOptions.parse(["--role", "controlee"]).configuration()
     let controller = try RangeOptions.parse([]).configuration()
     #expect(controlee.peers == [controller.address] && controller.peers == [controlee.address])
+    #expect(!controlee.isOneToMany && !controller.isOneToMany)
+    #expect(RangeOptions.mirrored(controller) == [controlee])
+  }
+
+  /// The demonstration has no peers that the options cannot describe.
+  @Test func simulatedControleesAreConfiguredAsTheOptionsDescribe() throws {
+    let controller = try RangeOptions.parse(["--responders", "2"]).configuration()
+    let described = try ["0001", "0002"].map {
+      try RangeOptions.parse(["--role", "controlee", "--one-to-many", "--address", $0])
+        .configuration()
+    }
+    #expect(RangeOptions.mirrored(controller) == described)
+    #expect(described.allSatisfy { $0.isOneToMany && $0.problems().errors.isEmpty })
+    let growing = try RangeOptions.parse(["--one-to-many"]).configuration()
+    #expect(growing.isOneToMany && growing.peers == [MACAddress(1)])
+    #expect(growing.problems().errors.isEmpty)
   }
 
   @Test(arguments: [
     ["--address", "xyz"], ["--peer", "1", "--responders", "2"], ["--responders", "0"],
-    ["--sts", "0102"],
+    ["--sts", "0102"], ["--role", "controlee", "--responders", "2"],
+    ["--profile", "session.json", "--one-to-many"],
   ])
   func invalidArgumentsAreErrors(_ arguments: [String]) {
     #expect(throws: (any Error).self) { try RangeOptions.parse(arguments) }

@@ -284,7 +284,9 @@ extension SessionPeerConfiguration {
     .rangingRoundUsage: "The ends wait for different frames.",
     .rangingRoundControl: "The ends wait for different frames.",
     .scheduleMode: "The ends send by different rules.",
-    .multiNodeMode: "The ends wait for different numbers of peers.",
+    .multiNodeMode:
+      "The ends wait for different numbers of peers: where several controlees share the round, all "
+      + "need one to many (--one-to-many).",
     .macAddressMode: "The frames have addresses of different lengths.",
     .macFCSType: "An end takes the other's frames for damaged.",
     .hoppingMode: "One end changes its round from block to block, the other in another way.",

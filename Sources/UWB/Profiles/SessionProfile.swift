@@ -30,6 +30,15 @@ public struct SessionProfile: Hashable, Sendable {
     self.parameters = Self.ordered(parameters)
   }
 
+  /// Whether several controlees share each ranging round (MULTI_NODE_MODE), the same at all ends.
+  public var isOneToMany: Bool {
+    get { parameters.contains(TLV(.multiNodeMode, [1])) }
+    set {
+      parameters.removeAll { $0.id == AppConfigID.multiNodeMode.rawValue }
+      parameters = Self.ordered(parameters + [TLV(.multiNodeMode, [newValue ? 1 : 0])])
+    }
+  }
+
   /// The parameters for a chip that speaks like this.
   package func parameters(for dialect: Dialect) -> SessionParameters {
     SessionParameters(parameters, dialect: dialect, type: type)

@@ -9,7 +9,7 @@ extension SessionConfiguration {
     var list = [
       TLV(.deviceType, [role.rawValue]),
       TLV(.deviceRole, [role.rawValue]),  // the controller initiates
-      TLV(.multiNodeMode, [peers.count > 1 ? 1 : 0]),
+      TLV(.multiNodeMode, [isOneToMany ? 1 : 0]),
       TLV(.rangingRoundUsage, [roundUsage.rawValue]),
       TLV(.macAddressMode, [address.isExtended ? 2 : 0]),
       TLV(.deviceMACAddress, address.bytes),
@@ -137,7 +137,7 @@ extension SessionConfiguration {
     switch id {
     case .deviceType, .deviceMACAddress, .dstMACAddress: return true
     case .deviceRole: return byte == role.rawValue
-    case .multiNodeMode: return (peers.count > 1) == (byte == 1) && byte <= 1
+    case .multiNodeMode where byte <= 1: isOneToMany = byte == 1
     case .macAddressMode: return byte == (address.isExtended ? 2 : 0)
     case .numberOfControlees: return Int(byte) == peers.count
     case .channelNumber: channel = byte

@@ -67,7 +67,12 @@ public struct SessionConfiguration: Sendable, Hashable {
   /// This device.
   public var address: MACAddress
   /// The controller's controlees (1…8 in practice), or the controlee's controller.
-  public var peers: [MACAddress]
+  public var peers: [MACAddress] {
+    didSet { if peers.count > 1 { isOneToMany = true } }
+  }
+  /// Whether several controlees share each ranging round, the same at all ends. Several peers set it;
+  /// a controlee sets it itself, and so does a controller with one peer that is to get others.
+  public var isOneToMany: Bool
   /// 5 or 9 on the chips in the field.
   public var channel: UInt8 = 9
   /// 9…12.
@@ -116,6 +121,7 @@ public struct SessionConfiguration: Sendable, Hashable {
     self.sessionID = sessionID
     self.address = address
     self.peers = peers
+    isOneToMany = peers.count > 1
   }
 
   /// The slot in milliseconds.

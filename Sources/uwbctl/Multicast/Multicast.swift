@@ -14,10 +14,11 @@ struct Multicast: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Add controlees to a running session, or remove them.",
     discussion: """
-      The session belongs to uwbctl range, running as controller with two or more peers, in another \
-      terminal of the same user. For example:
-        uwbctl range --device /dev/ttyACM0 --responders 2
-        uwbctl multicast add 0003 --session 42
+      The session belongs to uwbctl range, running as one-to-many controller in another terminal of the \
+      same user. For example:
+        uwbctl range --device /dev/ttyACM0 --one-to-many
+        uwbctl range --device /dev/ttyACM1 --role controlee --one-to-many --address 0002
+        uwbctl multicast add 0002 --session 42
       """,
     subcommands: [List.self, Add.self, Remove.self])
 
@@ -205,9 +206,9 @@ final class RangeControl: Sendable {
     } catch {
       reply.error = error.description
       reply.suggestion =
-        session.configuration.peers.count > 1
+        session.configuration.isOneToMany
         ? error.recoverySuggestion
-        : "Start range with two or more peers: a session with one peer is one-to-one and remains so."
+        : "Start all ends of the session with --one-to-many: a one-to-one session remains so."
     }
     reply.controlees = session.controlees.map { UInt16(truncatingIfNeeded: $0.value) }
     return reply

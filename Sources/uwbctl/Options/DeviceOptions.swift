@@ -102,6 +102,11 @@ struct DeviceOptions: ParsableArguments {
   var isSimulated: Bool { device == Self.simulated }
   var driverOptions: UWBDevice.Options { chip.driverOptions }
 
+  /// Notes that measurements are not those of a board.
+  func noteSimulation() {
+    if isSimulated { note("Simulated chips: --device names a board.") }
+  }
+
   func validate() throws { try Self.check(device) }
 
   /// - Throws: `ValidationError` for a name that no device can have.
@@ -363,6 +368,7 @@ extension DeviceOptions {
     _ capture: CaptureOptions? = nil, peers count: Int, _ end: RunOptions,
     _ body: @escaping @Sendable (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R? {
+    noteSimulation()
     let opened = Locked<UWBDevice?>(nil)
     return try await end.time.limiting(opened) {
       try await withDevice(capture, peers: count, recovery: end.recovery) { device, simulated in

@@ -54,6 +54,7 @@ struct PeerCommand: Command {
   }
 
   func execute() async throws {
+    options.noteSimulation()
     try await options.withDevice(peers: 1, recovery: end.recovery) { device, simulated in
       guard let chip = simulated?.others.first else {
         return try await range(with: device, in: service, isAsked: true)

@@ -32,19 +32,22 @@ struct ProfilePrint: ReportingCommand {
   @Option(help: "The preset to print.") var preset = Preset.firaStatic
   @Option(help: "The end of the session (default: the usual one of a board).") var role:
     RangeOptions.Role?
+  @Flag(help: "For a session in which several controlees share each round.") var oneToMany = false
   @Option(name: .customLong("from"), help: "Print this profile instead, completed.")
   var file: String?
   @Flag(help: "With --from: print keys in clear.") var includeSecrets = false
 
   func execute() async throws {
     if let file {
-      let profile = try SessionProfile(file: file)
+      var profile = try SessionProfile(file: file)
+      if oneToMany { profile.isOneToMany = true }
       standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))
     } else {
+      var profile = preset.profile(role?.value)
+      if oneToMany { profile.isOneToMany = true }
       // The keys of presets are those of public samples.
       standardOutput.write(
-        preset.profile(role?.value).text(
-          complete: true, includingSecrets: true, remarks: preset.remarks))
+        profile.text(complete: true, includingSecrets: true, remarks: preset.remarks))
     }
   }
 }

@@ -19,6 +19,10 @@ struct RangeCommand: Command {
       same values, for example:
         uwbctl range --device /dev/ttyACM0
         uwbctl range --device /dev/ttyACM1 --role controlee
+      With several controlees, each of them shares the round:
+        uwbctl range --device /dev/ttyACM0 --responders 2
+        uwbctl range --device /dev/ttyACM1 --role controlee --one-to-many
+        uwbctl range --device /dev/ttyACM2 --role controlee --one-to-many --address 0002
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
@@ -60,7 +64,8 @@ struct RangeCommand: Command {
         .noPeer, "No peer was measured.",
         try:
           "Check that the other end runs with the same session id, channel, preamble, slot, interval "
-          + "and STS, and with swapped addresses; uwbctl diff compares two ends.")
+          + "and STS, and with swapped addresses; each of several controlees needs --one-to-many. "
+          + "uwbctl diff compares two ends.")
     }
   }
 
@@ -217,6 +222,12 @@ struct RangeOptions: ParsableArguments {
 
   @Option(help: "One-to-many: the number of controlees, with the addresses 0001, 0002, …")
   var responders: Int?
+  @Flag(
+    help: """
+      Several controlees share each round: for each controlee of a session with several, and for a \
+      controller with one peer to which uwbctl multicast adds others.
+      """)
+  var oneToMany = false
 
   @Option(help: "The session id, the same at both ends.") var sessionID: UInt32 = 42
   @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
@@ -225,7 +236,8 @@ struct RangeOptions: ParsableArguments {
   @Option(
     help: "The slot duration in RSTU; 1200 are 1 ms (default: 2400, or less for a short interval).")
   var slot: UInt16?
-  @Option(help: "Slots in a ranging round (default: 25, or fewer for a short interval).")
+  @Option(
+    help: "Slots in a ranging round (default: 25; for a short interval 6, or 13 in one-to-many).")
   var slots: UInt8?
   @Option(help: "Time between ranging rounds in milliseconds.") var interval: UInt32 = 200
   @Option(help: "Static STS: 16 hexadecimal digits, VENDOR_ID and IV in wire order.")
@@ -263,6 +275,9 @@ struct RangeOptions: ParsableArguments {
     if let responders, !(1...255).contains(responders) {
       throw ValidationError("--responders takes 1 to 255.")
     }
+    try require(
+      responders == nil || role == .controller,
+      "--responders is for the controller; a controlee that shares the round takes --one-to-many.")
     let own = try address.map(parse) ?? MACAddress(role == .controller ? 0 : 1)
     var list = try peers.flatMap { $0.split(separator: ",") }.map { try parse(String($0)) }
     if list.isEmpty {
@@ -280,7 +295,10 @@ struct RangeOptions: ParsableArguments {
     result.sfd = sfd
     result.interval = interval
     result.hopping = hopping
-    (result.slotsPerRound, result.slotDuration) = schedule(peers: list.count)
+    if oneToMany { result.isOneToMany = true }
+    // A controlee does not know how many share the round.
+    (result.slotsPerRound, result.slotDuration) = schedule(
+      controlees: result.isOneToMany ? max(8, list.count) : 1)
     if let sts {
       let bytes = (try? FrameText.bytes(sts)) ?? []
       try require(sts.count == 16 && bytes.count == 8, "--sts takes 16 hexadecimal digits.")
@@ -289,11 +307,11 @@ struct RangeOptions: ParsableArguments {
     return result
   }
 
-  /// FiRa's defaults if they fit into the interval; otherwise as few slots as the peers need, as long
-  /// as possible.
-  private func schedule(peers: Int) -> (slots: UInt8, duration: UInt16) {
+  /// FiRa's defaults if they fit into the interval; otherwise as few slots as the controlees need, as
+  /// long as possible.
+  private func schedule(controlees: Int) -> (slots: UInt8, duration: UInt16) {
     let available = Int(interval) * 1_200
-    let needed = min(peers + 5, 255)
+    let needed = min(controlees + 5, 255)
     let usual = max(25, needed)
     let wanted = Int(slot ?? 2_400)
     let count = slots.map(Int.init) ?? (usual * wanted <= available ? usual : needed)
@@ -303,6 +321,9 @@ struct RangeOptions: ParsableArguments {
 
   func validate() throws {
     try require(!(force && strict), "Give either --force or --strict.")
+    try require(
+      profile == nil || !oneToMany,
+      "A profile has the mode in it: uwbctl profile --one-to-many sets MULTI_NODE_MODE.")
     if profile == nil { _ = try configuration() }
   }
 
@@ -319,8 +340,6 @@ struct RangeOptions: ParsableArguments {
         tlv.id == AppConfigID.deviceRole.rawValue
           ? TLV(tlv.id, tlv.value.map { $0 <= 1 ? 1 - $0 : $0 }) : tlv
       }
-      // A chip compares this with what the controller announces.
-      if configuration.peers.count > 1 { other.additional.append(TLV(0x03, [1])) }
       return other
     }
   }

@@ -23,7 +23,6 @@ import UWBSimulator
       controlee.role = .controlee
       controlee.address = address
       controlee.peers = [MACAddress(0)]
-      if peers > 1 { controlee.additional = [TLV(0x03, [1])] }
       return controlee
     }
     return (controller, controlees)

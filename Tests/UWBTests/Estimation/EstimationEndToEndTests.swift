@@ -215,7 +215,6 @@ import UWBSimulator
       var controlee = controller
       controlee.role = .controlee
       (controlee.address, controlee.peers) = (address, [MACAddress(0)])
-      controlee.additional = [TLV(0x03, [1])]
       try await device.makeSession(controlee).start()
     }
     let device = try await UWBDevice.open(.init(chips[0].path))

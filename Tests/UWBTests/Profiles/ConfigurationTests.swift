@@ -55,10 +55,32 @@ struct ConfigurationTests {
     }
   }
 
+  @Test("Several peers share the rounds, and one peer does where the session says so")
+  func oneToMany() throws {
+    for role in [SessionConfiguration.Role.controller, .controlee] {
+      var configuration = Self.usual
+      configuration.role = role
+      for isOneToMany in [false, true] {
+        configuration.isOneToMany = isOneToMany
+        let list = configuration.parameters(for: .fira2)
+        #expect(list.contains(TLV(.multiNodeMode, [isOneToMany ? 1 : 0])))
+        #expect(try Self.read(list) == configuration)
+        #expect(configuration.problems().errors.isEmpty)
+      }
+    }
+    var configuration = Self.usual
+    configuration.peers.append(MACAddress(3))
+    #expect(configuration.isOneToMany)
+    // A session that cannot range is read as it is, and refused.
+    configuration.isOneToMany = false
+    #expect(try Self.read(configuration.parameters(for: .fira2)) == configuration)
+    #expect(configuration.problems().errors.map(\.parameters) == [[.multiNodeMode]])
+  }
+
   @Test(
     "A value for which no field has room is sent as it was read",
     arguments: [
-      TLV(.stsLength, [0]), TLV(.multiNodeMode, [1]), TLV(.multiNodeMode, [2]),
+      TLV(.stsLength, [0]), TLV(.multiNodeMode, [2]),
       TLV(.deviceRole, [0]), TLV(.macAddressMode, [1]), TLV(.numberOfControlees, [2]),
       TLV(.scheduleMode, [0]), TLV(.rangingRoundUsage, [5]), TLV(.rssiReporting, [2]),
       TLV(.aoaResultRequest, [2]), TLV(.hoppingMode, [2]), TLV(.macFCSType, [2]),

@@ -191,6 +191,24 @@ struct ProfileTests {
     }
   }
 
+  @Test("A profile of one of several controlees says so, and the session keeps it")
+  func oneToMany() throws {
+    for preset in Preset.allCases {
+      var profile = preset.profile(.controlee)
+      #expect(!profile.isOneToMany)
+      profile.isOneToMany = true
+      let text = profile.text(complete: true, includingSecrets: true)
+      #expect(text.contains(#""MULTI_NODE_MODE": "one to many","#))
+      let read = try SessionProfile(Array(text.utf8))
+      #expect(read == profile && read.isOneToMany)
+      let session = try SessionConfiguration(
+        sessionID: read.sessionID, read.parameters(for: .assumed))
+      #expect(session.isOneToMany && session.problems().errors.isEmpty)
+      profile.isOneToMany = false
+      #expect(profile == preset.profile(.controlee))
+    }
+  }
+
   @Test("Both ends of each preset, as its source has them")
   func values() {
     for preset in Preset.allCases {

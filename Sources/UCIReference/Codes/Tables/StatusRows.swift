@@ -159,12 +159,14 @@ extension Status {
         "a peer that is not started",
         "a different session id: it enters the key derivation, so nothing else shows the mistake",
         "addresses that are not crossed", "both ends controllers, or both controlees",
+        "one of several controlees that is set to unicast instead of one to many",
         "a different channel, preamble code, SFD or STS",
         "different slots, slots per round, interval or hopping",
         "a phone's defaults: preamble 9, 6 slots, 120 or 240 ms, hopping on",
       ],
       try: [
         "Compare the parameters of the two ends.",
+        "With several controlees, set MULTI_NODE_MODE to one to many at all ends (--one-to-many).",
         "Bring the boards to one metre of each other, antennas upright.",
       ]),
     .init(

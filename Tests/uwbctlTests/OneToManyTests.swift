@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import UWBTestSupport
+
+/// Several controlees as the documentation starts them: `uwbctl simulate` in place of boards, and
+/// `uwbctl range` for each end, in processes that share nothing but their options.
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct OneToManyTests {
+  private struct Stage {
+    private let folder: TemporaryFolder
+    private let boards: ChildProcess
+
+    init() throws {
+      folder = try TemporaryFolder()
+      boards = try ChildProcess(["simulate", "--chips", "3", "--link", folder.path("board")])
+      _ = try boards.read(until: "C\t")
+    }
+
+    func end() {
+      boards.end()
+      folder.remove()
+    }
+
+    func range(_ board: String, _ options: [String]) throws -> ChildProcess {
+      let device = ["--device", folder.path("board-\(board)")]
+      return try ChildProcess(
+        ["range", "--interval", "40", "--format", "json"] + device + options,
+        runtime: folder.path("."))
+    }
+
+    /// A controlee that listens by now.
+    func controlee(_ board: String, _ options: String...) throws -> ChildProcess {
+      let process = try range(board, ["--role", "controlee"] + options)
+      _ = try process.read(until: "RANGING_RX_TIMEOUT")
+      return process
+    }
+
+    func multicast(_ arguments: String...) throws -> ChildProcess.Outcome {
+      try ChildProcess.run(["multicast"] + arguments, runtime: folder.path("."))
+    }
+  }
+
+  private static let measured = #""status":"OK""#
+
+  @Test func eachRoundMeasuresAllControlees() throws {
+    let stage = try Stage()
+    defer { stage.end() }
+    let controlees = [
+      try stage.controlee("b", "--one-to-many"),
+      try stage.controlee("c", "--one-to-many", "--address", "0002"),
+    ]
+    let controller = try stage.range("a", ["--responders", "2", "-n", "20"]).outcome()
+    #expect(controller.status == 0, "\(controller.complaints)")
+    #expect(controller.complaints.contains(" 40 measured, 0 failed"), "\(controller.complaints)")
+    var peers: [Int: Set<String>] = [:]
+    for row in try controller.objects() where row["status"] as? String == "OK" {
+      let (sequence, peer) = (row["sequence"] as? Int, row["peer"] as? String)
+      peers[try #require(sequence), default: []].insert(try #require(peer))
+    }
+    #expect(peers.count == 20)
+    #expect(peers.values.allSatisfy { $0 == ["0x0001", "0x0002"] }, "\(peers)")
+    for controlee in controlees {
+      for _ in 0..<20 { _ = try controlee.read(until: Self.measured) }
+      let end = controlee.interrupt()
+      #expect(end.status == 0, "\(end.complaints)")
+    }
+  }
+
+  @Test func aControleeIsAddedAndRemovedWhileAnotherIsMeasured() throws {
+    let stage = try Stage()
+    defer { stage.end() }
+    let first = try stage.controlee("b", "--one-to-many")
+    let second = try stage.controlee("c", "--one-to-many", "--address", "0002")
+    let controller = try stage.range("a", ["--one-to-many"])
+    _ = try controller.read(until: Self.measured)
+    let added = try stage.multicast("add", "0002")
+    #expect(added.status == 0, "\(added.output)\(added.complaints)")
+    _ = try controller.read(until: #""peer":"0x0002","# + Self.measured)
+    _ = try second.read(until: Self.measured)
+    let removed = try stage.multicast("remove", "0002")
+    #expect(removed.status == 0, "\(removed.output)\(removed.complaints)")
+    // With two controlees, every other line is of the second.
+    var alone = 0
+    for _ in 0..<20_000 where alone < 10 {
+      let line = try controller.read(until: "\n")
+      #expect(line.contains(Self.measured), "\(line)")
+      alone = line.contains("0x0001") ? alone + 1 : 0
+    }
+    #expect(alone == 10)
+    for process in [controller, first, second] {
+      let end = process.interrupt()
+      #expect(end.status == 0, "\(end.complaints)")
+    }
+  }
+
+  @Test func aControleeThatExpectsToBeAloneIsNamedAmongTheCauses() throws {
+    let stage = try Stage()
+    defer { stage.end() }
+    // The number of slots in a round would differ as well.
+    let controlees = [
+      try stage.controlee("b", "--slots", "13"),
+      try stage.controlee("c", "--slots", "13", "--address", "0002"),
+    ]
+    let controller = try stage.range("a", ["--responders", "2", "-n", "3"]).outcome()
+    #expect(controller.status == 82, "\(controller.complaints)")
+    #expect(controller.complaints.contains("set to unicast"), "\(controller.complaints)")
+    #expect(controller.complaints.contains("--one-to-many"), "\(controller.complaints)")
+    for controlee in controlees { #expect(controlee.interrupt().status == 82) }
+  }
+}
