@@ -16,7 +16,9 @@ public struct AngleEstimate: Sendable, Hashable {
   public var figureOfMerit: Int {
     let degrees = standardDeviation * 180 / .pi
     guard degrees < 45, disposition != .invalid else { return 0 }
-    return max(1, min(100, Int(100 / (1 + max(0, degrees - 0.5) / 5))))
+    let excess = max(0, degrees - 0.5)
+    let merit = Int(100 / (1 + excess / 5))
+    return max(1, min(100, merit))
   }
 }
 

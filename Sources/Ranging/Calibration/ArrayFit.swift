@@ -323,9 +323,10 @@ private struct PairModel {
     pair.model = .baseline(
       x: isAllRound ? unknowns[1] : 0, y: unknowns[2], z: hasHeights ? unknowns[3] : 0)
     pair.offset = wrapped(unknowns[0])
-    pair.harmonics =
-      harmonics < 2
-      ? [] : [(0, 0)] + (2...harmonics).map { (unknowns[2 * $0], unknowns[2 * $0 + 1]) }
+    pair.harmonics = harmonics < 2 ? [] : [(0, 0)]
+    for multiple in 2..<max(2, harmonics + 1) {
+      pair.harmonics.append((unknowns[2 * multiple], unknowns[2 * multiple + 1]))
+    }
   }
 
   private static func terms(

@@ -131,9 +131,10 @@ public struct RangeBiasFit: Sendable {
   /// The levels of the table: evenly over all but the outermost measurements.
   private static func knots(_ powers: [Double]) -> [Double] {
     let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
-    guard high - low >= spacing else { return [] }
-    let intervals = max(1, min(30, Int((high - low) / spacing)))
-    return (0...intervals).map { low + (high - low) * Double($0) / Double(intervals) }
+    let width = high - low
+    guard width >= spacing else { return [] }
+    let intervals = max(1, min(30, Int(width / spacing)))
+    return (0...intervals).map { low + width * Double($0) / Double(intervals) }
   }
 
   private static func terms(

@@ -297,7 +297,8 @@ struct TargetProblem {
       let (x, y, z) = (
         minimum.position.x - pair.x, minimum.position.y - pair.y, minimum.position.z - pair.z
       )
-      let residual = pair.range - (x * x + y * y + z * z).squareRoot() - minimum.bias
+      let distance = (x * x + y * y + z * z).squareRoot()
+      let residual = pair.range - distance - minimum.bias
       let square = residual * residual * pair.precision
       squares.append(square[0])
       squares.append(square[1])

@@ -124,7 +124,8 @@ extension CSVTable {
       let poll = [polls[peer], stamps[0]]
       if let poll = stamps[0] { polls[peer] = poll }
       let isWrapped = kinds.allSatisfy { ends in
-        (ends.map { $0.map { stamps[$0] } } + [poll]).contains { times in
+        let series = ends.map { $0.map { stamps[$0] } } + [poll]
+        return series.contains { times in
           zip(times, times.dropFirst()).contains { $1 ?? .infinity < $0 ?? -.infinity }
         }
       }

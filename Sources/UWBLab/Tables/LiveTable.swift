@@ -85,7 +85,8 @@ private struct TableRows: ~Copyable {
   /// The last that was read.
   private var line: Int
   /// That line, where it was only looked at.
-  private var row: [UInt8]?
+  // `[UInt8]?` begins as nil, which Swift 6.2 destroys twice when the initialiser throws.
+  private var row: Optional<[UInt8]>
 
   init(_ path: String?) throws(LabError) {
     let name = path ?? "-"

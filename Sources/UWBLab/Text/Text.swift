@@ -66,7 +66,8 @@ package struct TextTable {
   package var text: String {
     let columns = rows.map(\.count).max() ?? 0
     let widths = (0..<columns).map { column in
-      rows.compactMap { column < $0.count - 1 ? $0[column].count : nil }.max() ?? 0
+      let padded = rows.filter { column < $0.count - 1 }
+      return padded.map { $0[column].count }.max() ?? 0
     }
     return rows.map { row in
       // The last cell of a row is not padded and does not widen its column.
