@@ -163,7 +163,7 @@ let package = Package(
         "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction", system, benchmark,
       ],
       path: "Benchmarks",
-      exclude: ["compare", "Instructions/count", "Instructions/Counts.txt", "RingPeers"],
+      exclude: ["compare", "Instructions/count", "Instructions/Counts", "RingPeers"],
       swiftSettings: strict + lifetimes),
 
     // Runs inside of the virtual machine of Tests/VirtualBench/run.
