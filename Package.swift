@@ -107,8 +107,9 @@ let package = Package(
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "CVersion", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "AccessoryProtocol",
-        "Bluetooth", "Peers", "UWBLab", "UWBService", "Locking", system, logging, arguments,
+        "CVersion", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "UWBSimulator",
+        "AccessoryProtocol", "Bluetooth", "Peers", "UWBLab", "UWBService", "Locking", system,
+        logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
 
@@ -162,7 +163,7 @@ let package = Package(
         "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction", system, benchmark,
       ],
       path: "Benchmarks",
-      exclude: ["compare", "Instructions/count", "Instructions/Counts.txt", "RingPeers"],
+      exclude: ["compare", "Instructions/count", "Instructions/Counts", "RingPeers"],
       swiftSettings: strict + lifetimes),
 
     // Runs inside of the virtual machine of Tests/VirtualBench/run.
@@ -216,8 +217,8 @@ let package = Package(
     .testTarget(
       name: "UWBTests",
       dependencies: [
-        "UCI", "UWBLink", "UWB", "UWBSimulator", "Ranging", "CUWBTestSupport", "UWBTestSupport",
-        "Locking", system, logging,
+        "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Ranging", "CUWBTestSupport",
+        "UWBTestSupport", "Locking", system, logging,
       ],
       swiftSettings: strict + lifetimes),
     .target(
@@ -232,8 +233,8 @@ let package = Package(
     .testTarget(
       name: "AccessoryProtocolTests",
       dependencies: [
-        "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Locking",
-        system,
+        "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Ranging",
+        "Locking", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -262,8 +263,8 @@ let package = Package(
     .testTarget(
       name: "uwbctlTests",
       dependencies: [
-        "uwbctl", "UCI", "UWB", "UWBLab", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport",
-        "AccessoryProtocol", arguments, system,
+        "uwbctl", "UCI", "UCIReference", "UWB", "UWBLab", "UWBLink", "Ranging", "UWBSimulator",
+        "UWBTestSupport", "AccessoryProtocol", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -315,8 +316,8 @@ if Context.environment["UWB_FUZZ"] != nil,
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "Meter", "UCI", "UCIReference", "UWB", "UWBLink", "AccessoryProtocol", "Ranging", "UWBLab",
-        "UWBSimulator", "NearbyInteraction", "Peers", "Varlink", "uwbctl",
+        "Meter", "UCI", "UCIReference", "UWB", "AccessoryProtocol", "Ranging", "UWBLab",
+        "UWBSimulator", "Peers", "Varlink", "uwbctl",
       ],
       path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
   ]

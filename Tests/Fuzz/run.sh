@@ -6,6 +6,8 @@
 # property does not hold, something crashes, takes 10 s or more than 1 GiB; the input is then in
 # .build-fuzz/found.
 #
+# run.sh --check: checks the types of the fuzzers against the debug build, and runs nothing.
+#
 #   UWB_CORPUS=folder    more seeds, from uci-frames.jsonl in it
 #   UWB_FUZZ_KEEP=folder what is found goes on from run to run (otherwise from nothing)
 #   UWB_FUZZ_ASAN=0      without AddressSanitizer, twice as fast, built apart in .build-fuzz-plain
@@ -16,6 +18,26 @@ root=$(cd "$here/../.." && pwd)
 cd "$root"
 export SWIFT_BACKTRACE=enable=no
 
+if [ "${1-}" = --check ]; then
+  bin=$(swift build --show-bin-path)
+  temporary=$(mktemp -d)
+  trap 'rm -rf "$temporary"' EXIT
+  echo "module Meter { umbrella \"$here/Sources/Meter/include\" export * }" >"$temporary/module.modulemap"
+  options=(-swift-version 6 -I "$bin/Modules")
+  for map in "$temporary/module.modulemap" "$bin"/*.build/module.modulemap \
+    .build/checkouts/*/Sources/*/include/module.modulemap; do
+    options+=(-Xcc "-fmodule-map-file=$map")
+  done
+  for feature in ExistentialAny MemberImportVisibility InternalImportsByDefault; do
+    options+=(-enable-upcoming-feature "$feature")
+  done
+  # The name that SwiftPM gives the package, without which its modules are closed.
+  name=$(sed -n 's/.*"-module-name","UCI",.*"-package-name","\([^"]*\)".*/\1/p' .build/debug.yaml | head -n 1)
+  swiftc -typecheck "${options[@]}" -package-name "$name" -enable-experimental-feature Lifetimes \
+    "$here"/Sources/Fuzz/*.swift
+  echo "fuzzers: $(find "$here/Sources/Fuzz" -name '*.swift' | wc -l) files compile"
+  exit
+fi
 seconds=${1:-60}
 shift || true
 targets=("$@")
