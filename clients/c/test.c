@@ -10,7 +10,7 @@
 static const char reply[] =
     "{\"parameters\":{\"chip\":\"a\\\"b\",\"session_id\":42,\"monotonic_us\":1500000,\"utc_us\":"
     "1800000000000001,\"lost\":3,\"measurement\":{\"sequence\":7,\"peer\":\"0x0001\",\"status\":"
-    "\"OK\",\"estimate_m\":3,\"estimate_sd_m\":0.02,\"azimuth_deg\":null,\"nlos\":true,\"later\":"
+    "\"OK\",\"estimate_m\":1.37,\"estimate_sd_m\":2e-2,\"azimuth_deg\":null,\"nlos\":true,\"later\":"
     "{\"a\":[1,[],{}]}}},\"continues\":true}";
 
 static struct uwb_measurement last;
@@ -26,6 +26,7 @@ static uwb_client *made(int *service, long *count) {
   assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
   uwb_client *client = calloc(1, sizeof *client);
   assert(client);
+  client->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   client->control.fd = -1;
   client->listening.fd = ends[0];
   client->body = take;
@@ -116,13 +117,53 @@ static void reconnects(void) {
   rmdir(folder);
 }
 
-int main(void) {
+/// Numbers of JSON are read in full, whatever the locale, and others are refused.
+static void numbers(void) {
+  static const struct {
+    const char *text;
+    double value;
+  } good[] = {
+      {"0", 0},
+      {"-0.5", -0.5},
+      {"1.37", 1.37},
+      {"137E-2", 1.37},
+      {"1.5e+3", 1500},
+      {"0.1000000000000000055511151231257827", 0.1},
+      // In the middle between two values, and just above it.
+      {"9007199254740993", 9007199254740992},
+      {"9007199254740993.000000000000000000000000000001", 9007199254740994},
+      {"2.2250738585072011e-308", 2.2250738585072011e-308},
+      {"4.9406564584124654e-324", 0x1p-1074},
+  };
+  static const char *const bad[] = {"1,37", "1.", ".5", "+1", "01", "-",    "1e",   "1e+", "1.2.3",
+                                    "0x1p3", "1m", "inf", "nan", "tru", "nullx", "- 1", "1 2", ""};
+  for (size_t index = 0; index < sizeof good / sizeof *good + sizeof bad / sizeof *bad; index++) {
+    size_t goods = sizeof good / sizeof *good;
+    bool is_good = index < goods;
+    char line[160];
+    long count = 0;
+    int service, length = snprintf(
+        line, sizeof line, "{\"parameters\":{\"measurement\":{\"peer\":\"0x0001\",\"rssi_dbm\":%s}}}",
+        is_good ? good[index].text : bad[index - goods]);
+    uwb_client *client = made(&service, &count);
+    say(service, line, (size_t)length + 1);
+    assert(uwb_dispatch(client) == (is_good ? 1 : -1));
+    assert(!is_good || last.rssi_dbm == good[index].value);
+    close(service);
+    uwb_close(client);
+  }
+}
+
+/// test [COMMA]: in the locale of the environment, whose decimal mark is a comma with an argument.
+int main(int arguments, char **argument) {
+  assert(setlocale(LC_ALL, ""));
+  assert(arguments < 2 || !strcmp(localeconv()->decimal_point, argument[1]));
   long count = 0;
   int service;
   uwb_client *client = made(&service, &count);
   say(service, reply, sizeof reply);
   assert(uwb_dispatch(client) == 1 && count == 1 && !uwb_last_error(client));
-  assert(last.distance_m == 3 && last.distance_sd_m == 0.02 && isnan(last.azimuth_deg));
+  assert(last.distance_m == 1.37 && last.distance_sd_m == 0.02 && isnan(last.azimuth_deg));
   assert(last.nlos == 1 && last.lost == 3 && last.sequence == 7 && !strcmp(last.status, "same"));
   for (size_t index = 0; index < sizeof reply; index++) {
     say(service, reply + index, 1);
@@ -138,6 +179,7 @@ int main(void) {
   close(service);
   assert(uwb_dispatch(client) == -1);
   uwb_close(client);
+  numbers();
 
   srandom(1);
   for (int round = 0; round < 200000; round++) {

@@ -3,6 +3,7 @@
 #include "uwb.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -65,6 +66,8 @@ struct uwb_client {
   void *context;
   // The calls with which its sessions began, each with its zero, and that with which it listens.
   struct text starts, monitor;
+  // Numbers have a decimal point, whatever the locale of the program.
+  locale_t plain;
   // For chance: pauses differ from program to program.
   uint64_t chance;
   bool failed;
@@ -91,13 +94,30 @@ static const char *skip_string(const char *at) {
   return *at ? at + 1 : NULL;
 }
 
+static const char *skip_digits(const char *at) {
+  size_t count = strspn(at, "0123456789");
+  return count ? at + count : NULL;
+}
+
+static const char *skip_number(const char *at) {
+  if (*at == '-') at++;
+  if (!(at = *at == '0' ? at + 1 : skip_digits(at))) return NULL;
+  if (*at == '.' && !(at = skip_digits(at + 1))) return NULL;
+  if (*at != 'e' && *at != 'E') return at;
+  at++;
+  return skip_digits(*at == '+' || *at == '-' ? at + 1 : at);
+}
+
 /// The end of a value; NULL: it is none.
 static const char *skip_value(const char *at, int depth) {
   if (depth > deepest) return NULL;
   if (*at == '"') return skip_string(at);
   if (*at != '{' && *at != '[') {
-    size_t count = strcspn(at, ",]} \t\r\n");
-    return count ? at + count : NULL;
+    static const char *const words[] = {"null", "true", "false"};
+    for (size_t index = 0; index < sizeof words / sizeof *words; index++) {
+      if (!strncmp(at, words[index], strlen(words[index]))) return at + strlen(words[index]);
+    }
+    return skip_number(at);
   }
   char end = *at == '{' ? '}' : ']';
   at = skip_blanks(at + 1);
@@ -134,9 +154,10 @@ static const char *member(const char *object, const char *name) {
   return NULL;
 }
 
-static double number(const char *object, const char *name) {
+static double number(const uwb_client *client, const char *object, const char *name) {
   const char *value = member(object, name);
-  return value && (*value == '-' || (*value >= '0' && *value <= '9')) ? strtod(value, NULL) : NAN;
+  if (!value || (*value != '-' && (*value < '0' || *value > '9'))) return NAN;
+  return strtod_l(value, NULL, client->plain);
 }
 
 static uint64_t integer(const char *object, const char *name) {
@@ -289,6 +310,11 @@ static bool is_error(uwb_client *client, const char *reply) {
 uwb_client *uwb_open(const char *path) {
   uwb_client *client = calloc(1, sizeof *client);
   if (!client) return NULL;
+  client->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!client->plain) {
+    free(client);
+    return NULL;
+  }
   client->control.fd = client->listening.fd = -1;
   if (!path) path = getenv("UWBD_SOCKET");
   if (!path) path = "/run/uwbd/control";
@@ -307,6 +333,7 @@ void uwb_close(uwb_client *client) {
   close_connection(&client->listening);
   free(client->starts.bytes);
   free(client->monitor.bytes);
+  freelocale(client->plain);
   free(client);
 }
 
@@ -420,12 +447,12 @@ static void report(uwb_client *client, const char *reply) {
       .sequence = (uint32_t)integer(object, "sequence"),
       .peer = string(object, "peer", peer, sizeof peer),
       .status = string(object, "status", status, sizeof status),
-      .distance_m = number(object, "estimate_m"),
-      .distance_sd_m = number(object, "estimate_sd_m"),
-      .velocity_m_s = number(object, "velocity_m_s"),
-      .azimuth_deg = number(object, "azimuth_deg"),
-      .elevation_deg = number(object, "elevation_deg"),
-      .rssi_dbm = number(object, "rssi_dbm"),
+      .distance_m = number(client, object, "estimate_m"),
+      .distance_sd_m = number(client, object, "estimate_sd_m"),
+      .velocity_m_s = number(client, object, "velocity_m_s"),
+      .azimuth_deg = number(client, object, "azimuth_deg"),
+      .elevation_deg = number(client, object, "elevation_deg"),
+      .rssi_dbm = number(client, object, "rssi_dbm"),
       .nlos = nlos ? *nlos == 't' : -1,
       .json = reply,
   };

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 
 import uwb
 import uwb.aio
@@ -104,12 +105,19 @@ def killed() -> None:
     print("uwb: a session ends with its program")
 
 
+def service_process() -> int:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(PATH)
+        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        process: int = struct.unpack("3i", peer)[0]
+        return process
+
+
 def kill_service() -> None:
     """.ci/python starts it again."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(PATH)
-        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        os.kill(struct.unpack("3i", peer)[0], signal.SIGKILL)
+        os.kill(service_process(), signal.SIGKILL)
         with contextlib.suppress(ConnectionResetError):
             connection.recv(1)
 
@@ -136,8 +144,114 @@ def restarted() -> None:
     print("uwb: measurements go on after a restart of the service")
 
 
+@contextlib.contextmanager
+def stopped() -> Iterator[None]:
+    """The service does nothing for as long."""
+    process = service_process()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            state = ""
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                while state != "T":
+                    with open(f"/proc/{process}/task/{thread}/stat", encoding="utf-8") as file:
+                        state = file.read().rpartition(") ")[2][0]
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def given_up() -> None:
+    """Calls that are given up leave the client, and the sessions of the others, as they were."""
+    second = read_profile(PROFILE)
+    second["session_id"] = 77
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupt)
+    with uwb.connect(PATH, timeout=2) as service, uwb.connect(PATH) as other:
+        chip = other.chips()[0].chip
+
+        def check_usable() -> None:
+            check([c.chip for c in service.chips()] == [chip], "the answer is that of another call")
+            check(service.describe().channels == (5, 9), "the answer is that of another call")
+            # What was begun meanwhile ends.
+            while [s.session_id for s in other.chips()[0].sessions] != [session.session_id]:
+                pass
+
+        with service.start(PROFILE) as session:
+            for call in (service.describe, lambda: service.start(second)):
+                with stopped():
+                    try:
+                        call()
+                        check(False, "a service that is stopped answers")
+                    except TimeoutError:
+                        pass
+                check_usable()
+                with stopped():
+                    # Ctrl-C at a time of its own.
+                    signal.setitimer(signal.ITIMER_REAL, 0.2)
+                    try:
+                        call()
+                        check(False, "a service that is stopped answers")
+                    except KeyboardInterrupt:
+                        pass
+                check_usable()
+            check(next(session.measurements()).peer == "0x0001", "nothing is measured")
+            doomed = service.start(second)
+            with stopped():
+                try:
+                    doomed.stop()
+                    check(False, "a service that is stopped answers")
+                except TimeoutError:
+                    pass
+            check_usable()
+            waiting = []
+            with stopped(), contextlib.suppress(BlockingIOError):
+                while True:
+                    waiting.append(socket.socket(socket.AF_UNIX))
+                    waiting[-1].setblocking(False)
+                    try:
+                        waiting[-1].connect(PATH)
+                    except BlockingIOError:
+                        try:
+                            uwb.connect(PATH, timeout=0.2)
+                            check(False, "a service that is stopped answers")
+                        except TimeoutError:
+                            raise BlockingIOError from None
+            for one in waiting:
+                one.close()
+            check_usable()
+            with uwb.connect(PATH):
+                pass
+    print("uwb: calls that time out or are interrupted, a full queue")
+
+
+async def cancelled() -> None:
+    """Cancelled calls leave the client, and the sessions of the others, as they were."""
+    second = read_profile(PROFILE)
+    second["session_id"] = 77
+    async with uwb.aio.connect(PATH) as service, await service.start(PROFILE) as session:
+        chip = (await service.chips())[0].chip
+        for call in (service.describe, lambda: service.start(second)):
+            with stopped():
+                try:
+                    await asyncio.wait_for(call(), 0.2)
+                    check(False, "a service that is stopped answers")
+                except asyncio.TimeoutError:
+                    pass
+            check([c.chip for c in await service.chips()] == [chip], "the answer is that of another call")
+            while [s.session_id for s in (await service.chips())[0].sessions] != [session.session_id]:
+                pass
+        check((await anext(session.measurements())).peer == "0x0001", "nothing is measured")
+    print("uwb.aio: cancelled calls")
+
+
 json.dumps(read_profile(PROFILE))
 blocking()
 asyncio.run(with_asyncio())
 killed()
+given_up()
+asyncio.run(cancelled())
 restarted()

@@ -6,12 +6,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import queue
 import random
 import re
+import signal
+import socket
+import sys
 import tempfile
+import threading
 import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import FrozenInstanceError, fields
 from datetime import timezone
+from types import FrameType
+from typing import Any
 
 import uwb
 import uwb.aio
@@ -201,6 +210,342 @@ class FakeServiceTests(unittest.TestCase):
         with self.assertRaises(uwb.ConnectionLost) as caught:
             uwb.connect("/nonexistent/control")
         self.assertIn("/nonexistent/control", str(caught.exception))
+
+
+class LateService(FakeService):
+    """Holds back what a test wants, and knows which connection holds which session."""
+
+    def __init__(self) -> None:
+        super().__init__(recording(20))
+        #: Of the next reply to a method, the octets that are sent before `go`.
+        self.late: dict[str, int] = {}
+        #: The methods of such replies, once these octets are sent.
+        self.arrived: queue.Queue[str] = queue.Queue()
+        self.go = threading.Event()
+        #: Whether calls are read.
+        self.reads = threading.Event()
+        self.reads.set()
+        #: Connections that are open.
+        self.connections = 0
+        self._sessions: dict[int, list[int]] = {}
+        self._change = threading.Condition()
+
+    def __enter__(self) -> LateService:
+        super().__enter__()
+        return self
+
+    def _serve(self, connection: socket.socket) -> None:
+        mine: list[int] = []
+        with self._change:
+            self.connections += 1
+            self._sessions[threading.get_ident()] = mine
+        rest = b""
+        try:
+            while data := self._read(connection):
+                *messages, rest = (rest + data).split(b"\0")
+                for message in messages:
+                    self._reply(connection, json.loads(message), mine)
+        except OSError:
+            pass
+        with self._change:
+            self.connections -= 1
+            del self._sessions[threading.get_ident()]
+            self._change.notify_all()
+
+    def _read(self, connection: socket.socket) -> bytes:
+        self.reads.wait()
+        return connection.recv(65_536)
+
+    def _reply(self, connection: socket.socket, call: dict[str, Any], mine: list[int]) -> None:
+        method = call["method"].rpartition(".")[2]
+        parameters = call.get("parameters", {})
+        sent = self.late.pop(method, None)
+        for reply in self._answers(call):
+            if method == "Start" and parameters["profile"]["session_id"] not in mine:
+                mine.append(parameters["profile"]["session_id"])
+            elif method == "Stop" and parameters["session_id"] not in mine:
+                reply = {"error": "org.swift-uwb.Chips.NoSession", "parameters": {}}
+            elif method == "Stop":
+                mine.remove(parameters["session_id"])
+            data = json.dumps(reply).encode() + b"\0"
+            if sent is not None:
+                connection.sendall(data[:sent])
+                self.arrived.put(method)
+                self.go.wait()
+                data = data[sent:]
+            connection.sendall(data)
+
+    def waits_for(self, sessions: list[int]) -> bool:
+        """Whether these sessions are held at some time."""
+        def held() -> bool:
+            return sorted(sum(self._sessions.values(), [])) == sessions
+
+        with self._change:
+            return self._change.wait_for(held, 60)
+
+
+@contextmanager
+def full(folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The path of a service that accepts no more connections, and the end of that."""
+    path = os.path.join(folder, "full")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(0)
+        waiting = []
+        with suppress(BlockingIOError):
+            while True:
+                waiting.append(socket.socket(socket.AF_UNIX))
+                waiting[-1].setblocking(False)
+                waiting[-1].connect(path)
+
+        def serve() -> None:
+            info = {"parameters": {"interfaces": ["org.swift-uwb.Chips"], "version": "late"}}
+            with suppress(OSError):
+                while True:
+                    accepted, _ = listening.accept()
+                    with accepted:
+                        if accepted.recv(65_536):
+                            accepted.sendall(json.dumps(info).encode() + b"\0")
+
+        def accept() -> None:
+            for one in waiting:
+                one.close()
+            threading.Thread(target=serve, daemon=True).start()
+
+        try:
+            yield path, accept
+        finally:
+            for one in waiting:
+                one.close()
+            listening.shutdown(socket.SHUT_RDWR)
+
+
+class LateTests(unittest.TestCase):
+    """Calls that are given up, and what they have begun."""
+
+    def given_up(self, give_up: Callable[[uwb.Client, LateService], None], timeout: float | None) -> None:
+        """The client works after a call that is given up before its reply, or in the middle of it."""
+        for octets in (0, 10):
+            with LateService() as fake, uwb.connect(fake.path, timeout=timeout) as service:
+                session = service.start({"session_id": 7})
+                fake.late = {"Describe": octets}
+                give_up(service, fake)
+                fake.go.set()
+                self.assertEqual([chip.chip for chip in service.chips()], ["fake"])
+                self.assertEqual(service.describe().family, "fake")
+                self.assertTrue(fake.waits_for([7]))
+                session.stop()
+                self.assertTrue(fake.waits_for([]))
+
+    def test_a_call_that_times_out_owes_nothing(self) -> None:
+        def give_up(service: uwb.Client, fake: LateService) -> None:
+            with self.assertRaises(TimeoutError) as caught:
+                service.describe()
+            self.assertIn("Describe", str(caught.exception))
+
+        self.given_up(give_up, 0.5)
+
+    def test_a_call_that_is_interrupted_owes_nothing(self) -> None:
+        def give_up(service: uwb.Client, fake: LateService) -> None:
+            def interrupt() -> None:
+                fake.arrived.get()
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+            before = signal.signal(signal.SIGINT, signal.default_int_handler)
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            try:
+                with self.assertRaises(KeyboardInterrupt):
+                    service.describe()
+            finally:
+                thread.join()
+                signal.signal(signal.SIGINT, before)
+
+        self.given_up(give_up, 60)
+
+    def test_a_start_that_times_out_starts_nothing(self) -> None:
+        with LateService() as fake, uwb.connect(fake.path, timeout=0.5) as service:
+            service.start({"session_id": 7})
+            fake.late = {"Start": 0}
+            with self.assertRaises(TimeoutError):
+                service.start({"session_id": 8})
+            fake.go.set()
+            self.assertTrue(fake.waits_for([7]))
+            self.assertEqual(service.start({"session_id": 9}).session_id, 9)
+            self.assertTrue(fake.waits_for([7, 9]))
+
+    def test_a_stop_that_times_out_stops(self) -> None:
+        with LateService() as fake, uwb.connect(fake.path, timeout=0.5) as service:
+            service.start({"session_id": 7})
+            session = service.start({"session_id": 8})
+            fake.late = {"Stop": 0}
+            with self.assertRaises(TimeoutError):
+                session.stop()
+            fake.go.set()
+            self.assertTrue(fake.waits_for([7]))
+            with self.assertRaises(uwb.NoSession):
+                session.stop()
+
+    def test_a_call_that_is_sent_in_part_spoils_nothing(self) -> None:
+        with LateService() as fake, uwb.connect(fake.path, timeout=0.5) as service:
+            service.start({"session_id": 7})
+            fake.reads.clear()
+            with self.assertRaises(TimeoutError):
+                service.start({"session_id": 8, "long": "x" * 10_000_000})
+            fake.reads.set()
+            self.assertEqual(service.chips()[0].chip, "fake")
+            self.assertTrue(fake.waits_for([7]))
+
+    def test_ctrl_c_at_every_line(self) -> None:
+        """Raises KeyboardInterrupt before each line of the client in its turn."""
+        file = sys.modules[uwb.Client.__module__].__file__
+        raised = True
+        left = 0
+
+        def trace(frame: FrameType, event: str, argument: object) -> Any:
+            nonlocal left, raised
+            if frame.f_code.co_filename != file:
+                return None
+            if event == "line":
+                left -= 1
+                if left == 0:
+                    raised = True
+                    raise KeyboardInterrupt
+            return trace
+
+        lines = 0
+        with LateService() as fake:
+            while raised:
+                lines += 1
+                with uwb.connect(fake.path, timeout=60) as service:
+                    service.start({"session_id": 6})
+                    left, raised = lines, False
+                    session = None
+                    sys.settrace(trace)
+                    try:
+                        service.describe()
+                        session = service.start({"session_id": 7})
+                        session.stop()
+                    except KeyboardInterrupt:
+                        pass
+                    finally:
+                        sys.settrace(None)
+                    self.assertEqual([chip.chip for chip in service.chips()], ["fake"], lines)
+                    if session:
+                        with suppress(uwb.NoSession, uwb.ConnectionLost):
+                            session.stop()
+                    self.assertTrue(fake.waits_for([6]), lines)
+                self.assertTrue(fake.waits_for([]), lines)
+        self.assertGreater(lines, 50)
+
+    def test_a_client_that_was_closed_starts_nothing(self) -> None:
+        with LateService() as fake:
+            with uwb.connect(fake.path) as service:
+                service.start({"session_id": 7})
+            self.assertTrue(fake.waits_for([]))
+            with self.assertRaises(uwb.ConnectionLost) as caught:
+                service.start({"session_id": 8})
+            self.assertIn("closed", str(caught.exception))
+
+    def test_a_session_that_is_started_twice_is_held_once(self) -> None:
+        with LateService() as fake, uwb.connect(fake.path) as service:
+            service.start({"session_id": 7})
+            session = service.start({"session_id": 7})
+            self.assertTrue(fake.waits_for([7]))
+            session.stop()
+            self.assertTrue(fake.waits_for([]))
+
+    def test_a_full_queue_is_no_missing_service(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, full(folder) as (path, accept):
+            with self.assertRaises(TimeoutError) as caught:
+                uwb.connect(path, timeout=0.2)
+            self.assertIn(path, str(caught.exception))
+            timer = threading.Timer(0.1, accept)
+            timer.start()
+            with uwb.connect(path, timeout=60) as service:
+                self.assertEqual(service.version, "late")
+            timer.join()
+
+    def test_asyncio_waits_while_the_queue_is_full(self) -> None:
+        async def main(path: str, accept: Callable[[], None]) -> None:
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(uwb.aio.connect(path).__aenter__(), 0.2)
+            asyncio.get_running_loop().call_later(0.1, accept)
+            async with uwb.aio.connect(path) as service:
+                self.assertEqual(service.version, "late")
+
+        with tempfile.TemporaryDirectory() as folder, full(folder) as (path, accept):
+            asyncio.run(main(path, accept))
+
+    def test_a_cancelled_call_ends_no_session(self) -> None:
+        async def main(fake: LateService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                session = await service.start({"session_id": 7})
+                for octets in (0, 10):
+                    fake.late = {"Describe": octets}
+                    call = asyncio.create_task(service.describe())
+                    # Waits for its turn.
+                    other = asyncio.create_task(service.describe())
+                    await asyncio.to_thread(fake.arrived.get)
+                    other.cancel()
+                    call.cancel()
+                    with self.assertRaises(asyncio.CancelledError):
+                        await call
+                    fake.go.set()
+                    self.assertEqual([chip.chip for chip in await service.chips()], ["fake"])
+                    fake.go.clear()
+                self.assertTrue(await asyncio.to_thread(fake.waits_for, [7]))
+                await session.stop()
+                self.assertTrue(await asyncio.to_thread(fake.waits_for, []))
+
+        with LateService() as fake:
+            asyncio.run(main(fake))
+
+    def test_a_cancelled_start_starts_nothing(self) -> None:
+        async def main(fake: LateService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                await service.start({"session_id": 7})
+                fake.late = {"Start": 0}
+                call = asyncio.create_task(service.start({"session_id": 8}))
+                await asyncio.to_thread(fake.arrived.get)
+                call.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await call
+                fake.go.set()
+                self.assertTrue(await asyncio.to_thread(fake.waits_for, [7]))
+                async with await service.start({"session_id": 9}):
+                    self.assertTrue(await asyncio.to_thread(fake.waits_for, [7, 9]))
+                self.assertTrue(await asyncio.to_thread(fake.waits_for, [7]))
+
+        with LateService() as fake:
+            asyncio.run(main(fake))
+
+    def test_a_cancelled_stop_stops(self) -> None:
+        async def main(fake: LateService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                await service.start({"session_id": 7})
+                session = await service.start({"session_id": 8})
+                fake.late = {"Stop": 0}
+                call = asyncio.create_task(session.stop())
+                await asyncio.to_thread(fake.arrived.get)
+                call.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await call
+                fake.go.set()
+                self.assertTrue(await asyncio.to_thread(fake.waits_for, [7]))
+
+        with LateService() as fake:
+            asyncio.run(main(fake))
+
+    def test_many_calls_at_once_have_one_connection(self) -> None:
+        async def main(fake: LateService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                found = await asyncio.gather(*(service.chips() for _ in range(300)))
+                self.assertTrue(all(chips[0].chip == "fake" for chips in found))
+                self.assertEqual(fake.connections, 1)
+
+        with LateService() as fake:
+            asyncio.run(main(fake))
 
 
 if __name__ == "__main__":

@@ -27,47 +27,72 @@ from ._protocol import (
     default_path,
     pauses,
     read_profile,
+    retry_pause,
+    try_to_connect,
 )
+
+
+def _late(what: str) -> TimeoutError:
+    return TimeoutError(f"{what} in time: see what the service does, or give it a longer timeout.")
 
 
 class Connection:
     """A socket to the service."""
 
     def __init__(self, path: str, timeout: float | None) -> None:
+        self._timeout = timeout
         self._protocol = Protocol()
         self._replies: deque[Reply] = deque()
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(timeout)
         try:
-            self._socket.connect(path)
-        except PermissionError as error:
+            self._socket.setblocking(False)
+            end = self._end()
+            while not try_to_connect(self._socket, path):
+                if end is not None and time.monotonic() >= end:
+                    raise _late(f"The service at {path} has not accepted a connection")
+                time.sleep(retry_pause())
+        except BaseException:
             self.close()
-            raise ConnectionLost(f"This user may not connect to {path}: {error.strerror}.") from None
-        except OSError as error:
-            self.close()
-            raise ConnectionLost(f"No service listens at {path}: {error}. Start uwbd.") from None
+            raise
 
     def close(self) -> None:
         self._socket.close()
 
-    def wait(self, timeout: float | None) -> None:
-        """For how long a reply may take; None: for ever."""
-        self._socket.settimeout(timeout)
+    def _end(self) -> float | None:
+        return None if self._timeout is None else time.monotonic() + self._timeout
 
-    def send(self, method: str, /, *, more: bool = False, **parameters: Any) -> None:
+    def _wait(self, end: float | None, method: str) -> None:
+        """Has the next operation take until then at most; None: for ever."""
+        left = None if end is None else end - time.monotonic()
+        if left is not None and left <= 0:
+            raise _late(f"The service has not answered {method}")
         try:
-            self._socket.sendall(self._protocol.call(method, more=more, **parameters))
+            if left != self._socket.gettimeout():
+                self._socket.settimeout(left)
+        except OSError:
+            raise ConnectionLost("The connection was closed.") from None
+
+    def _send(self, end: float | None, method: str, more: bool, parameters: dict[str, Any]) -> None:
+        message = self._protocol.call(method, more=more, **parameters)
+        self._wait(end, method)
+        try:
+            self._socket.sendall(message)
         except TimeoutError:
-            raise
+            raise _late(f"The service has not received {method}") from None
+        except BrokenPipeError:
+            # Its refusal may have come before.
+            pass
         except OSError as error:
             raise ConnectionLost(f"The service has gone: {error}.") from None
 
-    def receive(self) -> Reply:
+    def receive(self, end: float | None = None, method: str = "Monitor") -> Reply:
+        """The next reply, which comes until then; None: for ever."""
         while not self._replies:
+            self._wait(end, method)
             try:
                 data = self._socket.recv(65_536)
             except TimeoutError:
-                raise
+                continue
             except OSError as error:
                 raise ConnectionLost(f"The service has gone: {error}.") from None
             if not data:
@@ -75,9 +100,14 @@ class Connection:
             self._replies.extend(self._protocol.receive(data))
         return self._replies.popleft()
 
-    def call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
-        self.send(method, **parameters)
-        return self.receive().result()
+    def listen(self, **parameters: Any) -> None:
+        self._send(self._end(), "Monitor", True, parameters)
+
+    def call(self, method: str, /, **parameters: Any) -> Reply:
+        """Makes a call. Without its reply the connection is of no use any more: close it."""
+        end = self._end()
+        self._send(end, method, False, parameters)
+        return self.receive(end, method)
 
 
 class Session:
@@ -123,26 +153,52 @@ class Session:
 
 
 class Client:
-    """A connection to the service. Of one thread at a time; measurements have connections of their own."""
+    """A user of the service, in one thread at a time. Each session, and each listener, has a connection of
+    its own: a call that is given up ends no session, except one that it was to start or stop."""
 
     def __init__(self, path: str, timeout: float | None) -> None:
         self._path = path
         self._timeout = timeout
-        # The parameters of the sessions that it holds, for a service that was restarted.
-        self._held: dict[tuple[str, int], dict[str, Any]] = {}
-        self._connection = Connection(path, timeout)
+        # The connections of the sessions that it holds, with their parameters for a service that was
+        # restarted.
+        self._held: dict[tuple[str, int], tuple[Connection, dict[str, Any]]] = {}
+        # A connection on which no call waits and no session depends, if there is one. None: it is closed.
+        self._idle: list[Connection] | None = []
         try:
-            info = self._connection.call("org.varlink.service.GetInfo")
+            info = self._call("org.varlink.service.GetInfo")
             check(info)
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
         #: Of the service.
         self.version: str = info.get("version", "")
 
+    def _open(self) -> Connection:
+        if self._idle is None:
+            raise ConnectionLost("The client was closed.")
+        return Connection(self._path, self._timeout)
+
+    def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
+        connection = self._idle.pop() if self._idle else self._open()
+        try:
+            reply = connection.call(method, **parameters)
+        except BaseException:
+            # The answer would be taken for that of the next call.
+            connection.close()
+            raise
+        if self._idle == []:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        return reply.result()
+
     def close(self) -> None:
         """Lets go of all sessions."""
-        self._connection.close()
+        idle, self._idle = self._idle or [], None
+        while idle:
+            idle.pop().close()
+        while self._held:
+            self._held.popitem()[1][0].close()
 
     def __enter__(self) -> Client:
         return self
@@ -151,10 +207,10 @@ class Client:
         self.close()
 
     def chips(self) -> list[Chip]:
-        return [Chip.from_json(chip) for chip in self._connection.call("List").get("chips", [])]
+        return [Chip.from_json(chip) for chip in self._call("List").get("chips", [])]
 
     def describe(self, chip: str | None = None) -> Info:
-        return Info.from_json(self._connection.call("Describe", chip=chip).get("info", {}))
+        return Info.from_json(self._call("Describe", chip=chip).get("info", {}))
 
     def start(
         self,
@@ -176,37 +232,61 @@ class Client:
             "share": share,
             "linger_ms": round(linger * 1_000),
         }
-        result = self._connection.call("Start", **parameters)
-        # The same chip, also when there are more of them later.
-        self._held[result["chip"], result["session_id"]] = {**parameters, "chip": result["chip"]}
-        return Session(self, result["chip"], result["session_id"], result["joined"])
+        connection = self._open()
+        try:
+            result = connection.call("Start", **parameters).result()
+            key = result["chip"], result["session_id"]
+            session = Session(self, *key, result["joined"])
+            before = self._held.get(key)
+            # The same chip, also when there are more of them later.
+            self._held[key] = connection, {**parameters, "chip": result["chip"]}
+            if before:
+                before[0].close()
+            return session
+        except BaseException:
+            # The service ends what the call starts, as that of a program that has crashed.
+            connection.close()
+            self._held = {k: held for k, held in self._held.items() if held[0] is not connection}
+            raise
 
     def stop(self, session_id: int, *, chip: str | None = None) -> None:
-        for key in [key for key in self._held if key[1] == session_id and chip in (None, key[0])]:
-            del self._held[key]
-        self._connection.call("Stop", session_id=session_id, chip=chip)
+        keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+        if not keys:
+            # It has ended, or is another program's: the service says which.
+            self._call("Stop", session_id=session_id, chip=chip)
+        for key in keys:
+            connection, _ = self._held[key]
+            try:
+                connection.call("Stop", session_id=session_id, chip=key[0]).result()
+            finally:
+                connection.close()
+                self._held.pop(key, None)
 
     def _reconnect(self, lost: ConnectionLost, seconds: float) -> None:
         """Connects to a service that was restarted, and starts the sessions that it held."""
         for pause in pauses(seconds):
             time.sleep(pause)
+            if self._idle is None:
+                break
+            started: dict[tuple[str, int], Connection] = {}
             try:
-                connection = Connection(self._path, self._timeout)
-            except ConnectionLost:
-                continue
-            try:
-                for parameters in self._held.values():
-                    connection.call("Start", **parameters)
-            except (Busy, ChipUnavailable, ConnectionLost, NoChip):
+                while self._idle:
+                    self._idle.pop().close()
+                self._call("org.varlink.service.GetInfo")
+                for key, (_, parameters) in list(self._held.items()):
+                    started[key] = self._open()
+                    started[key].call("Start", **parameters).result()
+                for key in list(started):
+                    if held := self._held.get(key):
+                        self._held[key] = started.pop(key), held[1]
+                        held[0].close()
+                return
+            except (Busy, ChipUnavailable, ConnectionLost, NoChip, TimeoutError):
                 # The service has not found or opened it yet.
-                connection.close()
                 continue
-            except BaseException:
-                connection.close()
-                raise
-            self._connection.close()
-            self._connection = connection
-            return
+            finally:
+                for connection in started.values():
+                    connection.close()
         raise lost
 
     def measurements(
@@ -228,19 +308,20 @@ class Client:
         """
 
         def monitor() -> Connection:
-            connection = Connection(self._path, self._timeout)
-            connection.send(
-                "Monitor",
-                more=True,
-                chip=chip,
-                session_id=session_id,
-                peer=peer,
-                keep=keep,
-                queue=queue,
+            return self._monitor(
+                chip=chip, session_id=session_id, peer=peer, keep=keep, queue=queue
             )
-            return connection
 
         return self._listen(monitor, monitor(), reconnect)
+
+    def _monitor(self, **parameters: Any) -> Connection:
+        connection = self._open()
+        try:
+            connection.listen(**parameters)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _listen(
         self, monitor: Callable[[], Connection], connection: Connection, reconnect: float
@@ -248,7 +329,6 @@ class Client:
         try:
             while True:
                 try:
-                    connection.wait(None)
                     while True:
                         reply = connection.receive()
                         yield Measurement.from_json(reply.result())
@@ -275,20 +355,13 @@ class Client:
         """Measurements for some seconds, or so many of them; fewer when a session that is named ends."""
         if seconds is None and count is None:
             raise ValueError("record takes seconds or count")
-        connection = Connection(self._path, self._timeout)
-        connection.send(
-            "Monitor", more=True, chip=chip, session_id=session_id, peer=peer, queue=10_000
-        )
+        connection = self._monitor(chip=chip, session_id=session_id, peer=peer, queue=10_000)
         end = None if seconds is None else time.monotonic() + seconds
         found = Recording()
         try:
             while count is None or len(found) < count:
-                left = None if end is None else end - time.monotonic()
-                if left is not None and left <= 0:
-                    break
-                connection.wait(left)
                 try:
-                    found.append(Measurement.from_json(connection.receive().result()))
+                    found.append(Measurement.from_json(connection.receive(end).result()))
                 except (TimeoutError, SessionEnded):
                     break
         finally:

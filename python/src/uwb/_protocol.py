@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,6 +37,25 @@ def pauses(seconds: float) -> Iterator[float]:
 
 class ConnectionLost(ConnectionError):
     """There is no service, or it has gone."""
+
+
+def try_to_connect(connection: socket.socket, path: str) -> bool:
+    """Connects a socket that does not block; False: the service has no room yet, try again soon."""
+    try:
+        connection.connect(path)
+    except BlockingIOError:
+        # Neither select nor epoll waits for room in the queue of a Unix socket.
+        return False
+    except PermissionError as error:
+        raise ConnectionLost(f"This user may not connect to {path}: {error.strerror}.") from None
+    except OSError as error:
+        raise ConnectionLost(f"No service listens at {path}: {error}. Start uwbd.") from None
+    return True
+
+
+def retry_pause() -> float:
+    """Seconds until a service that had no room may have some."""
+    return random.uniform(0.01, 0.02)
 
 
 class ProtocolError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections import deque
 from collections.abc import AsyncIterator, Generator
 from typing import Any
@@ -25,6 +26,8 @@ from ._protocol import (
     default_path,
     pauses,
     read_profile,
+    retry_pause,
+    try_to_connect,
 )
 
 __all__ = ["Client", "Session", "connect"]
@@ -39,15 +42,21 @@ class _Connection:
 
     @classmethod
     async def open(cls, path: str) -> _Connection:
+        connection = socket.socket(socket.AF_UNIX)
         try:
-            return cls(*await asyncio.open_unix_connection(path))
-        except OSError as error:
-            raise ConnectionLost(f"No service listens at {path}: {error}. Start uwbd.") from None
+            connection.setblocking(False)
+            while not try_to_connect(connection, path):
+                await asyncio.sleep(retry_pause())
+            return cls(*await asyncio.open_unix_connection(sock=connection))
+        except BaseException:
+            connection.close()
+            raise
 
     def close(self) -> None:
-        self._writer.close()
+        # What the service has not received yet is of no use to it.
+        self._writer.transport.abort()
 
-    async def send(self, method: str, /, *, more: bool = False, **parameters: Any) -> None:
+    async def _send(self, method: str, more: bool, parameters: dict[str, Any]) -> None:
         try:
             self._writer.write(self._protocol.call(method, more=more, **parameters))
             await self._writer.drain()
@@ -65,9 +74,13 @@ class _Connection:
             self._replies.extend(self._protocol.receive(data))
         return self._replies.popleft()
 
-    async def call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
-        await self.send(method, **parameters)
-        return (await self.receive()).result()
+    async def listen(self, **parameters: Any) -> None:
+        await self._send("Monitor", True, parameters)
+
+    async def call(self, method: str, /, **parameters: Any) -> Reply:
+        """Makes a call. Without its reply the connection is of no use any more: close it."""
+        await self._send(method, False, parameters)
+        return await self.receive()
 
 
 class Session:
@@ -113,30 +126,52 @@ class Session:
 
 
 class Client:
-    """A connection to the service; measurements have connections of their own."""
+    """A user of the service. Each session, and each listener, has a connection of its own: a call that is
+    cancelled ends no session, except one that it was to start or stop."""
 
-    def __init__(self, path: str, connection: _Connection, version: str) -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
-        self._connection = connection
-        # The parameters of the sessions that it holds, for a service that was restarted.
-        self._held: dict[tuple[str, int], dict[str, Any]] = {}
-        # Answers come in the order of the calls.
+        # The connections of the sessions that it holds, with their parameters for a service that was
+        # restarted.
+        self._held: dict[tuple[str, int], tuple[_Connection, dict[str, Any]]] = {}
+        # A connection on which no call waits and no session depends, if there is one. None: it is closed.
+        self._idle: list[_Connection] | None = []
+        # One connection is enough for calls.
         self._turn = asyncio.Lock()
         #: Of the service.
-        self.version = version
+        self.version = ""
+
+    async def _open(self) -> _Connection:
+        if self._idle is None:
+            raise ConnectionLost("The client was closed.")
+        connection = await _Connection.open(self._path)
+        if self._idle is None:
+            connection.close()
+            raise ConnectionLost("The client was closed.")
+        return connection
 
     async def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
         async with self._turn:
+            connection = self._idle.pop() if self._idle else await self._open()
             try:
-                return await self._connection.call(method, **parameters)
-            except asyncio.CancelledError:
+                reply = await connection.call(method, **parameters)
+            except BaseException:
                 # The answer would be taken for that of the next call.
-                self._connection.close()
+                connection.close()
                 raise
+            if self._idle == []:
+                self._idle.append(connection)
+            else:
+                connection.close()
+            return reply.result()
 
     async def close(self) -> None:
         """Lets go of all sessions."""
-        self._connection.close()
+        idle, self._idle = self._idle or [], None
+        while idle:
+            idle.pop().close()
+        while self._held:
+            self._held.popitem()[1][0].close()
 
     async def __aenter__(self) -> Client:
         return self
@@ -165,36 +200,60 @@ class Client:
             "share": share,
             "linger_ms": round(linger * 1_000),
         }
-        result = await self._call("Start", **parameters)
-        # The same chip, also when there are more of them later.
-        self._held[result["chip"], result["session_id"]] = {**parameters, "chip": result["chip"]}
-        return Session(self, result["chip"], result["session_id"], result["joined"])
+        connection = await self._open()
+        try:
+            result = (await connection.call("Start", **parameters)).result()
+            if self._idle is None:
+                raise ConnectionLost("The client was closed.")
+            key = result["chip"], result["session_id"]
+            session = Session(self, *key, result["joined"])
+            before = self._held.get(key)
+            # The same chip, also when there are more of them later.
+            self._held[key] = connection, {**parameters, "chip": result["chip"]}
+        except BaseException:
+            # The service ends what the call starts, as that of a program that has crashed.
+            connection.close()
+            raise
+        if before:
+            before[0].close()
+        return session
 
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
-        for key in [key for key in self._held if key[1] == session_id and chip in (None, key[0])]:
-            del self._held[key]
-        await self._call("Stop", session_id=session_id, chip=chip)
+        keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+        if not keys:
+            # It has ended, or is another program's: the service says which.
+            await self._call("Stop", session_id=session_id, chip=chip)
+        for key in keys:
+            connection, _ = self._held.pop(key)
+            try:
+                (await connection.call("Stop", session_id=session_id, chip=key[0])).result()
+            finally:
+                connection.close()
 
     async def _reconnect(self, lost: ConnectionLost, seconds: float) -> None:
         for pause in pauses(seconds):
             await asyncio.sleep(pause)
+            if self._idle is None:
+                break
+            started: dict[tuple[str, int], _Connection] = {}
             try:
-                connection = await _Connection.open(self._path)
-            except ConnectionLost:
-                continue
-            try:
-                for parameters in self._held.values():
-                    await connection.call("Start", **parameters)
+                while self._idle:
+                    self._idle.pop().close()
+                await self._call("org.varlink.service.GetInfo")
+                for key, (_, parameters) in list(self._held.items()):
+                    started[key] = await self._open()
+                    (await started[key].call("Start", **parameters)).result()
+                for key in list(started):
+                    if held := self._held.get(key):
+                        self._held[key] = started.pop(key), held[1]
+                        held[0].close()
+                return
             except (Busy, ChipUnavailable, ConnectionLost, NoChip):
                 # The service has not found or opened it yet.
-                connection.close()
                 continue
-            except BaseException:
-                connection.close()
-                raise
-            self._connection.close()
-            self._connection = connection
-            return
+            finally:
+                for connection in started.values():
+                    connection.close()
         raise lost
 
     async def measurements(
@@ -209,16 +268,10 @@ class Client:
     ) -> AsyncIterator[Measurement]:
         """What is measured from the first step of the loop on; see `uwb.Client.measurements`."""
         while True:
-            connection = await _Connection.open(self._path)
+            connection = await self._open()
             try:
-                await connection.send(
-                    "Monitor",
-                    more=True,
-                    chip=chip,
-                    session_id=session_id,
-                    peer=peer,
-                    keep=keep,
-                    queue=queue,
+                await connection.listen(
+                    chip=chip, session_id=session_id, peer=peer, keep=keep, queue=queue
                 )
                 while True:
                     reply = await connection.receive()
@@ -241,14 +294,15 @@ class _Connecting:
         self._client: Client | None = None
 
     async def _open(self) -> Client:
-        connection = await _Connection.open(self._path)
+        client = Client(self._path)
         try:
-            info = await connection.call("org.varlink.service.GetInfo")
+            info = await client._call("org.varlink.service.GetInfo")
             check(info)
         except BaseException:
-            connection.close()
+            await client.close()
             raise
-        return Client(self._path, connection, info.get("version", ""))
+        client.version = info.get("version", "")
+        return client
 
     def __await__(self) -> Generator[Any, None, Client]:
         return self._open().__await__()
