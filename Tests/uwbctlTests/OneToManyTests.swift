@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 import UWBTestSupport
 
@@ -21,8 +22,23 @@ import UWBTestSupport
       folder.remove()
     }
 
+    private func path(_ board: String) -> String { folder.path("board-\(board)") }
+
+    /// A service that has a board, and the name of the board in it.
+    func share(_ board: String) throws -> (service: ChildProcess, device: String) {
+      let socket = folder.path("control")
+      let program = ChildProcess.program.deletingLastPathComponent().appending(path: "uwbd").path
+      let service = try ChildProcess(["--socket", socket, path(board)], program: program)
+      let device = "uwbd:\(socket)?chip=\(path(board))"
+      while try ChildProcess.run(["info", "--device", device]).status != 0 {
+        guard service.process.isRunning else { throw ChildProcess.Failure(what: service.errors()) }
+      }
+      return (service, device)
+    }
+
+    /// - Parameter board: A letter, or the name of a device.
     func range(_ board: String, _ options: [String]) throws -> ChildProcess {
-      let device = ["--device", folder.path("board-\(board)")]
+      let device = ["--device", board.count == 1 ? path(board) : board]
       return try ChildProcess(
         ["range", "--interval", "40", "--format", "json"] + device + options,
         runtime: folder.path("."))
@@ -42,12 +58,16 @@ import UWBTestSupport
 
   private static let measured = #""status":"OK""#
 
-  @Test func eachRoundMeasuresAllControlees() throws {
+  /// Also where a service has one of the boards.
+  @Test(arguments: [false, true])
+  func eachRoundMeasuresAllControlees(isShared: Bool) throws {
     let stage = try Stage()
     defer { stage.end() }
+    let shared = isShared ? try stage.share("c") : nil
+    defer { shared?.service.end() }
     let controlees = [
       try stage.controlee("b", "--one-to-many"),
-      try stage.controlee("c", "--one-to-many", "--address", "0002"),
+      try stage.controlee(shared?.device ?? "c", "--one-to-many", "--address", "0002"),
     ]
     let controller = try stage.range("a", ["--responders", "2", "-n", "20"]).outcome()
     #expect(controller.status == 0, "\(controller.complaints)")

@@ -191,7 +191,9 @@ struct RangeCommand: Command {
       guard let count = end.count, printer.summary.rounds == count else { continue }
       // There is no need to wait for the next round where this one has an entry for each peer, or none.
       if case .empty = round { return }
-      if printer.summary.rowsInRound >= session.configuration.peers.count { return }
+      // Added ones count, too; extended addresses are in the configuration only.
+      let peers = max(session.configuration.peers.count, session.controlees.count)
+      if printer.summary.rowsInRound >= peers { return }
     }
     guard !Task.isCancelled, let ending = session.unexpectedEnd else { return }
     let dialect = session.device.dialect
