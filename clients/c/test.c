@@ -5,6 +5,8 @@
 #include "uwb.c"
 
 #include <assert.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 static const char reply[] =
@@ -27,7 +29,7 @@ static uwb_client *made(int *service, long *count) {
   uwb_client *client = calloc(1, sizeof *client);
   assert(client);
   client->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  client->control.fd = -1;
+  client->idle.fd = -1;
   client->listening.fd = ends[0];
   client->body = take;
   client->context = count;
@@ -72,20 +74,22 @@ static void reconnects(void) {
   if (!service) {
     // Twice the same: the profiles in their order, then the listener.
     for (int round = 0; round < 2; round++) {
-      int control = accepted(listening);
+      int held[3];
       for (int profile = 1; profile <= 2; profile++) {
         char wanted[64];
         snprintf(wanted, sizeof wanted, "\"profile\":{\"session_id\": %d}", profile);
-        hear(control);
+        held[profile] = accepted(listening);
+        hear(held[profile]);
         assert(strstr(heard, ".Start\"") && strstr(heard, wanted));
-        say(control, started, sizeof started);
+        say(held[profile], started, sizeof started);
       }
       int monitor = accepted(listening);
       hear(monitor);
       assert(strstr(heard, ".Monitor\"") && strstr(heard, "\"peer\":\"0x0001\""));
       say(monitor, reply, sizeof reply);
       close(monitor);
-      close(control);
+      close(held[1]);
+      close(held[2]);
     }
     // Then one that refuses.
     int control = accepted(listening);
@@ -109,6 +113,86 @@ static void reconnects(void) {
     if (round == 1) assert(!uwb_reconnect(client, 60));
   }
   assert(uwb_reconnect(client, 0) == -1 && !strcmp(uwb_last_error(client), "No."));
+  int status;
+  assert(waitpid(service, &status, 0) == service && !status);
+  uwb_close(client);
+  close(listening);
+  unlink(address.sun_path);
+  rmdir(folder);
+}
+
+static void ignore(int number) { (void)number; }
+
+/// Signals every 5 ms, which interrupt system calls, or none any more.
+static void interrupt(bool often) {
+  sigaction(SIGALRM, &(struct sigaction){.sa_handler = ignore}, NULL);
+  struct timeval pause = {0, often ? 5000 : 0};
+  setitimer(ITIMER_REAL, &(struct itimerval){pause, pause}, NULL);
+}
+
+/// A call that is given up harms no session, and no call after it.
+static void gives_up(void) {
+  char folder[] = "/tmp/uwbXXXXXX";
+  assert(mkdtemp(folder));
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s/control", folder);
+  uwb_client *client = uwb_open(address.sun_path);
+  int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  assert(!bind(listening, (struct sockaddr *)&address, sizeof address) && !listen(listening, 0));
+  // No room for another connection.
+  int waiting = socket(AF_UNIX, SOCK_STREAM, 0);
+  assert(!connect(waiting, (struct sockaddr *)&address, sizeof address));
+  for (int often = 0; often < 2; often++) {
+    interrupt(often);
+    client->patience = 100;
+    assert(uwb_reconnect(client, 0) == -1 && strstr(uwb_last_error(client), "has not accepted"));
+  }
+  assert(!close(waiting) && !close(accepted(listening)) && !listen(listening, 8));
+  // It is sent in part.
+  static char profile[1 << 20] = "{";
+  memset(profile + 1, ' ', sizeof profile - 3);
+  profile[sizeof profile - 2] = '}';
+  for (int often = 0; often < 2; often++) {
+    interrupt(often);
+    assert(uwb_start(client, profile, NULL) == -1);
+    assert(strstr(uwb_last_error(client), "has not received"));
+    assert(!close(accepted(listening)));
+  }
+  interrupt(false);
+  client->patience = 30000;
+  const char started[] = "{\"parameters\":{}}";
+  pid_t service = fork();
+  if (!service) {
+    int held = accepted(listening);
+    hear(held);
+    say(held, started, sizeof started);
+    int late = accepted(listening);
+    hear(late);
+    assert(strstr(heard, "\"session_id\": 2"));
+    // Until the client has given up.
+    assert(recv(late, heard, 1, 0) == 0);
+    send(late, started, sizeof started, MSG_NOSIGNAL);
+    // One without a session is used again.
+    int next = accepted(listening);
+    hear(next);
+    const char error[] = "{\"error\":\"a.Denied\",\"parameters\":{\"reason\":\"No.\"}}";
+    say(next, error, sizeof error);
+    hear(next);
+    assert(strstr(heard, "\"session_id\": 4"));
+    say(next, started, sizeof started);
+    assert(recv(held, heard, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
+    _exit(0);
+  }
+  assert(!uwb_start(client, "{\"session_id\": 1}", NULL));
+  interrupt(true);
+  client->patience = 100;
+  assert(uwb_start(client, "{\"session_id\": 2}", NULL) == -1);
+  assert(strstr(uwb_last_error(client), "does not answer"));
+  interrupt(false);
+  client->patience = 30000;
+  assert(uwb_start(client, "{\"session_id\": 3}", NULL) == -1);
+  assert(!strcmp(uwb_last_error(client), "No."));
+  assert(!uwb_start(client, "{\"session_id\": 4}", NULL));
   int status;
   assert(waitpid(service, &status, 0) == service && !status);
   uwb_close(client);
@@ -207,5 +291,6 @@ int main(int arguments, char **argument) {
     free(profile.bytes);
   }
   reconnects();
-  puts("the reader: whole, in pieces, 200,000 times damaged; a restart");
+  gives_up();
+  puts("the reader: whole, in pieces, 200,000 times damaged; a restart; calls that are given up");
 }

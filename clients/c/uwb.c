@@ -19,8 +19,6 @@
 #define INTERFACE "org.swift-uwb.Chips"
 
 enum {
-  // Milliseconds for an answer.
-  patience = 30000,
   // Bytes of the longest message that is accepted.
   longest = 1 << 20,
   deepest = 32,
@@ -59,13 +57,25 @@ struct connection {
   size_t taken;
 };
 
+// A session that the client holds: its connection, and the call with which it began, with its zero.
+struct session {
+  struct session *next;
+  struct connection connection;
+  char call[];
+};
+
 struct uwb_client {
-  struct connection control, listening;
+  // The first has no session, and is closed when a reply on it is not awaited any more.
+  struct connection idle, listening;
+  // In the order of their starts.
+  struct session *sessions;
+  // Milliseconds for an answer.
+  int patience;
   char path[sizeof((struct sockaddr_un *)0)->sun_path];
   uwb_measured *body;
   void *context;
-  // The calls with which its sessions began, each with its zero, and that with which it listens.
-  struct text starts, monitor;
+  // The call with which it listens.
+  struct text monitor;
   // Numbers have a decimal point, whatever the locale of the program.
   locale_t plain;
   // For chance: pauses differ from program to program.
@@ -217,20 +227,10 @@ static void append_profile(struct text *text, const char *at) {
 
 // MARK: connections
 
-static int open_connection(uwb_client *client, struct connection *connection) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  memcpy(address.sun_path, client->path, sizeof client->path);
-  connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (connection->fd < 0) return fail(client, "No socket can be made: %s.", strerror(errno));
-  if (connect(connection->fd, (struct sockaddr *)&address, sizeof address)) {
-    int error = errno;
-    close(connection->fd);
-    connection->fd = -1;
-    return fail(
-        client, "Cannot connect to %s: %s. Start uwbd, or name its socket.", client->path,
-        strerror(error));
-  }
-  return 0;
+static uint64_t milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static void close_connection(struct connection *connection) {
@@ -239,13 +239,42 @@ static void close_connection(struct connection *connection) {
   *connection = (struct connection){.fd = -1};
 }
 
+static int open_connection(uwb_client *client, struct connection *connection) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  memcpy(address.sun_path, client->path, sizeof client->path);
+  connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connection->fd < 0) return fail(client, "No socket can be made: %s.", strerror(errno));
+  // For how long it waits for a place in the service's queue, and for room for a call.
+  struct timeval limit = {client->patience / 1000, client->patience % 1000 * 1000};
+  setsockopt(connection->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  uint64_t end = milliseconds() + (uint64_t)client->patience;
+  int result;
+  do {
+    result = connect(connection->fd, (struct sockaddr *)&address, sizeof address);
+  } while (result && errno == EINTR && milliseconds() < end);
+  if (!result) return 0;
+  int error = errno;
+  close_connection(connection);
+  if (error == EAGAIN || error == EINTR) {
+    return fail(
+        client, "The service at %s has not accepted a connection in time. Try again later.",
+        client->path);
+  }
+  return fail(
+      client, "Cannot connect to %s: %s. Start uwbd, or name its socket.", client->path,
+      strerror(error));
+}
+
 /// Sends a call, with its zero.
 static int send_call(uwb_client *client, struct connection *connection, const char *call) {
   size_t sent = 0, length = strlen(call) + 1;
+  uint64_t end = milliseconds() + (uint64_t)client->patience;
   while (sent < length) {
     ssize_t count = send(connection->fd, call + sent, length - sent, MSG_NOSIGNAL);
     if (count >= 0) {
       sent += (size_t)count;
+    } else if (errno == EAGAIN || (errno == EINTR && milliseconds() >= end)) {
+      return fail(client, "The service has not received a call in time. Try again later.");
     } else if (errno != EINTR) {
       return fail(client, "The service has gone: %s.", strerror(errno));
     }
@@ -315,23 +344,34 @@ uwb_client *uwb_open(const char *path) {
     free(client);
     return NULL;
   }
-  client->control.fd = client->listening.fd = -1;
+  client->idle.fd = client->listening.fd = -1;
+  client->patience = 30000;
   if (!path) path = getenv("UWBD_SOCKET");
   if (!path) path = "/run/uwbd/control";
-  if (strlen(path) >= sizeof client->path) {
-    fail(client, "The path %s is too long.", path);
+  if (!*path || strlen(path) >= sizeof client->path) {
+    fail(client, "The path \"%s\" of the service is empty or too long.", path);
     return client;
   }
   strcpy(client->path, path);
-  open_connection(client, &client->control);
+  open_connection(client, &client->idle);
   return client;
+}
+
+/// Closes all connections; what they were for remains.
+static void disconnect(uwb_client *client) {
+  close_connection(&client->idle);
+  close_connection(&client->listening);
+  for (struct session *at = client->sessions; at; at = at->next) close_connection(&at->connection);
 }
 
 void uwb_close(uwb_client *client) {
   if (!client) return;
-  close_connection(&client->control);
-  close_connection(&client->listening);
-  free(client->starts.bytes);
+  disconnect(client);
+  while (client->sessions) {
+    struct session *next = client->sessions->next;
+    free(client->sessions);
+    client->sessions = next;
+  }
   free(client->monitor.bytes);
   freelocale(client->plain);
   free(client);
@@ -341,22 +381,38 @@ const char *uwb_last_error(const uwb_client *client) {
   return client->failed ? client->error : NULL;
 }
 
-/// Makes a call that starts a session.
-static int start(uwb_client *client, const char *call) {
-  if (send_call(client, &client->control, call)) return -1;
-  for (;;) {
-    const char *reply = next_message(client, &client->control);
-    if (client->failed) return -1;
-    if (reply) return is_error(client, reply) ? -1 : 0;
-    struct pollfd polled = {.fd = client->control.fd, .events = POLLIN};
-    int count = poll(&polled, 1, patience);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return fail(client, "The service does not answer.");
+/// The reply to a call on the idle connection; NULL: there is none. The connection is closed then: the
+/// reply would be taken for that of the next call.
+static const char *reply_to(uwb_client *client, const char *call) {
+  struct connection *connection = &client->idle;
+  if (connection->fd < 0 && open_connection(client, connection)) return NULL;
+  const char *reply = NULL;
+  uint64_t end = milliseconds() + (uint64_t)client->patience;
+  if (!send_call(client, connection, call)) {
+    while (!(reply = next_message(client, connection)) && !client->failed) {
+      uint64_t now = milliseconds();
+      struct pollfd polled = {.fd = connection->fd, .events = POLLIN};
+      int count = poll(&polled, 1, now < end ? (int)(end - now) : 0);
+      if (count == 0 || (count < 0 && errno != EINTR)) {
+        fail(client, "The service does not answer. Try again later.");
+      }
+    }
   }
+  if (!reply) close_connection(connection);
+  return reply;
+}
+
+/// Starts a session, and gives it its connection.
+static int start(uwb_client *client, struct session *session) {
+  const char *reply = reply_to(client, session->call);
+  if (!reply || is_error(client, reply)) return -1;
+  session->connection = client->idle;
+  client->idle = (struct connection){.fd = -1};
+  return 0;
 }
 
 int uwb_start(uwb_client *client, const char *profile, const char *chip) {
-  if (client->control.fd < 0) return -1;
+  if (!*client->path) return -1;
   client->failed = false;
   struct text call = {0};
   append_text(&call, "{\"method\":\"" INTERFACE ".Start\",\"parameters\":{\"profile\":");
@@ -366,20 +422,33 @@ int uwb_start(uwb_client *client, const char *profile, const char *chip) {
     append_string(&call, chip);
   }
   append_text(&call, "}}");
-  int result = call.failed ? fail(client, "There is no memory.") : start(client, call.bytes);
-  if (!result) append(&client->starts, call.bytes, call.count + 1);
+  struct session *session = call.failed ? NULL : malloc(sizeof *session + call.count + 1);
+  if (session) {
+    *session = (struct session){.connection.fd = -1};
+    memcpy(session->call, call.bytes, call.count + 1);
+  }
   free(call.bytes);
-  return result;
+  if (!session) return fail(client, "There is no memory.");
+  if (start(client, session)) {
+    free(session);
+    return -1;
+  }
+  struct session **last = &client->sessions;
+  while (*last) last = &(*last)->next;
+  *last = session;
+  return 0;
 }
 
 static int listen_again(uwb_client *client) {
   if (open_connection(client, &client->listening)) return -1;
-  return send_call(client, &client->listening, client->monitor.bytes);
+  if (!send_call(client, &client->listening, client->monitor.bytes)) return 0;
+  close_connection(&client->listening);
+  return -1;
 }
 
 int uwb_monitor(
     uwb_client *client, const char *chip, const char *peer, uwb_measured *body, void *context) {
-  if (client->control.fd < 0) return -1;
+  if (!*client->path) return -1;
   client->failed = false;
   if (client->monitor.count) return fail(client, "The client listens already.");
   client->body = body;
@@ -393,27 +462,24 @@ int uwb_monitor(
     append_string(call, value);
   }
   append_text(call, "}}");
-  if (call->failed) return fail(client, "There is no memory.");
-  return listen_again(client);
+  if (call->failed) fail(client, "There is no memory.");
+  if (!call->failed && !listen_again(client)) return 0;
+  // It may be called again.
+  free(call->bytes);
+  *call = (struct text){0};
+  return -1;
 }
 
 /// Connects once, and goes on as before.
 static int resume(uwb_client *client) {
+  if (!*client->path) return -1;
   client->failed = false;
-  close_connection(&client->control);
-  close_connection(&client->listening);
-  if (client->starts.failed) return fail(client, "There is no memory.");
-  if (open_connection(client, &client->control)) return -1;
-  for (size_t at = 0; at < client->starts.count; at += strlen(client->starts.bytes + at) + 1) {
-    if (start(client, client->starts.bytes + at)) return -1;
+  disconnect(client);
+  if (open_connection(client, &client->idle)) return -1;
+  for (struct session *at = client->sessions; at; at = at->next) {
+    if (start(client, at)) return -1;
   }
   return client->monitor.count ? listen_again(client) : 0;
-}
-
-static uint64_t milliseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 int uwb_reconnect(uwb_client *client, int seconds) {

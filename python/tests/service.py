@@ -33,8 +33,6 @@ def check(holds: object, what: object) -> None:
 
 def blocking() -> None:
     with uwb.connect(PATH) as service:
-        while service.chips()[0].problem is not None:
-            pass
         check(service.describe().channels == (5, 9), "Describe differs")
         with service.start(PROFILE) as session:
             check(not session.joined, "the session was there")

@@ -447,6 +447,22 @@ class LateTests(unittest.TestCase):
                 service.start({"session_id": 8})
             self.assertIn("closed", str(caught.exception))
 
+    def test_a_start_in_a_client_that_is_closed_meanwhile(self) -> None:
+        with LateService() as fake, uwb.connect(fake.path) as service:
+            fake.late = {"Start": 0}
+
+            def close() -> None:
+                fake.arrived.get()
+                service.close()
+                fake.go.set()
+
+            thread = threading.Thread(target=close)
+            thread.start()
+            with self.assertRaises(uwb.ConnectionLost):
+                service.start({"session_id": 7})
+            thread.join()
+            self.assertTrue(fake.waits_for([]))
+
     def test_a_session_that_is_started_twice_is_held_once(self) -> None:
         with LateService() as fake, uwb.connect(fake.path) as service:
             service.start({"session_id": 7})

@@ -235,6 +235,8 @@ class Client:
         connection = self._open()
         try:
             result = connection.call("Start", **parameters).result()
+            if self._idle is None:
+                raise ConnectionLost("The client was closed.")
             key = result["chip"], result["session_id"]
             session = Session(self, *key, result["joined"])
             before = self._held.get(key)
