@@ -280,8 +280,8 @@ let package = Package(
   cLanguageStandard: .c11
 )
 
-// Only these tests, what they need, and the libraries, which snippets need. It builds faster: .ci/run under
-// ThreadSanitizer.
+// Only these tests with their dependencies, and the libraries, which snippets need: a faster build
+// for .ci/threads.
 if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(String.init) {
   func needed(by name: String) -> [String] {
     let dependencies = package.targets.first { $0.name == name }?.dependencies ?? []

@@ -163,17 +163,22 @@ import UWB
       respond(opcode, [Status.ok.rawValue])
       report(id, .idle)
     case .sessionGetRangingCount, .sessionUpdateMulticastList:
-      guard payload.count >= 4 else { throw Refused(status: .syntaxError) }
-      let id = payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-      guard let shared = try session(id).shared else {
-        throw Refused(status: .sessionNotConfigured)
-      }
-      if opcode == .sessionUpdateMulticastList { try checkAlone(shared) }
-      try await forward(opcode, payload, shared)
+      try await forwardToSession(opcode, payload)
     default:
       // What concerns the whole chip, and what this does not know, is nobody's here.
       throw Refused(status: opcode.group == .core ? .rejected : .unknownOID)
     }
+  }
+
+  /// Forwards a command that begins with the id of a session.
+  private func forwardToSession(_ opcode: Opcode, _ payload: [UInt8]) async throws(Refused) {
+    guard payload.count >= 4 else { throw Refused(status: .syntaxError) }
+    let id = payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    guard let shared = try session(id).shared else {
+      throw Refused(status: .sessionNotConfigured)
+    }
+    if opcode == .sessionUpdateMulticastList { try checkAlone(shared) }
+    try await forward(opcode, payload, shared)
   }
 
   private func read<C: UCICommand>(_ type: C.Type, _ payload: [UInt8]) throws(Refused) -> C {
