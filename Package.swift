@@ -233,7 +233,7 @@ let package = Package(
       name: "AccessoryProtocolTests",
       dependencies: [
         "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Locking",
-        system,
+        "CUWBTestSupport", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
