@@ -234,7 +234,7 @@ let package = Package(
       name: "AccessoryProtocolTests",
       dependencies: [
         "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Ranging",
-        "Locking", system,
+        "CUWBTestSupport", "Locking", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

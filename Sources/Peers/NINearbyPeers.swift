@@ -2,6 +2,7 @@
 internal import AccessoryProtocol
 internal import Dispatch
 internal import Locking
+internal import UWB
 
 /// Beyond Apple: finds programs on other Linux machines, in the local network or over Bluetooth LE, and
 /// exchanges discovery tokens with them; what MultipeerConnectivity does for apps on phones.
@@ -264,10 +265,7 @@ public final class NIPeerInvitation: Sendable {
 
   /// Waits for the answer, and refuses where none comes.
   func wait(_ limit: Duration) async {
-    let timer = Task { [answer] in
-      try await Task.sleep(for: limit)
-      answer.finish()
-    }
+    let timer = OneShotTimer(after: limit) { [answer] in answer.finish() }
     defer { timer.cancel() }
     for await _ in answered {}
     await refuse()
@@ -312,8 +310,7 @@ public final class NIPeerConnection: Sendable {
     let task = Task { [weak self] in
       do throws(NIPeerError) {
         while true {
-          // A year: until the channel ends.
-          switch try await wire.next(within: .seconds(31_536_000)) {
+          switch try await wire.next() {
           case .confirmation(let proof) where proof.isEqual(to: expected): self?.peerConfirmed()
           case .refusal: throw .refused
           default: throw .damaged
@@ -333,10 +330,7 @@ public final class NIPeerConnection: Sendable {
   package func confirmed() async throws -> PeerToken {
     // Where it cannot be sent any more, what came before the end says why.
     try? await wire.send(.confirmation(proof: proof))
-    let timer = Task { [weak self, limit = limits.person] in
-      try await Task.sleep(for: limit)
-      self?.fail(.silent)
-    }
+    let timer = OneShotTimer(after: limits.person) { [weak self] in self?.fail(.silent) }
     defer { timer.cancel() }
     await withTaskCancellationHandler {
       await wait { $0.isConfirmed || $0.end != nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessoryProtocol
 internal import Locking
+internal import UWB
 
 /// A channel to one peer, message by message, each within a time.
 struct PeerWire: Sendable {
@@ -20,14 +21,15 @@ struct PeerWire: Sendable {
   }
 
   /// Waits for a message; the channel is closed where none comes, and when the task is cancelled.
-  func next(within limit: Duration) async throws(NIPeerError) -> PeerMessage {
+  func next(within limit: Duration? = nil) async throws(NIPeerError) -> PeerMessage {
     let isLate = Locked(false)
-    let timer = Task { [channel] in
-      try await Task.sleep(for: limit)
-      isLate.withLock { $0 = true }
-      channel.close()
+    let timer = limit.map { limit in
+      OneShotTimer(after: limit) { [channel] in
+        isLate.withLock { $0 = true }
+        channel.close()
+      }
     }
-    defer { timer.cancel() }
+    defer { timer?.cancel() }
     let bytes = await withTaskCancellationHandler {
       var messages = channel.messages.makeAsyncIterator()
       return await messages.next()

@@ -81,8 +81,9 @@ import UWBTestSupport
     #expect(peers.values.allSatisfy { $0 == ["0x0001", "0x0002"] }, "\(peers)")
     for controlee in controlees {
       for _ in 0..<20 { _ = try controlee.read(until: Self.measured) }
-      let end = controlee.interrupt()
-      #expect(end.status == 0, "\(end.complaints)")
+      // Its session ends with the controller's.
+      let end = controlee.outcome()
+      #expect(end.status == 85, "\(end.complaints)")
     }
   }
 
@@ -107,7 +108,8 @@ import UWBTestSupport
       alone = line.contains("0x0001") ? alone + 1 : 0
     }
     #expect(alone == 10)
-    for process in [controller, first, second] {
+    // The controller last, with which the others would end.
+    for process in [second, first, controller] {
       let end = process.interrupt()
       #expect(end.status == 0, "\(end.complaints)")
     }

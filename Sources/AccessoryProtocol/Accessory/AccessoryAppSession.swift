@@ -24,9 +24,9 @@ struct AccessoryAppSession {
   private var runs = 0
   /// Data that arrived while the device was lost, with its error, and the task that waits for the device.
   private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
-  /// Ends the channel unless something is received. One timer at a time: one that is cancelled keeps its
-  /// memory until its time has come, and an app may send without a pause.
-  private var idle: (since: ContinuousClock.Instant, timer: Task<Void, Never>?) = (.now, nil)
+  /// Ends the channel unless something is received. No task that sleeps: one that is cancelled keeps its
+  /// memory until its time has come, and apps come and go.
+  private var idle: (since: ContinuousClock.Instant, timer: OneShotTimer?) = (.now, nil)
   private(set) var isClosed = false
 
   var isRanging: Bool { running != nil }
@@ -92,15 +92,13 @@ struct AccessoryAppSession {
   private mutating func watchIdleness() {
     guard let limit = accessory.options.idleTimeout, channel != nil, running == nil, waiting == nil
     else {
-      idle.timer?.cancel()
       idle.timer = nil
       return
     }
     guard idle.timer == nil else { return }
     let end = idle.since + limit
     guard end > .now else { return closeChannel("nothing was received for a long time") }
-    idle.timer = Task { [client] in
-      do { try await Task.sleep(until: end) } catch { return }
+    idle.timer = OneShotTimer(after: ContinuousClock.now.duration(to: end)) { [client] in
       client.post(.idle)
     }
   }

@@ -45,7 +45,8 @@ fi
 rm -f "$work/lines"
 mkfifo "$work/lines"
 status=0
-timeout --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc -smp 1 -m 1536 \
+# In the foreground, or it would have a process group of its own.
+timeout --foreground --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc -smp 1 -m 1536 \
   -nodefaults -display none -no-reboot -kernel "$packages/boot/vmlinuz-$kernel" \
   -initrd "$work/initrd" \
   -append "console=ttyS0 loglevel=4 panic=-1 rdinit=/init systemd.unit=bench.service bench.first=$first bench.length=$length bench.fault=$fault bench.stages=${stages// /,}" \
@@ -56,7 +57,7 @@ played=0
 if [ -n "$python" ]; then
   visits=100
   [ "$length" != short ] || visits=12
-  timeout "$limit" "$python" "$(dirname "$0")/phone.py" "$work/hci" "$(cat "$work/bluez")" $visits \
+  timeout --foreground "$limit" "$python" "$(dirname "$0")/phone.py" "$work/hci" "$(cat "$work/bluez")" $visits \
     2>"$work/phone" &
   phone=$!
 fi

@@ -21,7 +21,7 @@ patience=(-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire:
 apt_get() {
   local tool=$1
   shift
-  timeout 600 "apt-$tool" "${private_lists[@]}" "${patience[@]}" -o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
+  timeout --foreground 600 "apt-$tool" "${private_lists[@]}" "${patience[@]}" -o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
 }
 use_private_lists() {
   mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
@@ -44,7 +44,7 @@ fetch() { # the folder, their names
   echo "downloading $# packages into $cache"
   mkdir -p "$cache/debs"
   (cd "$cache/debs" && rm -f ./*.deb && printf '%s\n' "$@" | sort -u |
-    xargs timeout 600 "apt-get" "${private_lists[@]}" "${patience[@]}" -o APT::Sandbox::User= -qq download) \
+    xargs timeout --foreground 600 "apt-get" "${private_lists[@]}" "${patience[@]}" -o APT::Sandbox::User= -qq download) \
     >"$cache/log" 2>&1 || return 1
   for deb in "$cache"/debs/*.deb; do dpkg-deb -x "$deb" "$folder"; done
   rm -rf "$cache/debs"
@@ -109,8 +109,8 @@ find_bumble() {
   "$python" -c 'import bumble.device' 2>/dev/null && return
   [ -n "$install" ] || skip "bumble is not in $cache; run it with --install to download it"
   rm -rf "$folder"
-  timeout 300 python3 -m venv "$folder" >"$cache/log" 2>&1 &&
-    timeout 600 "$folder/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 1 \
+  timeout --foreground 300 python3 -m venv "$folder" >"$cache/log" 2>&1 &&
+    timeout --foreground 600 "$folder/bin/pip" install --quiet --disable-pip-version-check --timeout 20 --retries 1 \
       bumble==0.0.236 >"$cache/log" 2>&1 || {
     rm -rf "$folder"
     skip "bumble cannot be downloaded: $(tail -n 1 "$cache/log")"
