@@ -174,7 +174,7 @@ let package = Package(
         "UWBLink", "UWBSimulator", "Locking",
       ],
       path: "Tests/VirtualBench",
-      exclude: ["run", "Host", "Guest", "Module"], sources: ["Driver"],
+      exclude: ["run", "check-endings", "Host", "Guest", "Module"], sources: ["Driver"],
       swiftSettings: strict + lifetimes),
 
     // Tests.
