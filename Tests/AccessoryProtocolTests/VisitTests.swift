@@ -8,15 +8,15 @@ import Testing
   .enabled(if: cuwb_test_allocations_are_counted(), "the allocator is replaced"),
   .timeLimit(.minutes(10)))
 struct VisitTests {
-  /// In a process of its own, because other tests use the heap at the same time. Bytes in use, and not
-  /// pages: these also depend on stacks, arenas and huge pages.
+  /// Runs in a process of its own, because other tests use the heap at the same time. Counts bytes in
+  /// use: pages also depend on stacks, arenas and huge pages.
   @Test func visitsKeepNoMemory() async {
     await #expect(processExitsWith: .success) {
       let visits = 1_000
       let chips = try await ChipFixture(phones: [])
       let accessory = try Accessory(chips.device, options: .patient)
       var events = accessory.events.makeAsyncIterator()
-      // Dispatch keeps a part of what it has freed, for each of its threads.
+      // Dispatch keeps some freed memory for each of its threads.
       try await visit(accessory, &events, times: visits / 2)
       let before = cuwb_test_bytes_in_use()
       try await visit(accessory, &events, times: visits)

@@ -381,8 +381,8 @@ const char *uwb_last_error(const uwb_client *client) {
   return client->failed ? client->error : NULL;
 }
 
-/// The reply to a call on the idle connection; NULL: there is none. The connection is closed then: the
-/// reply would be taken for that of the next call.
+/// The reply to a call on the idle connection; NULL: there is none. The connection is closed then:
+/// the next call would get the late reply.
 static const char *reply_to(uwb_client *client, const char *call) {
   struct connection *connection = &client->idle;
   if (connection->fd < 0 && open_connection(client, connection)) return NULL;

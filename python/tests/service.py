@@ -174,7 +174,7 @@ def given_up() -> None:
         def check_usable() -> None:
             check([c.chip for c in service.chips()] == [chip], "the answer is that of another call")
             check(service.describe().channels == (5, 9), "the answer is that of another call")
-            # What was begun meanwhile ends.
+            # Sessions that were begun meanwhile end.
             while [s.session_id for s in other.chips()[0].sessions] != [session.session_id]:
                 pass
 

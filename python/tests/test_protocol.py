@@ -324,7 +324,7 @@ class LateTests(unittest.TestCase):
     """Calls that are given up, and what they have begun."""
 
     def given_up(self, give_up: Callable[[uwb.Client, LateService], None], timeout: float | None) -> None:
-        """The client works after a call that is given up before its reply, or in the middle of it."""
+        """The client works after a call that is given up before or in the middle of its reply."""
         for octets in (0, 10):
             with LateService() as fake, uwb.connect(fake.path, timeout=timeout) as service:
                 session = service.start({"session_id": 7})

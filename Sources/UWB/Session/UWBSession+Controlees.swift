@@ -14,8 +14,8 @@ extension UWBSession {
   /// them; at first those of the configuration.
   public var controlees: [MACAddress] { record.controlees.map { MACAddress($0.address) } }
 
-  /// Adds controlees to a one-to-many session of a controller, also while it ranges. A session with one
-  /// peer needs `SessionConfiguration.isOneToMany` at both ends.
+  /// Adds controlees to a one-to-many session of a controller, also while it ranges. A session with
+  /// one peer needs `SessionConfiguration.isOneToMany` at both ends.
   ///
   /// - Parameter addresses: short addresses; the command has no form for extended ones.
   /// - Returns: one outcome for each address, in the order given. A controlee that was not added is

@@ -15,7 +15,7 @@ package enum ChipService {
 
   /// Seconds that it may take to accept a connection, and to answer.
   private static let patience = 5
-  /// The same where it waits 10 s for a chip that is being opened.
+  /// Seconds for an answer to a call that waits 10 s while the service opens the chip.
   private static let patienceForOpening = 15
   /// The same where it has to end sessions and close a chip.
   private static let patienceForClosing = 20

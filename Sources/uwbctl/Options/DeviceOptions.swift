@@ -102,7 +102,7 @@ struct DeviceOptions: ParsableArguments {
   var isSimulated: Bool { device == Self.simulated }
   var driverOptions: UWBDevice.Options { chip.driverOptions }
 
-  /// Notes that measurements are not those of a board.
+  /// Notes that measurements come from no board.
   func noteSimulation() {
     if isSimulated { note("Simulated chips: --device names a board.") }
   }

@@ -153,16 +153,18 @@ class Session:
 
 
 class Client:
-    """A user of the service, in one thread at a time. Each session, and each listener, has a connection of
-    its own: a call that is given up ends no session, except one that it was to start or stop."""
+    """A user of the service, in one thread at a time.
+
+    Each session, and each listener, has a connection of its own: a call that is given up ends no
+    session, except one that it was to start or stop.
+    """
 
     def __init__(self, path: str, timeout: float | None) -> None:
         self._path = path
         self._timeout = timeout
-        # The connections of the sessions that it holds, with their parameters for a service that was
-        # restarted.
+        # The connections of the sessions that it holds, with their parameters for the next service.
         self._held: dict[tuple[str, int], tuple[Connection, dict[str, Any]]] = {}
-        # A connection on which no call waits and no session depends, if there is one. None: it is closed.
+        # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[Connection] | None = []
         try:
             info = self._call("org.varlink.service.GetInfo")
@@ -183,7 +185,7 @@ class Client:
         try:
             reply = connection.call(method, **parameters)
         except BaseException:
-            # The answer would be taken for that of the next call.
+            # The next call would get the late answer.
             connection.close()
             raise
         if self._idle == []:
@@ -246,7 +248,7 @@ class Client:
                 before[0].close()
             return session
         except BaseException:
-            # The service ends what the call starts, as that of a program that has crashed.
+            # The service ends the session that the call starts, as after a crash of the program.
             connection.close()
             self._held = {k: held for k, held in self._held.items() if held[0] is not connection}
             raise
@@ -254,7 +256,7 @@ class Client:
     def stop(self, session_id: int, *, chip: str | None = None) -> None:
         keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
         if not keys:
-            # It has ended, or is another program's: the service says which.
+            # It has ended, or is another program's. The error of the service names the cause.
             self._call("Stop", session_id=session_id, chip=chip)
         for key in keys:
             connection, _ = self._held[key]

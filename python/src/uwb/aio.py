@@ -53,7 +53,7 @@ class _Connection:
             raise
 
     def close(self) -> None:
-        # What the service has not received yet is of no use to it.
+        # Bytes that the service has not received yet are of no use to it.
         self._writer.transport.abort()
 
     async def _send(self, method: str, more: bool, parameters: dict[str, Any]) -> None:
@@ -126,15 +126,17 @@ class Session:
 
 
 class Client:
-    """A user of the service. Each session, and each listener, has a connection of its own: a call that is
-    cancelled ends no session, except one that it was to start or stop."""
+    """A user of the service.
+
+    Each session, and each listener, has a connection of its own: a call that is cancelled ends no
+    session, except one that it was to start or stop.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
-        # The connections of the sessions that it holds, with their parameters for a service that was
-        # restarted.
+        # The connections of the sessions that it holds, with their parameters for the next service.
         self._held: dict[tuple[str, int], tuple[_Connection, dict[str, Any]]] = {}
-        # A connection on which no call waits and no session depends, if there is one. None: it is closed.
+        # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[_Connection] | None = []
         # One connection is enough for calls.
         self._turn = asyncio.Lock()
@@ -211,7 +213,7 @@ class Client:
             # The same chip, also when there are more of them later.
             self._held[key] = connection, {**parameters, "chip": result["chip"]}
         except BaseException:
-            # The service ends what the call starts, as that of a program that has crashed.
+            # The service ends the session that the call starts, as after a crash of the program.
             connection.close()
             raise
         if before:
@@ -221,7 +223,7 @@ class Client:
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
         keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
         if not keys:
-            # It has ended, or is another program's: the service says which.
+            # It has ended, or is another program's. The error of the service names the cause.
             await self._call("Stop", session_id=session_id, chip=chip)
         for key in keys:
             connection, _ = self._held.pop(key)
