@@ -103,8 +103,8 @@ import Varlink
     isPaused = false
   }
 
-  /// Closes all connections, ends all sessions, and closes the chips. Connections come first: programs
-  /// then wait for the next service, as after a crash.
+  /// Closes all connections, ends all sessions, and closes the chips. Connections come first:
+  /// programs then wait for the next service, as after a crash.
   func stop() async {
     resume()
     listening?.cancel()
@@ -290,8 +290,8 @@ import Varlink
     ]
   }
 
-  /// The chip that a call names; nil: it names none. Waits for chips that are being opened before it
-  /// refuses a path: one of them may be there.
+  /// The chip that a call names; nil: it names none. Waits for chips that are being opened before
+  /// it refuses a path: one of them may be there.
   private func chip(_ call: VarlinkCall) async throws(Refusal) -> SharedChip? {
     guard let name = call.parameters["chip"]?.string else { return nil }
     func named() -> SharedChip? { chips.first { $0.name == name || $0.place == name } }

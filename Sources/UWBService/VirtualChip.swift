@@ -276,8 +276,8 @@ import UWB
     }
   }
 
-  /// Reports that a session of the service has ended by itself. The connection ends instead where the
-  /// chip is lost.
+  /// Reports that a session of the service has ended by itself. The connection ends instead where
+  /// the chip is lost.
   func ended(_ session: SharedSession) {
     guard sessions[session.id]?.shared === session else { return }
     if session.cause?.concernsChip == true {

@@ -8,8 +8,8 @@ import Testing
   .enabled(if: cuwb_test_allocations_are_counted(), "the allocator is replaced"),
   .timeLimit(.minutes(10)))
 struct VisitTests {
-  /// Runs in a process of its own, because other tests use the heap at the same time. Counts bytes in
-  /// use: pages also depend on stacks, arenas and huge pages.
+  /// Runs in a process of its own, because other tests use the heap at the same time. Counts bytes
+  /// in use: pages also depend on stacks, arenas and huge pages.
   @Test func visitsKeepNoMemory() async {
     await #expect(processExitsWith: .success) {
       let visits = 1_000

@@ -63,8 +63,8 @@ const char *uwb_last_error(const uwb_client *client);
 ///
 /// profile: the text of a profile as uwbctl profile prints it, comments included.
 /// chip: NULL: the only one.
-/// Returns 0, or -1. Waits at most 30 seconds for a connection, and 30 for the answer. Starts nothing
-/// without an answer: a session that begins later ends at once.
+/// Returns 0, or -1. Waits at most 30 seconds for a connection, and 30 for the answer. Starts
+/// nothing without an answer: a session that begins later ends at once.
 int uwb_start(uwb_client *client, const char *profile, const char *chip);
 
 typedef void uwb_measured(const struct uwb_measurement *measurement, void *context);

@@ -24,8 +24,8 @@ struct AccessoryAppSession {
   private var runs = 0
   /// Data that arrived while the device was lost, with its error, and the task that waits for the device.
   private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
-  /// Ends the channel unless something is received. A cancelled task that sleeps would keep its memory
-  /// until its time has come.
+  /// Ends the channel unless something is received. A cancelled task that sleeps would keep its
+  /// memory until its time has come.
   private var idle: (since: ContinuousClock.Instant, timer: OneShotTimer?) = (.now, nil)
   private(set) var isClosed = false
 

@@ -70,8 +70,8 @@ public struct SessionConfiguration: Sendable, Hashable {
   public var peers: [MACAddress] {
     didSet { if peers.count > 1 { isOneToMany = true } }
   }
-  /// Whether several controlees share each ranging round, the same at all ends. Several peers set it.
-  /// A controlee sets it itself, and so does a controller that gets further peers later.
+  /// Whether several controlees share each ranging round, the same at all ends. Several peers set
+  /// it. A controlee sets it itself, and so does a controller that gets further peers later.
   public var isOneToMany: Bool
   /// 5 or 9 on the chips in the field.
   public var channel: UInt8 = 9

@@ -309,8 +309,8 @@ struct RangeOptions: ParsableArguments {
     return result
   }
 
-  /// FiRa's defaults if they fit into the interval; otherwise as few slots as the controlees need, and
-  /// as long as possible.
+  /// FiRa's defaults if they fit into the interval; otherwise as few slots as the controlees need,
+  /// and as long as possible.
   private func schedule(controlees: Int) -> (slots: UInt8, duration: UInt16) {
     let available = Int(interval) * 1_200
     let needed = min(controlees + 5, 255)
