@@ -2,6 +2,7 @@
 #
 # Sourced by the stages for Bluetooth.
 accessory=/tmp/accessory
+heap=/tmp/heap
 : >$accessory
 
 needs_bluetoothd() {
@@ -55,12 +56,15 @@ said() { [ "$(grep -c "$1" $accessory)" -ge "${2:-1}" ]; }
 # serve OPTION…: a real accessory on a simulated chip, on hci0.
 serve() {
   : >$accessory
-  chmod 666 $accessory
-  as visitor "uwbctl accessory --device /tmp/chip-a --listen ble --ble-adapter hci0 --ble-name Door \
+  [ -p $heap ] || mkfifo $heap
+  chmod 666 $accessory $heap
+  as visitor "env LD_PRELOAD=/bench/heap.so BENCH_HEAP=$heap uwbctl accessory --device /tmp/chip-a --listen ble --ble-adapter hci0 --ble-name Door \
     --format json $* >$accessory 2>&1" &
   server=$!
   await '"listening"'
 }
+# The bytes of the accessory's heap that are in use.
+bytes_in_use() { head -n 1 <$heap; }
 process_of() { ps | sed -n "s/^ *\([0-9]*\) .* [u]wbctl $1 .*/\1/p"; }
 end_serving() {
   kill -INT "$(process_of accessory)"

@@ -120,7 +120,7 @@ make_image() { # the folder to make it in
   ln -s ../run "$image/var/run"
   echo 0123456789abcdef0123456789abcdef >"$image/etc/machine-id"
   make_systemd "$image"
-  cp "$work/module/uwb_bench.ko" "$image/bench/"
+  cp "$work/module/uwb_bench.ko" "$work/module/heap.so" "$image/bench/"
   install "$here/Guest/init" "$image/init"
   # root, a user who is logged in, and a member of the group.
   printf '%s\n' root:x:0:0::/root:/bin/sh visitor:x:1000:1000::/home/visitor:/bin/sh \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by run: builds the kernel module of Module/.
+# Sourced by run: builds the kernel module of Module/, and heap.c.
 
 # Builds the module in a folder for the kernel of the packages. The headers name the place of their
 # common part as if they were installed; here it is where they are.
@@ -16,4 +16,5 @@ build_module() { # the folder
     cat "$1/log"
     fail "the kernel module does not build"
   }
+  "$compiler" -D_GNU_SOURCE -O2 -shared -fPIC -o "$1/heap.so" "$here/Host/heap.c"
 }

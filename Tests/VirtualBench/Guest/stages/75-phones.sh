@@ -14,7 +14,6 @@ check "uwbctl accessory --listen ble" serve
 tail -f $accessory >&4 &
 uwbctl=$(process_of accessory)
 descriptors() { ls /proc/"$uwbctl"/fd | wc -l; }
-memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/"$uwbctl"/status; }
 for kit in U Q; do
   pair=
   [ $kit = U ] || pair=--pair
@@ -27,13 +26,14 @@ check "… and no others" test "$(grep -c '"Kit' $out)" = 1
 before=$(descriptors)
 # What the first phones leave behind is kept for good.
 while kill -0 $phones 2>&4 && ! said '"disconnected"' "$(rounds 9 40)"; do sleep 1; done
-started=$(memory)
+started=$(bytes_in_use)
 # Until the phones are gone, with the controller.
 wait $phones
 check "the accessory is told that the controller is gone" await '"lost"'
 check "no descriptor is left over" test "$(descriptors)" -le "$before"
-note "descriptors: $before before, $(descriptors) afterwards; memory: $started kB, then $(memory) kB"
-check "the memory has not grown by 2 MB" test "$(memory)" -lt $((started + 2048))
+ended=$(bytes_in_use)
+note "descriptors: $before before, $(descriptors) afterwards; bytes in use: $started, then $ended"
+check "the memory in use has not grown by 256 kB" test "$ended" -lt $((started + 262144))
 [ "$not_held" = 0 ] || tail -n 60 $accessory
 end_serving
 check "bluetoothd runs on" daemon_runs
