@@ -8,16 +8,16 @@ import Testing
   .enabled(if: cuwb_test_allocations_are_counted(), "the allocator is replaced"),
   .timeLimit(.minutes(10)))
 struct VisitTests {
-  /// In a process of its own, because other tests use the heap at the same time. Bytes in use, and not
-  /// pages: these also depend on stacks, arenas and huge pages.
+  /// In a process of its own, because other tests use the heap at the same time. Bytes in use, and
+  /// not pages: these also depend on stacks, arenas and huge pages.
   @Test func visitsKeepNoMemory() async {
     await #expect(processExitsWith: .success) {
       let visits = 500
       let chips = try await ChipFixture(phones: [])
       let accessory = try Accessory(chips.device, options: .patient)
       var events = accessory.events.makeAsyncIterator()
-      // Dispatch keeps what it has freed, up to a limit for each thread, so that it may grow at times. What each
-      // visit keeps grows each time.
+      // Dispatch keeps what it has freed, up to a limit for each thread, so that it may grow at
+      // times. What each visit keeps grows each time.
       var kept: [Int] = []
       for _ in 0..<5 {
         let before = cuwb_test_bytes_in_use()

@@ -57,8 +57,10 @@ import Testing
       fixture.recorder.drain()
     }
     // Measured once, and then out of range each second until the time-out.
-    let updates = [String](repeating: "update", count: 10)
-    #expect(objects.calls == ["shareable"] + updates + ["timeout"])
+    var calls = ["shareable"]
+    calls += [String](repeating: "update", count: 10)
+    calls.append("timeout")
+    #expect(objects.calls == calls)
     for list in objects.objects {
       #expect(list.count == 1)
       #expect(list.first?.discoveryToken == fixture.configuration.accessoryDiscoveryToken)

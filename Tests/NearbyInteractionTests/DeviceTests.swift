@@ -116,9 +116,11 @@ import UWBSimulator
   }
 
   @Test func invalidFileNamesAreErrors() async throws {
-    let data = Data(
-      [1, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 10) + [21, 1, 0, 1, 0]
-        + [UInt8](repeating: 0, count: 12) + [1, 1, 1, 25, 0])
+    var data = Data([1, 0, 0, 0, 0])
+    data.append(Data(count: 10))
+    data.append(contentsOf: [21, 1, 0, 1, 0])
+    data.append(Data(count: 12))
+    data.append(contentsOf: [1, 1, 1, 25, 0])
     let recorder = Recorder()
     let session = recorder.session(on: "tcp:nonsense")
     session.run(try NINearbyAccessoryConfiguration(data: data))

@@ -127,7 +127,7 @@ enum TwoWayVectors {
 
   @Test func downlinkTDoA() throws {
     // Constructed: 40-bit and 64-bit timestamps, a relative location, two rounds.
-    let control: UInt16 = 1 | 0 << 1 | 1 << 3 | 2 << 5 | 2 << 7
+    let control: UInt16 = 0b1_0100_1001
     let body =
       "0122 00 01 \(hexadecimal([UInt8(control & 255), UInt8(control >> 8)])) 0201 07 ff 00055a "
       + "80fd50 82 5544332211 8877665544332211 0b0a f0ff a0860100 400d0300 4101 "

@@ -60,7 +60,8 @@ import UCI
     // Behind the measurement of its round, with the same number.
     #expect(near.map { $0.prefix(4) }.prefix(4) == ["6200", "6b03", "6200", "6b03"])
     let info = payloads(near, .sessionInfo)
-    #expect(info.map { $0.prefix(8) } == reports.map { Array($0[4..<8] + $0[..<4])[...] })
+    let numbered: [ArraySlice<UInt8>] = reports.map { $0[4..<8] + $0[..<4] }
+    #expect(info.map { $0.prefix(8) } == numbered)
     let first = try RangeDiagnosticsNotification(decoding: reports[0])
     #expect(first.reports.map(\.message) == [3, 0, 1, 2, 4, 5])
     #expect(first.reports.map(\.action) == [1, 1, 0, 1, 1, 0])

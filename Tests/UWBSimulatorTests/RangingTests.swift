@@ -229,7 +229,8 @@ import UCI
     #expect(packets.count == 1)
     // 273 bytes and a tail of 16: 0x0121, low byte first.
     #expect(packets.first?.hasPrefix("62802101") == true)
-    #expect(packets.first?.count == 2 * (4 + 273 + 16))
+    let length = 4 + 273 + 16
+    #expect(packets.first?.count == 2 * length)
   }
 
   @Test("equal seeds give equal bytes, other seeds others")

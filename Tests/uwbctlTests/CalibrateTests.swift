@@ -36,7 +36,8 @@ import UWBTestSupport
       for (b, y) in delays.sorted(by: { $0.key < $1.key }) where a < b {
         for index in 0..<9 {
           let wrong = a == "B" && b == "D" ? 0.4 : 0
-          text += "\(a),\(b),250,\(2.5 + x + y + wrong + 0.01 * Double(index - 4)),n\n"
+          let distance: Double = 2.5 + x + y + wrong
+          text += "\(a),\(b),250,\(distance + 0.01 * Double(index - 4)),n\n"
         }
       }
     }
@@ -124,7 +125,8 @@ import UWBTestSupport
     let angles = try CSVTable([UInt8](measured.utf8)).directions(
       geometry: try calibration(folder, "a.json"))
     for (found, truth) in zip(angles.rows, stride(from: -70.0, through: 70, by: 5)) {
-      #expect(abs((found.value?.azimuth ?? 9) * 180 / .pi - truth) < 1.5, "\(truth)")
+      let degrees = (found.value?.azimuth ?? 9) * 180 / .pi
+      #expect(abs(degrees - truth) < 1.5, "\(truth)")
     }
   }
 

@@ -7,7 +7,10 @@ import Glibc
 enum FirmwareImage {
   static func run(_ arguments: [String]) {
     guard arguments.count == 2 else { fail("image hbci|hdll FILE") }
-    let filler = (0..<5_000).map { UInt8(($0 &* 31 &+ $0 >> 5) & 0xFF) }
+    let filler = (0..<5_000).map { index in
+      let mixed = index &* 31 &+ index >> 5
+      return UInt8(mixed & 0xFF)
+    }
     var bytes = filler
     if arguments[0] == "hdll" {
       // Certificate; first, next and last write to the flash; version 2.7 in the second frame.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loaded into a program (LD_PRELOAD): writes the bytes of its heap that are in use, of all arenas, into the pipe
-// BENCH_HEAP whenever a program reads from it. The resident size also depends on stacks, arenas and huge pages.
+// Loaded into a program (LD_PRELOAD): writes the bytes of its heap that are in use, of all arenas,
+// into the pipe BENCH_HEAP whenever a program reads from it. The resident size also depends on
+// stacks, arenas and huge pages.
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
