@@ -48,57 +48,63 @@ let package = Package(
   targets: [
     // The data path, in the order in which a frame travels it.
     .target(name: "CUWB", path: "CUWB", cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "UCI", swiftSettings: memorySafe + lifetimes),
-    .target(name: "UCIReference", dependencies: ["UCI"], swiftSettings: memorySafe + lifetimes),
-    .target(name: "Locking", swiftSettings: strict),
+    .target(name: "UCI", path: "Sources/Driver/UCI", swiftSettings: memorySafe + lifetimes),
+    .target(
+      name: "UCIReference", dependencies: ["UCI"], path: "Sources/Driver/UCIReference",
+      swiftSettings: memorySafe + lifetimes),
+    .target(
+      name: "System", dependencies: ["CUWB", atomics, deque, system], path: "Sources/Ground/System",
+      swiftSettings: memorySafe),
     .target(
       name: "UWBLink",
-      dependencies: ["CUWB", "Locking", "Varlink", atomics, deque, system],
-      swiftSettings: memorySafe + lifetimes),
+      dependencies: ["CUWB", "System", "Varlink", atomics, deque, system],
+      path: "Sources/Driver/UWBLink", swiftSettings: memorySafe + lifetimes),
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
       name: "UWB",
-      dependencies: [
-        "UCI", "UCIReference", "UWBLink", "Ranging", "Locking", deque, system, logging,
-      ],
-      swiftSettings: memorySafe + lifetimes),
+      dependencies: ["UCI", "UCIReference", "UWBLink", "Ranging", "System", system, logging],
+      path: "Sources/Driver/UWB", swiftSettings: memorySafe + lifetimes),
     .target(
       name: "AccessoryProtocol",
       dependencies: [
-        "Bluetooth", "CUWB", "UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "Locking", system,
+        "Bluetooth", "UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "System", system,
       ],
-      swiftSettings: strict + lifetimes),
+      path: "Sources/Nearby/AccessoryProtocol", swiftSettings: strict + lifetimes),
     // Bluetooth LE through bluetoothd, for whatever is said over it.
-    .target(name: "Bluetooth", dependencies: ["Locking"], swiftSettings: memorySafe),
-    .target(name: "SIMDMath", swiftSettings: strict),
-    .target(name: "simd", dependencies: ["SIMDMath"], swiftSettings: strict),
+    .target(
+      name: "Bluetooth", dependencies: ["System"], path: "Sources/Nearby/Bluetooth",
+      swiftSettings: memorySafe),
+    .target(name: "SIMDMath", path: "Sources/Nearby/SIMDMath", swiftSettings: strict),
+    .target(
+      name: "simd", dependencies: ["SIMDMath"], path: "Sources/Nearby/simd", swiftSettings: strict),
     // Sessions between two Linux machines, which find each other in the network or over Bluetooth LE.
     .target(
       name: "Peers",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "UCI", "UCIReference", "UWB", "Locking", system,
+        "AccessoryProtocol", "Bluetooth", "UCI", "UCIReference", "UWB", "System", system,
       ],
-      swiftSettings: strict + lifetimes),
+      path: "Sources/Nearby/Peers", swiftSettings: strict + lifetimes),
     .target(
       name: "NearbyInteraction",
       dependencies: [
         "SIMDMath", "AccessoryProtocol", "Peers", "UCI", "UCIReference", "UWBLink", "UWB",
-        "Ranging", "Locking", deque, system,
+        "Ranging", "System", deque, system,
       ],
-      swiftSettings: strict + lifetimes),
+      path: "Sources/Nearby/NearbyInteraction", swiftSettings: strict + lifetimes),
 
     // The other end of the wire.
     .target(
-      name: "UWBSimulator", dependencies: ["UCI", "Locking", deque, system],
-      swiftSettings: strict + lifetimes),
+      name: "UWBSimulator", dependencies: ["UCI", "System", deque, system],
+      path: "Sources/Simulator/UWBSimulator", swiftSettings: strict + lifetimes),
 
     // Tables, plots and calibration procedures.
     .target(
-      name: "UWBLab", dependencies: ["UCI", "UCIReference", "UWB", "UWBLink", "Ranging", system],
+      name: "UWBLab",
+      dependencies: ["UCI", "UCIReference", "UWB", "UWBLink", "Ranging", system, "System"],
       swiftSettings: strict + lifetimes),
 
     // What services and their clients say to each other.
-    .target(name: "Varlink", swiftSettings: strict),
+    .target(name: "Varlink", path: "Sources/Ground/Varlink", swiftSettings: strict),
 
     // The shell.
     .target(
@@ -108,7 +114,7 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "CVersion", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "UWBSimulator",
-        "AccessoryProtocol", "Bluetooth", "Peers", "UWBLab", "UWBService", "Locking", system,
+        "AccessoryProtocol", "Bluetooth", "Peers", "UWBLab", "UWBService", "System", system,
         logging, arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
@@ -117,12 +123,14 @@ let package = Package(
     .target(
       name: "UWBService",
       dependencies: [
-        "CUWB", "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", "Locking",
-        deque, system, logging, arguments,
+        "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", "System", deque,
+        system, logging, arguments,
       ],
-      resources: [.embedInCode("org.swift-uwb.Chips.varlink")], swiftSettings: strict + lifetimes),
+      path: "Sources/Service/UWBService", resources: [.embedInCode("org.swift-uwb.Chips.varlink")],
+      swiftSettings: strict + lifetimes),
     .executableTarget(
-      name: "uwbd", dependencies: ["UWBService", arguments], swiftSettings: strict),
+      name: "uwbd", dependencies: ["UWBService", arguments], path: "Sources/Service/uwbd",
+      swiftSettings: strict),
 
     // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(
@@ -161,6 +169,7 @@ let package = Package(
       dependencies: [
         "CUWB", "CUWBTestSupport", "LineSimulation", "RingPeers", "UCI", "UWBLink", "UWB",
         "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction", system, benchmark,
+        "System",
       ],
       path: "Benchmarks",
       exclude: ["compare", "Instructions/count", "Instructions/Counts", "RingPeers"],
@@ -171,7 +180,7 @@ let package = Package(
       name: "VirtualBench",
       dependencies: [
         "AccessoryProtocol", "Bluetooth", "CUWB", "ChipModels", "NearbyInteraction", "UCI", "UWB",
-        "UWBLink", "UWBSimulator", "Locking",
+        "UWBLink", "UWBSimulator", "System",
       ],
       path: "Tests/VirtualBench",
       exclude: ["run", "check-endings", "Host", "Guest", "Module"], sources: ["Driver"],
@@ -188,7 +197,7 @@ let package = Package(
       name: "CUWBScenarios", dependencies: ["CUWB", "ChipModels"], path: "Tests/CUWBScenarios",
       cSettings: [.define("_GNU_SOURCE")]),
     .target(
-      name: "UWBTestSupport", dependencies: ["CUWBTestSupport", "Locking", "UWBLink", system],
+      name: "UWBTestSupport", dependencies: ["CUWBTestSupport", "System", "UWBLink", system],
       path: "Tests/UWBTestSupport",
       swiftSettings: strict),
     .target(
@@ -212,13 +221,13 @@ let package = Package(
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBLinkTests",
-      dependencies: ["CUWB", "UWBLink", "UWBTestSupport", "Locking", system],
+      dependencies: ["CUWB", "UWBLink", "UWBTestSupport", "System", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBTests",
       dependencies: [
         "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Ranging", "CUWBTestSupport",
-        "UWBTestSupport", "Locking", system, logging,
+        "UWBTestSupport", "System", system, logging,
       ],
       swiftSettings: strict + lifetimes),
     .target(
@@ -234,13 +243,13 @@ let package = Package(
       name: "AccessoryProtocolTests",
       dependencies: [
         "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Ranging",
-        "CUWBTestSupport", "Locking", system,
+        "CUWBTestSupport", "System", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "BluetoothTests",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "Locking", "Peers", "UWB",
+        "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "System", "Peers", "UWB",
         "UWBSimulator", "UWBTestSupport", system,
       ],
       swiftSettings: strict),
@@ -252,7 +261,7 @@ let package = Package(
       name: "NearbyInteractionTests",
       dependencies: [
         "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "Peers", "UCI", "UCIReference",
-        "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "Locking",
+        "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "System",
         system,
       ],
       swiftSettings: strict + lifetimes),
@@ -271,7 +280,7 @@ let package = Package(
       name: "uwbdTests",
       dependencies: [
         "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink",
-        "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "Locking",
+        "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "System",
         logging,
         system,
       ],

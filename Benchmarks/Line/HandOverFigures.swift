@@ -2,6 +2,7 @@
 import CUWBTestSupport
 import Glibc
 import Synchronization
+import System
 import SystemPackage
 import UCI
 import UWBLink

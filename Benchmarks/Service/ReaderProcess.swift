@@ -2,6 +2,7 @@
 import CUWBTestSupport
 import Foundation
 import Glibc
+import System
 import UWBLink
 
 /// Many programs that listen to the service, in one process: connections that are read as they can be.

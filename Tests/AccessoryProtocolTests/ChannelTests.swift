@@ -2,7 +2,7 @@
 
 import AccessoryProtocol
 import Glibc
-import Locking
+import System
 import SystemPackage
 import Testing
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Bluetooth
 import Foundation
-import Locking
+import System
 import Testing
 import UWBTestSupport
 

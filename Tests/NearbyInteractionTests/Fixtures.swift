@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AccessoryProtocol
 import Foundation
-import Locking
+import System
 import SystemPackage
 import Testing
 import UCI

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Foundation
-import Locking
+import System
 
 @testable import NearbyInteraction
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Locking
+import System
 import Testing
 import UCI
 import UWB

@@ -2,7 +2,7 @@
 import AccessoryProtocol
 import CUWBTestSupport
 import Foundation
-import Locking
+import System
 import Testing
 import UCI
 import UWB

@@ -2,6 +2,7 @@
 import Glibc
 import Synchronization
 import SystemPackage
+import System
 import Testing
 import UWBLink
 import UWBTestSupport

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUWB
+import System
 import Testing
 import UWBLink
 

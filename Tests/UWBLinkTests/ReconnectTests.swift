@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import SystemPackage
+import System
 import Testing
 
 @testable import UWBLink

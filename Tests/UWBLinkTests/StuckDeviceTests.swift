@@ -3,7 +3,7 @@ import CUWB
 import Dispatch
 import Foundation
 import Glibc
-import Locking
+import System
 import SystemPackage
 import Testing
 

@@ -2,7 +2,7 @@
 private import CUWBTestSupport
 private import Foundation
 internal import Glibc
-private import Locking
+private import System
 
 /// Another program. Foundation's `Process` reads past the end of a buffer when the process that starts
 /// it has more than about 1,300 descriptors open, as this one may have while tests run in parallel.

@@ -2,7 +2,7 @@
 import AccessoryProtocol
 import Foundation
 import Glibc
-import Locking
+import System
 import Logging
 import NearbyInteraction
 import SystemPackage

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 public import Ranging
+internal import System
 package import UWB
 import UWBLink
 

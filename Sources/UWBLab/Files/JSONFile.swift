@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import System
 import UWBLink
 
 /// JSON from files, also with comments, trailing commas and unquoted names (JSON5).

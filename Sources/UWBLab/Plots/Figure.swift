@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import System
 import UWBLink
 
 /// Charts, one below the other, as an SVG file.

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Dispatch
 @preconcurrency import Glibc
-import Locking
+import System
 import Synchronization
 import SystemPackage
 import UWB

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Locking
+import System
 import Ranging
 import UCI
 import UCIReference

@@ -2,7 +2,7 @@
 
 import Dispatch
 import Glibc
-import Locking
+import System
 import Ranging
 import SystemPackage
 

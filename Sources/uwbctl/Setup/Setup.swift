@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import System
 import SystemPackage
 import UWBLab
 import UWBLink

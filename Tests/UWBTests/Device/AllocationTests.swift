@@ -3,6 +3,7 @@ import CUWBTestSupport
 import Glibc
 import Ranging
 import Synchronization
+import System
 import SystemPackage
 import Testing
 import UCI

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Locking
+import System
 import Testing
 import UWBLink
 import UWBTestSupport

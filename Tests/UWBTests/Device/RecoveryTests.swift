@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import Locking
+import System
 import Synchronization
 import SystemPackage
 import Testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Locking
+import System
 import Testing
 
 @testable import UWB

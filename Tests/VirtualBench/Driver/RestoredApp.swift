@@ -3,6 +3,7 @@
 import AccessoryProtocol
 import Foundation
 import NearbyInteraction
+import System
 import UWBLink
 
 /// `VirtualBench restored-app FOLDER ADAPTER NAME`: an app that pairs with the accessory NAME over Bluetooth

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Locking
+import System
 import UCI
 import UWB
 import UWBLink

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import System
+internal import SystemPackage
+public import UCI
+internal import UWBLink
+
+/// A pcapng file that is being written.
+///
+/// Each packet is one block and each block one write(2), so whatever ends the program, the file
+/// can be read up to the last packet. Any thread may record.
+public final class CaptureFile: Sendable {
+  private struct State {
+    var encoder: PcapngEncoder
+    var failure: CaptureError?
+    var last: UInt64 = 0
+  }
+
+  /// Where the file is.
+  public let path: String
+  private let descriptor: FileDescriptor
+  private let state: Locked<State>
+  /// Nanoseconds from CLOCK_MONOTONIC to CLOCK_REALTIME when the file was made.
+  private let epoch: UInt64
+
+  /// Creates a file that only its owner may read; one that exists is overwritten, and read by its
+  /// owner only from then on.
+  ///
+  /// - Parameters:
+  ///   - path: Where the file is.
+  ///   - includeSecrets: Whether keys are written as they are; otherwise as zeros.
+  /// - Throws: `CaptureError`.
+  public convenience init(_ path: String, includeSecrets: Bool = false) throws(CaptureError) {
+    try self.init(path, description: .init(), includeSecrets: includeSecrets)
+  }
+
+  package init(
+    _ path: String, description: PcapngEncoder.Description, includeSecrets: Bool
+  ) throws(CaptureError) {
+    self.path = path
+    do throws(FileError) {
+      descriptor = try OutputFile.open(path, isSecret: true, isAppending: true)
+    } catch {
+      throw .system(CaptureError.notCreated, path, error)
+    }
+    state = Locked(State(encoder: PcapngEncoder(includeSecrets: includeSecrets)))
+    epoch = CommandEngine.now(CLOCK_REALTIME) &- CommandEngine.now()
+    // Where this throws, all that is stored is there, so `deinit` closes the file.
+    if let failure = write(PcapngEncoder.preamble(description)) { throw failure }
+  }
+
+  deinit { try? descriptor.close() }
+
+  /// Why nothing is written any more; nil as long as everything was.
+  public var failure: CaptureError? { state.withLock { $0.failure } }
+
+  /// Writes one packet, header included. After a failure it does nothing: see `failure`.
+  ///
+  /// Times in the file never go back: a packet from the chip that was read before, but recognised
+  /// after a packet to the chip was recorded, gets the time of the latter.
+  ///
+  /// - Parameters:
+  ///   - direction: From the chip or to it.
+  ///   - packet: Header and payload.
+  ///   - time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap gives it.
+  /// - Returns: The same as `failure`, without a second look.
+  @discardableResult
+  public func record(
+    _ direction: PacketDirection, _ packet: RawSpan, time: UInt64
+  ) -> CaptureError? {
+    let bytes = unsafe packet.withUnsafeBytes { unsafe Array($0) }
+    // Under the lock, so that the order in the file is the order of segments.
+    return state.withLock { state in
+      if state.failure == nil {
+        state.last = max(state.last, epoch &+ time)
+        state.failure = write(state.encoder.packet(direction, bytes, time: state.last))
+      }
+      return state.failure
+    }
+  }
+
+  private func write(_ block: [UInt8]) -> CaptureError? {
+    do {
+      let count = try unsafe block.withUnsafeBytes { unsafe try descriptor.write($0) }
+      // Less than all of it fits only where the disk is full.
+      return count == block.count
+        ? nil : .system(CaptureError.notWritten, path, .system(.noSpace))
+    } catch {
+      return .system(
+        CaptureError.notWritten, path, .system(error as? Errno ?? .ioError))
+    }
+  }
+}

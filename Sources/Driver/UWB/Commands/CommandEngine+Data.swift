@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+internal import UCI
+internal import UWBLink
+
+// Data for a peer: segments against credits, and the report on the message.
+extension CommandEngine {
+  /// Sends a data message in segments, one for each credit, and waits for what the chip says of it.
+  ///
+  /// - Parameter limit: bytes of payload in one packet; the message's header counts.
+  /// - Returns: how often it was sent over the air, where the chip says so.
+  func send(_ message: DataMessageSend, limit: Int) async throws(DriverError) -> Int? {
+    let token = message.sessionToken
+    let dialect = dialect
+    let packets = Segmentation.packets(
+      type: .data, opcode: DataMessageSend.opcode, payload: message.encoded(dialect: dialect),
+      limit: limit, dataLengthInByte3: dialect.dataLengthInByte3)
+    // What an earlier message was told must not be taken for this one's.
+    state.withLock { $0.chip.data[token]?.reports = [] }
+    for packet in packets {
+      try await takeCredit(token, message.sequenceNumber)
+      await commandMutex.lock()
+      defer { commandMutex.unlock() }
+      state.withLock { $0.segment = (packet, 0) }
+      if let error = await write(packet) { throw .link(error) }
+    }
+    while true {
+      let report = try await report(on: message)
+      if report.status == .ok { return report.transmissions.map(Int.init) }
+      guard report.status == .repetitionOK else { throw .dataNotSent(report.status) }
+      // More repetitions follow, and more reports.
+      state.withLock { $0.chip.data[token]?.reports.removeAll { $0 == report } }
+    }
+  }
+
+  private func write(_ packet: [UInt8]) async -> LinkError? {
+    await withCheckedContinuation { continuation in
+      write([packet]) { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// The report on a message; chips of FiRa 1.x give the lower byte of its number only.
+  private static func report(
+    _ data: DataState, _ number: UInt16
+  ) -> DataTransferStatusNotification? {
+    data.reports.first {
+      $0.hasLongSequenceNumber
+        ? $0.sequenceNumber == number : $0.sequenceNumber == number & 0xFF
+    }
+  }
+
+  private func takeCredit(_ token: UInt32, _ number: UInt16) async throws(DriverError) {
+    let data = try await waitForData(of: token, "SESSION_DATA_CREDIT_NTF") {
+      $0.hasCredit || Self.report($0, number) != nil
+    }
+    // Refused in the middle.
+    if let report = Self.report(data, number) { throw .dataNotSent(report.status) }
+    // One message at a time: nobody else takes it.
+    state.withLock { $0.chip.data[token]?.hasCredit = false }
+  }
+
+  private func report(
+    on message: DataMessageSend
+  ) async throws(DriverError) -> DataTransferStatusNotification {
+    while true {
+      let data = try await waitForData(
+        of: message.sessionToken, "SESSION_DATA_TRANSFER_STATUS_NTF"
+      ) { Self.report($0, message.sequenceNumber) != nil }
+      if let report = Self.report(data, message.sequenceNumber) { return report }
+    }
+  }
+
+  /// Waits for a notification about the data of a session that ranges.
+  private func waitForData(
+    of token: UInt32, _ notification: String,
+    until condition: @escaping @Sendable (DataState) -> Bool
+  ) async throws(DriverError) -> DataState {
+    let milliseconds = profile.dataTimeout
+    let chip = try await wait(milliseconds: milliseconds) { chip in
+      chip.data[token].map(condition) ?? true
+    }
+    guard let chip else {
+      throw .noAnswer(command: notification, milliseconds: milliseconds, garbage: 0)
+    }
+    guard let data = chip.data[token] else {
+      throw .stateNotReached(
+        expected: .active, last: chip.sessions[token]?.state,
+        suggestion: "Start the session, and send while it ranges.")
+    }
+    return data
+  }
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import System
+internal import Logging
+internal import UCI
+internal import UWBLink
+
+/// A command on its way, whatever it is.
+struct Request: Sendable {
+  var opcode: Opcode
+  var name: String
+  /// The same bytes every time it is sent.
+  var packets: [[UInt8]]
+  /// Sending it twice does the same as sending it once.
+  var isIdempotent: Bool
+  /// How long its answer may take.
+  var milliseconds: Int
+
+  init<C: UCICommand>(_ command: C, _ profile: DeviceProfile, _ dialect: Dialect) {
+    opcode = C.opcode
+    name = MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect)
+    packets = Segmentation.packets(command, dialect: dialect, limit: profile.commandSegment)
+    isIdempotent = C.isIdempotent
+    milliseconds = profile.responseTimeout(for: C.opcode)
+  }
+
+  /// One packet as it is.
+  init(packet: [UInt8], _ profile: DeviceProfile, _ dialect: Dialect) {
+    precondition(packet.count >= PacketHeader.length, "a packet has a header")
+    opcode = Opcode(GroupID(rawValue: packet[0]), packet[1])
+    name = MessageCatalog.name(type: .command, opcode: opcode, dialect: dialect)
+    packets = [packet]
+    isIdempotent = false
+    milliseconds = profile.responseTimeout(for: opcode)
+  }
+}
+
+extension CommandEngine {
+  /// Sends a command and returns its answer, whatever the status in it.
+  ///
+  /// A command that may be repeated is repeated once after a timeout. Any other is not, because the
+  /// chip may only have been slow: its answer is awaited once more, after that to a query.
+  /// Not ended by cancellation: it is bounded by its timeout, and stopping a session has to work in
+  /// a cancelled task.
+  ///
+  /// - Parameters:
+  ///   - timeout: milliseconds, in the place of the profile's; then nothing is repeated.
+  ///   - patience: milliseconds that the answer may take longer as long as bytes keep arriving:
+  ///     it may be queued after what a chip has kept for a host that did not read.
+  func send<C: UCICommand>(
+    _ command: C, timeout: Int? = nil, patience: Int = 0, from sender: Sender = .caller
+  ) async throws(DriverError) -> C.Response {
+    let (profile, dialect) = state.withLock { ($0.profile, $0.dialect) }
+    var request = Request(command, profile, dialect)
+    request.milliseconds = timeout ?? request.milliseconds
+    let skipped = statistics.bytesSkipped
+    await commandMutex.lock()
+    defer { commandMutex.unlock() }
+    try admit(sender)
+    // What a recovery asks is the same every time, and a chip that is lost answers no question first.
+    if sender == .caller || !request.isIdempotent { try await drainResponses(before: request) }
+    state.withLock { $0.responses.forgetLate() }
+    var payload = try await exchange(request, patience: patience)
+    if payload == nil, request.isIdempotent, timeout == nil {
+      payload = try await exchange(request, patience: patience)
+    } else if payload == nil, !request.isIdempotent {
+      payload = try await lateAnswer(to: request)
+    }
+    guard let payload else {
+      throw .noAnswer(
+        command: request.name, milliseconds: request.milliseconds,
+        garbage: statistics.bytesSkipped - skipped)
+    }
+    do throws(PayloadError) {
+      return try read(payload, dialect)
+    } catch {
+      // A refusal is one, whatever is wrong with the rest of it.
+      guard payload.first != Status.ok.rawValue,
+        let refusal: C.Response = try? read(Array(payload.prefix(1)), dialect)
+      else { throw .malformedAnswer(command: request.name, error) }
+      return refusal
+    }
+  }
+
+  private func read<R: UCIResponse>(
+    _ payload: [UInt8], _ dialect: Dialect
+  ) throws(PayloadError) -> R {
+    var reader = unsafe PayloadReader(payload.span.bytes)
+    return try R(from: &reader, dialect: dialect)
+  }
+
+  /// Sends one packet as it is, whatever is outstanding, and returns the payload of the first answer
+  /// to it. For replay and diagnosis.
+  func sendRaw(_ packet: [UInt8]) async throws(DriverError) -> [UInt8] {
+    let request = state.withLock { Request(packet: packet, $0.profile, $0.dialect) }
+    await commandMutex.lock()
+    defer { commandMutex.unlock() }
+    try admit(.caller)
+    guard let payload = try await exchange(request) else {
+      throw .noAnswer(command: request.name, milliseconds: request.milliseconds, garbage: 0)
+    }
+    return payload
+  }
+
+  /// Sends a command and throws unless the chip did it.
+  @discardableResult
+  func request<C: UCICommand>(
+    _ command: C, from sender: Sender = .caller
+  ) async throws(DriverError) -> C.Response {
+    let response = try await send(command, from: sender)
+    guard response.status == .ok else {
+      throw .refused(
+        command: MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect),
+        response.status)
+    }
+    return response
+  }
+
+  private func admit(_ sender: Sender) throws(DriverError) {
+    let (end, interruption) = state.withLock { ($0.end, $0.interruption) }
+    if let end { throw end }
+    if sender == .caller, interruption != nil { throw .recovering }
+  }
+
+  // MARK: late responses
+
+  /// Questions that every chip answers at once and that change nothing.
+  private static let questions: [@Sendable (DeviceProfile, Dialect) -> Request] = [
+    { Request(GetDeviceInfo(), $0, $1) }, { Request(GetSessionCount(), $0, $1) },
+    { Request(GetCapabilities(), $0, $1) },
+  ]
+
+  /// Makes sure that no late response is taken for that to `request`.
+  ///
+  /// A response to another opcode cannot be mistaken for it. A command that changes something waits
+  /// until none is outstanding at all: a late request to repeat the command before it, which names
+  /// no command, would repeat it.
+  private func drainResponses(before request: Request) async throws(DriverError) {
+    let isClear = state.withLock { state in
+      request.isIdempotent ? !state.responses.contains(request.opcode) : state.responses.isEmpty
+    }
+    if !isClear { try await drainResponses() }
+  }
+
+  /// Asks something else and waits for the response: all before it have come then, or never will.
+  private func drainResponses() async throws(DriverError) {
+    let question = state.withLock { state in
+      let all = Self.questions.map { $0(state.profile, state.dialect) }
+      // Where all are outstanding, the chip is not slow but dead. If it is back, the first response
+      // may be a late one, but it is to a question that was sent after every caller's command.
+      return all.first { !state.responses.contains($0.opcode) } ?? all[0]
+    }
+    logger.debug("ask, to tell late answers apart", metadata: ["command": "\(question.name)"])
+    guard try await exchange(question) != nil else {
+      throw .noAnswer(command: question.name, milliseconds: question.milliseconds, garbage: 0)
+    }
+    state.withLock { $0.responses.removeAll() }
+  }
+
+  /// The answer to a command that has just been given up, if the chip was only slow; nil when the
+  /// chip answers other things but not this. It is then up to the caller to look what has become of
+  /// it before it is sent again.
+  private func lateAnswer(to request: Request) async throws(DriverError) -> [UInt8]? {
+    do { try await drainResponses() } catch { return nil }
+    let late = state.withLock { $0.responses.late }
+    guard let late, late.opcode == request.opcode else { return nil }
+    // Asked to repeat it: the chip has not done it.
+    if late.payload.first == Status.commandRetry.rawValue { return try await exchange(request) }
+    return late.payload
+  }
+
+  // MARK: one attempt
+
+  /// A backlog that pauses for this many milliseconds is over: Qorvo's firmware sends a part of it
+  /// every 5 ms.
+  private static let backlogPause = 100
+
+  /// One attempt; nil after a timeout.
+  private func exchange(
+    _ request: Request, patience: Int = 0
+  ) async throws(DriverError) -> [UInt8]? {
+    logger.trace("send", metadata: ["command": "\(request.name)"])
+    let id = newID()
+    var stopTimer: (@Sendable () -> Void)?
+    let outcome = await withCheckedContinuation { continuation in
+      let end: DriverError? = state.withLock { state in
+        guard state.end == nil else { return state.end }
+        state.outstanding = Outstanding(id: id, request: request, continuation: continuation)
+        // Only the newest message is ever sent again.
+        state.segment = nil
+        return nil
+      }
+      if let end {
+        continuation.resume(returning: .failure(end))
+        return
+      }
+      // Weak: neither a timer nor a write may keep the engine when its owner lets go of it.
+      stopTimer = OneShotTimer.start(.milliseconds(request.milliseconds)) { [weak self] in
+        self?.expire(id, patience: patience, seen: nil)
+      }
+      write(request.packets, for: id)
+    }
+    stopTimer?()
+    switch outcome {
+    case .answer(let payload): return payload
+    case .failure(let error): throw error
+    case .timeout:
+      logger.warning(
+        "no answer", metadata: ["command": "\(request.name)", "ms": "\(request.milliseconds)"])
+      return nil
+    }
+  }
+
+  /// Gives up on an answer, but not while the chip still sends what had piled up before.
+  ///
+  /// - Parameters:
+  ///   - patience: milliseconds.
+  ///   - seen: how many frames there had been at the last look; nil at the first.
+  private func expire(_ id: UInt64, patience: Int, seen: UInt64?) {
+    let now = UInt64(statistics.framesRead)
+    guard patience > 0, seen != now else { return complete(id, .timeout) }
+    OneShotTimer.call(after: .milliseconds(Self.backlogPause)) { [weak self] in
+      self?.expire(id, patience: patience - Self.backlogPause, seen: now)
+    }
+  }
+
+  func write(_ packets: [[UInt8]], for id: UInt64) {
+    write(packets) { [weak self] error in
+      if let error { self?.complete(id, .failure(.link(error))) }
+    }
+  }
+
+  /// Writes packets on a thread of the link's, after those that were written before, and tells there
+  /// why it could not. Returns at once.
+  func write(_ packets: [[UInt8]], completion: @escaping @Sendable (LinkError?) -> Void) {
+    guard let link = state.withLock({ $0.link }) else {
+      return completion(LinkError(.deviceGone, endpoint: "the device"))
+    }
+    let willWrite = tap.map { tap in
+      { @Sendable (packet: RawSpan) in tap(.outbound, packet, Self.now()) }
+    }
+    link.write(packets, willWrite: willWrite, completion: completion)
+  }
+
+  /// A clock's time in nanoseconds.
+  static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> UInt64 {
+    nanoseconds(of: clock)
+  }
+
+  func complete(_ id: UInt64, _ outcome: Outcome) {
+    let outstanding = state.withLock { state -> Outstanding? in
+      guard state.outstanding?.id == id else { return nil }
+      if case .timeout = outcome, let opcode = state.outstanding?.request.opcode {
+        state.responses.add(opcode)
+      }
+      return state.outstanding.take()
+    }
+    outstanding?.continuation.resume(returning: outcome)
+  }
+}

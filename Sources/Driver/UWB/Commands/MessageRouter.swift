@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+internal import Synchronization
+internal import UCI
+internal import UWBLink
+
+/// Where frames part: measurements to whoever asked for them, everything else to the engine.
+///
+/// `receive` runs on the reader thread and nowhere else. A measurement passes through without an
+/// allocation and without a lock.
+final class MessageRouter: @unchecked Sendable {
+  // Sound: `reassembler`, `current` and `seen` are used on the reader thread only; the rest is
+  // atomic or locked.
+
+  private let engine: CommandEngine
+  private let report: @Sendable (DeviceEvent) -> Void
+  private let sessionEnded: @Sendable (SessionStatusNotification) -> Void
+  private var reassembler = Reassembler()
+  private var current: [(token: UInt32, subscription: Subscription)] = []
+  private var seen = 0
+  private let version = Atomic<Int>(0)
+  private let subscriptions = Locked<[Subscription]>([])
+  private let dataLengthInByte3 = Atomic<Bool>(false)
+  /// Up to four opcodes of diagnostics, 16 bits each.
+  private let diagnostics = Atomic<UInt64>(0)
+  private let isNewLink = Atomic<Bool>(false)
+  private let lastHeard = Atomic<UInt64>(CommandEngine.now())
+
+  /// - Parameter sessionEnded: called when a session has left ACTIVE, before its streams end.
+  init(
+    engine: CommandEngine,
+    sessionEnded: @escaping @Sendable (SessionStatusNotification) -> Void = { _ in },
+    report: @escaping @Sendable (DeviceEvent) -> Void
+  ) {
+    self.engine = engine
+    self.sessionEnded = sessionEnded
+    self.report = report
+  }
+
+  func adopt(_ profile: DeviceProfile) {
+    dataLengthInByte3.store(profile.dataLengthInByte3, ordering: .relaxed)
+    diagnostics.store(
+      profile.diagnostics.prefix(4).reduce(0) { $0 << 16 | UInt64($1.word) }, ordering: .relaxed)
+  }
+
+  /// When the chip last said anything, CLOCK_MONOTONIC in nanoseconds. Any thread.
+  var heardAt: UInt64 { lastHeard.load(ordering: .relaxed) }
+
+  // MARK: subscriptions (any thread)
+
+  func add(_ subscription: Subscription) {
+    subscriptions.withLock {
+      $0.append(subscription)
+      version.add(1, ordering: .releasing)
+    }
+    // Nothing follows on a session that has been closed, or on a device that is gone. Looked up
+    // after it is in the list, so that one of the two ends it.
+    if let end = engine.ended {
+      finish(end == .closed ? nil : end) { $0 === subscription }
+    } else if subscription.session.isOver {
+      finish(nil) { $0 === subscription }
+    }
+  }
+
+  func remove(_ subscription: Subscription) {
+    subscriptions.withLock {
+      $0.removeAll { $0 === subscription }
+      version.add(1, ordering: .releasing)
+    }
+  }
+
+  /// Ends all subscriptions to a session, or all there are.
+  func finish(_ record: SessionRecord?, _ error: DriverError?) {
+    finish(error) { record == nil || $0.session === record }
+  }
+
+  private func finish(_ error: DriverError?, where isMeant: (Subscription) -> Bool) {
+    let ending = subscriptions.withLock { list in
+      let ending = list.filter(isMeant)
+      list.removeAll { subscription in ending.contains { $0 === subscription } }
+      version.add(1, ordering: .releasing)
+      return ending
+    }
+    for subscription in ending { subscription.finish(error) }
+  }
+
+  /// Sessions have got other tokens, or none.
+  func sessionsChanged() { version.add(1, ordering: .releasing) }
+
+  /// What comes next comes from another link: nothing of it continues what came before.
+  func linkChanges() { isNewLink.store(true, ordering: .releasing) }
+
+  // MARK: reader thread
+
+  /// Tells the subscribers of sessions that were ranging that nothing is measured for now.
+  func interrupt(_ cause: DriverError) {
+    sessionsChanged()
+    for subscription in subscriptions.withLock({ $0 }) where subscription.session.shouldResume {
+      subscription.interrupt(cause)
+    }
+  }
+
+  func receive(_ frame: RawSpan, _ info: FrameInfo) {
+    guard
+      let header = try? PacketHeader(
+        parsing: frame, dataLengthInByte3: dataLengthInByte3.load(ordering: .relaxed))
+    else { return }
+    lastHeard.store(info.receivedAt, ordering: .relaxed)
+    let payload = frame.extracting(PacketHeader.length..<frame.byteCount)
+    // The missing end of a message may be among what was thrown away; what follows must not be taken
+    // for it.
+    if info.skippedBefore > 0 { reassembler.reset() }
+    if isNewLink.load(ordering: .relaxed) {
+      isNewLink.store(false, ordering: .relaxed)
+      reassembler.reset()
+    }
+    switch reassembler.take(header, payload: payload) {
+    case .whole: deliver(header, payload, info)
+    case .completed: reassembler.withPayload(of: header.type) { deliver(header, $0, info) }
+    case .incomplete: break
+    }
+  }
+
+  private func deliver(_ header: PacketHeader, _ payload: RawSpan, _ info: FrameInfo) {
+    if header.type == .notification, header.opcode == .sessionInfo {
+      measurement(payload, info)
+      return
+    }
+    if header.type == .notification, isDiagnostics(header.opcode),
+      diagnostics(header.opcode, payload, info)
+    {
+      return
+    }
+    var status: SessionStatusNotification?
+    let isStatus = header.type == .notification && header.opcode == .sessionStatus
+    if isStatus {
+      var reader = PayloadReader(payload)
+      status = try? SessionStatusNotification(from: &reader, dialect: .assumed)
+    }
+    let wasActive = status.map { engine.isActive($0.sessionToken) } ?? false
+    // Streams end when the state is known: whoever sees the end may go by it.
+    engine.receive(type: header.type, opcode: header.opcode, payload: payload)
+    if let status { sessionChanged(status, wasActive: wasActive) }
+    if isStatus { engine.update { $0.endingSessions = [] } }
+  }
+
+  private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
+    // Checked here, and nowhere else on its way to whoever asked for it.
+    guard let view = try? SessionInfoView(payload) else {
+      // A message that nobody understands.
+      return engine.receive(type: .notification, opcode: .sessionInfo, payload: payload)
+    }
+    refresh()
+    let token = view.sessionToken
+    if !deliver(RoundNotification(.measurements(view), info), token), !engine.knows(token) {
+      engine.receive(type: .notification, opcode: .sessionInfo, payload: payload)
+    }
+  }
+
+  /// Returns whether there was a subscriber.
+  private func deliver(
+    _ round: borrowing RoundNotification, _ token: UInt32, isDiagnostics: Bool = false
+  ) -> Bool {
+    var isTaken = false
+    // By index: without optimisation an iterator allocates.
+    for index in 0..<current.count where current[index].token == token {
+      let subscription = current[index].subscription
+      if isDiagnostics, !subscription.includesDiagnostics { continue }
+      isTaken = true
+      if subscription.deliver(round) {
+        report(.measurementsDropped(sessionToken: token, total: subscription.dropped))
+      }
+    }
+    return isTaken
+  }
+
+  private func isDiagnostics(_ opcode: Opcode) -> Bool {
+    var known = diagnostics.load(ordering: .relaxed)
+    while known != 0 {
+      if UInt32(known & 0xFFFF) == opcode.word { return true }
+      known >>= 16
+    }
+    return false
+  }
+
+  /// Returns whether there was a subscriber: otherwise they are a message like any other.
+  private func diagnostics(_ opcode: Opcode, _ payload: RawSpan, _ info: FrameInfo) -> Bool {
+    var reader = PayloadReader(payload)
+    guard let token = try? reader.u32("session token") else { return false }
+    refresh()
+    return deliver(
+      RoundNotification(.diagnostics(opcode, payload), info), token, isDiagnostics: true)
+  }
+
+  private func refresh() {
+    guard version.load(ordering: .acquiring) != seen else { return }
+    subscriptions.withLock { list in
+      seen = version.load(ordering: .acquiring)
+      current = list.compactMap { subscription in
+        subscription.session.tokenOnChip.map { ($0, subscription) }
+      }
+    }
+  }
+
+  // A session that leaves ACTIVE ends its streams here, after its last measurement; one that ranges
+  // again after an interruption goes on here, ahead of its first.
+  private func sessionChanged(_ status: SessionStatusNotification, wasActive: Bool) {
+    let token = status.sessionToken
+    if status.state == .active {
+      refresh()
+      for entry in current where entry.token == token { entry.subscription.resume() }
+    } else if wasActive {
+      sessionEnded(status)
+      finish(nil) { $0.session.tokenOnChip == token }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+public import UCI
+public import UWBLink
+
+/// What a device reports beside measurements and responses. Switch over it with a `default`: cases
+/// may be added.
+public enum DeviceEvent: Sendable {
+  /// The chip's own state changed.
+  case deviceStatus(DeviceState)
+  /// A session changed its state.
+  case sessionStatus(SessionStatusNotification)
+  /// The chip reported an error that belongs to no command.
+  case genericError(Status)
+  /// Measurements were dropped because their consumer was too slow: `total` of this session so far.
+  case measurementsDropped(sessionToken: UInt32, total: Int)
+  /// Data of a session was dropped because its subscriber was too slow.
+  case dataDropped(sessionToken: UInt32)
+  /// Any other notification, or a data message.
+  case message(Message)
+  /// A response that no command waits for: late, or to something else.
+  case unexpectedResponse(Opcode)
+  /// The device lost its sessions, or is gone. With `UWBDevice.Options.recovery` it is being
+  /// recovered: `.recovered` or the end of the events follows.
+  case lost(DriverError)
+  /// An attempt to recover the device failed; the next one follows.
+  case notRecovered(DriverError)
+  /// The device is back, with its sessions as they were.
+  case recovered
+  /// The device is back, but it no longer takes this session, which has ended.
+  case sessionLost(sessionID: UInt32, DriverError)
+  /// The link ended; nothing follows.
+  case disconnected(LinkError)
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+internal import Logging
+internal import UCI
+internal import UCIReference
+internal import UWBLink
+
+/// From an open link to a chip that is known, and that has no sessions unless they were to go on.
+struct Handshake {
+  let engine: CommandEngine
+  let router: MessageRouter
+  let reader: FrameReader
+  let board: NXPBoard?
+  /// The chip has just been started, and says so when it is ready for its first command.
+  let isChipStarted: Bool
+  let logger: Logger
+
+  struct Identity: Sendable {
+    var info: DeviceInfo
+    var capabilities: [TLV]
+    var profile: DeviceProfile
+    var dialect: Dialect
+    var wasReset: Bool
+  }
+
+  /// How long a chip that has just been opened may take to say something by itself. Long enough for
+  /// the link to find the silence that ends stale frames; a chip that says nothing is no failure.
+  private static let settleMilliseconds = 150
+
+  /// How long a chip that has just spoken may take for each of its first two resets before they are
+  /// repeated. Its firmware forgets the beginning of a command after 100 ms, but only when more comes,
+  /// and forgets that as well: the third is answered at the latest.
+  private static let firstResetMilliseconds = 300
+
+  /// Qorvo's firmware keeps up to 32 kB for a host that does not read and sends them at 12.8 kB a
+  /// second (64 bytes every 5 ms); at 115200 baud they take 2.8 s.
+  private static let backlogMilliseconds = 4_000
+
+  /// How long a chip may take to say who it is before it is reset instead.
+  private static let identityMilliseconds = 1_000
+
+  func run(
+    _ given: DeviceProfile?, _ resetPolicy: UWBDevice.ResetPolicy
+  ) async throws(DriverError) -> Identity {
+    engine.expectReset(true)
+    defer { engine.expectReset(false) }
+    if let given { adopt(given, Dialect(vendor: given.vendor)) }
+    let found = resetPolicy == .keepState ? try await identifyRunningChip() : nil
+    let info: DeviceInfo
+    if let found { info = found } else { info = try await begin() }
+    let profile = given ?? .matching(info)
+    let dialect = Dialect(
+      generation: .init(info.uciVersion), vendor: profile.vendor,
+      dataLengthInByte3: profile.dataLengthInByte3)
+    adopt(profile, dialect)
+    logger.info(
+      "device", metadata: ["profile": "\(profile.name)", "uci": "\(info.uciVersion)"])
+    let capabilities = try await capabilities()
+    limitSegments(Capabilities(capabilities), profile, dialect)
+    return Identity(
+      info: info, capabilities: capabilities, profile: profile, dialect: dialect,
+      wasReset: found == nil)
+  }
+
+  /// What the chip lists; nothing where it refuses to, or its list cannot be read. It may range all the
+  /// same, and says so when it is asked to.
+  private func capabilities() async throws(DriverError) -> [TLV] {
+    let cause: DriverError
+    do throws(DriverError) {
+      return try await engine.request(GetCapabilities(), from: .recovery).parameters ?? []
+    } catch { cause = error }
+    guard cause.code == .refused || cause.code == .malformedAnswer else { throw cause }
+    logger.warning("capabilities are not known", metadata: ["cause": "\(cause)"])
+    return []
+  }
+
+  /// Commands go out in packets as long as the chip says it takes them, and no longer than its
+  /// profile allows: chips are known to claim more than they do.
+  private func limitSegments(
+    _ capabilities: Capabilities, _ profile: DeviceProfile, _ dialect: Dialect
+  ) {
+    guard let longest = capabilities.maxMessageSize, longest > PacketHeader.length else { return }
+    var limited = profile
+    limited.commandSegment = min(profile.commandSegment, longest - PacketHeader.length)
+    engine.adopt(limited, dialect)
+  }
+
+  /// The same with a chip that is known, after it was lost.
+  ///
+  /// - Throws: `DriverError`; `.otherDevice` when it is not the same one.
+  func reidentify(_ known: Identity) async throws(DriverError) {
+    engine.expectReset(true)
+    defer { engine.expectReset(false) }
+    adopt(known.profile, known.dialect)
+    let info = try await begin()
+    guard info == known.info else { throw .otherDevice }
+    limitSegments(Capabilities(known.capabilities), known.profile, known.dialect)
+  }
+
+  /// What a chip that is at work says of itself; nil when it says nothing.
+  private func identifyRunningChip() async throws(DriverError) -> DeviceInfo? {
+    // The silence in which the link finds the boundary between frames.
+    _ = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
+    do throws(DriverError) {
+      let answer = try await engine.send(
+        GetDeviceInfo(), timeout: Self.identityMilliseconds, patience: Self.backlogMilliseconds,
+        from: .recovery)
+      guard answer.status == .ok else { throw .needsReset }
+      return answer.body
+    } catch {
+      if error.code == .deviceError { throw .needsReset }
+      guard error.code == .noAnswer else { throw error }
+      // Should it come after all, it is what will be asked again after the reset.
+      engine.state.withLock { $0.responses.removeAll() }
+      return nil
+    }
+  }
+
+  /// Resets the chip and asks who it is.
+  private func begin() async throws(DriverError) -> DeviceInfo {
+    let settle = isChipStarted ? engine.profile.resetTimeout : Self.settleMilliseconds
+    let chip = try await engine.wait(milliseconds: settle) { $0.device != nil }
+    try await wakeAndReset(bootStateSeen: chip?.device == .initialising)
+    if let board { try await setUp(board) }
+    let answer = try await engine.request(GetDeviceInfo(), from: .recovery)
+    guard let info = answer.body else {
+      throw .malformedAnswer(
+        command: "CORE_GET_DEVICE_INFO_CMD",
+        .tooShort(field: "device info", needed: 10, available: 1))
+    }
+    return info
+  }
+
+  private func adopt(_ profile: DeviceProfile, _ dialect: Dialect) {
+    engine.adopt(profile, dialect)
+    router.adopt(profile)
+    var framing = Link.Framing()
+    framing.extendedLength = profile.extendedLength
+    framing.dataLengthInByte3 = profile.dataLengthInByte3
+    reader.setFraming(framing)
+  }
+
+  /// Most chips take CORE_DEVICE_RESET at once. NXP's take nothing before their vendor command,
+  /// which means something else on others; so it is sent only to a chip that reports the boot state
+  /// only NXP has, that is said to be one, or that did not answer at all.
+  private func wakeAndReset(bootStateSeen: Bool) async throws(DriverError) {
+    if bootStateSeen || engine.profile.needsDeviceInit {
+      try await initialise()
+      try await reset(timeout: nil)
+      return
+    }
+    let before = engine.statistics
+    // Before the line is raw, the kernel echoes: a chip that spoke then has got its own words back,
+    // takes them for the beginning of a command, and swallows what follows.
+    for _ in 0..<2 where engine.chip.device != nil {
+      do throws(DriverError) {
+        return try await reset(timeout: Self.firstResetMilliseconds)
+      } catch {
+        guard error.code == .noAnswer else { throw error }
+        logger.info("no answer to the reset; repeating it")
+      }
+    }
+    do {
+      try await reset(timeout: engine.profile.responseTimeout)
+    } catch let first {
+      guard first.code == .noAnswer, mayBeNXP(since: before) else { throw first }
+      logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
+      do throws(DriverError) { try await initialise() } catch {
+        // A chip that refuses it is there, and is none of NXP's: what it had before is gone now.
+        guard error.code == .refused else { throw first }
+      }
+      try await reset(timeout: nil)
+    }
+  }
+
+  /// Whether a chip that did not answer may be one that waits for NXP's command: it has said that it
+  /// boots, or nothing, but perhaps the state it is in. What it says by itself may come after the
+  /// time to settle.
+  private func mayBeNXP(since before: LinkStatistics) -> Bool {
+    let (now, state) = (engine.statistics, engine.chip.device)
+    if state == .initialising { return true }
+    let isStatus = now.framesRead == before.framesRead + 1 && state != nil
+    return now.bytesRead == before.bytesRead + (isStatus ? Self.statusBytes : 0)
+  }
+
+  /// Of CORE_DEVICE_STATUS_NTF: a header and the state.
+  private static let statusBytes: UInt64 = 5
+
+  private func initialise() async throws(DriverError) {
+    let profile = engine.profile
+    var boot = profile
+    boot.vendor = .nxp
+    engine.adopt(boot, Dialect(vendor: .nxp))
+    do throws(DriverError) {
+      let ready = engine.chip.readyCount
+      let variant = (board ?? .plain).variant
+      try await engine.request(
+        NXPDeviceInit(boardVariant: variant.board, boardVersion: variant.version), from: .recovery)
+      _ = try await engine.wait(milliseconds: profile.resetTimeout) { $0.readyCount > ready }
+    } catch {
+      engine.adopt(profile, Dialect(vendor: profile.vendor))
+      throw error
+    }
+  }
+
+  /// Resets the chip and waits for the READY after the response. Some chips report READY before
+  /// the response as well, and some only then: if none follows, that one has to do.
+  private func reset(timeout: Int?) async throws(DriverError) {
+    let before = engine.chip.readyCount
+    let response = try await engine.send(
+      DeviceReset(), timeout: timeout, patience: Self.backlogMilliseconds, from: .recovery)
+    guard response.status == .ok else {
+      throw .refused(command: "CORE_DEVICE_RESET_CMD", response.status)
+    }
+    let atResponse = engine.chip.readyAtResponse
+    let patience = atResponse > before ? 500 : engine.profile.resetTimeout
+    let chip = try await engine.wait(milliseconds: patience) { $0.readyCount > atResponse }
+    guard chip != nil || atResponse > before else {
+      throw .noAnswer(
+        command: "CORE_DEVICE_RESET_CMD (READY afterwards)",
+        milliseconds: engine.profile.resetTimeout, garbage: 0)
+    }
+  }
+
+  /// Tells the chip what the board around it is like; a reset has made it forget.
+  private func setUp(_ board: NXPBoard) async throws(DriverError) {
+    for parameters in board.configuration {
+      let response = try await engine.send(SetConfig(parameters), from: .recovery)
+      guard response.status == .ok else {
+        throw .parametersRefused(response.status, response.refused ?? [])
+      }
+    }
+    for command in board.calibration { try await engine.request(command, from: .recovery) }
+    logger.info("board", metadata: ["name": "\(board.name)"])
+  }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Logging
+internal import System
+public import UCI
+import UCIReference
+public import UWBLink
+
+/// One UWB chip that speaks UCI, ready for sessions.
+///
+/// Several devices may be open in one process; each has its own reader thread.
+public final class UWBDevice: Sendable {
+  /// Where the chip is.
+  public let endpoint: LinkEndpoint
+  /// What the chip said about itself.
+  public let info: DeviceInfo
+  /// What the chip can do, as it said it.
+  public let capabilities: [TLV]
+  /// The oddities of this family of chips.
+  public let profile: DeviceProfile
+  /// How this chip speaks UCI.
+  public let dialect: Dialect
+  /// Whether the chip was reset when it was opened.
+  public let wasReset: Bool
+
+  let core: DeviceCore
+
+  /// Sees each packet, header included, before segments are joined: which way it goes, its bytes,
+  /// and when, as CLOCK_MONOTONIC in nanoseconds.
+  ///
+  /// A packet from the chip is seen on the reader thread when it has been read, a packet to the
+  /// chip on the writing thread just before it is written, so that a command comes before its
+  /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not wait
+  /// for anything. The bytes are lent for the call only.
+  public typealias PacketTap =
+    @Sendable (_ direction: PacketDirection, _ packet: RawSpan, _ time: UInt64) -> Void
+
+  /// What opening does to the sessions that are on the chip.
+  public enum ResetPolicy: Sendable {
+    /// They end: the chip is reset.
+    case reset
+    /// They go on: the chip is asked who it is, and reset only if it does not answer that (chips
+    /// that want a vendor's command first have no sessions to lose). To look at a chip while
+    /// another program's session runs on it.
+    case keepState
+  }
+
+  /// How a device is opened.
+  public struct Options: Sendable {
+    /// What becomes of sessions that are on the chip.
+    public var resetPolicy = ResetPolicy.reset
+    /// Whether a service that holds the chip (`uwbd`) is used in place of the chip; false: the chip
+    /// itself is opened, which fails while a service holds it.
+    public var usesService = true
+    /// Taken as given instead of found out, for a chip that says nothing before the vendor's
+    /// command.
+    public var profile: DeviceProfile?
+    /// Where the driver writes what it does. Payloads and keys are never in it.
+    public var logger: Logger
+    /// Sees every packet, keys included, for captures and diagnosis.
+    public var tap: PacketTap?
+    /// What to do when the device is unplugged, fails or restarts by itself; nil: streams and
+    /// commands fail with the cause.
+    public var recovery: RecoveryPolicy?
+    /// Sees how far the firmware is that `fw=` in the device's name names, on a thread of its own.
+    public var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
+    /// Real-time priority (SCHED_FIFO) of the reader thread, 1...99; nil: ordinary scheduling. Opening
+    /// fails where the system refuses it: see `ulimit -r`, LimitRTPRIO= of systemd, CAP_SYS_NICE.
+    public var readerPriority: Int32?
+    /// The board around an NXP chip; nil: what `board=` in the device's name says, or nothing.
+    public var board: NXPBoard?
+
+    /// Everything found out; nothing logged, nothing tapped, nothing recovered.
+    public init(
+      profile: DeviceProfile? = nil, logger: Logger? = nil, tap: PacketTap? = nil,
+      recovery: RecoveryPolicy? = nil, resetPolicy: ResetPolicy = .reset
+    ) {
+      self.resetPolicy = resetPolicy
+      self.profile = profile
+      self.tap = tap
+      self.recovery = recovery
+      self.logger = logger ?? Logger(label: "uwb", factory: { _ in SwiftLogNoOpLogHandler() })
+    }
+  }
+
+  /// Opens a device by its name, in any form that `LinkEndpoint(_:)` reads: `/dev/ttyACM0`,
+  /// `usb:SERIAL`, `tcp:host:port`…
+  ///
+  /// - Throws: `DriverError`, with the link closed again.
+  public static func open(
+    _ name: String, options: Options = Options()
+  ) async throws(DriverError) -> UWBDevice {
+    let endpoint: LinkEndpoint
+    do { endpoint = try LinkEndpoint(name) } catch { throw .link(error) }
+    return try await open(endpoint, options: options)
+  }
+
+  /// Opens a device: finds the boundary between frames, resets the chip (`Options.resetPolicy`), asks who
+  /// it is and what it can do. A chip that a service shares among programs is used through the service
+  /// (`Options.usesService`), and has the sessions of this program only. Cancellation ends this at once,
+  /// with the code `cancelled` of `linkError`.
+  ///
+  /// - Throws: `DriverError`, with the link closed again.
+  public static func open(
+    _ endpoint: LinkEndpoint, options: Options = Options()
+  ) async throws(DriverError) -> UWBDevice {
+    let endpoint = try await options.usesService ? endpoint.shared() : endpoint
+    guard endpoint.firmware != nil, options.resetPolicy == .keepState else {
+      return try await open(endpoint, options, loadsFirmware: true)
+    }
+    // A chip that runs keeps its sessions; one that does not has no firmware yet.
+    do throws(DriverError) {
+      return try await open(endpoint, options, loadsFirmware: false)
+    } catch {
+      guard error.code == .noAnswer || error.code == .link else { throw error }
+      var options = options
+      options.resetPolicy = .reset
+      return try await open(endpoint, options, loadsFirmware: true)
+    }
+  }
+
+  private static func open(
+    _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
+  ) async throws(DriverError) -> UWBDevice {
+    let core = try await start(endpoint, options, loadsFirmware: loadsFirmware)
+    let opened = await withTaskCancellationHandler {
+      await attempt { () async throws(DriverError) in
+        let profile = options.profile ?? .expected(at: endpoint)
+        let home = try await core.home(of: endpoint)
+        let identity = try await core.handshake.run(profile, options.resetPolicy)
+        core.run(identity, home: home)
+        return UWBDevice(endpoint, core, identity)
+      }
+    } onCancel: {
+      // Commands wait for their answers in cancelled tasks, too: sessions have to end there.
+      core.abandon(.link(LinkError(.cancelled, endpoint: endpoint.description)))
+    }
+    guard case .failure(let error) = opened else { return try opened.get() }
+    core.shutDown()
+    await core.waitUntilClosed()
+    throw error
+  }
+
+  /// In a function of its own, so that from its end on only the core refers to the link.
+  private static func start(
+    _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
+  ) async throws(DriverError) -> DeviceCore {
+    // First: a board that is not known costs the chip nothing.
+    let named = try endpoint.namedBoard()
+    let link = try await endpoint.openLink(
+      loadsFirmware: loadsFirmware, progress: options.firmwareProgress)
+    do { return try DeviceCore(link, options, options.board ?? named) } catch { throw .link(error) }
+  }
+
+  /// Why the chip may still have a session that was closed, or was not made in time; nil: it has none.
+  package var remainingSession: DriverError? { core.remaining }
+
+  /// Whether it is recovered when it is lost: see `Options.recovery`.
+  package var isRecoverable: Bool { core.recovery != nil }
+
+  private init(_ endpoint: LinkEndpoint, _ core: DeviceCore, _ identity: Handshake.Identity) {
+    self.endpoint = endpoint
+    self.core = core
+    info = identity.info
+    capabilities = identity.capabilities
+    profile = identity.profile
+    dialect = identity.dialect
+    wasReset = identity.wasReset
+  }
+
+  deinit { core.shutDown() }
+
+  /// Stops and removes every session, then closes the link. Does nothing the second time.
+  ///
+  /// - Parameter limit: How long the chip may take for its sessions; then the link is closed all the
+  ///   same, and whatever waits for the chip fails with `closed`.
+  public func close(within limit: Duration = .seconds(10)) async {
+    let timer = OneShotTimer(after: limit) { [core] in core.shutDown() }
+    await core.endAll()
+    timer.cancel()
+    core.shutDown()
+    await core.waitUntilClosed()
+  }
+
+  /// What the device reports beside measurements, from now on. Any number of subscribers.
+  public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe(.bufferingNewest(256)) }
+
+  /// Runs tasks on the reader thread, between frames: a `for await` over measurements in
+  /// `Task(executorPreference: device.executor)` costs no wake of another thread. Such a task must
+  /// not block.
+  public var executor: any TaskExecutor { core.reader }
+
+  /// What the link has seen since it was opened.
+  public var statistics: LinkStatistics { core.engine.statistics }
+
+  /// The state the chip last reported.
+  public var state: DeviceState? { core.engine.chip.device }
+
+  /// Sends any command and returns its answer, whatever the status in it.
+  package func send<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
+    try await core.engine.send(command)
+  }
+
+  /// Sends a command that this library may not know, and returns the payload of its response, which
+  /// begins with a status.
+  ///
+  /// - Parameters:
+  ///   - opcode: The group and the number of the command.
+  ///   - payload: At most 255 bytes.
+  /// - Throws: `DriverError`.
+  public func send(_ opcode: Opcode, payload: [UInt8]) async throws(DriverError) -> [UInt8] {
+    let header = PacketHeader(.command, opcode, payloadLength: payload.count)
+    return try await core.engine.sendRaw(header.encoded() + payload)
+  }
+
+  // MARK: sessions
+
+  /// Creates a session and configures it; the chip reports IDLE when it could start. A device that is
+  /// lost meanwhile and recovered (`Options.recovery`) is waited for. Cancellation ends this as soon as
+  /// the chip has created the session, with the code `cancelled` of `linkError`.
+  ///
+  /// - Parameters:
+  ///   - configuration: One end of the session.
+  ///   - checked: Whether the configuration is looked at first, against the rules of the protocol
+  ///     and the chip's capabilities; false: it is sent as it is. What the chip merely does not list
+  ///     among its capabilities is logged as a warning and sent.
+  /// - Throws: `DriverError`, with the session removed from the chip again;
+  ///   `.configurationProblems` with everything that was found before anything was sent.
+  public func makeSession(
+    _ configuration: SessionConfiguration, checked: Bool = true
+  ) async throws(DriverError) -> UWBSession {
+    try await makeSession(configuration, checked: checked, awaitsRecovery: true)
+  }
+
+  /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for; false: the loss
+  ///   is thrown at once.
+  package func makeSession(
+    _ configuration: SessionConfiguration, checked: Bool = true, awaitsRecovery: Bool
+  ) async throws(DriverError) -> UWBSession {
+    if checked {
+      let problems = configuration.problems(
+        for: dialect, capabilities: Capabilities(capabilities))
+      guard problems.errors.isEmpty else { throw .configurationProblems(problems.errors) }
+      for warning in problems.warnings { core.logger.warning("\(warning)") }
+    }
+    return try await makeSession(SessionRecord(configuration: configuration), awaitsRecovery)
+  }
+
+  /// Lets an NXP chip make a session from what an app sent (SET_PROFILE); the chip decodes it itself
+  /// and reports IDLE when it could start.
+  ///
+  /// - Parameters:
+  ///   - profile: goes to the chip as it is.
+  ///   - configuration: what the session is taken to be; nothing of it is sent.
+  /// - Throws: `DriverError`, with the session removed from the chip again.
+  package func makeSession(
+    from profile: NXPSetProfile, as configuration: SessionConfiguration
+  ) async throws(DriverError) -> UWBSession {
+    try await makeSession(SessionRecord(configuration: configuration, profile: profile), false)
+  }
+
+  private func makeSession(
+    _ record: SessionRecord, _ awaitsRecovery: Bool
+  ) async throws(DriverError) -> UWBSession {
+    let session = UWBSession(device: self, record: record)
+    do throws(DriverError) { try await core.make(record, awaitsRecovery: awaitsRecovery) } catch {
+      try? await session.close()
+      throw error
+    }
+    return session
+  }
+
+  /// Creates a session, lends it to `body`, and stops and removes it whatever happens in there:
+  /// return, error or cancellation.
+  ///
+  /// - Parameters:
+  ///   - configuration: One end of the session.
+  ///   - checked: As in `makeSession`.
+  ///   - body: What to do with the session.
+  /// - Throws: `DriverError` as `any Error`, or what `body` throws.
+  public nonisolated(nonsending) func withSession<R: Sendable>(
+    _ configuration: SessionConfiguration, checked: Bool = true,
+    _ body: nonisolated(nonsending) (UWBSession) async throws -> R
+  ) async throws -> R {
+    let session = try await makeSession(configuration, checked: checked)
+    let result: R
+    do {
+      result = try await body(session)
+    } catch {
+      try? await session.close()
+      throw error
+    }
+    try await session.close()
+    return result
+  }
+
+  /// Ranges in a session of its own: creates and starts it, lends a stream of its estimates to
+  /// `body`, and stops and removes it whatever happens in there.
+  ///
+  /// - Parameters:
+  ///   - configuration: One end of the session.
+  ///   - settings: What the estimates assume, from a calibration for example.
+  ///   - body: What to do with the estimates.
+  /// - Throws: `DriverError` as `any Error`, or what `body` throws.
+  public nonisolated(nonsending) func range<R: Sendable>(
+    with configuration: SessionConfiguration, settings: EstimationSettings = EstimationSettings(),
+    _ body: nonisolated(nonsending) (RangingStream<EstimatedMeasurement>) async throws -> R
+  ) async throws -> R {
+    try await withSession(configuration) { session in
+      let stream = session.estimates(settings)
+      try await session.start()
+      return try await body(stream)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+internal import UCI
+internal import UWBLink
+
+/// Ends the calls of a callback that `UWBSession.onRounds` or `onEstimates` was given.
+public struct RangingSubscription: Sendable {
+  let subscription: Subscription
+  let router: MessageRouter
+
+  /// Ends the calls; one may still be under way. Does nothing the second time.
+  public func cancel() { router.remove(subscription) }
+}
+
+/// One subscriber to the rounds of a session: a callback on the reader thread, or the ring of a
+/// stream.
+final class Subscription: @unchecked Sendable {
+  // Safe because `producer` and `isInterrupted` are used on the reader thread only; other threads
+  // end a stream and count its losses through `ring`. The rest is constant or locked.
+
+  let session: SessionRecord
+  /// Whether diagnostics are delivered, too.
+  let includesDiagnostics: Bool
+  private let callback: Callback?
+  private let ring: FrameRing.Control?
+  private var producer: FrameProducer?
+  private var isInterrupted = false
+
+  /// Not a closure alone: without optimisation one in an optional costs an allocation each time.
+  private struct Callback {
+    let body: RoundCallback
+  }
+
+  private struct Notes {
+    var failure: DriverError?
+    /// Why nothing is measured for now.
+    var interruption: DriverError?
+    /// The causes of the interruptions that are marked in the ring.
+    var causes: [DriverError] = []
+  }
+  private let notes = Locked(Notes())
+
+  init(
+    session: SessionRecord, producer: consuming FrameProducer, includesDiagnostics: Bool
+  ) {
+    self.session = session
+    self.includesDiagnostics = includesDiagnostics
+    ring = producer.control
+    self.producer = .some(producer)
+    callback = nil
+  }
+
+  init(session: SessionRecord, callback: @escaping RoundCallback) {
+    self.session = session
+    includesDiagnostics = true
+    ring = nil
+    producer = nil
+    self.callback = Callback(body: callback)
+  }
+
+  // MARK: reader thread
+
+  /// Hands a notification over; true when it had to be dropped.
+  func deliver(_ round: borrowing RoundNotification) -> Bool {
+    switch round.kind {
+    case .measurements(let view):
+      if isInterrupted { resume() }
+      guard let callback else {
+        return offer(view.payload, .measurements, round.info.receivedAt, mayBeDropped: true)
+      }
+      callback.body(round)
+    case .diagnostics(let opcode, let payload):
+      guard let callback else {
+        return offer(payload, .diagnostics(opcode), round.info.receivedAt, mayBeDropped: true)
+      }
+      callback.body(round)
+    case .interrupted, .resumed: break
+    }
+    return false
+  }
+
+  /// Nothing is measured for now.
+  func interrupt(_ cause: DriverError) {
+    guard !isInterrupted else { return }
+    isInterrupted = true
+    notes.withLock {
+      $0.interruption = cause
+      if ring != nil { $0.causes.append(cause) }
+    }
+    let now = CommandEngine.now()
+    callback?.body(RoundNotification(.interrupted(cause), FrameInfo(receivedAt: now)))
+    _ = offer(RawSpan(), .interrupted, now, mayBeDropped: false)
+  }
+
+  /// Measurements follow again.
+  func resume() {
+    guard isInterrupted else { return }
+    isInterrupted = false
+    notes.withLock { $0.interruption = nil }
+    let now = CommandEngine.now()
+    callback?.body(RoundNotification(.resumed, FrameInfo(receivedAt: now)))
+    _ = offer(RawSpan(), .resumed, now, mayBeDropped: false)
+  }
+
+  private func offer(
+    _ payload: RawSpan, _ tag: RoundTag, _ time: UInt64, mayBeDropped: Bool
+  ) -> Bool {
+    let outcome = producer?.offer(
+      payload, receivedAt: time, tag: tag.rawValue, mayBeDropped: mayBeDropped)
+    return outcome == .dropped
+  }
+
+  // MARK: any thread
+
+  var dropped: Int { ring?.dropped ?? 0 }
+
+  /// No notification will follow.
+  func finish(_ error: DriverError?) {
+    notes.withLock { $0.failure = $0.failure ?? error }
+    ring?.finish()
+  }
+
+  var failure: DriverError? { notes.withLock { $0.failure } }
+  var interruption: DriverError? { notes.withLock { $0.interruption } }
+
+  /// The cause of the interruption whose mark has just been taken out of the ring.
+  func nextCause() -> DriverError {
+    notes.withLock { $0.causes.isEmpty ? .recovering : $0.causes.removeFirst() }
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CUWB
+internal import Glibc
+internal import System
+
+/// The control lines of a serial port, as its driver reports them.
+package struct ModemLines: OptionSet, Sendable, Hashable {
+  /// TIOCM_ bits of <asm-generic/termios.h>.
+  package let rawValue: Int32
+
+  package init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// Data terminal ready, ours: USB firmwares do not talk without it.
+  package static let dtr = ModemLines(rawValue: 0x002)
+  /// Request to send, ours.
+  package static let rts = ModemLines(rawValue: 0x004)
+  /// Clear to send, theirs: with hardware flow control nothing is sent without it.
+  package static let cts = ModemLines(rawValue: 0x020)
+  /// Carrier detect, theirs.
+  package static let carrier = ModemLines(rawValue: 0x040)
+  /// Data set ready, theirs.
+  package static let dsr = ModemLines(rawValue: 0x100)
+}
+
+extension Link {
+  /// The control lines now; nil where there are none, as on a pseudo-terminal or over TCP.
+  package var modemLines: ModemLines? {
+    let descriptor = unsafe cuwb_link_descriptor(raw)
+    var bits: Int32 = 0
+    guard descriptor >= 0, unsafe ioctl(descriptor, UInt(TIOCMGET), &bits) == 0 else { return nil }
+    return ModemLines(rawValue: bits)
+  }
+
+  /// Everything that arrives within a time, packets or not, as it is. For diagnosis of a line on
+  /// which no packets can be found. Only while no `FrameReader` runs; blocks the thread.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: how long to listen.
+  ///   - limit: enough bytes to stop earlier.
+  package func readRaw(milliseconds: Int32, limit: Int = 4_096) -> [UInt8] {
+    let descriptor = unsafe cuwb_link_descriptor(raw)
+    let deadline = Deadline(after: .milliseconds(milliseconds))
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 512)
+    while bytes.count < limit {
+      let left = deadline.milliseconds
+      guard descriptor >= 0, left > 0 else { break }
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&waiting, 1, left) >= 0 else { break }
+      guard waiting.revents != 0 else { continue }
+      let count = unsafe read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { break }
+      bytes += buffer[..<count]
+    }
+    return bytes
+  }
+}

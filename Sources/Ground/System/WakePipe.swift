@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+
+/// A pipe that wakes a thread from `poll`. Both ends are closed with the last reference.
+package final class WakePipe: Sendable {
+  /// Readable after a wake; -1 where the system has no descriptor left.
+  package let readEnd: Int32
+  private let writeEnd: Int32
+
+  package init() {
+    var ends: [Int32] = [-1, -1]
+    _ = unsafe pipe(&ends)
+    for end in ends where end >= 0 {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    (readEnd, writeEnd) = (ends[0], ends[1])
+  }
+
+  deinit { for end in [readEnd, writeEnd] where end >= 0 { close(end) } }
+
+  /// Makes the read end readable. Any thread, also in a signal handler.
+  package func wake(_ byte: UInt8 = 0) {
+    var byte = byte
+    // A full pipe wakes the thread as well.
+    _ = unsafe write(writeEnd, &byte, 1)
+  }
+
+  /// Takes the oldest byte; nil: there is none.
+  package func next() -> UInt8? {
+    var byte: UInt8 = 0
+    return unsafe read(readEnd, &byte, 1) == 1 ? byte : nil
+  }
+
+  /// Empties the pipe.
+  package func drain() {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    while unsafe read(readEnd, &bytes, bytes.count) > 0 {}
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+internal import UCI
+package import UCIReference
+public import UWB
+
+/// A Nearby Interaction accessory: a UWB chip with which apps on phones, or on other Linux machines,
+/// range.
+///
+/// ```swift
+/// let device = try await UWBDevice.open("/dev/ttyACM0")
+/// let accessory = try Accessory(device)
+/// let listener = try await SocketListener(ChannelEndpoint("tcp:7000"))
+/// Task { for await event in accessory.events { print(event) } }
+/// await accessory.serve(listener)
+/// ```
+///
+/// Each app has a channel and, once it has sent its shareable data, a session on the chip. Several
+/// apps are served at the same time. Losing a channel does not end ranging: the session continues
+/// until the app stops it over another channel of the same name, until nothing has been measured for
+/// `Options.inactivityTimeout`, or until the chip ends it.
+///
+/// Damaged, late, repeated and foreign messages:
+/// - Shareable data that cannot be read or that the chip refuses: `Event.refused`, and the app is
+///   told that the accessory does not range (0x03). The protocol has no other way to refuse, so a
+///   session that was ranging ends.
+/// - The same shareable data again while ranging: answered again (0x02), nothing else.
+/// - Different shareable data: the current session ends and a new one begins. It may use the
+///   configuration data that was sent before, as after a new run with a configuration that the app
+///   has kept.
+/// - Shareable data while the device is being recovered: ranging begins when it is back, unless the app
+///   has given up by then.
+/// - Shareable data meant for another accessory cannot be recognised; nothing is measured, and the
+///   session ends by inactivity.
+public final class Accessory: Sendable {
+  package let device: UWBDevice
+  package let options: Options
+
+  private struct State {
+    var clients: [String: AccessoryClient] = [:]
+    var served = 0
+    var isClosed = false
+  }
+  private let state = Locked(State())
+  private let broadcast = Broadcast<Event>()
+
+  /// Creates an accessory on a chip.
+  ///
+  /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
+  public init(_ device: UWBDevice, options: Options = Options()) throws(AccessoryError) {
+    self.device = device
+    self.options = options
+    _ = try configurationData()
+  }
+
+  /// What the chip does not list among its capabilities; only the chip itself decides.
+  package var warnings: [ConfigurationProblem] {
+    get throws(AccessoryError) { try configurationData().uwb.problems(on: device).warnings }
+  }
+
+  /// The configuration data that an app would get now; each call has another address.
+  ///
+  /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
+  package func configurationData(
+    except taken: UInt16? = nil
+  ) throws(AccessoryError) -> AccessoryConfigurationData {
+    AccessoryConfigurationData(
+      preferredUpdateRate: options.updateRate,
+      uwb: try UWBConfigurationData(for: device, options, except: taken))
+  }
+
+  /// What happens from now on, for any number of subscribers. A subscriber that is too slow loses the
+  /// oldest events beyond 256.
+  public var events: AsyncStream<Event> { broadcast.subscribe(.bufferingNewest(256)) }
+
+  func report(_ event: Event) { broadcast.send(event) }
+
+  /// Serves one app until its channel ends or the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - channel: the channel, closed at the end.
+  ///   - name: identifies the app, so that it finds its session again after losing a channel; nil: a
+  ///     new app. A new channel replaces an earlier one of the same name.
+  public func serve(_ channel: some DataChannel, as name: String? = nil) async {
+    guard let client = client(name) else {
+      channel.close()
+      let error = AccessoryError(.closedHere("it is shutting down"))
+      return report(.disconnected(App(name: name ?? "app"), error))
+    }
+    await withTaskCancellationHandler {
+      await client.serve(channel)
+    } onCancel: {
+      channel.close()
+    }
+  }
+
+  /// Serves every app that connects until the listener ends or the task is cancelled.
+  public func serve(_ listener: SocketListener) async {
+    await withTaskCancellationHandler {
+      await withDiscardingTaskGroup { group in
+        for await channel in listener.channels {
+          group.addTask { await self.serve(channel) }
+        }
+        group.cancelAll()
+      }
+    } onCancel: {
+      listener.close()
+    }
+  }
+
+  /// The apps with which the chip ranges now.
+  public var rangingApps: [App] {
+    state.withLock { Array($0.clients.values) }.filter(\.isRanging).map(\.app)
+  }
+
+  /// Ends ranging with every app, tells them, and closes their channels. The device stays open.
+  public func close() async {
+    let clients = state.withLock { state in
+      state.isClosed = true
+      return Array(state.clients.values)
+    }
+    for client in clients { await client.close() }
+    broadcast.finish()
+  }
+
+  // MARK: clients
+
+  private func client(_ name: String?) -> AccessoryClient? {
+    state.withLock { state in
+      guard !state.isClosed else { return nil }
+      state.served += 1
+      let name = name ?? "app \(state.served)"
+      if let known = state.clients[name], known.attach() { return known }
+      let client = AccessoryClient(App(name: name), of: self)
+      state.clients[name] = client
+      return client
+    }
+  }
+
+  /// Removes a client that has neither a channel nor a session.
+  func forget(_ client: AccessoryClient) {
+    state.withLock { state in
+      if state.clients[client.app.name] === client { state.clients[client.app.name] = nil }
+    }
+  }
+
+  /// Counts a client as ranging, within the limit.
+  func admit(_ client: AccessoryClient) throws(AccessoryError) {
+    let limit = options.maximumSessions ?? Capabilities(device.capabilities).maxSessions
+    let isAdmitted = state.withLock { state in
+      let others = state.clients.values.filter { $0 !== client && $0.isRanging }
+      if let limit, others.count >= limit { return false }
+      client.setRanging(true)
+      return true
+    }
+    if !isAdmitted { throw AccessoryError(.tooManySessions(limit: limit ?? 0)) }
+  }
+}

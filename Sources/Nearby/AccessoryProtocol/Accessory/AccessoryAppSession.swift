@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Ranging
+internal import System
+internal import UCI
+internal import UCIReference
+package import UWB
+
+/// The state of one app at an accessory, changed by the commands of its client. Used by one task.
+struct AccessoryAppSession {
+  /// A session on the chip, and the tasks that watch it.
+  private struct Running {
+    var run: Int
+    var session: UWBSession
+    var data: [UInt8]
+    var regions: RegionWatch?
+    var watches: [Task<Void, Never>]
+  }
+
+  private let client: AccessoryClient
+  private let accessory: Accessory
+  private var channel: (any DataChannel)?
+  /// The data that the app was sent last, with which it may begin more than once.
+  private var offered: UWBConfigurationData?
+  private var running: Running?
+  private var runs = 0
+  /// Data that arrived while the device was lost, with its error, and the task that waits for the device.
+  private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
+  /// Ends the channel unless something is received. A cancelled task that sleeps would keep its
+  /// memory until its time has come.
+  private var idle: (since: ContinuousClock.Instant, timer: OneShotTimer?) = (.now, nil)
+  private(set) var isClosed = false
+
+  var isRanging: Bool { running != nil }
+
+  init(_ client: AccessoryClient, _ accessory: Accessory) {
+    self.client = client
+    self.accessory = accessory
+  }
+
+  mutating func handle(_ command: AccessoryClient.Command) async {
+    if case .idle = command {
+      idle.timer = nil
+    } else {
+      await execute(command)
+      idle.since = .now
+    }
+    watchIdleness()
+  }
+
+  private mutating func execute(_ command: AccessoryClient.Command) async {
+    switch command {
+    case .attached(let channel, let acknowledgement):
+      attach(channel)
+      acknowledgement.resume()
+    case .message(let bytes, let sender, let acknowledgement):
+      if sender === channel { await take(bytes) }
+      acknowledgement.resume()
+    case .detached(let former, let error, let acknowledgement):
+      if former === channel {
+        channel = nil
+        stopWaiting()
+        accessory.report(.disconnected(client.app, error))
+      }
+      acknowledgement.resume()
+    case .inactive(let run) where run == running?.run: await end(.inactivity)
+    case .ended(let run, let error) where run == running?.run: await end(.byChip(error))
+    case .settled(let run, let isBack) where run == runs: await settle(isBack)
+    case .close:
+      await end(.closed)
+      stopWaiting()
+      closeChannel("it is shutting down")
+      isClosed = true
+    case .region(let run, let change) where run == running?.run:
+      await send(.regionChanged(RegionNotice(change)))
+    case .inactive, .ended, .settled, .idle, .region: break
+    }
+  }
+
+  private mutating func attach(_ new: any DataChannel) {
+    closeChannel("the app has connected again")
+    channel = new
+    accessory.report(.connected(client.app))
+    if isClosed { closeChannel("it is shutting down") }
+  }
+
+  private mutating func closeChannel(_ why: String) {
+    guard let channel = channel.take() else { return }
+    channel.close()
+    accessory.report(.disconnected(client.app, AccessoryError(.closedHere(why))))
+  }
+
+  /// Waits while there is a channel without ranging.
+  private mutating func watchIdleness() {
+    guard let limit = accessory.options.idleTimeout, channel != nil, running == nil, waiting == nil
+    else {
+      idle.timer = nil
+      return
+    }
+    guard idle.timer == nil else { return }
+    let end = idle.since + limit
+    guard end > .now else { return closeChannel("nothing was received for a long time") }
+    idle.timer = OneShotTimer(after: ContinuousClock.now.duration(to: end)) { [client] in
+      client.post(.idle)
+    }
+  }
+
+  // MARK: messages
+
+  private mutating func take(_ bytes: [UInt8]) async {
+    let message: AppMessage
+    do throws(AccessoryError) { message = try AppMessage(bytes) } catch {
+      return accessory.report(.ignored(client.app, error))
+    }
+    switch message {
+    case .initialize: await offer()
+    case .configureAndStart(let data): await start(data)
+    case .stop:
+      stopWaiting()
+      if running == nil { return await send(.accessoryUwbDidStop) }
+      await end(.byApp)
+    }
+  }
+
+  private func send(_ message: AccessoryMessage) async {
+    // A channel that fails ends, which is reported as its end.
+    try? await channel?.send(message.bytes)
+  }
+
+  private func refuse(_ error: AccessoryError) async {
+    accessory.report(.refused(client.app, error))
+    await send(.accessoryUwbDidStop)
+  }
+
+  /// The app begins, possibly once more.
+  private mutating func offer() async {
+    stopWaiting()
+    await end(.replaced, tell: false)
+    do throws(AccessoryError) {
+      let data = try accessory.configurationData(except: offered?.address)
+      offered = data.uwb
+      accessory.report(.offered(client.app, data))
+      await send(.accessoryConfigurationData(data.bytes))
+    } catch {
+      await refuse(error)
+    }
+  }
+
+  private mutating func start(_ data: [UInt8]) async {
+    if let running, running.data == data { return await send(.accessoryUwbDidStart) }
+    // The app has given up its session by sending other data, even if that is refused.
+    await end(.replaced, tell: false)
+    stopWaiting()
+    // Before the attempt, so that the end of a recovery is not missed.
+    let events = accessory.device.events
+    do throws(AccessoryError) {
+      let plan = try plan(data)
+      try accessory.admit(client)
+      try await begin(plan, data)
+    } catch {
+      guard case .device(let cause) = error.reason, cause.isTransient,
+        accessory.device.isRecoverable
+      else { return await refuse(error) }
+      wait(for: events, data, cause)
+    }
+  }
+
+  /// Ranges with the app when the device is back: it does not ask again, and the other way round an app
+  /// whose device is back later starts anew.
+  private mutating func wait(
+    for events: AsyncStream<DeviceEvent>, _ data: [UInt8], _ error: DriverError
+  ) {
+    runs += 1
+    accessory.report(.waiting(client.app, error))
+    waiting = (
+      data, error,
+      Task { [client, runs] in
+        for await case .recovered in events {
+          return client.post(.settled(run: runs, isBack: true))
+        }
+        if !Task.isCancelled { client.post(.settled(run: runs, isBack: false)) }
+      }
+    )
+  }
+
+  private mutating func stopWaiting() { waiting.take()?.watch.cancel() }
+
+  private mutating func settle(_ isBack: Bool) async {
+    guard let waiting = waiting.take() else { return }
+    if isBack {
+      await start(waiting.data)
+    } else {
+      await refuse(AccessoryError(.device(waiting.error)))
+    }
+  }
+
+  private func plan(_ data: [UInt8]) throws(AccessoryError) -> SessionConfiguration {
+    guard let offered else { throw AccessoryError(.notInitialized) }
+    let angles = Capabilities(accessory.device.capabilities).angles ?? []
+    return try ShareableConfigurationData(data).session(
+      of: .accessory, with: offered, angles: !angles.isEmpty)
+  }
+
+  // MARK: the session
+
+  private mutating func begin(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(AccessoryError) {
+    do throws(DriverError) {
+      let session = try await makeSession(configuration, data)
+      runs += 1
+      let regions = regions(run: runs)
+      let watches = watch(session, regions, run: runs)
+      running = Running(
+        run: runs, session: session, data: data, regions: regions, watches: watches)
+      try await session.start(awaitsRecovery: false)
+    } catch {
+      await abandon()
+      throw AccessoryError(.device(error))
+    }
+    accessory.report(.started(client.app, sessionID: configuration.sessionID))
+    await send(.accessoryUwbDidStart)
+  }
+
+  private func makeSession(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(DriverError) -> UWBSession {
+    guard accessory.options.leavesDataToChip else {
+      return try await accessory.device.makeSession(configuration, awaitsRecovery: false)
+    }
+    let role = configuration.role.rawValue
+    let profile = NXPSetProfile(
+      profile: NXPSetProfile.apple, deviceType: role,
+      address: UInt16(truncatingIfNeeded: configuration.address.value), role: role, data: data)
+    return try await accessory.device.makeSession(from: profile, as: configuration)
+  }
+
+  /// Watches the regions of the accessory, if it has some.
+  private func regions(run: Int) -> RegionWatch? {
+    accessory.options.regions.map { rules in
+      RegionWatch(rules) { [client, accessory] change, measurement in
+        accessory.report(.regionChanged(client.app, change, measurement))
+        if accessory.options.tellsApps { client.post(.region(run: run, change)) }
+      }
+    }
+  }
+
+  /// Watches a session until its tasks are cancelled; begins before the session, to miss nothing.
+  private func watch(
+    _ session: UWBSession, _ regions: RegionWatch?, run: Int
+  ) -> [Task<Void, Never>] {
+    let (client, accessory) = (client, accessory)
+    let (stream, events) = (session.estimatedRounds(), session.device.events)
+    let interval = Duration.milliseconds(session.configuration.interval)
+    let timeout = accessory.options.inactivityTimeout
+    let measuring = Task {
+      var silence = Duration.zero
+      do throws(DriverError) {
+        for try await round in stream {
+          var isMeasured = false
+          if case .estimate(let estimate) = round {
+            accessory.report(.measured(client.app, estimate.measurement))
+            isMeasured = estimate.measurement.result.status.isSuccess
+            regions?.take(estimate)
+          }
+          silence = isMeasured ? .zero : silence + interval
+          guard let timeout, silence >= timeout else { continue }
+          return client.post(.inactive(run: run))
+        }
+      } catch {
+        client.post(.ended(run: run, error))
+      }
+    }
+    let watching = Task {
+      for await event in events {
+        guard let error = event.end(of: session) else { continue }
+        return client.post(.ended(run: run, error))
+      }
+    }
+    return [measuring, watching]
+  }
+
+  private mutating func end(_ reason: Accessory.StopReason, tell: Bool = true) async {
+    guard running != nil else { return }
+    await abandon()
+    accessory.report(.stopped(client.app, reason))
+    if tell { await send(.accessoryUwbDidStop) }
+  }
+
+  /// Removes the session from the chip, also one that has failed.
+  private mutating func abandon() async {
+    if let ended = running.take() {
+      for watch in ended.watches { watch.cancel() }
+      ended.regions?.end()
+      // A chip that was unplugged has lost the session anyway.
+      try? await ended.session.close()
+    }
+    client.setRanging(false)
+  }
+}
+
+extension DeviceEvent {
+  /// The cause of a session's end that was not asked for here; nil for all other events.
+  package func end(of session: UWBSession) -> DriverError? {
+    switch self {
+    case .sessionStatus(let status):
+      guard status.sessionToken == session.token, status.state != .active,
+        status.reason != .managementCommand
+      else { return nil }
+      return .sessionEnded(status.state, status.reason)
+    case .sessionLost(session.configuration.sessionID, let error): return error
+    case .disconnected(let error): return .link(error)
+    default: return nil
+    }
+  }
+}

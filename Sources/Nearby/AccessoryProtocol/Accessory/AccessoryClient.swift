@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+internal import Ranging
+internal import UCI
+internal import UWB
+
+/// One app of an accessory: its channels, and its session on the chip.
+///
+/// Everything that happens becomes a command in one inbox, handled in order by one task, so the
+/// outcome does not depend on timing. The task ends when there is neither a channel nor a session.
+final class AccessoryClient: Sendable {
+  /// A channel waits for the acknowledgement of its command, so that an app that sends faster than
+  /// the accessory works is held up by its channel.
+  enum Command: Sendable {
+    case attached(any DataChannel, Acknowledgement)
+    case message([UInt8], from: any DataChannel, Acknowledgement)
+    /// With its error, or the reason why it was closed here.
+    case detached(any DataChannel, AccessoryError?, Acknowledgement)
+    case inactive(run: Int)
+    case idle
+    /// The device is back, or has been given up.
+    case settled(run: Int, isBack: Bool)
+    case ended(run: Int, DriverError)
+    case region(run: Int, RegionChange)
+    case close
+  }
+  typealias Acknowledgement = CheckedContinuation<Void, Never>
+
+  private struct State {
+    /// Channels being served, including replaced ones that have not ended yet.
+    var channels = 1
+    var isRanging = false
+    var isFinished = false
+    var task: Task<Void, Never>?
+  }
+
+  let app: Accessory.App
+  private let accessory: Accessory
+  private let state = Locked(State())
+  private let commands: AsyncStream<Command>
+  private let inbox: AsyncStream<Command>.Continuation
+
+  /// Creates a client whose first channel is about to be served.
+  init(_ app: Accessory.App, of accessory: Accessory) {
+    self.app = app
+    self.accessory = accessory
+    (commands, inbox) = AsyncStream.makeStream()
+    let task = Task { await self.work() }
+    state.withLock { $0.task = task }
+  }
+
+  var isRanging: Bool { state.withLock { $0.isRanging } }
+  func setRanging(_ value: Bool) { state.withLock { $0.isRanging = value } }
+
+  /// Announces one more channel; false when this client has ended.
+  func attach() -> Bool {
+    state.withLock { state in
+      guard !state.isFinished else { return false }
+      state.channels += 1
+      return true
+    }
+  }
+
+  /// Serves a channel until it ends.
+  func serve(_ channel: some DataChannel) async {
+    await post { .attached(channel, $0) }
+    for await message in channel.messages {
+      await post { .message(message, from: channel, $0) }
+    }
+    channel.close()
+    let error =
+      Task.isCancelled ? AccessoryError(.closedHere("it no longer serves")) : channel.failure
+    await post { .detached(channel, error, $0) }
+  }
+
+  /// Ends the session and the channel, and waits until that is done.
+  func close() async {
+    inbox.yield(.close)
+    await state.withLock { $0.task }?.value
+  }
+
+  func post(_ command: Command) { inbox.yield(command) }
+
+  private func post(_ command: (Acknowledgement) -> Command) async {
+    await withCheckedContinuation { acknowledgement in
+      if case .terminated = inbox.yield(command(acknowledgement)) { acknowledgement.resume() }
+    }
+  }
+
+  private func work() async {
+    var session = AccessoryAppSession(self, accessory)
+    for await command in commands {
+      await session.handle(command)
+      if case .detached = command { state.withLock { $0.channels -= 1 } }
+      let isOver = state.withLock { state in
+        guard !state.isFinished,
+          session.isClosed || state.channels == 0 && !session.isRanging
+        else { return false }
+        state.isFinished = true
+        return true
+      }
+      // The loop still handles what is in the inbox, so that every command is acknowledged.
+      if isOver {
+        inbox.finish()
+        accessory.forget(self)
+      }
+    }
+  }
+}

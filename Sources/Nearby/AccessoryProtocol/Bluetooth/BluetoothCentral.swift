@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Bluetooth
+public import FoundationEssentials
+internal import System
+
+/// An accessory that was heard over Bluetooth LE.
+public struct BluetoothAccessory: Sendable, Hashable {
+  /// What it calls itself; nil if it was not heard yet.
+  public let name: String?
+  /// Its address, which changes with some accessories that are not paired.
+  public let address: String
+  /// How strongly it was heard last, in dBm; nil: it is not heard now, or its strength is not known.
+  public let signalStrength: Int?
+  /// Whether this machine and the accessory keep keys.
+  public let isPaired: Bool
+  /// Identifies the accessory, as Core Bluetooth's identifier does. It stays the same as long as they are
+  /// paired, also for an accessory whose address changes otherwise. It contains the addresses of the
+  /// accessory and of this machine's adapter.
+  public let identifier: UUID
+
+  /// Whether it is heard now.
+  package let isHeard: Bool
+  let device: BluetoothDeviceID
+}
+
+/// Finds accessories over Bluetooth LE and connects to them, as an app does.
+///
+/// ```swift
+/// let central = try await BluetoothCentral.open()
+/// for await found in try await central.accessories() where found.name == "Door" {
+///   let channel = try await central.connect(to: found)
+///   try await channel.send(AppMessage.initialize.bytes)
+///   …
+/// }
+/// await central.close()
+/// ```
+///
+/// Accessories offer the Nordic UART Service or Qorvo's QNIS. Needs bluetoothd and libsystemd at run time.
+public final class BluetoothCentral: Sendable {
+  private let bluetooth: Bluetooth
+  private let adapter: BluetoothAdapter
+  /// What the devices that are looked for offer.
+  private let services: [BluetoothService]
+  /// Devices that were connected here, and the ends of connections, which take two seconds.
+  private let links = Locked<[BluetoothDeviceID: Link]>([:])
+  private enum Link { case connected, leaving(Task<Void, Never>) }
+
+  private init(
+    _ bluetooth: Bluetooth, _ adapter: BluetoothAdapter, _ service: BluetoothService?
+  ) {
+    (self.bluetooth, self.adapter) = (bluetooth, adapter)
+    services = service.map { [$0] } ?? PeripheralServices.channels
+  }
+
+  /// Opens an adapter, which is switched on if it was off.
+  ///
+  /// - Parameter adapter: by name, as `hci0`, or address; nil: the first that can connect to accessories.
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  public static func open(adapter: String? = nil) async throws(AccessoryError) -> BluetoothCentral {
+    try await open(adapter: adapter, bus: nil)
+  }
+
+  /// - Parameters:
+  ///   - bus: as D-Bus writes addresses; nil: the system's.
+  ///   - service: what is looked for; nil: accessories.
+  package static func open(
+    adapter: String? = nil, bus: String?, service: BluetoothService? = nil
+  ) async throws(AccessoryError) -> BluetoothCentral {
+    do throws(BluetoothError) {
+      let bluetooth = try await Bluetooth.open(bus: bus)
+      do throws(BluetoothError) {
+        return BluetoothCentral(
+          bluetooth, try await bluetooth.adapter(adapter, for: .central), service)
+      } catch {
+        await bluetooth.close()
+        throw error
+      }
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  /// Looks for accessories until the task is cancelled or the stream is dropped. Each is told when it is
+  /// heard, and again when something has changed; those that are paired or connected also if they are not
+  /// heard, because they need not advertise.
+  ///
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  public func accessories() async throws(AccessoryError) -> AsyncStream<BluetoothAccessory> {
+    do throws(BluetoothError) { return try await scan() } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  @BluetoothActor private func scan() async throws(BluetoothError)
+    -> AsyncStream<BluetoothAccessory>
+  {
+    let services = PeripheralServices.advertised
+    let found = try await bluetooth.scan(for: services, on: adapter)
+    let (stream, continuation) = AsyncStream<BluetoothAccessory>.makeStream()
+    for device in bluetooth.devices
+    where !device.isHeard && (device.isBonded || device.isConnected)
+      && !services.isDisjoint(with: device.services)
+      && bluetooth.adapter(of: device)?.address == adapter.address
+    {
+      continuation.yield(BluetoothAccessory(device, on: adapter))
+    }
+    let telling = Task { [adapter] in
+      for await device in found {
+        continuation.yield(BluetoothAccessory(device, on: adapter))
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in telling.cancel() }
+    return stream
+  }
+
+  /// The address of this machine's adapter.
+  package var ownAddress: String { adapter.address }
+
+  /// A device that advertises data of the service, or one that bluetoothd does not know any more.
+  package enum Sighting: Sendable {
+    case heard(BluetoothAccessory, data: [UInt8])
+    case gone(BluetoothAccessory)
+  }
+
+  /// Looks for devices until the task is cancelled, the stream is dropped, or bluetoothd or the adapter is
+  /// gone. Each is told when it is heard, and again when something has changed, and when it was not heard
+  /// for half a minute.
+  ///
+  /// All devices are heard, not only those that offer the service: of devices to which it was connected
+  /// before, bluetoothd does not learn new services, only new data.
+  ///
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  @BluetoothActor package func sightings() async throws(AccessoryError) -> AsyncStream<Sighting> {
+    let found: AsyncStream<BluetoothDevice>
+    // Its number may be another one by now.
+    let current = bluetooth.adapters.first { $0.address == adapter.address } ?? adapter
+    let (stream, continuation) = AsyncStream<Sighting>.makeStream()
+    bluetooth.handle = { [adapter] event in
+      guard case .deviceRemoved(let device) = event, device.isKnown(to: current) else { return }
+      continuation.yield(.gone(BluetoothAccessory(device, on: adapter)))
+    }
+    do throws(BluetoothError) {
+      if !current.isPowered { try await bluetooth.powerOn(current) }
+      found = try await bluetooth.scan(for: [], on: current)
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+    let telling = Task { @BluetoothActor [adapter, bluetooth, service = services[0].uuid] in
+      for await device in found where device.isHeard && bluetooth.device(device.id) != nil {
+        guard let data = device.serviceData[service] else { continue }
+        continuation.yield(.heard(BluetoothAccessory(device, on: adapter), data: data))
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in telling.cancel() }
+    return stream
+  }
+
+  /// Connects to an accessory.
+  ///
+  /// - Parameters:
+  ///   - accessory: One that this object has found.
+  ///   - pairing: Whether to pair as well, without a comparison; nothing happens if they are paired.
+  /// - Returns: a channel on which each write and each notification is a message.
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  public func connect(
+    to accessory: BluetoothAccessory, pairing: Bool = false
+  ) async throws(AccessoryError) -> any DataChannel {
+    let device = accessory.device
+    // bluetoothd would answer that it is connected still, and end that connection a little later.
+    if case .leaving(let task)? = links.withLock({ $0[device] }) { await task.value }
+    links.withLock { $0[device] = .connected }
+    do throws(BluetoothError) {
+      try await bluetooth.connect(device)
+      if pairing { try await pair(with: device) }
+      // Connected, an accessory may tell another name than in its advertisements, that of its machine.
+      if pairing, !accessory.isPaired, let name = accessory.name {
+        try? await bluetooth.rename(device, name)
+      }
+      return try await channel(to: device)
+    } catch {
+      await disconnect(device)
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  @BluetoothActor private func pair(with device: BluetoothDeviceID) async throws(BluetoothError) {
+    // bluetoothd refuses to pair while there is no agent. An accessory on this machine keeps its own.
+    let agent = try await bluetooth.allowPairing(isForAll: false) { $0.device == device }
+    let outcome: Result<Void, BluetoothError>
+    do throws(BluetoothError) {
+      outcome = .success(try await bluetooth.pair(device))
+    } catch {
+      outcome = .failure(error)
+    }
+    await bluetooth.unregister(agent)
+    try outcome.get()
+  }
+
+  @BluetoothActor private func channel(
+    to device: BluetoothDeviceID
+  ) async throws(BluetoothError) -> CentralChannel {
+    let known = bluetooth.characteristics(of: device)
+    for service in services {
+      guard
+        let input = known.first(where: { $0.service == service.uuid && $0.uuid == service.input }),
+        let output = known.first(where: { $0.service == service.uuid && $0.uuid == service.output })
+      else { continue }
+      return CentralChannel(
+        bluetooth, input, try await bluetooth.notifications(of: output)
+      ) { [weak self] in await self?.disconnect(device) }
+    }
+    throw BluetoothError(.noCharacteristic(services[0].input))
+  }
+
+  private func disconnect(_ device: BluetoothDeviceID) async {
+    let leaving: Task<Void, Never>? = links.withLock { links in
+      switch links[device] {
+      case nil: return nil
+      case .leaving(let task)?: return task
+      case .connected?:
+        let task = Task { [bluetooth, links = self.links] in
+          // bluetoothd keeps the connection of a program that has ended. It fails if there is none.
+          try? await bluetooth.disconnect(device)
+          links.withLock { $0[device] = nil }
+        }
+        links[device] = .leaving(task)
+        return task
+      }
+    }
+    await leaving?.value
+  }
+
+  /// Ends the connections that were made here, which takes two seconds, and every stream.
+  public func close() async {
+    await bluetooth.endNotifications()
+    for device in links.withLock({ Array($0.keys) }) { await disconnect(device) }
+    await bluetooth.close()
+  }
+}
+
+extension BluetoothAccessory {
+  init(_ device: BluetoothDevice, on adapter: BluetoothAdapter) {
+    self.init(
+      name: device.name, address: device.address, signalStrength: device.rssi,
+      isPaired: device.isBonded, identifier: Self.identifier(device, on: adapter),
+      isHeard: device.isHeard, device: device.id)
+  }
+
+  /// A UUID of version 8. Keys belong to an adapter's address, whatever its number is.
+  static func identifier(_ device: BluetoothDevice, on adapter: BluetoothAdapter) -> UUID {
+    func bytes(_ address: String) -> [UInt8] {
+      let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
+      return bytes.count == 6 ? bytes : [UInt8](repeating: 0, count: 6)
+    }
+    let (a, d) = (bytes(adapter.address), bytes(device.address))
+    let kind: UInt8 = device.isRandom ? 1 : 0
+    return UUID(
+      uuid: (
+        a[0], a[1], a[2], a[3], a[4], a[5], 0x80, kind, 0x80, 0, d[0], d[1], d[2], d[3], d[4], d[5]
+      ))
+  }
+}
+
+// What a session needs that goes on in the background.
+extension BluetoothCentral {
+  /// Looks whether an accessory is paired and connected, by whichever program, and holds the
+  /// configuration data that its app was sent.
+  ///
+  /// - Parameter bus: as D-Bus writes addresses; nil: the system's.
+  /// - Throws: `AccessoryError` with the code `.bluetooth`.
+  package static func confirm(
+    _ identifier: UUID, offers data: AccessoryConfigurationData, bus: String? = nil
+  ) async throws(AccessoryError) {
+    let bluetooth: Bluetooth
+    do throws(BluetoothError) { bluetooth = try await Bluetooth.open(bus: bus) } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+    let outcome: Result<Void, AccessoryError>
+    do throws(AccessoryError) {
+      outcome = .success(try await confirm(identifier, offers: data, bluetooth))
+    } catch {
+      outcome = .failure(error)
+    }
+    await bluetooth.close()
+    try outcome.get()
+  }
+
+  @BluetoothActor private static func confirm(
+    _ identifier: UUID, offers data: AccessoryConfigurationData, _ bluetooth: Bluetooth
+  ) async throws(AccessoryError) {
+    let device = bluetooth.devices.first { device in
+      bluetooth.adapter(of: device).map {
+        BluetoothAccessory.identifier(device, on: $0) == identifier
+      } ?? false
+    }
+    guard let device, device.isBonded else {
+      throw AccessoryError(.notPaired(device?.address ?? identifier.uuidString))
+    }
+    do throws(BluetoothError) {
+      guard try await bluetooth.isReady(device.id) else {
+        throw BluetoothError(.notConnected(device.address))
+      }
+      for characteristic in bluetooth.characteristics(of: device.id)
+      where characteristic.service == PeripheralServices.nearbyInteraction {
+        // Right after pairing the first one can fail in BlueZ.
+        var value = try? await bluetooth.read(characteristic)
+        if value == nil { value = try? await bluetooth.read(characteristic) }
+        if let value, let offered = try? AccessoryConfigurationData(value), offered == data {
+          return
+        }
+      }
+    } catch {
+      throw AccessoryError(.bluetooth(error))
+    }
+    throw AccessoryError(.otherConfiguration(device.address))
+  }
+}
+
+/// The app's end of a connection over Bluetooth LE.
+private final class CentralChannel: DataChannel {
+  let messages: AsyncStream<[UInt8]>
+  /// A connection that is lost looks like one that the accessory has ended.
+  let failure: AccessoryError? = nil
+
+  private let bluetooth: Bluetooth
+  private let input: RemoteCharacteristic
+  private let notifications: GATTNotifications
+  private let disconnect: @Sendable () async -> Void
+
+  init(
+    _ bluetooth: Bluetooth, _ input: RemoteCharacteristic, _ notifications: GATTNotifications,
+    disconnect: @escaping @Sendable () async -> Void
+  ) {
+    (self.bluetooth, self.input, self.notifications) = (bluetooth, input, notifications)
+    self.disconnect = disconnect
+    messages = notifications.values
+  }
+
+  func send(_ message: [UInt8]) async throws(AccessoryError) {
+    do throws(BluetoothError) {
+      if input.flags.contains("write") {
+        try await bluetooth.write(message, to: input)
+      } else {
+        try await bluetooth.writeWithoutResponse(message, to: input)
+      }
+    } catch {
+      if case .notConnected = error.reason { throw .closed }
+      throw AccessoryError(.bluetooth(error))
+    }
+  }
+
+  func close() {
+    Task { @BluetoothActor [notifications, disconnect] in
+      notifications.cancel()
+      await disconnect()
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+
+/// The receiving half of a channel over a byte stream: bytes in, messages out.
+final class MessageInbox: Sendable {
+  private struct State {
+    var framing = MessageFraming()
+    var isEnded = false
+    var failure: AccessoryError?
+  }
+
+  let messages: AsyncStream<[UInt8]>
+  private let continuation: AsyncStream<[UInt8]>.Continuation
+  private let state = Locked(State())
+
+  /// Messages that can wait. More than enough, because apps wait for the answer to each.
+  private static let capacity = 64
+
+  init() {
+    (messages, continuation) = AsyncStream.makeStream(
+      bufferingPolicy: .bufferingOldest(Self.capacity))
+  }
+
+  var failure: AccessoryError? { state.withLock { $0.failure } }
+  var isEnded: Bool { state.withLock { $0.isEnded } }
+
+  /// Takes bytes; false after the end of this stream.
+  func take(_ bytes: some Sequence<UInt8>) -> Bool {
+    do throws(AccessoryError) {
+      let messages = try state.withLock { state throws(AccessoryError) in
+        state.isEnded ? nil : try state.framing.take(bytes)
+      }
+      guard let messages else { return false }
+      for message in messages {
+        if case .dropped = continuation.yield(message) { throw AccessoryError(.receiveOverflow) }
+      }
+      return true
+    } catch {
+      end(error)
+      return false
+    }
+  }
+
+  /// Ends the stream; only the first cause counts.
+  ///
+  /// - Returns: whether this was the first time.
+  @discardableResult
+  func end(_ failure: AccessoryError?) -> Bool {
+    let isFirst = state.withLock { state in
+      guard !state.isEnded else { return false }
+      state.isEnded = true
+      state.failure = failure
+      return true
+    }
+    if isFirst { continuation.finish() }
+    return isFirst
+  }
+
+  func endOfStream() {
+    let isInMessage = state.withLock { $0.framing.isInMessage }
+    end(isInMessage ? AccessoryError(.invalidFraming("the stream ends within a message")) : nil)
+  }
+}

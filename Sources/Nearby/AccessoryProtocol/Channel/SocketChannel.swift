@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import System
+package import SystemPackage
+internal import UWB
+internal import UWBLink
+
+/// A data channel over a connected stream socket: TCP or Unix. Each message is preceded by its length
+/// in two bytes, low byte first.
+///
+/// Nothing blocks: bytes are read when Dispatch reports some, and messages are written into the
+/// socket's buffer, which holds thousands of them. Where it is full the peer has stopped reading, and
+/// the channel ends with `AccessoryError.Code.channelFailed`.
+public final class SocketChannel: DataChannel {
+  private let inbox = MessageInbox()
+  private let watch: ReadWatch
+  private let descriptor: FileDescriptor
+  /// Guards against writing into a descriptor that has been closed.
+  private let isOpen = Locked(true)
+
+  /// Creates a channel on a connected socket, which it closes at its end.
+  package init(_ descriptor: FileDescriptor) {
+    self.descriptor = descriptor
+    let number = descriptor.rawValue
+    _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+    watch = ReadWatch(number, label: "uwb data channel") { [inbox] in
+      Self.read(number, into: inbox)
+    } ended: { [inbox, isOpen] in
+      inbox.end(nil)
+      isOpen.withLock { isOpen in
+        isOpen = false
+        _ = Glibc.close(number)
+      }
+    }
+  }
+
+  /// Connects to an accessory within ten seconds for each address of its host.
+  ///
+  /// - Throws: `AccessoryError`.
+  public static func connect(
+    to endpoint: ChannelEndpoint
+  ) async throws(AccessoryError) -> SocketChannel {
+    try await connect(to: endpoint, within: 10)
+  }
+
+  /// - Parameter seconds: for each address.
+  package static func connect(
+    to endpoint: ChannelEndpoint, within seconds: Int
+  ) async throws(AccessoryError) -> SocketChannel {
+    // Resolving a name and connecting block, so they have a thread of their own.
+    SocketChannel(
+      try await onBlockingThread { () throws(AccessoryError) in
+        try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
+          SocketAddress.connect(number, address, length, within: seconds)
+        }
+      })
+  }
+
+  /// The peer's messages, for one consumer.
+  public var messages: AsyncStream<[UInt8]> { inbox.messages }
+  /// Why the channel failed; nil while it works, and when one of the sides closed it.
+  public var failure: AccessoryError? { inbox.failure }
+
+  /// Sends one message.
+  ///
+  /// - Throws: `AccessoryError`.
+  public func send(_ message: [UInt8]) async throws(AccessoryError) {
+    let frame = try MessageFraming.frame(message)
+    let failure: AccessoryError.Reason? = isOpen.withLock { isOpen in
+      guard isOpen, !inbox.isEnded else { return .closed }
+      var sent = 0
+      while sent < frame.count {
+        let count = frame.withUnsafeBytes {
+          Glibc.send(
+            descriptor.rawValue, $0.baseAddress! + sent, frame.count - sent,
+            Int32(MSG_NOSIGNAL))
+        }
+        if count > 0 { sent += count }
+        if count < 0 {
+          switch errno {
+          case EINTR: continue
+          case EAGAIN: return .peerNotReading
+          case EPIPE, ECONNRESET: return .closed
+          default: return .system(Errno(rawValue: errno), endpoint: "the data channel")
+          }
+        }
+      }
+      return nil
+    }
+    guard let failure else { return }
+    // Half a message may have been sent, after which nothing can follow.
+    inbox.end(failure == .closed ? nil : AccessoryError(failure))
+    watch.cancel()
+    throw inbox.failure ?? AccessoryError(failure)
+  }
+
+  /// Ends the channel.
+  public func close() {
+    inbox.end(nil)
+    watch.cancel()
+  }
+
+  /// Reads all that is available; false at the end of the stream. Nothing may be left: once the peer
+  /// has hung up, Dispatch on Linux does not call again.
+  private static func read(_ number: Int32, into inbox: MessageInbox) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = Glibc.read(number, &buffer, buffer.count)
+      if count > 0 {
+        guard inbox.take(buffer[..<count]) else { return false }
+      } else if count == 0 {
+        inbox.endOfStream()
+        return false
+      } else if errno == EAGAIN {
+        return true
+      } else if errno != EINTR {
+        // The connections of a program that was killed are reset.
+        inbox.end(
+          errno == ECONNRESET
+            ? nil : AccessoryError(.system(Errno(rawValue: errno), endpoint: "the data channel")))
+        return false
+      }
+    }
+  }
+}
+
+/// Runs `body` on a thread that may block.
+func onBlockingThread<R: Sendable>(
+  _ body: @escaping @Sendable () throws(AccessoryError) -> R
+) async throws(AccessoryError) -> R {
+  let result: Result<R, AccessoryError>
+  do throws(LinkError) {
+    result = try await runBlocking { Result(catching: body) }
+  } catch {
+    throw AccessoryError(.device(.link(error)))
+  }
+  return try result.get()
+}

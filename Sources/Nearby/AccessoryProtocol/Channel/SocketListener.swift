@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import System
+internal import SystemPackage
+internal import UWBLink
+
+/// Waits for apps at a socket; each connection is a data channel.
+///
+/// Apps are not authenticated: whoever can connect can range. A Unix socket admits its user only; TCP
+/// without a host listens on this machine only, and with `0.0.0.0` or `[::]` on all its interfaces, so that
+/// everybody in every network of the machine can connect.
+public final class SocketListener: Sendable {
+  /// Where it listens, with the port that was chosen for 0.
+  public let endpoint: ChannelEndpoint
+  /// The apps that connect, for one consumer. Ends with the listener.
+  public let channels: AsyncStream<SocketChannel>
+
+  /// Whether everybody who can reach this machine can connect.
+  package let isOnAllInterfaces: Bool
+
+  private let watch: ReadWatch
+  private let isListening = Locked(true)
+
+  /// Connections that can wait to be accepted.
+  private static let backlog: Int32 = 16
+
+  /// Starts to listen. Replaces a Unix socket that a program has left behind.
+  ///
+  /// - Throws: `AccessoryError`.
+  public convenience init(_ endpoint: ChannelEndpoint) async throws(AccessoryError) {
+    // Without a pause the queue would be called again at once.
+    try await self.init(endpoint) { usleep(100_000) }
+  }
+
+  /// - Parameter pause: blocks for a while before a connection is accepted again for which there was
+  ///   no descriptor.
+  package init(
+    _ endpoint: ChannelEndpoint, pause: @escaping @Sendable () -> Void
+  ) async throws(AccessoryError) {
+    // Resolving a name and looking for another listener block.
+    let descriptor = try await onBlockingThread { () throws(AccessoryError) in
+      try Self.listen(at: endpoint)
+    }
+    let number = descriptor.rawValue
+    isOnAllInterfaces = SocketAddress.isUnspecified(descriptor)
+    if case .tcp(let host, 0) = endpoint {
+      self.endpoint = .tcp(host: host, port: SocketAddress.port(of: descriptor) ?? 0)
+    } else {
+      self.endpoint = endpoint
+    }
+    // As many as there are descriptors.
+    let (channels, continuation) = AsyncStream<SocketChannel>.makeStream()
+    self.channels = channels
+    watch = ReadWatch(number, label: "uwb data channels") {
+      while true {
+        let accepted = accept(number, nil, nil)
+        guard accepted >= 0 else {
+          if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause() }
+          return true
+        }
+        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+        continuation.yield(SocketChannel(FileDescriptor(rawValue: accepted)))
+      }
+    } ended: {
+      Glibc.close(number)
+      continuation.finish()
+    }
+  }
+
+  deinit { close() }
+
+  /// Stops listening. Connected channels stay open.
+  public func close() {
+    // Only once: another program may listen at the same path afterwards.
+    let wasListening = isListening.withLock { isListening in
+      defer { isListening = false }
+      return isListening
+    }
+    if wasListening, case .unix(let path) = endpoint { unlink(path) }
+    watch.cancel()
+  }
+
+  private static func listen(
+    at endpoint: ChannelEndpoint
+  ) throws(AccessoryError) -> FileDescriptor {
+    if case .unix(let path) = endpoint { try removeLeftover(path, endpoint) }
+    return try SocketAddress.withSocket(endpoint, forListening: true) { number, address, length in
+      var yes: Int32 = 1
+      if case .tcp = endpoint {
+        setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+      }
+      guard bind(number, address, length) == 0 else { return Errno(rawValue: errno) }
+      // Before anybody can connect.
+      if case .unix(let path) = endpoint, chmod(path, 0o600) != 0 { return Errno(rawValue: errno) }
+      guard Glibc.listen(number, backlog) == 0 else { return Errno(rawValue: errno) }
+      _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+      return nil
+    }
+  }
+
+  /// Removes a Unix socket at which no program listens.
+  private static func removeLeftover(
+    _ path: String, _ endpoint: ChannelEndpoint
+  ) throws(AccessoryError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw AccessoryError(.system(.fileExists, endpoint: endpoint.description))
+    }
+    do throws(AccessoryError) {
+      let used = try SocketAddress.withSocket(endpoint, forListening: false) {
+        number, address, length in
+        SocketAddress.connect(number, address, length, within: 1)
+      }
+      Glibc.close(used.rawValue)
+    } catch {
+      switch error.reason {
+      case .system(.connectionRefused, _):
+        unlink(path)
+        return
+      case .system(.timedOut, _): break  // A program listens, and is too busy to accept.
+      default: throw error
+      }
+    }
+    throw AccessoryError(.system(.addressInUse, endpoint: endpoint.description))
+  }
+}

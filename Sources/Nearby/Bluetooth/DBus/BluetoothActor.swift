@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import System
+
+/// Everything that concerns D-Bus and Bluetooth's sockets runs here, on one thread of its own, because
+/// a connection of sd-bus may be used by one thread at a time.
+///
+/// Nothing that runs here may block: bluetoothd calls back before it answers.
+@globalActor package actor BluetoothActor {
+  package static let shared = BluetoothActor()
+
+  nonisolated package var unownedExecutor: UnownedSerialExecutor {
+    unsafe EventThread.shared.asUnownedSerialExecutor()
+  }
+
+  /// Calls `body` at once, on the thread of this actor.
+  static func assumeIsolated(_ body: @BluetoothActor () -> Void) {
+    shared.preconditionIsolated()
+    // As `MainActor.assumeIsolated` does it: the isolation is no part of how a function is called.
+    withoutActuallyEscaping(body) { unsafe unsafeBitCast($0, to: (() -> Void).self)() }
+  }
+}
+
+/// What the thread waits for beside its jobs.
+@BluetoothActor protocol EventSource: AnyObject {
+  /// Called before each wait.
+  ///
+  /// - Returns: the descriptor, the events of poll(2) to wait for, and until when: a time of
+  ///   CLOCK_MONOTONIC in microseconds. nil: neither.
+  func prepare() -> (descriptor: Int32, events: Int16, deadline: UInt64?)?
+  /// Called when an event or the time has come.
+  func ready(_ events: Int16)
+}
+
+/// The thread of `BluetoothActor`: runs jobs, and waits for descriptors between them.
+final class EventThread: SerialExecutor {
+  static let shared = EventThread()
+
+  private struct State {
+    var jobs: [UnownedJob] = []
+    var id: pthread_t?
+  }
+  private let state = Locked(State())
+  /// A pipe, by which the thread is woken.
+  private let wakeEnds: (read: Int32, write: Int32)
+
+  private init() {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { preconditionFailure("no pipe could be made: \(errno)") }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    wakeEnds = (ends[0], ends[1])
+    start()
+  }
+
+  private func start() {
+    var id = pthread_t()
+    let failed = withSignalsBlocked {
+      unsafe pthread_create(
+        &id, nil,
+        { _ in
+          EventThread.shared.run()
+        }, nil)
+    }
+    precondition(failed == 0, "no thread could be made: \(failed)")
+    pthread_detach(id)
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let isFirst = state.withLock { state in
+      state.jobs.append(job)
+      return state.jobs.count == 1
+    }
+    guard isFirst else { return }
+    // A full pipe wakes the thread as well.
+    var byte: UInt8 = 0
+    _ = unsafe write(wakeEnds.write, &byte, 1)
+  }
+
+  func checkIsolated() {
+    precondition(isIsolatingCurrentContext() == true, "not on the thread of BluetoothActor")
+  }
+
+  func isIsolatingCurrentContext() -> Bool? {
+    state.withLock { $0.id }.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+  }
+
+  private func run() -> Never {
+    state.withLock { $0.id = pthread_self() }
+    while true {
+      while true {
+        let jobs = state.withLock { state in
+          defer { state.jobs = [] }
+          return state.jobs
+        }
+        guard !jobs.isEmpty else { break }
+        for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
+      }
+      BluetoothActor.assumeIsolated { EventSources.wait(waking: self.wakeEnds.read) }
+    }
+  }
+}
+
+/// The sources of the thread.
+@BluetoothActor enum EventSources {
+  private static var sources: [any EventSource] = []
+
+  static func add(_ source: some EventSource) { sources.append(source) }
+
+  static func remove(_ source: some EventSource) { sources.removeAll { $0 === source } }
+
+  /// CLOCK_MONOTONIC in microseconds.
+  private static var now: UInt64 {
+    nanoseconds(of: CLOCK_MONOTONIC) / 1_000
+  }
+
+  /// Waits for an event, and handles what has come.
+  static func wait(waking descriptor: Int32) {
+    var entries = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+    var waiting: [(source: any EventSource, deadline: UInt64?)] = []
+    for source in sources {
+      guard let (descriptor, events, deadline) = source.prepare() else { continue }
+      entries.append(pollfd(fd: descriptor, events: events, revents: 0))
+      waiting.append((source, deadline))
+    }
+    let first = waiting.compactMap(\.deadline).min()
+    let before = now
+    let timeout = first.map { $0 > before ? Int32(clamping: ($0 - before + 999) / 1_000) : 0 }
+    guard unsafe poll(&entries, nfds_t(entries.count), timeout ?? -1) >= 0 else { return }
+    if entries[0].revents != 0 {
+      var buffer = [UInt8](repeating: 0, count: 64)
+      while unsafe read(descriptor, &buffer, buffer.count) > 0 {}
+    }
+    let after = now
+    for (entry, (source, deadline)) in zip(entries.dropFirst(), waiting) {
+      let isDue = deadline.map { $0 <= after } ?? false
+      // One before it may have removed it.
+      guard entry.revents != 0 || isDue, sources.contains(where: { $0 === source }) else {
+        continue
+      }
+      source.ready(entry.revents)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import System
+
+/// Executes the runs of one session on their chip, one after the other.
+final class RunExecutor: SessionCore.Executor {
+  private struct State {
+    var run: RangingRun?
+    var task: Task<Void, Never>?
+  }
+  private let state = Locked(State())
+  private let registry: DeviceRegistry
+  private let confirm: Confirmation
+
+  /// Looks for an accessory over Bluetooth LE.
+  ///
+  /// - Returns: why a session with it cannot go on in the background; nil: it can.
+  typealias Confirmation = @Sendable (SessionPlan.BluetoothPeer) async -> NIError?
+
+  init(
+    registry: DeviceRegistry = .shared, confirm: @escaping Confirmation = { await $0.confirm() }
+  ) {
+    (self.registry, self.confirm) = (registry, confirm)
+  }
+
+  func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {
+    let run = RangingRun(run, plan, core, registry, confirm)
+    state.withLock { state in
+      state.run?.end(tellPeer: false)
+      state.run = run
+      // The previous run has to be off the chip before the next one begins.
+      state.task = Task(executorPreference: SessionExecutor.shared) { [previous = state.task] in
+        await previous?.value
+        await run.run()
+      }
+    }
+  }
+
+  func end(tellPeer: Bool) {
+    state.withLock { state in
+      state.run?.end(tellPeer: tellPeer)
+      state.run = nil
+    }
+  }
+
+  func finish() async {
+    await state.withLock { $0.task }?.value
+    await registry.closeIdle()
+  }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
+internal import Foundation
+internal import System
+internal import UWB
+
+/// The implementation of a session: executes the effects of its state machine, and passes measurements
+/// on to the delegate. Thread-safe.
+final class SessionCore: Sendable {
+  /// Executes runs on a chip. Tests use another implementation.
+  protocol Executor: Sendable {
+    func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore)
+    func end(tellPeer: Bool)
+    func finish() async
+  }
+
+  /// How many updates can wait for the app's queue; beyond that the newest are dropped.
+  static let pendingLimit = 64
+
+  struct State {
+    var machine = SessionMachine()
+    weak var session: NISession?
+    weak var delegate: (any NISessionDelegate)?
+    var queue: DispatchQueue? {
+      didSet { queueNumber += 1 }
+    }
+    var queueNumber = 0
+    var pendingCallbacks = Deque<PendingCallback>()
+    /// How many pending callbacks have not been scheduled on their queue yet.
+    var unscheduledCallbacks = 0
+    // Of the last run:
+    var plan: SessionPlan?
+    var token: NIDiscoveryToken?
+    var shareable: [UInt8]?
+    var finder: MotionFinder?
+    var anchors = AnchorMessages()
+    var timers: [SessionMachine.Timer: @Sendable () -> Void] = [:]
+    var slept = Duration.zero
+    /// The app has ended the session itself, after which the delegate is not called.
+    var isSilenced = false
+    /// The newest update of a run, kept while the program is in the background.
+    var heldUpdate: (event: NISession.Event, run: Int)?
+    var pendingUpdates = 0
+    var droppedUpdates = 0
+    var unpublished = UnpublishedEvents()
+
+    /// Removes the oldest pending callback of a queue.
+    mutating func nextCallback(for queueNumber: Int) -> PendingCallback? {
+      // All are for this queue, unless the app has just chosen another one.
+      if pendingCallbacks.first?.queueNumber == queueNumber { return pendingCallbacks.popFirst() }
+      return pendingCallbacks.firstIndex { $0.queueNumber == queueNumber }
+        .map { pendingCallbacks.remove(at: $0) }
+    }
+  }
+
+  /// An event for the delegate, and its queue; with a run, it is dropped once that run has ended.
+  struct PendingCallback {
+    var event: NISession.Event
+    var run: Int?
+    var queueNumber: Int
+  }
+
+  let state = Locked(State())
+  let broadcast = Broadcast<NISession.Event>()
+  let clock: any SessionClock
+  private let executor: any Executor
+  private let program: ProgramState
+
+  init(
+    clock: any SessionClock = SystemClock(), executor: any Executor = RunExecutor(),
+    program: ProgramState = .shared
+  ) {
+    (self.clock, self.executor, self.program) = (clock, executor, program)
+    let slept = clock.times.slept
+    state.withLock { $0.slept = slept }
+    program.add(self)
+    programStateChanged()
+  }
+
+  // MARK: events
+
+  func handle(_ event: SessionEvent) { change { apply(event, &$0) } }
+
+  /// Changes the state, then schedules the callbacks that result.
+  ///
+  /// They are scheduled outside of the lock, because a thread that is woken takes it at once. The order
+  /// is kept nevertheless, because each scheduled call delivers the oldest callback.
+  func change(_ body: (inout State) -> Void) {
+    let (queue, number, callbacks, hasEvents) = state.withLock { state in
+      body(&state)
+      defer { state.unscheduledCallbacks = 0 }
+      return (
+        state.queue, state.queueNumber, state.unscheduledCallbacks,
+        state.unpublished.beginPublishing()
+      )
+    }
+    for _ in 0..<callbacks { (queue ?? .main).async { [self] in deliver(number) } }
+    if hasEvents { publish() }
+  }
+
+  func run(
+    _ plan: SessionPlan?, token: NIDiscoveryToken?, finder: MotionFinder?, problem: NIError?
+  ) {
+    change { state in
+      if state.machine.phase != .invalidated {
+        (state.plan, state.token, state.finder) = (plan, token, finder)
+        state.shareable = nil
+        state.anchors = AnchorMessages()
+        // A sleep before this run does not matter to it.
+        state.slept = clock.times.slept
+      } else {
+        state.isSilenced = false
+      }
+      let endures = plan?.bluetoothPeer != nil
+      apply(.run(hasObject: token != nil, endures: endures, problem: problem), &state)
+    }
+  }
+
+  /// The program is in the background now, or no longer.
+  func programStateChanged() {
+    change { state in
+      let isInBackground = program.isInBackground
+      guard isInBackground != state.machine.isInBackground else { return }
+      if isInBackground {
+        // What waits for the app's queue would arrive in the background.
+        for callback in state.pendingCallbacks {
+          if let run = callback.run { state.heldUpdate = (callback.event, run) }
+        }
+        state.pendingCallbacks.removeAll { $0.run != nil }
+        state.pendingUpdates = 0
+      }
+      apply(.background(isInBackground), &state)
+      guard !isInBackground, let held = state.heldUpdate.take(), state.machine.isRanging(held.run)
+      else { return }
+      send(held.event, run: held.run, &state)
+    }
+  }
+
+  /// Stores the data for the accessory that a run has made.
+  func keep(_ shareable: [UInt8]?, for run: Int) {
+    state.withLock { if $0.machine.run == run { $0.shareable = shareable } }
+  }
+
+  func apply(_ event: SessionEvent, _ state: inout State) {
+    let (now, slept) = clock.times
+    // The two clocks are not read at the same instant, so they may differ a little.
+    if slept - state.slept > .seconds(1) {
+      state.slept = slept
+      execute(state.machine.handle(.slept, at: now), &state)
+    }
+    if event == .invalidate {
+      state.isSilenced = true
+      state.unpublished.finish()
+    }
+    execute(state.machine.handle(event, at: now), &state)
+  }
+
+  private func execute(_ effects: [SessionEffect], _ state: inout State) {
+    for effect in effects {
+      switch effect {
+      case .begin(let run): if let plan = state.plan { executor.begin(run, plan, self) }
+      case .end(let tellPeer): executor.end(tellPeer: tellPeer)
+      case .set(let timer, let time):
+        state.timers[timer]?()
+        // `stopTimers` follows every end of a session and releases this reference. A weak one would
+        // slow down the delivery of each measurement.
+        state.timers[timer] = clock.after(time) { [self] in handle(.timer(timer)) }
+      case .stopTimers:
+        for stop in state.timers.values { stop() }
+        state.timers = [:]
+        if state.machine.phase == .invalidated { program.remove(self) }
+      case .call(let callback): call(callback, &state)
+      }
+    }
+  }
+
+  /// Changes the timeouts, also those that are running.
+  func set(_ timeouts: NISession.Timeouts) {
+    change { execute($0.machine.set(timeouts, at: clock.times.now), &$0) }
+  }
+
+  /// Ends the session, and waits until nothing of it is on a chip.
+  func close() async {
+    handle(.invalidate)
+    await executor.finish()
+  }
+
+  // MARK: callbacks
+
+  private func call(_ callback: SessionEffect.Callback, _ state: inout State) {
+    guard !state.isSilenced else { return }
+    let object = state.token.map { NINearbyObject(token: $0) }
+    switch callback {
+    case .started: send(.didStartRunning, &state)
+    case .suspended: send(.wasSuspended, &state)
+    case .suspensionEnded: send(.suspensionEnded, &state)
+    case .shareable:
+      guard let object, let data = state.shareable else { return }
+      send(.didGenerateShareableConfigurationData(Data(data), object), &state)
+    case .outOfRange:
+      guard let object else { return }
+      send(.didUpdate([object]), run: state.machine.run, &state)
+    case .removed(let reason):
+      guard let object else { return }
+      send(.didRemove(object, reason), &state)
+    case .invalidated(let error):
+      send(.didInvalidate(error), &state)
+      state.unpublished.finish()
+    }
+  }
+
+  /// Sends an event to the delegate, on its queue, and to the subscribers.
+  ///
+  /// - Parameter run: of an update, which waits for the foreground.
+  func send(_ event: NISession.Event, run: Int? = nil, _ state: inout State) {
+    if let run, state.machine.isInBackground {
+      state.heldUpdate = (event, run)
+      return
+    }
+    state.unpublished.append(event)
+    if run != nil {
+      guard state.pendingUpdates < Self.pendingLimit else {
+        state.droppedUpdates += 1
+        return
+      }
+      state.pendingUpdates += 1
+    }
+    state.pendingCallbacks.append(
+      PendingCallback(event: event, run: run, queueNumber: state.queueNumber))
+    state.unscheduledCallbacks += 1
+  }
+
+  /// Makes the oldest pending callback of a queue, on that queue.
+  private func deliver(_ queueNumber: Int) {
+    // Session and delegate are released outside of the lock, because releasing the last reference to a
+    // session ends it, which takes the lock.
+    let (event, session, delegate) = state.withLock {
+      state -> (NISession.Event?, NISession?, (any NISessionDelegate)?) in
+      guard let callback = state.nextCallback(for: queueNumber) else { return (nil, nil, nil) }
+      if let run = callback.run {
+        state.pendingUpdates -= 1
+        // It may have been paused, removed or run again meanwhile.
+        guard state.machine.isRanging(run) else { return (nil, nil, nil) }
+      }
+      return state.isSilenced ? (nil, nil, nil) : (callback.event, state.session, state.delegate)
+    }
+    guard let event, let session, let delegate else { return }
+    event.deliver(to: delegate, session)
+  }
+}
+
+/// The events of a session that its subscribers have not received yet.
+///
+/// Part of the state behind the session's lock, but published outside of it: waking a task takes a lock
+/// of the runtime, which is also held while the cancellation handlers of a task run, and those (the
+/// stream's own, and an app's that ends the session) take the session's lock.
+struct UnpublishedEvents {
+  /// nil: the end.
+  private var events = Deque<NISession.Event?>()
+  private var isPublishing = false
+  private var hasEnded = false
+  /// Somebody has subscribed.
+  var isObserved = false
+
+  mutating func append(_ event: NISession.Event) {
+    if isObserved, !hasEnded { events.append(event) }
+  }
+
+  mutating func finish() {
+    if isObserved, !hasEnded { events.append(nil) }
+    hasEnded = true
+  }
+
+  /// Whether the caller has to publish; otherwise there is nothing, or another thread does it.
+  mutating func beginPublishing() -> Bool {
+    guard !isPublishing, !events.isEmpty else { return false }
+    isPublishing = true
+    return true
+  }
+
+  /// The next event for the thread that publishes; nil: there is none left.
+  mutating func next() -> NISession.Event?? {
+    let next = events.popFirst()
+    if next == nil { isPublishing = false }
+    return next
+  }
+}
+
+extension SessionCore {
+  func events() -> AsyncStream<NISession.Event> {
+    let hasEnded = state.withLock { state in
+      state.unpublished.isObserved = true
+      return state.machine.phase == .invalidated
+    }
+    return hasEnded ? AsyncStream { $0.finish() } : broadcast.subscribe(.bufferingNewest(256))
+  }
+
+  /// Publishes all events, in order: one thread at a time.
+  func publish() {
+    while let next = state.withLock({ $0.unpublished.next() }) {
+      if let next { broadcast.send(next) } else { broadcast.finish() }
+    }
+  }
+}

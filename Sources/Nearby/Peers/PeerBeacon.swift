@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+internal import Glibc
+internal import System
+
+/// Announces a program in all networks of this machine, and hears other programs.
+///
+/// All work is done on a queue of its own. Networks that come and go are followed.
+final class PeerBeacon: @unchecked Sendable {
+  // Sendable: dispatch sources are thread-safe, though not marked so on Linux.
+
+  struct Heard: Sendable {
+    var announcement: PeerAnnouncement
+    /// The sender, in dotted decimals.
+    var address: String
+  }
+
+  private let queue = DispatchQueue(label: "uwb peers")
+  private let reader: any DispatchSourceRead
+  private let clock: any DispatchSourceTimer
+  private let isClosed = Locked(false)
+  /// Whether this machine has a network, apart from itself, in which the last announcement was made.
+  let hasNetwork: Bool
+
+  /// Begins to announce and to listen.
+  ///
+  /// - Parameters:
+  ///   - heard: takes each announcement, also this program's own.
+  ///   - tick: called after each of its own announcements.
+  init(
+    _ announcement: PeerAnnouncement, every interval: Duration,
+    heard: @escaping @Sendable (Heard) -> Void, tick: @escaping @Sendable () -> Void
+  ) throws(NIPeerError) {
+    let socket = Glibc.socket(
+      AF_INET,
+      Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard socket >= 0 else { throw .noNetwork(errno: errno) }
+    // Any number of programs of this machine listen there.
+    var yes: Int32 = 1
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    var group = Self.group
+    let bound = withUnsafePointer(to: &group) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    let (error, bytes) = (errno, announcement.bytes)
+    let networks = bound == 0 ? Self.send(bytes, on: socket) : []
+    guard bound == 0, !networks.isEmpty else {
+      Glibc.close(socket)
+      throw .noNetwork(errno: bound == 0 ? ENETUNREACH : error)
+    }
+    hasNetwork = networks.contains { !$0.hasPrefix("127.") }
+    let farewell =
+      PeerAnnouncement(
+        id: announcement.id, port: 0, service: announcement.service, name: announcement.name
+      ).bytes
+    reader = DispatchSource.makeReadSource(fileDescriptor: socket, queue: queue)
+    reader.setEventHandler { Self.read(socket, heard) }
+    reader.setCancelHandler {
+      _ = Self.send(farewell, on: socket)
+      Glibc.close(socket)
+    }
+    clock = DispatchSource.makeTimerSource(queue: queue)
+    let milliseconds = Int(interval / .milliseconds(1))
+    clock.schedule(
+      deadline: .now() + .milliseconds(milliseconds), repeating: .milliseconds(milliseconds))
+    clock.setEventHandler {
+      _ = Self.send(bytes, on: socket)
+      tick()
+    }
+    reader.resume()
+    clock.resume()
+  }
+
+  deinit { close() }
+
+  /// Says that this program leaves.
+  func close() {
+    let wasOpen = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return !isClosed
+    }
+    guard wasOpen else { return }
+    clock.cancel()
+    reader.cancel()
+  }
+
+  private static var group: sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = PeerAnnouncement.port.bigEndian
+    inet_pton(AF_INET, PeerAnnouncement.group, &address.sin_addr)
+    return address
+  }
+
+  /// Sends a datagram in each network, of which the group is joined where it was not yet.
+  ///
+  /// - Returns: the own addresses in those where it could be sent.
+  private static func send(_ bytes: [UInt8], on socket: Int32) -> [String] {
+    var list: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&list) == 0 else { return [] }
+    defer { freeifaddrs(list) }
+    var reached: [String] = []
+    var next = list
+    while let entry = next?.pointee {
+      next = entry.ifa_next
+      guard let address = entry.ifa_addr, Int32(address.pointee.sa_family) == AF_INET,
+        entry.ifa_flags & UInt32(IFF_UP) != 0, reached.count < 32
+      else { continue }
+      let own = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_addr }
+      var join = ip_mreq(imr_multiaddr: group.sin_addr, imr_interface: own)
+      setsockopt(
+        socket, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, &join,
+        socklen_t(MemoryLayout<ip_mreq>.size))
+      var from = own
+      setsockopt(
+        socket, Int32(IPPROTO_IP), IP_MULTICAST_IF, &from, socklen_t(MemoryLayout<in_addr>.size))
+      var to = group
+      let sent = withUnsafePointer(to: &to) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          sendto(
+            socket, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0,
+            socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      if sent == bytes.count { reached.append(text(own)) }
+    }
+    return reached
+  }
+
+  /// Reads some of what has come: the timer has its turn also in a flood.
+  private static func read(_ socket: Int32, _ heard: (Heard) -> Void) {
+    var buffer = [UInt8](repeating: 0, count: PeerAnnouncement.longest + 1)
+    for _ in 0..<64 {
+      var from = sockaddr_in()
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let count = withUnsafeMutablePointer(to: &from) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          recvfrom(socket, &buffer, buffer.count, 0, $0, &length)
+        }
+      }
+      guard count >= 0 else { return }
+      guard let announcement = PeerAnnouncement(Array(buffer[..<count])) else { continue }
+      heard(Heard(announcement: announcement, address: text(from.sin_addr)))
+    }
+  }
+
+  private static func text(_ address: in_addr) -> String {
+    withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
+  }
+}

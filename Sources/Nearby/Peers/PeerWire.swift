@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessoryProtocol
+internal import System
+internal import UWB
+
+/// A channel to one peer, message by message, each within a time.
+struct PeerWire: Sendable {
+  let channel: any DataChannel
+  /// Lives as long as the channel is in use.
+  private let transport: any PeerTransport
+
+  init(_ channel: any DataChannel, _ transport: any PeerTransport) {
+    (self.channel, self.transport) = (channel, transport)
+  }
+
+  func send(_ message: PeerMessage) async throws(NIPeerError) {
+    do throws(AccessoryError) { try await channel.send(message.bytes) } catch {
+      // Over Bluetooth LE it may be too long.
+      throw error.code == .bluetooth ? .unreachable(error.description) : .vanished
+    }
+  }
+
+  /// Waits for a message; the channel is closed where none comes, and when the task is cancelled.
+  func next(within limit: Duration? = nil) async throws(NIPeerError) -> PeerMessage {
+    let isLate = Locked(false)
+    let timer = limit.map { limit in
+      OneShotTimer(after: limit) { [channel] in
+        isLate.withLock { $0 = true }
+        channel.close()
+      }
+    }
+    defer { timer?.cancel() }
+    let bytes = await withTaskCancellationHandler {
+      var messages = channel.messages.makeAsyncIterator()
+      return await messages.next()
+    } onCancel: {
+      channel.close()
+    }
+    guard let bytes else {
+      if isLate.withLock({ $0 }) { throw .silent }
+      guard let failure = channel.failure else { throw .vanished }
+      throw failure.code == .bluetooth ? .unreachable(failure.description) : .damaged
+    }
+    guard let message = PeerMessage(bytes) else { throw .damaged }
+    return message
+  }
+
+  /// Tells the peer, and ends the channel.
+  func refuse() async {
+    try? await send(.refusal)
+    channel.close()
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import System
+import Logging
+import UWBLab
+import UWBLink
+
+/// What a message in the journal is about: `journalctl MESSAGE_ID=…` finds all of a kind.
+enum JournalMessage: String {
+  case chipOpened = "be17043f6c2b421eb1a347bde9da9961"
+  case chipLost = "488999cf75fe410ba9c0fddd93133daa"
+  case chipBack = "b7c975d6574b44f58e482fe395a34105"
+  case chipLent = "36967a9d94114bd9a7b8172b6517cc01"
+  case sessionStarted = "23647b040cc94ac192a26ec38d46de9f"
+  case clientStuck = "5de22ab908894988bf55e339fd308cd1"
+
+  /// Of a message about it, with further fields.
+  func metadata(_ fields: Logger.Metadata = [:]) -> Logger.Metadata {
+    fields.merging(["MESSAGE_ID": "\(rawValue)"]) { $1 }
+  }
+}
+
+/// Writes to standard error; where that is the journal, to it with fields (systemd.journal-fields(7)):
+/// `UWB_CHIP`, `UWB_SESSION`, `UWB_PEER_PID` and so on.
+struct JournalLog: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level
+
+  /// Whether standard error is the journal: systemd.exec(5), JOURNAL_STREAM.
+  private static let isJournal: Bool = {
+    var status = stat()
+    guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
+      return false
+    }
+    return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+  }()
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let all = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+      .map { ($0.key, "\($0.value)") }
+    let details = all.filter { $0.0 != "MESSAGE_ID" }.map { " \($0)=\($1)" }.joined()
+    let text = printable("\(event.message)\(details)")
+    let line = Array("\(Self.isJournal ? "<\(priority(event.level))>" : "uwbd: ")\(text)\n".utf8)
+    Self.write(
+      line, Self.isJournal ? Self.entry(text, priority(event.level), all) : nil)
+  }
+
+  /// A datagram for the journal, in its native protocol.
+  static func entry(_ text: String, _ priority: Int, _ fields: [(String, String)]) -> [UInt8] {
+    let names = ["pid": "UWB_PEER_PID", "MESSAGE_ID": "MESSAGE_ID"]
+    let all =
+      [("MESSAGE", text), ("PRIORITY", "\(priority)"), ("SYSLOG_IDENTIFIER", "uwbd")]
+      + fields.map { (names[$0] ?? "UWB_\($0.uppercased())", $1) }
+    return all.flatMap { name, value -> [UInt8] in
+      let bytes = Array(value.utf8)
+      guard bytes.contains(0x0A) else { return Array("\(name)=".utf8) + bytes + [0x0A] }
+      let length = (0..<8).map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) }
+      return Array("\(name)\n".utf8) + length + bytes + [0x0A]
+    }
+  }
+
+  /// Whether the journal has taken it.
+  private static func send(_ entry: [UInt8]) -> Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    return withUnixAddress("/run/systemd/journal/socket") {
+      sendto(descriptor, entry, entry.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, $1)
+    } == entry.count
+  }
+
+  /// Messages that wait to be written, and how many were lost since: standard error may be a pipe that
+  /// nobody reads, which holds up nothing here.
+  private static let waiting = Locked((count: 0, lost: 0))
+  private static let queue = DispatchQueue(label: "log")
+  private static let mostWaiting = 1_000
+
+  /// - Parameter entry: of the journal, instead of the line.
+  private static func write(_ line: [UInt8], _ entry: [UInt8]?) {
+    let isTaken = waiting.withLock { waiting in
+      guard waiting.count < mostWaiting else {
+        waiting.lost += 1
+        return false
+      }
+      waiting.count += 1
+      return true
+    }
+    guard isTaken else { return }
+    queue.async {
+      let lost = waiting.withLock { waiting in
+        defer { waiting.lost = 0 }
+        return waiting.lost
+      }
+      // In one piece, for others that write there.
+      if entry.map(send) != true { _ = Glibc.write(STDERR_FILENO, line, line.count) }
+      if lost > 0 {
+        let note = Array("\(isJournal ? "<4>" : "uwbd: ")\(lost) messages were lost\n".utf8)
+        _ = Glibc.write(STDERR_FILENO, note, note.count)
+      }
+      waiting.withLock { $0.count -= 1 }
+    }
+  }
+
+  /// Returns when everything is written, or half a second later when nobody reads it.
+  static func finish() async {
+    for _ in 0..<50 where waiting.withLock({ $0.count }) > 0 {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// As syslog(3) numbers them.
+  private func priority(_ level: Logger.Level) -> Int {
+    switch level {
+    case .critical: 2
+    case .error: 3
+    case .warning: 4
+    case .notice: 5
+    case .info: 6
+    case .debug, .trace: 7
+    }
+  }
+}

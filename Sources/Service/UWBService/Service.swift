@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Logging
+import System
+import UWB
+import UWBLab
+import UWBLink
+import Varlink
+
+/// The chips, the programs that are connected, and what these ask for.
+@ServiceActor final class Service {
+  nonisolated let varlink: VarlinkService
+  nonisolated let logger: Logger
+  private let permissions: Permissions
+  private var chips: [SharedChip] = []
+  private let ports: PortStore?
+  private var clients: [Int: Client] = [:]
+  private var nextNumber = 0
+  /// The sockets of the clients.
+  nonisolated let watch = SocketWatch()
+  private var watching: (any DispatchSourceRead)?
+  private var listening: (any DispatchSourceRead)?
+  private var isPaused = false
+  private var idle: (time: Duration, body: @Sendable () -> Void)?
+  private var idleTimer: Task<Void, Never>?
+
+  init(
+    _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
+    ports: PortStore? = nil, logger: Logger
+  ) throws(VarlinkInterfaceError) {
+    varlink = try VarlinkService(
+      vendor: "swift-uwb", product: "uwbd", version: version,
+      url: "https://github.com/swift-uwb/swift-uwb",
+      interfaces: [String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self)],
+      upgrading: ["\(Refusal.interface).Attach"])
+    self.permissions = permissions
+    self.logger = logger
+    self.ports = ports
+    for chip in chips { _ = make(chip.name, chip.endpoint) }
+  }
+
+  /// Shares a chip from now on, if it does not do so yet.
+  ///
+  /// - Returns: whether it is new.
+  func add(_ name: String, _ endpoint: LinkEndpoint) -> Bool {
+    guard !chips.contains(where: { $0.name == name }) else { return false }
+    make(name, endpoint).start()
+    return true
+  }
+
+  private func make(_ name: String, _ endpoint: LinkEndpoint) -> SharedChip {
+    let index = chips.count
+    let chip = SharedChip(
+      endpoint, name: name, port: ports.map { ($0, "\(PortStore.prefix)\(index)") }, logger: logger)
+    chip.startsOwn = { [weak self, weak chip] profile throws(Refusal) in
+      if let self, let chip { try await self.startOwn(profile, on: chip) }
+    }
+    chip.relays = { [weak self] in self?.relay($0, of: $1, begins: $2) }
+    chip.disconnects = { [weak self, weak chip] in
+      guard let self else { return }
+      for client in clients.values where client.chip?.chip === chip { client.close(.interrupted) }
+    }
+    chips.append(chip)
+    return chip
+  }
+
+  /// The names of the chips.
+  var names: [String] { chips.map(\.name) }
+
+  /// Opens the chips, and serves clients.
+  ///
+  /// - Parameter socket: one that listens and does not block; closed at the end.
+  func start(listeningAt socket: Int32) {
+    for chip in chips { chip.start() }
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: socket, queue: ServiceQueue.shared.queue)
+    source.setEventHandler { [weak self] in
+      ServiceQueue.shared.handle {
+        if self?.accept(from: socket) == false { self?.pause() }
+      }
+    }
+    source.setCancelHandler { close(socket) }
+    listening = source
+    source.resume()
+    watching = watch.source(in: ServiceQueue.shared.queue) { [weak self] in
+      ServiceQueue.shared.handle { self?.serve() }
+    }
+    watching?.resume()
+  }
+
+  /// There is no descriptor for another connection: without a pause the queue would be called again at
+  /// once.
+  private func pause() {
+    isPaused = true
+    listening?.suspend()
+    ServiceQueue.shared.queue.asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
+      ServiceQueue.shared.handle { self?.resume() }
+    }
+  }
+
+  private func resume() {
+    if isPaused { listening?.resume() }
+    isPaused = false
+  }
+
+  /// Closes all connections, ends all sessions, and closes the chips. Connections come first:
+  /// programs then wait for the next service, as after a crash.
+  func stop() async {
+    resume()
+    listening?.cancel()
+    listening = nil
+    for client in clients.values { client.close() }
+    await withTaskGroup { group in
+      for chip in chips { group.addTask { await chip.stop() } }
+    }
+    watching?.cancel()
+    watching = nil
+  }
+
+  // MARK: sessions of its own
+
+  /// Holds these sessions from now on, and lets go of those that it held and that are not among them.
+  func hold(_ profiles: [ProfileFolder.Profile]) {
+    for chip in chips {
+      chip.hold(profiles.filter { $0.chip == chip.name }.map { ($0.file, $0.text) })
+    }
+  }
+
+  /// The chips of the files whose sessions it holds.
+  var held: [String: String] {
+    let pairs = chips.flatMap { chip in chip.files.map { ($0, chip.name) } }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
+  private func startOwn(_ profile: SessionProfile, on chip: SharedChip) async throws(Refusal) {
+    let user = PeerCredentials(uid: geteuid(), pid: getpid(), groups: [])
+    let (session, _) = try await session(with: profile, on: chip, .everyone, user)
+    guard session.owners[SharedSession.service] == nil else { return }
+    session.add(SharedSession.service, user, linger: .zero)
+    do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
+  }
+
+  /// Calls `body` when nobody has been connected for so long, and there is no session.
+  func whenIdle(for time: Duration, _ body: @escaping @Sendable () -> Void) {
+    idle = (time, body)
+    noteIdle()
+  }
+
+  private func noteIdle() {
+    guard let idle, clients.isEmpty else { return }
+    idleTimer?.cancel()
+    idleTimer = Task {
+      guard (try? await Task.sleep(for: idle.time)) != nil, clients.isEmpty else { return }
+      if chips.allSatisfy(\.sessions.isEmpty) { idle.body() } else { noteIdle() }
+    }
+  }
+
+  /// What it serves, in a line.
+  var status: String {
+    let open = chips.filter { $0.problemText == nil }.count
+    let sessions = chips.reduce(0) { $0 + $1.sessions.count }
+    return "\(open) of \(chips.count) chips, \(sessions) sessions, \(connections) clients"
+  }
+
+  var connections: Int { clients.count }
+  var listeners: Int { clients.values.count { $0.monitor != nil } }
+
+  /// Returns when the threads that read from the chips have shown that they work.
+  func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
+
+  /// Reads what programs have sent, and finds out which of them have gone.
+  ///
+  /// - Returns: how many there were.
+  @discardableResult
+  private func serve() -> Int {
+    let numbers = watch.next()
+    for number in numbers { clients[number]?.isReady() }
+    return numbers.count
+  }
+
+  /// Accepts some connections; those that are left are told again.
+  ///
+  /// - Returns: whether there was a descriptor for each of them.
+  private func accept(from socket: Int32) -> Bool {
+    // Those that have gone count until somebody looks; who has not gone may have more to say each time.
+    var served = 0
+    for _ in 0..<64 {
+      let descriptor = Glibc.accept(socket, nil, nil)
+      guard descriptor >= 0 else {
+        if errno == EINTR || errno == ECONNABORTED { continue }
+        return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
+      }
+      ListeningSocket.prepare(descriptor)
+      guard let user = permissions.user(descriptor) else {
+        close(descriptor)
+        continue
+      }
+      while refusal(for: user) != nil, served <= clients.count {
+        let count = serve()
+        guard count > 0 else { break }
+        served += count
+      }
+      if let refusal = refusal(for: user) {
+        // The answer to the first call, before it comes.
+        let bytes = refusal.bytes
+        send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        close(descriptor)
+        continue
+      }
+      nextNumber += 1
+      clients[nextNumber] = Client(descriptor, number: nextNumber, user, self)
+    }
+    return true
+  }
+
+  /// Why a user may not connect now; nil: it may.
+  private func refusal(for user: PeerCredentials) -> Refusal? {
+    let advice = "End programs that are connected and do nothing, or try again later."
+    guard clients.count < permissions.mostClients else {
+      return .denied(
+        "\(permissions.mostClients) programs are connected, which is the limit.", advice)
+    }
+    let limit = permissions.mostClientsOfUser
+    guard user.uid != 0, clients.values.count(where: { $0.user.uid == user.uid }) >= limit else {
+      return nil
+    }
+    return .denied("\(limit) programs of this user are connected, which is the limit.", advice)
+  }
+
+  /// A connection has ended: what the program holds ends with it.
+  func closed(_ client: Client, _ release: SharedSession.Release) {
+    clients[client.number] = nil
+    for session in client.held { session.release(client.number, release) }
+    client.held = []
+    for chip in client.borrowed { chip.takeBack() }
+    client.borrowed = []
+    noteIdle()
+  }
+
+  // MARK: calls
+
+  /// Carries out a call whose parameters have been checked, and answers it.
+  func perform(_ method: String, _ call: VarlinkCall, for client: Client) {
+    switch method {
+    case "List": client.answer(reply(["chips": chips.map(describe)]))
+    default:
+      Task {
+        do throws(Refusal) {
+          let chip = try await chip(call)
+          // The program may have gone meanwhile.
+          guard !client.isClosed else { return }
+          try await perform(method, call, on: chip, for: client)
+        } catch { client.answer(error.bytes) }
+      }
+    }
+  }
+
+  /// - Parameter chip: nil: the call names none.
+  private func perform(
+    _ method: String, _ call: VarlinkCall, on chip: SharedChip?, for client: Client
+  ) async throws(Refusal) {
+    if method == "Monitor" { return try monitor(call, chip, for: client) }
+    let chip = if let chip { chip } else { try only() }
+    switch method {
+    case "Describe":
+      let device = try await device(of: chip)
+      client.answer(reply(["chip": chip.name, "info": UWBDevice.json.object(device)]))
+    case "Stop":
+      try stop(call, on: chip, for: client)
+      client.answer(reply([:]))
+    case "Attach": try await attach(call, to: chip, for: client)
+    case "Borrow": try await borrow(call, chip, for: client)
+    default: client.answer(reply(try await start(call, on: chip, for: client)))
+    }
+  }
+
+  private func reply(_ parameters: JSONLine) -> [UInt8] { VarlinkReply.bytes(parameters.json) }
+
+  private func describe(_ chip: SharedChip) -> JSONLine {
+    let sessions = chip.sessions.sorted { $0.key < $1.key }.map { id, session -> JSONLine in
+      let owners = session.owners.sorted { $0.key < $1.key }.map(\.value.json)
+      return [
+        "session_id": id, "state": session.state, "share": session.share.rawValue,
+        "owners": owners,
+      ]
+    }
+    return [
+      "chip": chip.name, "problem": chip.problemText, "sessions": sessions,
+      "borrower": chip.borrower?.json,
+    ]
+  }
+
+  /// The chip that a call names; nil: it names none. Waits for chips that are being opened before
+  /// it refuses a path: one of them may be there.
+  private func chip(_ call: VarlinkCall) async throws(Refusal) -> SharedChip? {
+    guard let name = call.parameters["chip"]?.string else { return nil }
+    func named() -> SharedChip? { chips.first { $0.name == name || $0.place == name } }
+    if let chip = named() { return chip }
+    for chip in chips { await chip.waitWhileOpening() }
+    if let chip = named() { return chip }
+    throw .noChip("There is no chip \(printable(name)).", "The chips are: \(knownNames)")
+  }
+
+  private var knownNames: String { chips.map { printable($0.name) }.joined(separator: ", ") }
+
+  /// The chip, where there is one only.
+  private func only() throws(Refusal) -> SharedChip {
+    guard let first = chips.first else {
+      throw .noChip("There is no chip yet.", "Plug in a board; uwbctl list shows what is there.")
+    }
+    guard chips.count == 1 else {
+      throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(knownNames)")
+    }
+    return first
+  }
+
+  /// The device of a chip; waits while it is being opened, for 10 s at most.
+  private func device(of chip: SharedChip) async throws(Refusal) -> UWBDevice {
+    await chip.waitWhileOpening()
+    try checkLent(chip)
+    guard case .open(let device) = chip.phase else {
+      throw .chip(
+        "ChipUnavailable", chip.name, chip.problemText ?? "It is closed.",
+        chip.problem?.recoverySuggestion ?? "Try again in a second.")
+    }
+    return device
+  }
+
+  private func sessionID(_ call: VarlinkCall) throws(Refusal) -> UInt32? {
+    guard let number = call.parameters["session_id"]?.integer else { return nil }
+    guard let id = UInt32(exactly: number) else { throw .invalidParameter("session_id") }
+    return id
+  }
+
+  // MARK: sessions
+
+  private func start(
+    _ call: VarlinkCall, on chip: SharedChip, for client: Client
+  ) async throws(Refusal) -> JSONLine {
+    let linger = try linger(call)
+    let share =
+      call.parameters["share"]?.string.flatMap(SharedSession.Share.init(rawValue:)) ?? .everyone
+    let device = try await device(of: chip)
+    let (session, joined) = try await start(
+      try profile(call, for: device), on: chip, share, linger: linger, for: client)
+    return ["chip": chip.name, "session_id": session.id, "joined": joined]
+  }
+
+  private func linger(_ call: VarlinkCall) throws(Refusal) -> Duration {
+    let milliseconds = call.parameters["linger_ms"]?.integer ?? 0
+    guard 0...60_000 ~= milliseconds else { throw .invalidParameter("linger_ms") }
+    return .milliseconds(milliseconds)
+  }
+
+  /// Starts a session for a client, or lets it join the same one.
+  func start(
+    _ profile: SessionProfile, on chip: SharedChip, _ share: SharedSession.Share,
+    linger: Duration, for client: Client
+  ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
+    try permissions.checkStart(client.user)
+    let (session, joined) = try await session(with: profile, on: chip, share, client.user)
+    session.add(client.number, client.user, linger: linger)
+    if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
+    do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
+    // It may have gone while the chip worked.
+    if client.isClosed { session.release(client.number, .gone) }
+    return (session, joined)
+  }
+
+  /// The session that is there, if it may be joined, or a new one, which nobody owns yet. Waits for one
+  /// with the same id that is ending.
+  private func session(
+    with profile: SessionProfile, on chip: SharedChip, _ share: SharedSession.Share,
+    _ user: PeerCredentials
+  ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
+    while true {
+      let device = try await device(of: chip)
+      guard let there = chip.sessions[profile.sessionID] else {
+        return (make(profile, on: chip, device, share, user), false)
+      }
+      if there.isEnding {
+        await there.waitUntilEnded()
+        continue
+      }
+      try checkJoining(there, profile, user)
+      return (there, true)
+    }
+  }
+
+  private func profile(
+    _ call: VarlinkCall, for device: UWBDevice
+  ) throws(Refusal) -> SessionProfile {
+    let text = "\(call.parameters["profile"] ?? .null)"
+    do throws(ProfileError) {
+      return try SessionProfile(Array(text.utf8), for: device.dialect.generation)
+    } catch {
+      // All of it is in one line here.
+      let reason = "\(error)".replacing("Line 1: ", with: "", maxReplacements: 1)
+      throw Refusal("InvalidProfile", ["reason": reason, "advice": error.recoverySuggestion])
+    }
+  }
+
+  private func checkJoining(
+    _ session: SharedSession, _ profile: SessionProfile, _ user: PeerCredentials
+  ) throws(Refusal) {
+    guard session.isVisible(to: user) else {
+      throw .denied(
+        "Session \(session.id) belongs to another user.",
+        "Take another session_id, or ask its owner to share it with everyone.")
+    }
+    guard !session.isEqual(to: profile) else { return }
+    throw Refusal(
+      "Conflict",
+      [
+        "chip": session.chip, "session_id": session.id, "owners": session.owners.values.map(\.json),
+        "differences": session.differences(from: profile),
+      ], status: .sessionDuplicate)
+  }
+
+  /// Sends a measurement to those who listen and may see it.
+  func publish(
+    _ measurement: PublishedMeasurement, to isMeant: (PeerCredentials) -> Bool = { _ in true }
+  ) {
+    for client in clients.values where isMeant(client.user) { client.offer(measurement) }
+  }
+
+  private func make(
+    _ profile: SessionProfile, on chip: SharedChip, _ device: UWBDevice,
+    _ share: SharedSession.Share, _ user: PeerCredentials
+  ) -> SharedSession {
+    let session = SharedSession(
+      chip: chip.name, device, profile, share: share, uid: user.uid,
+      SharedSession.Reports { [weak self] in
+        self.map { $0.listeners > 0 } ?? false
+      } measured: { [weak self] session, measurement in
+        self?.publish(measurement) { session.isVisible(to: $0) }
+      } ended: { [weak self, weak chip] session, reason in
+        if chip?.sessions[session.id] === session { chip?.sessions[session.id] = nil }
+        self?.clients.values.forEach { $0.ended(session, reason) }
+        chip?.keepOwn()
+      })
+    chip.sessions[profile.sessionID] = session
+    logger.info(
+      "session started",
+      metadata: JournalMessage.sessionStarted.metadata([
+        "session": "\(session.id)", "uid": "\(user.uid)", "pid": "\(user.pid)",
+      ]))
+    return session
+  }
+
+  private func stop(
+    _ call: VarlinkCall, on chip: SharedChip, for client: Client
+  ) throws(Refusal) {
+    let id = try sessionID(call)
+    guard let session = client.held.first(where: { $0.id == id && $0.chip == chip.name }) else {
+      throw .noSession(
+        "This connection does not hold the session.", "Call Stop where Start was called.")
+    }
+    release(session, of: client)
+  }
+
+  /// Lets go of a session that a client holds.
+  func release(_ session: SharedSession, of client: Client) {
+    client.held.removeAll { $0 === session }
+    session.release(client.number, .asked)
+  }
+
+  /// Lets a program speak UCI with a chip.
+  private func attach(
+    _ call: VarlinkCall, to chip: SharedChip, for client: Client
+  ) async throws(Refusal) {
+    try permissions.checkStart(client.user)
+    let (linger, device) = (try linger(call), try await device(of: chip))
+    guard !client.isClosed else { return }
+    let virtual = VirtualChip(chip, device, client, self, linger: linger)
+    client.attach(virtual, reply(["chip": chip.name]))
+  }
+
+  /// A chip has said something of a session.
+  func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
+    for client in clients.values { client.chip?.relay(packet, of: session, begins: begins) }
+  }
+
+  // MARK: chips that a program has to itself
+
+  private func checkLent(_ chip: SharedChip) throws(Refusal) {
+    guard let borrower = chip.borrower else { return }
+    throw .busy(
+      chip.name, "A program has the chip to itself: \(borrower.reason)",
+      "Wait until process \(borrower.user.pid) has ended.", borrower, [])
+  }
+
+  private func borrow(
+    _ call: VarlinkCall, _ chip: SharedChip, for client: Client
+  ) async throws(Refusal) {
+    try permissions.checkStart(client.user)
+    try checkLent(chip)
+    let owners = chip.sessions.values.flatMap(\.owners).filter {
+      $0.key != SharedSession.service && $0.key != client.number
+    }
+    guard owners.isEmpty else {
+      throw .busy(
+        chip.name, "Other programs hold sessions of the chip.",
+        "Wait until they have ended; List tells which they are.", nil, owners.map(\.value))
+    }
+    let reason = printable(call.parameters["reason"]?.string ?? "")
+    guard !reason.isEmpty, reason.utf8.count <= 200 else { throw .invalidParameter("reason") }
+    client.borrowed.append(chip)
+    chip.lend(to: SharedChip.Borrower(user: client.user, reason: reason))
+    await chip.waitUntilClosed()
+    client.answer(reply(["chip": chip.name]))
+  }
+
+  private func monitor(
+    _ call: VarlinkCall, _ chip: SharedChip?, for client: Client
+  ) throws(Refusal) {
+    let (id, name) = (try sessionID(call), chip?.name)
+    let limit = call.parameters["queue"]?.integer ?? 1_000
+    guard 1...10_000 ~= limit else { throw .invalidParameter("queue") }
+    let pause = call.parameters["every_ms"]?.integer ?? 0
+    guard 0...10_000 ~= pause else { throw .invalidParameter("every_ms") }
+    if let id {
+      let there = chips.filter { name ?? $0.name == $0.name }.compactMap { $0.sessions[id] }
+      guard let session = there.first(where: { $0.isVisible(to: client.user) }) else {
+        throw there.isEmpty
+          ? .noSession("There is no session \(id).", "List tells which sessions there are.")
+          : .denied(
+            "Session \(id) belongs to another user.", "Ask its owner to share it with everyone.")
+      }
+      guard !session.isEnding else {
+        throw .sessionEnded(session.chip, id, "It is ending.", "Start it again.")
+      }
+    }
+    let rule = call.parameters["keep"]?.string.flatMap(MeasurementQueue.Rule.init(rawValue:))
+    guard !call.oneway else { return client.answer([]) }
+    client.listen(
+      Client.Monitor(
+        chip: name, sessionID: id, peer: call.parameters["peer"]?.string,
+        queue: MeasurementQueue(rule ?? .all, limit: Int(limit)), pause: .milliseconds(pause)))
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package import ArgumentParser
+import CVersion
+import Dispatch
+import Glibc
+import System
+import Logging
+import UWBLab
+import UWBLink
+
+/// The service.
+package struct Uwbd: AsyncParsableCommand {
+  static let version = String(cString: cversion_number())
+
+  package static let configuration = CommandConfiguration(
+    commandName: "uwbd",
+    abstract: "Share UWB chips among programs.",
+    discussion: """
+      Opens the chips, and serves programs at a Unix socket with varlink: they start sessions, join \
+      those of others and see what is measured. A session ends when the programs that hold it have \
+      gone, or later if they have asked for it. For example:
+        uwbd --socket ./control /dev/ttyACM0
+        varlinkctl introspect ./control org.swift-uwb.Chips
+      Started by a socket unit of systemd, it serves that socket. SIGINT, SIGTERM, SIGQUIT and, without \
+      --sessions, SIGHUP end it: sessions end first.
+      """,
+    version: "uwbd \(version)\nPart of swift-uwb. Licence: Apache-2.0.")
+
+  @Option(help: "The path at which programs connect.", completion: .file())
+  var socket = "/run/uwbd/control"
+
+  @Option(help: "The mode of the socket in octal digits: who may connect, and see measurements.")
+  var mode = "0660"
+
+  @Option(help: "The group whose members may start sessions (default: everybody who may connect).")
+  var group: String?
+
+  @Option(
+    help: """
+      A folder with profiles of sessions that the service itself holds: NAME.json, or of several chips \
+      CHIP.NAME.json with the last part of the chip's name. SIGHUP reads it again.
+      """,
+    completion: .directory)
+  var sessions: String?
+
+  @Option(help: "End after so many seconds without clients and sessions; for socket units.")
+  var idle: Int?
+
+  @Flag(name: .shortAndLong, help: "Log what clients and the driver do; -vv: every detail.")
+  var verbose: Int
+
+  @Argument(
+    help: """
+      The chips, as for uwbctl --device: /dev/ttyACM0, usb:SERIAL, tcp:host:port, and so on. Without any, \
+      the boards that udev names in /dev/uwb, as they are plugged in.
+      """)
+  var devices: [String] = []
+
+  private var socketMode: mode_t? { mode_t(mode, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil } }
+
+  package init() {}
+
+  package func validate() throws {
+    guard socketMode != nil else {
+      throw ValidationError("--mode takes octal digits, such as 0660.")
+    }
+    guard Set(devices).count == devices.count else {
+      throw ValidationError("A chip is named twice.")
+    }
+    guard idle ?? 1 > 0 else { throw ValidationError("--idle takes 1 or more.") }
+    for device in devices {
+      do { _ = try LinkEndpoint(device) } catch {
+        throw ValidationError("\(error) \(error.recoverySuggestion ?? "")")
+      }
+    }
+  }
+
+  package func run() async throws {
+    let (events, event) = AsyncStream<Event>.makeStream()
+    let reloads = sessions != nil
+    let first = Locked(FirstSignal())
+    signal(SIGPIPE, SIG_IGN)
+    let signals = Signals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
+      if reloads, number == SIGHUP {
+        event.yield(.reload)
+        return
+      }
+      if first.withLock({ $0.isSecond() }) { _exit(128 + number) }
+      event.yield(.end)
+    }
+    defer { signals.cancel() }
+    var logger = Logger(label: "uwbd") { _ in JournalLog(logLevel: .notice) }
+    logger.logLevel = verbose == 0 ? .notice : verbose == 1 ? .info : .trace
+    let supervisor = Supervisor()
+    let permissions = Permissions(group: try groupID())
+    let inherited = try reporting(ListeningSocket.inherited)
+    let ports = PortStore(supervisor, inherited: inherited.ports)
+    let (listening, isOwn) = try listen(inherited.socket)
+    defer { if isOwn { unlink(socket) } }
+    // Each client and each chip has descriptors.
+    var limits = rlimit()
+    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 {
+      limits.rlim_cur = min(limits.rlim_max, 65_536)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    }
+    let boards = BoardFolder()
+    // Before the first call, which may name one of them.
+    let names = devices.isEmpty ? try await runBlocking { boards.boards } : devices
+    let service = try await Service(
+      names.map { ($0, try LinkEndpoint($0)) }, permissions, version: Self.version,
+      ports: ports, logger: logger)
+    await readSessions(service, logger)
+    await service.start(listeningAt: listening)
+    supervisor.notify("READY=1\nSTATUS=\(await service.status)")
+    let watchdog = Task {
+      while let interval = supervisor.interval, (try? await Task.sleep(for: interval)) != nil {
+        await service.waitForReaders()
+        supervisor.notify("WATCHDOG=1\nSTATUS=\(await service.status)")
+      }
+    }
+    let watch = devices.isEmpty ? Task { await boards.watch { event.yield(.boards($0)) } } : nil
+    defer { watch?.cancel() }
+    if let idle { await service.whenIdle(for: .seconds(idle)) { event.yield(.end) } }
+    loop: for await event in events {
+      switch event {
+      case .end: break loop
+      case .boards(let names):
+        var isAnyNew = false
+        for name in names {
+          if await service.add(name, try LinkEndpoint(name)) { isAnyNew = true }
+        }
+        if isAnyNew { await readSessions(service, logger) }
+      case .reload:
+        supervisor.notify("RELOADING=1\nMONOTONIC_USEC=\(nanoseconds(of: CLOCK_MONOTONIC) / 1_000)")
+        await readSessions(service, logger)
+        supervisor.notify("READY=1\nSTATUS=\(await service.status)")
+      }
+    }
+    watchdog.cancel()
+    supervisor.notify("STOPPING=1")
+    await service.stop()
+    await JournalLog.finish()
+  }
+
+  private enum Event {
+    case end, reload
+    case boards([String])
+  }
+
+  /// A file that cannot be used is told, and does not keep the others from being used.
+  private func readSessions(_ service: Service, _ logger: Logger) async {
+    guard let sessions else { return }
+    let (chips, held) = await (service.names, service.held)
+    let read = try? await runBlocking { ProfileFolder(sessions, chips: chips, held: held) }
+    guard let folder = read ?? nil else {
+      logger.error("The folder \(printable(sessions)) cannot be read: sessions stay as they are.")
+      return
+    }
+    for problem in folder.problems { logger.error("\(printable(problem))") }
+    await service.hold(folder.profiles)
+  }
+
+  private func groupID() throws -> (name: String, id: UInt32)? {
+    guard let group else { return nil }
+    guard let entry = getgrnam(group) else {
+      throw report("There is no group \(group).", "Create it: groupadd --system \(group)", EX_USAGE)
+    }
+    return (group, entry.pointee.gr_gid)
+  }
+
+  private func listen(_ inherited: Int32?) throws -> (socket: Int32, isOwn: Bool) {
+    if let inherited { return (inherited, false) }
+    return try reporting { () throws(SocketFailure) in
+      (try ListeningSocket.make(at: socket, mode: socketMode ?? 0o600), true)
+    }
+  }
+
+  private func reporting<R>(_ body: () throws(SocketFailure) -> R) throws -> R {
+    do throws(SocketFailure) { return try body() } catch {
+      throw report(error.cause, error.suggestion, EX_CANTCREAT)
+    }
+  }
+
+  private func report(_ cause: String, _ suggestion: String?, _ status: Int32) -> ExitCode {
+    var text = "uwbd: \(printable(cause))\n"
+    if let suggestion { text += "  try: \(printable(suggestion))\n" }
+    let bytes = Array(text.utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+    return ExitCode(status)
+  }
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+import System
+import Logging
+import UCI
+import UWB
+
+/// What a program sees that uses a chip as if it had opened it: a chip that speaks UCI, and has the
+/// sessions of that program only. They are sessions of the service, and begin when they are started.
+@ServiceActor final class VirtualChip {
+  private struct Session {
+    var type: SessionType
+    var parameters: [TLV] = []
+    var state = SessionState.initialised
+    /// While it is active.
+    var shared: SharedSession?
+  }
+
+  private struct Command: Sendable {
+    var opcode: Opcode
+    var payload: [UInt8]
+  }
+
+  /// A command is not carried out: the status of its response.
+  private struct Refused: Error { var status: Status }
+
+  let chip: SharedChip
+  private let device: UWBDevice
+  private weak var client: Client?
+  private let service: Service
+  /// How long sessions stay that the program does not end.
+  private let linger: Duration
+  private var sessions: [UInt32: Session] = [:]
+  private var input: [UInt8] = []
+  private var segments: [UInt8] = []
+  private let commands: AsyncStream<Command>.Continuation
+  private let stream: AsyncStream<Command>
+  private var waiting = 0
+  /// Whether the rest of a message is dropped as its beginning was.
+  private var drops = false
+
+  /// As chips have, and more.
+  private static let mostSessions = 32
+  /// Commands that may wait; drivers wait for each answer.
+  private static let mostCommands = 64
+  /// Bytes of the longest command.
+  private static let longestCommand = 4_096
+  /// Bytes that may wait for a program before measurements are dropped.
+  private static let mostBytes = 262_144
+
+  init(
+    _ chip: SharedChip, _ device: UWBDevice, _ client: Client, _ service: Service, linger: Duration
+  ) {
+    (self.chip, self.device, self.client, self.service) = (chip, device, client, service)
+    self.linger = linger
+    (stream, commands) = AsyncStream<Command>.makeStream()
+  }
+
+  func start() {
+    chip.watchers.withLock { $0 += 1 }
+    notify(.coreDeviceStatus, [DeviceState.ready.rawValue])
+    Task { [weak self, stream] in
+      for await command in stream {
+        guard let self else { return }
+        await self.execute(command)
+        self.waiting -= 1
+      }
+    }
+  }
+
+  /// The program has gone; the connection lets go of its sessions.
+  func end() {
+    chip.watchers.withLock { $0 -= 1 }
+    commands.finish()
+  }
+
+  // MARK: from the program
+
+  func receive(_ bytes: ArraySlice<UInt8>) {
+    input += bytes
+    var rest = input[...]
+    while rest.count >= PacketHeader.length {
+      let beginning = Array(rest.prefix(PacketHeader.length))
+      guard
+        let header = try? PacketHeader(
+          parsing: beginning.span.bytes, dataLengthInByte3: device.dialect.dataLengthInByte3)
+      else { break }
+      let length = PacketHeader.length + header.payloadLength
+      guard rest.count >= length else { break }
+      take(header, rest.dropFirst(PacketHeader.length).prefix(header.payloadLength))
+      rest = rest.dropFirst(length)
+    }
+    input = Array(rest)
+  }
+
+  /// Data for peers is not taken: nothing would give credit for it.
+  private func take(_ header: PacketHeader, _ payload: ArraySlice<UInt8>) {
+    guard header.type == .command else { return }
+    segments += payload
+    guard segments.count <= Self.longestCommand, waiting < Self.mostCommands else {
+      client?.close()
+      return
+    }
+    guard !header.moreFollows else { return }
+    waiting += 1
+    commands.yield(Command(opcode: header.opcode, payload: segments))
+    segments = []
+  }
+
+  private func execute(_ command: Command) async {
+    do throws(Refused) { try await execute(command.opcode, command.payload) } catch {
+      respond(command.opcode, [error.status.rawValue])
+    }
+  }
+
+  private func execute(_ opcode: Opcode, _ payload: [UInt8]) async throws(Refused) {
+    switch opcode {
+    case .coreDeviceReset:
+      for id in sessions.keys.sorted() { await stop(id) }
+      sessions = [:]
+      respond(opcode, [Status.ok.rawValue])
+      notify(.coreDeviceStatus, [DeviceState.ready.rawValue])
+    // From memory: a chip that ranges is not disturbed by programs that come and go.
+    case .coreGetDeviceInfo:
+      let response = GetDeviceInfo.Response(status: .ok, body: device.info)
+      respond(opcode, response.encoded(dialect: device.dialect))
+    case .coreGetCapsInfo:
+      let response = TLVListResponse(status: .ok, parameters: device.capabilities)
+      respond(opcode, response.encoded(dialect: device.dialect))
+    case .coreGetConfig, .coreQueryUWBSTimestamp:
+      respond(opcode, try await forward(opcode, payload))
+    case .sessionInit:
+      let command = try read(SessionInit.self, payload)
+      guard sessions[command.sessionID] == nil else { throw Refused(status: .sessionDuplicate) }
+      guard sessions.count < Self.mostSessions else { throw Refused(status: .maxSessionsExceeded) }
+      sessions[command.sessionID] = Session(type: command.type)
+      // Without a handle: its id names it.
+      respond(opcode, [Status.ok.rawValue])
+      report(command.sessionID, .initialised)
+    case .sessionDeinit:
+      let id = try read(SessionDeinit.self, payload).sessionToken
+      _ = try session(id)
+      await stop(id)
+      sessions[id] = nil
+      respond(opcode, [Status.ok.rawValue])
+      report(id, .deinitialised)
+    case .sessionSetAppConfig: try await configure(payload)
+    case .sessionGetAppConfig:
+      let command = try read(GetAppConfig.self, payload)
+      let session = try session(command.sessionToken)
+      if let shared = session.shared { return try await forward(opcode, payload, shared) }
+      let found = session.parameters.filter { command.ids.isEmpty || command.ids.contains($0.id) }
+      let response = TLVListResponse(status: .ok, parameters: found)
+      respond(opcode, response.encoded(dialect: device.dialect))
+    case .sessionGetCount: respond(opcode, [Status.ok.rawValue, UInt8(sessions.count)])
+    case .sessionGetState:
+      let session = try session(try read(GetSessionState.self, payload).sessionToken)
+      respond(opcode, [Status.ok.rawValue, session.state.rawValue])
+    case .sessionStart: try await start(try read(SessionStart.self, payload).sessionToken)
+    case .sessionStop:
+      let id = try read(SessionStop.self, payload).sessionToken
+      guard try session(id).state == .active else { throw Refused(status: .rejected) }
+      await stop(id)
+      respond(opcode, [Status.ok.rawValue])
+      report(id, .idle)
+    case .sessionGetRangingCount, .sessionUpdateMulticastList:
+      try await forwardToSession(opcode, payload)
+    default:
+      // What concerns the whole chip, and what this does not know, is nobody's here.
+      throw Refused(status: opcode.group == .core ? .rejected : .unknownOID)
+    }
+  }
+
+  /// Forwards a command that begins with the id of a session.
+  private func forwardToSession(_ opcode: Opcode, _ payload: [UInt8]) async throws(Refused) {
+    guard payload.count >= 4 else { throw Refused(status: .syntaxError) }
+    let id = payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    guard let shared = try session(id).shared else {
+      throw Refused(status: .sessionNotConfigured)
+    }
+    if opcode == .sessionUpdateMulticastList { try checkAlone(shared) }
+    try await forward(opcode, payload, shared)
+  }
+
+  private func read<C: UCICommand>(_ type: C.Type, _ payload: [UInt8]) throws(Refused) -> C {
+    do throws(PayloadError) {
+      var reader = PayloadReader(payload.span.bytes)
+      return try C(from: &reader, dialect: device.dialect)
+    } catch { throw Refused(status: .syntaxError) }
+  }
+
+  private func session(_ id: UInt32) throws(Refused) -> Session {
+    guard let session = sessions[id] else { throw Refused(status: .sessionNotExist) }
+    return session
+  }
+
+  private func configure(_ payload: [UInt8]) async throws(Refused) {
+    let command = try read(SetAppConfig.self, payload)
+    let id = command.sessionToken
+    var session = try session(id)
+    if let shared = session.shared {
+      try checkAlone(shared)
+      return try await forward(.sessionSetAppConfig, payload, shared)
+    }
+    let given = Set(command.parameters.map(\.id))
+    session.parameters = session.parameters.filter { !given.contains($0.id) } + command.parameters
+    let isFirst = session.state == .initialised
+    session.state = .idle
+    sessions[id] = session
+    respond(.sessionSetAppConfig, [Status.ok.rawValue, 0])
+    if isFirst { report(id, .idle) }
+  }
+
+  private func start(_ id: UInt32) async throws(Refused) {
+    let session = try session(id)
+    guard session.state != .active else { throw Refused(status: .sessionActive) }
+    guard session.state == .idle, let client else { throw Refused(status: .sessionNotConfigured) }
+    let profile = SessionProfile(
+      sessionID: id, type: session.type, parameters: session.parameters)
+    let shared: SharedSession
+    do throws(Refusal) {
+      shared = try await service.start(
+        profile, on: chip, .everyone, linger: linger, for: client
+      ).session
+    } catch {
+      service.logger.info(
+        "session refused",
+        metadata: ["session": "\(id)", "reason": "\(String(decoding: error.bytes, as: UTF8.self))"])
+      throw Refused(status: error.status)
+    }
+    sessions[id]?.state = .active
+    sessions[id]?.shared = shared
+    respond(.sessionStart, [Status.ok.rawValue])
+    report(id, .active)
+  }
+
+  /// Returns when the session has ended, where no other program holds it.
+  private func stop(_ id: UInt32) async {
+    guard let shared = sessions[id]?.shared, let client else { return }
+    sessions[id]?.shared = nil
+    sessions[id]?.state = .idle
+    service.release(shared, of: client)
+    await shared.waitUntilEnded()
+  }
+
+  /// - Throws: where other programs hold a session that is to be changed.
+  private func checkAlone(_ session: SharedSession) throws(Refused) {
+    guard session.owners.count == 1 else { throw Refused(status: .rejected) }
+  }
+
+  /// Lets the chip answer a command on a session, which it may call something else.
+  private func forward(
+    _ opcode: Opcode, _ payload: [UInt8], _ session: SharedSession
+  ) async throws(Refused) {
+    guard let token = session.token else { throw Refused(status: .sessionNotExist) }
+    let name = (0..<4).map { UInt8(truncatingIfNeeded: token >> (8 * $0)) }
+    respond(opcode, try await forward(opcode, name + payload.dropFirst(4)))
+  }
+
+  private func forward(_ opcode: Opcode, _ payload: [UInt8]) async throws(Refused) -> [UInt8] {
+    guard payload.count <= 255 else { throw Refused(status: .syntaxError) }
+    do throws(DriverError) { return try await device.send(opcode, payload: payload) } catch {
+      throw Refused(status: .failed)
+    }
+  }
+
+  // MARK: to the program
+
+  /// What the chip says of a session, as long as the program takes it.
+  func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
+    guard let client, sessions[session.id]?.shared === session else { return }
+    if begins { drops = client.backlog > Self.mostBytes }
+    if drops {
+      _ = client.isStuck()
+    } else {
+      client.send(packet: packet)
+    }
+  }
+
+  /// Reports that a session of the service has ended by itself. The connection ends instead where
+  /// the chip is lost.
+  func ended(_ session: SharedSession) {
+    guard sessions[session.id]?.shared === session else { return }
+    if session.cause?.concernsChip == true {
+      client?.close()
+      return
+    }
+    sessions[session.id]?.shared = nil
+    sessions[session.id]?.state = .idle
+    report(session.id, .idle, session.cause?.endReason ?? .managementCommand)
+  }
+
+  private func respond(_ opcode: Opcode, _ payload: [UInt8]) {
+    send(.response, opcode, payload)
+  }
+
+  private func notify(_ opcode: Opcode, _ payload: [UInt8]) {
+    send(.notification, opcode, payload)
+  }
+
+  private func report(
+    _ id: UInt32, _ state: SessionState, _ reason: StateChangeReason = .managementCommand
+  ) {
+    let status = SessionStatusNotification(sessionToken: id, state: state, reason: reason)
+    notify(.sessionStatus, status.encoded(dialect: device.dialect))
+  }
+
+  private func send(_ type: MessageType, _ opcode: Opcode, _ payload: [UInt8]) {
+    for packet in Segmentation.packets(type: type, opcode: opcode, payload: payload) {
+      client?.send(packet: packet)
+    }
+  }
+}

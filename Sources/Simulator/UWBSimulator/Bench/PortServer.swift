@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import System
+import SystemPackage
+
+/// Chips behind ports.
+protocol Served: Sendable {
+  var ports: [Port] { get }
+  /// Passes bytes between the chips and their ports, at a time in nanoseconds.
+  ///
+  /// - Returns: what to wait for, and when to serve them again at the latest.
+  mutating func serve(
+    at now: UInt64, _ buffer: inout [UInt8]
+  ) -> (descriptors: [pollfd], deadline: UInt64?)
+}
+
+/// Serves chips on a thread of its own until it is stopped; releasing it closes their ports.
+final class PortServer<Chips: Served>: Sendable {
+  private struct State {
+    var chips: Chips
+    var isStopping = false
+  }
+
+  private let state: Locked<State>
+  private let wake = WakePipe()
+  private let beginning = nanoseconds(of: CLOCK_MONOTONIC)
+  private let thread = Locked<pthread_t?>(nil)
+
+  init(_ chips: Chips) { state = Locked(State(chips: chips)) }
+
+  deinit {
+    state.withLock { state in
+      for var port in state.chips.ports { port.close() }
+    }
+  }
+
+  /// Nanoseconds since the server was created.
+  private var now: UInt64 { nanoseconds(of: CLOCK_MONOTONIC) - beginning }
+
+  /// Opens a terminal for another port.
+  func openTerminal() throws(Errno) -> PseudoTerminal {
+    guard wake.readEnd >= 0 else { throw Errno.tooManyOpenFiles }
+    return try PseudoTerminal()
+  }
+
+  /// Changes the chips, at a time in nanoseconds, and lets the thread see to what follows.
+  func update<R: Sendable, E: Error>(
+    _ body: (inout Chips, _ now: UInt64) throws(E) -> R
+  ) throws(E) -> R {
+    defer { wake.wake() }
+    return try state.withLock { state throws(E) in try body(&state.chips, now) }
+  }
+
+  /// Does nothing if the thread is running.
+  func start() {
+    thread.withLock { thread in
+      guard thread == nil else { return }
+      state.withLock { $0.isStopping = false }
+      var new = pthread_t()
+      let code = pthread_create(
+        &new, nil,
+        { argument in
+          guard let argument else { return nil }
+          Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+          return nil
+        }, Unmanaged.passRetained(Work { self.run() }).toOpaque())
+      precondition(code == 0, "cannot create a thread: \(Errno(rawValue: code))")
+      thread = new
+    }
+  }
+
+  /// Stops the thread and waits for it. Its owner has to call this: the thread retains the server.
+  func stop() {
+    thread.withLock { thread in
+      guard let running = thread else { return }
+      state.withLock { $0.isStopping = true }
+      wake.wake()
+      pthread_join(running, nil)
+      thread = nil
+    }
+  }
+
+  private func run() {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while let (descriptors, deadline) = state.withLock({ state in
+      state.isStopping ? nil : state.chips.serve(at: now, &buffer)
+    }) {
+      wake.wait(descriptors, until: deadline, now: now)
+    }
+  }
+}
+
+/// What a thread does.
+private final class Work {
+  let body: () -> Void
+  init(_ body: @escaping () -> Void) { self.body = body }
+}
+
+extension WakePipe {
+  /// Waits for one of the descriptors, a wake-up, or a deadline in nanoseconds.
+  func wait(_ descriptors: [pollfd], until deadline: UInt64?, now: UInt64) {
+    var polled = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)] + descriptors
+    // Milliseconds, rounded up: otherwise the loop would spin before the deadline.
+    let wait = deadline.map { due in due > now ? (due - now + 999_999) / 1_000_000 : 0 }
+    poll(&polled, nfds_t(polled.count), wait.map { Int32(clamping: $0) } ?? -1)
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while read(readEnd, &bytes, bytes.count) > 0 {}
+  }
+}
