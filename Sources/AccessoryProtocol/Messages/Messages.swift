@@ -44,7 +44,7 @@ public enum AccessoryMessage: Sendable, Hashable {
 public enum AppMessage: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// 0x0A: asks for the accessory's configuration data.
   case initialize
-  /// 0x0B: shareable configuration data with which the accessory begins, not decoded.
+  /// 0x0B: the shareable configuration data for a new session, not decoded.
   case configureAndStart([UInt8])
   /// 0x0C: the accessory stops ranging.
   case stop
@@ -79,6 +79,6 @@ public enum AppMessage: Sendable, Hashable, CustomStringConvertible, CustomRefle
     case .stop: "stop"
     }
   }
-  /// Has no children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(reflecting: description) }
 }
