@@ -99,8 +99,8 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
     case .adapterBlocked: "Unblock it: rfkill unblock bluetooth. Laptops have a key for it."
     case .noRole: "Use another adapter, one for Bluetooth 4.1 or later."
     case .noPermission:
-      "Join the group bluetooth (sudo usermod -a -G bluetooth $USER, then log in again), or see the rules of "
-        + "/etc/dbus-1/system.d/bluetooth.conf."
+      "Join the group bluetooth (sudo usermod -a -G bluetooth $USER, then log in again), or see the "
+        + "rules of /etc/dbus-1/system.d/bluetooth.conf."
     case .unsupported(_, let version): "Use BlueZ \(version) or later: bluetoothd --version."
     case .noDevice: "Scan again: BlueZ removes a device 30 seconds after its last advertisement."
     case .notConnected: "Connect again."
