@@ -9,9 +9,10 @@ internal import Locking
 /// ## The service, version 1
 ///
 /// Programs derive the UUID from the name of their service, so that only programs of one service
-/// find each other. The UUID is of version 8. It has 122 bits of SHA-256 of `swift-uwb peer service
-/// 1` followed by the name. The octet with the index 3 is 1 in the service, 2 in the characteristic
-/// that is written (with response), and 3 in the characteristic that notifies.
+/// find each other. The UUID is of version 8. It has 122 bits of SHA-256 of
+/// `swift-uwb peer service 1` followed by the name. The octet with the index 3 is 1 in the service,
+/// 2 in the characteristic that is written (with response), and 3 in the characteristic that
+/// notifies.
 ///
 /// Each write and each notification is a message. The longest message has 130 bytes, so ATT_MTU is
 /// at least 133.
