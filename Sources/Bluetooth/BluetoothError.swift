@@ -22,7 +22,7 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
     case unsupported(String, since: String)
     case noDevice(String)
     case notConnected(String)
-    /// The link dropped before the services were resolved, at each attempt.
+    /// The link dropped before the services were resolved.
     case linkDropped(String)
     case noCharacteristic(BluetoothUUID)
     case messageSize(bytes: Int, limit: Int)

@@ -2,7 +2,7 @@
 
 /// The UUID of a service or characteristic. UUIDs of 16 and 32 bits are stored in the full form.
 package struct BluetoothUUID: Sendable, Hashable, CustomStringConvertible {
-  /// 36 characters, as BlueZ writes them: in lower case.
+  /// The 36 characters in lower case, as BlueZ writes them.
   package let description: String
 
   /// Parses the full form or 4 or 8 hexadecimal digits, in upper or lower case.

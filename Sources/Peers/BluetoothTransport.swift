@@ -10,9 +10,10 @@ internal import Locking
 ///
 /// Programs derive the UUID from the name of their service, so that only programs of one service
 /// find each other. The UUID is of version 8. It has 122 bits of SHA-256 of
-/// `swift-uwb peer service 1` followed by the name. The octet with the index 3 is 1 in the service,
-/// 2 in the characteristic that is written (with response), and 3 in the characteristic that
-/// notifies.
+/// `swift-uwb peer service 1` followed by the name.
+///
+/// The octet with the index 3 is 1 in the service. It is 2 in the characteristic that is written
+/// (with response), and 3 in the characteristic that notifies.
 ///
 /// Each write and each notification is a message. The longest message has 130 bytes, so ATT_MTU is
 /// at least 133.
@@ -23,7 +24,7 @@ internal import Locking
 final class BluetoothTransport: PeerTransport {
   let id: UInt64
   var channels: AsyncStream<any DataChannel> { listener.channels }
-  /// true, because the programs in range are not known in advance.
+  /// Always true, because the programs in range are not known in advance.
   let hasNetwork = true
 
   private let listener: BluetoothListener
@@ -34,6 +35,8 @@ final class BluetoothTransport: PeerTransport {
   /// The number of peers that are remembered, however many advertise.
   private static let capacity = 64
 
+  /// Starts advertising and scanning.
+  ///
   /// - Parameters:
   ///   - bus: the D-Bus address of the bus; nil for the system bus.
   ///   - pause: the time before the next scan, after bluetoothd or the adapter was lost.

@@ -4,8 +4,8 @@ internal import Dispatch
 internal import Locking
 internal import UWB
 
-/// Finds programs on other Linux machines, and exchanges discovery tokens with them. Not part of
-/// Apple's API.
+/// The search for programs on other Linux machines, and the exchange of discovery tokens with them.
+/// Not part of Apple's API.
 ///
 /// It works in the local network or over Bluetooth LE, as MultipeerConnectivity does for apps on
 /// phones.
@@ -100,6 +100,8 @@ public final class NINearbyPeers: Sendable {
     try await self.init(service: service, name: name, over: transport, limits: Limits())
   }
 
+  /// Starts to announce this program, with limits and a bus for tests.
+  ///
   /// - Parameter bus: the D-Bus address of the bus for Bluetooth; nil for the system bus.
   package init(
     service: String, name: String, over transport: Transport = .network, limits: Limits,

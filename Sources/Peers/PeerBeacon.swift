@@ -3,7 +3,8 @@ internal import Dispatch
 internal import Glibc
 internal import Locking
 
-/// A beacon that announces a program in all networks of this machine, and receives other programs.
+/// A beacon that announces a program in all networks of this machine, and receives the
+/// announcements of other programs.
 ///
 /// All work runs on its own queue. The beacon follows networks that appear and disappear.
 final class PeerBeacon: @unchecked Sendable {

@@ -25,7 +25,7 @@ internal import UCIReference
 /// | 14 | 32 | X25519 public key (RFC 7748) |
 /// | 46 | 4 | the first bytes of SHA-256 of all the bytes before |
 ///
-/// `PeerIdentity.session(with:)` describes what both ends derive from two tokens.
+/// `PeerIdentity.session(with:)` describes the session that both ends derive from two tokens.
 package struct PeerToken: Sendable, Hashable {
   /// The capabilities of the chip and the software at this end, as bits. Unknown bits are kept.
   package struct Capabilities: OptionSet, Sendable, Hashable {

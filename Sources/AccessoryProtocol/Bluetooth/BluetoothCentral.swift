@@ -43,7 +43,7 @@ public final class BluetoothCentral: Sendable {
   private let adapter: BluetoothAdapter
   /// The services to look for.
   private let services: [BluetoothService]
-  /// The devices that were connected here. A disconnection takes two seconds.
+  /// The connections that were made here, and pending disconnections, which take two seconds.
   private let links = Locked<[BluetoothDeviceID: Link]>([:])
   private enum Link { case connected, leaving(Task<Void, Never>) }
 
@@ -63,6 +63,8 @@ public final class BluetoothCentral: Sendable {
     try await open(adapter: adapter, bus: nil)
   }
 
+  /// Opens an adapter on a bus, and switches it on if it was off.
+  ///
   /// - Parameters:
   ///   - bus: the D-Bus address of the bus; nil for the system bus.
   ///   - service: the service to look for; nil for the services of accessories.

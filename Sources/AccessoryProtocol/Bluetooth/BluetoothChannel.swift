@@ -29,6 +29,8 @@ final class BluetoothChannel: DataChannel {
   /// The number of messages that can be queued. It is ample, because apps wait for each answer.
   private static let capacity = 64
 
+  /// Creates a channel, whose answers use `output` until the app writes to another service.
+  ///
   /// - Parameters:
   ///   - offered: called with configuration data before it is sent to the app.
   ///   - disconnect: called when the channel is closed on this side.

@@ -12,7 +12,7 @@ internal import Locking
   private let offered: Locked<[BluetoothDeviceID: [UInt8]]>
   private var channels: [BluetoothDeviceID: BluetoothChannel] = [:]
   private var connected: Set<BluetoothDeviceID> = []
-  /// Phones that have subscribed at some time.
+  /// Phones that have subscribed, now or earlier.
   private var subscribers: Set<BluetoothDeviceID> = []
   /// Connected phones that were refused and already reported.
   private var refused: Set<BluetoothDeviceID> = []
@@ -91,7 +91,7 @@ internal import Locking
     report(.advertising(adapter: adapter.name))
     if !servesSeveral { report(.servesOnePhone) }
     await withDiscardingTaskGroup { group in
-      // The channel of a phone that has disconnected would take the place of the next one.
+      // Skip phones that have disconnected; they would take the place of the next phone.
       for await channel in arrivals where channel.isOpen {
         group.addTask { await serve(channel) }
       }

@@ -9,6 +9,8 @@ final class ReadWatch: @unchecked Sendable {
   // Sendable: dispatch sources are thread-safe, though not marked so on Linux.
   private let source: any DispatchSourceRead
 
+  /// Starts to watch a descriptor.
+  ///
   /// - Parameters:
   ///   - label: the queue's name, for debuggers.
   ///   - readable: reads the available bytes. It returns false to end the watch.

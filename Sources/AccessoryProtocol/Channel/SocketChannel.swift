@@ -43,6 +43,8 @@ public final class SocketChannel: DataChannel {
     try await connect(to: endpoint, within: 10)
   }
 
+  /// Connects to an accessory.
+  ///
   /// - Parameter seconds: the time-out for each address.
   package static func connect(
     to endpoint: ChannelEndpoint, within seconds: Int

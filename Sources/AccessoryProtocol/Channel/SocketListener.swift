@@ -32,6 +32,8 @@ public final class SocketListener: Sendable {
     try await self.init(endpoint) { usleep(100_000) }
   }
 
+  /// Starts listening, with a pause for tests.
+  ///
   /// - Parameter pause: called if there was no descriptor for a connection. It blocks for a while
   ///   before the connection is accepted again.
   package init(

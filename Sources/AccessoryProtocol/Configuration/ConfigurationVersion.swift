@@ -17,6 +17,6 @@ public enum ConfigurationVersion: Sendable, Hashable, Comparable, CaseIterable,
   var major: UInt16 { self == .v20 ? 2 : 1 }
   var minor: UInt16 { self == .v11 ? 1 : 0 }
 
-  /// For example `1.1`.
+  /// The number, such as `1.1`.
   public var description: String { "\(major).\(minor)" }
 }

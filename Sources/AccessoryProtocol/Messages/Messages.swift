@@ -39,10 +39,10 @@ public enum AccessoryMessage: Sendable, Hashable {
 
 /// A message from the app to the accessory: an identifier of one byte, then its data.
 ///
-/// The identifiers are a convention that began with Apple's sample application and that accessory
-/// firmwares of Qorvo, NXP and others share.
+/// The identifiers are a convention that began with Apple's sample application. Accessory firmwares
+/// of Qorvo, NXP and other vendors use it as well.
 public enum AppMessage: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-  /// 0x0A: asks for the accessory's configuration data.
+  /// 0x0A: requests the accessory's configuration data.
   case initialize
   /// 0x0B: the shareable configuration data for a new session, not decoded.
   case configureAndStart([UInt8])

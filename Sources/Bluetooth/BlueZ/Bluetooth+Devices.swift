@@ -123,7 +123,7 @@ extension Bluetooth {
       Task { @BluetoothActor [weak self] in
         self?.unwatch(watch)
         guard self?.scans[adapter.path]?.removeValue(forKey: number) != nil else { return }
-        // It fails if the adapter is gone.
+        // The call fails if the adapter was removed.
         try? await self?.updateDiscovery(adapter.path)
       }
     }

@@ -77,7 +77,7 @@ extension Bluetooth {
       ask(
         PairingRequest(device: device, code: body.last?.integer.flatMap { UInt32(exactly: $0) }),
         call)
-    // bluetoothd asks only for devices that are already paired.
+    // The device is already paired.
     case ("AuthorizeService", _?): call.reply()
     case ("Cancel", _), ("Release", _):
       for task in asking { task.cancel() }

@@ -56,6 +56,8 @@ package struct BluetoothAdapter: Sendable, Hashable {
 package struct BluetoothDeviceID: Sendable, Hashable, CustomStringConvertible {
   let path: String
 
+  /// Creates an identity.
+  ///
   /// - Parameter path: the path of bluetoothd's object.
   package init(path: String) { self.path = path }
 

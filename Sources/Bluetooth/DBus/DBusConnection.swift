@@ -31,6 +31,8 @@ internal import Glibc
     return unsafe String(cString: text)
   }
 
+  /// Creates a connection, which is closed until `open`.
+  ///
   /// - Parameters:
   ///   - address: the D-Bus address of the bus; nil for the system bus.
   ///   - libraries: the file names of sd-bus to try; nil for the usual ones.
@@ -299,7 +301,7 @@ internal import Glibc
     _ = unsafe library.unreference(bus)
   }
 
-  /// Stores a received message or reply. sd-bus calls it on the thread that calls `process`.
+  /// A handler that stores a received message or reply. It is called by `process`.
   private nonisolated static let arrived: SystemdBus.Handler = { message, context, _ in
     guard let message = unsafe message, let context = unsafe context else { return 0 }
     let inbox = unsafe Unmanaged<Inbox>.fromOpaque(context).takeUnretainedValue()

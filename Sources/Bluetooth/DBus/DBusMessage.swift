@@ -31,7 +31,7 @@ package struct DBusMethod: Sendable, Hashable {
     self.member = member
   }
 
-  /// A method of the bus itself.
+  /// Returns a method of the bus itself.
   package static func bus(_ member: String) -> Self {
     Self("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member)
   }
@@ -71,6 +71,8 @@ package struct DBusMethod: Sendable, Hashable {
   let set: (@BluetoothActor (String, DBusValue) -> String?)?
   let call: @BluetoothActor (DBusCall) -> Void
 
+  /// Creates an interface.
+  ///
   /// - Parameters:
   ///   - properties: returns the current values.
   ///   - set: changes a property. It returns the name of an error if it cannot.

@@ -32,6 +32,8 @@ package final class GATTCharacteristic: Sendable, Hashable {
   package let writeLimit: Int
   fileprivate let read: Read
 
+  /// Creates a characteristic.
+  ///
   /// - Parameter read: called on the thread of `BluetoothActor`; it must not block.
   package init(
     _ uuid: BluetoothUUID, _ access: [Access], writeLimit: Int = 512,
@@ -255,7 +257,8 @@ package enum ATTError: Error, Sendable, Hashable {
       }
     case "WriteValue":
       guard let value = body.first?.bytes else { return refuse(.invalidLength) }
-      // bluetoothd asks before a long write. Its parts have an offset, which no message here needs.
+      // bluetoothd asks before a long write. Its later parts are refused, because they have an
+      // offset. No message here needs them.
       guard options["prepare-authorize"]?.bool != true else { return call.reply() }
       guard offset == 0 else { return refuse(.invalidOffset) }
       guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A session that only receives anchors. A receiver computes its own position from their messages.
+/// A session that only receives messages of anchors, from which an app computes its own position.
 open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
   // Sendable: safe as long as no thread changes a configuration while another thread uses it; `run`
   // makes a copy.

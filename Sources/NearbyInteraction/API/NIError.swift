@@ -74,7 +74,7 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
       underlying: userInfo[NSUnderlyingErrorKey] as? any Error)
   }
 
-  /// `NIErrorDomain`.
+  /// The value of `NIErrorDomain`.
   public static var errorDomain: String { NIErrorDomain }
   /// The kind of error.
   public var code: Code { Code(rawValue: stored.code) ?? .sessionFailed }

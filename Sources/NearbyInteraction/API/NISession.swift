@@ -5,7 +5,7 @@ internal import Locking
 internal import Peers
 public import SIMDMath
 
-/// A session that ranges with a peer or an accessory, or receives anchors, on a UWB chip.
+/// A session on a UWB chip. It ranges with a peer or an accessory, or receives messages of anchors.
 ///
 /// The chip is `NISession.device` of the session or of the class, else the environment's
 /// `UWB_DEVICE`, else the first board found. Sessions of one process share a chip. With several
@@ -119,8 +119,8 @@ open class NISession: NSObject, @unchecked Sendable {
 
   /// Sets a `PoseSource`, which replaces ARKit's session. Call it before `run`.
   ///
-  /// With any other object, `run` ends with `NIError.invalidARConfiguration`. The same error ends a
-  /// configuration that does not enable camera assistance.
+  /// With any other object, `run` ends with `NIError.invalidARConfiguration`. It also does if the
+  /// configuration does not enable camera assistance.
   open func setARSession(_ session: AnyObject) {
     options.withLock {
       $0.poseSource = session as? any PoseSource

@@ -8,8 +8,8 @@ internal import UWBLink
 
 /// The devices that sessions of this process use.
 ///
-/// A device can be opened only once, so its sessions share it. It is closed some time after its
-/// last session has ended.
+/// A device can be opened only once, so its sessions share it. It is closed soon after
+/// its last session has ended.
 final class DeviceRegistry: Sendable {
   static let shared = DeviceRegistry()
 
@@ -57,6 +57,8 @@ final class DeviceRegistry: Sendable {
   // The driver recovers a lost device, but not its sessions. The app has to run them again.
   private let recovery: RecoveryPolicy
 
+  /// Creates a registry without open devices.
+  ///
   /// - Parameters:
   ///   - linger: the time for which an unused device stays open. A session that is soon run again
   ///     does not reset the chip then.

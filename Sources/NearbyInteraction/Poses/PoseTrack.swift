@@ -65,9 +65,11 @@ extension PoseTrack {
   /// Reads a track in the format of the TUM RGB-D benchmark, which tools for odometry and SLAM
   /// write.
   ///
-  /// Each line has the time in seconds, the position x y z in metres, and the rotation to the world
-  /// as a quaternion x y z w; `#` begins a comment. The axes are axes of robots (ROS REP 103): the
-  /// world's z points up, and the device faces x with y to its left.
+  /// Each line has the time in seconds, the position x y z in metres, and a quaternion x y z w. The
+  /// quaternion is the rotation to the world; `#` begins a comment.
+  ///
+  /// The axes are axes of robots (ROS REP 103): the world's z points up, and the device faces x with
+  /// y to its left.
   ///
   /// - Parameters:
   ///   - url: the file.

@@ -84,7 +84,7 @@ final class SessionCore: Sendable {
 
   /// Changes the state, then schedules the callbacks that result.
   ///
-  /// The callbacks are scheduled outside of the lock, because a woken thread takes it at once.
+  /// The callbacks are scheduled outside of the lock, because a woken thread takes the lock.
   /// Their order is kept, because each scheduled call delivers the oldest callback.
   func change(_ body: (inout State) -> Void) {
     let (queue, number, callbacks, hasEvents) = state.withLock { state in

@@ -4,7 +4,7 @@
 enum SessionEvent: Sendable, Equatable {
   /// The app runs the session.
   ///
-  /// - hasObject: whether the session ranges with an object, rather than receiving anchors.
+  /// - hasObject: whether the session ranges with an object, or receives messages of anchors.
   /// - endures: whether it also ranges while the program is in the background.
   /// - problem: the reason why it cannot be run, if found in advance.
   case run(hasObject: Bool, endures: Bool = false, problem: NIError?)
