@@ -90,7 +90,7 @@ extension ShareableConfigurationData: ConfigurationData {
 
 /// The two ends of a Nearby Interaction session.
 package enum SessionSide: Sendable, Hashable, CaseIterable {
-  /// The phone's end, which makes the shareable data.
+  /// The phone's end, which creates the shareable data.
   case app
   /// The accessory's end.
   case accessory

@@ -60,7 +60,7 @@ package indirect enum DBusValue: Sendable, Hashable {
   }
 }
 
-// MARK: making values
+// MARK: creating values
 
 extension DBusValue {
   /// Returns an array of strings, `as`.

@@ -68,8 +68,8 @@ extension PoseTrack {
   /// Each line has the time in seconds, the position x y z in metres, and a quaternion x y z w. The
   /// quaternion is the rotation to the world; `#` begins a comment.
   ///
-  /// The axes are axes of robots (ROS REP 103): the world's z points up, and the device faces x with
-  /// y to its left.
+  /// The axes are axes of robots (ROS REP 103): the world's z points up, and the device faces x
+  /// with y to its left.
   ///
   /// - Parameters:
   ///   - url: the file.
